@@ -1,0 +1,28 @@
+"""The article's question, "is 10 ms a lot?", asked for the reader's side of a web site."""
+
+from slownet import published
+from slownet.claim import law, published_times
+from slownet.experiment import experiment
+from slownet.law import round_trips
+from slownet.services.wordpress import WordPress
+from slownet.tools.ab import ab
+from slownet.topologies import ClientWebDb
+
+ARTICLE = published.client_delay()
+
+
+@experiment(topology=ClientWebDb, service=WordPress, vary={"rtt": ["0ms", "10ms", "40ms", "120ms"]}, published=ARTICLE)
+def client_delay(net, site, rtt):
+    """How much slower is a WordPress page when its reader is 10, 40 or 120 ms away?"""
+    with net.link("client", "switch").set(rtt=rtt):
+        return ab(net["client"], site.url, requests=100)
+
+
+client_delay.claims(
+    # A new connection's handshake, then slow start: 10, 20 and the rest of the page's segments.
+    law("time_per_request_ms", round_trips=lambda run: round_trips(run.fact("document_length")), within=0.05),
+    # T0 belongs to the machine and k to the protocol: the article's T0 and our k must give the article's times.
+    published_times(
+        "time_per_request_ms", t0_ms=ARTICLE["rows"][0]["time_per_request_ms"], times_ms=published.times(ARTICLE), within=0.05
+    ),
+)

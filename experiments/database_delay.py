@@ -1,0 +1,25 @@
+"""The article's question, "is 10 ms a lot?", asked for the link between a web server and its database."""
+
+from slownet import published
+from slownet.claim import constant_round_trips, more_round_trips
+from slownet.experiment import experiment
+from slownet.law import round_trips
+from slownet.services.wordpress import WordPress
+from slownet.tools.ab import ab
+from slownet.topologies import ClientWebDb
+
+ARTICLE = published.database_delay()
+
+
+@experiment(topology=ClientWebDb, service=WordPress, vary={"rtt": ["0ms", "10ms", "40ms"]}, published=ARTICLE)
+def database_delay(net, site, rtt):
+    """How much slower is a WordPress page when its database is 10 or 40 ms away from the web server?"""
+    with net.link("db", "switch").set(rtt=rtt):
+        return ab(net["client"], site.url, requests=100)
+
+
+database_delay.claims(
+    # How many queries a page takes belongs to WordPress's version, that each costs the same at any delay does not.
+    constant_round_trips("time_per_request_ms", at=("10ms", "40ms"), within=0.05),
+    more_round_trips("time_per_request_ms", times=5, of="client_delay", otherwise=round_trips(51_686)),
+)

@@ -1,0 +1,98 @@
+"""The command line: `slownet list | run | lab`."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from slownet import __version__
+from slownet.errors import SlownetError
+from slownet.lab import commands as lab
+
+app = typer.Typer(name="slownet", no_args_is_help=True, add_completion=False, pretty_exceptions_enable=False)
+app.add_typer(lab.app, name="lab")
+
+
+ROOT = Path("runs")
+
+
+@app.command("list")
+def list_() -> None:
+    """List the experiments and their questions."""
+    from rich.console import Console
+    from rich.table import Table
+
+    from slownet.experiment import discover
+
+    table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0))
+    for column in ("experiment", "conditions", "question"):
+        table.add_column(column)
+    for name, each in sorted(discover().items()):
+        table.add_row(name, "; ".join(f"{key} {' '.join(values)}" for key, values in each.vary.items()), each.question)
+    Console().print(table)
+
+
+@app.command()
+def run(
+    experiments: Annotated[
+        list[str] | None, typer.Argument(metavar="EXPERIMENT...", help="Names (slownet list) or Python files.")
+    ] = None,
+    clock: lab.ClockOption = None,
+    tdf: lab.TdfOption = None,
+    memory: lab.MemoryOption = lab.MEGABYTES,
+    place: lab.PlaceOption = "auto",
+    vary: Annotated[
+        list[str] | None, typer.Option("--vary", metavar="NAME=V1,V2", help="Other conditions, such as rtt=0ms,25ms.")
+    ] = None,
+    resume: Annotated[Path | None, typer.Option("--resume", metavar="RUN", help="Continue a run that did not end.")] = None,
+    runs: Annotated[Path, typer.Option("--runs", metavar="FOLDER", help="Where run directories are made.")] = ROOT,
+    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object instead of tables.")] = False,
+) -> None:
+    """Run experiments, judge their claims and write the report."""
+    from slownet.lab.place import choose
+    from slownet.running import run_and_show
+
+    chosen = choose(place, clock, tdf, memory)
+    raise typer.Exit(run_and_show(experiments or [], chosen, runs, vary or [], resume, as_json))
+
+
+def _version(wanted: bool) -> None:
+    if wanted:
+        print(f"slownet {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def slownet(
+    version: bool = typer.Option(False, "--version", callback=_version, is_eager=True, help="Show the version."),
+) -> None:
+    """What a slow network does to a system, measured before the field trial."""
+
+
+def main(argv: Sequence[str] | None = None) -> None:
+    """Runs the command line; a mistake of the caller's ends in one line and status 2."""
+    try:
+        status = app(args=None if argv is None else list(argv), prog_name="slownet", standalone_mode=False)
+    except SlownetError as error:
+        _complain(str(error))
+    except typer.TyperException as error:
+        context = getattr(error, "ctx", None)
+        _complain(f"{error.format_message().rstrip('.')}: see {context.command_path if context else 'slownet'} --help")
+    except (KeyboardInterrupt, typer.Abort):
+        print("slownet: interrupted", file=sys.stderr)
+        sys.exit(130)
+    else:
+        sys.exit(status or 0)
+
+
+def _complain(line: str) -> None:
+    print(f"slownet: {line}", file=sys.stderr)
+    sys.exit(2)
+
+
+if __name__ == "__main__":
+    main()

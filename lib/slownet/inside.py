@@ -1,0 +1,92 @@
+"""The part of a run that happens where the network is: `python -m slownet.inside JOB`, in the lab or in place.
+
+Samples and raw output go to the run directory as they come. Progress goes to standard output, a JSON object a line:
+{"event": "facts"|"cell"|"sample"|"error", ...}.
+"""
+
+from __future__ import annotations
+
+import json
+import shlex
+import sys
+import time
+from contextlib import nullcontext
+from pathlib import Path
+from typing import Any
+
+from slownet.errors import NetworkError, ServiceError, SlownetError, ToolError
+from slownet.experiment import Cell, Experiment, condition, find
+from slownet.net import Network
+from slownet.net.network import SYSCTLS, ovs_version
+from slownet.samples import Sample, SampleLog, cell_key
+
+
+def main(argv: list[str]) -> int:
+    """Runs the job (JSON: experiment, directory, cells). Returns the exit status: 2 after an error event."""
+    job = json.loads(argv[0])
+    try:
+        run(find(job["experiment"]), Path(job["directory"]), job["cells"])
+    except SlownetError as error:
+        tell("error", line=str(error))
+        return 2
+    return 0
+
+
+def tell(event: str, **values: Any) -> None:
+    """One line of progress."""
+    print(json.dumps({"event": event, **values}), flush=True)
+
+
+def run(experiment: Experiment, directory: Path, cells: list[Cell]) -> None:
+    """Measures the cells that the directory lacks. A cell that fails is marked so, and the others go on."""
+    began = time.monotonic()
+    with SampleLog(directory) as log:
+        done = log.resume()
+        todo = [(index, cell) for index, cell in enumerate(cells) if (cell_key(cell), index) not in done]
+        if not todo:
+            return
+        with Network(experiment.topology) as net:
+            start = experiment.service(net, directory / "services") if experiment.service else nullcontext()
+            with start as service:
+                facts = dict(service.facts()) if service is not None and hasattr(service, "facts") else {}
+                tell("facts", settings={**SYSCTLS, "offloads": "off"}, openvswitch=ovs_version(), service=facts)
+                for index, cell in todo:
+                    tell("cell", index=index, cell=cell)
+                    sample = measure(experiment, net, service, cell, log, index)
+                    log.append(sample)
+                    tell("sample", index=index, status=sample["status"], error=sample["error"])
+    tell("end", virtual_s=round(time.monotonic() - began, 6))
+
+
+def measure(experiment: Experiment, net: Network, service: Any, cell: Cell, log: SampleLog, index: int) -> Sample:
+    """One sample: the link set, verified by a ping as the articles' authors did, then the experiment's function."""
+    sample: Sample = {
+        "experiment": experiment.name, "cell": cell, "condition": condition(cell), "index": index, "tool": None,
+        "status": "ok", "error": None, "metrics": {}, "verified_rtt_ms": None, "raw": [], "wall_s": None,
+    }  # fmt: skip
+    began = time.monotonic()
+    net.verified.clear()
+    try:
+        record = experiment.measure(net, *([service] if experiment.service else []), **cell)
+        sample["tool"] = type(record).__name__.lower()
+        sample["metrics"] = dict(record.metrics())
+        sample["facts"] = dict(getattr(record, "facts", dict)())
+        sample["raw"].append(log.raw(f"{index:03}-{sample['tool']}.txt", _transcript(record)))
+    except (ToolError, ServiceError, NetworkError) as error:
+        sample |= {"status": "failed", "error": str(error)}
+        raw = getattr(error, "raw", "")
+        if raw:
+            sample["raw"].append(log.raw(f"{index:03}-failed.txt", raw))
+    for pinged in net.verified:
+        sample["raw"].append(log.raw(f"{index:03}-ping.txt", _transcript(pinged)))
+        sample["verified_rtt_ms"] = pinged.rtt_ms.min if pinged.rtt_ms else None
+    sample["virtual_s"] = time.monotonic() - began
+    return sample
+
+
+def _transcript(record: Any) -> str:
+    return f"$ {shlex.join(record.command)}\n{record.raw}"
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,1 @@
+"""The lab: where the network is emulated. Only this package knows where that is."""

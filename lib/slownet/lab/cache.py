@@ -1,0 +1,156 @@
+"""What is made once per machine (kernels, images, probes), kept under XDG_CACHE_HOME by a key of its inputs."""
+
+from __future__ import annotations
+
+import contextlib
+import fcntl
+import hashlib
+import os
+import shutil
+import subprocess
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
+
+from slownet.errors import LabError
+
+LOG_LINES = 3
+
+
+def root() -> Path:
+    """The project's folder in the user's cache; not created here."""
+    base = os.environ.get("XDG_CACHE_HOME") or "~/.cache"
+    return Path(base).expanduser() / "slownet"
+
+
+def key(*inputs: bytes | str | Path) -> str:
+    """A short name for what is made from these inputs; a Path stands for its content."""
+    digest = hashlib.sha256()
+    for each in inputs:
+        data = each.read_bytes() if isinstance(each, Path) else each.encode() if isinstance(each, str) else each
+        digest.update(len(data).to_bytes(8, "little") + data)
+    return digest.hexdigest()[:16]
+
+
+def found(kind: str, name: str) -> Path | None:
+    """The finished folder of that kind and key, if it was ever made here."""
+    path = root() / kind / name
+    return path if path.is_dir() else None
+
+
+def make(kind: str, name: str, build: Callable[[Path], None]) -> Path:
+    """The folder of that kind and key; `build` fills it the first time.
+
+    It appears under its name only when it is whole. Two builds of one thing wait for each other, and what a
+    killed one left is removed by the next.
+    """
+    done = found(kind, name)
+    if done:
+        return done
+    home = root() / kind
+    _create(home)
+    with _locked(home / f".{name}.lock"):
+        done = found(kind, name)
+        if done:
+            return done
+        half = home / f".{name}.half"
+        _remove(half)
+        half.mkdir()
+        try:
+            build(half)
+            half.rename(home / name)
+        finally:
+            _remove(half)
+    return home / name
+
+
+def _create(path: Path) -> None:
+    try:
+        path.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise LabError(
+            f"cannot create {path} ({error.strerror})", fix="set XDG_CACHE_HOME to a folder you can write to"
+        ) from error
+
+
+def _remove(path: Path) -> None:
+    shutil.rmtree(path, ignore_errors=True)
+
+
+@contextlib.contextmanager
+def _locked(path: Path) -> Iterator[None]:
+    with path.open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        yield
+
+
+def need_space(path: Path, megabytes: int, what: str) -> None:
+    """Raises LabError if the disk below `path` has less room than that."""
+    there = path
+    while not there.exists():
+        there = there.parent
+    free = shutil.disk_usage(there).free // 2**20
+    if free < megabytes:
+        raise LabError(
+            f"{what} needs {megabytes} MB of disk and there are {free} MB",
+            where=f"in {there}",
+            fix="make room, or set XDG_CACHE_HOME to a folder on another disk",
+        )
+
+
+def need_programs(programs: Mapping[str, str], what: str) -> None:
+    """Raises LabError naming the packages of programs that are not installed ({program: Debian package})."""
+    missing = [program for program in programs if not shutil.which(program, path=search_path())]
+    if missing:
+        packages = " ".join(sorted({programs[each] for each in missing}))
+        raise LabError(f"{what} needs {', '.join(missing)}", fix=f"apt-get install {packages}")
+
+
+def search_path() -> str:
+    """PATH with the folders of root's programs, which an ordinary user's lacks on Debian."""
+    return os.environ.get("PATH", "/usr/bin:/bin") + ":/usr/local/sbin:/usr/sbin:/sbin"
+
+
+def run(
+    argv: Sequence[str | Path], log: Path, what: str, *, cwd: Path | None = None, hints: Iterable[tuple[str, str]] = ()
+) -> None:
+    """Runs a program of a build; everything it prints goes to `log`.
+
+    Raises LabError with its last words when it fails; `hints` maps a text in the log to a way out.
+    """
+    environment = {**os.environ, "LC_ALL": "C", "PATH": search_path()}
+    with log.open("ab") as output:
+        with subprocess.Popen(
+            argv, stdout=output, stderr=output, stdin=subprocess.DEVNULL, cwd=cwd, env=environment, process_group=0
+        ) as process:
+            try:
+                status = process.wait()
+            except BaseException:
+                end_group(process)
+                raise
+    if status:
+        raise failure(what, status, log, hints)
+
+
+def failure(what: str, status: int, log: Path, hints: Iterable[tuple[str, str]] = ()) -> LabError:
+    """The error for a program of a build that ended with that status. Its log is kept."""
+    text = log.read_text(errors="replace")
+    kept = root() / "log" / log.name
+    kept.parent.mkdir(parents=True, exist_ok=True)
+    kept.write_text(text)
+    for sign, fix in hints:
+        if sign in text:
+            return LabError(f"{what} failed", where=f"log {kept}", fix=fix)
+    lines = [line.strip() for line in text.splitlines() if line.strip()]
+    errors = [line for line in lines if line.startswith(("E:", "error", "ERROR", "fatal"))] or lines
+    return LabError(f"{what} failed ({status}): {' | '.join(errors[-LOG_LINES:])}", where=f"log {kept}")
+
+
+def end_group(process: subprocess.Popen[bytes]) -> None:
+    """Ends a program started with process_group=0, and its children."""
+    with contextlib.suppress(ProcessLookupError):
+        os.killpg(process.pid, 15)
+    try:
+        process.wait(10)
+    except subprocess.TimeoutExpired:
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(process.pid, 9)

@@ -1,0 +1,52 @@
+"""The lab's clock: real, or virtual with a time dilation factor (TDF)."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+from slownet.errors import LabError, nearest
+
+INF = math.inf
+
+
+@dataclass(frozen=True)
+class Clock:
+    """`kind` is "real" or "virtual"; `tdf` says how many times faster the CPU looks from inside (inf: free)."""
+
+    kind: str = "real"
+    tdf: float = 1
+
+    @property
+    def arguments(self) -> list[str]:
+        """What the lab's kernel gets on its command line."""
+        if self.kind == "real":
+            return []
+        return ["skip-idle", f"tdf={self.tdf_text}"]
+
+    @property
+    def tdf_text(self) -> str:
+        return "inf" if self.tdf == INF else str(int(self.tdf))
+
+    def __str__(self) -> str:
+        return "real clock" if self.kind == "real" else f"virtual clock, TDF {self.tdf_text}"
+
+
+def check_kind(text: str) -> str:
+    """ "real" or "virtual". Raises LabError."""
+    if text not in ("real", "virtual"):
+        raise LabError(f"unknown clock '{text}'", where="--clock", fix=nearest(text, ["real", "virtual"]))
+    return text
+
+
+def check_tdf(text: str) -> float | None:
+    """A whole number from 1, inf, or None for "auto". Raises LabError."""
+    if text == "auto":
+        return None
+    if text == "inf":
+        return INF
+    if text.isascii() and text.isdigit() and 0 < int(text) < 10**6:
+        return int(text)
+    raise LabError(
+        f"unclear time dilation factor '{text}'", where="--tdf", fix="write a whole number from 1 to 999999, inf or auto"
+    )

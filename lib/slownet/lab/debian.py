@@ -1,0 +1,55 @@
+"""Debian's archive through mmdebstrap, which knows the mirror and works for an ordinary user."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from slownet.lab import cache
+
+SUITE = "trixie"
+PROGRAMS = {"mmdebstrap": "mmdebstrap", "newuidmap": "uidmap", "dpkg-deb": "dpkg", "xz": "xz-utils"}
+
+# The line of the backports is made from the one that mmdebstrap wrote for the suite.
+_ADD_BACKPORTS = (
+    f'sed -n "s/ {SUITE} main/ {SUITE}-backports main/p" "$1/etc/apt/sources.list" > "$1/etc/apt/sources.list.d/backports.list"'
+)
+
+NO_MIRROR = (
+    "Debian's mirror cannot be reached: check the network and apt's proxy settings, then try again; nothing half-built was kept"
+)
+HINTS = (
+    ("Temporary failure resolving", NO_MIRROR),
+    ("Could not resolve", NO_MIRROR),
+    ("Could not connect", NO_MIRROR),
+    ("Connection failed", NO_MIRROR),
+    ("Unable to connect", NO_MIRROR),
+    ("connection timed out", NO_MIRROR),
+    ("Failed to fetch", NO_MIRROR),
+    ("No space left on device", "the disk is full: make room, or set TMPDIR and XDG_CACHE_HOME to folders on another disk"),
+    ("NO_PUBKEY", "the host does not know Debian 13's keys: apt-get install --only-upgrade debian-archive-keyring"),
+    (
+        "subuid",
+        "your account has no subordinate ids: sudo usermod --add-subuids 100000-165535 --add-subgids 100000-165535 $USER",
+    ),
+)
+
+
+def download(package_pattern: str, into: Path, log: Path) -> list[Path]:
+    """Fetches the packages whose names match an (apt) regular expression, from the suite and its backports.
+
+    Returns the paths of the .deb files in `into`. Raises LabError.
+    """
+    cache.need_programs(PROGRAMS, "fetching Debian packages")
+    # In an ordinary user's name space the hooks are another user: only copy-out reaches the folder.
+    fetch = (
+        f'cd "$1" && mkdir deb && cd deb && export APT_CONFIG="$MMDEBSTRAP_APT_CONFIG" && '
+        f"apt-get -q -o APT::Sandbox::User=root download $(apt-cache search --names-only '{package_pattern}' | cut -d' ' -f1)"
+    )
+    argv: Sequence[str | Path] = [
+        "mmdebstrap", "--variant=custom", "--format=null",
+        f"--setup-hook={_ADD_BACKPORTS}", f"--customize-hook={fetch}", f"--customize-hook=copy-out /deb {into}",
+        SUITE, "/dev/null",
+    ]  # fmt: skip
+    cache.run(argv, log, "fetching Debian packages", cwd=Path("/"), hints=HINTS)
+    return sorted((into / "deb").glob("*.deb"))

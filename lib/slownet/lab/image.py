@@ -1,0 +1,153 @@
+"""The lab's root file system: Debian 13 with the programs of the experiments, as one squashfs file.
+
+A squashfs keeps the owners and modes of files for whoever builds and boots it, root or not, and is one file to
+copy to a cluster's workers.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+from dataclasses import dataclass
+from importlib import metadata
+from pathlib import Path
+
+from slownet.errors import LabError
+from slownet.lab import cache, debian
+
+HERE = Path(__file__).parent
+PROVISION = ["packages.txt", "provision", "wordpress"]
+PROGRAMS = {**debian.PROGRAMS, "tar2sqfs": "squashfs-tools-ng"}
+MEGABYTES = 3500
+PYTHON = "3.13"  # Debian 13's
+PLATFORMS = ["manylinux_2_40_x86_64", "manylinux_2_34_x86_64", "manylinux_2_28_x86_64", "manylinux_2_27_x86_64",
+             "manylinux_2_17_x86_64", "manylinux2014_x86_64", "manylinux_2_12_x86_64"]  # fmt: skip
+LEFT_OUT = ["/usr/share/man/*", "/usr/share/doc/*", "/usr/share/locale/*", "/usr/share/info/*", "/usr/share/lintian/*"]
+
+
+@dataclass(frozen=True)
+class Image:
+    """A built image: one squashfs file."""
+
+    path: Path
+    key: str
+    packages: dict[str, str]
+
+    @property
+    def description(self) -> str:
+        return f"Debian 13 ({debian.SUITE}), {self.key}"
+
+
+def requirements() -> list[str]:
+    """The project's own requirements (PEP 508) less those that the image has as Debian packages."""
+    debian_has = set(packages())
+    wanted = (each for each in metadata.requires("slownet") or [] if "extra ==" not in each)
+    return sorted(each for each in wanted if re.split(r"[^A-Za-z0-9_-]", each)[0] not in debian_has)
+
+
+def packages() -> list[str]:
+    """The Debian packages of the image, in the order of packages.txt."""
+    lines = (line.split("#")[0].split() for line in (HERE / "packages.txt").read_text().splitlines())
+    return [package for line in lines for package in line]
+
+
+def _key() -> str:
+    files = [path for name in PROVISION for path in sorted([HERE / name, *(HERE / name).rglob("*")]) if path.is_file()]
+    return cache.key(debian.SUITE, *requirements(), *(path.name for path in files), *files)
+
+
+def find() -> Image | None:
+    """The image, if it was built on this machine."""
+    folder = cache.found("image", _key())
+    return _load(folder) if folder else None
+
+
+def build() -> Image:
+    """The image, built if need be (about two minutes). Raises LabError."""
+    return find() or _load(cache.make("image", _key(), _build))
+
+
+def _load(folder: Path) -> Image:
+    facts = json.loads((folder / "image.json").read_text())
+    return Image(folder / "image.squashfs", folder.name, facts["packages"])
+
+
+def _build(folder: Path) -> None:
+    cache.need_programs(PROGRAMS, "building the lab's image")
+    cache.need_space(folder, MEGABYTES, "building the lab's image")
+    work = folder / "work"
+    kit = work / "kit"
+    kit.mkdir(parents=True)
+    log = work / "image.log"
+    for name in PROVISION:
+        source = HERE / name
+        shutil.copytree(source, kit / name) if source.is_dir() else shutil.copy(source, kit / name)
+    (kit / "requirements.txt").write_text("\n".join(requirements()) + "\n")
+    _fetch_wheels(kit, log)
+    _debootstrap(kit, work, folder / "image.squashfs", log)
+    (folder / "image.json").write_text(json.dumps({"packages": _versions(log)}, indent=1) + "\n")
+    shutil.rmtree(work)
+
+
+def _fetch_wheels(kit: Path, log: Path) -> None:
+    """With the host's pip and its settings: the image itself needs no network and no certificates."""
+    platforms = [word for platform in PLATFORMS for word in ("--platform", platform)]
+    argv = [
+        sys.executable, "-m", "pip", "download", "--quiet", "--dest", str(kit / "wheels"), "--only-binary=:all:",
+        "--python-version", PYTHON, "--implementation", "cp", *platforms, "--requirement", str(kit / "requirements.txt"),
+    ]  # fmt: skip
+    hint = "PyPI cannot be reached: check the network and pip's settings, then try again; nothing half-built was kept"
+    hints = [("NewConnectionError", hint), ("Temporary failure", hint), ("No matching distribution", "see the log")]
+    cache.run(argv, log, "fetching Python packages", hints=hints)
+
+
+def _debootstrap(kit: Path, work: Path, image: Path, log: Path) -> None:
+    target = "/opt/slownet/kit"
+    provision = (
+        f'chroot "$1" env SLOWNET_REQUIREMENTS={target}/requirements.txt SLOWNET_WHEELS={target}/wheels sh {target}/provision'
+    )
+    report = """chroot "$1" dpkg-query -W -f 'PACKAGE ${Package} ${Version}\\n' >&2"""
+    mmdebstrap = [
+        "mmdebstrap", "--variant=minbase", "--format=tar", f"--include={','.join(packages())}",
+        *(f"--dpkgopt=path-exclude={pattern}" for pattern in LEFT_OUT), "--dpkgopt=path-include=/usr/share/doc/*/copyright",
+        '--customize-hook=mkdir -p "$1/opt/slownet"', f"--customize-hook=copy-in {kit} /opt/slownet",
+        f"--customize-hook={provision}", f'--customize-hook=rm -rf "$1{target}"', f"--customize-hook={report}",
+        debian.SUITE, "-",
+    ]  # fmt: skip
+    squash = ["tar2sqfs", "--quiet", "--force", "--compressor", "zstd", "--comp-extra", "level=3", str(image)]
+    environment = {**os.environ, "PATH": cache.search_path(), "LC_ALL": "C"}
+    with log.open("ab") as output:
+        first = subprocess.Popen(
+            mmdebstrap,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=output,
+            cwd="/",
+            env=environment,
+            process_group=0,
+        )
+        second = subprocess.Popen(
+            squash, stdin=first.stdout, stdout=output, stderr=output, cwd=work, env=environment, process_group=0
+        )
+        assert first.stdout
+        first.stdout.close()
+        try:
+            statuses = first.wait(), second.wait()
+        except BaseException:
+            cache.end_group(first)
+            cache.end_group(second)
+            raise
+    for status in statuses:
+        if status:
+            raise cache.failure("building the lab's image", status, log, debian.HINTS)
+
+
+def _versions(log: Path) -> dict[str, str]:
+    found = re.findall(r"^PACKAGE (\S+) (\S+)$", log.read_text(errors="replace"), re.MULTILINE)
+    if not found:
+        raise LabError("the image's list of packages is empty", where=str(log))
+    return dict(found)

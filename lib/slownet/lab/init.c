@@ -1,0 +1,498 @@
+/*
+ * The first process of a lab: mounts the image, runs one command, ends the lab.
+ *
+ * It talks to its host over one console line, the channel, in frames: a type,
+ * the payload's length as 32 bits little-endian, the payload.
+ *
+ *   to the host    R ready   O, E output and error output of the command
+ *                  F the lab's disk is full   M a message, the lab cannot go on
+ *                  X how the command ended, as wait(2) tells it
+ *   from the host  J the job: "key=value" strings, each ended by a NUL
+ *                  I input for the command, Z its end
+ *                  K a signal for it   W rows and columns of its terminal
+ *
+ * Keys of a job: mount=ro|rw:HOST PATH:LAB PATH, env=NAME=VALUE, cwd=PATH,
+ * clock=SECONDS since 1970, tty=1, arg=WORD.
+ *
+ * Written in C and linked statically, because a lab is up in half a second and
+ * every process that a script would start costs 20 ms of it.
+ */
+#define _GNU_SOURCE
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <net/if.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/mount.h>
+#include <sys/reboot.h>
+#include <sys/signalfd.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/statvfs.h>
+#include <sys/time.h>
+#include <sys/wait.h>
+#include <termios.h>
+#include <unistd.h>
+
+#define CHANNEL "/dev/tty1"
+#define IMAGE "/dev/ubda"
+#define CHUNK 4096
+#define MAX_WORDS 512
+
+static int channel = -1;
+static int disk = -1;
+
+struct job {
+	char *words[MAX_WORDS + 1];
+	int n_words;
+	char *cwd;
+	int tty;
+};
+
+struct command {
+	pid_t pid;
+	int in;		/* pipe or pseudo terminal, -1 when closed */
+	int out[2];	/* output and error output, -1 when at their end */
+	int tty;
+};
+
+static void put(const void *data, size_t size)
+{
+	const char *p = data;
+
+	while (size) {
+		ssize_t n = write(channel, p, size);
+
+		if (n < 0 && errno != EINTR && errno != EAGAIN)
+			return;
+		if (n > 0) {
+			p += n;
+			size -= n;
+		}
+	}
+}
+
+static void send_frame(char type, const void *data, uint32_t size)
+{
+	char head[5] = { type, size, size >> 8, size >> 16, size >> 24 };
+
+	put(head, sizeof(head));
+	put(data, size);
+}
+
+static void power_off(void)
+{
+	sync();
+	tcdrain(channel);
+	reboot(RB_POWER_OFF);
+	for (;;)
+		pause();
+}
+
+static void fail(const char *format, ...)
+{
+	char line[512];
+	va_list args;
+	int n;
+
+	va_start(args, format);
+	n = vsnprintf(line, sizeof(line), format, args);
+	va_end(args);
+	if (n > (int)sizeof(line) - 1)
+		n = sizeof(line) - 1;
+	if (channel >= 0)
+		send_frame('M', line, n);
+	else
+		fprintf(stderr, "slownet-init: %s\n", line);
+	power_off();
+}
+
+static int take(void *data, size_t size)
+{
+	char *p = data;
+
+	while (size) {
+		ssize_t n = read(channel, p, size);
+
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n <= 0)
+			return 0;
+		p += n;
+		size -= n;
+	}
+	return 1;
+}
+
+/* The next frame from the host; the caller frees the payload, which ends in a NUL. */
+static char take_frame(char **data, uint32_t *size)
+{
+	unsigned char head[5];
+
+	if (!take(head, sizeof(head)))
+		power_off();
+	*size = head[1] | head[2] << 8 | head[3] << 16 | (uint32_t)head[4] << 24;
+	*data = malloc(*size + 1);
+	if (!*data || !take(*data, *size))
+		power_off();
+	(*data)[*size] = 0;
+	return head[0];
+}
+
+static void mount_or_fail(const char *what, const char *where, const char *type,
+			  unsigned long flags, const char *data)
+{
+	if (mount(what, where, type, flags, data))
+		fail("cannot mount %s (%s) on %s: %s", what, type, where, strerror(errno));
+}
+
+static void make_folders(const char *path)
+{
+	char part[4096];
+	char *p;
+
+	snprintf(part, sizeof(part), "%s", path);
+	for (p = part + 1; (p = strchr(p, '/')); p++) {
+		*p = 0;
+		mkdir(part, 0755);
+		*p = '/';
+	}
+	mkdir(part, 0755);
+}
+
+static void write_file(const char *path, const char *text)
+{
+	int fd = open(path, O_WRONLY | O_CLOEXEC);
+
+	if (fd < 0)
+		return;
+	if (write(fd, text, strlen(text)) < 0)
+		perror(path);
+	close(fd);
+}
+
+static void open_channel(void)
+{
+	struct termios raw;
+
+	mkdir("/dev", 0755);
+	mount("dev", "/dev", "devtmpfs", 0, NULL);
+	channel = open(CHANNEL, O_RDWR | O_NOCTTY | O_CLOEXEC);
+	if (channel < 0)
+		fail("cannot open %s: %s", CHANNEL, strerror(errno));
+	tcgetattr(channel, &raw);
+	cfmakeraw(&raw);
+	tcsetattr(channel, TCSANOW, &raw);
+}
+
+/* The image, read-only, under an overlay in memory, becomes the root. */
+static void enter_image(void)
+{
+	mkdir("/image", 0755);
+	mkdir("/disk", 0755);
+	mkdir("/root", 0755);
+	mount_or_fail(IMAGE, "/image", "squashfs", MS_RDONLY, NULL);
+	mount_or_fail("disk", "/disk", "tmpfs", 0, "size=75%,mode=0755");
+	disk = open("/disk", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	mkdir("/disk/upper", 0755);
+	mkdir("/disk/work", 0755);
+	mount_or_fail("root", "/root", "overlay", 0,
+		      "lowerdir=/image,upperdir=/disk/upper,workdir=/disk/work");
+	if (chdir("/root") || mount(".", "/", NULL, MS_MOVE, NULL) || chroot(".") || chdir("/"))
+		fail("cannot enter the image: %s", strerror(errno));
+
+	mkdir("/proc", 0555);
+	mkdir("/sys", 0555);
+	mount_or_fail("proc", "/proc", "proc", 0, NULL);
+	mount_or_fail("sys", "/sys", "sysfs", 0, NULL);
+	mount_or_fail("dev", "/dev", "devtmpfs", 0, NULL);
+	mkdir("/dev/pts", 0755);
+	mkdir("/dev/shm", 01777);
+	mount_or_fail("devpts", "/dev/pts", "devpts", 0, "ptmxmode=0666,mode=0620,gid=5");
+	mount_or_fail("shm", "/dev/shm", "tmpfs", 0, "mode=1777");
+	mount_or_fail("run", "/run", "tmpfs", 0, "mode=0755");
+	mkdir("/run/lock", 01777);
+	mkdir("/run/netns", 0755);
+	mount("cgroup", "/sys/fs/cgroup", "cgroup2", 0, NULL);
+	symlink("/proc/self/fd", "/dev/fd");
+	symlink("/proc/self/fd/0", "/dev/stdin");
+	symlink("/proc/self/fd/1", "/dev/stdout");
+	symlink("/proc/self/fd/2", "/dev/stderr");
+}
+
+static void settle(void)
+{
+	struct ifreq lo = { .ifr_name = "lo", .ifr_flags = IFF_UP | IFF_RUNNING };
+	int fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+
+	ioctl(fd, SIOCSIFFLAGS, &lo);
+	close(fd);
+	sethostname("lab", 3);
+	/* A lab that ran out of memory has nothing to say any more: end it. */
+	write_file("/proc/sys/vm/panic_on_oom", "1");
+	setenv("PATH", "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin", 1);
+	setenv("HOME", "/root", 1);
+}
+
+static void mount_host(char *text)
+{
+	char *host = strchr(text, ':');
+	char *where = host ? strchr(host + 1, ':') : NULL;
+	unsigned long flags = strncmp(text, "ro:", 3) ? 0 : MS_RDONLY;
+
+	if (!where)
+		fail("unclear mount: %s", text);
+	*where++ = 0;
+	make_folders(where);
+	if (mount("none", where, "hostfs", flags, host + 1))
+		fail("cannot mount the host's %s on %s: %s", host + 1, where, strerror(errno));
+}
+
+static void take_job(struct job *job)
+{
+	uint32_t size;
+	char *data;
+	char type;
+
+	send_frame('R', NULL, 0);
+	type = take_frame(&data, &size);
+	if (type != 'J')
+		fail("expected a job, not a frame of type %c", type);
+
+	for (char *p = data, *next; p < data + size; p = next) {
+		char *value = strchr(p, '=');
+		size_t key = value ? (size_t)(value++ - p) : 0;
+
+		next = p + strlen(p) + 1;
+		if (key == 3 && !strncmp(p, "arg", 3)) {
+			if (job->n_words == MAX_WORDS)
+				fail("more than %d words in the command", MAX_WORDS);
+			job->words[job->n_words++] = value;
+		} else if (key == 3 && !strncmp(p, "env", 3)) {
+			putenv(value);
+		} else if (key == 3 && !strncmp(p, "cwd", 3)) {
+			job->cwd = value;
+		} else if (key == 3 && !strncmp(p, "tty", 3)) {
+			job->tty = 1;
+		} else if (key == 5 && !strncmp(p, "mount", 5)) {
+			mount_host(value);
+		} else if (key == 5 && !strncmp(p, "clock", 5)) {
+			struct timeval now = { .tv_sec = strtoll(value, NULL, 10) };
+
+			settimeofday(&now, NULL);
+		} else {
+			fail("unclear line in the job: %s", p);
+		}
+	}
+	if (!job->n_words)
+		fail("no command in the job");
+}
+
+static void run_words(struct job *job)
+{
+	sigset_t none;
+
+	sigemptyset(&none);
+	sigprocmask(SIG_SETMASK, &none, NULL);
+	if (job->cwd && chdir(job->cwd))
+		dprintf(2, "slownet: cannot enter %s: %s\n", job->cwd, strerror(errno));
+	else
+		execvp(job->words[0], job->words);
+	if (errno)
+		dprintf(2, "slownet: %s: %s\n", job->words[0], strerror(errno));
+	_exit(errno == ENOENT ? 127 : 126);
+}
+
+static void start_on_terminal(struct job *job, struct command *command)
+{
+	char name[64];
+	int number = 0;
+	int master = open("/dev/ptmx", O_RDWR | O_NOCTTY | O_CLOEXEC);
+
+	if (master < 0 || ioctl(master, TIOCSPTLCK, &number) || ioctl(master, TIOCGPTN, &number))
+		fail("no pseudo terminal: %s", strerror(errno));
+	snprintf(name, sizeof(name), "/dev/pts/%d", number);
+	command->pid = fork();
+	if (!command->pid) {
+		int fd;
+
+		setsid();
+		fd = open(name, O_RDWR);
+		ioctl(fd, TIOCSCTTY, 0);
+		for (int i = 0; i < 3; i++)
+			dup2(fd, i);
+		if (fd > 2)
+			close(fd);
+		run_words(job);
+	}
+	command->in = command->out[0] = master;
+	command->tty = 1;
+}
+
+static void start_on_pipes(struct job *job, struct command *command)
+{
+	int in[2], out[2], err[2];
+
+	if (pipe2(in, O_CLOEXEC) || pipe2(out, O_CLOEXEC) || pipe2(err, O_CLOEXEC))
+		fail("no pipes: %s", strerror(errno));
+	command->pid = fork();
+	if (!command->pid) {
+		setsid();
+		dup2(in[0], 0);
+		dup2(out[1], 1);
+		dup2(err[1], 2);
+		run_words(job);
+	}
+	close(in[0]);
+	close(out[1]);
+	close(err[1]);
+	command->in = in[1];
+	command->out[0] = out[0];
+	command->out[1] = err[0];
+}
+
+/* Passes on what the command wrote; returns whether there was anything. */
+static int pump_output(struct command *command, int i)
+{
+	char data[CHUNK];
+	ssize_t n = read(command->out[i], data, sizeof(data));
+
+	if (n > 0) {
+		send_frame(i ? 'E' : 'O', data, n);
+		return 1;
+	}
+	if (n < 0 && (errno == EINTR || errno == EAGAIN))
+		return 0;
+	if (command->out[i] == command->in)
+		command->in = -1;
+	close(command->out[i]);
+	command->out[i] = -1;
+	return 0;
+}
+
+static void obey(struct command *command)
+{
+	uint32_t size;
+	char *data;
+	char type = take_frame(&data, &size);
+
+	if (type == 'I' && command->in >= 0) {
+		for (uint32_t done = 0; done < size;) {
+			ssize_t n = write(command->in, data + done, size - done);
+
+			if (n < 0 && errno != EINTR)
+				break;
+			if (n > 0)
+				done += n;
+		}
+	} else if (type == 'Z' && command->in >= 0 && !command->tty) {
+		close(command->in);
+		command->in = -1;
+	} else if (type == 'K' && command->pid > 0) {
+		kill(-command->pid, atoi(data));
+	} else if (type == 'W' && command->tty && command->in >= 0) {
+		struct winsize size_now = { 0 };
+
+		if (sscanf(data, "%hu %hu", &size_now.ws_row, &size_now.ws_col) == 2)
+			ioctl(command->in, TIOCSWINSZ, &size_now);
+	}
+	free(data);
+}
+
+static int reap(pid_t of_interest, int *status)
+{
+	int ended = 0, s;
+	pid_t pid;
+
+	while ((pid = waitpid(-1, &s, WNOHANG)) > 0) {
+		if (pid == of_interest) {
+			*status = s;
+			ended = 1;
+		}
+	}
+	return ended;
+}
+
+/* Until the command ends; what its children still write is not waited for. */
+static int attend(struct command *command, int signals)
+{
+	int status = 0, ended = 0;
+
+	while (!ended) {
+		struct pollfd fds[4] = {
+			{ .fd = channel, .events = POLLIN },
+			{ .fd = signals, .events = POLLIN },
+			{ .fd = command->out[0], .events = POLLIN },
+			{ .fd = command->out[1], .events = POLLIN },
+		};
+
+		if (poll(fds, 4, -1) < 0)
+			continue;
+		for (int i = 0; i < 2; i++)
+			if (fds[2 + i].revents)
+				pump_output(command, i);
+		if (fds[0].revents)
+			obey(command);
+		if (fds[1].revents) {
+			struct signalfd_siginfo info;
+
+			if (read(signals, &info, sizeof(info)) < 0)
+				continue;
+			ended = reap(command->pid, &status);
+		}
+	}
+	for (int i = 0; i < 2; i++) {
+		if (command->out[i] < 0)
+			continue;
+		fcntl(command->out[i], F_SETFL, O_NONBLOCK);
+		while (command->out[i] >= 0 && pump_output(command, i))
+			;
+	}
+	return status;
+}
+
+static void report_disk(void)
+{
+	struct statvfs now;
+
+	if (disk >= 0 && !fstatvfs(disk, &now) && now.f_bavail * now.f_bsize < 65536)
+		send_frame('F', NULL, 0);
+}
+
+int main(void)
+{
+	struct job job = { .n_words = 0 };
+	struct command command = { .in = -1, .out = { -1, -1 } };
+	char text[16];
+	sigset_t chld;
+	int signals;
+
+	open_channel();
+	enter_image();
+	settle();
+	take_job(&job);
+
+	signal(SIGPIPE, SIG_IGN);
+	sigemptyset(&chld);
+	sigaddset(&chld, SIGCHLD);
+	sigprocmask(SIG_BLOCK, &chld, NULL);
+	signals = signalfd(-1, &chld, SFD_CLOEXEC);
+
+	if (job.tty)
+		start_on_terminal(&job, &command);
+	else
+		start_on_pipes(&job, &command);
+	snprintf(text, sizeof(text), "%d", attend(&command, signals));
+	report_disk();
+	sync();
+	send_frame('X', text, strlen(text));
+	power_off();
+	return 0;
+}

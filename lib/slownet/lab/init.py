@@ -1,0 +1,45 @@
+"""The lab's first process, compiled once and packed as an initial RAM disk; and the probe of the CPU beside it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from slownet.lab import cache
+
+HERE = Path(__file__).parent
+PROGRAMS = {"gcc": "gcc"}
+
+_S_IFDIR, _S_IFREG, _S_IFCHR = 0o040000, 0o100000, 0o020000
+
+
+def build() -> Path:
+    """The folder with init.cpio and probe."""
+    name = cache.key(HERE / "init.c", HERE / "probe.c")
+    return cache.found("init", name) or cache.make("init", name, _build)
+
+
+def _build(folder: Path) -> None:
+    cache.need_programs(PROGRAMS, "building the lab's init")
+    log = folder / "init.log"
+    for name in ("init", "probe"):
+        argv: list[str | Path] = ["gcc", "-O2", "-Wall", "-static", "-s", "-o", folder / name, HERE / f"{name}.c"]
+        cache.run(argv, log, f"compiling {name}.c", hints=[("cannot find -lc", "apt-get install libc6-dev")])
+    (folder / "init.cpio").write_bytes(archive((folder / "init").read_bytes()))
+
+
+def archive(init: bytes) -> bytes:
+    """A newc cpio archive that the kernel unpacks as its first root: a console and /init."""
+    return b"".join([
+        _entry(1, "dev", _S_IFDIR | 0o755),
+        _entry(2, "dev/console", _S_IFCHR | 0o600, device=(5, 1)),
+        _entry(3, "init", _S_IFREG | 0o755, init),
+        _entry(4, "TRAILER!!!", 0),
+    ])  # fmt: skip
+
+
+def _entry(inode: int, name: str, mode: int, data: bytes = b"", device: tuple[int, int] = (0, 0)) -> bytes:
+    path = name.encode() + b"\0"
+    # inode, mode, uid, gid, links, mtime, size, device, device of the node, length of the name, checksum
+    fields = (inode, mode, 0, 0, 1, 0, len(data), 0, 0, *device, len(path), 0)
+    head = b"070701" + b"".join(b"%08x" % field for field in fields) + path
+    return head + b"\0" * (-len(head) % 4) + data + b"\0" * (-len(data) % 4)

@@ -1,0 +1,47 @@
+"""Whether this machine can emulate links itself: found out by trying, not by looking at names and versions."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+from collections.abc import Sequence
+
+from slownet.lab import cache
+
+INSIDE = "SLOWNET_LAB"  # set in the environment of what runs inside a lab: "real" or the TDF
+
+_TRIALS = {
+    "netem": ["unshare", "--net", "tc", "qdisc", "add", "dev", "lo", "root", "netem", "delay", "1ms"],
+    "HTB": ["unshare", "--net", "tc", "qdisc", "add", "dev", "lo", "root", "htb"],
+    "Open vSwitch in the kernel": ["genl", "ctrl", "get", "name", "ovs_datapath"],
+}
+_PROGRAMS = ("mn", "ovs-vsctl", "ovs-vswitchd", "tc")
+
+
+def inside_lab() -> bool:
+    """Whether this process runs inside a lab."""
+    return INSIDE in os.environ
+
+
+def cpu_is_free() -> bool:
+    """Whether CPU time is not charged here: a virtual clock with an infinite TDF."""
+    return os.environ.get(INSIDE) == "inf"
+
+
+def lacks() -> list[str]:
+    """What this machine lacks for native mode, each in a few words; empty if it can."""
+    if os.geteuid() != 0:
+        return ["root"]
+    missing = [f"the program {each}" for each in _PROGRAMS if not shutil.which(each, path=cache.search_path())]
+    if not inside_lab():  # a kernel may have them as modules that nobody needed yet
+        _succeeds(["modprobe", "--all", "--quiet", "sch_netem", "sch_htb", "openvswitch"])
+    return missing + [what for what, trial in _TRIALS.items() if not _succeeds(trial)]
+
+
+def _succeeds(argv: Sequence[str]) -> bool:
+    environment = {**os.environ, "PATH": cache.search_path()}
+    try:
+        return subprocess.run(argv, capture_output=True, env=environment, timeout=20, check=False).returncode == 0
+    except (OSError, subprocess.TimeoutExpired):
+        return False

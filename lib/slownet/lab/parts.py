@@ -1,0 +1,69 @@
+"""Kernel, init and image together: all that a lab is made of, and all that a worker of a cluster needs."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from slownet.errors import LabError
+from slownet.lab import image, init, kernel
+from slownet.lab.boot import MEGABYTES, Lab, Share
+from slownet.lab.clock import Clock
+
+
+@dataclass(frozen=True)
+class Parts:
+    kernel: kernel.Kernel
+    image: image.Image
+    tools: Path  # init.cpio and probe
+
+    def lab(self, clock: Clock, *, megabytes: int = MEGABYTES, shares: Sequence[Share] = ()) -> Lab:
+        """A lab of these parts, not yet booted."""
+        return Lab(
+            kernel=self.kernel.path, init=self.tools / "init.cpio", image=self.image.path,
+            kernel_arguments=self.kernel.arguments, clock=clock, megabytes=megabytes, shares=shares,
+        )  # fmt: skip
+
+
+def find() -> Parts | None:
+    """The parts, if kernel and image were built on this machine."""
+    found_kernel, found_image = kernel.find(), image.find()
+    return Parts(found_kernel, found_image, init.build()) if found_kernel and found_image else None
+
+
+def need() -> Parts:
+    """The parts. Raises LabError when they were not built."""
+    parts = find()
+    if not parts:
+        raise LabError("the lab is not built on this machine, or not for this version", fix="slownet lab build")
+    return parts
+
+
+def build(report: Callable[[str, bool], None] = lambda what, done: None) -> Parts:
+    """Makes what is missing; kernel and image side by side. `report(what, done)` follows it. Raises LabError."""
+    failures: list[BaseException] = []
+
+    def step(what: str, make: Callable[[], object]) -> None:
+        report(what, False)
+        try:
+            make()
+        except BaseException as error:
+            failures.append(error)
+        else:
+            report(what, True)
+
+    steps: list[tuple[str, Callable[[], object]]] = [("init", init.build)]
+    if not kernel.find():
+        steps.append(("kernel", kernel.build))
+    if not image.find():
+        steps.append(("image", image.build))
+    threads = [threading.Thread(target=step, args=each, daemon=True) for each in steps]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    if failures:
+        raise failures[0]
+    return need()

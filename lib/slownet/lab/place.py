@@ -1,0 +1,195 @@
+"""Where a command runs, in a lab or natively, behind one interface."""
+
+from __future__ import annotations
+
+import os
+import platform
+import signal
+import subprocess
+import sys
+import threading
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import slownet
+from slownet.errors import LabError, nearest
+from slownet.lab import calibrate, native
+from slownet.lab import parts as lab_parts
+from slownet.lab.boot import MEGABYTES, Lab, Share, Sink
+from slownet.lab.clock import Clock, check_kind, check_tdf
+
+VENV = "/opt/slownet/venv"
+PACKAGE = Path(slownet.__file__).resolve().parent
+# A lab's calendar starts here on the virtual clock, so that two runs see the same dates.
+VIRTUAL_EPOCH = 1_750_000_000
+
+
+@dataclass
+class Place:
+    """Runs commands on one kernel and clock; `facts` go into every result."""
+
+    clock: Clock
+    facts: dict[str, Any]
+    parts: lab_parts.Parts | None = None  # None: native
+    megabytes: int = MEGABYTES
+    _running: list[Callable[[int], None]] = field(default_factory=list)
+
+    @property
+    def kind(self) -> str:
+        return "lab" if self.parts else "native"
+
+    @property
+    def python(self) -> str:
+        """The interpreter that has the project's packages there."""
+        return f"{VENV}/bin/python" if self.parts else sys.executable
+
+    def run(
+        self,
+        argv: Sequence[str],
+        *,
+        shares: Sequence[Share] = (),
+        env: Mapping[str, str] | None = None,
+        cwd: Path | None = None,
+        stdin: int | None = None,
+        stdout: Sink = lambda data: None,
+        stderr: Sink = lambda data: None,
+        terminal: tuple[int, int] | None = None,
+    ) -> int:
+        """Runs a command to its end; returns its exit status, -N if signal N ended it. Raises LabError."""
+        if self.parts:
+            return self._run_in_lab(self.parts, argv, shares, env or {}, cwd, stdin, stdout, stderr, terminal)
+        return self._run_natively(argv, env or {}, cwd, stdin, stdout, stderr)
+
+    def signal(self, number: int) -> None:
+        """Passes a signal to every command that runs there now."""
+        for send in list(self._running):
+            send(number)
+
+    def _run_in_lab(
+        self, found: lab_parts.Parts, argv: Sequence[str], shares: Sequence[Share], env: Mapping[str, str], cwd: Path | None,
+        stdin: int | None, stdout: Sink, stderr: Sink, terminal: tuple[int, int] | None,
+    ) -> int:  # fmt: skip
+        lab: Lab = found.lab(self.clock, megabytes=self.megabytes, shares=[*code_shares(), *shares])
+        self._running.append(lab.signal)
+        try:
+            return lab.run(
+                argv, env={**lab_environment(self.clock), **env}, cwd=str(cwd) if cwd else "", stdin=stdin, stdout=stdout,
+                stderr=stderr, terminal=terminal, wall_clock=VIRTUAL_EPOCH if self.clock.kind == "virtual" else 0,
+            )  # fmt: skip
+        finally:
+            self._running.remove(lab.signal)
+
+    def _run_natively(
+        self, argv: Sequence[str], env: Mapping[str, str], cwd: Path | None, stdin: int | None, stdout: Sink, stderr: Sink
+    ) -> int:
+        process = subprocess.Popen(
+            argv, stdin=subprocess.DEVNULL if stdin is None else stdin, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+            env={**os.environ, **env}, cwd=cwd, process_group=0,
+        )  # fmt: skip
+
+        def send(number: int) -> None:
+            os.killpg(process.pid, number)
+
+        def pump(source: Any, sink: Sink) -> None:
+            while data := source.read1(4096):
+                sink(data)
+
+        self._running.append(send)
+        try:
+            readers = [
+                threading.Thread(target=pump, args=each) for each in ((process.stdout, stdout), (process.stderr, stderr))
+            ]
+            for reader in readers:
+                reader.start()
+            status = process.wait()
+            for reader in readers:
+                reader.join()
+            return status
+        finally:
+            self._running.remove(send)
+
+
+def code_shares() -> list[Share]:
+    """The project's code, read-only: the checkout, or the installed package."""
+    checkout = PACKAGE.parents[1]
+    return [Share(checkout if (checkout / "setup.py").is_file() else PACKAGE)]
+
+
+def lab_environment(clock: Clock) -> dict[str, str]:
+    """What every command in a lab finds in its environment; nothing of the caller's gets in by itself."""
+    return {
+        native.INSIDE: clock.tdf_text if clock.kind == "virtual" else "real",
+        "PATH": f"{VENV}/bin:/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin",
+        "PYTHONPATH": str(PACKAGE.parent),
+        "PYTHONDONTWRITEBYTECODE": "1",
+        "PYTHONHASHSEED": "0",
+        "LANG": "C.UTF-8",
+        "TERM": os.environ.get("TERM", "dumb"),
+    }
+
+
+def choose(place: str = "auto", clock: str | None = None, tdf: str | None = None, megabytes: int = MEGABYTES) -> Place:
+    """The place for these options, as written on the command line.
+
+    auto: native where the machine can and no virtual clock is asked for, else a lab. Raises LabError.
+    """
+    if place not in ("auto", "native", "lab"):
+        raise LabError(f"unknown place '{place}'", where="--place", fix=nearest(place, ["auto", "native", "lab"]))
+    kind = check_kind(clock) if clock else None
+    factor = check_tdf(tdf) if tdf else None
+    if tdf and kind == "real":
+        raise LabError(
+            f"a time dilation factor of {tdf} means nothing on the real clock",
+            where="--tdf",
+            fix="leave out --tdf or --clock real",
+        )
+    wants_virtual = kind == "virtual" or tdf is not None
+    if place == "native" or (place == "auto" and not wants_virtual):
+        missing = native.lacks()
+        if not missing:
+            if wants_virtual:
+                raise LabError(
+                    "the virtual clock needs a lab", where="--place native", fix="leave out --place, or take --clock real"
+                )
+            return Place(Clock("real"), {"kernel": platform.release(), "image": "", "place": "native", "tdf_probe": None})
+        if place == "native":
+            raise LabError(
+                f"this machine lacks {', '.join(missing)}",
+                where="--place native",
+                fix="take the lab (--place lab), or run as root on a kernel that has them",
+            )
+    return _lab(kind or "virtual", factor, megabytes)
+
+
+def _lab(kind: str, factor: float | None, megabytes: int) -> Place:
+    found = lab_parts.need()
+    measured = calibrate.tdf(found)
+    chosen = (
+        Clock("real") if kind == "real" else Clock("virtual", factor if factor is not None else float(str(measured["tdf"])))
+    )
+    facts = {"kernel": found.kernel.description, "image": found.image.description, "place": "lab", "tdf_probe": measured}
+    return Place(chosen, facts, found, megabytes)
+
+
+class Interrupts:
+    """While it is entered (in the main thread), SIGINT, SIGTERM and SIGHUP go to what runs in the place."""
+
+    NUMBERS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+
+    def __init__(self, place: Place) -> None:
+        self._place = place
+        self.received = 0
+
+    def __enter__(self) -> Interrupts:
+        self._before = {number: signal.signal(number, self._pass_on) for number in self.NUMBERS}
+        return self
+
+    def _pass_on(self, number: int, frame: object) -> None:
+        self.received = number
+        self._place.signal(number)
+
+    def __exit__(self, *error: object) -> None:
+        for number, handler in self._before.items():
+            signal.signal(number, handler)

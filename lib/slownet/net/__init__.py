@@ -1,0 +1,5 @@
+"""Mininet networks: built, reshaped while they run, and always taken down."""
+
+from slownet.net.network import Network
+
+__all__ = ["Network"]

@@ -1,0 +1,191 @@
+"""A Mininet network as a context manager: up and reachable inside it, gone after it."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import time
+from types import TracebackType
+from typing import Any, Self
+
+from mininet.link import TCLink
+from mininet.log import setLogLevel
+from mininet.net import Mininet
+from mininet.node import OVSSwitch
+from mininet.topo import Topo
+
+from slownet.errors import ExperimentError, NetworkError, nearest
+from slownet.lab import native
+from slownet.link import Condition
+from slownet.net import openvswitch, qdisc, verify
+from slownet.tools.ping import Ping
+
+DEADLINE_S = 30.0
+
+# What moves a measurement and differs between distributions and their releases; each goes into the record.
+SYSCTLS = {
+    "net.ipv4.tcp_congestion_control": "cubic",
+    "net.ipv4.tcp_no_metrics_save": "1",
+    "net.ipv4.tcp_slow_start_after_idle": "1",
+    "net.ipv6.conf.all.disable_ipv6": "1",
+}
+OFFLOADS = ["tso", "gso", "gro"]
+
+
+class Link:
+    """One cable of a network; `set` changes its condition, as a context manager for a while."""
+
+    def __init__(self, ends: tuple[Any, Any], verified: list[Ping]) -> None:
+        self._ends = ends  # Mininet interfaces; the first one is of the node that was named first
+        self._verified = verified
+
+    @property
+    def name(self) -> str:
+        return "-".join(end.node.name for end in self._ends)
+
+    @property
+    def condition(self) -> Condition:
+        """What the kernel says the link does now."""
+        up, down = (qdisc.delay(end) for end in self._ends)
+        return Condition(up, down)
+
+    def set(self, condition: Condition | None = None, *, delay: str | None = None, rtt: str | None = None) -> _Changed:
+        """Gives the link another condition. In a `with`, the one that it had before comes back afterwards.
+
+        delay: one-way, in each direction ("5ms" adds 10 ms to a round trip); rtt: what a round trip gains ("10ms").
+        What the kernel made of it is read back, and a ping across the link must take what it should. Raises
+        UnitError, NetworkError.
+        """
+        wanted = condition if condition is not None else Condition.parse(delay=delay, rtt=rtt)
+        before = self.condition
+        changed = _Changed(self, before)
+        try:
+            self._apply(wanted)
+            record = verify.check(self._ends, _rtt)
+        except BaseException:
+            self._apply(before)
+            raise
+        if record:
+            self._verified.append(record)
+        return changed
+
+    def _apply(self, condition: Condition) -> None:
+        for end, seconds in zip(self._ends, (condition.up, condition.down), strict=True):
+            qdisc.set_delay(end, seconds)
+
+
+def _rtt(cable: Any) -> float:
+    return qdisc.delay(cable.intf1) + qdisc.delay(cable.intf2)
+
+
+class _Changed:
+    """A change of a link's condition that a `with` takes back."""
+
+    def __init__(self, link: Link, before: Condition) -> None:
+        self._link = link
+        self._before = before
+
+    def __enter__(self) -> Link:
+        return self._link
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+        self._link._apply(self._before)
+
+
+class Network:
+    """Builds a Mininet topology and waits until its hosts reach each other; always takes it down.
+
+    `net["web"]` is the Mininet host, `net.link("client", "switch")` a cable, `net.mininet` Mininet's own object.
+    """
+
+    def __init__(self, topology: Topo | type[Topo]) -> None:
+        self._topology = topology if isinstance(topology, Topo) else topology()
+        self.mininet: Any = None
+        self.verified: list[Ping] = []  # the ping after each change of a link, the newest last
+
+    def __enter__(self) -> Self:
+        setLogLevel("error")
+        if self._topology.switches():
+            openvswitch.ensure(may_start=native.inside_lab())
+        try:
+            self.mininet = Mininet(
+                topo=self._topology, switch=OVSSwitch, controller=None, link=TCLink, autoSetMacs=True, build=False
+            )
+            self.mininet.build()
+            self._pin()
+            self.mininet.start()
+            self._wait_until_reachable()
+        except BaseException:
+            self._stop()
+            raise
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+        self._stop()
+
+    def __getitem__(self, name: str) -> Any:
+        """The Mininet node of that name. Raises ExperimentError with the nearest name."""
+        if name not in self.mininet.nameToNode:
+            raise ExperimentError(
+                f"no host '{name}' in {type(self._topology).__name__}", fix=nearest(name, self.mininet.nameToNode)
+            )
+        return self.mininet.nameToNode[name]
+
+    @property
+    def hosts(self) -> list[Any]:
+        return list(self.mininet.hosts)
+
+    @property
+    def switches(self) -> list[Any]:
+        return list(self.mininet.switches)
+
+    def link(self, first: str, second: str) -> Link:
+        """The cable between two nodes. Raises ExperimentError if there is none."""
+        between = self[first].connectionsTo(self[second])
+        if not between:
+            cables = sorted(f"{link.intf1.node.name} and {link.intf2.node.name}" for link in self.mininet.links)
+            raise ExperimentError(
+                f"no link between '{first}' and '{second}'", fix=f"there are links between {', '.join(cables)}"
+            )
+        return Link(between[0], self.verified)
+
+    def _pin(self) -> None:
+        """Sets what the measurement rests on, in every host and on every cable."""
+        words = " ".join(f"{name}={value}" for name, value in SYSCTLS.items())
+        off = " ".join(f"{feature} off" for feature in OFFLOADS)
+        for host in self.mininet.hosts:
+            lines = [f"sysctl -q -w {words}", *(f"ethtool -K {name} {off}" for name in host.intfNames())]
+            output = host.cmd(" && ".join(lines)).strip()
+            if output:
+                raise NetworkError(f"cannot pin TCP's settings: {output.splitlines()[-1]}", where=f"host {host.name}")
+        for switch in self.mininet.switches:
+            for name in switch.intfNames():
+                if name != "lo":
+                    switch.cmd(f"ethtool -K {name} {off}")
+
+    def _wait_until_reachable(self) -> None:
+        """A switch needs a moment before it forwards; pings until every host answers the first."""
+        first, *others = self.mininet.hosts or [None]
+        deadline = time.monotonic() + DEADLINE_S
+        for other in others:
+            while True:
+                text = first.cmd(f"ping -c 1 -W 1 {other.IP()}")
+                if re.search(r" 1 received", text):
+                    break
+                if time.monotonic() > deadline:
+                    raise NetworkError(
+                        f"{other.name} does not answer {first.name} after {DEADLINE_S:g} s",
+                        where=type(self._topology).__name__,
+                        fix="is the topology connected?",
+                    )
+
+    def _stop(self) -> None:
+        if self.mininet is not None:
+            self.mininet.stop()
+            self.mininet = None
+
+
+def ovs_version() -> str:
+    """Open vSwitch's version, such as "3.5.0"."""
+    text = subprocess.run(["ovs-vsctl", "--version"], capture_output=True, text=True, check=True).stdout
+    return text.split()[3] if text else ""

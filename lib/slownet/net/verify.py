@@ -1,0 +1,77 @@
+"""Whether a link does what it was told: a ping across it, as the articles' authors did before they measured."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from slownet.errors import NetworkError
+from slownet.lab import native
+from slownet.tools.ping import Ping, ping
+from slownet.units import show_duration
+
+PINGS = 5
+INTERVAL_S = 0.05
+# What hosts and switches may take themselves, in seconds of a round trip: nothing where the CPU is free.
+OWN_SHARE_S = 0.001
+OWN_SHARE_FREE_CPU_S = 0.0001
+# netem's timers fire late, never early; ping prints three digits.
+EARLY_S = 0.00002
+
+
+def across(ends: tuple[Any, Any]) -> tuple[Any, Any, list[Any]] | None:
+    """The nearest hosts on both sides of a cable and the cables between them; None if a side has none."""
+    first, second = (_nearest_host(end, other) for end, other in (ends, ends[::-1]))
+    if not first or not second:
+        return None
+    return first[0], second[0], [*first[1], ends[0].link, *second[1]]
+
+
+def _nearest_host(end: Any, other: Any) -> tuple[Any, list[Any]] | None:
+    """The host nearest to this end without crossing the cable, and the cables on the way."""
+    queue: deque[tuple[Any, list[Any]]] = deque([(end.node, [])])
+    seen = {end.node, other.node}
+    while queue:
+        node, cables = queue.popleft()
+        if hasattr(node, "IP") and not _is_switch(node):
+            return node, cables
+        for interface in node.intfList():
+            if interface.link is None:
+                continue
+            far = interface.link.intf2 if interface.link.intf1 is interface else interface.link.intf1
+            if far.node not in seen:
+                seen.add(far.node)
+                queue.append((far.node, [*cables, interface.link]))
+    return None
+
+
+def _is_switch(node: Any) -> bool:
+    return hasattr(node, "dpid")
+
+
+def check(ends: tuple[Any, Any], rtt_of: Callable[[Any], float]) -> Ping | None:
+    """Pings across a cable and compares with what the cables on the way are set to.
+
+    rtt_of: seconds that a cable adds to a round trip. None if no two hosts see each other across it. Raises
+    NetworkError naming the stated and the found value.
+    """
+    found = across(ends)
+    if not found:
+        return None
+    source, target, cables = found
+    stated = sum(rtt_of(cable) for cable in cables)
+    record = ping(source, target.IP(), count=PINGS, interval=INTERVAL_S)
+    assert record.rtt_ms
+    measured = record.rtt_ms.min / 1000
+    own = OWN_SHARE_FREE_CPU_S if native.cpu_is_free() else OWN_SHARE_S
+    if not stated - EARLY_S <= measured <= stated + own:
+        raise NetworkError(
+            f"the round trip takes {show_duration(measured)} where {show_duration(stated)} were stated",
+            where=f"{source.name} to {target.name} over {_names(cables)}",
+        )
+    return record
+
+
+def _names(cables: Sequence[Any]) -> str:
+    return ", ".join(f"{cable.intf1.node.name}-{cable.intf2.node.name}" for cable in cables)

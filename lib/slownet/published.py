@@ -1,0 +1,66 @@
+"""The numbers of the articles that this project reproduces, from ``data/published.toml``.
+
+Times are in ms; a delay was added once to every round trip, so it is ``rtt_ms`` here.
+"""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Mapping
+from functools import lru_cache
+from importlib import resources
+from typing import Any
+
+from slownet.errors import ExperimentError, nearest
+
+METRIC = "time_per_request_ms"
+
+
+@lru_cache(maxsize=1)
+def articles() -> Mapping[str, Mapping[str, Any]]:
+    """All articles by their id."""
+    text = resources.files("slownet").joinpath("data").joinpath("published.toml").read_text("utf-8")
+    return {each["id"]: each for each in tomllib.loads(text)["article"]}
+
+
+def article(name: str) -> Mapping[str, Any]:
+    """One article by its id. Raises ExperimentError with the nearest name."""
+    known = articles()
+    if name not in known:
+        raise ExperimentError(f"no article '{name}'", "in published.toml", nearest(name, known))
+    return known[name]
+
+
+def client_delay() -> dict[str, Any]:
+    """A WordPress page against delay between client and web, as a report takes it:
+    ``{"metric", "title", "rows": [{"rtt_ms", "time_per_request_ms", "requests_per_second"}]}``."""
+    return _series("client_web")
+
+
+def database_delay() -> dict[str, Any]:
+    """The same page against delay between web and database.
+
+    The article measured the page without delay once, for both, so that row is here too.
+    """
+    return _series("web_db", baseline="client_web")
+
+
+def times(series: Mapping[str, Any]) -> dict[str, float]:
+    """``{"10ms": 51.825, ...}``: the article's times in ms at its delays, without the undelayed one."""
+    return {f"{row['rtt_ms']:g}ms": row[METRIC] for row in series["rows"] if row["rtt_ms"]}
+
+
+def _series(table: str, baseline: str | None = None) -> dict[str, Any]:
+    source = article("wordpress-latency")
+    rows = list(source[table])
+    if baseline is not None:
+        rows = [row for row in source[baseline] if row["delay"] == 0] + rows
+    converted = [
+        {
+            "rtt_ms": float(row["delay"]),
+            METRIC: row["time_per_request"],
+            "requests_per_second": row["requests_per_s"],
+        }
+        for row in rows
+    ]
+    return {"metric": METRIC, "title": source["title"], "rows": converted}

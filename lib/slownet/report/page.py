@@ -1,0 +1,76 @@
+"""The page of a run: one HTML file that needs nothing else."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from importlib import resources
+from pathlib import Path
+from typing import Any
+
+from jinja2 import Environment, StrictUndefined
+from markupsafe import Markup
+
+from slownet.errors import SlownetError
+from slownet.report.plots import rate_plot, time_plot
+from slownet.report.text import milliseconds, number, spelled, with_interval
+from slownet.report.view import View, clock_line, law_line, view
+from slownet.result import RunData
+
+REPORT = "report.html"
+FACTS = ("started", "place", "clock", "tdf", "kernel", "image", "seed", "wall_s", "virtual_s", "git")
+"""The facts of a run that stand on the page by themselves; versions and settings are folded away."""
+
+
+def render_page(views: Sequence[View]) -> str:
+    """The page of one run or several."""
+    source = resources.files("slownet.report").joinpath("page.html.j2").read_text("utf-8")
+    environment = Environment(autoescape=True, undefined=StrictUndefined, trim_blocks=True)
+    environment.filters |= {"number": number, "spelled": spelled, "rtt": milliseconds, "pm": with_interval}
+    return environment.from_string(source).render(runs=[_context(each) for each in views])
+
+
+def write_page(path: Path | str, views: Sequence[View]) -> Path:
+    """Write the page of one run or several to a file."""
+    path = Path(path)
+    try:
+        path.write_text(render_page(views), encoding="utf-8")
+    except OSError as error:
+        raise SlownetError(f"cannot write the report, {error.strerror}", str(path)) from error
+    return path
+
+
+def write_report(run: RunData, published: Mapping[str, Any] | None = None) -> Path:
+    """Write ``report.html`` into the run's directory; ``published`` as in ``slownet.report.view.view``."""
+    return write_page(run.directory / REPORT, [view(run, published)])
+
+
+def _context(seen: View) -> dict[str, Any]:
+    plots = [plot for plot in (rate_plot(seen), time_plot(seen)) if plot]
+    facts = seen.run.facts
+    return {
+        "view": seen,
+        "run": seen.run,
+        "clock": clock_line(seen.run),
+        "law": law_line(seen),
+        "plots": [Markup(plot) for plot in plots],
+        "facts": [(name, _plain(facts[name])) for name in FACTS if facts.get(name) is not None],
+        "folded": {name: _pairs(facts[name]) for name in ("versions", "settings", "argv") if facts.get(name)},
+    }
+
+
+def _pairs(value: Any) -> list[tuple[str, str]]:
+    """A mapping as pairs for a list of terms; anything else as one."""
+    if isinstance(value, Mapping):
+        return [(str(name), _plain(each)) for name, each in value.items()]
+    return [("", _plain(value))]
+
+
+def _plain(value: Any) -> str:
+    if isinstance(value, Mapping):
+        return ", ".join(f"{name} {_plain(each)}" for name, each in value.items())
+    if isinstance(value, (list, tuple)):
+        return " ".join(_plain(each) for each in value)
+    if isinstance(value, float):
+        return f"{value:.4g}"
+    return value if isinstance(value, str) else json.dumps(value)

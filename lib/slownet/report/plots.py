@@ -1,0 +1,166 @@
+"""The two curves the article drew, as SVG that takes its colours from the page around it."""
+
+from __future__ import annotations
+
+import io
+import math
+import re
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any
+
+import matplotlib
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
+
+from slownet.law import Law
+from slownet.report.text import trimmed
+from slownet.report.view import ALONG, RATE, Row, View
+from slownet.stats import Summary
+
+COLOURS = {
+    "#010203": "var(--ink)",
+    "#040506": "var(--rule)",
+    "#070809": "var(--measured)",
+    "#0a0b0c": "var(--published)",
+}
+"""Stand-in colours to draw with; each becomes a CSS variable, so that light and dark both work."""
+INK, RULE, MEASURED, PUBLISHED = COLOURS
+STYLE: dict[Any, Any] = {
+    "svg.fonttype": "none",
+    "font.size": 9,
+    "text.color": INK,
+    "axes.labelcolor": INK,
+    "axes.edgecolor": RULE,
+    "axes.spines.top": False,
+    "axes.spines.right": False,
+    "axes.grid": True,
+    "axes.axisbelow": True,
+    "grid.color": RULE,
+    "grid.linewidth": 0.5,
+    "xtick.color": INK,
+    "ytick.color": INK,
+    "legend.frameon": False,
+}
+SIZE = (5.4, 3.5)
+STEPS = 200
+NEAR = 0.05
+"""Ticks nearer than this share of the axis would print over each other."""
+
+Point = tuple[float, Summary]
+Curve = Callable[[float], float]
+
+
+def time_plot(seen: View) -> str:
+    """Milliseconds per page against delay, as an ``<svg>`` element."""
+    rows = [(row.delay, row) for row in seen.rows if row.delay is not None]
+    measured = [(delay, row.time) for delay, row in rows if row.time]
+    return _draw(seen, "time", measured, _published(seen, seen.metric), seen.unit, lambda time: time)
+
+
+def rate_plot(seen: View) -> str | None:
+    """Requests per second against delay, as an ``<svg>`` element; None when no rate was measured."""
+    rows = [(row.delay, row) for row in seen.rows if row.delay is not None]
+    measured = [(delay, row.rate) for delay, row in rows if row.rate and row.rate.mean > 0]
+    if not measured:
+        return None
+    at_once = _at_once(seen.rows)
+    curve = (lambda time: 1000 * at_once / time if time > 0 else math.nan) if at_once else None
+    unit = "requests per second (log scale)"
+    return _draw(seen, "rate", measured, _published(seen, RATE), unit, curve, log=True)
+
+
+def _published(seen: View, metric: str) -> list[tuple[float, float]]:
+    return [(delay, float(row[metric])) for delay, row in sorted(seen.article.items()) if row.get(metric)]
+
+
+def _draw(
+    seen: View,
+    name: str,
+    measured: Sequence[Point],
+    published: Sequence[tuple[float, float]],
+    unit: str,
+    curve: Curve | None,
+    log: bool = False,
+) -> str:
+    """One plot; ``curve`` turns a time of the law into what the plot shows."""
+    with matplotlib.rc_context(STYLE | {"svg.hashsalt": f"{seen.run.directory.name}-{name}"}):
+        figure = Figure(figsize=SIZE, layout="constrained")
+        axes = figure.add_subplot()
+        if log:
+            _log_axis(axes)
+        delays = [delay for delay, _ in measured] + [delay for delay, _ in published]
+        if seen.law and curve:
+            start = seen.article.get(0.0, {}).get(seen.metric)
+            _draw_law(axes, seen.law, start, curve, max(delays))
+        if published:
+            axes.plot(*zip(*published, strict=True), "D", color=PUBLISHED, mfc="none", label="published")
+        _draw_measured(axes, measured)
+        if delays:
+            axes.set_xticks(_ticks(delays), [trimmed(tick) for tick in _ticks(delays)])
+        axes.set_xlabel("added round-trip delay, ms" if seen.along == ALONG else seen.along)
+        axes.set_ylabel(unit)
+        if not log:
+            axes.set_ylim(bottom=0)
+        axes.legend(loc="upper right" if log else "upper left")
+        return _inline(figure, f"{seen.run.experiment}: {unit} against delay")
+
+
+def _draw_measured(axes: Axes, points: Sequence[Point]) -> None:
+    if not points:
+        return
+    delays = [delay for delay, _ in points]
+    below = [summary.mean - summary.low if summary.known else 0.0 for _, summary in points]
+    above = [summary.high - summary.mean if summary.known else 0.0 for _, summary in points]
+    means = [summary.mean for _, summary in points]
+    bars = (below, above)
+    axes.errorbar(delays, means, bars, fmt="o", color=MEASURED, capsize=3, label="measured", zorder=3)
+
+
+def _draw_law(axes: Axes, law: Law, start: float | None, curve: Curve, last: float) -> None:
+    """The fitted law, and beside it the same k from the published T0, ``start`` in ms, if there is one."""
+    delays = [last * step / STEPS for step in range(STEPS + 1)]
+    k, t0 = law.k.mean, law.t0.mean
+    axes.plot(delays, [curve(t0 + k * d) for d in delays], "-", color=MEASURED, lw=1, label="law, fitted")
+    if start is not None:
+        times = [curve(start + k * delay) for delay in delays]
+        axes.plot(delays, times, "--", color=PUBLISHED, lw=1, label="law with the published T0")
+
+
+def _at_once(rows: Iterable[Row]) -> float | None:
+    """How many requests were under way at once (rate times time), None when the cells differ."""
+    counts = [row.rate.mean * row.time.mean / 1000 for row in rows if row.rate and row.time]
+    if not counts or max(counts) > 1.1 * min(counts):
+        return None
+    return math.fsum(counts) / len(counts)
+
+
+def _log_axis(axes: Axes) -> None:
+    axes.set_yscale("log")
+    axes.yaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
+    axes.yaxis.set_major_formatter(FuncFormatter(lambda value, _: trimmed(value)))
+    axes.yaxis.set_minor_formatter(NullFormatter())
+
+
+def _ticks(delays: Iterable[float]) -> list[float]:
+    """The delays measured, without those that would print over the one before."""
+    ordered = sorted(set(delays))
+    kept: list[float] = []
+    for delay in ordered:
+        if not kept or delay - kept[-1] >= NEAR * (ordered[-1] - ordered[0]):
+            kept.append(delay)
+    return kept
+
+
+def _inline(figure: Figure, label: str) -> str:
+    """The figure as an element for a page: no fixed size, no ids that another plot has too."""
+    file = io.StringIO()
+    figure.savefig(file, format="svg", transparent=True, metadata={"Date": None, "Creator": None})
+    svg = file.getvalue()[file.getvalue().index("<svg") :]
+    svg = re.sub(r"<metadata>.*?</metadata>", "", svg, flags=re.DOTALL)
+    svg = re.sub(r' id="[A-Za-z0-9.]+_\d+"', "", svg)
+    svg = re.sub(r'(<svg[^>]*?) width="[^"]*"', r"\1", svg, count=1)
+    svg = re.sub(r'(<svg[^>]*?) height="[^"]*"', r"\1", svg, count=1)
+    for colour, variable in COLOURS.items():
+        svg = svg.replace(colour, variable)
+    return svg.replace("<svg", f'<svg role="img" aria-label="{label}"', 1)

@@ -1,0 +1,193 @@
+"""A run worked out for reading: one row a cell, with ratio, published numbers, law and verdict."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from slownet.claim import verdict
+from slownet.errors import SlownetError
+from slownet.law import Law, fit
+from slownet.report.text import number
+from slownet.result import Cell, RunData
+from slownet.stats import Summary, ratio
+
+TIME, RATE = "time_per_request_ms", "requests_per_second"
+ALONG = "rtt_ms"
+WITHIN = 0.05
+"""How far from the law a cell may be and still lie on it."""
+MOSTLY_CPU = 0.5
+"""The share of T0 in a cell's time above which the cell is one for the real clock."""
+
+
+@dataclass(frozen=True)
+class Row:
+    """One cell; times in ms, None where there is nothing to show."""
+
+    title: str
+    delay: float | None
+    time: Summary | None
+    rate: Summary | None
+    ratio: Summary | None
+    published_time: float | None
+    published_rate: float | None
+    published_ratio: float | None
+    predicted: Summary | None
+    verified_rtt_ms: float | None
+    verdict: str
+    error: str | None
+    cpu_share: float | None
+    """What part of the time is T0, 0 to 1."""
+    cpu_bound: bool
+    """Mostly T0, on the virtual clock: the number says more about the dilation than about the network."""
+
+
+@dataclass(frozen=True)
+class View:
+    """A run with its rows; ``law`` is None when there is none, and ``law_note`` says why or how."""
+
+    run: RunData
+    metric: str
+    along: str
+    rows: tuple[Row, ...]
+    law: Law | None
+    law_note: str
+    article: Mapping[float, Mapping[str, Any]]
+    """The published rows by their value of ``along``; empty without any."""
+
+    @property
+    def unit(self) -> str:
+        """What the main metric counts, for a heading."""
+        return "ms per page" if self.metric == TIME else self.metric
+
+
+def view(run: RunData, published: Mapping[str, Any] | None = None) -> View:
+    """Work out the rows of a run.
+
+    ``published`` is ``{"metric", "rows": [{"rtt_ms", "time_per_request_ms", "requests_per_second"}]}``;
+    left out, it is what the run's facts hold under that name, if anything.
+    """
+    published = published or run.facts.get("published") or {}
+    metric = str(published.get("metric") or _main_metric(run))
+    along = _along(run)
+    law, note = _law(run, metric, along)
+    article = {float(row[along]): row for row in published.get("rows", ()) if along in row}
+    reader = _Reader(run, metric, along, law, _baseline(run, along), article)
+    rows = tuple(reader.row(cell) for cell in run.cells)
+    return View(run, metric, along, rows, law, note, article)
+
+
+@dataclass(frozen=True)
+class _Reader:
+    """What it takes to read one cell: the law, the baseline and the article's rows by delay."""
+
+    run: RunData
+    metric: str
+    along: str
+    law: Law | None
+    base: Cell | None
+    article: Mapping[float, Mapping[str, Any]]
+
+    def row(self, cell: Cell) -> Row:
+        delay = cell.condition.get(self.along)
+        time = cell.metrics.get(self.metric)
+        published = self.article.get(float(delay), {}) if delay is not None else {}
+        predicted = self.law.at(delay) if self.law and delay is not None else None
+        share = self._cpu_share(time)
+        return Row(
+            title=cell.title,
+            delay=delay,
+            time=time,
+            rate=cell.metrics.get(RATE),
+            ratio=self._ratio(cell, time),
+            published_time=published.get(self.metric),
+            published_rate=published.get(RATE),
+            published_ratio=self._published_ratio(published),
+            predicted=predicted,
+            verified_rtt_ms=cell.verified_rtt_ms,
+            verdict=self._verdict(cell, time, predicted),
+            error=cell.error,
+            cpu_share=share,
+            cpu_bound=share is not None and share > MOSTLY_CPU and self.run.facts.get("clock") == "virtual",
+        )
+
+    def _ratio(self, cell: Cell, time: Summary | None) -> Summary | None:
+        start = self.base.metrics.get(self.metric) if self.base else None
+        if time is None or start is None or start.mean == 0:
+            return None
+        return Summary(1.0, 1.0, 1.0, time.n) if cell is self.base else ratio(time, start)
+
+    def _published_ratio(self, published: Mapping[str, Any]) -> float | None:
+        start = self.article.get(float(self.base.condition[self.along])) if self.base else None
+        if not start or not start.get(self.metric) or not published.get(self.metric):
+            return None
+        return float(published[self.metric]) / float(start[self.metric])
+
+    def _cpu_share(self, time: Summary | None) -> float | None:
+        """T0 over the cell's time: T0 is what is left when no link delays, so mostly CPU."""
+        if self.law is None or time is None or time.mean <= 0:
+            return None
+        return min(1.0, max(0.0, self.law.t0.mean / time.mean))
+
+    def _verdict(self, cell: Cell, time: Summary | None, predicted: Summary | None) -> str:
+        """Whether the cell lies on the law; a line through two points says nothing about them."""
+        if cell.status == "failed":
+            return "failed"
+        if cell is self.base:
+            return "baseline"
+        if time is None or predicted is None or self.law is None or len(self.law.times) < 3:
+            return ""
+        return verdict(time, predicted.mean * (1 - WITHIN), predicted.mean * (1 + WITHIN))
+
+
+def _main_metric(run: RunData) -> str:
+    return TIME if TIME in run.metrics or not run.metrics else run.metrics[0]
+
+
+def _along(run: RunData) -> str:
+    """The condition that the run varies: the round-trip delay, else the first one."""
+    names = list(dict.fromkeys(name for cell in run.cells for name in cell.condition))
+    return ALONG if ALONG in names or not names else names[0]
+
+
+def _baseline(run: RunData, along: str) -> Cell | None:
+    """The baseline, None for a run whose cells do not lie along one condition."""
+    try:
+        return run.baseline(along)
+    except SlownetError:
+        return None
+
+
+def _law(run: RunData, metric: str, along: str) -> tuple[Law | None, str]:
+    """The law over the cells that are ok, and a note for the reader."""
+    try:
+        cells = [(delay, cell) for delay, cell in run.along(along) if cell.status == "ok"]
+        law = fit((delay, cell.summary(metric)) for delay, cell in cells)
+    except SlownetError as error:
+        return None, str(error)
+    failed = len(run.failed)
+    return law, f"fitted without {failed} failed cell{'s' * (failed > 1)}" if failed else ""
+
+
+def clock_line(run: RunData) -> str:
+    """The place and the clock in one line: ``virtual clock, TDF 4, Linux 6.12.48, in the lab``."""
+    facts = run.facts
+    parts = [f"{facts['clock']} clock" if facts.get("clock") else "clock not recorded"]
+    if facts.get("tdf") is not None:
+        parts.append(f"TDF {facts['tdf']}")
+    if facts.get("kernel"):
+        parts.append(f"Linux {facts['kernel']}")
+    if facts.get("place"):
+        parts.append("in the lab" if facts["place"] == "lab" else str(facts["place"]))
+    return ", ".join(parts)
+
+
+def law_line(seen: View) -> str:
+    """The law in one line: ``T(d) = 9.031 ms + 21.05 d (k 21.01 to 21.09)``, or why there is none."""
+    if seen.law is None:
+        return f"no law ({seen.law_note})"
+    k, t0 = seen.law.k, seen.law.t0
+    width = f" (k {number(k.low)} to {number(k.high)})" if k.known and k.low != k.high else ""
+    note = f", {seen.law_note}" if seen.law_note else ""
+    return f"T(d) = {number(t0.mean)} ms + {number(k.mean)} d{width}{note}"

@@ -1,0 +1,264 @@
+"""A run read back from its directory: cells with their summaries, the facts, the claims.
+
+``SampleLog`` (from ``slownet.samples``) writes while the lab runs; ``load`` reads afterwards.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+from slownet.errors import ExperimentError, SlownetError, nearest
+from slownet.samples import (
+    RUN,
+    Sample,
+    SampleLog,
+    cell_key,
+    finite,
+    new_run_directory,
+    read_samples,
+    write_run_json,
+)
+from slownet.stats import Summary, pooled
+
+__all__ = [
+    "Cell",
+    "Judgement",
+    "RunData",
+    "SampleLog",
+    "cell_key",
+    "load",
+    "new_run_directory",
+    "write_run_json",
+]
+
+PARQUET = "samples.parquet"
+PLAIN = (
+    *("experiment", "index", "tool", "status", "error"),
+    *("verified_rtt_ms", "virtual_s", "wall_s", "raw"),
+)
+"""What samples.parquet takes from a sample as it is."""
+
+
+@dataclass(frozen=True)
+class Judgement:
+    """What a claim says about a run.
+
+    ``measured`` with its interval ``low`` to ``high`` was compared with ``expected``; the claim is
+    supported inside ``margin`` (low, high; None is open), refuted outside, else inconclusive.
+    """
+
+    name: str
+    verdict: str
+    measured: float | None
+    expected: float | None
+    low: float | None
+    high: float | None
+    margin: tuple[float | None, float | None]
+    text: str
+
+    def to_json(self) -> dict[str, Any]:
+        """A dict that JSON can hold, None for what is not finite."""
+        record: dict[str, Any] = finite(vars(self))
+        return record
+
+    @classmethod
+    def from_json(cls, record: Mapping[str, Any]) -> Judgement:
+        """The reverse of ``to_json``."""
+        least, most = record.get("margin") or (None, None)
+        known: dict[str, Any] = {name: record.get(name) for name in ("measured", "expected", "low", "high")}
+        known |= {"name": record["name"], "verdict": record["verdict"], "text": record.get("text", "")}
+        return cls(**known, margin=(least, most))
+
+
+@dataclass(frozen=True)
+class Cell:
+    """One condition and what was measured in it."""
+
+    label: Mapping[str, Any]
+    """As the experiment wrote it: ``{"rtt": "10ms"}``."""
+    condition: Mapping[str, float]
+    """In numbers, the unit in the name: ``{"rtt_ms": 10.0}``."""
+    samples: tuple[Sample, ...]
+    metrics: Mapping[str, Summary]
+    """Over the samples that are ok."""
+
+    @property
+    def error(self) -> str | None:
+        """Why the cell failed: the first failed sample's line."""
+        for sample in self.samples:
+            if sample.get("status") != "ok":
+                return str(sample.get("error") or "failed without saying why")
+        return None
+
+    @property
+    def status(self) -> str:
+        """``"ok"``, or ``"failed"`` when any sample failed: those that are left may be the lucky ones."""
+        return "ok" if self.error is None else "failed"
+
+    @property
+    def verified_rtt_ms(self) -> float | None:
+        """The round trip that ping read before measuring, mean over the samples that have one."""
+        values = [s["verified_rtt_ms"] for s in self.samples if s.get("verified_rtt_ms") is not None]
+        return math.fsum(values) / len(values) if values else None
+
+    @property
+    def title(self) -> str:
+        """For people: ``"rtt 10ms"``."""
+        return ", ".join(f"{name} {value}" for name, value in self.label.items()) or "no condition"
+
+    def summary(self, metric: str) -> Summary:
+        """The summary of a metric. Raises ExperimentError with the nearest name."""
+        if metric in self.metrics:
+            return self.metrics[metric]
+        raise ExperimentError(f"no metric '{metric}'", f"in cell {self.title}", nearest(metric, self.metrics))
+
+    def to_json(self) -> dict[str, Any]:
+        """The cell as run.json and ``--json`` hold it."""
+        return {
+            "condition": dict(self.condition),
+            "metrics": {name: summary.to_json() for name, summary in self.metrics.items()},
+            "verified_rtt_ms": self.verified_rtt_ms,
+            "status": self.status,
+        }
+
+
+@dataclass(frozen=True)
+class RunData:
+    """A run: its directory, its facts (what run.json holds), its cells in order, its claims."""
+
+    directory: Path
+    experiment: str
+    facts: Mapping[str, Any]
+    cells: tuple[Cell, ...]
+    claims: tuple[Judgement, ...] = field(default=())
+
+    @property
+    def failed(self) -> tuple[Cell, ...]:
+        """The cells that failed."""
+        return tuple(cell for cell in self.cells if cell.status == "failed")
+
+    @property
+    def metrics(self) -> tuple[str, ...]:
+        """The names of all metrics measured, in order."""
+        return tuple(dict.fromkeys(name for cell in self.cells for name in cell.metrics))
+
+    def along(self, name: str) -> tuple[tuple[float, Cell], ...]:
+        """``(value, cell)`` by rising value of one condition, such as ``rtt_ms``."""
+        pairs = []
+        for cell in self.cells:
+            if name not in cell.condition:
+                known = nearest(name, cell.condition)
+                raise ExperimentError(f"no condition '{name}'", f"in experiment {self.experiment}", known)
+            pairs.append((float(cell.condition[name]), cell))
+        pairs.sort(key=lambda pair: pair[0])
+        for (value, _), (following, _) in pairwise(pairs):
+            if value == following:
+                what = f"two cells at {name} = {value:g}"
+                raise ExperimentError(what, f"in experiment {self.experiment}", "vary one condition only")
+        return tuple(pairs)
+
+    def cell(self, name: str, value: float) -> Cell:
+        """The cell where a condition has a value. Raises ExperimentError that lists the values measured."""
+        pairs = self.along(name)
+        for measured, cell in pairs:
+            if math.isclose(measured, value, rel_tol=1e-9, abs_tol=1e-12):
+                return cell
+        known = ", ".join(f"{measured:g}" for measured, _ in pairs) or "nothing"
+        what = f"no cell at {name} = {value:g}"
+        raise ExperimentError(what, f"in experiment {self.experiment}", f"measured were {known}")
+
+    def baseline(self, name: str = "rtt_ms") -> Cell:
+        """The cell that the others are compared with: where the condition is least."""
+        pairs = self.along(name)
+        if not pairs:
+            raise ExperimentError("no cell was measured", f"in experiment {self.experiment}", "run it again")
+        return pairs[0][1]
+
+    def fact(self, name: str) -> Any:
+        """A fact that the samples carry, such as ``document_length``, from the first that has it."""
+        known: set[str] = set()
+        for cell in self.cells:
+            for sample in cell.samples:
+                facts = sample.get("facts") or {}
+                if name in facts:
+                    return facts[name]
+                known.update(facts)
+        raise ExperimentError(f"no fact '{name}'", f"in experiment {self.experiment}", nearest(name, known))
+
+    def judged(self, claims: Iterable[Judgement]) -> RunData:
+        """The same run with these claims."""
+        return replace(self, claims=tuple(claims))
+
+    def to_json(self) -> dict[str, Any]:
+        """The run as ``--json`` prints it."""
+        facts = {name: self.facts.get(name) for name in ("clock", "tdf", "kernel")}
+        cells = [cell.to_json() for cell in self.cells]
+        claims = [claim.to_json() for claim in self.claims]
+        named = {"experiment": self.experiment, **facts, "cells": cells, "claims": claims}
+        record: dict[str, Any] = finite(named)
+        return record | {"directory": str(self.directory)}
+
+    def save(self) -> Path:
+        """Write run.json: the facts with cells and claims."""
+        cells = [cell.to_json() for cell in self.cells]
+        claims = [claim.to_json() for claim in self.claims]
+        facts = {**self.facts, "experiment": self.experiment, "cells": cells, "claims": claims}
+        return write_run_json(self.directory, facts)
+
+    def write_parquet(self) -> Path:
+        """Write samples.parquet, one row a sample.
+
+        A condition is a column under its name; a metric is three: ``<name>``, ``<name>_sd``, ``<name>_n``.
+        """
+        import pyarrow as pa
+        import pyarrow.parquet as pq
+
+        rows = [_row(sample) for cell in self.cells for sample in cell.samples]
+        columns = dict.fromkeys(name for row in rows for name in row)
+        path = self.directory / PARQUET
+        pq.write_table(pa.table({name: [row.get(name) for row in rows] for name in columns}), path)
+        return path
+
+
+def load(directory: Path | str) -> RunData:
+    """Read a run from ``samples.jsonl`` and ``run.json``; one of the two is enough.
+
+    Lines cut short by a kill are skipped with a warning. Raises SlownetError when neither is there.
+    """
+    directory = Path(directory)
+    facts: dict[str, Any] = {}
+    try:
+        facts = json.loads((directory / RUN).read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        pass
+    except (OSError, ValueError) as error:
+        raise SlownetError(f"cannot read {RUN}, {error}", f"in {directory}") from error
+    samples = read_samples(directory)
+    if not facts and not samples:
+        raise SlownetError("no run here", f"in {directory}", "give a directory that holds run.json")
+    by_cell: dict[str, list[Sample]] = {}
+    for sample in samples:
+        by_cell.setdefault(cell_key(sample["cell"]), []).append(sample)
+    name = facts.get("experiment") or (samples[0].get("experiment") if samples else None)
+    claims = tuple(Judgement.from_json(record) for record in facts.get("claims") or ())
+    return RunData(directory, str(name or "unnamed"), facts, tuple(map(_cell, by_cell.values())), claims)
+
+
+def _cell(samples: list[Sample]) -> Cell:
+    good = [sample for sample in samples if sample.get("status") == "ok"]
+    names = dict.fromkeys(name for sample in good for name in sample.get("metrics") or {})
+    metrics = {name: pooled(s["metrics"][name] for s in good if name in s["metrics"]) for name in names}
+    return Cell(samples[0]["cell"], samples[0].get("condition") or {}, tuple(samples), metrics)
+
+
+def _row(sample: Sample) -> dict[str, Any]:
+    row = {name: sample.get(name) for name in PLAIN} | dict(sample.get("condition") or {})
+    for name, moments in (sample.get("metrics") or {}).items():
+        row |= {name: moments["mean"], f"{name}_sd": moments.get("sd"), f"{name}_n": moments["n"]}
+    return row | {"facts": json.dumps(sample.get("facts") or {})}

@@ -1,0 +1,215 @@
+"""A run: an experiment's cells measured in a place, its claims judged, its records written."""
+
+from __future__ import annotations
+
+import datetime
+import json
+import os
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from slownet import __version__, result
+from slownet.claim import INCONCLUSIVE, REFUTED, Judgement
+from slownet.errors import ExperimentError, SlownetError
+from slownet.experiment import Cell, Experiment, find
+from slownet.lab.boot import Share
+from slownet.lab.place import PACKAGE, Place
+from slownet.result import RunData
+
+# Packages whose versions move a result.
+TELLING_PACKAGES = (
+    "apache2-utils",
+    "iproute2",
+    "mariadb-server",
+    "mininet",
+    "nginx",
+    "openvswitch-switch",
+    "php-fpm",
+    "wordpress",
+)
+
+Follow = Callable[[str, Mapping[str, Any]], None]
+
+
+@dataclass
+class Plan:
+    """One experiment to be run, or to be continued, in its run directory."""
+
+    experiment: Experiment
+    directory: Path
+    cells: list[Cell]
+    facts: dict[str, Any]
+
+
+def check(names: Sequence[str], chosen: Mapping[str, Sequence[str]]) -> None:
+    """Raises SlownetError for what is wrong with the names or conditions, before anything is made."""
+    for name in names:
+        find(name).cells(chosen)
+
+
+def plan(name: str, place: Place, root: Path, chosen: Mapping[str, Sequence[str]]) -> Plan:
+    """The plan of a new run, with its run directory. Raises SlownetError."""
+    experiment = find(name)
+    cells = experiment.cells(chosen)
+    directory = result.new_run_directory(root, experiment.name).resolve()
+    facts = {
+        "experiment": experiment.name,
+        "source": str(Path(name).resolve()) if name.endswith(".py") else name,
+        "question": experiment.question,
+        "started": datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds"),
+        "clock": place.clock.kind,
+        "tdf": place.clock.tdf_text if place.clock.kind == "virtual" else None,
+        **place.facts,
+        "slownet": __version__,
+        "git": _git(),
+        "argv": sys.argv,
+        "published": experiment.published,
+        "planned": cells,
+    }
+    result.write_run_json(directory, facts)
+    return Plan(experiment, directory, cells, facts)
+
+
+def resume(directory: Path) -> Plan:
+    """The plan of a run that did not end. Raises SlownetError."""
+    try:
+        facts = json.loads((directory / "run.json").read_text())
+        name, cells = facts["source"], facts["planned"]
+    except (OSError, ValueError, KeyError) as error:
+        raise ExperimentError(f"{directory} is no run that can be continued", fix="name a directory with a run.json") from error
+    return Plan(find(name), directory.resolve(), cells, facts)
+
+
+def execute(plans: Sequence[Plan], place: Place, follow: Follow) -> list[RunData]:
+    """Runs the plans: labs side by side on the virtual clock, one after the other where they would disturb each other.
+
+    Judges and records each. `follow(experiment's name, event)` sees the progress. The first error is raised after all
+    have ended; what was measured is on disk by then.
+    """
+    side_by_side = place.kind == "lab" and place.clock.kind == "virtual"
+    with ThreadPoolExecutor(max_workers=min(len(plans), os.cpu_count() or 1) if side_by_side else 1) as pool:
+        futures = [pool.submit(_measure, each, place, follow) for each in plans]
+        errors = [error for future in futures if (error := future.exception())]
+    if errors:
+        raise errors[0]
+    return judge([result.load(each.directory) for each in plans], plans)
+
+
+def judge(runs: Sequence[RunData], plans: Sequence[Plan]) -> list[RunData]:
+    """The runs with their claims' verdicts, written with samples.parquet and report.html."""
+    from slownet.report.page import write_report
+
+    siblings = {run.experiment: run for run in runs}
+    judged = []
+    for run, each in zip(runs, plans, strict=True):
+        done = run.judged(_judgements(run, each, siblings))
+        done.save()
+        done.write_parquet()
+        write_report(done)
+        judged.append(done)
+    return judged
+
+
+def status(runs: Sequence[RunData]) -> int:
+    """0 if every claim is supported and every cell was measured, else 1."""
+    verdicts = {claim.verdict for run in runs for claim in run.claims}
+    return int(bool(verdicts & {REFUTED, INCONCLUSIVE}) or any(run.failed for run in runs))
+
+
+def _judgements(run: RunData, each: Plan, siblings: Mapping[str, RunData]) -> list[Judgement]:
+    whole = each.cells == each.experiment.cells()
+    judgements = []
+    for claim in each.experiment.judged_by:
+        try:
+            judgements.append(claim.judge(run, siblings))
+        except ExperimentError:
+            if whole:  # with other cells than the experiment's own a claim may have nothing to speak of
+                raise
+    return judgements
+
+
+def _measure(each: Plan, place: Place, follow: Follow) -> None:
+    name = each.experiment.name
+    errors: list[str] = []
+    complaints = bytearray()
+    span: dict[str, float] = {}
+
+    def on_line(event: dict[str, Any]) -> None:
+        if event["event"] == "facts":
+            each.facts |= {key: value for key, value in event.items() if key != "event"}
+            result.write_run_json(each.directory, each.facts)
+        elif event["event"] == "error":
+            errors.append(event["line"])
+        elif event["event"] == "end":
+            span["virtual_s"] = event["virtual_s"]
+        follow(name, event)
+
+    began = time.monotonic()
+    job = json.dumps({"experiment": each.facts["source"], "directory": str(each.directory), "cells": each.cells})
+    code = place.run(
+        [place.python, "-m", "slownet.inside", job],
+        shares=_shares(each),
+        env={"PYTHONPATH": str(PACKAGE.parent)},
+        stdout=_lines(on_line),
+        stderr=complaints.extend,
+    )
+    each.facts |= {"wall_s": round(time.monotonic() - began, 3), "virtual_s": span.get("virtual_s")}
+    result.write_run_json(each.directory, each.facts)
+    if complaints:
+        (each.directory / "stderr.txt").write_bytes(complaints)
+    if errors:
+        raise SlownetError(errors[0])
+    if code < 0:
+        raise KeyboardInterrupt
+    if code:
+        last = complaints.decode(errors="replace").strip().splitlines()[-1:] or [f"status {code}"]
+        raise SlownetError(f"{name} broke off: {last[0]}", where=f"see {each.directory}/stderr.txt")
+
+
+def _shares(each: Plan) -> list[Share]:
+    shares = [Share(each.directory, writable=True)]
+    source = Path(each.facts["source"])
+    return [*shares, Share(source.parent)] if source.suffix == ".py" else shares
+
+
+def _lines(handle: Callable[[dict[str, Any]], None]) -> Callable[[bytes], None]:
+    """Splits what the inner part prints into events; a line that is none (an experiment's print) is shown as it is."""
+    pending = bytearray()
+    lock = threading.Lock()
+
+    def take(data: bytes) -> None:
+        with lock:
+            pending.extend(data)
+            *lines, rest = bytes(pending).split(b"\n")
+            pending[:] = rest
+        for line in lines:
+            try:
+                event = json.loads(line)
+                event["event"]
+            except (ValueError, KeyError, TypeError):
+                print(line.decode(errors="replace"), file=sys.stderr)
+            else:
+                handle(event)
+
+    return take
+
+
+def _git() -> dict[str, Any]:
+    """Revision of the caller's checkout and whether it has changes; empty outside one."""
+
+    def ask(*words: str) -> str:
+        done = subprocess.run(["git", *words], capture_output=True, text=True, check=False)
+        return done.stdout.strip() if done.returncode == 0 else ""
+
+    try:
+        revision = ask("rev-parse", "HEAD")
+        return {"revision": revision, "changed": bool(ask("status", "--porcelain"))} if revision else {}
+    except OSError:
+        return {}

@@ -1,0 +1,114 @@
+"""`slownet run` as a person sees it: progress, tables, the paths of the records."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
+
+from slownet import run as runs
+from slownet.errors import ExperimentError, SlownetError, nearest
+from slownet.experiment import discover
+from slownet.lab.place import Interrupts, Place
+from slownet.report import table
+
+
+def run_and_show(
+    names: Sequence[str], place: Place, root: Path, vary: Sequence[str], resume: Path | None, as_json: bool
+) -> int:
+    """Runs, judges and prints; returns the exit status. Raises SlownetError."""
+    plans = _plans(names, place, root, vary, resume)
+    try:
+        with Interrupts(place) as interrupts, Follower(plans) as follower:
+            done = runs.execute(plans, place, follower)
+    except (SlownetError, KeyboardInterrupt):
+        for each in plans:
+            _say_what_is_left(each)
+        if interrupts.received:
+            print("slownet: interrupted", file=sys.stderr)
+            return 128 + interrupts.received
+        raise
+    if as_json:
+        print(json.dumps({"runs": [{**run.to_json(), "directory": str(run.directory)} for run in done]}))
+    else:
+        console = Console(width=None if sys.stdout.isatty() else 160)
+        for run in done:
+            console.print(table.show(run))
+            console.print(f"[dim]records[/] {run.directory}\n", highlight=False, soft_wrap=True)
+    return runs.status(done)
+
+
+def _plans(names: Sequence[str], place: Place, root: Path, vary: Sequence[str], resume: Path | None) -> list[runs.Plan]:
+    if resume:
+        if names or vary:
+            raise ExperimentError(
+                "a run is continued as it was planned", where="--resume", fix="leave out the experiments and --vary"
+            )
+        return [runs.resume(resume)]
+    if not names:
+        raise ExperimentError("which experiment?", fix=nearest("", discover()))
+    chosen = _chosen(vary)
+    runs.check(names, chosen)
+    return [runs.plan(name, place, root, chosen) for name in dict.fromkeys(names)]
+
+
+def _chosen(vary: Sequence[str]) -> dict[str, list[str]]:
+    chosen = {}
+    for text in vary:
+        name, equals, values = text.partition("=")
+        if not equals or not values:
+            raise ExperimentError(
+                f"unclear condition '{text}'", where="--vary", fix="write NAME=VALUE,VALUE such as rtt=0ms,25ms"
+            )
+        chosen[name] = values.split(",")
+    return chosen
+
+
+def _say_what_is_left(plan: runs.Plan) -> None:
+    samples = plan.directory / "samples.jsonl"
+    count = len(samples.read_text().splitlines()) if samples.exists() else 0
+    print(f"slownet: {count} of {len(plan.cells)} cells of {plan.experiment.name} are in {plan.directory}", file=sys.stderr)
+    if count:
+        print(f"slownet: continue with: slownet run --resume {plan.directory}", file=sys.stderr)
+
+
+class Follower:
+    """One progress bar an experiment, on standard error."""
+
+    def __init__(self, plans: Sequence[runs.Plan]) -> None:
+        columns = (
+            SpinnerColumn(),
+            TextColumn("{task.description}"),
+            BarColumn(),
+            MofNCompleteColumn(),
+            TimeElapsedColumn(),
+            TextColumn("{task.fields[now]}"),
+        )
+        self._progress = Progress(*columns, console=Console(stderr=True), transient=True)
+        self._tasks = {
+            each.experiment.name: self._progress.add_task(each.experiment.name, total=len(each.cells), now="booting")
+            for each in plans
+        }
+
+    def __enter__(self) -> Follower:
+        self._progress.start()
+        return self
+
+    def __call__(self, name: str, event: Mapping[str, Any]) -> None:
+        task = self._tasks[name]
+        if event["event"] == "facts":
+            self._progress.update(task, now="services up")
+        elif event["event"] == "cell":
+            self._progress.update(task, now=" ".join(f"{key} {value}" for key, value in event["cell"].items()))
+        elif event["event"] == "sample":
+            self._progress.advance(task)
+            if event["error"]:
+                self._progress.console.print(f"slownet: {name}: {event['error']}", style="yellow")
+
+    def __exit__(self, *error: object) -> None:
+        self._progress.stop()

@@ -1,0 +1,180 @@
+"""Samples on disk as they come: one JSON object per line, safe against a kill at any moment.
+
+Imported inside the lab, so standard library only. A sample is a dict with the keys::
+
+    experiment, cell {"rtt": "10ms"}, condition {"rtt_ms": 10.0}, index (its place in the plan), tool,
+    status "ok" or "failed", error (a line or None), metrics {name: {"mean", "sd", "n"}},
+    verified_rtt_ms, verified, raw [paths in the run directory], virtual_s, wall_s, facts {name: value}
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import time
+import warnings
+from collections.abc import Mapping
+from pathlib import Path
+from types import TracebackType
+from typing import Any
+
+from slownet.errors import SlownetError
+
+SAMPLES = "samples.jsonl"
+RUN = "run.json"
+RAW = "raw"
+
+Sample = dict[str, Any]
+
+
+def cell_key(cell: Mapping[str, Any]) -> str:
+    """One string per cell, the same whatever the order of its names."""
+    return json.dumps(cell, sort_keys=True)
+
+
+def new_run_directory(root: Path | str, name: str) -> Path:
+    """Make ``root/<YYYYmmdd-HHMMSS>-<name>`` and return it; ``-2``, ``-3``... keep it unique."""
+    stem = f"{time.strftime('%Y%m%d-%H%M%S')}-{name}"
+    try:
+        Path(root).mkdir(parents=True, exist_ok=True)
+        for number in range(1, 1000):
+            directory = Path(root) / (stem if number == 1 else f"{stem}-{number}")
+            try:
+                directory.mkdir()
+            except FileExistsError:
+                continue
+            return directory
+    except OSError as error:
+        raise SlownetError(f"cannot make a run directory, {error.strerror}", f"in {root}") from error
+    raise SlownetError(f"{stem} and 999 more are there already", f"in {root}", "name another directory")
+
+
+def write_run_json(directory: Path | str, facts: Mapping[str, Any]) -> Path:
+    """Write ``run.json`` whole or not at all; numbers that are not finite become null."""
+    path = Path(directory) / RUN
+    draft = path.with_suffix(".json.part")
+    text = json.dumps(finite(facts), indent=1, allow_nan=False, default=str)
+    try:
+        with open(draft, "w", encoding="utf-8") as file:
+            file.write(text + "\n")
+            file.flush()
+            os.fsync(file.fileno())
+        os.replace(draft, path)
+    except OSError as error:
+        raise SlownetError(f"cannot write {RUN}, {error.strerror}", f"in {directory}") from error
+    return path
+
+
+def finite(value: Any) -> Any:
+    """A copy of a JSON value in which infinities and NaN are None, which JSON can hold."""
+    if isinstance(value, float) and (value != value or value in (float("inf"), float("-inf"))):
+        return None
+    if isinstance(value, Mapping):
+        return {key: finite(each) for key, each in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [finite(each) for each in value]
+    return value
+
+
+def read_samples(directory: Path | str) -> list[Sample]:
+    """The samples of a run, oldest first.
+
+    A line that a kill cut short is skipped with a warning. A sample that was taken again (same cell,
+    same index) replaces the older one, in the older one's place.
+    """
+    path = Path(directory) / SAMPLES
+    if not path.exists():
+        return []
+    latest: dict[tuple[str, int], Sample] = {}
+    for number, line in enumerate(path.read_text(encoding="utf-8", errors="replace").split("\n"), 1):
+        if not line.strip():
+            continue
+        try:
+            sample = json.loads(line)
+            latest[cell_key(sample["cell"]), sample["index"]] = sample
+        except (ValueError, KeyError, TypeError):
+            warnings.warn(f"{path}:{number} is cut short and was skipped", stacklevel=2)
+    return list(latest.values())
+
+
+class SampleLog:
+    """The samples of one run directory, each on disk before the next is measured.
+
+    Use it as a context manager, or call ``close()``.
+    """
+
+    def __init__(self, directory: Path | str) -> None:
+        self.directory = Path(directory)
+        path = self.directory / SAMPLES
+        try:
+            (self.directory / RAW).mkdir(parents=True, exist_ok=True)
+            torn = _is_torn(path)
+            self._file = open(path, "a", encoding="utf-8")  # noqa: SIM115 (closed by close())
+            if torn:
+                self._file.write("\n")
+        except OSError as error:
+            raise SlownetError(f"cannot write samples, {error.strerror}", f"in {directory}") from error
+
+    def append(self, sample: Mapping[str, Any]) -> None:
+        """Add one sample; when this returns, it is on disk."""
+        if "cell" not in sample or "index" not in sample:
+            raise SlownetError("a sample needs 'cell' and 'index'", f"in {self.directory}")
+        try:
+            line = json.dumps(sample, allow_nan=False)
+        except ValueError as error:
+            what = f"sample {sample['index']} holds a number that is not finite"
+            raise SlownetError(what, f"in {self.directory}", "its raw output is kept") from error
+        try:
+            self._file.write(line + "\n")
+            self._file.flush()
+            os.fsync(self._file.fileno())
+        except OSError as error:
+            raise SlownetError(f"cannot write samples, {error.strerror}", f"in {self.directory}") from error
+
+    def raw(self, name: str, text: str) -> str:
+        """Keep a tool's raw output as ``raw/<name>``; return that path, relative to the run directory.
+
+        Nothing is overwritten: if the name is taken, ``-2``, ``-3``... goes before its suffix.
+        """
+        if Path(name).name != name or name in ("", ".", ".."):
+            raise SlownetError(f"'{name}' is not a plain file name", f"in {self.directory / RAW}")
+        stem, suffix = os.path.splitext(name)
+        path, number = self.directory / RAW / name, 1
+        while True:
+            try:
+                with open(path, "x", encoding="utf-8", errors="surrogateescape") as file:
+                    file.write(text)
+                return f"{RAW}/{path.name}"
+            except FileExistsError:
+                number += 1
+                path = path.with_name(f"{stem}-{number}{suffix}")
+            except OSError as error:
+                raise SlownetError(f"cannot keep raw output, {error.strerror}", str(path)) from error
+
+    def resume(self) -> set[tuple[str, int]]:
+        """What need not be measured again: ``(cell_key(cell), index)`` of each sample that is ok."""
+        samples = read_samples(self.directory)
+        return {(cell_key(each["cell"]), each["index"]) for each in samples if each.get("status") == "ok"}
+
+    def close(self) -> None:
+        """Close the file; the samples are on disk already."""
+        self._file.close()
+
+    def __enter__(self) -> SampleLog:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+        self.close()
+
+
+def _is_torn(path: Path) -> bool:
+    """Whether a kill left a last line without its end."""
+    try:
+        with open(path, "rb") as file:
+            file.seek(0, os.SEEK_END)
+            if file.tell() == 0:
+                return False
+            file.seek(-1, os.SEEK_END)
+            return file.read(1) != b"\n"
+    except FileNotFoundError:
+        return False

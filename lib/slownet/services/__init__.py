@@ -1,0 +1,1 @@
+"""Real servers that run on the hosts of an emulated network: one server a file."""

@@ -1,0 +1,109 @@
+"""nginx on a host: a PHP site or a directory of files."""
+
+from __future__ import annotations
+
+import socket
+from collections.abc import Sequence
+from pathlib import Path
+
+from slownet.services.service import Service
+from slownet.tools.process import Host
+
+SITE_NAME = "web"
+"""The name that PHP sees as the request's host, whatever the client called it: pages are the same everywhere."""
+
+
+class Nginx(Service):
+    """nginx on all of the host's addresses, port 80, with one worker.
+
+    Parameters
+    ----------
+    root
+        The document root.
+    php
+        The Unix socket of a FastCGI server for ``*.php``; without it the files are served as they are.
+    """
+
+    name = "nginx"
+
+    def __init__(self, host: Host, directory: str | Path, *, root: str | Path, php: str | Path | None = None) -> None:
+        super().__init__(host, directory)
+        self.root = Path(root)
+        self.php = php
+
+    @property
+    def url(self) -> str:
+        """The front page's address, by number: it needs no name service."""
+        return f"http://{self.host.IP()}/"
+
+    @property
+    def config(self) -> Path:
+        """Its configuration, in the run directory."""
+        return self.directory / f"{self.label}.conf"
+
+    @property
+    def socket(self) -> Path:
+        """A Unix socket with the same site: reaches it without crossing a link."""
+        return self.state / "sock"
+
+    def prepare(self) -> None:
+        state = self.state
+        temporary = "".join(
+            f"    {kind}_temp_path {state}/{kind};\n" for kind in ("client_body", "proxy", "fastcgi", "uwsgi", "scgi")
+        )
+        self.config.write_text(
+            "user www-data;\n"
+            "worker_processes 1;\n"
+            "daemon off;\n"
+            f"pid {state}/pid;\n"
+            "error_log stderr;\n"
+            "events {}\n"
+            "http {\n"
+            "    include /etc/nginx/mime.types;\n"
+            "    access_log off;\n"
+            f"{temporary}"
+            "    server {\n"
+            "        listen 80;\n"
+            f"        listen unix:{self.socket};\n"
+            f"        root {self.root};\n"
+            "        index index.php index.html;\n"
+            f"{self._php_location()}"
+            "    }\n"
+            "}\n"
+        )
+
+    def _php_location(self) -> str:
+        if self.php is None:
+            return ""
+        return (
+            "        location ~ \\.php$ {\n"
+            "            include /etc/nginx/fastcgi_params;\n"
+            "            fastcgi_param SCRIPT_FILENAME $document_root$fastcgi_script_name;\n"
+            f"            fastcgi_param HTTP_HOST {SITE_NAME};\n"
+            f"            fastcgi_param SERVER_NAME {SITE_NAME};\n"
+            "            fastcgi_buffers 32 16k;\n"  # a whole page stays in memory
+            f"            fastcgi_pass unix:{self.php};\n"
+            "        }\n"
+        )
+
+    def command(self) -> Sequence[str]:
+        # -e: nginx opens a log before it has read its configuration
+        return ["nginx", "-e", "stderr", "-p", str(self.state), "-c", str(self.config)]
+
+    def answers(self) -> bool:
+        with socket.socket(socket.AF_UNIX) as connection:
+            connection.settimeout(1.0)
+            connection.connect(str(self.socket))
+            connection.sendall(b"OPTIONS /slownet HTTP/1.0\r\n\r\n")
+            return connection.recv(5) == b"HTTP/"
+
+    def get(self, path: str = "/", timeout_s: float = 60.0) -> tuple[int, bytes]:
+        """One page through the Unix socket: its status and its body."""
+        with socket.socket(socket.AF_UNIX) as connection:
+            connection.settimeout(timeout_s)
+            connection.connect(str(self.socket))
+            connection.sendall(f"GET {path} HTTP/1.0\r\nHost: {SITE_NAME}\r\n\r\n".encode())
+            answer = b"".join(iter(lambda: connection.recv(1 << 16), b""))
+        head, _, body = answer.partition(b"\r\n\r\n")
+        words = head.split(None, 2)
+        return (int(words[1]) if len(words) > 1 and words[1].isdigit() else 0), body

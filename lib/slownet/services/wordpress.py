@@ -1,0 +1,113 @@
+"""WordPress over three hosts: nginx and PHP on one, MariaDB on another, a reader on the third."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from contextlib import ExitStack
+from pathlib import Path
+from types import TracebackType
+from typing import Protocol, Self
+
+from slownet.errors import ServiceError
+from slownet.services.mariadb import MariaDB
+from slownet.services.nginx import Nginx
+from slownet.services.php_fpm import CHILDREN, PhpFpm
+from slownet.services.service import tail
+from slownet.tools.process import Host
+
+ROOT = Path("/var/lib/slownet/wordpress/www")
+"""The document root, made by ``lab/provision``."""
+
+WARM_PAGES = 4 * CHILDREN
+"""Pages before the first measured one: PHP compiles in the first, and each worker's memory settles over a few."""
+
+
+class Net(Protocol):
+    """What WordPress needs of a network: hosts by their names."""
+
+    def __getitem__(self, name: str) -> Host: ...
+
+
+class WordPress:
+    """A WordPress site: starts its servers together, waits for them and warms the front page up.
+
+    Parameters
+    ----------
+    net
+        The network; ``net["web"]`` is a host.
+    directory
+        The run directory, for logs and configurations.
+    web, db, client
+        The hosts' names. ``client`` is who reads :meth:`page`.
+    """
+
+    def __init__(self, net: Net, directory: str | Path, web: str = "web", db: str = "db", client: str = "client") -> None:
+        self.client = net[client]
+        self.mariadb = MariaDB(net[db], directory)
+        self.php = PhpFpm(net[web], directory, variables={"SLOWNET_DB_HOST": net[db].IP()})
+        self.nginx = Nginx(net[web], directory, root=ROOT)
+        self.page_length = 0
+        """Bytes of the front page, known once it is started."""
+        self._running = ExitStack()
+
+    @property
+    def url(self) -> str:
+        """The front page's address."""
+        return self.nginx.url
+
+    def start(self) -> Self:
+        """Starts the three servers and warms the front page up.
+
+        Raises
+        ------
+        ServiceError
+            A server does not come up, or the page is an error; nothing is left running.
+        """
+        with ExitStack() as stack:
+            for service in (self.mariadb, self.php, self.nginx):
+                stack.callback(service.stop)
+            self.mariadb.launch()
+            self.php.launch()
+            self.nginx.php = self.php.socket
+            self.nginx.launch()
+            for service in (self.mariadb, self.php, self.nginx):
+                service.wait()
+            self._warm_up()
+            self._running = stack.pop_all()
+        return self
+
+    def _warm_up(self) -> None:
+        lengths: list[int] = []
+        while len(lengths) < WARM_PAGES or lengths[-1] != lengths[-2]:
+            status, body = self.nginx.get("/")
+            if status != 200 or b"</html>" not in body:
+                raise ServiceError(
+                    f"WordPress answers with status {status} and {len(body)} bytes instead of its front page",
+                    f"host '{self.nginx.host.name}'",
+                    f"see {self.php.log}",
+                    log=tail(self.php.log) or body[:500].decode(errors="replace"),
+                )
+            lengths.append(len(body))
+            if len(lengths) > 5 * WARM_PAGES:
+                raise ServiceError(f"WordPress's front page changes its length: {lengths[-4:]} bytes", self.url)
+        self.page_length = lengths[-1]
+
+    def queries_per_page(self) -> int:
+        """How many statements one front page sends to the database, counted by the database."""
+        before = self.mariadb.questions()
+        self.nginx.get("/")
+        return self.mariadb.questions() - before
+
+    def facts(self) -> Mapping[str, int]:
+        """What belongs into a run's record."""
+        return {"page_length": self.page_length}
+
+    def stop(self) -> None:
+        """Stops what was started, in the opposite order. Fine to call twice."""
+        self._running.close()
+
+    def __enter__(self) -> Self:
+        return self.start()
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+        self.stop()

@@ -1,0 +1,159 @@
+"""``ping``: the round trip of a link, as the articles' authors verified it."""
+
+from __future__ import annotations
+
+import math
+import re
+import shlex
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from slownet.errors import ToolError
+from slownet.tools.numbers import Metric, metric
+from slownet.tools.process import Host
+from slownet.tools.tool import run, why
+
+_REPLY = re.compile(r"^\d+ bytes from .*icmp_seq=(\d+) .*time=([\d.]+) ms(.*)$")
+_COUNTS = re.compile(r"^(\d+) packets transmitted, (\d+) received,(.*) ([\d.]+)% packet loss\b")
+_RTT = re.compile(r"^rtt min/avg/max/mdev = ([\d.]+)/([\d.]+)/([\d.]+)/([\d.]+) ms")
+_EXTRA = re.compile(r"\+(\d+) (errors|duplicates|corrupted)")
+
+
+@dataclass(frozen=True)
+class Rtt:
+    """``ping``'s last line, in ms; ``mdev`` is the population's standard deviation."""
+
+    min: float
+    avg: float
+    max: float
+    mdev: float
+
+
+@dataclass(frozen=True)
+class Reply:
+    """One answer: its number and its round trip in ms (``ping`` prints three digits of it)."""
+
+    sequence: int
+    ms: float
+
+
+@dataclass(frozen=True)
+class Ping:
+    """What ``ping`` printed. ``rtt_ms`` is None when nothing came back."""
+
+    command: tuple[str, ...]
+    raw: str
+    sent: int
+    received: int
+    errors: int
+    duplicates: int
+    rtt_ms: Rtt | None
+    replies: tuple[Reply, ...]
+
+    @property
+    def loss(self) -> float:
+        """The part of the packets that got no answer, 0 to 1."""
+        return 1 - self.received / self.sent if self.sent else 0.0
+
+    @property
+    def problem(self) -> str:
+        """Why this is no measurement of a round trip; empty when it is one."""
+        if self.rtt_ms is not None:
+            return ""
+        seen = [line for line in self.raw.splitlines() if line.startswith("From ")]
+        return f"none of {self.sent} pings was answered" + (f" ({seen[-1]})" if seen else "")
+
+    def metrics(self) -> dict[str, Metric]:
+        """``rtt_ms`` over the replies and ``loss`` over the packets sent."""
+        metrics = {"loss": metric(self.loss, _sample_sd(math.sqrt(self.loss * (1 - self.loss)), self.sent), self.sent)}
+        if self.rtt_ms is not None:
+            sd = _sample_sd(self.rtt_ms.mdev, self.received)
+            metrics["rtt_ms"] = metric(self.rtt_ms.avg, sd, self.received)
+        return metrics
+
+
+def ping(
+    host: Host,
+    address: str,
+    count: int = 5,
+    interval: float = 0.2,
+    timeout: float | None = None,
+    check: bool = True,
+) -> Ping:
+    """Pings an address from a host.
+
+    Parameters
+    ----------
+    interval
+        Seconds between two packets.
+    timeout
+        Seconds for all of it; from ``count`` and ``interval`` when not given.
+    check
+        Whether no reply at all is an error. Lost packets are none: a link may be there to lose them.
+
+    Raises
+    ------
+    ToolError
+        There is no such address or no way to it, no reply, or output that the parser does not know.
+    """
+    argv = ["ping", "-n", "-c", str(count), "-i", f"{interval:g}", address]
+    seconds = count * interval + 60 if timeout is None else timeout
+    done = run(host, argv, timeout=seconds, check=False)
+    if done.status > 1:  # 1 says that replies are missing
+        raise ToolError(why(done), f"host '{host.name}'", raw=done.raw)
+    result = parse(done.raw, done.argv)
+    if check and result.problem:
+        raise ToolError(result.problem, f"from host '{host.name}' to {address}", raw=result.raw)
+    return result
+
+
+def parse(text: str, command: Sequence[str] = ("ping",)) -> Ping:
+    """Reads the output of iputils' ``ping`` in the C locale.
+
+    Raises
+    ------
+    ToolError
+        The summary is missing or says something else than expected.
+    """
+    replies: list[Reply] = []
+    counts: re.Match[str] | None = None
+    rtt: Rtt | None = None
+    for line in text.splitlines():
+        if (reply := _REPLY.match(line)) and "DUP!" not in reply[3]:
+            replies.append(Reply(int(reply[1]), _number(reply[2], line, text)))
+        elif found := _COUNTS.match(line):
+            counts = found
+        elif summary := _RTT.match(line):
+            rtt = Rtt(*(_number(part, line, text) for part in summary.groups()))
+    if counts is None:
+        last = next((line for line in reversed(text.splitlines()) if line.strip()), "nothing")
+        raise ToolError(
+            f"ping printed no summary; its last line: {last!r}",
+            fix=f"command: {shlex.join(command)}",
+            raw=text,
+        )
+    extra = {kind: int(number) for number, kind in _EXTRA.findall(counts[3])}
+    sent, received = int(counts[1]), int(counts[2])
+    if (rtt is None) != (received == 0) or received > sent:
+        raise ToolError(f"ping contradicts itself: {counts[0]!r}", fix=f"command: {shlex.join(command)}", raw=text)
+    return Ping(
+        tuple(command),
+        text,
+        sent,
+        received,
+        extra.get("errors", 0),
+        extra.get("duplicates", 0),
+        rtt,
+        tuple(replies),
+    )
+
+
+def _number(text: str, line: str, raw: str) -> float:
+    try:
+        return float(text)
+    except ValueError:
+        raise ToolError(f"ping printed a line that is not understood: {line!r}", raw=raw) from None
+
+
+def _sample_sd(population_sd: float, n: int) -> float:
+    return population_sd * math.sqrt(n / (n - 1)) if n > 1 else 0.0

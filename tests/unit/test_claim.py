@@ -1,0 +1,174 @@
+from pathlib import Path
+
+import pytest
+
+from slownet.claim import constant_round_trips, law, more_round_trips, published_times
+from slownet.errors import ExperimentError
+from slownet.law import round_trips
+from slownet.result import Cell, RunData
+from slownet.stats import Summary
+
+METRIC = "time_per_request_ms"
+CLIENT = {0: 12.323, 10: 51.825, 40: 173.318, 120: 491.918}
+DATABASE = {0: 12.323, 10: 286.732, 40: 1099.341}
+
+
+def run_of(times, half=0.0, name="client_delay", failed=()):
+    cells = []
+    for rtt, time in times.items():
+        record = {"status": "failed", "error": "ab timed out"} if rtt in failed else {"status": "ok"}
+        metrics = {} if rtt in failed else {METRIC: Summary(time, time - half, time + half, 100)}
+        sample = record | {"facts": {"document_length": 51686}}
+        cells.append(Cell({"rtt": f"{rtt}ms"}, {"rtt_ms": float(rtt)}, (sample,), metrics))
+    return RunData(Path("runs/x"), name, {}, tuple(cells))
+
+
+def straight(k, t0=9.0, half=0.0, **more):
+    return run_of({rtt: t0 + k * rtt for rtt in (0, 10, 40, 120)}, half, **more)
+
+
+def test_the_article_supports_four_round_trips():
+    judgement = law(METRIC, round_trips=4, within=0.05).judge(run_of(CLIENT), {})
+    assert judgement.verdict == "supported"
+    assert judgement.name == "4 round trips per operation, within 5 %"
+    assert judgement.measured == pytest.approx(3.99800676)
+    assert (judgement.low, judgement.high) == (pytest.approx(3.96027977), pytest.approx(4.03573375))
+    assert judgement.expected == 4.0
+    assert judgement.margin == (pytest.approx(3.8), pytest.approx(4.2))
+    assert judgement.text == "4.00 (3.96 to 4.04) round trips per operation measured, 4 expected"
+
+
+@pytest.mark.parametrize(
+    ("k", "half", "verdict"),
+    [
+        (4.0, 0.0, "supported"),
+        (4.15, 0.0, "supported"),
+        (4.25, 0.0, "refuted"),
+        (3.75, 0.0, "refuted"),
+        (4.15, 8.0, "inconclusive"),  # half width 8 / sqrt(8875) = 0.0849
+        (4.15, 4.0, "supported"),
+        (4.30, 8.0, "refuted"),
+        (4.25, 8.0, "inconclusive"),
+    ],
+)
+def test_the_interval_decides_on_the_law(k, half, verdict):
+    assert law(METRIC, round_trips=4).judge(straight(k, half=half), {}).verdict == verdict
+
+
+def test_an_exact_run_needs_no_variance():
+    judgement = law(METRIC, round_trips=4).judge(straight(4.0, t0=0.0), {})
+    assert judgement.verdict == "supported"
+    assert judgement.low == judgement.measured == judgement.high
+    assert judgement.text == "4.00 round trips per operation measured, 4 expected"
+
+
+def test_expected_round_trips_may_come_from_the_run():
+    claim = law(METRIC, round_trips=lambda run: round_trips(run.fact("document_length")))
+    judgement = claim.judge(run_of(CLIENT), {})
+    assert (judgement.verdict, judgement.expected) == ("supported", 4.0)
+
+
+def test_a_run_without_intervals_is_inconclusive():
+    run = run_of({0: 12.323, 10: 51.825}, half=float("inf"))
+    judgement = law(METRIC, round_trips=4).judge(run, {})
+    assert judgement.verdict == "inconclusive"
+    assert judgement.text.endswith("(its interval is not known: measure more)")
+    assert judgement.to_json()["low"] is None
+
+
+def test_round_trips_of_the_articles_database_are_constant():
+    judgement = constant_round_trips(METRIC, at=("10ms", "40ms")).judge(run_of(DATABASE), {})
+    assert judgement.verdict == "supported"
+    assert judgement.measured == pytest.approx(1087.018 / 40 / (274.409 / 10))
+    assert judgement.low == judgement.measured == judgement.high
+    assert judgement.text.startswith("27.44 round trips per operation at 10ms, 27.18 at 40ms: ratio 0.990")
+
+
+def test_round_trips_that_grow_are_not_constant():
+    bent = run_of({0: 10.0, 10: 50.0, 40: 190.0})
+    judgement = constant_round_trips(METRIC).judge(bent, {})
+    assert (judgement.verdict, judgement.measured) == ("refuted", pytest.approx(4.5 / 4.0))
+
+
+def test_noise_leaves_constancy_open_and_the_baseline_counts_once():
+    # k: (40 +- h) / 10 and (160 +- h) / 40, both with the baseline's half width 2 inside.
+    judgement = constant_round_trips(METRIC).judge(straight(4.0, half=2.0), {})
+    assert judgement.verdict == "inconclusive"
+    a, b, h_a, h_b, c = 4.0, 4.0, 8**0.5 / 40, 8**0.5 / 10, 4 / 400
+    root = ((a * b - c) ** 2 - (a * a - h_a**2) * (b * b - h_b**2)) ** 0.5
+    assert judgement.low == pytest.approx((a * b - c - root) / (b * b - h_b**2))
+    assert judgement.high == pytest.approx((a * b - c + root) / (b * b - h_b**2))
+
+
+def test_the_database_costs_more_than_the_client():
+    claim = more_round_trips(METRIC, times=5, of="client_delay", otherwise=4)
+    database = run_of(DATABASE, name="database_delay")
+    judgement = claim.judge(straight(27.0, name="database_delay"), {"client_delay": straight(4.0)})
+    assert (judgement.verdict, judgement.margin) == ("supported", (5, None))
+    assert judgement.measured == pytest.approx(6.75)
+    assert judgement.text.endswith(" against 4.00 of client_delay of the same invocation: 6.75 times")
+    alone = claim.judge(database, {"database_delay": database})
+    assert "of theory (client_delay did not run)" in alone.text
+    assert alone.measured == pytest.approx(27.166 / 4, rel=1e-3)
+
+
+def test_less_than_five_times_is_refuted():
+    claim = more_round_trips(METRIC, times=5, of="client_delay")
+    assert claim.judge(straight(19.0), {"client_delay": straight(4.0)}).verdict == "refuted"
+    assert claim.judge(straight(20.5, half=60.0), {"client_delay": straight(4.0)}).verdict == "inconclusive"
+    with pytest.raises(ExperimentError, match=r"no run of 'client_delay'.*did you mean 'client_dela'"):
+        claim.judge(straight(20.0), {"client_dela": straight(4.0)})
+
+
+def test_the_published_t0_gives_the_published_times():
+    times = {"10ms": 51.825, "40ms": 173.318, "120ms": 491.918}
+    claim = published_times(METRIC, t0_ms=12.323, times_ms=times)
+    judgement = claim.judge(straight(4.02, t0=3.0), {})
+    assert judgement.verdict == "supported"
+    assert judgement.measured == pytest.approx((12.323 + 4.02 * 10) / 51.825)  # the worst of the three
+    pairs = ("52.5 ms (51.8) at 10ms", "173.1 ms (173.3) at 40ms", "494.7 ms (491.9) at 120ms")
+    assert judgement.text == "predicted (published): " + ", ".join(pairs)
+    assert claim.judge(straight(5.0), {}).verdict == "refuted"
+    judgement = claim.judge(straight(4.2, half=8.0), {})
+    assert judgement.verdict == "inconclusive"
+
+
+@pytest.mark.parametrize(
+    "claim",
+    [
+        law(METRIC, round_trips=4),
+        law(METRIC, round_trips=lambda run: 4),
+        constant_round_trips(METRIC),
+        more_round_trips(METRIC, times=5, of="client_delay", otherwise=4),
+        published_times(METRIC, t0_ms=12.323, times_ms={"10ms": 51.825}),
+    ],
+)
+def test_a_failed_cell_leaves_a_claim_open_and_says_so(claim):
+    judgement = claim.judge(run_of(CLIENT, failed=(40,)), {})
+    assert (judgement.verdict, judgement.measured) == ("inconclusive", None)
+    assert judgement.text == "not decided, because 1 cell failed (rtt 40ms: ab timed out)"
+
+
+def test_a_failed_sibling_leaves_the_comparison_open():
+    claim = more_round_trips(METRIC, times=5, of="client_delay")
+    judgement = claim.judge(straight(27.0), {"client_delay": run_of(CLIENT, failed=(10, 40))})
+    assert judgement.verdict == "inconclusive"
+    assert judgement.text.startswith("not decided, because 2 cells failed (rtt 10ms: ab timed out; rtt 40ms")
+
+
+def test_a_failed_cell_that_a_claim_does_not_need_does_not_matter():
+    assert constant_round_trips(METRIC).judge(run_of(CLIENT, failed=(120,)), {}).verdict == "supported"
+
+
+def test_wrong_names_are_errors_not_verdicts():
+    run = run_of(CLIENT)
+    with pytest.raises(ExperimentError, match="did you mean 'time_per_request_ms'"):
+        law("time_per_request", round_trips=4).judge(run, {})
+    with pytest.raises(ExperimentError, match=r"no cell at rtt_ms = 15.*measured were 0, 10, 40, 120"):
+        constant_round_trips(METRIC, at=("10ms", "15ms")).judge(run, {})
+    with pytest.raises(ExperimentError, match="no condition 'delay_ms'"):
+        law(METRIC, round_trips=4, along="delay_ms").judge(run, {})
+    with pytest.raises(ExperimentError, match="compares a delay with itself"):
+        constant_round_trips(METRIC, at=("10ms", "10ms")).judge(run, {})
+    with pytest.raises(ExperimentError, match="no times given"):
+        published_times(METRIC, t0_ms=12.323, times_ms={}).judge(run, {})

@@ -1,0 +1,100 @@
+import math
+
+import pytest
+
+from slownet.errors import SlownetError
+from slownet.law import fit, round_trips
+from slownet.stats import Summary
+
+ARTICLE = [(0, 12.323), (10, 51.825), (40, 173.318), (120, 491.918)]
+
+
+def within(mean, half):
+    return Summary(mean, mean - half, mean + half, 100)
+
+
+def test_two_points_give_the_line_through_them():
+    law = fit([(0.0, within(12.323, 0.0)), (10.0, within(51.825, 0.0))])
+    assert law.k.mean == pytest.approx(3.9502, rel=1e-14)
+    assert law.k.low == law.k.mean == law.k.high
+    assert law.t0.mean == pytest.approx(12.323, rel=1e-14)
+    assert law.at(40.0).mean == pytest.approx(170.331, rel=1e-14)
+    assert law.residuals == pytest.approx((0, 0), abs=1e-12)
+
+
+def test_two_points_pass_their_intervals_on():
+    law = fit([(0.0, within(12.323, 0.3)), (10.0, within(51.825, 0.4))])
+    assert law.k.mean == pytest.approx(3.9502)
+    assert law.k.half_width == pytest.approx(0.05)  # hypot(0.3, 0.4) / 10
+    assert law.t0.half_width == pytest.approx(0.3)
+    assert law.at(20.0).mean == pytest.approx(91.327)
+    assert law.at(20.0).half_width == pytest.approx(math.hypot(0.3, 0.8))
+
+
+def test_exact_points_off_the_line_get_the_interval_of_their_residuals():
+    law = fit((delay, within(time, 0.0)) for delay, time in ARTICLE)
+    assert law.k.mean == pytest.approx(3.99800676056338)
+    assert law.k.half_width == pytest.approx(0.03772698915282528)
+    assert law.t0.mean == pytest.approx(12.430712676056345)
+    assert law.t0.half_width == pytest.approx(2.3935091361666077)
+    assert law.at(60).mean == pytest.approx(252.31111830985915)
+    assert law.at(60).half_width == pytest.approx(1.89575774273878)
+    assert law.residuals == pytest.approx([-0.1077127, -0.5857803, 0.9670169, -0.2735239], abs=1e-6)
+
+
+def test_exact_points_on_the_line_give_an_exact_law():
+    law = fit((delay, within(9.1 + 21.05 * delay, 0.0)) for delay in (0, 0.1, 10, 40, 120))
+    assert law.k.mean == pytest.approx(21.05, rel=1e-13)
+    assert law.k.low == law.k.mean == law.k.high
+    assert law.at(40).low == law.at(40).high
+
+
+def test_weights_follow_the_intervals():
+    halves = (0.1, 0.2, 0.2, 0.4)
+    law = fit((delay, within(time, half)) for (delay, time), half in zip(ARTICLE, halves, strict=True))
+    assert law.t0.mean == pytest.approx(12.33362208)
+    assert law.k.mean == pytest.approx(4.00411703)
+    assert law.k.half_width == pytest.approx(0.05057304, abs=1e-8)  # residuals, 0.00306 is propagated
+
+
+def test_wide_points_on_the_line_keep_their_own_width():
+    law = fit([(0, within(10, 1)), (10, within(50, 1)), (20, within(90, 1))])
+    assert law.k.mean == pytest.approx(4)
+    assert law.k.half_width == pytest.approx(math.sqrt(2) / 20)
+
+
+def test_a_point_without_an_interval_leaves_two_points_undecided():
+    unknown = Summary(51.825, -math.inf, math.inf, 1)
+    assert not fit([(0, within(12.323, 0.3)), (10, unknown)]).k.known
+    three = fit([(0, within(12, 0.3)), (10, unknown), (20, within(92, 0.3))])
+    assert three.k.mean == pytest.approx(4.0)
+    assert three.k.known  # from the residuals
+
+
+def test_one_delay_makes_no_law():
+    with pytest.raises(SlownetError) as caught:
+        fit([(10.0, within(51.0, 1)), (10.0, within(52.0, 1))])
+    assert str(caught.value) == "no law from these delays: 10, 10: measure at two different delays"
+    with pytest.raises(SlownetError, match="none"):
+        fit([])
+
+
+@pytest.mark.parametrize(
+    ("size", "trips"),
+    [
+        (0, 2), (1, 2), (14_480, 2), (14_481, 3), (43_440, 3), (43_441, 4), (51_686, 4), (101_360, 4),
+        (101_361, 5), (262_144_000, 16),
+    ],
+)  # fmt: skip
+def test_round_trips_of_a_new_connection(size, trips):
+    assert round_trips(size) == trips
+
+
+def test_round_trips_of_other_connections():
+    assert round_trips(51_686, new_connection=False) == 1
+    assert round_trips(51_686, initial_window=3) == 5  # 3 + 6 + 12 + 15 of 24
+    assert round_trips(51_686, mss=536) == 5  # 97 segments: 10 + 20 + 40 + 27
+    with pytest.raises(SlownetError, match="mss is 0, in round_trips: give 1 or more"):
+        round_trips(1, mss=0)
+    with pytest.raises(SlownetError, match="size_bytes is -1"):
+        round_trips(-1)

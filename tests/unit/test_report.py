@@ -1,0 +1,228 @@
+import math
+import re
+import subprocess
+import sys
+from html.parser import HTMLParser
+from pathlib import Path
+from xml.etree import ElementTree
+
+import pytest
+from rich.console import Console
+
+from slownet import published
+from slownet.errors import SlownetError
+from slownet.report.page import render_page, write_page, write_report
+from slownet.report.plots import rate_plot, time_plot
+from slownet.report.table import show, table
+from slownet.report.text import milliseconds, number, spelled, trimmed, with_interval
+from slownet.report.view import law_line, view
+from slownet.result import Cell, Judgement, RunData
+from slownet.stats import Summary
+
+TIME, RATE = "time_per_request_ms", "requests_per_second"
+FACTS = {"question": "Is 10 ms <a lot>?", "clock": "virtual", "tdf": 4, "kernel": "6.12.48", "place": "lab"}
+FACTS |= {"versions": {"nginx": "1.26.3"}, "image": "sha256:3f2c", "wall_s": 14.2314}
+CLAIM = Judgement("4 round trips", "supported", 4.0, 4.0, 3.9, 4.1, (3.8, 4.2), "4.00 & some measured")
+
+
+def run_of(times, failed=(), half=0.5, facts=FACTS, directory=Path("runs/x-client_delay")):
+    cells = []
+    for rtt, time in times.items():
+        sample = {"status": "ok", "verified_rtt_ms": rtt + 0.06}
+        metrics = {TIME: Summary(time, time - half, time + half, 100)}
+        metrics[RATE] = Summary(1000 / time if time else 0.0, -math.inf, math.inf, 1)
+        if rtt in failed:
+            sample, metrics = {"status": "failed", "error": "ab timed out", "verified_rtt_ms": None}, {}
+        cells.append(Cell({"rtt": f"{rtt}ms"}, {"rtt_ms": float(rtt)}, (sample,), metrics))
+    return RunData(directory, "client_delay", facts, tuple(cells), (CLAIM,))
+
+
+LINE = {0: 9.0, 10: 49.0, 40: 169.0, 120: 489.0}
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [
+        (51.825, "51.83"), (0.0031, "0.003100"), (1099.341, "1099"), (81466.7, "81470"), (9.9996, "10.00"),
+        (0.0, "0"), (None, "-"), (math.nan, "-"), (math.inf, "-"), (-2.5, "-2.500"),
+    ],
+)  # fmt: skip
+def test_number(value, text):
+    assert number(value) == text
+
+
+def test_other_texts():
+    assert (trimmed(10.0), trimmed(0.1), trimmed(1100.0), trimmed(51.825)) == ("10", "0.1", "1100", "51.83")
+    assert with_interval(Summary(51.83, 51.75, 51.91, 100)) == "51.83 ± 0.08"
+    assert with_interval(Summary(51.83, 51.83, 51.83, 100)) == "51.83"
+    assert with_interval(Summary(51.83, -math.inf, math.inf, 1)) == "51.83"
+    assert spelled(Summary(51.83, 51.75, 51.91, 100)) == "51.83 (51.75 to 51.91)"
+    assert spelled(Summary(51.83, -math.inf, math.inf, 1)) == "51.83 (interval not known)"
+    assert (spelled(None), with_interval(None), milliseconds(None)) == ("-", "-", "-")
+    assert milliseconds(120.063) == "120.06"
+
+
+def test_a_view_works_out_each_row():
+    seen = view(run_of(LINE), published.client_delay())
+    base, ten = seen.rows[0], seen.rows[1]
+    assert (base.verdict, base.ratio, base.published_ratio) == ("baseline", Summary(1, 1, 1, 100), 1.0)
+    assert ten.ratio.mean == pytest.approx(49 / 9)
+    assert ten.published_ratio == pytest.approx(51.825 / 12.323)
+    assert (ten.published_time, ten.published_rate) == (51.825, 19.30)
+    assert ten.predicted.mean == pytest.approx(49.0)
+    assert ten.verdict == "supported"
+    assert ten.verified_rtt_ms == pytest.approx(10.06)
+    assert ten.cpu_share == pytest.approx(9 / 49)
+    assert [row.cpu_bound for row in seen.rows] == [True, False, False, False]
+    assert law_line(seen) == "T(d) = 9.000 ms + 4.000 d (k 3.995 to 4.005)"
+
+
+def test_a_cell_off_the_law_is_refuted_and_a_wide_one_inconclusive():
+    bent = view(run_of({0: 9.0, 10: 80.0, 40: 169.0, 120: 489.0}, half=1.0))
+    assert bent.rows[1].verdict == "refuted"
+    assert view(run_of(LINE, half=4.0)).rows[1].verdict == "inconclusive"
+
+
+def test_two_points_say_nothing_about_the_law():
+    assert [row.verdict for row in view(run_of({0: 9.0, 10: 49.0})).rows] == ["baseline", ""]
+
+
+def test_only_the_virtual_clock_has_cells_for_the_real_one():
+    real = view(run_of(LINE, facts=FACTS | {"clock": "real"}))
+    assert not any(row.cpu_bound for row in real.rows)
+
+
+def test_a_failed_cell_leaves_the_rest_readable():
+    seen = view(run_of(LINE, failed=(40,)), published.client_delay())
+    assert [row.verdict for row in seen.rows] == ["baseline", "supported", "failed", "supported"]
+    assert (seen.rows[2].time, seen.rows[2].error) == (None, "ab timed out")
+    assert seen.rows[2].predicted.mean == pytest.approx(169.0)
+    assert law_line(seen).endswith(", fitted without 1 failed cell")
+
+
+def test_without_published_numbers_or_a_law():
+    seen = view(run_of({10: 49.0}))
+    assert seen.rows[0].published_ratio is None
+    assert law_line(seen) == "no law (no law from these delays: 10: measure at two different delays)"
+
+
+def test_free_cpu_has_no_ratio():
+    seen = view(run_of({0: 0.0, 10: 40.0, 40: 160.0}, half=0.0))
+    assert [row.ratio for row in seen.rows] == [None, None, None]
+    assert seen.rows[0].cpu_share is None
+    assert seen.rows[2].verdict == "supported"
+
+
+def test_published_numbers_may_come_with_the_run():
+    seen = view(run_of(LINE, facts=FACTS | {"published": published.client_delay()}))
+    assert seen.rows[1].published_time == 51.825
+
+
+def printed(renderable, width=120):
+    console = Console(width=width, record=True, file=open("/dev/null", "w"))  # noqa: SIM115
+    console.print(renderable)
+    console.file.close()
+    return console.export_text()
+
+
+def test_the_table_has_the_columns_and_one_row_a_cell():
+    lines = printed(table(run_of(LINE), published.client_delay())).splitlines()
+    heads = "condition|requests/s|ms per page|ratio|published ratio|law, ms|verified RTT, ms|verdict"
+    assert re.split(r" {2,}", lines[0].strip()) == heads.split("|")
+    wanted = ["rtt 10ms", "20.41", "49.00 ± 0.50", "5.44", "4.21", "49.00", "10.06", "supported"]
+    assert re.split(r" {2,}", lines[2].strip()) == wanted
+    assert len(lines) == 5
+
+
+def test_show_adds_question_law_notes_and_claims():
+    text = printed(show(run_of(LINE, failed=(40,)), published.client_delay()))
+    assert "Is 10 ms <a lot>?" in text
+    assert "virtual clock, TDF 4, Linux 6.12.48, in the lab" in text
+    assert "law: T(d) = 9.000 ms + 4.000 d" in text
+    assert "rtt 40ms: ab timed out" in text
+    assert "* mostly CPU time: one for the real clock" in text
+    assert "supported    4 round trips: 4.00 & some measured" in text
+
+
+def test_the_table_needs_no_matplotlib():
+    code = "import sys, slownet.report.table; sys.exit('matplotlib' in sys.modules)"
+    environment = {"PYTHONPATH": ":".join(sys.path)}
+    assert subprocess.run([sys.executable, "-c", code], env=environment).returncode == 0
+
+
+@pytest.mark.parametrize("draw", [time_plot, rate_plot])
+def test_a_plot_takes_its_colours_from_the_page(draw):
+    svg = draw(view(run_of(LINE), published.client_delay()))
+    root = ElementTree.fromstring(svg.replace("xlink:href", "href"))
+    assert root.tag.endswith("svg")
+    assert "width" not in root.attrib
+    texts = [each.text for each in root.iter() if each.tag.endswith("text")]
+    assert {"measured", "published", "law, fitted", "law with the published T0"} <= set(texts)
+    assert {"0", "10", "40", "120"} <= set(texts)
+    assert "var(--measured)" in svg
+    assert "#010203" not in svg
+    assert svg == draw(view(run_of(LINE), published.client_delay()))
+
+
+def test_a_plot_shows_published_points_that_were_not_measured():
+    texts = time_plot(view(run_of({0: 9.0, 10: 49.0}), published.client_delay()))
+    assert ">120</text>" in texts
+
+
+def test_there_is_no_rate_plot_without_a_rate():
+    run = run_of(LINE)
+    cells = tuple(Cell(c.label, c.condition, c.samples, {TIME: c.metrics[TIME]}) for c in run.cells)
+    seen = view(RunData(run.directory, run.experiment, FACTS, cells))
+    assert rate_plot(seen) is None
+    assert render_page([seen]).count("<svg") == 1
+
+
+class Page(HTMLParser):
+    """What a page refers to, its ids and its text."""
+
+    def __init__(self, html):
+        super().__init__()
+        self.ids, self.references, self.words = [], [], []
+        self.feed(html)
+
+    def handle_starttag(self, tag, attributes):
+        for name, value in attributes:
+            if name == "id":
+                self.ids.append(value)
+            if name in ("src", "href", "xlink:href") or (name == "style" and "url(" in value):
+                self.references.append(value)
+
+    def handle_data(self, data):
+        self.words.append(data)
+
+
+def test_a_page_holds_everything_and_needs_nothing(tmp_path):
+    path = write_report(run_of(LINE, failed=(40,), directory=tmp_path), published.client_delay())
+    assert path == tmp_path / "report.html"
+    page = Page(path.read_text())
+    assert all(each.startswith("#") for each in page.references)
+    text = " ".join(" ".join(page.words).split())
+    for wanted in (
+        "Is 10 ms <a lot>?", "4.00 & some measured", "51.83", "10.06", "rtt 40ms failed: ab timed out",
+        "one for the real clock", "6.12.48", "sha256:3f2c", "1.26.3", "14.23", "T(d) = 9.000 ms + 4.000 d",
+    ):  # fmt: skip
+        assert wanted in text
+
+
+def test_a_page_of_several_runs_has_every_one_and_no_id_twice():
+    other = run_of({0: 9.0, 10: 219.5, 40: 851.0}, directory=Path("runs/y-database_delay"))
+    page = Page(html := render_page([view(run_of(LINE)), view(other)]))
+    assert html.count('<section class="run">') == 2
+    assert html.count("<svg") == 4
+    assert len(page.ids) == len(set(page.ids))
+
+
+def test_a_run_in_which_everything_failed_still_has_a_page():
+    html = render_page([view(run_of(LINE, failed=tuple(LINE)), published.client_delay())])
+    assert html.count("ab timed out") == 4
+    assert "no law" in html
+
+
+def test_a_page_that_cannot_be_written_is_one_line(tmp_path):
+    with pytest.raises(SlownetError, match=r"^cannot write the report, No such file or directory, "):
+        write_page(tmp_path / "nowhere" / "report.html", [view(run_of(LINE))])

@@ -1,0 +1,144 @@
+import json
+
+import pyarrow.parquet as pq
+import pytest
+
+from slownet.errors import ExperimentError, SlownetError
+from slownet.result import Judgement, SampleLog, load, write_run_json
+from slownet.stats import Summary, from_moments
+
+TIMES = {0: 12.323, 10: 51.825, 40: 173.318}
+FACTS = {"experiment": "client_delay", "clock": "virtual", "tdf": 4, "kernel": "6.12.48", "seed": 1}
+
+
+def sample(rtt, index, time, status="ok", **more):
+    record = {
+        "experiment": "client_delay",
+        "cell": {"rtt": f"{rtt}ms"},
+        "condition": {"rtt_ms": float(rtt)},
+        "index": index,
+        "tool": "ab",
+        "status": status,
+        "error": None,
+        "metrics": {"time_per_request_ms": {"mean": time, "sd": 0.0, "n": 100}},
+        "verified_rtt_ms": rtt + 0.06,
+        "raw": [f"raw/{index:03}-ab.txt"],
+        "virtual_s": 5.0,
+        "wall_s": None,
+        "facts": {"document_length": 51686},
+    }
+    return record | more
+
+
+@pytest.fixture
+def directory(tmp_path):
+    with SampleLog(tmp_path) as log:
+        for index, (rtt, time) in enumerate(TIMES.items()):
+            log.append(sample(rtt, index, time))
+    write_run_json(tmp_path, FACTS)
+    return tmp_path
+
+
+def test_a_run_is_read_back(directory):
+    run = load(directory)
+    assert (run.experiment, run.facts["kernel"]) == ("client_delay", "6.12.48")
+    assert [cell.title for cell in run.cells] == ["rtt 0ms", "rtt 10ms", "rtt 40ms"]
+    assert run.cells[1].summary("time_per_request_ms") == Summary(51.825, 51.825, 51.825, 100)
+    assert run.cells[1].verified_rtt_ms == pytest.approx(10.06)
+    assert run.metrics == ("time_per_request_ms",)
+    assert run.fact("document_length") == 51686
+    assert run.baseline() is run.cells[0]
+    assert run.cell("rtt_ms", 40.0) is run.cells[2]
+    assert run.failed == ()
+
+
+def test_json_for_the_command_line(directory):
+    claim = Judgement("4 round trips", "supported", 4.0, 4.0, 3.9, float("inf"), (3.8, None), "4.00 measured")
+    record = load(directory).judged([claim]).to_json()
+    assert list(record) == ["experiment", "clock", "tdf", "kernel", "cells", "claims", "directory"]
+    assert (record["clock"], record["tdf"], record["directory"]) == ("virtual", 4, str(directory))
+    assert record["cells"][1] == {
+        "condition": {"rtt_ms": 10.0},
+        "metrics": {"time_per_request_ms": {"mean": 51.825, "low": 51.825, "high": 51.825, "n": 100}},
+        "verified_rtt_ms": pytest.approx(10.06),
+        "status": "ok",
+    }
+    assert record["claims"][0]["high"] is None
+    assert json.loads(json.dumps(record, allow_nan=False)) == record
+
+
+def test_a_saved_run_keeps_facts_cells_and_claims(directory):
+    claim = Judgement("4 round trips", "supported", 4.0, 4.0, 3.9, 4.1, (3.8, 4.2), "4.00 measured")
+    load(directory).judged([claim]).save()
+    record = json.loads((directory / "run.json").read_text())
+    assert record["seed"] == 1
+    assert [cell["condition"]["rtt_ms"] for cell in record["cells"]] == [0.0, 10.0, 40.0]
+    assert load(directory).claims == (claim,)
+
+
+def test_a_run_that_was_killed_before_run_json_is_still_read(directory):
+    (directory / "run.json").unlink()
+    run = load(directory)
+    assert (run.experiment, len(run.cells), run.to_json()["kernel"]) == ("client_delay", 3, None)
+
+
+def test_a_failed_sample_fails_its_cell_until_it_is_taken_again(directory):
+    with SampleLog(directory) as log:
+        log.append(sample(10, 3, 0.0, status="failed", error="ab timed out", metrics={}))
+    cell = load(directory).cell("rtt_ms", 10)
+    assert (cell.status, cell.error) == ("failed", "ab timed out")
+    assert cell.summary("time_per_request_ms").mean == 51.825
+    with SampleLog(directory) as log:
+        log.append(sample(10, 3, 53.825))
+    cell = load(directory).cell("rtt_ms", 10)
+    assert (cell.status, cell.error) == ("ok", None)
+    assert cell.summary("time_per_request_ms").mean == pytest.approx(52.825)
+
+
+def test_a_spread_gives_an_interval(tmp_path):
+    with SampleLog(tmp_path) as log:
+        log.append(sample(0, 0, 1.0, metrics={"time_per_request_ms": {"mean": 51.8, "sd": 0.4, "n": 100}}))
+    assert load(tmp_path).cells[0].summary("time_per_request_ms") == from_moments(51.8, 0.4, 100)
+
+
+def test_wrong_names_are_one_line_with_the_nearest(directory):
+    run = load(directory)
+    with pytest.raises(ExperimentError) as caught:
+        run.cells[0].summary("time_per_request")
+    what = "no metric 'time_per_request', in cell rtt 0ms"
+    assert str(caught.value) == f"{what}: did you mean 'time_per_request_ms'?"
+    with pytest.raises(ExperimentError) as caught:
+        run.cell("rtt_ms", 15)
+    assert str(caught.value) == "no cell at rtt_ms = 15, in experiment client_delay: measured were 0, 10, 40"
+    with pytest.raises(ExperimentError, match="did you mean 'rtt_ms'"):
+        run.cell("rtt", 10)
+    with pytest.raises(ExperimentError, match=r"no fact 'document_size'.*did you mean 'document_length'"):
+        run.fact("document_size")
+
+
+def test_two_cells_at_one_value_are_not_mixed_up(directory):
+    with SampleLog(directory) as log:
+        log.append(sample(10, 3, 60.0, cell={"rtt": "10ms", "loss": "1%"}))
+    with pytest.raises(ExperimentError, match="two cells at rtt_ms = 10"):
+        load(directory).cell("rtt_ms", 10)
+
+
+def test_what_is_no_run_is_one_line(tmp_path):
+    with pytest.raises(SlownetError, match="no run here"):
+        load(tmp_path / "nowhere")
+    (tmp_path / "run.json").write_text("{")
+    with pytest.raises(SlownetError, match=r"^cannot read run\.json"):
+        load(tmp_path)
+
+
+def test_parquet_has_one_row_a_sample(directory):
+    with SampleLog(directory) as log:
+        log.append(sample(120, 3, 0.0, status="failed", error="ab timed out", metrics={}))
+    table = pq.read_table(load(directory).write_parquet())
+    assert table.num_rows == 4
+    assert table.column("rtt_ms").to_pylist() == [0.0, 10.0, 40.0, 120.0]
+    assert table.column("time_per_request_ms").to_pylist() == [12.323, 51.825, 173.318, None]
+    assert table.column("time_per_request_ms_n").to_pylist() == [100, 100, 100, None]
+    assert table.column("raw").to_pylist()[2] == ["raw/002-ab.txt"]
+    assert table.column("error").to_pylist()[3] == "ab timed out"
+    assert json.loads(table.column("facts").to_pylist()[0]) == {"document_length": 51686}

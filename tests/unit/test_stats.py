@@ -1,0 +1,96 @@
+import math
+
+import pytest
+
+from slownet.errors import SlownetError
+from slownet.stats import Summary, from_moments, pooled, ratio, summarize, t_quantile
+
+
+def test_t_quantile():
+    assert t_quantile(1) == pytest.approx(12.70620474)
+    assert t_quantile(2) == pytest.approx(4.30265273)
+    assert t_quantile(99) == pytest.approx(1.98421695)
+    assert t_quantile(9, 0.99) == pytest.approx(3.24983554)
+
+
+def test_summarize_gives_the_t_interval():
+    summary = summarize([10.0, 11.0, 12.0, 13.0, 14.0])
+    assert (summary.mean, summary.n) == (12.0, 5)
+    assert summary.low == pytest.approx(10.0367568385)
+    assert summary.high == pytest.approx(13.9632431615)
+    assert summary.half_width == pytest.approx(1.9632431615)
+
+
+def test_moments_give_the_same_interval_as_the_values():
+    by_values = summarize([10.0, 11.0, 12.0, 13.0, 14.0])
+    by_moments = from_moments(12.0, math.sqrt(2.5), 5)
+    assert by_moments.low == pytest.approx(by_values.low, rel=1e-12)
+
+
+def test_no_variance_gives_an_interval_of_no_width():
+    assert from_moments(51.8, 0.0, 100) == Summary(51.8, 51.8, 51.8, 100)
+    assert summarize([0.1, 0.1, 0.1]) == Summary(0.1, 0.1, 0.1, 3)
+
+
+def test_one_value_has_no_known_interval():
+    for summary in (summarize([51.8]), from_moments(51.8, 0.4, 1), from_moments(51.8, None, 100)):
+        assert (summary.mean, summary.low, summary.high) == (51.8, -math.inf, math.inf)
+        assert not summary.known
+        assert summary.half_width == math.inf
+
+
+def test_a_mean_of_nothing_is_an_error():
+    with pytest.raises(SlownetError, match="a mean of no values"):
+        summarize([])
+    with pytest.raises(SlownetError, match="a mean of 0 values"):
+        from_moments(1.0, 1.0, 0)
+
+
+def test_pooled_takes_one_sample_as_it_is():
+    assert pooled([{"mean": 51.8, "sd": 0.4, "n": 100}]) == from_moments(51.8, 0.4, 100)
+
+
+def test_pooled_rests_on_the_means_of_several_samples():
+    summary = pooled([{"mean": 51.0, "sd": 9.0, "n": 100}, {"mean": 53.0, "sd": 0.0, "n": 100}])
+    assert (summary.mean, summary.n) == (52.0, 200)
+    assert summary.low == pytest.approx(52 - 12.7062047362)
+    assert summary.high == pytest.approx(52 + 12.7062047362)
+
+
+def test_ratio_has_fiellers_interval():
+    quotient = ratio(Summary(10, 9, 11, 7), Summary(5, 4, 6, 9))
+    assert (quotient.mean, quotient.n) == (2.0, 7)
+    assert quotient.low == pytest.approx((50 - math.sqrt(124)) / 24)
+    assert quotient.high == pytest.approx((50 + math.sqrt(124)) / 24)
+
+
+def test_ratio_over_an_exact_value_only_scales():
+    quotient = ratio(Summary(10, 9, 11, 7), Summary(4, 4, 4, 9))
+    assert (quotient.low, quotient.high) == (pytest.approx(2.25), pytest.approx(2.75))
+
+
+def test_ratio_is_exact_without_variance():
+    quotient = ratio(Summary(51.825, 51.825, 51.825, 3), Summary(12.323, 12.323, 12.323, 3))
+    assert quotient == Summary(51.825 / 12.323, 51.825 / 12.323, 51.825 / 12.323, 3)
+
+
+def test_what_both_share_narrows_the_ratio():
+    quotient = ratio(Summary(10, 9, 11, 7), Summary(5, 4, 6, 9), shared=0.25)
+    assert quotient.low == pytest.approx((49.75 - math.sqrt(99.0625)) / 24)
+    assert quotient.high == pytest.approx((49.75 + math.sqrt(99.0625)) / 24)
+
+
+def test_ratio_over_what_may_be_zero_is_not_known():
+    assert not ratio(Summary(10, 9, 11, 7), Summary(1, -1, 3, 7)).known
+    assert math.isnan(ratio(Summary(10, 10, 10, 7), Summary(0, 0, 0, 7)).mean)
+    assert not ratio(Summary(10, 10, 10, 7), Summary(2, -math.inf, math.inf, 1)).known
+
+
+def test_scaled_keeps_low_below_high():
+    assert Summary(2, 1, 4, 3).scaled(-2) == Summary(-4, -8, -2, 3)
+
+
+def test_json_round_trip():
+    for summary in (Summary(2.0, 1.0, 4.0, 3), Summary(2.0, -math.inf, math.inf, 1)):
+        assert Summary.from_json(summary.to_json()) == summary
+    assert Summary(2.0, -math.inf, math.inf, 1).to_json() == {"mean": 2.0, "low": None, "high": None, "n": 1}

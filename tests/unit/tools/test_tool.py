@@ -1,0 +1,235 @@
+"""Running a program on a host: the host is this machine, the programs are real."""
+
+import os
+import re
+import signal
+import subprocess
+import time
+from pathlib import Path
+
+import pytest
+
+from slownet.errors import ToolError
+from slownet.tools import tool
+from slownet.tools.ab import ab
+from slownet.tools.ping import ping
+from slownet.tools.tool import run
+
+DATA = Path(__file__).parent / "data"
+
+
+class Here:
+    """This machine in a Mininet host's clothes: each program gets a session of its own, as with mnexec."""
+
+    name = "here"
+
+    def __init__(self) -> None:
+        self.argv: list[list[str]] = []
+
+    def IP(self) -> str:  # noqa: N802
+        return "127.0.0.1"
+
+    def popen(self, argv, **options):
+        self.argv.append(argv)
+        return subprocess.Popen(argv, start_new_session=True, **options)
+
+
+class Wrapped(Here):
+    """A host that starts programs through another one, which then reports that they are missing."""
+
+    def popen(self, argv, **options):
+        return super().popen(["env", *argv], **options)
+
+
+class Canned(Here):
+    """A host where every program prints a captured text."""
+
+    def __init__(self, out: str, err: str = "", status: int = 0) -> None:
+        super().__init__()
+        self.script = [
+            "sh",
+            "-c",
+            'cat "$1"; cat "$2" >&2; exit "$3"',
+            "sh",
+            str(DATA / out),
+            str(DATA / err),
+            str(status),
+        ]
+        if not err:
+            self.script[5] = "/dev/null"
+
+    def popen(self, argv, **options):
+        self.argv.append(argv)
+        return super().popen(self.script, **options)
+
+
+def test_output_status_and_seconds_come_back():
+    done = run(Here(), ["sh", "-c", "echo out; echo err >&2; exit 3"], check=False)
+    assert (done.stdout, done.stderr, done.status) == ("out\n", "err\n", 3)
+    assert done.raw == "out\nerr\n"
+    assert 0 < done.seconds < 5
+
+
+def test_arguments_are_not_for_a_shell_and_the_locale_is_c(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setenv("LC_ALL", "pl_PL.UTF-8")
+    done = run(Here(), ["sh", "-c", 'echo "$1 $LC_ALL"', "sh", "$HOME;*"])
+    assert done.stdout == "$HOME;* C\n"
+
+
+def test_the_systems_programs_are_found_whatever_the_callers_path(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setenv("PATH", "/usr/bin:/bin")
+    assert "/usr/sbin" in run(Here(), ["sh", "-c", "echo $PATH"]).stdout.strip().split(":")
+
+
+def test_a_failing_program_is_an_error_with_its_last_line():
+    with pytest.raises(ToolError, match=r"^sh ended with status 4: second, host 'here'$") as caught:
+        run(Here(), ["sh", "-c", "echo first >&2; echo second >&2; exit 4"])
+    assert caught.value.raw == "first\nsecond\n"
+
+
+@pytest.mark.parametrize("host", [Here(), Wrapped()])
+def test_a_missing_program_is_named_with_its_package(host: Here, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setitem(tool.PACKAGES, "no-such-ab", "apache2-utils")
+    with pytest.raises(
+        ToolError, match=r"^no-such-ab is not installed, host 'here': apt-get install apache2-utils$"
+    ):
+        run(host, ["no-such-ab", "-n"])
+
+
+def test_a_missing_file_is_not_a_missing_program():
+    with pytest.raises(
+        ToolError, match=r"^cat ended with status 1: cat: /nowhere/at-all: No such file or directory"
+    ):
+        run(Here(), ["cat", "/nowhere/at-all", "/nowhere/else"])
+    with pytest.raises(ToolError, match=r"^cat ended with status 1"):
+        run(Here(), ["cat", "/nowhere/at-all"])
+
+
+def test_a_program_that_takes_too_long_is_interrupted_and_its_output_kept():
+    script = "trap 'echo interrupted; exit 0' INT; echo begun; while :; do sleep 0.02; done"
+    with pytest.raises(ToolError, match=r"^sh did not end within 0\.3 s, host 'here'") as caught:
+        run(Here(), ["sh", "-c", script], timeout=0.3)
+    assert caught.value.raw == "begun\ninterrupted\n"
+
+
+def test_a_program_that_ignores_signals_is_killed_with_its_children(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+):
+    monkeypatch.setattr(tool, "ENDING", ((signal.SIGINT, 0.1), (signal.SIGTERM, 0.1), (signal.SIGKILL, 5.0)))
+    pids = tmp_path / "pids"
+    script = f"trap '' INT TERM; sleep 60 & echo $$ $! >{pids}; while :; do sleep 0.02; done"
+    begun = time.monotonic()
+    with pytest.raises(ToolError, match="did not end"):
+        run(Here(), ["sh", "-c", script], timeout=0.3)
+    assert time.monotonic() - begun < 5
+    for pid in map(int, pids.read_text().split()):
+        state = Path(f"/proc/{pid}/stat")
+        assert not state.exists() or state.read_text().rsplit(")", 1)[1].split()[0] == "Z"
+
+
+def test_an_interrupted_caller_leaves_no_program_behind(monkeypatch: pytest.MonkeyPatch):
+    host = Here()
+    started: list[subprocess.Popen[bytes]] = []
+    original = subprocess.Popen.communicate
+
+    def interrupted(self, *args, **options):
+        if not started:
+            started.append(self)
+            raise KeyboardInterrupt
+        return original(self, *args, **options)
+
+    monkeypatch.setattr(subprocess.Popen, "communicate", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        run(host, ["sleep", "60"])
+    process = started[0]
+    assert process.returncode == -signal.SIGINT
+    with pytest.raises(ProcessLookupError):
+        os.killpg(process.pid, 0)
+    assert process.stdout is not None
+    assert process.stderr is not None
+    process.stdout.close()
+    process.stderr.close()
+
+
+# ---- ab and ping on a host that prints captured text ----
+
+
+def test_ab_asks_for_the_page_on_new_connections():
+    host = Canned("ab-100.txt")
+    record = ab(host, "http://10.0.0.2/", requests=100)
+    argv = host.argv[0]
+    assert argv[:5] == ["ab", "-q", "-n", "100", "-c"]
+    assert "-k" not in argv
+    assert argv[-1] == "http://10.0.0.2/"
+    assert record.command[0] == "ab"
+    assert record.command[-1] == "http://10.0.0.2/"
+    assert record.time_per_request_ms == 0.173
+
+
+@pytest.mark.parametrize(
+    ("text", "requests", "message"),
+    [
+        (
+            "ab-length.txt",
+            20,
+            "4 of 20 requests failed (connect 0, receive 0, length 4, exceptions 0), host 'here', http://x/",
+        ),
+        ("ab-404.txt", 10, "10 of 10 responses are errors (Non-2xx responses: 10), host 'here', http://x/"),
+        ("ab-20.txt", 100, "ab completed 20 of 100 requests, host 'here'"),
+    ],
+)
+def test_ab_that_measured_something_else_is_an_error(text: str, requests: int, message: str):
+    with pytest.raises(ToolError, match=f"^{re.escape(message)}$") as caught:
+        ab(Canned(text), "http://x/", requests=requests)
+    assert caught.value.raw == (DATA / text).read_text()
+
+
+def test_ab_gives_the_flagged_record_when_asked_to():
+    assert ab(Canned("ab-404.txt"), "http://x/", requests=10, check=False).problem
+
+
+@pytest.mark.parametrize(
+    ("out", "err", "status", "message"),
+    [
+        (
+            "ab-refused.txt",
+            "ab-refused.err",
+            111,
+            "ab ended with status 111: apr_socket_recv: Connection refused (111)",
+        ),
+        (
+            "ab-timeout.txt",
+            "ab-timeout.err",
+            119,
+            "ab ended with status 119: apr_pollset_poll: The timeout specified",
+        ),
+        ("ab-refused.txt", "ab-bad-url.err", 22, "ab ended with status 22: ab: invalid URL, host 'here'"),
+    ],
+)
+def test_ab_that_breaks_off_says_why(out: str, err: str, status: int, message: str):
+    with pytest.raises(ToolError, match=f"^{re.escape(message)}"):
+        ab(Canned(out, err, status), "http://x/")
+
+
+def test_ping_is_numeric_and_counts():
+    host = Canned("ping-5.txt")
+    record = ping(host, "10.98.0.2")
+    assert host.argv[0] == ["ping", "-n", "-c", "5", "-i", "0.2", "10.98.0.2"]
+    assert record.rtt_ms is not None
+    assert record.rtt_ms.avg == 0.102
+
+
+def test_ping_without_a_reply_is_an_error_unless_asked_for():
+    host = Canned("ping-silent.txt", status=1)
+    with pytest.raises(ToolError, match=r"^none of 3 pings was answered, from host 'here' to 10.98.0.2$"):
+        ping(host, "10.98.0.2", count=3)
+    assert ping(host, "10.98.0.2", count=3, check=False).loss == 1.0
+
+
+def test_ping_with_losses_is_none():
+    assert ping(Canned("ping-loss.txt"), "10.98.0.2", count=10).received == 7
+
+
+def test_ping_to_nowhere_says_why():
+    with pytest.raises(ToolError, match=r"^ping: connect: Network is unreachable, host 'here'$"):
+        ping(Canned("ping-no-route.err", "ping-no-route.err", 2), "192.0.2.1")
