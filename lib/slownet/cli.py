@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+import signal
 import sys
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, NoReturn
 
 import typer
 
 from slownet import __version__
 from slownet.errors import SlownetError
 from slownet.lab import commands as lab
+from slownet.lab.boot import MEGABYTES
 
 app = typer.Typer(name="slownet", no_args_is_help=True, add_completion=False, pretty_exceptions_enable=False)
 app.add_typer(lab.app, name="lab")
@@ -43,7 +45,7 @@ def run(
     ] = None,
     clock: lab.ClockOption = None,
     tdf: lab.TdfOption = None,
-    memory: lab.MemoryOption = lab.MEGABYTES,
+    memory: lab.MemoryOption = MEGABYTES,
     place: lab.PlaceOption = "auto",
     vary: Annotated[
         list[str] | None, typer.Option("--vary", metavar="NAME=V1,V2", help="Other conditions, such as rtt=0ms,25ms.")
@@ -75,6 +77,7 @@ def slownet(
 
 def main(argv: Sequence[str] | None = None) -> None:
     """Runs the command line; a mistake of the caller's ends in one line and status 2."""
+    signal.signal(signal.SIGTERM, _end)
     try:
         status = app(args=None if argv is None else list(argv), prog_name="slownet", standalone_mode=False)
     except SlownetError as error:
@@ -87,6 +90,11 @@ def main(argv: Sequence[str] | None = None) -> None:
         sys.exit(130)
     else:
         sys.exit(status or 0)
+
+
+def _end(number: int, frame: object) -> NoReturn:
+    """A polite end is an end all the same: what was started is stopped on the way out."""
+    sys.exit(128 + number)
 
 
 def _complain(line: str) -> None:

@@ -27,7 +27,7 @@ def main(argv: list[str]) -> int:
     try:
         run(find(job["experiment"]), Path(job["directory"]), job["cells"])
     except SlownetError as error:
-        tell("error", line=str(error))
+        tell("error", line=error.line, log=getattr(error, "log", ""))
         return 2
     return 0
 

@@ -17,23 +17,11 @@ from typing import Any
 
 from slownet import __version__, result
 from slownet.claim import INCONCLUSIVE, REFUTED, Judgement
-from slownet.errors import ExperimentError, SlownetError
+from slownet.errors import ExperimentError, ServiceError, SlownetError
 from slownet.experiment import Cell, Experiment, find
 from slownet.lab.boot import Share
 from slownet.lab.place import PACKAGE, Place
 from slownet.result import RunData
-
-# Packages whose versions move a result.
-TELLING_PACKAGES = (
-    "apache2-utils",
-    "iproute2",
-    "mariadb-server",
-    "mininet",
-    "nginx",
-    "openvswitch-switch",
-    "php-fpm",
-    "wordpress",
-)
 
 Follow = Callable[[str, Mapping[str, Any]], None]
 
@@ -137,7 +125,7 @@ def _judgements(run: RunData, each: Plan, siblings: Mapping[str, RunData]) -> li
 
 def _measure(each: Plan, place: Place, follow: Follow) -> None:
     name = each.experiment.name
-    errors: list[str] = []
+    errors: list[SlownetError] = []
     complaints = bytearray()
     span: dict[str, float] = {}
 
@@ -146,7 +134,7 @@ def _measure(each: Plan, place: Place, follow: Follow) -> None:
             each.facts |= {key: value for key, value in event.items() if key != "event"}
             result.write_run_json(each.directory, each.facts)
         elif event["event"] == "error":
-            errors.append(event["line"])
+            errors.append(ServiceError(event["line"], log=event["log"]))
         elif event["event"] == "end":
             span["virtual_s"] = event["virtual_s"]
         follow(name, event)
@@ -165,7 +153,7 @@ def _measure(each: Plan, place: Place, follow: Follow) -> None:
     if complaints:
         (each.directory / "stderr.txt").write_bytes(complaints)
     if errors:
-        raise SlownetError(errors[0])
+        raise errors[0]
     if code < 0:
         raise KeyboardInterrupt
     if code:

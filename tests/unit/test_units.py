@@ -27,7 +27,7 @@ def test_duration(text, seconds):
         ("nan", "'nan' is not a duration: write a number and a unit, like 10ms"),
         ("1e3ms", "'1e3ms' is not a duration: write a number and a unit, like 10ms"),
         ("\u0661ms", "'\u0661ms' is not a duration: write a number and a unit, like 10ms"),
-        (10, "duration 10 has no unit: write it like \"10ms\" (units: ns us ms s min h)"),
+        (10, 'duration 10 has no unit: write it like "10ms" (units: ns us ms s min h)'),
     ],
 )
 def test_duration_says_what_is_wrong_in_one_line(text, line):

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import contextlib
+import math
 import os
-import re
+import resource
 import selectors
 import shutil
 import signal
@@ -16,13 +17,20 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from slownet.errors import LabError
+from slownet.lab import autopsy, cpu
 from slownet.lab import channel as frames
 from slownet.lab.channel import Channel
 from slownet.lab.clock import Clock
+from slownet.lab.feed import Feed
 
 MEGABYTES = 1024
 LEAST_MEGABYTES = 160
+BOOT_S = 120
 GRACE_S = 10
+# A fixed one, so that the kernel need not measure it: with a large tdf that takes minutes.
+LOOPS_PER_JIFFY = 10_000_000
+SAME_S = 0.5
+CHUNK = 4096
 CONSOLE_KEPT = 1 << 16
 
 Sink = Callable[[bytes], None]
@@ -36,8 +44,10 @@ class Share:
     writable: bool = False
     at: str = ""
 
-    def __str__(self) -> str:
-        return f"{'rw' if self.writable else 'ro'}:{self.path}:{self.at or self.path}"
+    @property
+    def mount(self) -> tuple[str, str, str]:
+        """("ro" or "rw", path on the host, path in the lab)."""
+        return ("rw" if self.writable else "ro", str(self.path), self.at or str(self.path))
 
 
 @dataclass
@@ -59,13 +69,8 @@ class Lab:
                 where="--memory",
                 fix=f"give it {LEAST_MEGABYTES} MB or more",
             )
-        self._channel: Channel | None = None
-        self._process: subprocess.Popen[bytes] | None = None
-        self._console = b""
-        self._status: int | None = None
-        self._message = ""
-        self._disk_full = False
-        self._asked_to_end = 0.0
+        self._run: _Run | None = None
+        self._asked_to_end = 0
 
     def run(
         self,
@@ -82,172 +87,209 @@ class Lab:
         """Boots, runs the command and powers off. Returns its exit status, or -N if signal N ended it.
 
         stdin: a file descriptor to read from; stdout, stderr: called with what the command writes; terminal: rows and
-        columns, if it gets a terminal of its own. Raises LabError when the lab itself fails.
+        columns, if it gets a terminal of its own; wall_clock: its calendar, in seconds since 1970 (0: the host's).
+        Raises LabError when the lab itself fails.
         """
-        ours, theirs = socket.socketpair()
-        self._channel = Channel(ours)
-        reader, writer = os.pipe()
-        memory = memory_folder(self.megabytes)
-        words = [
-            "setpriv", "--pdeathsig", "KILL", str(self.kernel), f"mem={self.megabytes}M", f"ubd0r={self.image}",
-            f"initrd={self.init}", "con=null", "con0=null,fd:1", f"con1=fd:{theirs.fileno()}", "uml_dir=/proc/self/",
-            "noreboot", "quiet", *self.kernel_arguments, *self.clock.arguments,
-        ]  # fmt: skip
         job = frames.job(
-            argv, mounts=[str(s) for s in self.shares], env=env, cwd=cwd, clock=wall_clock, tty=terminal is not None
+            argv, mounts=[each.mount for each in self.shares], env=env, cwd=cwd, clock=wall_clock, tty=terminal is not None
         )
-        with contextlib.ExitStack() as stack:
-            stack.callback(self._channel.close)
-            stack.callback(os.close, reader)
-            try:
-                self._process = subprocess.Popen(
-                    words, stdin=subprocess.DEVNULL, stdout=writer, stderr=writer, pass_fds=[theirs.fileno()],
-                    env={"TMPDIR": str(memory), "PATH": os.environ.get("PATH", "/usr/bin")}, start_new_session=True,
-                )  # fmt: skip
-            finally:
-                theirs.close()
-                os.close(writer)
-            stack.callback(self._reap)
-            self._attend(reader, stdin, job, stdout, stderr, terminal)
-        return self._verdict(memory)
+        self._run = _Run(self, job, stdin, stdout, stderr, terminal)
+        if self._asked_to_end:
+            self._run.signal(self._asked_to_end)
+        return self._run.attend()
 
     def signal(self, number: int) -> None:
         """Passes a signal to the command; a second one, or ten seconds without an end, ends the lab itself."""
-        if not self._channel or not self._process:
-            return
-        if self._asked_to_end and number != signal.SIGWINCH:
-            self._process.kill()
-            return
-        self._asked_to_end = time.monotonic()
-        self._channel.send(frames.SIGNAL, str(int(number)).encode())
+        self._asked_to_end = number
+        if self._run:
+            self._run.signal(number)
 
     def resize(self, rows: int, columns: int) -> None:
         """Tells the command's terminal its size."""
-        if self._channel:
+        if self._run:
+            self._run.resize(rows, columns)
+
+
+class _Run:
+    """A lab from its start to its end."""
+
+    def __init__(
+        self, lab: Lab, job: bytes, stdin: int | None, stdout: Sink, stderr: Sink, terminal: tuple[int, int] | None
+    ) -> None:
+        self._megabytes = lab.megabytes
+        self._sinks = {frames.OUTPUT: stdout, frames.ERRORS: stderr}
+        self._terminal = terminal
+        self._memory = memory_folder(lab.megabytes)
+        self._said = b""
+        self._status: int | None = None
+        self._message = ""
+        self._disk_full = False
+        self._started = False
+        self._late = False
+        self._late_at = time.monotonic() + BOOT_S
+        self._asked_to_end, self._asked_at = 0, 0.0
+        with contextlib.ExitStack() as mine, contextlib.ExitStack() as theirs:
+            line, far_end = socket.socketpair()
+            mine.callback(line.close)
+            theirs.callback(far_end.close)
+            self._console, writer = os.pipe()
+            mine.callback(os.close, self._console)
+            theirs.callback(os.close, writer)
+            processor = mine.enter_context(cpu.reserved())
+            self._process = _start(lab, far_end.fileno(), writer, self._memory, theirs)
+            with contextlib.suppress(OSError):
+                os.sched_setaffinity(self._process.pid, {processor})
+            self._end = mine.pop_all()
+        self._channel = Channel(line)
+        self._feed = Feed(job, stdin, self._channel)
+
+    def signal(self, number: int) -> None:
+        now = time.monotonic()
+        if self._asked_to_end:
+            if now - self._asked_at > SAME_S:  # timeout(1) and some shells send each signal twice
+                self._process.kill()
+            return
+        self._asked_to_end, self._asked_at = number, now
+        if self._started:
+            self._late_at = min(self._late_at, now + GRACE_S)
+            self._channel.send(frames.SIGNAL, str(int(number)).encode())
+        else:
+            self._process.kill()
+
+    def resize(self, rows: int, columns: int) -> None:
+        if self._started:
             self._channel.send(frames.WINDOW, f"{rows} {columns}".encode())
 
-    def _attend(
-        self, console: int, stdin: int | None, job: bytes, stdout: Sink, stderr: Sink, terminal: tuple[int, int] | None
-    ) -> None:
-        assert self._channel
-        with selectors.DefaultSelector() as selector:
-            selector.register(self._channel, selectors.EVENT_READ)
-            selector.register(console, selectors.EVENT_READ)
-            while selector.get_map():
-                ready = selector.select(timeout=0.5)
-                if self._asked_to_end and time.monotonic() - self._asked_to_end > GRACE_S and self._process:
+    def attend(self) -> int:
+        """Serves the lab until its processes are gone; see Lab.run."""
+        with self._end:
+            try:
+                self._serve()
+            except BaseException:
+                self._process.kill()
+                raise
+            finally:
+                try:
+                    self._process.wait(GRACE_S)
+                except subprocess.TimeoutExpired:
                     self._process.kill()
-                for key, _ in ready:
-                    if key.fd == console:
-                        data = os.read(console, 4096)
-                        self._console = (self._console + data)[-CONSOLE_KEPT:]
-                        if not data:
-                            return  # every process of the lab is gone
-                    elif key.fd == stdin:
-                        self._pass_input(selector, stdin)
-                    else:
-                        for kind, payload in self._channel.receive():
-                            if kind == frames.READY:
-                                self._channel.send(frames.JOB, job)
-                                if terminal:
-                                    self.resize(*terminal)
-                                self._watch_input(selector, stdin)
-                            else:
-                                self._take(kind, payload, stdout, stderr)
+                    self._process.wait()
+        return self._verdict()
 
-    def _take(self, kind: bytes, payload: bytes, stdout: Sink, stderr: Sink) -> None:
-        if kind == frames.OUTPUT:
-            stdout(payload)
-        elif kind == frames.ERRORS:
-            stderr(payload)
+    def _serve(self) -> None:
+        with selectors.DefaultSelector() as selector:
+            selector.register(self._console, selectors.EVENT_READ)
+            selector.register(self._channel, selectors.EVENT_READ)
+            while time.monotonic() < self._late_at:
+                for key, events in selector.select(timeout=0.5):
+                    if key.fd == self._console:
+                        said = os.read(self._console, CHUNK)
+                        self._said = (self._said + said)[-CONSOLE_KEPT:]
+                        if not said:
+                            return  # every process of the lab is gone
+                    elif key.fd == self._feed.fd:
+                        self._feed.ready(selector)
+                    else:
+                        self._exchange(selector, events)
+                if self._feed.job_is_sent and not self._started:
+                    self._begin()
+                if self._started:
+                    self._feed.follow(selector)
+                if not self._channel.ended:
+                    writing = selectors.EVENT_WRITE if self._channel.has_unsent else 0
+                    selector.modify(self._channel, selectors.EVENT_READ | writing)
+        self._late = True
+        self._process.kill()
+
+    def _exchange(self, selector: selectors.BaseSelector, events: int) -> None:
+        if events & selectors.EVENT_WRITE:
+            self._channel.flush()
+        for kind, payload in self._channel.receive() if events & selectors.EVENT_READ else ():
+            self._take(kind, payload)
+        if self._channel.ended:
+            selector.unregister(self._channel)
+            self._must_end_soon()
+
+    def _take(self, kind: bytes, payload: bytes) -> None:
+        if kind in self._sinks:
+            self._sinks[kind](payload)
+        elif kind == frames.TAKEN:
+            self._feed.taken(int(payload))
+        elif kind == frames.READY:
+            self._feed.start()
         elif kind == frames.EXIT:
             self._status = os.waitstatus_to_exitcode(int(payload))
+            self._must_end_soon()
         elif kind == frames.DISK_FULL:
             self._disk_full = True
         elif kind == frames.MESSAGE:
             self._message = payload.decode(errors="replace")
+            self._must_end_soon()
 
-    def _watch_input(self, selector: selectors.BaseSelector, stdin: int | None) -> None:
-        assert self._channel
-        try:
-            if stdin is not None:
-                selector.register(stdin, selectors.EVENT_READ)
-                return
-        except PermissionError:  # a plain file: always ready, so pass it on at once
-            while stdin is not None and (data := os.read(stdin, 4096)):
-                self._channel.send(frames.INPUT, data)
-        self._channel.send(frames.END_OF_INPUT)
+    def _begin(self) -> None:
+        self._started = True
+        self._late_at = math.inf
+        if self._terminal:
+            self.resize(*self._terminal)
 
-    def _pass_input(self, selector: selectors.BaseSelector, stdin: int) -> None:
-        assert self._channel
-        data = b""
-        with contextlib.suppress(OSError):
-            data = os.read(stdin, 4096)
-        if data:
-            self._channel.send(frames.INPUT, data)
-        else:
-            selector.unregister(stdin)
-            self._channel.send(frames.END_OF_INPUT)
+    def _must_end_soon(self) -> None:
+        self._late_at = min(self._late_at, time.monotonic() + GRACE_S)
 
-    def _reap(self) -> None:
-        assert self._process
-        if self._process.poll() is None:
-            try:
-                self._process.wait(GRACE_S if self._status is not None else 1)
-            except subprocess.TimeoutExpired:
-                self._process.kill()
-        self._process.wait()
-
-    def _verdict(self, memory: Path) -> int:
+    def _verdict(self) -> int:
         if self._message:
             raise LabError(self._message, fix="the lab ended")
         if self._status is None:
             if self._asked_to_end:
-                return -signal.SIGINT
-            raise self._why_it_died(memory)
+                return -self._asked_to_end
+            raise self._why_it_died()
         if self._disk_full and self._status:
             raise LabError(
-                f"the lab's disk is full: it is three quarters of its {self.megabytes} MB of memory",
+                f"the lab's disk is full: it is three quarters of its {self._megabytes} MB of memory",
                 fix="give it more with --memory",
             )
         return self._status
 
-    def _why_it_died(self, memory: Path) -> LabError:
-        assert self._process
-        text = self._console.decode(errors="replace")
-        panic = re.search(r"Kernel panic - not syncing: (.*)", text)
-        why = panic.group(1).strip() if panic else ""
-        stood = re.search(r"the clock stood still for (\d+) s of (\S+)", why)
-        if stood:
-            return LabError(
-                f"the lab's clock stood still for {stood.group(1)} s while {stood.group(2)} was busy",
-                fix="at --tdf inf busy programs get no time: use a number or --clock real",
-            )
-        if "memory" in why.lower() or "Out of memory" in text or "unable to allocate" in text:
-            return LabError(f"the lab ran out of its {self.megabytes} MB of memory", fix="give it more with --memory")
-        if self._process.returncode == -signal.SIGBUS or (shutil.disk_usage(memory).free < 2**20):
-            return LabError(
-                "the host has no room left for the lab's memory",
-                where=f"in {memory}",
-                fix="free some, or ask for less with --memory",
-            )
-        if why:
-            return LabError(f"the lab's kernel panicked: {why}")
-        last = [line for line in text.splitlines() if line.strip()][-1:] or ["it said nothing"]
-        return LabError(f"the lab died (status {self._process.returncode}): {last[0]}")
+    def _why_it_died(self) -> LabError:
+        if self._late and not self._started:
+            return LabError(f"the lab did not start within {BOOT_S} s", fix="see whether this machine is busy, and try again")
+        host_is_full = shutil.disk_usage(self._memory).free < 2**20
+        return autopsy.explain(self._said.decode(errors="replace"), self._process.returncode, self._megabytes, host_is_full)
+
+
+def _start(lab: Lab, channel: int, console: int, memory: Path, files: contextlib.ExitStack) -> subprocess.Popen[bytes]:
+    """Starts the kernel. The image goes in by number: the kernel takes no space, comma or colon in its arguments."""
+    try:
+        image = files.enter_context(open(lab.image, "rb")).fileno()
+        init = files.enter_context(open(lab.init, "rb")).fileno()
+        words = [
+            "setpriv", "--pdeathsig", "KILL", str(lab.kernel), f"mem={lab.megabytes}M", f"ubd0r=/proc/self/fd/{image}",
+            f"initrd=/proc/self/fd/{init}", "con=null", "con0=null,fd:1", f"con1=fd:{channel}", "uml_dir=/proc/self/",
+            f"lpj={LOOPS_PER_JIFFY}", "noreboot", "quiet", *lab.kernel_arguments, *lab.clock.arguments,
+        ]  # fmt: skip
+        process = subprocess.Popen(
+            words, stdin=subprocess.DEVNULL, stdout=console, stderr=console, pass_fds=[channel, image, init], cwd="/",
+            env={"TMPDIR": str(memory), "PATH": os.environ.get("PATH", "/usr/bin")}, start_new_session=True,
+        )  # fmt: skip
+    except OSError as error:
+        raise LabError(f"cannot start the lab: {error.strerror}", where=str(error.filename)) from error
+    with contextlib.suppress(OSError):  # a kernel that panics would dump core
+        resource.prlimit(process.pid, resource.RLIMIT_CORE, (0, 0))
+    return process
 
 
 def memory_folder(megabytes: int) -> Path:
-    """Where a lab's memory can lie: the file is removed as soon as it is open. Raises LabError.
+    """Where a lab's memory can lie; the file there has no name. Raises LabError.
 
-    Memory-backed folders first; Docker's /dev/shm is often too small.
+    Memory-backed folders first; Docker's /dev/shm is often too small, or may not hold programs.
     """
-    wanted = [os.environ.get("TMPDIR", ""), "/dev/shm", "/tmp", "/var/tmp"]
-    for folder in [Path(each) for each in wanted[1:] + wanted[:1] if each]:
+    for name in ("/dev/shm", "/tmp", "/var/tmp", os.environ.get("TMPDIR", "")):
+        folder = Path(name).absolute()
         with contextlib.suppress(OSError):
-            if os.access(folder, os.W_OK) and shutil.disk_usage(folder).free > megabytes * 2**20:
+            room = os.statvfs(folder)
+            fits = room.f_bavail * room.f_frsize > megabytes * 2**20
+            if name and fits and not room.f_flag & os.ST_NOEXEC and os.access(folder, os.W_OK | os.X_OK):
                 return folder
     raise LabError(
         f"no folder has room for the lab's {megabytes} MB of memory",
-        fix="free some of /dev/shm or /tmp, or ask for less with --memory",
+        fix="free some of /dev/shm or /tmp (not mounted noexec), set TMPDIR, or ask for less with --memory",
     )

@@ -7,13 +7,18 @@ import fcntl
 import hashlib
 import os
 import shutil
+import signal
 import subprocess
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 from slownet.errors import LabError
 
 LOG_LINES = 3
+END_S = 10
+
+_running: set[subprocess.Popen[bytes]] = set()
 
 
 def root() -> Path:
@@ -117,16 +122,8 @@ def run(
 
     Raises LabError with its last words when it fails; `hints` maps a text in the log to a way out.
     """
-    environment = {**os.environ, "LC_ALL": "C", "PATH": search_path()}
-    with log.open("ab") as output:
-        with subprocess.Popen(
-            argv, stdout=output, stderr=output, stdin=subprocess.DEVNULL, cwd=cwd, env=environment, process_group=0
-        ) as process:
-            try:
-                status = process.wait()
-            except BaseException:
-                end_group(process)
-                raise
+    with log.open("ab") as output, start(argv, stdout=output, stderr=output, cwd=cwd) as process:
+        status = process.wait()
     if status:
         raise failure(what, status, log, hints)
 
@@ -145,12 +142,33 @@ def failure(what: str, status: int, log: Path, hints: Iterable[tuple[str, str]] 
     return LabError(f"{what} failed ({status}): {' | '.join(errors[-LOG_LINES:])}", where=f"log {kept}")
 
 
-def end_group(process: subprocess.Popen[bytes]) -> None:
-    """Ends a program started with process_group=0, and its children."""
-    with contextlib.suppress(ProcessLookupError):
-        os.killpg(process.pid, 15)
+@contextlib.contextmanager
+def start(argv: Sequence[str | Path], **options: Any) -> Iterator[subprocess.Popen[bytes]]:
+    """A program of a build, in a process group of its own. It does not outlive the `with`, nor this process."""
+    words = ["setpriv", "--pdeathsig", "TERM", *argv]
+    environment = {**os.environ, "LC_ALL": "C", "PATH": search_path()}
+    process = subprocess.Popen(
+        words, stdin=options.pop("stdin", subprocess.DEVNULL), env=environment, process_group=0, **options
+    )
+    _running.add(process)
     try:
-        process.wait(10)
-    except subprocess.TimeoutExpired:
+        yield process
+    finally:
+        _running.discard(process)
+        _end_group(process)
+
+
+def end_builds() -> None:
+    """Ends every program of a build that runs now, from whichever thread it was started."""
+    for process in list(_running):
+        _end_group(process)
+
+
+def _end_group(process: subprocess.Popen[bytes]) -> None:
+    for number in (signal.SIGTERM, signal.SIGKILL):
+        if process.poll() is not None:
+            return
         with contextlib.suppress(ProcessLookupError):
-            os.killpg(process.pid, 9)
+            os.killpg(process.pid, number)
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            process.wait(END_S)

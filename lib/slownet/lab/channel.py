@@ -5,39 +5,76 @@ from __future__ import annotations
 import socket
 import struct
 import threading
-from collections.abc import Iterator, Mapping, Sequence
+from collections import deque
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 _HEAD = struct.Struct("<cI")
 
-READY, OUTPUT, ERRORS, DISK_FULL, MESSAGE, EXIT = b"R", b"O", b"E", b"F", b"M", b"X"
+READY, OUTPUT, ERRORS, TAKEN, DISK_FULL, MESSAGE, EXIT = b"R", b"O", b"E", b"T", b"F", b"M", b"X"
 JOB, INPUT, END_OF_INPUT, SIGNAL, WINDOW = b"J", b"I", b"Z", b"K", b"W"
+
+HEAD_BYTES = _HEAD.size
+# Of JOB and INPUT frames that may be on their way and not taken yet; init.c keeps as much.
+WINDOW_BYTES = 3072
 
 
 class Channel:
-    """The host's end. Sending is safe from several threads and from signal handlers."""
+    """The host's end. `send` never waits, so it may be called from other threads and from signal handlers."""
 
     def __init__(self, line: socket.socket) -> None:
+        line.setblocking(False)
         self._line = line
         self._received = bytearray()
-        self._sending = threading.RLock()
+        self._unsent: deque[memoryview] = deque()
+        self._sending = threading.Lock()
+        self.ended = False  # the lab closed its end, or died
 
     def fileno(self) -> int:
         return self._line.fileno()
 
+    @property
+    def has_unsent(self) -> bool:
+        """Whether `flush` is to be called when the line takes more."""
+        return bool(self._unsent)
+
     def send(self, kind: bytes, payload: bytes = b"") -> None:
-        """Sends a frame; a lab that is gone is noticed by who waits for it, not here."""
-        with self._sending:
+        """Sends a frame, or keeps it for `flush`; a lab that is gone is noticed by who receives."""
+        self._unsent.append(memoryview(_HEAD.pack(kind, len(payload)) + payload))
+        self.flush()
+
+    def flush(self) -> None:
+        """Sends what the line takes now. Frames stay whole: whoever sends already takes a new one along."""
+        full = False
+        while self._unsent and not full and self._sending.acquire(blocking=False):
             try:
-                self._line.sendall(_HEAD.pack(kind, len(payload)) + payload)
-            except (BrokenPipeError, ConnectionResetError):
-                return
+                full = not self._send_first()
+            finally:
+                self._sending.release()
+
+    def _send_first(self) -> bool:
+        try:
+            sent = self._line.send(self._unsent[0])
+        except (BlockingIOError, IndexError):
+            return False
+        except OSError:
+            self._unsent.clear()
+            return False
+        if sent == len(self._unsent[0]):
+            self._unsent.popleft()
+        else:
+            self._unsent[0] = self._unsent[0][sent:]
+        return True
 
     def receive(self) -> Iterator[tuple[bytes, bytes]]:
         """The frames that are complete after one read."""
         try:
-            self._received += self._line.recv(1 << 16)
-        except ConnectionResetError:
+            data = self._line.recv(1 << 16)
+        except BlockingIOError:
             return
+        except OSError:
+            data = b""
+        self.ended = not data
+        self._received += data
         while len(self._received) >= _HEAD.size:
             kind, size = _HEAD.unpack_from(self._received)
             end = _HEAD.size + size
@@ -54,14 +91,14 @@ class Channel:
 def job(
     argv: Sequence[str],
     *,
-    mounts: Sequence[str] = (),
+    mounts: Iterable[tuple[str, str, str]] = (),
     env: Mapping[str, str] | None = None,
     cwd: str = "",
     clock: int = 0,
     tty: bool = False,
 ) -> bytes:
-    """The payload of a JOB frame. `mounts` are "ro:HOST PATH:LAB PATH", `clock` seconds since 1970 (0: the host's)."""
-    lines = [f"mount={mount}" for mount in mounts]
+    """The payload of JOB frames. `mounts`: ("ro" or "rw", path on the host, path in the lab); `clock`: seconds since 1970."""
+    lines = [line for mode, host, lab in mounts for line in (f"host={host}", f"{mode}={lab}")]
     lines += [f"env={name}={value}" for name, value in (env or {}).items()]
     lines += [f"clock={clock}"] if clock else []
     lines += [f"cwd={cwd}"] if cwd else []

@@ -7,7 +7,6 @@ copy to a cluster's workers.
 from __future__ import annotations
 
 import json
-import os
 import re
 import shutil
 import subprocess
@@ -41,6 +40,11 @@ class Image:
     def description(self) -> str:
         return f"Debian 13 ({debian.SUITE}), {self.key}"
 
+    @property
+    def versions(self) -> dict[str, str]:
+        """Versions of the packages that the image was made for, {package: version}."""
+        return {name: version for name, version in self.packages.items() if is_telling(name)}
+
 
 def requirements() -> list[str]:
     """The project's own requirements (PEP 508) less those that the image has as Debian packages."""
@@ -53,6 +57,11 @@ def packages() -> list[str]:
     """The Debian packages of the image, in the order of packages.txt."""
     lines = (line.split("#")[0].split() for line in (HERE / "packages.txt").read_text().splitlines())
     return [package for line in lines for package in line]
+
+
+def is_telling(package: str) -> bool:
+    """Whether a package's version belongs into a result: those of packages.txt, and PHP under its versioned name."""
+    return package in packages() or re.match(r"php\d", package) is not None
 
 
 def _key() -> str:
@@ -119,28 +128,11 @@ def _debootstrap(kit: Path, work: Path, image: Path, log: Path) -> None:
         debian.SUITE, "-",
     ]  # fmt: skip
     squash = ["tar2sqfs", "--quiet", "--force", "--compressor", "zstd", "--comp-extra", "level=3", str(image)]
-    environment = {**os.environ, "PATH": cache.search_path(), "LC_ALL": "C"}
-    with log.open("ab") as output:
-        first = subprocess.Popen(
-            mmdebstrap,
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            stderr=output,
-            cwd="/",
-            env=environment,
-            process_group=0,
-        )
-        second = subprocess.Popen(
-            squash, stdin=first.stdout, stdout=output, stderr=output, cwd=work, env=environment, process_group=0
-        )
+    with log.open("ab") as output, cache.start(mmdebstrap, stdout=subprocess.PIPE, stderr=output, cwd="/") as first:
         assert first.stdout
-        first.stdout.close()
-        try:
+        with cache.start(squash, stdin=first.stdout, stdout=output, stderr=output, cwd=work) as second:
+            first.stdout.close()
             statuses = first.wait(), second.wait()
-        except BaseException:
-            cache.end_group(first)
-            cache.end_group(second)
-            raise
     for status in statuses:
         if status:
             raise cache.failure("building the lab's image", status, log, debian.HINTS)

@@ -5,14 +5,20 @@
  * the payload's length as 32 bits little-endian, the payload.
  *
  *   to the host    R ready   O, E output and error output of the command
+ *                  T how many bytes of jobs and input were taken, heads included
  *                  F the lab's disk is full   M a message, the lab cannot go on
  *                  X how the command ended, as wait(2) tells it
- *   from the host  J the job: "key=value" strings, each ended by a NUL
+ *   from the host  J a piece of the job, empty: its end. "key=value" strings,
+ *                  each ended by a NUL
  *                  I input for the command, Z its end
  *                  K a signal for it   W rows and columns of its terminal
  *
- * Keys of a job: mount=ro|rw:HOST PATH:LAB PATH, env=NAME=VALUE, cwd=PATH,
- * clock=SECONDS since 1970, tty=1, arg=WORD.
+ * Keys of a job: host=PATH and then ro=PATH or rw=PATH in the lab to mount it,
+ * env=NAME=VALUE, cwd=PATH, clock=SECONDS since 1970, tty=1, arg=WORD.
+ *
+ * No more than WINDOW_BYTES of J and I frames are on their way and not taken. So
+ * a command that does not read its input keeps neither signals nor output waiting,
+ * and the line is never throttled: UML does not wake up again from that.
  *
  * Written in C and linked statically, because a lab is up in half a second and
  * every process that a script would start costs 20 ms of it.
@@ -44,14 +50,15 @@
 #define CHANNEL "/dev/tty1"
 #define IMAGE "/dev/ubda"
 #define CHUNK 4096
-#define MAX_WORDS 512
+#define WINDOW_BYTES 3072
+#define HEAD_BYTES 5
 
 static int channel = -1;
 static int disk = -1;
 
 struct job {
-	char *words[MAX_WORDS + 1];
-	int n_words;
+	char **words;		/* ends with a NULL */
+	size_t n_words;
 	char *cwd;
 	int tty;
 };
@@ -61,6 +68,9 @@ struct command {
 	int in;		/* pipe or pseudo terminal, -1 when closed */
 	int out[2];	/* output and error output, -1 when at their end */
 	int tty;
+	char input[WINDOW_BYTES];	/* from the host, not taken yet */
+	size_t n_input;
+	int input_ended;
 };
 
 static void put(const void *data, size_t size)
@@ -81,10 +91,17 @@ static void put(const void *data, size_t size)
 
 static void send_frame(char type, const void *data, uint32_t size)
 {
-	char head[5] = { type, size, size >> 8, size >> 16, size >> 24 };
+	char head[HEAD_BYTES] = { type, size, size >> 8, size >> 16, size >> 24 };
 
 	put(head, sizeof(head));
 	put(data, size);
+}
+
+static void acknowledge(size_t taken)
+{
+	char text[24];
+
+	send_frame('T', text, snprintf(text, sizeof(text), "%zu", taken));
 }
 
 static void power_off(void)
@@ -134,7 +151,7 @@ static int take(void *data, size_t size)
 /* The next frame from the host; the caller frees the payload, which ends in a NUL. */
 static char take_frame(char **data, uint32_t *size)
 {
-	unsigned char head[5];
+	unsigned char head[HEAD_BYTES];
 
 	if (!take(head, sizeof(head)))
 		power_off();
@@ -241,30 +258,53 @@ static void settle(void)
 	setenv("HOME", "/root", 1);
 }
 
-static void mount_host(char *text)
+static void mount_host(const char *host, const char *where, unsigned long flags)
 {
-	char *host = strchr(text, ':');
-	char *where = host ? strchr(host + 1, ':') : NULL;
-	unsigned long flags = strncmp(text, "ro:", 3) ? 0 : MS_RDONLY;
-
-	if (!where)
-		fail("unclear mount: %s", text);
-	*where++ = 0;
 	make_folders(where);
-	if (mount("none", where, "hostfs", flags, host + 1))
-		fail("cannot mount the host's %s on %s: %s", host + 1, where, strerror(errno));
+	if (mount("none", where, "hostfs", flags, host))
+		fail("cannot mount the host's %s on %s: %s", host, where, strerror(errno));
+}
+
+static void add_word(struct job *job, char *word)
+{
+	job->words = realloc(job->words, (job->n_words + 2) * sizeof(*job->words));
+	if (!job->words)
+		fail("no memory for the command's words");
+	job->words[job->n_words++] = word;
+	job->words[job->n_words] = NULL;
+}
+
+/* The pieces of the job as one; the caller keeps it, words and environment point into it. */
+static char *take_pieces(size_t *whole)
+{
+	char *job = NULL, *piece;
+	uint32_t size;
+	char type;
+
+	*whole = 0;
+	do {
+		type = take_frame(&piece, &size);
+		if (type != 'J')
+			fail("expected a job, not a frame of type %c", type);
+		job = realloc(job, *whole + size + 1);
+		if (!job)
+			fail("no memory for a job of %zu bytes", *whole + size);
+		memcpy(job + *whole, piece, size + 1);
+		*whole += size;
+		free(piece);
+		acknowledge(HEAD_BYTES + size);
+	} while (size);
+	return job;
 }
 
 static void take_job(struct job *job)
 {
-	uint32_t size;
+	const char *host = "";
+	size_t size;
 	char *data;
-	char type;
 
 	send_frame('R', NULL, 0);
-	type = take_frame(&data, &size);
-	if (type != 'J')
-		fail("expected a job, not a frame of type %c", type);
+	data = take_pieces(&size);
 
 	for (char *p = data, *next; p < data + size; p = next) {
 		char *value = strchr(p, '=');
@@ -272,17 +312,19 @@ static void take_job(struct job *job)
 
 		next = p + strlen(p) + 1;
 		if (key == 3 && !strncmp(p, "arg", 3)) {
-			if (job->n_words == MAX_WORDS)
-				fail("more than %d words in the command", MAX_WORDS);
-			job->words[job->n_words++] = value;
+			add_word(job, value);
 		} else if (key == 3 && !strncmp(p, "env", 3)) {
 			putenv(value);
 		} else if (key == 3 && !strncmp(p, "cwd", 3)) {
 			job->cwd = value;
 		} else if (key == 3 && !strncmp(p, "tty", 3)) {
 			job->tty = 1;
-		} else if (key == 5 && !strncmp(p, "mount", 5)) {
-			mount_host(value);
+		} else if (key == 4 && !strncmp(p, "host", 4)) {
+			host = value;
+		} else if (key == 2 && !strncmp(p, "ro", 2)) {
+			mount_host(host, value, MS_RDONLY);
+		} else if (key == 2 && !strncmp(p, "rw", 2)) {
+			mount_host(host, value, 0);
 		} else if (key == 5 && !strncmp(p, "clock", 5)) {
 			struct timeval now = { .tv_sec = strtoll(value, NULL, 10) };
 
@@ -297,17 +339,20 @@ static void take_job(struct job *job)
 
 static void run_words(struct job *job)
 {
+	int status = 126;
 	sigset_t none;
 
 	sigemptyset(&none);
 	sigprocmask(SIG_SETMASK, &none, NULL);
-	if (job->cwd && chdir(job->cwd))
+	signal(SIGPIPE, SIG_DFL);
+	if (job->cwd && chdir(job->cwd)) {
 		dprintf(2, "slownet: cannot enter %s: %s\n", job->cwd, strerror(errno));
-	else
+	} else {
 		execvp(job->words[0], job->words);
-	if (errno)
+		status = errno == ENOENT ? 127 : 126;
 		dprintf(2, "slownet: %s: %s\n", job->words[0], strerror(errno));
-	_exit(errno == ENOENT ? 127 : 126);
+	}
+	_exit(status);
 }
 
 static void start_on_terminal(struct job *job, struct command *command)
@@ -332,6 +377,7 @@ static void start_on_terminal(struct job *job, struct command *command)
 			close(fd);
 		run_words(job);
 	}
+	fcntl(master, F_SETFL, O_NONBLOCK);
 	command->in = command->out[0] = master;
 	command->tty = 1;
 }
@@ -353,6 +399,7 @@ static void start_on_pipes(struct job *job, struct command *command)
 	close(in[0]);
 	close(out[1]);
 	close(err[1]);
+	fcntl(in[1], F_SETFL, O_NONBLOCK);
 	command->in = in[1];
 	command->out[0] = out[0];
 	command->out[1] = err[0];
@@ -377,24 +424,40 @@ static int pump_output(struct command *command, int i)
 	return 0;
 }
 
+/* Passes on what the command takes of its input; returns how many bytes that were. */
+static size_t pump_input(struct command *command)
+{
+	ssize_t n = 0;
+
+	if (command->in < 0)
+		return 0;
+	if (command->n_input)
+		n = write(command->in, command->input, command->n_input);
+	if (n > 0) {
+		command->n_input -= n;
+		memmove(command->input, command->input + n, command->n_input);
+	}
+	if (!command->tty && ((n < 0 && errno != EAGAIN && errno != EINTR) ||
+			      (command->input_ended && !command->n_input))) {
+		close(command->in);
+		command->in = -1;
+	}
+	return n > 0 ? n : 0;
+}
+
 static void obey(struct command *command)
 {
 	uint32_t size;
 	char *data;
 	char type = take_frame(&data, &size);
 
-	if (type == 'I' && command->in >= 0) {
-		for (uint32_t done = 0; done < size;) {
-			ssize_t n = write(command->in, data + done, size - done);
-
-			if (n < 0 && errno != EINTR)
-				break;
-			if (n > 0)
-				done += n;
-		}
-	} else if (type == 'Z' && command->in >= 0 && !command->tty) {
-		close(command->in);
-		command->in = -1;
+	if (type == 'I' && size <= WINDOW_BYTES - command->n_input) {
+		memcpy(command->input + command->n_input, data, size);
+		command->n_input += size;
+		acknowledge(HEAD_BYTES + pump_input(command));
+	} else if (type == 'Z') {
+		command->input_ended = 1;
+		pump_input(command);
 	} else if (type == 'K' && command->pid > 0) {
 		kill(-command->pid, atoi(data));
 	} else if (type == 'W' && command->tty && command->in >= 0) {
@@ -420,24 +483,35 @@ static int reap(pid_t of_interest, int *status)
 	return ended;
 }
 
-/* Until the command ends; what its children still write is not waited for. */
+static void report_disk(void)
+{
+	struct statvfs now;
+
+	if (disk >= 0 && !fstatvfs(disk, &now) && now.f_bavail * now.f_bsize < 65536)
+		send_frame('F', NULL, 0);
+}
+
+/* Until the command ends. What it started and left behind ends with it. */
 static int attend(struct command *command, int signals)
 {
 	int status = 0, ended = 0;
 
 	while (!ended) {
-		struct pollfd fds[4] = {
+		struct pollfd fds[5] = {
 			{ .fd = channel, .events = POLLIN },
 			{ .fd = signals, .events = POLLIN },
 			{ .fd = command->out[0], .events = POLLIN },
 			{ .fd = command->out[1], .events = POLLIN },
+			{ .fd = command->n_input ? command->in : -1, .events = POLLOUT },
 		};
 
-		if (poll(fds, 4, -1) < 0)
+		if (poll(fds, 5, -1) < 0)
 			continue;
 		for (int i = 0; i < 2; i++)
 			if (fds[2 + i].revents)
 				pump_output(command, i);
+		if (fds[4].revents)
+			acknowledge(pump_input(command));
 		if (fds[0].revents)
 			obey(command);
 		if (fds[1].revents) {
@@ -448,6 +522,8 @@ static int attend(struct command *command, int signals)
 			ended = reap(command->pid, &status);
 		}
 	}
+	report_disk();
+	kill(-1, SIGKILL);
 	for (int i = 0; i < 2; i++) {
 		if (command->out[i] < 0)
 			continue;
@@ -458,18 +534,10 @@ static int attend(struct command *command, int signals)
 	return status;
 }
 
-static void report_disk(void)
-{
-	struct statvfs now;
-
-	if (disk >= 0 && !fstatvfs(disk, &now) && now.f_bavail * now.f_bsize < 65536)
-		send_frame('F', NULL, 0);
-}
-
 int main(void)
 {
 	struct job job = { .n_words = 0 };
-	struct command command = { .in = -1, .out = { -1, -1 } };
+	static struct command command = { .in = -1, .out = { -1, -1 } };
 	char text[16];
 	sigset_t chld;
 	int signals;
@@ -490,7 +558,6 @@ int main(void)
 	else
 		start_on_pipes(&job, &command);
 	snprintf(text, sizeof(text), "%d", attend(&command, signals));
-	report_disk();
 	sync();
 	send_frame('X', text, strlen(text));
 	power_off();

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from slownet.errors import LabError
-from slownet.lab import image, init, kernel
+from slownet.lab import cache, image, init, kernel
 from slownet.lab.boot import MEGABYTES, Lab, Share
 from slownet.lab.clock import Clock
 
@@ -62,8 +62,14 @@ def build(report: Callable[[str, bool], None] = lambda what, done: None) -> Part
     threads = [threading.Thread(target=step, args=each, daemon=True) for each in steps]
     for thread in threads:
         thread.start()
-    for thread in threads:
-        thread.join()
+    try:
+        for thread in threads:
+            thread.join()
+    except BaseException:  # an interrupt reaches this thread alone
+        cache.end_builds()
+        for thread in threads:
+            thread.join()
+        raise
     if failures:
         raise failures[0]
     return need()

@@ -153,7 +153,16 @@ def choose(place: str = "auto", clock: str | None = None, tdf: str | None = None
                 raise LabError(
                     "the virtual clock needs a lab", where="--place native", fix="leave out --place, or take --clock real"
                 )
-            return Place(Clock("real"), {"kernel": platform.release(), "image": "", "place": "native", "tdf_probe": None})
+            return Place(
+                Clock("real"),
+                {
+                    "kernel": platform.release(),
+                    "image": "",
+                    "place": "native",
+                    "tdf_probe": None,
+                    "versions": native.versions(),
+                },
+            )
         if place == "native":
             raise LabError(
                 f"this machine lacks {', '.join(missing)}",
@@ -169,7 +178,13 @@ def _lab(kind: str, factor: float | None, megabytes: int) -> Place:
     chosen = (
         Clock("real") if kind == "real" else Clock("virtual", factor if factor is not None else float(str(measured["tdf"])))
     )
-    facts = {"kernel": found.kernel.description, "image": found.image.description, "place": "lab", "tdf_probe": measured}
+    facts = {
+        "kernel": found.kernel.description,
+        "image": found.image.description,
+        "place": "lab",
+        "tdf_probe": measured,
+        "versions": found.image.versions,
+    }
     return Place(chosen, facts, found, megabytes)
 
 

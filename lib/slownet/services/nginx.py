@@ -99,11 +99,14 @@ class Nginx(Service):
 
     def get(self, path: str = "/", timeout_s: float = 60.0) -> tuple[int, bytes]:
         """One page through the Unix socket: its status and its body."""
-        with socket.socket(socket.AF_UNIX) as connection:
-            connection.settimeout(timeout_s)
-            connection.connect(str(self.socket))
-            connection.sendall(f"GET {path} HTTP/1.0\r\nHost: {SITE_NAME}\r\n\r\n".encode())
-            answer = b"".join(iter(lambda: connection.recv(1 << 16), b""))
+        try:
+            with socket.socket(socket.AF_UNIX) as connection:
+                connection.settimeout(timeout_s)
+                connection.connect(str(self.socket))
+                connection.sendall(f"GET {path} HTTP/1.0\r\nHost: {SITE_NAME}\r\n\r\n".encode())
+                answer = b"".join(iter(lambda: connection.recv(1 << 16), b""))
+        except OSError as error:
+            raise self.error(f"{self.name} does not hand over {path}: {error}") from error
         head, _, body = answer.partition(b"\r\n\r\n")
         words = head.split(None, 2)
         return (int(words[1]) if len(words) > 1 and words[1].isdigit() else 0), body

@@ -140,9 +140,9 @@ class Service:
             while not self._answers():
                 status = process.poll()
                 if status is not None:
-                    raise self._error(f"{self.name} ended {_status(status)} before it answered")
+                    raise self.error(f"{self.name} ended {_status(status)} before it answered")
                 if time.monotonic() > deadline:
-                    raise self._error(f"{self.name} does not answer after {self.deadline_s:g} s")
+                    raise self.error(f"{self.name} does not answer after {self.deadline_s:g} s")
                 time.sleep(POLL_S)
         except BaseException:
             self.stop()
@@ -171,7 +171,8 @@ class Service:
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
         self.stop()
 
-    def _error(self, what: str) -> ServiceError:
+    def error(self, what: str) -> ServiceError:
+        """A failure of this service, with the last lines of its log."""
         return ServiceError(what, f"host '{self.host.name}'", f"its log is {self.log}", log=tail(self.log))
 
 

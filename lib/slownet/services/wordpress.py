@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from contextlib import ExitStack
 from pathlib import Path
@@ -85,7 +86,7 @@ class WordPress:
                     f"WordPress answers with status {status} and {len(body)} bytes instead of its front page",
                     f"host '{self.nginx.host.name}'",
                     f"see {self.php.log}",
-                    log=tail(self.php.log) or body[:500].decode(errors="replace"),
+                    log="\n".join(filter(None, [tail(self.php.log), _sentence(body)])),
                 )
             lengths.append(len(body))
             if len(lengths) > 5 * WARM_PAGES:
@@ -111,3 +112,9 @@ class WordPress:
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
         self.stop()
+
+
+def _sentence(page: bytes) -> str:
+    """The beginning of a page's text without its markup: WordPress says there what is wrong."""
+    text = re.sub(r"<(style|script|title).*?</\1>|<[^>]*>", " ", page.decode(errors="replace"), flags=re.DOTALL)
+    return " ".join(text.split())[:300]

@@ -44,10 +44,10 @@ def end(process: subprocess.Popen[bytes], signals: Sequence[tuple[int, float]]) 
         _signal(process, number)
         with suppress(subprocess.TimeoutExpired):
             process.wait(seconds)
-    # Children that outlived their parent.
+    # Children that outlived their parent. As zombies they stay until init collects them, which is not waited for.
     with suppress(ProcessLookupError, PermissionError):
         os.killpg(process.pid, signal.SIGKILL)
-        wait_until(lambda: not _group_lives(process.pid), 1.0)
+        wait_until(lambda: not _group_lives(process.pid), 0.2)
 
 
 def _signal(process: subprocess.Popen[bytes], number: int) -> None:

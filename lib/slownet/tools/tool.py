@@ -98,7 +98,7 @@ def missing(program: str, where: str, raw: str = "") -> ToolError:
 
 def _not_found(program: str, stderr: str) -> bool:
     # Who starts the program says so: mnexec "ab: No such file...", ip netns 'exec of "ab" failed: No such file...'.
-    pattern = rf"(^|[\s'\"‘]){re.escape(program)}['\"’]?( failed)?: No such file or directory$"
+    pattern = rf"(^|[\s'\"]){re.escape(program)}['\"]?( failed)?: No such file or directory$"
     return re.search(pattern, stderr.strip()) is not None and len(stderr.strip().splitlines()) == 1
 
 

@@ -90,16 +90,12 @@ def test_a_failing_program_is_an_error_with_its_last_line():
 @pytest.mark.parametrize("host", [Here(), Wrapped()])
 def test_a_missing_program_is_named_with_its_package(host: Here, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setitem(tool.PACKAGES, "no-such-ab", "apache2-utils")
-    with pytest.raises(
-        ToolError, match=r"^no-such-ab is not installed, host 'here': apt-get install apache2-utils$"
-    ):
+    with pytest.raises(ToolError, match=r"^no-such-ab is not installed, host 'here': apt-get install apache2-utils$"):
         run(host, ["no-such-ab", "-n"])
 
 
 def test_a_missing_file_is_not_a_missing_program():
-    with pytest.raises(
-        ToolError, match=r"^cat ended with status 1: cat: /nowhere/at-all: No such file or directory"
-    ):
+    with pytest.raises(ToolError, match=r"^cat ended with status 1: cat: /nowhere/at-all: No such file or directory"):
         run(Here(), ["cat", "/nowhere/at-all", "/nowhere/else"])
     with pytest.raises(ToolError, match=r"^cat ended with status 1"):
         run(Here(), ["cat", "/nowhere/at-all"])
@@ -112,9 +108,7 @@ def test_a_program_that_takes_too_long_is_interrupted_and_its_output_kept():
     assert caught.value.raw == "begun\ninterrupted\n"
 
 
-def test_a_program_that_ignores_signals_is_killed_with_its_children(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-):
+def test_a_program_that_ignores_signals_is_killed_with_its_children(monkeypatch: pytest.MonkeyPatch, tmp_path: Path):
     monkeypatch.setattr(tool, "ENDING", ((signal.SIGINT, 0.1), (signal.SIGTERM, 0.1), (signal.SIGKILL, 5.0)))
     pids = tmp_path / "pids"
     script = f"trap '' INT TERM; sleep 60 & echo $$ $! >{pids}; while :; do sleep 0.02; done"

@@ -1,0 +1,48 @@
+# make run    sets everything up, runs the first two experiments and prints their tables
+# make test   sets everything up and runs all tests
+# make bench  prints the figures that the project wants to reach; asserts nothing
+
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+
+.PHONY: run test check unit lab-tests e2e bench lab clean
+.DELETE_ON_ERROR:
+
+run: lab
+	$(BIN)/slownet run client_delay database_delay
+
+test: check unit lab-tests e2e
+
+check: $(VENV)/dev
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+
+unit: $(VENV)/dev
+	$(BIN)/pytest -q tests/unit
+
+lab-tests: $(VENV)/dev lab
+	$(BIN)/slownet lab exec --tdf inf -- python -m pytest -q -p no:cacheprovider tests/lab
+
+e2e: $(VENV)/dev lab
+	$(BIN)/pytest -q tests/e2e
+
+bench: $(VENV)/dev lab
+	$(BIN)/python tests/bench.py
+
+lab: $(VENV)/ready
+	$(BIN)/slownet lab build
+
+$(VENV)/ready: pyproject.toml setup.py lib/slownet/lab/host-packages.txt lib/slownet/lab/setup-host
+	lib/slownet/lab/setup-host
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/pip install --quiet --disable-pip-version-check --editable .
+	touch $@
+
+$(VENV)/dev: $(VENV)/ready
+	$(BIN)/pip install --quiet --disable-pip-version-check --editable '.[dev]'
+	touch $@
+
+clean:
+	rm -rf $(VENV) build dist slownet.egg-info

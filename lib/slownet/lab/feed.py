@@ -1,0 +1,91 @@
+"""What goes to a lab, its job first and then what its command reads, as fast as it is taken there."""
+
+from __future__ import annotations
+
+import os
+import selectors
+
+from slownet.lab import channel as frames
+from slownet.lab.channel import Channel
+
+PIECE = 1024
+
+
+class Feed:
+    """`fd`: where the command's input is read from; None, then and once it ended."""
+
+    def __init__(self, job: bytes, fd: int | None, channel: Channel) -> None:
+        self.fd = fd
+        self.job_is_sent = False
+        self._job = job
+        self._channel = channel
+        self._room = 0
+        self._at_once = False  # a plain file, which epoll cannot wait for
+        self._watched = False
+        self._ended = False
+
+    def start(self) -> None:
+        """The lab is ready for its job."""
+        self.taken(frames.WINDOW_BYTES)
+
+    def taken(self, count: int) -> None:
+        """The lab has room for so many bytes more."""
+        self._room += count
+        while self._most > 0 and not self.job_is_sent:
+            piece = self._job[: self._most]
+            self._job = self._job[len(piece) :]
+            self.job_is_sent = not piece  # an empty one ends it
+            self._send(frames.JOB, piece)
+
+    def follow(self, selector: selectors.BaseSelector) -> None:
+        """Watches the descriptor while there is room and more to come. For after the job."""
+        if self.fd is None:
+            self._end()
+            return
+        wanted = self._most > 0 and not self._at_once
+        if self._watched and not wanted:
+            selector.unregister(self.fd)
+        elif wanted and not self._watched:
+            try:
+                selector.register(self.fd, selectors.EVENT_READ)
+            except OSError:
+                self._at_once, wanted = True, False
+        self._watched = wanted
+        while self._at_once and self._most > 0 and not self._ended:
+            self._pass_on(self.fd)
+
+    def ready(self, selector: selectors.BaseSelector) -> None:
+        """The selector says that there is something to read."""
+        assert self.fd is not None
+        fd = self.fd
+        self._pass_on(fd)
+        if self._ended:
+            selector.unregister(fd)
+            self._watched = False
+
+    @property
+    def _most(self) -> int:
+        """How much the next frame may carry."""
+        return min(PIECE, self._room - frames.HEAD_BYTES)
+
+    def _pass_on(self, fd: int) -> None:
+        try:
+            data = os.read(fd, self._most)
+        except BlockingIOError:
+            return
+        except OSError:  # a folder, or a terminal that is gone
+            data = b""
+        if data:
+            self._send(frames.INPUT, data)
+        else:
+            self._end()
+
+    def _send(self, kind: bytes, data: bytes) -> None:
+        self._room -= frames.HEAD_BYTES + len(data)
+        self._channel.send(kind, data)
+
+    def _end(self) -> None:
+        if not self._ended:
+            self._ended = True
+            self.fd = None
+            self._channel.send(frames.END_OF_INPUT)

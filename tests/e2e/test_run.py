@@ -1,0 +1,207 @@
+"""`slownet list` and `slownet run` as a person types them."""
+
+import json
+import os
+import re
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pyarrow.parquet as pq
+import pytest
+
+SLOWNET = Path(sys.executable).with_name("slownet")
+
+MISTAKES = [
+    (["run", "client_dealy"], "client_delay"),
+    (["run"], "client_delay"),
+    (["run", "client_delay", "--clock", "rael"], "real"),
+    (["run", "client_delay", "--tdf", "fast"], "inf"),
+    (["run", "client_delay", "--tdf", "0"], "--tdf"),
+    (["run", "client_delay", "--clock", "real", "--tdf", "4"], "--tdf"),
+    (["run", "client_delay", "--vary", "rtt=10"], "10ms"),
+    (["run", "client_delay", "--vary", "rtt=ten ms"], "ten ms"),
+    (["run", "client_delay", "--vary", "rtt=-1ms"], "-1ms"),
+    (["run", "client_delay", "--vary", "rt=1ms"], "'rtt'"),
+    (["run", "client_delay", "--vary", "rtt"], "--vary"),
+    (["run", "client_delay", "--memory", "10"], "--memory"),
+    (["run", "client_delay", "--memory", "lots"], "--memory"),
+    (["run", "client_delay", "--place", "here"], "--place"),
+    (["run", "--resume", "/nowhere"], "/nowhere"),
+    (["run", "nothing.py"], "nothing.py"),
+    (["rnu"], "rnu"),
+    (["run", "client_delay", "--jsno"], "--jsno"),
+]
+
+
+def slownet(*words, cwd, timeout=600):
+    return subprocess.run([SLOWNET, *words], cwd=cwd, capture_output=True, text=True, timeout=timeout, check=False)
+
+
+@pytest.mark.parametrize(("words", "named"), MISTAKES, ids=lambda each: " ".join(each) if isinstance(each, list) else "")
+def test_a_mistake_is_one_line_and_makes_nothing(words, named, tmp_path):
+    done = slownet(*words, cwd=tmp_path)
+    assert done.returncode == 2
+    assert done.stdout == ""
+    assert len(done.stderr.splitlines()) == 1
+    assert named in done.stderr
+    assert not list(tmp_path.iterdir())
+
+
+def test_list_names_experiments_and_questions(tmp_path):
+    done = slownet("list", cwd=tmp_path)
+    assert done.returncode == 0
+    for name in ("client_delay", "database_delay"):
+        assert name in done.stdout
+
+
+@pytest.fixture(scope="module")
+def both(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("both")
+    done = slownet("run", "client_delay", "database_delay", "--json", cwd=folder)
+    return done, json.loads(done.stdout), folder
+
+
+def cells(run):
+    return {each["condition"]["rtt_ms"]: each for each in run["cells"]}
+
+
+def test_both_experiments_support_their_claims(both):
+    done, printed, _ = both
+    verdicts = {claim["name"]: claim["verdict"] for run in printed["runs"] for claim in run["claims"]}
+    assert set(verdicts.values()) == {"supported"}, verdicts
+    assert len(verdicts) == 4
+    assert done.returncode == 0
+
+
+def test_json_has_what_was_promised(both):
+    _, printed, _ = both
+    assert [run["experiment"] for run in printed["runs"]] == ["client_delay", "database_delay"]
+    for run in printed["runs"]:
+        assert run["clock"] == "virtual"
+        assert int(run["tdf"]) >= 1
+        assert re.match(r"\d+\.\d+", run["kernel"])
+        for cell in run["cells"]:
+            for name in ("time_per_request_ms", "requests_per_second"):
+                metric = cell["metrics"][name]
+                assert metric["low"] <= metric["mean"] <= metric["high"]
+                assert metric["n"] == 100
+        for claim in run["claims"]:
+            assert {"name", "verdict", "measured", "expected"} <= set(claim)
+    assert list(cells(printed["runs"][0])) == [0, 10, 40, 120]
+    assert list(cells(printed["runs"][1])) == [0, 10, 40]
+
+
+def test_every_cell_was_pinged_and_had_its_delay(both):
+    _, printed, _ = both
+    for run in printed["runs"]:
+        for rtt_ms, cell in cells(run).items():
+            assert rtt_ms - 0.02 <= cell["verified_rtt_ms"] <= rtt_ms + 1
+
+
+def test_the_database_side_hurts_more(both):
+    _, printed, _ = both
+    client, database = (cells(run) for run in printed["runs"])
+    assert database[10]["metrics"]["time_per_request_ms"]["mean"] > 2 * client[10]["metrics"]["time_per_request_ms"]["mean"]
+
+
+def test_the_run_directory_is_complete(both):
+    _, printed, folder = both
+    for run in printed["runs"]:
+        directory = Path(run["directory"])
+        assert directory.parent == folder / "runs"
+        facts = json.loads((directory / "run.json").read_text())
+        for name in (
+            "started",
+            "kernel",
+            "image",
+            "clock",
+            "tdf",
+            "tdf_probe",
+            "settings",
+            "versions",
+            "question",
+            "wall_s",
+            "virtual_s",
+        ):
+            assert facts[name], name
+        samples = [json.loads(line) for line in (directory / "samples.jsonl").read_text().splitlines()]
+        assert pq.read_table(directory / "samples.parquet").num_rows == len(samples) == len(run["cells"])
+        for sample in samples:
+            for raw in sample["raw"]:
+                assert (directory / raw).stat().st_size > 0
+        page = (directory / "report.html").read_text()
+        assert run["experiment"] in page
+        assert page.count("<svg") >= 2
+        assert not re.search(r'(src|href)="(https?:)?//', page)
+
+
+def test_a_kill_loses_nothing_and_a_run_can_be_continued(tmp_path):
+    words = [SLOWNET, "run", "client_delay", "--vary", "rtt=0ms,20ms,30ms,50ms"]
+    process = subprocess.Popen(words, cwd=tmp_path, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    samples = wait_for_a_sample(tmp_path, process)
+    process.send_signal(signal.SIGKILL)
+    process.wait()
+    before = samples.read_text().splitlines()
+    assert 1 <= len(before) < 4
+    done = slownet("run", "--resume", samples.parent, "--json", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert samples.read_text().splitlines()[: len(before)] == before
+    assert list(cells(json.loads(done.stdout)["runs"][0])) == [0, 20, 30, 50]
+
+
+def test_interrupt_says_where_the_samples_are(tmp_path):
+    words = [SLOWNET, "run", "client_delay", "--vary", "rtt=0ms,20ms,30ms,50ms"]
+    process = subprocess.Popen(
+        words, cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True
+    )
+    samples = wait_for_a_sample(tmp_path, process)
+    os.killpg(process.pid, signal.SIGINT)
+    _, errors = process.communicate(timeout=120)
+    assert process.returncode == 130
+    assert "Traceback" not in errors
+    assert f"--resume {samples.parent}" in errors
+    assert len(samples.read_text().splitlines()) >= 1
+
+
+def wait_for_a_sample(folder, process):
+    for _ in range(3000):
+        found = list(folder.glob("runs/*/samples.jsonl"))
+        if found and found[0].read_text().endswith("\n"):
+            return found[0]
+        assert process.poll() is None
+        time.sleep(0.1)
+    pytest.fail("no sample came")
+
+
+OWN = '''
+from slownet.experiment import experiment
+from slownet.tools.ping import ping
+from slownet.topologies import ClientWebDb
+
+
+@experiment(topology=ClientWebDb, vary={"delay": ["0ms", "3ms"]})
+def mine(net, delay):
+    """What does a ping take?"""
+    with net.link("client", "switch").set(delay=delay):
+        return ping(net["%s"], net["web"].IP())
+'''
+
+
+def test_an_experiment_of_ones_own(tmp_path):
+    (tmp_path / "mine.py").write_text(OWN % "client")
+    done = slownet("run", "mine.py", "--tdf", "inf", "--json", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    (run,) = json.loads(done.stdout)["runs"]
+    assert [cell["condition"] for cell in run["cells"]] == [{"delay_ms": 0.0}, {"delay_ms": 3.0}]
+    assert run["cells"][1]["metrics"]["rtt_ms"]["mean"] == pytest.approx(6.0, abs=0.1)
+
+
+def test_an_unknown_host_is_one_line(tmp_path):
+    (tmp_path / "mine.py").write_text(OWN % "cleint")
+    done = slownet("run", "mine.py", cwd=tmp_path)
+    assert done.returncode == 2
+    assert "'client'" in done.stderr
+    assert "Traceback" not in done.stderr

@@ -1,0 +1,22 @@
+"""Tests that run where a network can be emulated: inside a lab, or as root on an able kernel."""
+
+from collections.abc import Iterator
+
+import pytest
+
+from slownet.lab import native
+from slownet.net import Network
+from slownet.topologies import ClientWebDb
+
+
+@pytest.fixture(scope="session", autouse=True)
+def able() -> None:
+    missing = native.lacks()
+    if missing:
+        pytest.exit(f"no network can be emulated here, this machine lacks {', '.join(missing)}: make lab-tests", returncode=2)
+
+
+@pytest.fixture(scope="module")
+def net() -> Iterator[Network]:
+    with Network(ClientWebDb) as network:
+        yield network

@@ -1,0 +1,134 @@
+"""Links against independent witnesses: `tc -json`, `ip -json` and ping's own clock."""
+
+import json
+import re
+import subprocess
+
+import pytest
+
+from slownet.errors import ExperimentError, NetworkError, UnitError
+from slownet.lab import native
+from slownet.net import Network, verify
+from slownet.net.network import SYSCTLS
+from slownet.topologies import ClientWebDb
+
+OWN_MS = 0.1 if native.cpu_is_free() else 1.0
+
+
+def pinged_ms(net, source, target, count=5):
+    text = net[source].cmd(f"ping -c {count} -i 0.05 {net[target].IP()}")
+    return float(re.search(r"= ([\d.]+)/", text).group(1))
+
+
+def qdiscs(net, host):
+    return json.loads(net[host].cmd(f"tc -json qdisc show dev {host}-eth0"))
+
+
+def named_spaces():
+    return {
+        each["name"]
+        for each in json.loads(subprocess.run(["ip", "-json", "link"], capture_output=True, text=True, check=True).stdout)
+    }
+
+
+@pytest.mark.parametrize("rtt_ms", [0.1, 1, 10, 40, 120, 500])
+def test_a_round_trip_gains_what_rtt_says(net, rtt_ms):
+    before = pinged_ms(net, "client", "web")
+    with net.link("client", "switch").set(rtt=f"{rtt_ms}ms"):
+        after = pinged_ms(net, "client", "web")
+    assert rtt_ms - 0.02 <= after - before + OWN_MS / 2 <= rtt_ms + OWN_MS * 1.5
+
+
+def test_delay_is_one_way_in_each_direction(net):
+    with net.link("client", "switch").set(delay="5ms"):
+        assert 10 <= pinged_ms(net, "client", "web") <= 10 + OWN_MS
+
+
+def test_tc_says_the_same(net):
+    with net.link("client", "switch").set(rtt="40ms"):
+        (qdisc,) = [each for each in qdiscs(net, "client") if each["kind"] == "netem"]
+        assert qdisc["options"]["delay"]["delay"] == pytest.approx(0.020)
+
+
+def test_the_other_links_stay_as_they_are(net):
+    with net.link("client", "switch").set(rtt="40ms"):
+        assert pinged_ms(net, "web", "db") < OWN_MS
+        assert not [each for each in qdiscs(net, "db") if each["kind"] == "netem"]
+
+
+def test_conditions_nest_and_come_back(net):
+    link = net.link("client", "switch")
+    with link.set(rtt="10ms"):
+        with link.set(rtt="40ms"):
+            assert link.condition.rtt == pytest.approx(0.040)
+        assert link.condition.rtt == pytest.approx(0.010)
+        assert 10 <= pinged_ms(net, "client", "web") <= 10 + OWN_MS
+    assert link.condition.rtt == 0
+    assert not [each for each in qdiscs(net, "client") if each["kind"] == "netem"]
+
+
+def test_a_condition_comes_back_after_an_error(net):
+    link = net.link("client", "switch")
+    with pytest.raises(RuntimeError), link.set(rtt="10ms"):
+        raise RuntimeError
+    assert link.condition.rtt == 0
+
+
+def test_two_delayed_links_add_up_and_are_verified_together(net):
+    with net.link("client", "switch").set(rtt="10ms"), net.link("web", "switch").set(rtt="20ms"):
+        assert 30 <= net.verified[-1].rtt_ms.min <= 30 + OWN_MS
+
+
+def test_a_link_that_lies_is_an_error_that_names_both_values(net):
+    link = net.link("client", "switch")
+    net["web"].cmd("tc qdisc add dev web-eth0 root netem delay 7ms")
+    try:
+        # The set looks right to tc on its own link, but somebody else's 7 ms are on the way.
+        record = verify.check(link._ends, lambda cable: 0.0)
+    except NetworkError as error:
+        assert "7" in str(error)
+        assert "0 ms" in str(error) or "0 s" in str(error)
+    else:
+        pytest.fail(f"not noticed: {record}")
+    finally:
+        net["web"].cmd("tc qdisc del dev web-eth0 root")
+
+
+@pytest.mark.parametrize("text", ["10", "ten ms", "-1ms", ""])
+def test_an_unclear_delay_is_one_line(net, text):
+    with pytest.raises(UnitError) as caught:
+        net.link("client", "switch").set(rtt=text)
+    assert len(str(caught.value).splitlines()) == 1
+
+
+def test_unknown_hosts_and_links_name_the_nearest(net):
+    with pytest.raises(ExperimentError, match="'client'"):
+        net["cleint"]
+    with pytest.raises(ExperimentError, match="switch"):
+        net.link("client", "web")
+
+
+def test_tcp_is_pinned(net):
+    for name, value in SYSCTLS.items():
+        assert net["web"].cmd(f"sysctl -n {name}").strip() == value
+    features = net["web"].cmd("ethtool -k web-eth0")
+    for feature in ("tcp-segmentation-offload", "generic-segmentation-offload", "generic-receive-offload"):
+        assert re.search(rf"^{feature}: off", features, re.MULTILINE), feature
+
+
+def test_the_switch_is_open_vswitch_in_the_kernel(net):
+    assert net["switch"].cmd("ovs-vsctl list-br").split() == ["switch"]
+    assert "system@ovs-system" in net["switch"].cmd("ovs-appctl dpif/show")
+
+
+def test_a_network_leaves_nothing():
+    before = named_spaces()
+    processes = subprocess.run(["pgrep", "-c", "mnexec|bash"], capture_output=True, text=True, check=False).stdout
+    with pytest.raises(ZeroDivisionError), Network(ClientWebDb):
+        raise ZeroDivisionError
+    assert named_spaces() == before
+    assert subprocess.run(["ovs-vsctl", "list-br"], capture_output=True, text=True, check=True).stdout.split() in (
+        [],
+        ["switch"],
+    )
+    assert subprocess.run(["pgrep", "-c", "mnexec|bash"], capture_output=True, text=True, check=False).stdout == processes

@@ -1,0 +1,207 @@
+"""What the services write and ask for; no server runs. Real ones run in tests/lab."""
+
+import os
+import pwd
+import socket
+import threading
+from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
+
+from slownet.errors import ServiceError
+from slownet.services import mariadb as mariadb_module
+from slownet.services import service as service_module
+from slownet.services.mariadb import MariaDB, copy_sparse
+from slownet.services.nginx import Nginx
+from slownet.services.php_fpm import GET_VALUES, PhpFpm
+from slownet.services.wordpress import WordPress
+
+
+class Host:
+    def __init__(self, name: str, address: str) -> None:
+        self.name = name
+        self.address = address
+
+    def IP(self) -> str:  # noqa: N802
+        return self.address
+
+    def popen(self, *args, **kwargs):
+        raise AssertionError("nothing may be started here")
+
+
+WEB = Host("web", "10.0.0.2")
+DB = Host("db", "10.0.0.3")
+NET = {"client": Host("client", "10.0.0.1"), "web": WEB, "db": DB}
+
+
+def prepared(service, directory: Path):
+    """The service with its state directory and its files, as after launch()."""
+    service._state = directory
+    service.prepare()
+    return service
+
+
+def answer_once(path: Path, reply: bytes, asked: bool = True) -> threading.Thread:
+    """A server on a Unix socket that sends one reply, to whatever it is asked or unasked."""
+    server = socket.socket(socket.AF_UNIX)
+    server.bind(str(path))
+    server.listen(1)
+
+    def serve() -> None:
+        with server:
+            connection = server.accept()[0]
+            with connection:
+                if asked:
+                    connection.recv(1 << 16)
+                connection.sendall(reply)
+
+    thread = threading.Thread(target=serve)
+    thread.start()
+    return thread
+
+
+# ---- the copy of the data directory ----
+
+
+def test_a_copy_has_the_same_bytes_and_holes_for_zeros(tmp_path: Path):
+    source = tmp_path / "source"
+    (source / "mysql").mkdir(parents=True)
+    contents = {
+        "empty": b"",
+        "short": b"abc",
+        "zeros": bytes(1 << 20),
+        "mixed": b"head" + bytes(1 << 20) + b"tail",
+        "mysql/end": b"x" * (1 << 16) + bytes(12345),
+    }
+    for name, content in contents.items():
+        (source / name).write_bytes(content)
+    copy_sparse(source, tmp_path / "target")
+    for name, content in contents.items():
+        assert (tmp_path / "target" / name).read_bytes() == content, name
+    assert (tmp_path / "target" / "zeros").stat().st_blocks == 0
+    assert (tmp_path / "target" / "mixed").stat().st_blocks * 512 <= 4 << 16
+
+
+def test_the_template_is_copied_given_to_mysql_and_left_alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    template, state = tmp_path / "template", tmp_path / "state"
+    (template / "mysql").mkdir(parents=True)
+    state.mkdir()
+    (template / "mysql" / "db.opt").write_text("x")
+    us = SimpleNamespace(pw_uid=os.getuid(), pw_gid=os.getgid())
+    owned: list[Path] = []
+    monkeypatch.setattr(pwd, "getpwnam", {"mysql": us}.__getitem__)
+    monkeypatch.setattr(mariadb_module.os, "chown", lambda path, uid, gid: owned.append(Path(path)))
+    service = prepared(MariaDB(DB, tmp_path, template=template, options=["--max-connections=5"]), state)
+    assert (state / "data" / "mysql" / "db.opt").read_text() == "x"
+    assert sorted(owned) == [
+        state,
+        state / "data",
+        state / "data" / "mysql",
+        state / "data" / "mysql" / "db.opt",
+    ]
+    argv = list(service.command())
+    assert argv[:2] == ["mariadbd", "--no-defaults"]
+    assert f"--datadir={state}/data" in argv
+    assert "--innodb-buffer-pool-size=128M" in argv
+    assert "--skip-networking" not in argv
+    assert argv[-1] == "--max-connections=5"
+    assert [path.name for path in template.rglob("*")] == ["mysql", "db.opt"]
+
+
+def test_without_a_template_it_says_how_to_get_one(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(service_module, "STATE_ROOT", tmp_path / "state")
+    with pytest.raises(ServiceError, match=r"^there is no prepared database, .*/none: run lab/provision"):
+        MariaDB(DB, tmp_path, template=tmp_path / "none").start()
+    assert list((tmp_path / "state").iterdir()) == []
+
+
+# ---- what counts as an answer ----
+
+
+@pytest.mark.parametrize(("greeting", "answers"), [(b"\x4a\x00\x00\x00\x0a11.8", True), (b"", False)])
+def test_mariadb_answers_with_its_greeting(tmp_path: Path, greeting: bytes, answers: bool):
+    service = MariaDB(DB, tmp_path)
+    service._state = tmp_path
+    thread = answer_once(tmp_path / "sock", greeting, asked=False)
+    assert service.answers() is answers
+    thread.join()
+
+
+@pytest.mark.parametrize(("record", "answers"), [(b"\x01\x0a\x00\x00", True), (b"\x01\x0b", False), (b"", False)])
+def test_php_answers_a_fastcgi_management_record(tmp_path: Path, record: bytes, answers: bool):
+    service = PhpFpm(WEB, tmp_path)
+    service._state = tmp_path
+    thread = answer_once(tmp_path / "sock", record)
+    assert service.answers() is answers
+    thread.join()
+
+
+def test_the_fastcgi_record_is_as_long_as_it_says():
+    header, content = GET_VALUES[:8], GET_VALUES[8:]
+    assert header[:2] == bytes([1, 9])
+    assert int.from_bytes(header[4:6], "big") == len(content) == 2 + len("FCGI_MAX_CONNS")
+
+
+def test_nginx_answers_in_http_and_hands_over_a_page(tmp_path: Path):
+    service = Nginx(WEB, tmp_path, root=tmp_path)
+    service._state = tmp_path
+    thread = answer_once(tmp_path / "sock", b"HTTP/1.1 405 Not Allowed\r\n\r\n")
+    assert service.answers()
+    thread.join()
+    (tmp_path / "sock").unlink()
+    thread = answer_once(tmp_path / "sock", b"HTTP/1.1 200 OK\r\nServer: x\r\n\r\n<html>\r\n\r\n</html>")
+    assert service.get("/") == (200, b"<html>\r\n\r\n</html>")
+    thread.join()
+    (tmp_path / "sock").unlink()
+    thread = answer_once(tmp_path / "sock", b"")
+    assert service.get("/") == (0, b"")
+    thread.join()
+
+
+def test_a_page_from_a_server_that_is_gone_is_one_line(tmp_path: Path):
+    service = Nginx(WEB, tmp_path, root=tmp_path)
+    service._state = tmp_path
+    with pytest.raises(ServiceError, match=r"^nginx does not hand over /: .*No such file or directory, host 'web'"):
+        service.get("/")
+
+
+def test_a_socket_that_is_not_there_is_no_answer(tmp_path: Path):
+    for service in (MariaDB(DB, tmp_path), PhpFpm(WEB, tmp_path), Nginx(WEB, tmp_path, root=tmp_path)):
+        service._state = tmp_path
+        assert service._answers() is False
+
+
+# ---- configurations ----
+
+
+def test_php_gets_the_databases_address_two_children_and_the_opcode_cache(tmp_path: Path):
+    service = prepared(PhpFpm(WEB, tmp_path, variables={"SLOWNET_DB_HOST": "10.0.0.3"}), tmp_path / "state")
+    lines = service.config.read_text().splitlines()
+    assert 'env[SLOWNET_DB_HOST] = "10.0.0.3"' in lines
+    assert "pm = static" in lines
+    assert "pm.max_children = 2" in lines
+    assert f"listen = {tmp_path}/state/sock" in lines
+    argv = list(service.command())
+    assert argv[argv.index("--fpm-config") + 1] == str(service.config)
+    assert {"opcache.enable=1", "opcache.validate_timestamps=0"} <= set(argv)
+
+
+def test_nginx_serves_files_or_php(tmp_path: Path):
+    plain = prepared(Nginx(WEB, tmp_path / ".", root="/srv/files"), tmp_path / "state").config.read_text()
+    assert "root /srv/files;" in plain
+    assert "fastcgi_pass" not in plain
+    php = prepared(Nginx(WEB, tmp_path, root="/srv", php="/run/php.sock"), tmp_path / "state").config.read_text()
+    assert "fastcgi_pass unix:/run/php.sock;" in php
+    assert "fastcgi_param HTTP_HOST web;" in php
+    for text in (plain, php):
+        assert text.count("{") == text.count("}")
+        assert "daemon off;" in text
+
+
+def test_wordpress_is_put_together_over_three_hosts(tmp_path: Path):
+    site = WordPress(NET, tmp_path)
+    assert site.url == "http://10.0.0.2/"
+    assert (site.mariadb.host, site.php.host, site.nginx.host) == (DB, WEB, WEB)
+    assert site.php.variables == {"SLOWNET_DB_HOST": "10.0.0.3"}
+    assert WordPress(NET, tmp_path, web="client", db="web").php.variables == {"SLOWNET_DB_HOST": "10.0.0.2"}
