@@ -109,7 +109,7 @@ class SampleLog:
         try:
             (self.directory / RAW).mkdir(parents=True, exist_ok=True)
             torn = _is_torn(path)
-            self._file = open(path, "a", encoding="utf-8")  # noqa: SIM115 (closed by close())
+            self._file = open(path, "a", encoding="utf-8")
             if torn:
                 self._file.write("\n")
         except OSError as error:

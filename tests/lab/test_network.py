@@ -2,15 +2,13 @@
 
 import json
 import re
-import subprocess
 
 import pytest
 
 from slownet.errors import ExperimentError, NetworkError, UnitError
 from slownet.lab import native
-from slownet.net import Network, verify
+from slownet.net import verify
 from slownet.net.network import SYSCTLS
-from slownet.topologies import ClientWebDb
 
 OWN_MS = 0.1 if native.cpu_is_free() else 1.0
 
@@ -22,13 +20,6 @@ def pinged_ms(net, source, target, count=5):
 
 def qdiscs(net, host):
     return json.loads(net[host].cmd(f"tc -json qdisc show dev {host}-eth0"))
-
-
-def named_spaces():
-    return {
-        each["name"]
-        for each in json.loads(subprocess.run(["ip", "-json", "link"], capture_output=True, text=True, check=True).stdout)
-    }
 
 
 @pytest.mark.parametrize("rtt_ms", [0.1, 1, 10, 40, 120, 500])
@@ -83,13 +74,9 @@ def test_a_link_that_lies_is_an_error_that_names_both_values(net):
     link = net.link("client", "switch")
     net["web"].cmd("tc qdisc add dev web-eth0 root netem delay 7ms")
     try:
-        # The set looks right to tc on its own link, but somebody else's 7 ms are on the way.
-        record = verify.check(link._ends, lambda cable: 0.0)
-    except NetworkError as error:
-        assert "7" in str(error)
-        assert "0 ms" in str(error) or "0 s" in str(error)
-    else:
-        pytest.fail(f"not noticed: {record}")
+        # tc is right about this link, but somebody else's 7 ms are on the way.
+        with pytest.raises(NetworkError, match=r"takes 7[\d.]* ms where 0"):
+            verify.check(link._ends, lambda cable: 0.0)
     finally:
         net["web"].cmd("tc qdisc del dev web-eth0 root")
 
@@ -119,16 +106,3 @@ def test_tcp_is_pinned(net):
 def test_the_switch_is_open_vswitch_in_the_kernel(net):
     assert net["switch"].cmd("ovs-vsctl list-br").split() == ["switch"]
     assert "system@ovs-system" in net["switch"].cmd("ovs-appctl dpif/show")
-
-
-def test_a_network_leaves_nothing():
-    before = named_spaces()
-    processes = subprocess.run(["pgrep", "-c", "mnexec|bash"], capture_output=True, text=True, check=False).stdout
-    with pytest.raises(ZeroDivisionError), Network(ClientWebDb):
-        raise ZeroDivisionError
-    assert named_spaces() == before
-    assert subprocess.run(["ovs-vsctl", "list-br"], capture_output=True, text=True, check=True).stdout.split() in (
-        [],
-        ["switch"],
-    )
-    assert subprocess.run(["pgrep", "-c", "mnexec|bash"], capture_output=True, text=True, check=False).stdout == processes

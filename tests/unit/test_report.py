@@ -119,7 +119,7 @@ def test_published_numbers_may_come_with_the_run():
 
 
 def printed(renderable, width=120):
-    console = Console(width=width, record=True, file=open("/dev/null", "w"))  # noqa: SIM115
+    console = Console(width=width, record=True, file=open("/dev/null", "w"))
     console.print(renderable)
     console.file.close()
     return console.export_text()

@@ -8,7 +8,6 @@ import os
 import resource
 import selectors
 import shutil
-import signal
 import socket
 import subprocess
 import time

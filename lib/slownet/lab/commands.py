@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import select
+import signal
 import sys
 import termios
 import tty
@@ -14,6 +16,7 @@ import typer
 from slownet.errors import LabError
 from slownet.lab import cache
 from slownet.lab.boot import MEGABYTES, Share
+from slownet.lab.parts import Parts
 from slownet.lab.place import Interrupts, Place, choose
 
 app = typer.Typer(no_args_is_help=True, help="The lab: an emulated network's kernel and programs in one ordinary process.")
@@ -29,41 +32,20 @@ PlaceOption = Annotated[
     str, typer.Option("--place", metavar="auto|native|lab", help="In place (root and an able kernel), or in a lab.")
 ]
 
-# Folders of the image that a folder of the host must not hide.
-SYSTEM_FOLDERS = {
-    "",
-    "bin",
-    "boot",
-    "dev",
-    "etc",
-    "lib",
-    "lib64",
-    "media",
-    "mnt",
-    "opt",
-    "proc",
-    "root",
-    "run",
-    "sbin",
-    "sys",
-    "usr",
-    "var",
-}
+# What the image has itself: no folder of the host may hide it.
+SYSTEM_FOLDERS = {"bin", "boot", "dev", "etc", "lib", "lib64", "proc", "run", "sbin", "sys", "usr", "var"}
+OWN_FOLDERS = {"/opt/slownet"}
 
 
 @app.command()
 def build() -> None:
     """Build kernel and image; what is there already is not made again."""
-    from slownet.lab import calibrate, parts
+    from slownet.lab import parts
 
     def report(what: str, done: bool) -> None:
         print(f"lab: {what} {'ready' if done else '...'}", file=sys.stderr, flush=True)
 
-    with_parts = parts.build(report)
-    measured = calibrate.tdf(with_parts)
-    print(
-        f"kernel  {with_parts.kernel.description}\nimage   {with_parts.image.description}\ntdf     {measured['tdf']} (measured {measured['ratio']})"
-    )
+    print(_describe(parts.build(report)))
 
 
 @app.command("exec", context_settings={"ignore_unknown_options": True})
@@ -79,7 +61,7 @@ def execute(
 ) -> None:
     """Run one command in the lab: its output, errors and exit status come through."""
     chosen = choose(place, clock, tdf, memory)
-    raise typer.Exit(_run(chosen, command, share, terminal=sys.stdin.isatty() and sys.stdout.isatty()))
+    raise typer.Exit(_run(chosen, command, share, terminal=_are_terminals(0, 1, 2)))
 
 
 @app.command()
@@ -88,54 +70,107 @@ def shell(
 ) -> None:
     """Open a shell in a new lab."""
     chosen = choose(place, clock, tdf, memory)
-    raise typer.Exit(_run(chosen, ["bash", "-i"], None, terminal=sys.stdin.isatty()))
+    raise typer.Exit(_run(chosen, ["bash", "-i"], None, terminal=_are_terminals(0)))
 
 
 @app.command()
 def info() -> None:
     """Say what this machine has: kernel, image, TDF, and whether it can do without a lab."""
-    from slownet.lab import calibrate, native, parts
+    from slownet.lab import native, parts
 
     found = parts.find()
     print(f"cache   {cache.root()}")
-    if found:
-        measured = calibrate.tdf(found)
-        print(
-            f"kernel  {found.kernel.description}\nimage   {found.image.description}, {found.image.path.stat().st_size / 2**20:.0f} MB"
-        )
-        print(f"tdf     {measured['tdf']} (measured {measured['ratio']})")
-    else:
-        print("lab     not built: slownet lab build")
+    print(_describe(found) if found else "lab     not built: slownet lab build")
     missing = native.lacks()
     print(f"native  {'no: this machine lacks ' + ', '.join(missing) if missing else 'yes'}")
 
 
+def _describe(found: Parts) -> str:
+    from slownet.lab import calibrate
+
+    measured = calibrate.tdf(found)
+    image = f"{found.image.description}, {found.image.path.stat().st_size / 2**20:.0f} MB"
+    return f"kernel  {found.kernel.description}\nimage   {image}\ntdf     {measured['tdf']} (measured {measured['ratio']})"
+
+
 def _run(place: Place, command: list[str], share: Path | None, terminal: bool) -> int:
-    cwd = Path.cwd()
-    shares = [Share(cwd)] if cwd.parts[1:2] and cwd.parts[1] not in SYSTEM_FOLDERS else []
+    _open_what_is_closed()
+    here = _here(place)
+    shares = [Share(here)] if here and place.kind == "lab" else []
     if share:
-        if not share.is_dir():
-            raise LabError(f"{share} is no folder", where="--share", fix="name a folder of this machine")
-        shares.append(Share(share.resolve(), writable=True))
-    here = cwd if shares or place.kind == "native" else None
-    size = os.get_terminal_size() if terminal else None
-    before = termios.tcgetattr(0) if terminal else None
+        shares.append(Share(_checked(share), writable=True))
+    size = os.get_terminal_size(0) if terminal else None
+    raw = terminal and place.kind == "lab"
+    before = termios.tcgetattr(0) if raw else None
     try:
         with Interrupts(place) as interrupts:
-            if terminal:
+            if raw:
                 tty.setraw(0)
+                signal.signal(signal.SIGWINCH, lambda number, frame: _resize(place))
             status = place.run(
-                command, shares=shares, cwd=here, stdin=0, stdout=lambda data: _write(1, data), stderr=lambda data: _write(2, data),
-                terminal=(size.lines, size.columns) if size else None,
+                command, shares=shares, cwd=here, stdin=0, stdout=lambda data: _write(1, data),
+                stderr=lambda data: _write(2, data), terminal=(size.lines, size.columns) if size else None,
             )  # fmt: skip
+    except BrokenPipeError:  # nobody reads on: `... | head`
+        return 128 + signal.SIGPIPE
     finally:
         if before:
+            signal.signal(signal.SIGWINCH, signal.SIG_DFL)
             termios.tcsetattr(0, termios.TCSADRAIN, before)
     if status < 0 or (interrupts.received and status == 0):
         return 128 + (-status or interrupts.received)
     return status
 
 
+def _here(place: Place) -> Path | None:
+    """The working directory, if the command can have the same one."""
+    try:
+        here = Path.cwd()
+    except FileNotFoundError:
+        return None
+    return here if place.kind == "native" or not _hides(here) else None
+
+
+def _hides(folder: Path) -> bool:
+    """Whether that folder of the host would hide one that the lab needs."""
+    return (len(folder.parts) < 3 and folder.parts[1:2] in ((), ("tmp",), ("root",), ("opt",))) or (
+        folder.parts[1] in SYSTEM_FOLDERS or str(folder) in OWN_FOLDERS
+    )
+
+
+def _checked(share: Path) -> Path:
+    if not share.is_dir():
+        raise LabError(f"{share} is no folder", where="--share", fix="name a folder of this machine")
+    folder = share.resolve()
+    if _hides(folder):
+        raise LabError(f"{folder} would hide the lab's own", where="--share", fix="name another folder, one of its own")
+    return folder
+
+
+def _are_terminals(*fds: int) -> bool:
+    return all(os.isatty(fd) for fd in fds)
+
+
+def _open_what_is_closed() -> None:
+    """Gives 0, 1 and 2 something to stand for, before a pipe of ours gets such a number."""
+    fd = os.open(os.devnull, os.O_RDWR)
+    while fd < 3:
+        fd = os.dup(fd)
+    os.close(fd)
+
+
+def _resize(place: Place) -> None:
+    size = os.get_terminal_size(0)
+    place.resize(size.lines, size.columns)
+
+
 def _write(fd: int, data: bytes) -> None:
     while data:
-        data = data[os.write(fd, data) :]
+        try:
+            data = data[os.write(fd, data) :]
+        except BlockingIOError:  # somebody else made it so
+            select.select([], [fd], [])
+        except BrokenPipeError:
+            raise
+        except OSError as error:
+            raise LabError(f"cannot pass on what the command writes ({error.strerror})") from error

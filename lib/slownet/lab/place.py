@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import platform
 import signal
-import subprocess
 import sys
-import threading
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -19,6 +18,7 @@ from slownet.lab import calibrate, native
 from slownet.lab import parts as lab_parts
 from slownet.lab.boot import MEGABYTES, Lab, Share, Sink
 from slownet.lab.clock import Clock, check_kind, check_tdf
+from slownet.lab.inplace import InPlace
 
 VENV = "/opt/slownet/venv"
 PACKAGE = Path(slownet.__file__).resolve().parent
@@ -34,7 +34,7 @@ class Place:
     facts: dict[str, Any]
     parts: lab_parts.Parts | None = None  # None: native
     megabytes: int = MEGABYTES
-    _running: list[Callable[[int], None]] = field(default_factory=list)
+    _running: list[Lab | InPlace] = field(default_factory=list)
 
     @property
     def kind(self) -> str:
@@ -57,58 +57,41 @@ class Place:
         stderr: Sink = lambda data: None,
         terminal: tuple[int, int] | None = None,
     ) -> int:
-        """Runs a command to its end; returns its exit status, -N if signal N ended it. Raises LabError."""
-        if self.parts:
-            return self._run_in_lab(self.parts, argv, shares, env or {}, cwd, stdin, stdout, stderr, terminal)
-        return self._run_natively(argv, env or {}, cwd, stdin, stdout, stderr)
+        """Runs a command to its end; returns its exit status, -N if signal N ended it. Raises LabError.
+
+        terminal: rows and columns; in a lab of a terminal of its own, natively it gets this process's.
+        """
+        if not self.parts:
+            here = InPlace()
+            with self._as_running(here):
+                return here.run(
+                    argv, env=env or {}, cwd=cwd, stdin=stdin, stdout=stdout, stderr=stderr, on_terminal=terminal is not None
+                )
+        lab = self.parts.lab(self.clock, megabytes=self.megabytes, shares=[*code_shares(), *shares])
+        with self._as_running(lab):
+            return lab.run(
+                argv, env={**lab_environment(self.clock), **(env or {})}, cwd=str(cwd) if cwd else "", stdin=stdin,
+                stdout=stdout, stderr=stderr, terminal=terminal,
+                wall_clock=VIRTUAL_EPOCH if self.clock.kind == "virtual" else 0,
+            )  # fmt: skip
 
     def signal(self, number: int) -> None:
         """Passes a signal to every command that runs there now."""
-        for send in list(self._running):
-            send(number)
+        for each in list(self._running):
+            each.signal(number)
 
-    def _run_in_lab(
-        self, found: lab_parts.Parts, argv: Sequence[str], shares: Sequence[Share], env: Mapping[str, str], cwd: Path | None,
-        stdin: int | None, stdout: Sink, stderr: Sink, terminal: tuple[int, int] | None,
-    ) -> int:  # fmt: skip
-        lab: Lab = found.lab(self.clock, megabytes=self.megabytes, shares=[*code_shares(), *shares])
-        self._running.append(lab.signal)
+    def resize(self, rows: int, columns: int) -> None:
+        """Tells every command that runs there now the size of its terminal."""
+        for each in list(self._running):
+            each.resize(rows, columns)
+
+    @contextlib.contextmanager
+    def _as_running(self, command: Lab | InPlace) -> Iterator[None]:
+        self._running.append(command)
         try:
-            return lab.run(
-                argv, env={**lab_environment(self.clock), **env}, cwd=str(cwd) if cwd else "", stdin=stdin, stdout=stdout,
-                stderr=stderr, terminal=terminal, wall_clock=VIRTUAL_EPOCH if self.clock.kind == "virtual" else 0,
-            )  # fmt: skip
+            yield
         finally:
-            self._running.remove(lab.signal)
-
-    def _run_natively(
-        self, argv: Sequence[str], env: Mapping[str, str], cwd: Path | None, stdin: int | None, stdout: Sink, stderr: Sink
-    ) -> int:
-        process = subprocess.Popen(
-            argv, stdin=subprocess.DEVNULL if stdin is None else stdin, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-            env={**os.environ, **env}, cwd=cwd, process_group=0,
-        )  # fmt: skip
-
-        def send(number: int) -> None:
-            os.killpg(process.pid, number)
-
-        def pump(source: Any, sink: Sink) -> None:
-            while data := source.read1(4096):
-                sink(data)
-
-        self._running.append(send)
-        try:
-            readers = [
-                threading.Thread(target=pump, args=each) for each in ((process.stdout, stdout), (process.stderr, stderr))
-            ]
-            for reader in readers:
-                reader.start()
-            status = process.wait()
-            for reader in readers:
-                reader.join()
-            return status
-        finally:
-            self._running.remove(send)
+            self._running.remove(command)
 
 
 def code_shares() -> list[Share]:
@@ -137,9 +120,9 @@ def choose(place: str = "auto", clock: str | None = None, tdf: str | None = None
     """
     if place not in ("auto", "native", "lab"):
         raise LabError(f"unknown place '{place}'", where="--place", fix=nearest(place, ["auto", "native", "lab"]))
-    kind = check_kind(clock) if clock else None
-    factor = check_tdf(tdf) if tdf else None
-    if tdf and kind == "real":
+    kind = check_kind(clock) if clock is not None else None
+    factor = check_tdf(tdf) if tdf is not None else None
+    if tdf is not None and kind == "real":
         raise LabError(
             f"a time dilation factor of {tdf} means nothing on the real clock",
             where="--tdf",
@@ -189,7 +172,10 @@ def _lab(kind: str, factor: float | None, megabytes: int) -> Place:
 
 
 class Interrupts:
-    """While it is entered (in the main thread), SIGINT, SIGTERM and SIGHUP go to what runs in the place."""
+    """While it is entered (in the main thread), SIGINT, SIGTERM and SIGHUP go to what runs in the place.
+
+    One that the caller ignores, as nohup and the shell's `&` make it, stays ignored.
+    """
 
     NUMBERS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
@@ -198,7 +184,8 @@ class Interrupts:
         self.received = 0
 
     def __enter__(self) -> Interrupts:
-        self._before = {number: signal.signal(number, self._pass_on) for number in self.NUMBERS}
+        heard = [number for number in self.NUMBERS if signal.getsignal(number) != signal.SIG_IGN]
+        self._before = {number: signal.signal(number, self._pass_on) for number in heard}
         return self
 
     def _pass_on(self, number: int, frame: object) -> None:

@@ -14,7 +14,7 @@ from mininet.net import Mininet
 from mininet.node import OVSSwitch
 from mininet.topo import Topo
 
-from slownet.errors import ExperimentError, NetworkError, nearest
+from slownet.errors import ExperimentError, NetworkError, SlownetError, nearest
 from slownet.lab import native
 from slownet.link import Condition
 from slownet.net import openvswitch, qdisc, verify
@@ -115,8 +115,10 @@ class Network:
             self._pin()
             self.mininet.start()
             self._wait_until_reachable()
-        except BaseException:
+        except BaseException as error:
             self._stop()
+            if isinstance(error, Exception) and not isinstance(error, SlownetError):  # Mininet raises plain Exception
+                raise NetworkError(f"Mininet cannot build {type(self._topology).__name__}: {error}") from error
             raise
         return self
 

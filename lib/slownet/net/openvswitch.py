@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import shutil
 import subprocess
 import time
@@ -15,6 +14,8 @@ RUN = Path("/run/openvswitch")
 DATABASE = Path("/var/lib/slownet/openvswitch/conf.db")  # empty, made when the image was
 DEADLINE_S = 30.0
 POLL_S = 0.005
+
+_daemons: list[subprocess.Popen[bytes]] = []  # they end with the lab
 
 
 def running() -> bool:
@@ -42,14 +43,8 @@ def ensure(may_start: bool) -> None:
 
 def _start(argv: list[str]) -> None:
     with open(RUN / f"{argv[0]}.log", "wb") as log:
-        subprocess.Popen(
-            [*argv, "--verbose=console:warn", "--no-chdir"],
-            stdin=subprocess.DEVNULL,
-            stdout=log,
-            stderr=log,
-            start_new_session=True,
-            env=dict(os.environ),
-        )
+        words = [*argv, "--verbose=console:warn", "--no-chdir"]
+        _daemons.append(subprocess.Popen(words, stdin=subprocess.DEVNULL, stdout=log, stderr=log, start_new_session=True))
 
 
 def _wait(condition: Callable[[], bool], what: str) -> None:

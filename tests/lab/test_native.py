@@ -1,0 +1,50 @@
+"""The native mode, which is what the command does wherever the kernel is able: inside a lab it is."""
+
+import json
+import subprocess
+import sys
+
+OWN = '''
+from slownet.experiment import experiment
+from slownet.tools.ping import ping
+from slownet.topologies import ClientWebDb
+
+
+@experiment(topology=ClientWebDb, vary={"rtt": ["0ms", "8ms"]})
+def mine(net, rtt):
+    """What does a ping take?"""
+    with net.link("client", "switch").set(rtt=rtt):
+        return ping(net["client"], net["%s"].IP())
+'''
+
+
+def run(folder, *words):
+    command = [sys.executable, "-m", "slownet.cli", "run", *words]
+    return subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
+
+
+def test_a_run_in_place(tmp_path):
+    (tmp_path / "mine.py").write_text(OWN % "web")
+    done = run(tmp_path, "mine.py", "--place", "native", "--json")
+    assert done.returncode == 0, done.stderr
+    (result,) = json.loads(done.stdout)["runs"]
+    assert result["clock"] == "real"
+    assert result["tdf"] is None
+    assert 8 <= result["cells"][1]["verified_rtt_ms"] <= 9
+    facts = json.loads((next((tmp_path / "runs").iterdir()) / "run.json").read_text())
+    assert facts["place"] == "native"
+    assert facts["versions"]["iproute2"]
+
+
+def test_native_is_what_auto_means_here(tmp_path):
+    (tmp_path / "mine.py").write_text(OWN % "web")
+    done = run(tmp_path, "mine.py", "--vary", "rtt=0ms", "--json")
+    assert done.returncode == 0, done.stderr
+    assert json.loads(done.stdout)["runs"][0]["clock"] == "real"
+
+
+def test_no_virtual_clock_in_place(tmp_path):
+    (tmp_path / "mine.py").write_text(OWN % "web")
+    done = run(tmp_path, "mine.py", "--place", "native", "--clock", "virtual")
+    assert done.returncode == 2
+    assert len(done.stderr.splitlines()) == 1
