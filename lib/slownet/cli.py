@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import signal
 import sys
 from collections.abc import Sequence
@@ -12,6 +13,7 @@ import typer
 
 from slownet import __version__
 from slownet.errors import SlownetError
+from slownet.lab import cache
 from slownet.lab import commands as lab
 from slownet.lab.boot import MEGABYTES
 
@@ -78,6 +80,7 @@ def slownet(
 def main(argv: Sequence[str] | None = None) -> None:
     """Runs the command line; a mistake of the caller's ends in one line and status 2."""
     signal.signal(signal.SIGTERM, _end)
+    os.environ.setdefault("MPLCONFIGDIR", str(cache.root() / "matplotlib"))  # not in the user's ~/.config
     try:
         status = app(args=None if argv is None else list(argv), prog_name="slownet", standalone_mode=False)
     except SlownetError as error:

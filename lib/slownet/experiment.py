@@ -17,7 +17,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
-from slownet.errors import ExperimentError, nearest
+from slownet.errors import ExperimentError, SlownetError, nearest
+from slownet.topologies import find as find_topology
 from slownet.units import duration
 
 if TYPE_CHECKING:
@@ -92,13 +93,15 @@ def experiment(
 ) -> Callable[[Callable[..., Record]], Experiment]:
     """Makes an experiment of a function (net[, service], one parameter a condition) -> record of a tool.
 
-    topology: a Mininet Topo class; vary: {condition: values, the baseline first}; service: called with the network and
-    the run directory, a context manager; published: the article's numbers for the report.
+    topology: a Mininet Topo class, or the name of one of the project's; vary: {condition: values, the baseline first};
+    service: called with the network and the run directory, a context manager; published: the article's numbers for the
+    report.
     """
 
     def make(measure: Callable[..., Record]) -> Experiment:
         question = " ".join((inspect.getdoc(measure) or "").split("\n\n")[0].split())
-        return Experiment(measure.__name__, question, measure, topology, vary, service, published)
+        cls = find_topology(topology) if isinstance(topology, str) else topology
+        return Experiment(measure.__name__, question, measure, cls, vary, service, published)
 
     return make
 
@@ -129,6 +132,8 @@ def _from_file(path: Path) -> Experiment:
     module = importlib.util.module_from_spec(spec)
     try:
         spec.loader.exec_module(module)
+    except SlownetError:
+        raise
     except Exception as error:
         raise ExperimentError(f"{path} cannot be imported: {type(error).__name__}: {error}") from error
     found = [each for each in vars(module).values() if isinstance(each, Experiment)]

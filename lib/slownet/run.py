@@ -53,7 +53,7 @@ def plan(name: str, place: Place, root: Path, chosen: Mapping[str, Sequence[str]
         "question": experiment.question,
         "started": datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds"),
         "clock": place.clock.kind,
-        "tdf": place.clock.tdf_text if place.clock.kind == "virtual" else None,
+        "tdf": place.clock.tdf_json,
         **place.facts,
         "slownet": __version__,
         "git": _git(),

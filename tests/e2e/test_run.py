@@ -81,7 +81,7 @@ def test_json_has_what_was_promised(both):
     assert [run["experiment"] for run in printed["runs"]] == ["client_delay", "database_delay"]
     for run in printed["runs"]:
         assert run["clock"] == "virtual"
-        assert int(run["tdf"]) >= 1
+        assert run["tdf"] >= 1
         assert re.match(r"\d+\.\d+", run["kernel"])
         for cell in run["cells"]:
             for name in ("time_per_request_ms", "requests_per_second"):
@@ -205,3 +205,50 @@ def test_an_unknown_host_is_one_line(tmp_path):
     assert done.returncode == 2
     assert "'client'" in done.stderr
     assert "Traceback" not in done.stderr
+
+
+def test_an_unknown_topology_is_one_line(tmp_path):
+    (tmp_path / "mine.py").write_text((OWN % "client").replace("topology=ClientWebDb", 'topology="client_web_bd"'))
+    done = slownet("run", "mine.py", cwd=tmp_path)
+    assert done.returncode == 2
+    assert done.stderr == "slownet: no topology 'client_web_bd': did you mean 'client_web_db'?\n"
+
+
+def test_a_cell_that_fails_is_marked_and_the_others_go_on(tmp_path):
+    text = (OWN % "client").replace(
+        "return ping(", 'net["web"].cmd("ip link set web-eth0 down" if delay == "3ms" else "true")\n        return ping('
+    )
+    (tmp_path / "mine.py").write_text(text.replace('["0ms", "3ms"]', '["0ms", "3ms", "4ms"]'))
+    done = slownet("run", "mine.py", "--tdf", "inf", "--json", cwd=tmp_path)
+    assert done.returncode == 1
+    (run,) = json.loads(done.stdout)["runs"]
+    assert [cell["status"] for cell in run["cells"]] == ["ok", "failed", "failed"]
+    (raw,) = (Path(run["directory"]) / "raw").glob("001-failed*")
+    assert "100% packet loss" in raw.read_text()
+
+
+BROKEN_SERVICE = OWN.replace("from slownet.topologies", "from slownet.services.mariadb import MariaDB\nfrom slownet.topologies")
+
+
+def test_a_service_that_does_not_come_up_shows_its_last_lines(tmp_path):
+    text = (BROKEN_SERVICE % "client").replace("def mine(net, ", "def mine(net, db, ")
+    service = "service=lambda net, folder: MariaDB(net['db'], folder, options=['--no-such-option']), "
+    (tmp_path / "mine.py").write_text(text.replace("@experiment(", "@experiment(" + service))
+    done = slownet("run", "mine.py", "--tdf", "inf", cwd=tmp_path)
+    assert done.returncode == 2
+    assert "mariadb ended with status" in done.stderr
+    assert "no-such-option" in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_the_wheel_runs_without_the_checkout(tmp_path):
+    checkout = Path(__file__).parents[2]
+    pip = [sys.executable, "-m", "pip", "--disable-pip-version-check", "--quiet"]
+    subprocess.run([*pip, "wheel", "--no-deps", "--wheel-dir", tmp_path, checkout], check=True)
+    (wheel,) = tmp_path.glob("*.whl")
+    subprocess.run([*pip, "install", "--no-deps", "--target", tmp_path / "installed", wheel], check=True)
+    command = [sys.executable, "-m", "slownet.cli", "run", "client_delay", "--vary", "rtt=0ms", "--tdf", "inf", "--json"]
+    environment = {**os.environ, "PYTHONPATH": str(tmp_path / "installed")}
+    done = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    assert len(json.loads(done.stdout)["runs"][0]["cells"]) == 1

@@ -24,7 +24,7 @@ _running: set[subprocess.Popen[bytes]] = set()
 def root() -> Path:
     """The project's folder in the user's cache; not created here."""
     base = os.environ.get("XDG_CACHE_HOME") or "~/.cache"
-    return Path(base).expanduser() / "slownet"
+    return Path(base).expanduser().absolute() / "slownet"
 
 
 def key(*inputs: bytes | str | Path) -> str:
@@ -52,29 +52,26 @@ def make(kind: str, name: str, build: Callable[[Path], None]) -> Path:
     if done:
         return done
     home = root() / kind
-    _create(home)
-    with _locked(home / f".{name}.lock"):
-        done = found(kind, name)
-        if done:
-            return done
-        half = home / f".{name}.half"
-        _remove(half)
-        half.mkdir()
-        try:
-            build(half)
-            half.rename(home / name)
-        finally:
-            _remove(half)
-    return home / name
-
-
-def _create(path: Path) -> None:
     try:
-        path.mkdir(parents=True, exist_ok=True)
+        home.mkdir(parents=True, exist_ok=True)
+        with _locked(home / f".{name}.lock"):
+            return found(kind, name) or _build(home / f".{name}.half", home / name, build)
     except OSError as error:
         raise LabError(
-            f"cannot create {path} ({error.strerror})", fix="set XDG_CACHE_HOME to a folder you can write to"
+            f"cannot write to {error.filename or home} ({error.strerror})",
+            fix="make room, or set XDG_CACHE_HOME to a folder that you can write to",
         ) from error
+
+
+def _build(half: Path, whole: Path, build: Callable[[Path], None]) -> Path:
+    _remove(half)
+    half.mkdir()
+    try:
+        build(half)
+        half.rename(whole)
+    finally:
+        _remove(half)
+    return whole
 
 
 def _remove(path: Path) -> None:

@@ -23,15 +23,12 @@ def tdf(parts: Parts) -> dict[str, object]:
     The probe (probe.c) runs natively and in a lab on the real clock, in turns; of each cost the lowest counts, so
     that other work on the host does not. Raises LabError.
     """
-    path = cache.root() / "tdf" / f"{_machine(parts)}.json"
-    if path.is_file():
-        return dict(json.loads(path.read_text()))
-    measured = _measure(parts)
-    path.parent.mkdir(parents=True, exist_ok=True)
-    half = path.with_suffix(".half")
-    half.write_text(json.dumps(measured, indent=1) + "\n")
-    half.rename(path)
-    return measured
+    folder = cache.make("tdf", _machine(parts), lambda half: _keep(_measure(parts), half))
+    return dict(json.loads((folder / "tdf.json").read_text()))
+
+
+def _keep(measured: dict[str, object], folder: Path) -> None:
+    (folder / "tdf.json").write_text(json.dumps(measured, indent=1) + "\n")
 
 
 def _machine(parts: Parts) -> str:
@@ -45,7 +42,9 @@ def _measure(parts: Parts) -> dict[str, object]:
     native: dict[str, float] = {}
     inside: dict[str, float] = {}
     for _ in range(ROUNDS):
-        done = subprocess.run([probe], capture_output=True, check=True)
+        done = subprocess.run([probe], capture_output=True, check=False)
+        if done.returncode:
+            raise LabError(f"the probe of the CPU ended with {done.returncode}")
         _keep_lowest(native, done.stdout)
         output = bytearray()
         lab = parts.lab(Clock("real"), shares=[Share(parts.tools)])

@@ -28,6 +28,13 @@ class Clock:
     def tdf_text(self) -> str:
         return "inf" if self.tdf == INF else str(int(self.tdf))
 
+    @property
+    def tdf_json(self) -> int | str | None:
+        """The TDF as records hold it: a whole number, "inf", or None on the real clock."""
+        if self.kind == "real":
+            return None
+        return "inf" if self.tdf == INF else int(self.tdf)
+
     def __str__(self) -> str:
         return "real clock" if self.kind == "real" else f"virtual clock, TDF {self.tdf_text}"
 

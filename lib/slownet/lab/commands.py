@@ -32,9 +32,9 @@ PlaceOption = Annotated[
     str, typer.Option("--place", metavar="auto|native|lab", help="In place (root and an able kernel), or in a lab.")
 ]
 
-# What the image has itself: no folder of the host may hide it.
-SYSTEM_FOLDERS = {"bin", "boot", "dev", "etc", "lib", "lib64", "proc", "run", "sbin", "sys", "usr", "var"}
-OWN_FOLDERS = {"/opt/slownet"}
+# No folder of the host may hide what the image has there, or below.
+SYSTEM_FOLDERS = ["/bin", "/boot", "/dev", "/etc", "/lib", "/lib64", "/proc", "/run", "/sbin", "/sys", "/usr", "/opt/slownet",
+                  "/var/lib/slownet"]  # fmt: skip
 
 
 @app.command()
@@ -132,10 +132,10 @@ def _here(place: Place) -> Path | None:
 
 
 def _hides(folder: Path) -> bool:
-    """Whether that folder of the host would hide one that the lab needs."""
-    return (len(folder.parts) < 3 and folder.parts[1:2] in ((), ("tmp",), ("root",), ("opt",))) or (
-        folder.parts[1] in SYSTEM_FOLDERS or str(folder) in OWN_FOLDERS
-    )
+    """Whether that folder of the host would hide one that the lab needs, or contain it."""
+    if any(folder.is_relative_to(each) or Path(each).is_relative_to(folder) for each in SYSTEM_FOLDERS):
+        return True
+    return str(folder) in ("/root", "/tmp") or (folder.is_relative_to("/var") and len(folder.parts) < 4)
 
 
 def _checked(share: Path) -> Path:

@@ -10,6 +10,7 @@ import contextlib
 import fcntl
 import os
 from collections.abc import Iterator
+from pathlib import Path
 
 from slownet.lab import cache
 
@@ -17,15 +18,17 @@ from slownet.lab import cache
 @contextlib.contextmanager
 def reserved() -> Iterator[int]:
     """The number of a processor that no other lab of this user has; if all are taken, one of them."""
-    folder = cache.root() / "cpu"
-    folder.mkdir(parents=True, exist_ok=True)
     allowed = sorted(os.sched_getaffinity(0), reverse=True)
-    for number in allowed:
-        with (folder / str(number)).open("w") as lock:
-            try:
-                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            except BlockingIOError:
-                continue
-            yield number
-            return
-    yield allowed[os.getpid() % len(allowed)]
+    with contextlib.ExitStack() as locks:
+        free = (number for number in allowed if _lock(cache.root() / "cpu" / str(number), locks))
+        yield next(free, allowed[os.getpid() % len(allowed)])
+
+
+def _lock(path: Path, locks: contextlib.ExitStack) -> bool:
+    """Whether nobody else has it; not where the cache cannot be written to."""
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        fcntl.flock(locks.enter_context(path.open("w")), fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError:
+        return False
+    return True

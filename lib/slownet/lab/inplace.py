@@ -41,11 +41,12 @@ class InPlace:
         What it started and left behind ends with it. On a terminal it gets this process's own, and no sinks.
         """
         self._on_terminal = on_terminal
-        streams: dict[str, int] = {} if on_terminal else {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "process_group": 0}
+        output = None if on_terminal else subprocess.PIPE
         try:
             self._process = subprocess.Popen(
-                argv, stdin=subprocess.DEVNULL if stdin is None else stdin, env={**os.environ, **env}, cwd=cwd, **streams
-            )
+                argv, stdin=subprocess.DEVNULL if stdin is None else stdin, stdout=output, stderr=output,
+                env={**os.environ, **env}, cwd=cwd, process_group=None if on_terminal else 0,
+            )  # fmt: skip
         except OSError as error:
             sys.stderr.write(f"slownet: {argv[0]}: {error.strerror}\n")
             return 127 if isinstance(error, FileNotFoundError) else 126

@@ -1,0 +1,103 @@
+import os
+import signal
+from pathlib import Path
+
+import pytest
+
+from slownet.errors import LabError
+from slownet.lab import autopsy, boot
+from slownet.lab.boot import Lab, Share, memory_folder
+
+
+@pytest.mark.parametrize(
+    ("share", "mount"),
+    [
+        (Share(Path("/a")), ("ro", "/a", "/a")),
+        (Share(Path("/a b:c"), writable=True), ("rw", "/a b:c", "/a b:c")),
+        (Share(Path("/a"), at="/x"), ("ro", "/a", "/x")),
+    ],
+)
+def test_a_share_is_read_only_and_under_the_same_path_unless_told(share, mount):
+    assert share.mount == mount
+
+
+def test_a_lab_with_too_little_memory_is_refused_at_once():
+    with pytest.raises(LabError) as error:
+        Lab(Path("linux"), Path("init"), Path("image"), megabytes=159)
+    assert str(error.value) == "159 MB of memory are too little for a lab, --memory: give it 160 MB or more"
+
+
+@pytest.fixture
+def folders(monkeypatch):
+    """{path: (free MB, mount flags)}; nothing else is a folder."""
+    there = {}
+
+    def statvfs(path):
+        if str(path) not in there:
+            raise FileNotFoundError(path)
+        free, flags = there[str(path)]
+        return os.statvfs_result((4096, 4096, 0, free * 256, free * 256, 0, 0, 0, flags, 255))
+
+    monkeypatch.setattr(boot.os, "statvfs", statvfs)
+    monkeypatch.setattr(boot.os, "access", lambda path, mode: str(path) in there)
+    monkeypatch.delenv("TMPDIR", raising=False)
+    return there
+
+
+def test_memory_lies_in_shm_if_it_can(folders):
+    folders.update({"/dev/shm": (1025, 0), "/tmp": (9999, 0)})
+    assert memory_folder(1024) == Path("/dev/shm")
+
+
+def test_memory_lies_elsewhere_if_shm_is_too_small_or_holds_no_programs(folders, monkeypatch):
+    folders.update({"/dev/shm": (64, 0), "/tmp": (9999, os.ST_NOEXEC), "/var/tmp": (2000, 0)})
+    assert memory_folder(1024) == Path("/var/tmp")
+    folders["/mine"] = (3000, 0)
+    monkeypatch.setenv("TMPDIR", "/mine")
+    assert memory_folder(2500) == Path("/mine")
+
+
+def test_no_room_for_memory_is_one_line(folders):
+    folders.update({"/dev/shm": (64, 0)})
+    with pytest.raises(LabError, match=r"^no folder has room for the lab's 1024 MB of memory: free some .*--memory$"):
+        memory_folder(1024)
+
+
+PANIC = "EXT4-fs: whatever\n\nKernel panic - not syncing: {}\nCPU: 0 UID: 0 PID: 1\n"
+
+
+@pytest.mark.parametrize(
+    ("console", "status", "full", "line"),
+    [
+        (
+            PANIC.format("skip-idle: the clock stood still for 3 s of python3 -u"),
+            1,
+            False,
+            "the lab's clock stood still for 3 s while python3 -u was busy: "
+            "at --tdf inf busy programs get no time: use a number or --clock real",
+        ),
+        (
+            PANIC.format("Out of memory: system-wide panic_on_oom is enabled"),
+            1,
+            False,
+            "the lab ran out of its 512 MB of memory: give it more with --memory",
+        ),
+        (
+            "",
+            -signal.SIGBUS,
+            False,
+            "the host has no room left for the lab's memory: free some, or ask for less with --memory",
+        ),
+        ("", -9, True, "the host has no room left for the lab's memory: free some, or ask for less with --memory"),
+        (
+            PANIC.format("Attempted to kill init! exitcode=0x00000009"),
+            1,
+            False,
+            "the lab's kernel panicked: Attempted to kill init! exitcode=0x00000009",
+        ),
+        ("Checking this\nhost cannot do that\n\n", 1, False, "the lab died (status 1): host cannot do that"),
+        ("", -9, False, "the lab died (signal 9): it said nothing"),
+    ],
+)
+def test_why_a_lab_died(console, status, full, line):
+    assert str(autopsy.explain(console, status, 512, full)) == line

@@ -1,0 +1,202 @@
+import hashlib
+import multiprocessing
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+from pathlib import Path
+
+import pytest
+
+from slownet.errors import LabError
+from slownet.lab import cache
+
+
+@pytest.fixture(autouse=True)
+def home(monkeypatch, tmp_path):
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    return tmp_path / "cache" / "slownet"
+
+
+def everything(folder):
+    return sorted(str(path.relative_to(folder)) for path in folder.rglob("*") if not path.name.endswith(".lock"))
+
+
+def test_the_root_follows_xdg(monkeypatch, home):
+    assert cache.root() == home
+    monkeypatch.setenv("XDG_CACHE_HOME", "")
+    monkeypatch.setenv("HOME", "/home/somebody")
+    assert cache.root() == Path("/home/somebody/.cache/slownet")
+
+
+def test_a_key_changes_with_content_and_order_and_borders(tmp_path):
+    one = tmp_path / "one"
+    one.write_bytes(b"text")
+    assert cache.key("text") == cache.key(b"text") == cache.key(one)
+    assert len({cache.key("ab"), cache.key("a", "b"), cache.key("b", "a"), cache.key("ab", "")}) == 4
+    before = cache.key(one)
+    one.write_bytes(b"texT")
+    assert cache.key(one) != before
+    assert cache.key("x") == hashlib.sha256(b"\1\0\0\0\0\0\0\0x").hexdigest()[:16]
+
+
+def test_what_is_made_appears_only_when_it_is_whole(home):
+    assert cache.found("thing", "k1") is None
+
+    def build(folder):
+        (folder / "part").write_text("1")
+        assert cache.found("thing", "k1") is None
+
+    made = cache.make("thing", "k1", build)
+    assert made == cache.found("thing", "k1") == home / "thing" / "k1"
+    assert everything(home) == ["thing", "thing/k1", "thing/k1/part"]
+    cache.make("thing", "k1", lambda folder: pytest.fail("made again"))
+
+
+@pytest.mark.parametrize("error", [LabError("no"), KeyboardInterrupt()])
+def test_a_build_that_fails_leaves_nothing_and_can_be_tried_again(home, error):
+    def build(folder):
+        (folder / "part").write_text("1")
+        raise error
+
+    with pytest.raises(type(error)):
+        cache.make("thing", "k1", build)
+    assert everything(home) == ["thing"]
+    assert cache.make("thing", "k1", lambda folder: None).is_dir()
+
+
+def test_what_a_killed_build_left_is_removed(home):
+    (home / "thing" / ".k1.half" / "work").mkdir(parents=True)
+    (home / "thing" / ".k1.half" / "part").write_text("old")
+    cache.make("thing", "k1", lambda folder: (folder / "new").touch())
+    assert everything(home) == ["thing", "thing/k1", "thing/k1/new"]
+
+
+def test_a_disk_that_is_full_is_one_line(home):
+    def build(folder):
+        raise OSError(28, "No space left on device", str(folder / "big"))
+
+    with pytest.raises(LabError, match=r"^cannot write to .*/big \(No space left on device\): make room, or set XDG_"):
+        cache.make("thing", "k1", build)
+    assert everything(home) == ["thing"]
+
+
+def test_a_cache_that_cannot_be_created_is_one_line(tmp_path, monkeypatch):
+    (tmp_path / "file").touch()
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "file"))
+    with pytest.raises(LabError, match=r"^cannot write to .*/file.* \(Not a directory\): make room, or set XDG_CACHE_HOME"):
+        cache.make("thing", "k1", lambda folder: None)
+
+
+def test_threads_that_want_one_thing_build_it_once():
+    builds = []
+
+    def build(folder):
+        builds.append(folder)
+        time.sleep(0.05)
+
+    threads = [threading.Thread(target=cache.make, args=("thing", "k1", build)) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert len(builds) == 1
+
+
+def _build_slowly(log):
+    def build(folder):
+        with log.open("a") as file:
+            file.write("built\n")
+        time.sleep(0.1)
+        (folder / "part").touch()
+
+    made = cache.make("thing", "k1", build)
+    os._exit(0 if (made / "part").exists() else 1)
+
+
+def test_processes_that_want_one_thing_build_it_once(tmp_path):
+    log = tmp_path / "log"
+    several = [multiprocessing.get_context("spawn").Process(target=_build_slowly, args=(log,)) for _ in range(2)]
+    for process in several:
+        process.start()
+    for process in several:
+        process.join()
+    assert [process.exitcode for process in several] == [0, 0]
+    assert log.read_text() == "built\n"
+
+
+def test_need_space(tmp_path):
+    cache.need_space(tmp_path / "not" / "there" / "yet", 1, "the image")
+    with pytest.raises(LabError) as error:
+        cache.need_space(tmp_path / "not" / "there", 10**9, "the image")
+    line = str(error.value)
+    assert line.startswith("the image needs 1000000000 MB of disk and there are ")
+    assert line.endswith(f" MB, in {tmp_path}: make room, or set XDG_CACHE_HOME to a folder on another disk")
+
+
+def test_need_programs(tmp_path, monkeypatch):
+    monkeypatch.setenv("PATH", str(tmp_path))
+    cache.need_programs({}, "the image")
+    with pytest.raises(LabError) as error:
+        cache.need_programs({"nosuchd": "nosuch", "nosuch-tool": "nosuch", "other": "another"}, "the image")
+    assert str(error.value) == "the image needs nosuchd, nosuch-tool, other: apt-get install another nosuch"
+
+
+def test_programs_of_root_are_found_with_the_path_of_an_ordinary_user(tmp_path, monkeypatch):
+    monkeypatch.setenv("PATH", str(tmp_path))
+    assert cache.search_path() == f"{tmp_path}:/usr/local/sbin:/usr/sbin:/sbin"
+
+
+def test_a_program_that_fails_is_one_line_with_its_last_words_and_a_log(tmp_path, home):
+    log = tmp_path / "build.log"
+    with pytest.raises(LabError) as error:
+        cache.run(["sh", "-c", "echo first; for i in 1 2 3 4; do echo line $i >&2; done; exit 3"], log, "building it")
+    kept = home / "log" / "build.log"
+    assert str(error.value) == f"building it failed (3): line 2 | line 3 | line 4, log {kept}"
+    assert kept.read_text() == "first\nline 1\nline 2\nline 3\nline 4\n"
+
+
+def test_error_lines_are_preferred_and_hints_win(tmp_path, home):
+    log = tmp_path / "build.log"
+    script = "echo E: no such package; echo chatter; echo more; echo Could not resolve; exit 100"
+    with pytest.raises(LabError, match=r"^fetching failed \(100\): E: no such package, log "):
+        cache.run(["sh", "-c", script], log, "fetching")
+    with pytest.raises(LabError) as error:
+        cache.run(["sh", "-c", script], log, "fetching", hints=[("nothing", "no"), ("Could not resolve", "check the network")])
+    assert str(error.value) == f"fetching failed, log {home / 'log' / 'build.log'}: check the network"
+
+
+def test_programs_of_a_build_get_the_c_locale_and_no_input(tmp_path):
+    log = tmp_path / "log"
+    cache.run(["sh", "-c", "echo $LC_ALL; cat; pwd"], log, "it", cwd=tmp_path)
+    assert log.read_text() == f"C\n{tmp_path}\n"
+
+
+def test_a_program_of_a_build_ends_with_the_one_who_builds(tmp_path):
+    script = f"""
+import sys
+from pathlib import Path
+from slownet.lab import cache
+cache.run(["sh", "-c", "echo $$; exec sleep 1000"], Path({str(tmp_path / "log")!r}), "it")
+"""
+    with subprocess.Popen([sys.executable, "-c", script]) as builder:
+        pid = _wait_for(lambda: (tmp_path / "log").exists() and (tmp_path / "log").read_text().strip())
+        builder.send_signal(signal.SIGKILL)
+    _wait_for(lambda: not _runs(int(pid)))
+
+
+def _runs(pid):
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rsplit(")")[1].split()[0] != "Z"
+    except FileNotFoundError:
+        return False
+
+
+def _wait_for(condition):
+    deadline = time.monotonic() + 20
+    while not (value := condition()):
+        assert time.monotonic() < deadline
+        time.sleep(0.01)
+    return value

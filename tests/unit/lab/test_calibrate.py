@@ -1,0 +1,87 @@
+import json
+from pathlib import Path
+
+import pytest
+
+from slownet.errors import LabError
+from slownet.lab import calibrate
+from slownet.lab.kernel import Kernel
+from slownet.lab.parts import Parts
+
+
+class FakeLab:
+    def __init__(self, outputs, status):
+        self._outputs, self._status = outputs, status
+
+    def run(self, argv, *, stdout):
+        assert Path(argv[0]).name == "probe"
+        stdout(json.dumps(self._outputs.pop(0)).encode())
+        return self._status
+
+
+@pytest.fixture
+def parts(tmp_path, monkeypatch):
+    """Parts whose probe prints 10, 8 and 9 natively for each cost."""
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    tools = tmp_path / "tools"
+    tools.mkdir()
+    probe = tools / "probe"
+    probe.write_text(
+        f"#!/bin/sh\nn=$(cat {tmp_path}/n 2>/dev/null || echo 0)\necho $((n + 1)) > {tmp_path}/n\n"
+        'set -- 10 8 9\nshift $n\necho "{\\"trip\\": $1, \\"spawn\\": $1, \\"work\\": $1}"\n'
+    )
+    probe.chmod(0o755)
+    return Parts(Kernel(tmp_path / "key" / "linux", "7.3.4", "linux-source"), None, tools)
+
+
+@pytest.fixture
+def inside(monkeypatch):
+    """What the probe prints in the lab, boot by boot."""
+    state = {"outputs": [], "status": 0, "boots": 0}
+
+    def lab(self, clock, *, shares):
+        assert clock.kind == "real"
+        assert [each.path for each in shares] == [self.tools]
+        state["boots"] += 1
+        return FakeLab(state["outputs"], state["status"])
+
+    monkeypatch.setattr(Parts, "lab", lab)
+    return state
+
+
+def costs(trip, spawn, work):
+    return {"trip": trip, "spawn": spawn, "work": work}
+
+
+def test_the_lowest_of_each_cost_counts_and_the_ratio_is_geometric(parts, inside):
+    inside["outputs"] = [costs(90, 16, 999), costs(64, 99, 16), costs(99, 99, 99)]
+    measured = calibrate.tdf(parts)
+    assert measured == {
+        "tdf": 3,  # (64/8 * 16/8 * 16/8) ** (1/3) = 3.175
+        "ratio": 3.175,
+        "native": costs(8, 8, 8),
+        "lab": costs(64, 16, 16),
+    }
+
+
+def test_it_is_measured_once_for_a_kernel(parts, inside):
+    inside["outputs"] = [costs(80, 80, 80)] * 3
+    first = calibrate.tdf(parts)
+    assert calibrate.tdf(parts) == first
+    assert inside["boots"] == 3
+    other = Parts(Kernel(parts.kernel.path, "6.12.1", "x"), None, parts.tools)
+    with pytest.raises((IndexError, LabError)):  # measures again: the fake has nothing more to say
+        calibrate.tdf(other)
+
+
+def test_a_lab_that_is_quicker_than_the_host_has_a_factor_of_one(parts, inside):
+    inside["outputs"] = [costs(1, 1, 1)] * 3
+    assert calibrate.tdf(parts)["tdf"] == 1
+
+
+def test_a_probe_that_fails_is_one_line_and_nothing_is_kept(parts, inside, tmp_path):
+    inside["outputs"] = [costs(1, 1, 1)]
+    inside["status"] = 1
+    with pytest.raises(LabError, match=r"^the probe of the CPU ended with 1 in the lab$"):
+        calibrate.tdf(parts)
+    assert list((tmp_path / "cache").rglob("*.json")) == []

@@ -1,0 +1,100 @@
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from slownet.errors import LabError
+from slownet.lab import commands, place
+from slownet.lab.place import Interrupts, Place
+
+
+@pytest.mark.parametrize(
+    "folder",
+    ["/", "/etc", "/etc/x", "/usr/lib/x", "/tmp", "/root", "/opt", "/opt/slownet", "/opt/slownet/venv", "/var", "/var/lib", "/var/www",
+     "/var/lib/slownet/wordpress", "/proc/1", "/run/user/0", "/dev/shm"],
+)  # fmt: skip
+def test_folders_that_would_hide_the_labs_own(folder, monkeypatch):
+    assert commands._hides(Path(folder))
+    monkeypatch.setattr(Path, "is_dir", lambda self: True)
+    monkeypatch.setattr(Path, "resolve", lambda self: self)
+    with pytest.raises(LabError) as error:
+        commands._checked(Path(folder))
+    assert str(error.value) == f"{folder} would hide the lab's own, --share: name another folder, one of its own"
+
+
+@pytest.mark.parametrize(
+    "folder", ["/home/a", "/home", "/root/x", "/tmp/x", "/work", "/opt/x", "/var/lib/jenkins", "/var/tmp/x", "/srv", "/mnt/c d"]
+)
+def test_folders_that_a_lab_can_have(folder):
+    assert not commands._hides(Path(folder))
+
+
+def test_a_share_that_is_no_folder_is_one_line(tmp_path):
+    (tmp_path / "file").touch()
+    for each in (tmp_path / "file", tmp_path / "nothing"):
+        with pytest.raises(LabError) as error:
+            commands._checked(each)
+        assert str(error.value) == f"{each} is no folder, --share: name a folder of this machine"
+
+
+def test_a_share_is_what_it_points_to(tmp_path):
+    (tmp_path / "folder").mkdir()
+    (tmp_path / "link").symlink_to("folder")
+    assert commands._checked(tmp_path / "link") == tmp_path / "folder"
+
+
+def test_signals_go_to_the_place_while_it_runs(monkeypatch):
+    heard = []
+    monkeypatch.setattr(Place, "signal", lambda self, number: heard.append(number))
+    before = signal.getsignal(signal.SIGTERM)
+    with Interrupts(Place(None, {})) as interrupts:
+        os.kill(os.getpid(), signal.SIGTERM)
+        os.kill(os.getpid(), signal.SIGHUP)
+    assert heard == [signal.SIGTERM, signal.SIGHUP]
+    assert interrupts.received == signal.SIGHUP
+    assert signal.getsignal(signal.SIGTERM) == before
+
+
+def test_a_signal_that_the_caller_ignores_stays_ignored(monkeypatch):
+    monkeypatch.setattr(Place, "signal", lambda self, number: pytest.fail("passed on"))
+    before = signal.signal(signal.SIGHUP, signal.SIG_IGN)
+    try:
+        with Interrupts(Place(None, {})) as interrupts:
+            os.kill(os.getpid(), signal.SIGHUP)
+        assert interrupts.received == 0
+        assert signal.getsignal(signal.SIGHUP) == signal.SIG_IGN
+    finally:
+        signal.signal(signal.SIGHUP, before)
+
+
+def test_the_environment_of_a_lab_has_nothing_of_the_callers(monkeypatch):
+    monkeypatch.setenv("SECRET", "1")
+    monkeypatch.setenv("PATH", "/mine")
+    environment = place.lab_environment(place.Clock("virtual", 3))
+    assert "SECRET" not in environment
+    assert "/mine" not in environment["PATH"]
+    assert environment["PATH"].startswith("/opt/slownet/venv/bin:")
+    assert environment["PYTHONPATH"] == str(place.PACKAGE.parent)
+
+
+def test_the_code_goes_in_read_only():
+    share = place.code_shares()[0]
+    assert not share.writable
+    assert place.PACKAGE.is_relative_to(share.path)
+
+
+@pytest.mark.parametrize("closed", [(0,), (1,), (2,), (0, 1, 2)])
+def test_descriptors_that_are_closed_are_opened_before_anything_gets_their_numbers(closed):
+    script = f"""
+import os
+from slownet.lab import commands
+for fd in {closed!r}: os.close(fd)
+commands._open_what_is_closed()
+assert all(os.readlink(f"/proc/self/fd/{{fd}}") == "/dev/null" for fd in {closed!r})
+assert os.open("/dev/null", os.O_RDONLY) == 3 or True
+os._exit(7 if min(os.dup(0), 99) >= 3 else 1)
+"""
+    assert subprocess.run([sys.executable, "-c", script], check=False, capture_output=True).returncode == 7

@@ -1,0 +1,90 @@
+import json
+import shutil
+from pathlib import Path
+
+import pytest
+
+from slownet.errors import LabError
+from slownet.lab import kernel
+from slownet.lab.kernel import Kernel
+
+
+@pytest.fixture
+def files(tmp_path, monkeypatch):
+    folder = tmp_path / "linux"
+    folder.mkdir()
+    monkeypatch.setattr(kernel, "FILES", folder)
+    return folder
+
+
+def names(series):
+    return [[path.name for path in variants] for variants in series]
+
+
+def test_patches_go_by_number_and_of_one_number_the_newest_first(files):
+    for name in ("0002-b.patch", "0001-a.patch", "0003-time-6.12.patch", "0003-time-7.patch", "lab.config"):
+        (files / name).touch()
+    assert names(kernel._series()) == [["0001-a.patch"], ["0002-b.patch"], ["0003-time-7.patch", "0003-time-6.12.patch"]]
+
+
+def test_the_real_patches_are_a_series():
+    series = names(kernel._series())
+    assert [variants[0][:4] for variants in series] == [f"{i:04d}" for i in range(1, len(series) + 1)]
+
+
+def test_newer_sources_are_tried_first():
+    debs = [Path(f"linux-source-{version}_{version}.1_all.deb") for version in ("6.9", "6.12", "7.2", "7.10", "6.12.3")]
+    order = [deb.name.split("_")[0] for deb in kernel._newest_first(debs)]
+    assert order == [f"linux-source-{version}" for version in ("7.10", "7.2", "6.12.3", "6.12", "6.9")]
+
+
+@pytest.mark.parametrize(
+    ("release", "arguments"),
+    [("6.12.94", []), ("6.15", []), ("6.16.1", ["seccomp=auto"]), ("7.2.6", ["seccomp=auto"]), ("10.0.1", ["seccomp=auto"])],
+)
+def test_releases_that_have_seccomp_use_it(release, arguments):
+    assert Kernel(Path("linux"), release, "linux-source").arguments == arguments
+
+
+def test_the_key_follows_patches_and_configuration(files):
+    (files / "0001-a.patch").write_text("a")
+    (files / "lab.config").write_text("CONFIG_A=y")
+    before = kernel._key()
+    (files / "lab.config").write_text("CONFIG_A=n")
+    changed = kernel._key()
+    (files / "0002-b.patch").write_text("")
+    assert len({before, changed, kernel._key()}) == 3
+
+
+def test_a_kernel_that_was_built_is_found_with_its_facts(files, tmp_path, monkeypatch):
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    assert kernel.find() is None
+    folder = kernel.cache.make(
+        "kernel", kernel._key(), lambda half: (half / "kernel.json").write_text(json.dumps({"release": "7.2.1", "source": "s"}))
+    )
+    found = kernel.find()
+    assert found == Kernel(folder / "linux", "7.2.1", "s")
+    assert found.description == "7.2.1 (User-Mode Linux, s)"
+
+
+@pytest.fixture
+def tree(tmp_path):
+    tree = tmp_path / "tree"
+    tree.mkdir()
+    (tree / "time.c").write_text("one\ntwo\nthree\n")
+    return tree
+
+
+def diff(old, new):
+    return f"Why.\n\n--- a/time.c\n+++ b/time.c\n@@ -1,3 +1,3 @@\n one\n-{old}\n+{new}\n three\n"
+
+
+@pytest.mark.skipif(not shutil.which("patch"), reason="the build of a kernel installs patch")
+def test_of_patches_for_several_releases_the_one_that_fits_is_applied(files, tree, tmp_path):
+    (files / "0001-x-7.patch").write_text(diff("TWO", "seven"))
+    (files / "0001-x-6.12.patch").write_text(diff("two", "six"))
+    kernel._patch(tree, tmp_path / "log")
+    assert (tree / "time.c").read_text() == "one\nsix\nthree\n"
+    (files / "0002-y.patch").write_text(diff("two", "again"))
+    with pytest.raises(LabError, match=r"^0001-x-7\.patch does not fit this kernel|^0002-y\.patch does not fit this kernel"):
+        kernel._patch(tree, tmp_path / "log")

@@ -1,0 +1,86 @@
+import os
+
+import pytest
+
+from slownet.lab import native
+
+ALL = ["mn", "ovs-vsctl", "ovs-vswitchd", "tc", "unshare", "genl", "modprobe"]
+
+
+@pytest.fixture
+def programs(tmp_path, monkeypatch):
+    """Writes fake programs; nothing else is on PATH. Returns the function that writes one, and the folder."""
+    folder = tmp_path / "bin"
+    folder.mkdir()
+    monkeypatch.setattr(native.cache, "search_path", lambda: str(folder))
+    monkeypatch.setattr(native.os, "geteuid", lambda: 0)
+    monkeypatch.delenv(native.INSIDE, raising=False)
+    monkeypatch.setenv("PATH", str(folder))
+
+    def write(name, script="exit 0"):
+        path = folder / name
+        path.write_text(f'#!/bin/sh\necho "$0" "$@" >> {tmp_path}/calls\n{script}\n')
+        path.chmod(0o755)
+
+    for each in ALL:
+        write(each)
+    write.calls = lambda: [line.removeprefix(f"{folder}/") for line in (tmp_path / "calls").read_text().splitlines()]
+    write.folder = folder
+    return write
+
+
+def test_nothing_is_tried_without_root(programs, monkeypatch, tmp_path):
+    monkeypatch.setattr(native.os, "geteuid", lambda: 1000)
+    assert native.lacks() == ["root"]
+    assert not (tmp_path / "calls").exists()
+
+
+def test_an_able_machine_lacks_nothing(programs):
+    assert native.lacks() == []
+    assert programs.calls() == [
+        "modprobe --all --quiet sch_netem sch_htb openvswitch",
+        "unshare --net tc qdisc add dev lo root netem delay 1ms",
+        "unshare --net tc qdisc add dev lo root htb",
+        "genl ctrl get name ovs_datapath",
+    ]
+
+
+def test_a_missing_program_is_named(programs):
+    for each in ("mn", "ovs-vswitchd"):
+        (programs.folder / each).unlink()
+    assert native.lacks() == ["the program mn", "the program ovs-vswitchd"]
+
+
+def test_what_the_kernel_lacks_is_found_by_trying(programs):
+    programs("unshare", 'case "$*" in *netem*) exit 2;; esac')
+    programs("genl", "exit 1")
+    assert native.lacks() == ["netem", "Open vSwitch in the kernel"]
+    (programs.folder / "unshare").unlink()
+    assert native.lacks() == ["netem", "HTB", "Open vSwitch in the kernel"]
+
+
+def test_inside_a_lab_there_are_no_modules(programs, monkeypatch):
+    monkeypatch.setenv(native.INSIDE, "inf")
+    assert native.inside_lab()
+    assert native.cpu_is_free()
+    assert native.lacks() == []
+    assert not any("modprobe" in call for call in programs.calls())
+
+
+def test_a_machine_without_modprobe_is_tried_all_the_same(programs):
+    (programs.folder / "modprobe").unlink()
+    assert native.lacks() == []
+
+
+def test_versions_are_those_of_installed_packages(programs):
+    programs("dpkg-query", "echo bash 5.2-1; echo mininet 2.3; echo")
+    versions = native.versions()
+    assert all(name in ("bash", "mininet") and version for name, version in versions.items())
+    (programs.folder / "dpkg-query").unlink()
+    assert native.versions() == {}
+
+
+def test_this_process_is_not_inside_a_lab(monkeypatch):
+    monkeypatch.delenv(native.INSIDE, raising=False)
+    assert not native.inside_lab()
+    assert os.environ.get(native.INSIDE) is None
