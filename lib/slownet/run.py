@@ -117,7 +117,7 @@ def _judgements(run: RunData, each: Plan, siblings: Mapping[str, RunData]) -> li
     for claim in each.experiment.judged_by:
         try:
             judgements.append(claim.judge(run, siblings))
-        except ExperimentError:
+        except SlownetError:
             if whole:  # with other cells than the experiment's own a claim may have nothing to speak of
                 raise
     return judgements
@@ -162,9 +162,9 @@ def _measure(each: Plan, place: Place, follow: Follow) -> None:
 
 
 def _shares(each: Plan) -> list[Share]:
-    shares = [Share(each.directory, writable=True)]
     source = Path(each.facts["source"])
-    return [*shares, Share(source.parent)] if source.suffix == ".py" else shares
+    code = [Share(source.parent)] if source.suffix == ".py" else []
+    return [*code, Share(each.directory, writable=True)]
 
 
 def _lines(handle: Callable[[dict[str, Any]], None]) -> Callable[[bytes], None]:

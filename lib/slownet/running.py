@@ -72,9 +72,9 @@ def _chosen(vary: Sequence[str]) -> dict[str, list[str]]:
 def _say_what_is_left(plan: runs.Plan) -> None:
     samples = plan.directory / "samples.jsonl"
     count = len(samples.read_text().splitlines()) if samples.exists() else 0
-    print(f"slownet: {count} of {len(plan.cells)} cells of {plan.experiment.name} are in {plan.directory}", file=sys.stderr)
     if count:
-        print(f"slownet: continue with: slownet run --resume {plan.directory}", file=sys.stderr)
+        kept = f"{count} of {len(plan.cells)} cells of {plan.experiment.name} are kept"
+        print(f"slownet: {kept}, continue with: slownet run --resume {plan.directory}", file=sys.stderr)
 
 
 class Follower:
@@ -89,7 +89,8 @@ class Follower:
             TimeElapsedColumn(),
             TextColumn("{task.fields[now]}"),
         )
-        self._progress = Progress(*columns, console=Console(stderr=True), transient=True)
+        console = Console(stderr=True)
+        self._progress = Progress(*columns, console=console, transient=True, disable=not console.is_terminal)
         self._tasks = {
             each.experiment.name: self._progress.add_task(each.experiment.name, total=len(each.cells), now="booting")
             for each in plans

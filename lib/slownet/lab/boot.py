@@ -49,6 +49,15 @@ class Share:
         return ("rw" if self.writable else "ro", str(self.path), self.at or str(self.path))
 
 
+def check_megabytes(megabytes: int) -> int:
+    """The memory of a lab. Raises LabError if nothing can run in so little."""
+    if megabytes < LEAST_MEGABYTES:
+        raise LabError(
+            f"{megabytes} MB of memory are too little for a lab", where="--memory", fix=f"give it {LEAST_MEGABYTES} MB or more"
+        )
+    return megabytes
+
+
 @dataclass
 class Lab:
     """What to boot. `run` may be called once; `signal` ends its command from outside."""
@@ -62,12 +71,7 @@ class Lab:
     shares: Sequence[Share] = ()
 
     def __post_init__(self) -> None:
-        if self.megabytes < LEAST_MEGABYTES:
-            raise LabError(
-                f"{self.megabytes} MB of memory are too little for a lab",
-                where="--memory",
-                fix=f"give it {LEAST_MEGABYTES} MB or more",
-            )
+        check_megabytes(self.megabytes)
         self._run: _Run | None = None
         self._asked_to_end = 0
 

@@ -16,7 +16,7 @@ import slownet
 from slownet.errors import LabError, nearest
 from slownet.lab import calibrate, native
 from slownet.lab import parts as lab_parts
-from slownet.lab.boot import MEGABYTES, Lab, Share, Sink
+from slownet.lab.boot import MEGABYTES, Lab, Share, Sink, check_megabytes
 from slownet.lab.clock import Clock, check_kind, check_tdf
 from slownet.lab.inplace import InPlace
 
@@ -67,7 +67,9 @@ class Place:
                 return here.run(
                     argv, env=env or {}, cwd=cwd, stdin=stdin, stdout=stdout, stderr=stderr, on_terminal=terminal is not None
                 )
-        lab = self.parts.lab(self.clock, megabytes=self.megabytes, shares=[*code_shares(), *shares])
+        # Outer folders first: a share mounted later would hide one inside it.
+        nested = sorted([*code_shares(), *shares], key=lambda share: len(share.path.parts))
+        lab = self.parts.lab(self.clock, megabytes=self.megabytes, shares=nested)
         with self._as_running(lab):
             return lab.run(
                 argv, env={**lab_environment(self.clock), **(env or {})}, cwd=str(cwd) if cwd else "", stdin=stdin,
@@ -128,6 +130,7 @@ def choose(place: str = "auto", clock: str | None = None, tdf: str | None = None
             where="--tdf",
             fix="leave out --tdf or --clock real",
         )
+    check_megabytes(megabytes)
     wants_virtual = kind == "virtual" or tdf is not None
     if place == "native" or (place == "auto" and not wants_virtual):
         missing = native.lacks()

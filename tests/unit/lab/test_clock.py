@@ -3,9 +3,8 @@ import math
 import pytest
 
 from slownet.errors import LabError
-from slownet.lab import clock, native, place
+from slownet.lab import calibrate, clock, native, parts, place
 from slownet.lab.clock import Clock
-from slownet.lab.parts import Parts
 
 
 def test_the_real_clock_needs_no_arguments():
@@ -24,36 +23,16 @@ def test_a_time_dilation_factor(text, value):
     assert clock.check_tdf(text) == value
 
 
-BAD_FACTORS = [
-    "",
-    "0",
-    "-1",
-    "+4",
-    "1.5",
-    "4x",
-    " 4",
-    "1e3",
-    "0x10",
-    "1000000",
-    "Inf",
-    "infinity",
-    "nan",
-    "AUTO",
-    "٣",
-    "²",
-    "4\n5",
-]
+BAD_FACTORS = ["", "0", "-1", "+4", "1.5", "4x", " 4", "1e3", "0x10", "1000000", "Inf", "infinity", "nan", "AUTO", "٣", "4\n5"]
 
 
 @pytest.mark.parametrize("text", BAD_FACTORS)
 def test_any_other_factor_is_one_line(text):
     with pytest.raises(LabError) as error:
         place.choose("lab", tdf=text)
-    line = " ".join(text.split())
-    assert str(error.value) in (
-        f"unclear time dilation factor '{text}', --tdf: write a whole number from 1 to 999999, inf or auto",
-        f"unclear time dilation factor '{line}', --tdf: write a whole number from 1 to 999999, inf or auto",
-        f"unclear time dilation factor ' {line}', --tdf: write a whole number from 1 to 999999, inf or auto",
+    shown = text.replace("\n", " ")
+    assert str(error.value) == (
+        f"unclear time dilation factor '{shown}', --tdf: write a whole number from 1 to 999999, inf or auto"
     )
 
 
@@ -102,10 +81,10 @@ def unable(monkeypatch):
 @pytest.fixture
 def built(monkeypatch):
     """A lab that was built and measured: nothing of it is looked at here."""
-    parts = Parts(_Made(), _Made(), None)
-    monkeypatch.setattr(place.parts, "need", lambda: parts)
-    monkeypatch.setattr(place.calibrate, "tdf", lambda parts: {"tdf": 3, "ratio": 3.3})
-    return parts
+    made = parts.Parts(_Made(), _Made(), None)
+    monkeypatch.setattr(parts, "need", lambda: made)
+    monkeypatch.setattr(calibrate, "tdf", lambda parts: {"tdf": 3, "ratio": 3.3})
+    return made
 
 
 class _Made:
@@ -153,6 +132,6 @@ def test_the_clock_of_a_lab(unable, built, asked, clock):
 
 
 def test_a_lab_that_is_not_built_is_one_line(unable, monkeypatch):
-    monkeypatch.setattr(place.parts, "find", lambda: None)
+    monkeypatch.setattr(parts, "find", lambda: None)
     with pytest.raises(LabError, match=r"^the lab is not built on this machine, or not for this version: slownet lab build$"):
         place.choose("lab")
