@@ -23,11 +23,18 @@ def explain(console: str, status: int, megabytes: int, host_is_full: bool) -> La
     if status == -signal.SIGBUS or host_is_full:
         return LabError("the host has no room left for the lab's memory", fix="free some, or ask for less with --memory")
     if "memory" in why.lower() or any(sign in console for sign in _SIGNS_OF_LITTLE_MEMORY):
-        return LabError(f"the lab ran out of its {megabytes} MB of memory", fix="give it more with --memory")
+        return full("memory", megabytes)
     if why:
         return LabError(f"the lab's kernel panicked: {why}")
     last = [line for line in console.splitlines() if line.strip()][-1:] or ["it said nothing"]
     return LabError(f"the lab died ({_told(status)}): {last[0]}")
+
+
+def full(what: str, megabytes: int) -> LabError:
+    """The error for a lab whose "disk" or "memory" was too small for its command."""
+    disk = f"the lab's disk is full: it is three quarters of its {megabytes} MB of memory"
+    memory = f"the lab ran out of its {megabytes} MB of memory"
+    return LabError(disk if what == "disk" else memory, fix="give it more with --memory")
 
 
 def _told(status: int) -> str:

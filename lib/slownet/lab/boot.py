@@ -126,7 +126,7 @@ class _Run:
         self._said = b""
         self._status: int | None = None
         self._message = ""
-        self._disk_full = False
+        self._full = b""
         self._started = False
         self._late = False
         self._late_at = time.monotonic() + BOOT_S
@@ -223,8 +223,8 @@ class _Run:
         elif kind == frames.EXIT:
             self._status = os.waitstatus_to_exitcode(int(payload))
             self._must_end_soon()
-        elif kind == frames.DISK_FULL:
-            self._disk_full = True
+        elif kind == frames.FULL:
+            self._full = payload
         elif kind == frames.MESSAGE:
             self._message = payload.decode(errors="replace")
             self._must_end_soon()
@@ -245,11 +245,8 @@ class _Run:
             if self._asked_to_end:
                 return -self._asked_to_end
             raise self._why_it_died()
-        if self._disk_full and self._status:
-            raise LabError(
-                f"the lab's disk is full: it is three quarters of its {self._megabytes} MB of memory",
-                fix="give it more with --memory",
-            )
+        if self._full and self._status:
+            raise autopsy.full(self._full.decode(), self._megabytes)
         return self._status
 
     def _why_it_died(self) -> LabError:

@@ -11,6 +11,7 @@ import re
 import shutil
 import subprocess
 import sys
+import time
 from dataclasses import dataclass
 from importlib import metadata
 from pathlib import Path
@@ -35,6 +36,7 @@ class Image:
     path: Path
     key: str
     packages: dict[str, str]
+    built: int  # seconds since 1970
 
     @property
     def description(self) -> str:
@@ -82,7 +84,7 @@ def build() -> Image:
 
 def _load(folder: Path) -> Image:
     facts = json.loads((folder / "image.json").read_text())
-    return Image(folder / "image.squashfs", folder.name, facts["packages"])
+    return Image(folder / "image.squashfs", folder.name, facts["packages"], facts["built"])
 
 
 def _build(folder: Path) -> None:
@@ -98,7 +100,7 @@ def _build(folder: Path) -> None:
     (kit / "requirements.txt").write_text("\n".join(requirements()) + "\n")
     _fetch_wheels(kit, log)
     _debootstrap(kit, work, folder / "image.squashfs", log)
-    (folder / "image.json").write_text(json.dumps({"packages": _versions(log)}, indent=1) + "\n")
+    (folder / "image.json").write_text(json.dumps({"built": int(time.time()), "packages": _versions(log)}, indent=1) + "\n")
     shutil.rmtree(work)
 
 

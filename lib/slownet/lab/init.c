@@ -6,7 +6,8 @@
  *
  *   to the host    R ready   O, E output and error output of the command
  *                  T how many bytes of jobs and input were taken, heads included
- *                  F the lab's disk is full   M a message, the lab cannot go on
+ *                  F what of the lab is full, "disk" or "memory"
+ *                  M a message, the lab cannot go on
  *                  X how the command ended, as wait(2) tells it
  *   from the host  J a piece of the job, empty: its end. "key=value" strings,
  *                  each ended by a NUL
@@ -42,6 +43,7 @@
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/statvfs.h>
+#include <sys/sysinfo.h>
 #include <sys/time.h>
 #include <sys/wait.h>
 #include <termios.h>
@@ -50,6 +52,7 @@
 #define CHANNEL "/dev/tty1"
 #define IMAGE "/dev/ubda"
 #define CHUNK 4096
+#define GROUP "/sys/fs/cgroup/command"
 #define WINDOW_BYTES 3072
 #define HEAD_BYTES 5
 
@@ -244,6 +247,25 @@ static void enter_image(void)
 	symlink("/proc/self/fd/2", "/dev/stderr");
 }
 
+/*
+ * The command gets all but a sixteenth of the memory. Without that rest a full lab
+ * hangs: the image's pages are read with GFP_NOIO, which waits for memory but never
+ * calls the OOM killer. If the rest is used up all the same, nothing can be said any
+ * more, so the kernel is to end the lab.
+ */
+static void limit_memory(void)
+{
+	struct sysinfo info;
+	char text[24];
+
+	write_file("/proc/sys/vm/panic_on_oom", "1");
+	write_file("/sys/fs/cgroup/cgroup.subtree_control", "+memory");
+	mkdir(GROUP, 0755);
+	sysinfo(&info);
+	snprintf(text, sizeof(text), "%llu", (unsigned long long)info.totalram * info.mem_unit / 16 * 15);
+	write_file(GROUP "/memory.max", text);
+}
+
 static void settle(void)
 {
 	struct ifreq lo = { .ifr_name = "lo", .ifr_flags = IFF_UP | IFF_RUNNING };
@@ -252,8 +274,7 @@ static void settle(void)
 	ioctl(fd, SIOCSIFFLAGS, &lo);
 	close(fd);
 	sethostname("lab", 3);
-	/* A lab that ran out of memory has nothing to say any more: end it. */
-	write_file("/proc/sys/vm/panic_on_oom", "1");
+	limit_memory();
 	setenv("PATH", "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin", 1);
 	setenv("HOME", "/root", 1);
 }
@@ -342,6 +363,7 @@ static void run_words(struct job *job)
 	int status = 126;
 	sigset_t none;
 
+	write_file(GROUP "/cgroup.procs", "0");
 	sigemptyset(&none);
 	sigprocmask(SIG_SETMASK, &none, NULL);
 	signal(SIGPIPE, SIG_DFL);
@@ -483,12 +505,22 @@ static int reap(pid_t of_interest, int *status)
 	return ended;
 }
 
-static void report_disk(void)
+/* Tells the host of what there was too little. */
+static void report_full(void)
 {
+	FILE *events = fopen(GROUP "/memory.events", "re");
+	unsigned long killed = 0;
 	struct statvfs now;
+	char line[64];
 
-	if (disk >= 0 && !fstatvfs(disk, &now) && now.f_bavail * now.f_bsize < 65536)
-		send_frame('F', NULL, 0);
+	while (events && fgets(line, sizeof(line), events))
+		sscanf(line, "oom_kill %lu", &killed);
+	if (events)
+		fclose(events);
+	if (killed)
+		send_frame('F', "memory", 6);
+	else if (disk >= 0 && !fstatvfs(disk, &now) && now.f_bavail * now.f_bsize < 65536)
+		send_frame('F', "disk", 4);
 }
 
 /* Until the command ends. What it started and left behind ends with it. */
@@ -522,7 +554,7 @@ static int attend(struct command *command, int signals)
 			ended = reap(command->pid, &status);
 		}
 	}
-	report_disk();
+	report_full();
 	kill(-1, SIGKILL);
 	for (int i = 0; i < 2; i++) {
 		if (command->out[i] < 0)
