@@ -26,6 +26,8 @@ def explain(console: str, status: int, megabytes: int, host_is_full: bool) -> La
         return full("memory", megabytes)
     if why:
         return LabError(f"the lab's kernel panicked: {why}")
+    if status == 0:
+        return LabError("the command powered the lab off")
     last = [line for line in console.splitlines() if line.strip()][-1:] or ["it said nothing"]
     return LabError(f"the lab died ({_told(status)}): {last[0]}")
 

@@ -43,7 +43,7 @@ def build() -> None:
     from slownet.lab import parts
 
     def report(what: str, done: bool) -> None:
-        print(f"lab: {what} {'ready' if done else '...'}", file=sys.stderr, flush=True)
+        sys.stderr.write(f"lab: {what} {'ready' if done else '...'}\n")  # whole lines, from several threads
 
     print(_describe(parts.build(report)))
 

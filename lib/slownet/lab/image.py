@@ -89,7 +89,7 @@ def _load(folder: Path) -> Image:
 
 def _build(folder: Path) -> None:
     cache.need_programs(PROGRAMS, "building the lab's image")
-    cache.need_space(folder, MEGABYTES, "building the lab's image")
+    cache.need_space(cache.root(), MEGABYTES, "building the lab's image")
     work = folder / "work"
     kit = work / "kit"
     kit.mkdir(parents=True)

@@ -69,7 +69,7 @@ def _load(folder: Path) -> Kernel:
 
 def _build(folder: Path) -> None:
     cache.need_programs(PROGRAMS, "building the lab's kernel")
-    cache.need_space(folder, MEGABYTES, "building the lab's kernel")
+    cache.need_space(cache.root(), MEGABYTES, "building the lab's kernel")
     work = folder / "work"
     work.mkdir()
     log = work / "kernel.log"

@@ -97,7 +97,15 @@ PANIC = "EXT4-fs: whatever\n\nKernel panic - not syncing: {}\nCPU: 0 UID: 0 PID:
         ),
         ("Checking this\nhost cannot do that\n\n", 1, False, "the lab died (status 1): host cannot do that"),
         ("", -9, False, "the lab died (signal 9): it said nothing"),
+        ("reboot: System halted", 0, False, "the command powered the lab off"),
     ],
 )
 def test_why_a_lab_died(console, status, full, line):
     assert str(autopsy.explain(console, status, 512, full)) == line
+
+
+def test_what_of_a_lab_is_full():
+    assert str(autopsy.full("disk", 512)) == (
+        "the lab's disk is full: it is three quarters of its 512 MB of memory: give it more with --memory"
+    )
+    assert str(autopsy.full("memory", 512)) == "the lab ran out of its 512 MB of memory: give it more with --memory"

@@ -1,0 +1,94 @@
+"""What the tests of the commands share. They run the command line of this checkout as a process of its own."""
+
+import os
+import subprocess
+import sys
+
+import pytest
+
+from slownet.errors import SlownetError
+from slownet.lab import calibrate, parts
+
+SLOWNET = [sys.executable, "-m", "slownet.cli"]
+PATIENCE_S = 120
+
+
+@pytest.fixture(scope="session")
+def built():
+    """The parts of the lab; without them there is one line to say."""
+    try:
+        found = parts.need()
+        calibrate.tdf(found)
+    except SlownetError as error:
+        pytest.fail(str(error), pytrace=False)
+    return found
+
+
+class Command:
+    """`slownet lab exec`, run from a folder of its own."""
+
+    def __init__(self, folder):
+        self.folder = folder
+
+    def words(self, *command, options=()):
+        return [*SLOWNET, "lab", "exec", *options, "--", *command]
+
+    def __call__(self, *command, options=(), **others):
+        others = {"stdin": subprocess.DEVNULL, "cwd": self.folder, "timeout": PATIENCE_S} | others
+        if "input" in others:
+            del others["stdin"]
+        others = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE} | others
+        return subprocess.run(self.words(*command, options=options), check=False, **others)
+
+    def start(self, *command, options=(), **others):
+        others = {
+            "stdin": subprocess.DEVNULL,
+            "stdout": subprocess.PIPE,
+            "stderr": subprocess.PIPE,
+            "cwd": self.folder,
+        } | others
+        return subprocess.Popen(self.words(*command, options=options), **others)
+
+
+@pytest.fixture
+def execute(built, tmp_path):
+    """Runs a command in a lab: execute("ls", "/", options=["--tdf", "inf"]) -> CompletedProcess with bytes."""
+    folder = tmp_path / "folder"
+    folder.mkdir()
+    return Command(folder)
+
+
+def one_line(done):
+    """The line of a command that ended with a mistake or a failure of the lab."""
+    assert done.returncode == 2, done
+    text = done.stderr.decode()
+    assert text.startswith("slownet: "), text
+    assert text.count("\n") == 1, text
+    assert text.endswith("\n")
+    return text[len("slownet: ") : -1]
+
+
+def alive(pid):
+    """Whether that process runs (a zombie does not)."""
+    try:
+        with open(f"/proc/{pid}/stat") as stat:
+            return stat.read().rsplit(")", 1)[1].split()[0] not in "ZX"
+    except (FileNotFoundError, ProcessLookupError):
+        return False
+
+
+def session_of(pid):
+    """The processes of a session that run."""
+    members = []
+    for each in os.listdir("/proc"):
+        try:
+            if each.isdigit() and os.getsid(int(each)) == pid and alive(int(each)):
+                members.append(int(each))
+        except ProcessLookupError:
+            continue
+    return members
+
+
+def children_of(pid):
+    with open(f"/proc/{pid}/task/{pid}/children") as children:
+        return [int(each) for each in children.read().split()]
