@@ -12,7 +12,7 @@ from typing import Annotated, NoReturn
 import typer
 
 from slownet import __version__
-from slownet.errors import SlownetError
+from slownet.errors import ExperimentError, SlownetError
 from slownet.lab import cache
 from slownet.lab import commands as lab
 from slownet.lab.boot import MEGABYTES
@@ -58,8 +58,13 @@ def run(
 ) -> None:
     """Run experiments, judge their claims and write the report."""
     from slownet.lab.place import choose
+    from slownet.run import where_it_ran
     from slownet.running import run_and_show
 
+    if resume:
+        if clock or tdf:
+            raise ExperimentError("a run is continued on its own clock", where="--resume", fix="leave out --clock and --tdf")
+        place, clock, tdf = where_it_ran(resume)
     chosen = choose(place, clock, tdf, memory)
     raise typer.Exit(run_and_show(experiments or [], chosen, runs, vary or [], resume, as_json))
 

@@ -67,12 +67,23 @@ def plan(name: str, place: Place, root: Path, chosen: Mapping[str, Sequence[str]
 
 def resume(directory: Path) -> Plan:
     """The plan of a run that did not end. Raises SlownetError."""
+    facts = _facts(directory)
+    return Plan(find(facts["source"]), directory.resolve(), facts["planned"], facts)
+
+
+def where_it_ran(directory: Path) -> tuple[str, str, str | None]:
+    """Place, clock and TDF of a run, as `choose` takes them. Raises SlownetError."""
+    facts = _facts(directory)
+    return facts["place"], facts["clock"], str(facts["tdf"]) if facts["tdf"] else None
+
+
+def _facts(directory: Path) -> dict[str, Any]:
     try:
-        facts = json.loads((directory / "run.json").read_text())
-        name, cells = facts["source"], facts["planned"]
+        facts: dict[str, Any] = json.loads((directory / "run.json").read_text())
+        _ = facts["source"], facts["planned"], facts["place"], facts["clock"], facts["tdf"]
     except (OSError, ValueError, KeyError) as error:
         raise ExperimentError(f"{directory} is no run that can be continued", fix="name a directory with a run.json") from error
-    return Plan(find(name), directory.resolve(), cells, facts)
+    return facts
 
 
 def execute(plans: Sequence[Plan], place: Place, follow: Follow) -> list[RunData]:

@@ -30,6 +30,7 @@ MISTAKES = [
     (["run", "client_delay", "--memory", "lots"], "--memory"),
     (["run", "client_delay", "--place", "here"], "--place"),
     (["run", "--resume", "/nowhere"], "/nowhere"),
+    (["run", "--resume", "/nowhere", "--tdf", "inf"], "--tdf"),
     (["run", "nothing.py"], "nothing.py"),
     (["rnu"], "rnu"),
     (["run", "client_delay", "--jsno"], "--jsno"),
@@ -59,8 +60,9 @@ def test_list_names_experiments_and_questions(tmp_path):
 
 @pytest.fixture(scope="module")
 def both(tmp_path_factory):
+    """Both experiments where the CPU is free: what else this machine does has no say in the verdicts."""
     folder = tmp_path_factory.mktemp("both")
-    done = slownet("run", "client_delay", "database_delay", "--json", cwd=folder)
+    done = slownet("run", "client_delay", "database_delay", "--tdf", "inf", "--json", cwd=folder)
     return done, json.loads(done.stdout), folder
 
 
@@ -81,7 +83,7 @@ def test_json_has_what_was_promised(both):
     assert [run["experiment"] for run in printed["runs"]] == ["client_delay", "database_delay"]
     for run in printed["runs"]:
         assert run["clock"] == "virtual"
-        assert run["tdf"] >= 1
+        assert run["tdf"] == "inf"
         assert re.match(r"\d+\.\d+", run["kernel"])
         for cell in run["cells"]:
             for name in ("time_per_request_ms", "requests_per_second"):
@@ -98,7 +100,7 @@ def test_every_cell_was_pinged_and_had_its_delay(both):
     _, printed, _ = both
     for run in printed["runs"]:
         for rtt_ms, cell in cells(run).items():
-            assert rtt_ms - 0.02 <= cell["verified_rtt_ms"] <= rtt_ms + 1
+            assert rtt_ms - 0.02 <= cell["verified_rtt_ms"] <= rtt_ms + 0.1
 
 
 def test_the_database_side_hurts_more(both):
@@ -138,8 +140,25 @@ def test_the_run_directory_is_complete(both):
         assert not re.search(r'(src|href)="(https?:)?//', page)
 
 
+def test_two_runs_are_the_same_where_the_cpu_is_free(both, tmp_path):
+    _, printed, _ = both
+    again = json.loads(slownet("run", "client_delay", "--vary", "rtt=0ms,10ms", "--tdf", "inf", "--json", cwd=tmp_path).stdout)
+    for rtt_ms, cell in cells(again["runs"][0]).items():
+        first = cells(printed["runs"][0])[rtt_ms]["metrics"]["time_per_request_ms"]["mean"]
+        assert cell["metrics"]["time_per_request_ms"]["mean"] == pytest.approx(first, rel=0.005, abs=0.05)
+
+
+def test_the_clock_and_its_factor_by_default(tmp_path):
+    done = slownet("run", "client_delay", "--vary", "rtt=0ms,120ms", "--json", cwd=tmp_path)
+    (run,) = json.loads(done.stdout)["runs"]
+    assert run["clock"] == "virtual"
+    assert run["tdf"] >= 1
+    near, far = (cells(run)[rtt_ms]["metrics"]["time_per_request_ms"]["mean"] for rtt_ms in (0, 120))
+    assert far - near >= 4 * 120 * 0.95
+
+
 def test_a_kill_loses_nothing_and_a_run_can_be_continued(tmp_path):
-    words = [SLOWNET, "run", "client_delay", "--vary", "rtt=0ms,20ms,30ms,50ms"]
+    words = [SLOWNET, "run", "client_delay", "--vary", "rtt=0ms,20ms,30ms,50ms", "--tdf", "inf"]
     process = subprocess.Popen(words, cwd=tmp_path, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     samples = wait_for_a_sample(tmp_path, process)
     process.send_signal(signal.SIGKILL)

@@ -20,7 +20,7 @@ def explain(console: str, status: int, megabytes: int, host_is_full: bool) -> La
             f"the lab's clock stood still for {stood.group(1)} s while {stood.group(2)} was busy",
             fix="at --tdf inf busy programs get no time: use a number or --clock real",
         )
-    if status == -signal.SIGBUS or host_is_full:
+    if status == -signal.SIGBUS or why == f"Kernel mode signal {signal.SIGBUS:d}" or host_is_full:
         return LabError("the host has no room left for the lab's memory", fix="free some, or ask for less with --memory")
     if "memory" in why.lower() or any(sign in console for sign in _SIGNS_OF_LITTLE_MEMORY):
         return full("memory", megabytes)
@@ -28,8 +28,10 @@ def explain(console: str, status: int, megabytes: int, host_is_full: bool) -> La
         return LabError(f"the lab's kernel panicked: {why}")
     if status == 0:
         return LabError("the command powered the lab off")
+    if status < 0:
+        return LabError(f"the lab was ended by signal {-status}", fix="see whether this machine has enough memory")
     last = [line for line in console.splitlines() if line.strip()][-1:] or ["it said nothing"]
-    return LabError(f"the lab died ({_told(status)}): {last[0]}")
+    return LabError(f"the lab died (status {status}): {last[0]}")
 
 
 def full(what: str, megabytes: int) -> LabError:
@@ -37,7 +39,3 @@ def full(what: str, megabytes: int) -> LabError:
     disk = f"the lab's disk is full: it is three quarters of its {megabytes} MB of memory"
     memory = f"the lab ran out of its {megabytes} MB of memory"
     return LabError(disk if what == "disk" else memory, fix="give it more with --memory")
-
-
-def _told(status: int) -> str:
-    return f"signal {-status}" if status < 0 else f"status {status}"

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
+from slownet.errors import LabError
 from slownet.lab import cache
 
 SUITE = "trixie"
@@ -35,16 +36,18 @@ HINTS = (
 )
 
 
-def download(package_pattern: str, into: Path, log: Path) -> list[Path]:
-    """Fetches the packages whose names match an (apt) regular expression, from the suite and its backports.
+def download(package_pattern: str, rank: int, into: Path, log: Path) -> Path:
+    """Fetches one package from the suite or its backports: of those whose names match an (apt) regular expression the
+    newest for rank 1, the one before it for rank 2...
 
-    Returns the paths of the .deb files in `into`. Raises LabError.
+    Returns the path of the .deb file, in `into`. Raises LabError; also when there are fewer.
     """
     cache.need_programs(PROGRAMS, "fetching Debian packages")
+    names = f"apt-cache search --names-only '{package_pattern}' | cut -d' ' -f1 | sort -Vr | sed -n {rank}p"
     # In an ordinary user's name space the hooks are another user: only copy-out reaches the folder.
     fetch = (
-        f'cd "$1" && mkdir deb && cd deb && export APT_CONFIG="$MMDEBSTRAP_APT_CONFIG" && '
-        f"apt-get -q -o APT::Sandbox::User=root download $(apt-cache search --names-only '{package_pattern}' | cut -d' ' -f1)"
+        f'cd "$1" && mkdir deb && cd deb && export APT_CONFIG="$MMDEBSTRAP_APT_CONFIG" && name=$({names}) && '
+        '{ [ -z "$name" ] || apt-get -q -o APT::Sandbox::User=root download "$name"; }'
     )
     argv: Sequence[str | Path] = [
         "mmdebstrap", "--variant=custom", "--format=null",
@@ -52,4 +55,7 @@ def download(package_pattern: str, into: Path, log: Path) -> list[Path]:
         SUITE, "/dev/null",
     ]  # fmt: skip
     cache.run(argv, log, "fetching Debian packages", cwd=Path("/"), hints=HINTS)
-    return sorted((into / "deb").glob("*.deb"))
+    found = list((into / "deb").glob("*.deb"))
+    if not found:
+        raise LabError(f"Debian's archive has fewer than {rank} packages that match {package_pattern}")
+    return found[0].rename(into / found[0].name)

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import json
 import os
-import re
 import shutil
 import subprocess
 from collections.abc import Iterator
@@ -24,6 +23,7 @@ PROGRAMS = {
     "tar": "tar", "strip": "binutils",
 }  # fmt: skip
 MEGABYTES = 3500
+MOST_RELEASES = 4  # how many of Debian's kernels to try, from the newest down
 # Of 1.6 GB of source these 400 MB are never read; leaving them out saves time and disk.
 LEFT_OUT = ["*/drivers/gpu/*.[ch]", "*/drivers/net/ethernet/*.[ch]", "*/drivers/net/wireless/*.[ch]", "*/drivers/media/*.[ch]",
             "*/sound/*.[ch]", "*/Documentation/*/*", "*/tools/testing/*", "*/arch/*/boot/dts/*"]  # fmt: skip
@@ -73,8 +73,12 @@ def _build(folder: Path) -> None:
     work = folder / "work"
     work.mkdir()
     log = work / "kernel.log"
-    why = LabError("Debian's archive has no linux-source")
-    for deb in _newest_first(debian.download("^linux-source-[0-9]", work, log)):
+    why: LabError | None = None
+    for rank in range(1, MOST_RELEASES + 1):
+        try:
+            deb = debian.download("^linux-source-[0-9]", rank, work, log)
+        except LabError as error:
+            raise why or error from error
         try:
             tree = _unpack(deb, work, log)
             _patch(tree, log)
@@ -82,22 +86,19 @@ def _build(folder: Path) -> None:
         except LabError as error:
             why = error
             continue
-        shutil.copy(tree / "linux", folder / "linux")
-        cache.run(["strip", folder / "linux"], log, "stripping the kernel")
-        facts = {"release": _release(folder / "linux"), "source": deb.name.removesuffix("_all.deb")}
-        (folder / "kernel.json").write_text(json.dumps(facts, indent=1) + "\n")
-        shutil.copy(tree / ".config", folder / "config")
+        _keep(tree, deb, folder, log)
         shutil.rmtree(work)
         return
+    assert why
     raise why
 
 
-def _newest_first(debs: list[Path]) -> list[Path]:
-    def version(deb: Path) -> tuple[int, ...]:
-        found = re.match(r"linux-source-([0-9.]+)_", deb.name)
-        return tuple(map(int, found.group(1).split("."))) if found else ()
-
-    return sorted(debs, key=version, reverse=True)
+def _keep(tree: Path, deb: Path, folder: Path, log: Path) -> None:
+    shutil.copy(tree / "linux", folder / "linux")
+    cache.run(["strip", folder / "linux"], log, "stripping the kernel")
+    facts = {"release": _release(folder / "linux"), "source": deb.name.removesuffix("_all.deb")}
+    (folder / "kernel.json").write_text(json.dumps(facts, indent=1) + "\n")
+    shutil.copy(tree / ".config", folder / "config")
 
 
 def _unpack(deb: Path, work: Path, log: Path) -> Path:

@@ -96,7 +96,14 @@ PANIC = "EXT4-fs: whatever\n\nKernel panic - not syncing: {}\nCPU: 0 UID: 0 PID:
             "the lab's kernel panicked: Attempted to kill init! exitcode=0x00000009",
         ),
         ("Checking this\nhost cannot do that\n\n", 1, False, "the lab died (status 1): host cannot do that"),
-        ("", -9, False, "the lab died (signal 9): it said nothing"),
+        ("", 1, False, "the lab died (status 1): it said nothing"),
+        ("noise", -9, False, "the lab was ended by signal 9: see whether this machine has enough memory"),
+        (
+            PANIC.format("Kernel mode signal 7"),
+            1,
+            False,
+            "the host has no room left for the lab's memory: free some, or ask for less with --memory",
+        ),
         ("reboot: System halted", 0, False, "the command powered the lab off"),
     ],
 )

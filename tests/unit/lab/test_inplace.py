@@ -39,7 +39,8 @@ def test_much_output_comes_whole(native):
 
 
 @pytest.mark.parametrize(("program", "status"), [("nosuchprogram", 127), ("/etc/passwd", 126), ("/", 126)])
-def test_a_command_that_cannot_be_run(native, program, status, capfd):
+def test_a_command_that_cannot_be_run(native, program, status, capfd, monkeypatch):
+    monkeypatch.setenv("PATH", "/usr/bin:/bin")
     assert run(native, program)[0] == status
     assert capfd.readouterr().err.startswith(f"slownet: {program}: ")
 

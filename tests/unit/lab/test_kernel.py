@@ -32,10 +32,55 @@ def test_the_real_patches_are_a_series():
     assert [variants[0][:4] for variants in series] == [f"{i:04d}" for i in range(1, len(series) + 1)]
 
 
-def test_newer_sources_are_tried_first():
-    debs = [Path(f"linux-source-{version}_{version}.1_all.deb") for version in ("6.9", "6.12", "7.2", "7.10", "6.12.3")]
-    order = [deb.name.split("_")[0] for deb in kernel._newest_first(debs)]
-    assert order == [f"linux-source-{version}" for version in ("7.10", "7.2", "6.12.3", "6.12", "6.9")]
+@pytest.fixture
+def builds(files, tmp_path, monkeypatch):
+    """Makes a build of nothing but steps: Debian has the releases `there`, of which those in `bad` do not take the patches."""
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    state = {"there": [], "bad": [], "log": []}
+
+    def download(pattern, rank, into, log):
+        if rank > len(state["there"]):
+            raise LabError("Debian's archive has no more")
+        deb = into / f"linux-source-{state['there'][rank - 1]}_all.deb"
+        deb.touch()
+        return deb
+
+    def patch(tree, log):
+        state["log"].append(tree.name)
+        if tree.name in state["bad"]:
+            raise LabError(f"0001 does not fit {tree.name}")
+
+    def keep(tree, deb, folder, log):
+        (folder / "kernel.json").write_text(json.dumps({"release": tree.name, "source": deb.stem}))
+
+    monkeypatch.setattr(kernel.debian, "download", download)
+    monkeypatch.setattr(kernel, "_unpack", lambda deb, work, log: work / deb.stem.split("_")[0].removeprefix("linux-source-"))
+    monkeypatch.setattr(kernel, "_patch", patch)
+    monkeypatch.setattr(kernel, "_compile", lambda tree, log: None)
+    monkeypatch.setattr(kernel, "_keep", keep)
+    monkeypatch.setattr(kernel.cache, "need_programs", lambda programs, what: None)
+    monkeypatch.setattr(kernel.cache, "need_space", lambda path, megabytes, what: None)
+    return state
+
+
+def test_the_newest_kernel_that_takes_the_patches_is_built(builds):
+    builds.update(there=["7.4", "7.3", "6.12"], bad=["7.4"])
+    assert kernel.build().release == "7.3"
+    assert builds["log"] == ["7.4", "7.3"]
+    assert not [path for path in kernel.build().path.parent.iterdir() if path.name == "work"]
+
+
+def test_if_no_kernel_takes_the_patches_the_last_reason_is_told_and_nothing_kept(builds, tmp_path):
+    builds.update(there=["7.4", "6.12"], bad=["7.4", "6.12"])
+    with pytest.raises(LabError, match=r"^0001 does not fit 6\.12$"):
+        kernel.build()
+    assert kernel.find() is None
+    assert [path.name for path in (tmp_path / "cache").rglob("*") if path.is_file()] == [f".{kernel._key()}.lock"]
+
+
+def test_an_archive_without_kernels_is_one_line(builds):
+    with pytest.raises(LabError, match=r"^Debian's archive has no more$"):
+        kernel.build()
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,203 @@
+"""The lab's clocks, as programs see them. Nothing here asserts how quick the host is."""
+
+import json
+import math
+import time
+
+import pytest
+
+CLOCKS = {"auto": [], "1": ["--tdf", "1"], "4": ["--tdf", "4"], "inf": ["--tdf", "inf"]}
+
+STEP_S = 256e-9  # the clock of User-Mode Linux goes by these
+
+# Runs `body`, which fills `found`, and prints that.
+PROGRAM = """
+import json, os, select, socket, subprocess, sys, threading, time
+found = {{}}
+def took(name, run):
+    start = time.monotonic()
+    run()
+    found[name] = time.monotonic() - start
+{body}
+print(json.dumps(found))
+"""
+
+
+def run(execute, body, options):
+    done = execute("python3", "-c", PROGRAM.format(body=body), options=options)
+    assert (done.returncode, done.stderr) == (0, b"")
+    return json.loads(done.stdout)
+
+
+@pytest.mark.parametrize("options", CLOCKS.values(), ids=CLOCKS)
+def test_a_thousand_seconds_pass_for_the_guest_alone(execute, options):
+    start = time.monotonic()
+    done = execute(
+        "sh", "-c", "cut -d' ' -f1 /proc/uptime; date +%s; sleep 1000; cut -d' ' -f1 /proc/uptime; date +%s", options=options
+    )
+    wall = time.monotonic() - start
+    up, date, up_after, date_after = map(float, done.stdout.split())
+    assert 1000 <= up_after - up < 1000 + wall + 0.1
+    assert 1000 <= date_after - date + 1 < 1002 + wall
+    assert wall < 500
+
+
+def test_the_real_clock_waits(execute):
+    start = time.monotonic()
+    found = run(execute, 'took("sleep", lambda: time.sleep(1))', ["--clock", "real"])
+    assert time.monotonic() - start >= 1
+    assert found["sleep"] >= 1
+
+
+def test_the_real_clocks_calendar_is_the_hosts(execute):
+    before = time.time()
+    done = execute("date", "+%s.%N", options=["--clock", "real"])
+    assert before - 1 < float(done.stdout) < time.time() + 1
+
+
+WAITS = """
+took("sleep", lambda: time.sleep(0.25))
+took("select", lambda: select.select([], [], [], 0.25))
+poll = select.poll()
+took("poll", lambda: poll.poll(250))
+with select.epoll() as epoll:
+    took("epoll", lambda: epoll.poll(0.25))
+lock = threading.Lock()
+lock.acquire()
+took("futex", lambda: lock.acquire(timeout=0.25))
+a, b = socket.socketpair()
+a.settimeout(0.25)
+def receive():
+    try: a.recv(1)
+    except TimeoutError: pass
+took("socket", receive)
+import ctypes, struct
+libc = ctypes.CDLL(None)
+fd = libc.timerfd_create(1, 0)
+libc.timerfd_settime(fd, 0, struct.pack("qqqq", 0, 0, 0, 250_000_000), None)
+took("timerfd", lambda: os.read(fd, 8))
+timer = threading.Timer(0.25, lambda: b.send(b"x"))
+timer.start()
+a.settimeout(None)
+took("thread", lambda: a.recv(1))
+took("process", lambda: subprocess.run(["sleep", "0.25"]))
+import signal
+signal.signal(signal.SIGALRM, lambda number, frame: None)
+def alarm():
+    signal.setitimer(signal.ITIMER_REAL, 0.25)
+    signal.pause()
+took("alarm", alarm)
+"""
+
+
+@pytest.mark.parametrize("options", [*CLOCKS.values(), ["--clock", "real"]], ids=[*CLOCKS, "real"])
+def test_every_way_to_wait_takes_its_time(execute, options):
+    found = run(execute, WAITS, options)
+    assert len(found) == 10
+    late = 0.01 if options == CLOCKS["inf"] else 100
+    assert {name: seconds for name, seconds in found.items() if not 0.25 - STEP_S <= seconds < 0.25 + late} == {}
+
+
+BUSY = """
+def count():
+    for _ in range(300_000): pass
+took("loop", count)
+took("fork", lambda: [subprocess.run(["true"]) for _ in range(5)])
+a, b = socket.socketpair()
+def serve():
+    while data := b.recv(1): b.send(data)
+if not (pid := os.fork()):
+    a.close()
+    serve()
+    os._exit(0)
+b.close()
+def ping_pong():
+    for _ in range(1000):
+        a.send(b"x")
+        a.recv(1)
+took("ping-pong", ping_pong)
+a.close()
+os.waitpid(pid, 0)
+read = "cat /usr/lib/python3/dist-packages/*/*.py /usr/share/perl/*/*.pm /usr/bin/* > /dev/null"
+took("disk", lambda: subprocess.run(["sh", "-c", read], stderr=subprocess.DEVNULL))
+"""
+
+
+def test_work_takes_time_divided_by_the_factor(execute):
+    wall = time.monotonic()
+    one = run(execute, BUSY, CLOCKS["1"])
+    wall = time.monotonic() - wall
+    assert all(seconds > 0 for seconds in one.values())
+    assert sum(one.values()) < wall
+    many = run(execute, BUSY, ["--tdf", "1000"])
+    # 1000 times quicker, if the host were as quick both times: a hundred leaves it room.
+    assert all(many[name] < one[name] / 100 + 1e-4 for name in one), (one, many)
+
+
+def test_work_takes_no_time_at_inf(execute):
+    found = run(execute, BUSY, CLOCKS["inf"])
+    # A microsecond for each look at the clock and each poll in vain, and nothing for what the disk takes.
+    assert {name: seconds for name, seconds in found.items() if seconds > 0.0001} == {}
+
+
+def test_at_inf_two_runs_tell_the_same_time(execute):
+    body = WAITS + BUSY + "found['end'] = time.monotonic()\nfound['date'] = time.time()"
+    assert run(execute, body, CLOCKS["inf"]) == pytest.approx(run(execute, body, CLOCKS["inf"]), rel=0, abs=2e-6)
+
+
+def test_at_inf_a_loop_that_waits_for_the_clock_ends(execute):
+    body = """
+def until(now):
+    end = now() + 0.01
+    while now() < end: pass
+took("monotonic", lambda: until(time.monotonic))
+took("time", lambda: until(time.time))
+took("perf_counter", lambda: until(time.perf_counter))
+def poll():
+    timer = threading.Timer(0.005, lambda: None)
+    timer.start()
+    while timer.is_alive(): os.sched_yield()
+took("yield", poll)
+"""
+    found = run(execute, body, CLOCKS["inf"])
+    assert 0.0099 < found["monotonic"] < 0.0102
+    assert 0.0099 < found["time"] < 0.0102
+    assert 0.0099 < found["perf_counter"] < 0.0102
+    assert 0.0049 < found["yield"] < 0.02
+
+
+LINK = """
+ip netns add far
+ip link add near type veth peer name eth netns far
+ip address add 10.0.0.1/24 dev near
+ip -n far address add 10.0.0.2/24 dev eth
+ip link set near up
+ip -n far link set eth up
+tc qdisc add dev near root netem delay 20ms
+tc -n far qdisc add dev eth root netem delay 30ms
+for i in $(seq 50); do ping -q -c 1 -W 1 10.0.0.2 > /dev/null && break; done
+ping -c 20 -i 0.2 10.0.0.2
+"""
+
+
+@pytest.mark.parametrize(("options", "margin_ms"), [(CLOCKS["inf"], 0.1), (CLOCKS["auto"], 2)], ids=["inf", "auto"])
+def test_a_link_delays_as_it_was_told(execute, options, margin_ms):
+    done = execute("sh", "-ec", LINK, options=options)
+    times = [float(line.split("time=")[1].split()[0]) for line in done.stdout.decode().splitlines() if "time=" in line]
+    assert len(times) == 20, done
+    # The median: a host that is busy elsewhere charges that to a packet now and then.
+    median = sorted(times)[10]
+    assert 50 <= median <= 50 + margin_ms
+    if options == CLOCKS["inf"]:
+        assert all(math.isclose(each, 50, abs_tol=0.1) for each in times)
+
+
+def test_labs_with_the_same_clock_start_at_the_same_date(execute):
+    assert execute("date", "+%s", options=CLOCKS["inf"]).stdout == execute("date", "+%s", options=CLOCKS["inf"]).stdout
+
+
+def test_the_factor_is_the_one_that_was_measured(execute, built):
+    from slownet.lab import calibrate
+
+    done = execute("sh", "-c", "cat /proc/cmdline; echo $SLOWNET_LAB")
+    assert f"skip-idle tdf={calibrate.tdf(built)['tdf']}".encode() in done.stdout

@@ -1,0 +1,110 @@
+"""Whatever a lab has too little of, and however it dies, one line says so."""
+
+import signal
+import subprocess
+from pathlib import Path
+
+import pytest
+from conftest import children_of, one_line
+
+from slownet.errors import LabError
+from slownet.lab.boot import Share
+from slownet.lab.clock import INF, Clock
+
+SMALL = ["--memory", "200"]
+FULL_DISK = "the lab's disk is full: it is three quarters of its 200 MB of memory: give it more with --memory"
+NO_MEMORY = "the lab ran out of its 200 MB of memory: give it more with --memory"
+
+
+def last_line(done):
+    """The line of the lab itself, below what the command wrote."""
+    assert done.returncode == 2, done
+    line = done.stderr.decode().splitlines()[-1]
+    assert line.startswith("slownet: ")
+    return line.removeprefix("slownet: ")
+
+
+def test_a_lab_lives_on_the_least_memory_that_is_allowed(execute):
+    assert execute("python3", "-c", "print(6 * 7)", options=["--memory", "160"]).stdout == b"42\n"
+
+
+def test_memory_is_what_was_asked_for(execute):
+    done = execute("sh", "-c", "head -n 1 /proc/meminfo", options=["--memory", "3000"])
+    assert 2800 < int(done.stdout.split()[1]) / 1024 < 3000
+
+
+def test_a_full_disk(execute):
+    assert last_line(execute("dd", "if=/dev/zero", "of=/file", "bs=1M", options=SMALL)) == FULL_DISK
+
+
+def test_a_disk_that_was_full_but_did_not_matter(execute):
+    done = execute("sh", "-c", "dd if=/dev/zero of=/file bs=1M; exit 0", options=SMALL)
+    assert done.returncode == 0
+
+
+EAT = "a = []\nwhile True: a.append(bytearray(1 << 20))"
+
+
+@pytest.mark.parametrize("clock", [["--clock", "real"], ["--tdf", "1"], ["--tdf", "inf"]], ids=" ".join)
+def test_too_little_memory(execute, clock):
+    assert last_line(execute("python3", "-c", EAT, options=[*SMALL, *clock])) == NO_MEMORY
+
+
+def test_memory_and_disk_together_are_too_much(execute):
+    script = f"dd if=/dev/zero of=/file bs=1M count=100 2>/dev/null; exec python3 -c '{EAT}'"
+    assert last_line(execute("sh", "-c", script, options=SMALL)) == NO_MEMORY
+
+
+def test_a_lab_with_much_memory_uses_little_of_the_hosts(execute):
+    with execute.start("sh", "-c", "echo ready; read line", options=["--memory", "8000"], stdin=subprocess.PIPE) as process:
+        assert process.stdout.readline() == b"ready\n"
+        with open(f"/proc/{children_of(process.pid)[0]}/status") as status:
+            used = next(int(line.split()[1]) for line in status if line.startswith("VmRSS"))
+        process.send_signal(signal.SIGTERM)
+        process.wait()
+    assert used < 400 * 1024
+
+
+def test_a_kernel_that_panics(built):
+    # What the kernel does without its first process is what it does in any panic.
+    lab = built.lab(Clock("virtual", 1))
+    lab.kernel_arguments = [*lab.kernel_arguments, "rdinit=/nosuch", "root=/dev/nosuch"]
+    with pytest.raises(LabError, match=r"^the lab's kernel panicked: VFS: Unable to mount root fs on "):
+        lab.run(["true"])
+
+
+def test_a_command_that_powers_the_lab_off(execute):
+    script = "import ctypes; ctypes.CDLL(None).reboot(0x4321fedc)"
+    assert one_line(execute("python3", "-c", script)) == "the command powered the lab off"
+
+
+def test_a_clock_that_stands_still(built):
+    lab = built.lab(Clock("virtual", INF))
+    lab.kernel_arguments = [*lab.kernel_arguments, "tdf-watchdog=3"]
+    with pytest.raises(LabError) as error:
+        lab.run(["python3", "-c", "while True: pass"])
+    assert str(error.value) == (
+        "the lab's clock stood still for 3 s while python3 was busy: "
+        "at --tdf inf busy programs get no time: use a number or --clock real"
+    )
+
+
+def test_a_share_that_is_not_there(built):
+    lab = built.lab(Clock(), shares=[Share(Path("/nosuch/folder"))])
+    with pytest.raises(LabError, match=r"^cannot mount the host's /nosuch/folder on /nosuch/folder: "):
+        lab.run(["true"])
+
+
+def test_an_image_that_is_not_there(built):
+    lab = built.lab(Clock())
+    lab.image = Path("/nosuch/image")
+    with pytest.raises(LabError, match=r"^cannot start the lab: No such file or directory, /nosuch/image$"):
+        lab.run(["true"])
+
+
+def test_an_image_that_is_none(built, tmp_path):
+    lab = built.lab(Clock())
+    lab.image = tmp_path / "image"
+    lab.image.write_bytes(bytes(1 << 20))
+    with pytest.raises(LabError, match=r"^cannot mount /dev/ubda \(squashfs\) on /image: Invalid argument: the lab ended$"):
+        lab.run(["true"])

@@ -1,0 +1,122 @@
+"""The parts of a run that need no lab."""
+
+import json
+from types import SimpleNamespace
+
+import pytest
+
+from slownet import run
+from slownet.claim import SUPPORTED, law
+from slownet.errors import ExperimentError, ServiceError
+from slownet.experiment import experiment
+from slownet.lab.clock import INF, Clock
+from slownet.topologies import ClientWebDb
+
+
+@experiment(topology=ClientWebDb, vary={"rtt": ["0ms", "10ms"]})
+def example(net, rtt):
+    """How long does it take?"""
+
+
+example.claims(law("time_per_request_ms", round_trips=4, within=0.05))
+
+
+class FakePlace:
+    """Stands for a lab: prints the events and writes the samples that it is given."""
+
+    kind, python, clock, facts = "lab", "python", Clock("virtual", INF), {"kernel": "k", "place": "lab"}
+
+    def __init__(self, output=b"", samples=(), errors=b"", status=0):
+        self.output, self.samples, self.errors, self.status = output, samples, errors, status
+
+    def run(self, argv, *, shares, env, stdout, stderr):
+        directory = shares[-1].path
+        assert shares[-1].writable
+        with (directory / "samples.jsonl").open("a") as file:
+            for sample in self.samples:
+                file.write(json.dumps(sample) + "\n")
+        for byte in self.output:  # events may arrive torn anywhere
+            stdout(bytes([byte]))
+        stderr(self.errors)
+        return self.status
+
+
+def sample(rtt_ms, mean, index):
+    return {
+        "experiment": "example", "cell": {"rtt": f"{rtt_ms}ms"}, "condition": {"rtt_ms": float(rtt_ms)}, "index": index,
+        "tool": "ab", "status": "ok", "error": None, "metrics": {"time_per_request_ms": {"mean": mean, "sd": 0.0, "n": 100}},
+        "verified_rtt_ms": float(rtt_ms), "raw": [], "virtual_s": 1.0, "wall_s": None,
+    }  # fmt: skip
+
+
+@pytest.fixture
+def plan(tmp_path, monkeypatch):
+    monkeypatch.setattr(run, "find", lambda name: example)
+    return run.plan("example", FakePlace(), tmp_path, {})
+
+
+def test_a_plan_is_on_disk_before_anything_runs(plan):
+    facts = json.loads((plan.directory / "run.json").read_text())
+    assert facts["planned"] == [{"rtt": "0ms"}, {"rtt": "10ms"}]
+    assert facts["tdf"] == "inf"
+    assert facts["clock"] == "virtual"
+
+
+def test_events_are_followed_and_claims_judged(plan):
+    seen = []
+    events = [{"event": "facts", "settings": {"a": "b"}}, {"event": "sample", "index": 0}, {"event": "end", "virtual_s": 7.5}]
+    place = FakePlace(b"".join(json.dumps(each).encode() + b"\n" for each in events), [sample(0, 5.0, 0), sample(10, 45.0, 1)])
+    (done,) = run.execute([plan], place, lambda name, event: seen.append((name, event["event"])))
+    assert seen == [("example", "facts"), ("example", "sample"), ("example", "end")]
+    assert [claim.verdict for claim in done.claims] == [SUPPORTED]
+    assert run.status([done]) == 0
+    facts = json.loads((plan.directory / "run.json").read_text())
+    assert facts["virtual_s"] == 7.5
+    assert facts["settings"] == {"a": "b"}
+    assert (plan.directory / "report.html").exists()
+
+
+def test_a_refuted_claim_is_status_1(plan):
+    (done,) = run.execute([plan], FakePlace(samples=[sample(0, 5.0, 0), sample(10, 15.0, 1)]), lambda name, event: None)
+    assert run.status([done]) == 1
+
+
+def test_a_failed_cell_is_status_1(plan):
+    failed = sample(10, 15.0, 1) | {"status": "failed", "error": "no", "metrics": {}}
+    (done,) = run.execute([plan], FakePlace(samples=[sample(0, 5.0, 0), failed]), lambda name, event: None)
+    assert run.status([done]) == 1
+
+
+def test_an_error_from_inside_keeps_its_log_lines(plan):
+    event = {"event": "error", "line": "mariadb does not answer", "log": "one\ntwo"}
+    with pytest.raises(ServiceError) as caught:
+        run.execute([plan], FakePlace(json.dumps(event).encode() + b"\n", status=2), lambda name, event: None)
+    assert str(caught.value) == "mariadb does not answer\n    one\n    two"
+
+
+def test_a_crash_inside_is_one_line_and_kept(plan):
+    trace = b"Traceback (most recent call last):\n  ...\nZeroDivisionError: division by zero\n"
+    with pytest.raises(Exception, match="example broke off: ZeroDivisionError"):
+        run.execute([plan], FakePlace(errors=trace, status=1), lambda name, event: None)
+    assert (plan.directory / "stderr.txt").read_bytes() == trace
+
+
+def test_what_an_experiment_prints_is_no_event(plan, capsys):
+    place = FakePlace(b"hello\n[1, 2]\n", [sample(0, 5.0, 0), sample(10, 45.0, 1)])
+    run.execute([plan], place, lambda name, event: pytest.fail("an event?"))
+    assert capsys.readouterr().err == "hello\n[1, 2]\n"
+
+
+def test_only_a_run_can_be_continued(tmp_path, plan):
+    assert run.resume(plan.directory).cells == plan.cells
+    with pytest.raises(ExperimentError, match="no run that can be continued"):
+        run.resume(tmp_path)
+
+
+def test_tdf_as_records_hold_it():
+    assert [Clock("real").tdf_json, Clock("virtual", 4).tdf_json, Clock("virtual", INF).tdf_json] == [None, 4, "inf"]
+
+
+def test_shares_of_an_experiment_of_ones_own(tmp_path):
+    plan = SimpleNamespace(facts={"source": str(tmp_path / "mine.py")}, directory=tmp_path / "runs" / "x")
+    assert [(share.path, share.writable) for share in run._shares(plan)] == [(tmp_path, False), (tmp_path / "runs" / "x", True)]
