@@ -9,7 +9,7 @@ import subprocess
 from pathlib import Path
 
 from slownet.errors import LabError
-from slownet.lab import cache
+from slownet.lab import cache, cpu
 from slownet.lab.boot import Share
 from slownet.lab.clock import Clock
 from slownet.lab.parts import Parts
@@ -42,7 +42,8 @@ def _measure(parts: Parts) -> dict[str, object]:
     native: dict[str, float] = {}
     inside: dict[str, float] = {}
     for _ in range(ROUNDS):
-        done = subprocess.run([probe], capture_output=True, check=False)
+        with cpu.reserved() as processor:  # as a lab has it
+            done = subprocess.run(["taskset", "--cpu-list", str(processor), probe], capture_output=True, check=False)
         if done.returncode:
             raise LabError(f"the probe of the CPU ended with {done.returncode}")
         _keep_lowest(native, done.stdout)

@@ -68,8 +68,8 @@ def execute(
 def shell(
     clock: ClockOption = None, tdf: TdfOption = None, memory: MemoryOption = MEGABYTES, place: PlaceOption = "lab"
 ) -> None:
-    """Open a shell in a new lab."""
-    chosen = choose(place, clock, tdf, memory)
+    """Open a shell in a new lab, on the real clock unless asked: a virtual one runs on for as long as a person thinks."""
+    chosen = choose(place, clock if clock is not None or tdf is not None else "real", tdf, memory)
     raise typer.Exit(_run(chosen, ["bash", "-i"], None, terminal=_are_terminals(0)))
 
 

@@ -54,8 +54,8 @@ def test_an_image_that_was_not_built_is_not_found(recipe, monkeypatch, tmp_path)
 @pytest.mark.parametrize(
     ("text", "fix"),
     [
-        ("W: Temporary failure resolving 'deb.debian.org'", "Debian's mirror cannot be reached"),
-        ("E: Could not connect to deb.debian.org:80", "Debian's mirror cannot be reached"),
+        ("W: Temporary failure resolving 'mirror.example'", "Debian's mirror cannot be reached"),
+        ("E: Could not connect to mirror.example:80", "Debian's mirror cannot be reached"),
         ("E: Unable to connect to proxy:3128:", "Debian's mirror cannot be reached"),
         ("tar: write error: No space left on device", "the disk is full"),
         ("GPG error: NO_PUBKEY 6ED0E7B82643E131", "the host does not know Debian 13's keys"),
