@@ -117,7 +117,9 @@ def building() -> None:
         say(f"{hosts} hosts up, pinned and reached", f"{ours[0]:.2f} s", f"down {ours[1]:.2f} s")
         say(f"{hosts} hosts, faster than stock Mininet by", f"{stock[0] / ours[0]:.1f} times", "at least 10 times")
     for hosts in ("200", "500"):
-        say(f"{hosts} hosts up, pinned and reached", f"{found['ours', hosts][0]:.2f} s", f"down {found['ours', hosts][1]:.2f} s")
+        say(
+            f"{hosts} hosts up, pinned and reached", f"{found['ours', hosts][0]:.2f} s", f"down {found['ours', hosts][1]:.2f} s"
+        )
     for hosts in ("10", "100", "200", "500"):
         seconds, _, megabytes = found["ours", hosts]
         say(f"a host of {hosts}", f"{seconds / int(hosts) * 1000:.1f} ms", f"{megabytes / int(hosts):.2f} MB; no growth wanted")
