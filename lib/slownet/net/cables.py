@@ -17,7 +17,7 @@ from typing import Any
 from mininet.link import Intf, Link, OVSIntf, OVSLink, TCIntf, TCLink
 
 from slownet.errors import NetworkError
-from slownet.net import offloads
+from slownet.net import ethtool
 from slownet.net.namespace import current
 from slownet.net.netlink import End, Route
 from slownet.net.nodes import inside
@@ -78,7 +78,7 @@ class QuickTCInterface(QuickInterface, TCIntf):  # type: ignore[misc]
             return super().cmd(*args, **kwargs)
         with inside(self.node):
             if words == ["ethtool", "-K", self.name, *USUAL]:  # what every interface gets, and half of it has
-                offloads.switch_off(self.name, ["gro"])
+                ethtool.switch_off(self.name, ["gro"])
                 return ""
             done = subprocess.run(words, capture_output=True, text=True, check=False)
         if done.returncode and words[0] == "tc":
@@ -129,9 +129,15 @@ class QuickLink(Link):  # type: ignore[misc]
                 os.close(descriptor)
         for node, name in zip(nodes, (intfname1, intfname2), strict=True):
             with inside(node):
-                offloads.switch_off(name, self._offloads_off)
+                ethtool.switch_off(name, self._offloads_off)
                 if not node.inNamespace:
                     _without_ipv6(name)
+
+    def settle(self) -> None:
+        """Returns when both ends send what they are given, if they are up."""
+        for end in (self.intf1, self.intf2):
+            with inside(end.node):
+                ethtool.carrier(end.name)
 
     def stop(self) -> None:
         """The whole group goes at once, when the switches are gone."""

@@ -46,6 +46,12 @@ class QuickNet(Mininet):  # type: ignore[misc]  # Mininet has no types
             return cls
         return lambda name, **params: cls(name, sysctls=self._sysctls, **params)
 
+    def start(self) -> None:
+        super().start()
+        for link in self.links:
+            if isinstance(link, QuickLink):
+                link.settle()
+
     def stop(self) -> None:
         """Takes everything down; what fails does not keep the rest from going."""
         try:

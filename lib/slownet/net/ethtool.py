@@ -1,4 +1,7 @@
-"""Segmentation offloads of an interface: off, a packet on the cable is what a packet on a real cable would be."""
+"""What ethtool does with an interface, without its process: offloads off, and whether there is a carrier.
+
+Without offloads a packet on the cable is what a packet on a real cable would be.
+"""
 
 from __future__ import annotations
 
@@ -14,6 +17,7 @@ from slownet.errors import NetworkError
 
 # linux/ethtool.h, linux/sockios.h
 SIOCETHTOOL = 0x8946
+ETHTOOL_GLINK = 0x0A
 ETHTOOL_GSTRINGS, ETHTOOL_GSSET_INFO, ETHTOOL_SFEATURES = 0x1B, 0x37, 0x3B
 ETH_SS_FEATURES, ETH_GSTRING_LEN = 4, 32
 # The kernel's names of what ethtool calls tso, gso and gro; tso has a new member now and then.
@@ -31,6 +35,18 @@ def switch_off(name: str, features: Sequence[str]) -> None:
         _ethtool(name, struct.pack(f"=II{len(words)}I", ETHTOOL_SFEATURES, len(blocks), *words))
     except OSError as error:
         raise NetworkError(f"cannot switch {', '.join(features)} off: {error.strerror}", where=f"interface {name}") from error
+
+
+def carrier(name: str) -> bool:
+    """Whether an interface of this thread's network namespace has a carrier. Raises NetworkError.
+
+    Asking makes the kernel finish a change of the carrier that it else gets round to within a second (linkwatch); until
+    then it drops what is sent, and who sent an ARP request waits for a second.
+    """
+    try:
+        return bool(struct.unpack("=II", _ethtool(name, struct.pack("=II", ETHTOOL_GLINK, 0)))[1])
+    except OSError as error:
+        raise NetworkError(f"cannot ask for the carrier: {error.strerror}", where=f"interface {name}") from error
 
 
 @cache
