@@ -5,10 +5,12 @@ import subprocess
 from pathlib import Path
 
 import pytest
+from mininet.topo import Topo
 
 from slownet import topologies
 from slownet.errors import NetworkError
 from slownet.net import Network
+from slownet.tools.ping import ping
 from slownet.topologies import Chain, Star, ThreeRegions
 
 FOLDER = Path(topologies.__file__).parent
@@ -53,8 +55,6 @@ def test_a_star_of_many():
 def test_regions_are_as_far_apart_as_their_gateways():
     with Network(ThreeRegions(1)) as net, net.link("eu-gw", "us-gw").set(rtt="90ms"):
         assert 90 <= net.verified[-1].rtt_ms.min <= 91
-        from slownet.tools.ping import ping
-
         assert ping(net["eu1"], net["us1"].IP(), count=2).rtt_ms.min >= 90
         assert ping(net["eu1"], net["ap1"].IP(), count=2).rtt_ms.min < 5
 
@@ -75,3 +75,28 @@ def test_a_topology_that_is_not_connected_is_said_before_it_is_built():
     star.addHost("lonely", ip="10.0.0.9/22")
     with pytest.raises(NetworkError, match="'lonely' is not connected"), Network(star):
         pytest.fail("built")
+
+
+class Strangers(Topo):
+    def build(self):
+        self.addLink(self.addHost("a", ip="10.0.0.1/24"), self.addHost("b", ip="10.0.1.1/24"))
+
+
+def test_hosts_that_know_no_way_to_each_other_are_named(monkeypatch):
+    monkeypatch.setattr("slownet.net.network.DEADLINE_S", 0.5)
+    with pytest.raises(NetworkError, match=r"b does not answer a after 0\.5 s, Strangers"), Network(Strangers):
+        pytest.fail("reached")
+
+
+class BadAddress(Topo):
+    def build(self):
+        self.addLink(self.addHost("a", ip="10.0.0.300/24"), self.addHost("b"))
+
+
+def test_an_address_that_is_none_is_one_line():
+    with (
+        pytest.raises(NetworkError, match=r"'10\.0\.0\.300' is no IPv4 address, interface a-eth0") as caught,
+        Network(BadAddress),
+    ):
+        pytest.fail("built")
+    assert len(str(caught.value).splitlines()) == 1

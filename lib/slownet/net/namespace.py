@@ -63,16 +63,20 @@ class Namespace:
     """A new network namespace, and on demand a mount namespace whose /sys shows it."""
 
     def __init__(self, sysctls: Mapping[str, str]) -> None:
+        self.net = -1
+        self._mounts: int | None = None
+        self._lock = threading.Lock()
         own = current()
         try:
             _call("unshare", CLONE_NEWNET)
             self.net = current()
             write_sysctls(sysctls)
+        except BaseException:
+            self.close()
+            raise
         finally:
             _call("setns", own, CLONE_NEWNET)
             os.close(own)
-        self._mounts: int | None = None
-        self._lock = threading.Lock()
 
     def close(self) -> None:
         """Lets go; the kernel takes the namespaces away when the last program in them has ended."""

@@ -57,5 +57,8 @@ class QuickNet(Mininet):  # type: ignore[misc]  # Mininet has no types
         try:
             super().stop()
         finally:
+            for node in (*self.hosts, *self.switches):
+                if isinstance(node, QuickNode) and node.namespace:
+                    node.namespace.close()
             with Route() as route:
                 route.delete_group(self._group)
