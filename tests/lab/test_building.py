@@ -102,7 +102,7 @@ def test_send_wait_and_monitor(two):
     two["server"].sendCmd("echo other")
     assert "done" in two["client"].waitOutput()
     assert "other" in two["server"].waitOutput()
-    two["client"].sendCmd("sleep 0.01; echo again &")
+    two["client"].sendCmd("sleep 0.01; echo again")
     said = ""
     while two["client"].waiting:
         said += two["client"].monitor()
