@@ -26,6 +26,46 @@ OVS = """
 from slownet.net import openvswitch
 openvswitch.ensure(may_start=True)
 """
+# Stock Mininet is told what Network tells its own: the same topology, switch and link; it pins and pings nothing.
+BUILD = """
+import sys, time
+from mininet.link import TCLink
+from mininet.log import setLogLevel
+from mininet.net import Mininet
+from mininet.node import OVSSwitch
+from mininet.topo import Topo
+from slownet.net import Network, openvswitch
+
+class Star(Topo):
+    def build(self, hosts):
+        switch = self.addSwitch("s1", failMode="standalone")
+        for number in range(1, hosts + 1):
+            self.addLink(self.addHost(f"h{number}"), switch, cls=TCLink)
+
+def memory():
+    return dict(line.split(":") for line in open("/proc/meminfo"))["MemAvailable"].split()[0]
+
+def stock(hosts):
+    net = Mininet(topo=Star(hosts), switch=OVSSwitch, controller=None, link=TCLink, autoSetMacs=True, build=False)
+    net.build()
+    net.start()
+    return net.stop
+
+def ours(hosts):
+    net = Network(Star(hosts)).__enter__()
+    return lambda: net.__exit__(None, None, None)
+
+setLogLevel("error")
+openvswitch.ensure(may_start=True)
+ours(2)()
+for word in sys.argv[1:]:
+    who, hosts = word.split(":")
+    free, began = int(memory()), time.monotonic()
+    stop = {"stock": stock, "ours": ours}[who](int(hosts))
+    built, used = time.monotonic(), free - int(memory())
+    stop()
+    print(who, hosts, built - began, time.monotonic() - built, used / 1024, flush=True)
+"""
 
 
 def main() -> None:
@@ -33,6 +73,7 @@ def main() -> None:
         print(f"{'figure':<58}{'measured':>12}  wanted")
         first_command()
         switch()
+        building()
         round_trips()
         clocks(Path(folder))
         memory(Path(folder))
@@ -62,6 +103,26 @@ def first_command() -> None:
 def switch() -> None:
     words = ["lab", "exec", "--clock", "real", "--", "python", "-c", OVS]
     say("boot and Open vSwitch", f"{median_of(5, lambda: timed(words)[0]):.2f} s", "under 1.2 s")
+
+
+def building() -> None:
+    """Networks up and down again in one lab, stock Mininet and Network in turn; seconds of one processor."""
+    sizes = (10, 50, 100)
+    words = [*(f"{who}:{hosts}" for hosts in sizes for who in ("stock", "ours")), "ours:200", "ours:500"]
+    lines = timed(["lab", "exec", "--tdf", "1", "--memory", "2048", "--", "python", "-c", BUILD, *words])[1].split("\n")
+    found = {tuple(line.split()[:2]): [float(word) for word in line.split()[2:]] for line in lines if line}
+    for hosts in map(str, sizes):
+        stock, ours = found["stock", hosts], found["ours", hosts]
+        say(f"{hosts} hosts up, stock Mininet", f"{stock[0]:.2f} s", f"down {stock[1]:.2f} s")
+        say(f"{hosts} hosts up, pinned and reached", f"{ours[0]:.2f} s", f"down {ours[1]:.2f} s")
+        say(f"{hosts} hosts, faster than stock Mininet by", f"{stock[0] / ours[0]:.1f} times", "at least 10 times")
+    for hosts in ("200", "500"):
+        say(
+            f"{hosts} hosts up, pinned and reached", f"{found['ours', hosts][0]:.2f} s", f"down {found['ours', hosts][1]:.2f} s"
+        )
+    for hosts in ("10", "100", "200", "500"):
+        seconds, _, megabytes = found["ours", hosts]
+        say(f"a host of {hosts}", f"{seconds / int(hosts) * 1000:.1f} ms", f"{megabytes / int(hosts):.2f} MB; no growth wanted")
 
 
 def round_trips() -> None:

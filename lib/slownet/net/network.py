@@ -2,22 +2,20 @@
 
 from __future__ import annotations
 
-import re
 import subprocess
-import time
 from types import TracebackType
 from typing import Any, Self
 
 from mininet.link import TCLink
 from mininet.log import setLogLevel
-from mininet.net import Mininet
 from mininet.node import OVSSwitch
 from mininet.topo import Topo
 
 from slownet.errors import ExperimentError, NetworkError, SlownetError, nearest
 from slownet.lab import native
 from slownet.link import Condition
-from slownet.net import openvswitch, qdisc, verify
+from slownet.net import openvswitch, qdisc, reach, shape, verify
+from slownet.net.quick import QuickNet
 from slownet.tools.ping import Ping
 
 DEADLINE_S = 30.0
@@ -105,16 +103,18 @@ class Network:
 
     def __enter__(self) -> Self:
         setLogLevel("error")
+        shape.check(self._topology)
         if self._topology.switches():
             openvswitch.ensure(may_start=native.inside_lab())
         try:
-            self.mininet = Mininet(
-                topo=self._topology, switch=OVSSwitch, controller=None, link=TCLink, autoSetMacs=True, build=False
-            )
+            self.mininet = QuickNet(
+                topo=self._topology, switch=OVSSwitch, controller=None, link=TCLink, autoSetMacs=True, build=False,
+                sysctls=SYSCTLS, offloads_off=OFFLOADS,
+            )  # fmt: skip
             self.mininet.build()
-            self._pin()
             self.mininet.start()
-            self._wait_until_reachable()
+            first, *others = self.mininet.hosts
+            reach.wait(first, others, DEADLINE_S, type(self._topology).__name__)
         except BaseException as error:
             self._stop()
             if isinstance(error, Exception) and not isinstance(error, SlownetError):  # Mininet raises plain Exception
@@ -150,36 +150,6 @@ class Network:
                 f"no link between '{first}' and '{second}'", fix=f"there are links between {', '.join(cables)}"
             )
         return Link(between[0], self.verified)
-
-    def _pin(self) -> None:
-        """Sets what the measurement rests on, in every host and on every cable."""
-        words = " ".join(f"{name}={value}" for name, value in SYSCTLS.items())
-        off = " ".join(f"{feature} off" for feature in OFFLOADS)
-        for host in self.mininet.hosts:
-            lines = [f"sysctl -q -w {words}", *(f"ethtool -K {name} {off}" for name in host.intfNames())]
-            output = host.cmd(" && ".join(lines)).strip()
-            if output:
-                raise NetworkError(f"cannot pin TCP's settings: {output.splitlines()[-1]}", where=f"host {host.name}")
-        for switch in self.mininet.switches:
-            for name in switch.intfNames():
-                if name != "lo":
-                    switch.cmd(f"ethtool -K {name} {off}")
-
-    def _wait_until_reachable(self) -> None:
-        """A switch needs a moment before it forwards; pings until every host answers the first."""
-        first, *others = self.mininet.hosts or [None]
-        deadline = time.monotonic() + DEADLINE_S
-        for other in others:
-            while True:
-                text = first.cmd(f"ping -c 1 -W 1 {other.IP()}")
-                if re.search(r" 1 received", text):
-                    break
-                if time.monotonic() > deadline:
-                    raise NetworkError(
-                        f"{other.name} does not answer {first.name} after {DEADLINE_S:g} s",
-                        where=type(self._topology).__name__,
-                        fix="is the topology connected?",
-                    )
 
     def _stop(self) -> None:
         if self.mininet is not None:

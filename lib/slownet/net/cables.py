@@ -1,0 +1,166 @@
+"""Mininet's links and interfaces over netlink: no process for an address, a name or a move between namespaces."""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import shlex
+import socket
+import struct
+import subprocess
+from collections.abc import Sequence
+from contextlib import suppress
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from mininet.link import Intf, Link, OVSIntf, OVSLink, TCIntf, TCLink
+
+from slownet.errors import NetworkError
+from slownet.net import ethtool
+from slownet.net.namespace import current
+from slownet.net.netlink import End, Route
+from slownet.net.nodes import inside
+
+USUAL = ["gro", "off", "tx", "on", "rx", "on"]
+SIOCGIFFLAGS, IFF_UP = 0x8913, 1
+
+
+class QuickInterface(Intf):  # type: ignore[misc]  # Mininet has no types
+    """Goes before an interface class of Mininet's or of a user's; see `quick_interface`."""
+
+    ip: str | None
+    prefixLen: str | None  # noqa: N815
+
+    def setIP(self, ipstr: str, prefixLen: int | None = None) -> str:  # noqa: N802, N803  # Mininet's names
+        address, _, prefix = ipstr.partition("/")
+        if not prefix and prefixLen is None:
+            raise NetworkError(f"no prefix length for {ipstr}", where=f"interface {self.name}", fix=f"{ipstr}/24")
+        before = self.ip, str(self.prefixLen)
+        length = prefix or str(prefixLen)
+        self.ip, self.prefixLen = address, length
+        with inside(self.node), Route() as route:
+            if before[0] and before != (address, length):
+                route.delete_address(self.name, before[0], before[1])
+            route.up(self.name)
+            route.add_address(self.name, address, length)
+        return ""
+
+    def setMAC(self, macstr: str) -> str:  # noqa: N802
+        self.mac = macstr
+        with inside(self.node), Route() as route:
+            route.set_mac(self.name, macstr)
+        return ""
+
+    def isUp(self, setUp: bool = False) -> bool:  # noqa: N802
+        with inside(self.node):
+            if setUp:
+                with Route() as route:
+                    route.up(self.name)
+                return True
+            return is_up(self.name)
+
+    def delete(self) -> None:
+        """Deletes the interface, and with it the other end of its cable."""
+        with suppress(NetworkError), inside(self.node), Route() as route:  # its other end may be gone already
+            route.delete(self.name)
+        self.node.delIntf(self)
+        self.link = None
+
+
+class QuickTCInterface(QuickInterface, TCIntf):  # type: ignore[misc]
+    """TCLink's interface: tc runs only when there is something to set."""
+
+    def cmd(self, *args: Any, **kwargs: Any) -> Any:
+        """tc and ethtool without the node's shell. Raises NetworkError where Mininet prints tc's error and goes on."""
+        words = shlex.split(" ".join(str(each) for each in args))
+        if words[:1] not in (["tc"], ["ethtool"]):
+            return super().cmd(*args, **kwargs)
+        with inside(self.node):
+            if words == ["ethtool", "-K", self.name, *USUAL]:  # what every interface gets, and half of it has
+                ethtool.switch_off(self.name, ["gro"])
+                return ""
+            done = subprocess.run(words, capture_output=True, text=True, check=False)
+        if done.returncode and words[0] == "tc":
+            raise NetworkError(f"{shlex.join(words)}: {done.stderr.strip()}", where=f"node {self.node.name}")
+        return done.stdout
+
+
+def is_up(name: str) -> bool:
+    """Whether an interface of this thread's namespace is set up."""
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as any_socket:
+        answer = fcntl.ioctl(any_socket, SIOCGIFFLAGS, struct.pack("16sH14x", name.encode(), 0))
+    return bool(struct.unpack("16sH14x", answer)[1] & IFF_UP)
+
+
+class QuickLink(Link):  # type: ignore[misc]
+    """Goes before a link class of Mininet's or of a user's; see `quick_link`."""
+
+    def __init__(
+        self, node1: Any, node2: Any, *args: Any, group: int = 0, offloads_off: Sequence[str] = (), **params: Any
+    ) -> None:
+        self._group = group
+        self._offloads_off = offloads_off
+        if isinstance(self, TCLink):
+            params.setdefault("cls1", TCIntf)
+            params.setdefault("cls2", TCIntf)
+        params["intf"] = quick_interface(params.get("intf") or Intf)
+        for key in ("cls1", "cls2"):
+            if params.get(key):
+                params[key] = quick_interface(params[key])
+        super().__init__(node1, node2, *args, **params)
+
+    def makeIntfPair(  # noqa: N802
+        self, intfname1: str, intfname2: str, addr1: str | None = None, addr2: str | None = None,
+        node1: Any = None, node2: Any = None, deleteIntfs: bool = False,  # noqa: N803
+    ) -> None:  # fmt: skip
+        """A veth pair whose ends are born where they belong."""
+        nodes = (node1, node2)
+        descriptors: list[int] = []
+        try:
+            for node in nodes:
+                with inside(node):
+                    descriptors.append(current())
+            ends = tuple(End(*each) for each in zip((intfname1, intfname2), descriptors, (addr1, addr2), strict=True))
+            with Route() as route:
+                route.veth(ends, self._group)  # type: ignore[arg-type]
+        finally:
+            for descriptor in descriptors:
+                os.close(descriptor)
+        for node, name in zip(nodes, (intfname1, intfname2), strict=True):
+            with inside(node):
+                ethtool.switch_off(name, self._offloads_off)
+                if not node.inNamespace:
+                    _without_ipv6(name)
+
+    def settle(self) -> None:
+        """Returns when both ends send what they are given, if they are up."""
+        for end in (self.intf1, self.intf2):
+            with inside(end.node):
+                ethtool.carrier(end.name)
+
+    def stop(self) -> None:
+        """The whole group goes at once, when the switches are gone."""
+
+
+def _without_ipv6(name: str) -> None:
+    """A switch's port is no host: this machine shall not announce itself there."""
+    with suppress(FileNotFoundError):  # a kernel without IPv6
+        Path(f"/proc/sys/net/ipv6/conf/{name}/disable_ipv6").write_text("1")
+
+
+@cache
+def quick_interface(cls: type) -> type:
+    """The same class of interfaces over netlink."""
+    if issubclass(cls, (QuickInterface, OVSIntf)) or not issubclass(cls, Intf):
+        return cls
+    return type(cls.__name__, (QuickTCInterface if issubclass(cls, TCIntf) else QuickInterface, cls), {})
+
+
+@cache
+def quick_link(cls: type) -> type:
+    """The same class of links over netlink; as it is if it makes no veth pair."""
+    pair = getattr(cls, "makeIntfPair", None)
+    if issubclass(cls, (QuickLink, OVSLink)) or getattr(pair, "__func__", None) is not Link.makeIntfPair.__func__:
+        return cls
+    return type(cls.__name__, (QuickLink, cls), {})

@@ -1,0 +1,122 @@
+"""A host's namespaces, held by descriptors: they end with this process, whatever ends it.
+
+Mininet keeps a shell a host for that. Here entering is a system call, so programs start in a host without a process in
+between, and a shell comes when somebody wants one.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import subprocess
+import threading
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from slownet.errors import NetworkError
+
+# linux/sched.h, linux/mount.h
+CLONE_FS, CLONE_NEWNS, CLONE_NEWNET = 0x200, 0x20000, 0x40000000
+MS_REC, MS_PRIVATE = 0x4000, 0x40000
+
+_libc = ctypes.CDLL(None, use_errno=True)  # os.setns and os.unshare came with Python 3.12
+
+
+def _call(name: str, *arguments: Any) -> None:
+    if getattr(_libc, name)(*arguments):
+        number = ctypes.get_errno()
+        raise NetworkError(f"{name}: {os.strerror(number)}", where="network namespaces")
+
+
+def current() -> int:
+    """A descriptor of this thread's network namespace."""
+    return os.open("/proc/thread-self/ns/net", os.O_RDONLY | os.O_CLOEXEC)
+
+
+@contextmanager
+def entered(namespace: int | None) -> Iterator[None]:
+    """This thread in another network namespace (a descriptor); None: where it is."""
+    if namespace is None:
+        yield
+        return
+    own = current()
+    try:
+        _call("setns", namespace, CLONE_NEWNET)
+        yield
+    finally:
+        _call("setns", own, CLONE_NEWNET)
+        os.close(own)
+
+
+def write_sysctls(values: Mapping[str, str]) -> None:
+    """Sets sysctls (net.ipv4...) of the namespace that this thread is in. Raises NetworkError."""
+    for name, value in values.items():
+        try:
+            Path("/proc/sys", name.replace(".", "/")).write_text(value)
+        except OSError as error:
+            raise NetworkError(f"cannot set {name} to {value}: {error.strerror}") from error
+
+
+class Namespace:
+    """A new network namespace, and on demand a mount namespace whose /sys shows it."""
+
+    def __init__(self, sysctls: Mapping[str, str]) -> None:
+        self.net = -1
+        self._mounts: int | None = None
+        self._lock = threading.Lock()
+        own = current()
+        try:
+            _call("unshare", CLONE_NEWNET)
+            self.net = current()
+            write_sysctls(sysctls)
+        except BaseException:
+            self.close()
+            raise
+        finally:
+            _call("setns", own, CLONE_NEWNET)
+            os.close(own)
+
+    def close(self) -> None:
+        """Lets go; the kernel takes the namespaces away when the last program in them has ended."""
+        for descriptor in (self.net, self._mounts):
+            if descriptor is not None and descriptor >= 0:
+                os.close(descriptor)
+        self.net, self._mounts = -1, None
+
+    def popen(self, argv: Sequence[str], **options: Any) -> subprocess.Popen[Any]:
+        """A program in the namespaces. Raises what subprocess.Popen does."""
+        if self.net < 0:
+            raise NetworkError("this host's network is down", fix="start programs while the network is up")
+        # A thread of its own never has to find its way back: a mount namespace also changes root and directory.
+        started: list[subprocess.Popen[Any]] = []
+        failed: list[BaseException] = []
+
+        def start() -> None:
+            try:
+                self._enter()
+                started.append(subprocess.Popen(list(argv), **options))
+            except BaseException as error:
+                failed.append(error)
+
+        thread = threading.Thread(target=start)
+        thread.start()
+        thread.join()
+        if failed:
+            raise failed[0]
+        return started[0]
+
+    def _enter(self) -> None:
+        here = os.getcwd()
+        _call("setns", self.net, CLONE_NEWNET)
+        with self._lock:
+            if self._mounts is None:
+                _call("unshare", CLONE_NEWNS)
+                _call("mount", b"none", b"/", None, MS_REC | MS_PRIVATE, None)
+                _call("mount", b"sysfs", b"/sys", b"sysfs", 0, None)
+                self._mounts = os.open("/proc/thread-self/ns/mnt", os.O_RDONLY | os.O_CLOEXEC)
+            else:
+                _call("unshare", CLONE_FS)
+                _call("setns", self._mounts, CLONE_NEWNS)
+        os.chdir(here)

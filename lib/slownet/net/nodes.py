@@ -1,0 +1,197 @@
+"""Mininet's nodes without a shell each: one starts with the first `cmd`, everything else is a system call."""
+
+from __future__ import annotations
+
+import os
+import shlex
+import subprocess
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from functools import cache
+from typing import Any
+
+from mininet.node import Node, OVSSwitch, Switch
+
+from slownet.errors import NetworkError
+from slownet.net.namespace import Namespace, entered
+from slownet.net.netlink import Route
+
+ARGUMENTS = 100_000  # characters of one ovs-vsctl; the kernel takes more
+
+
+@contextmanager
+def inside(node: Any) -> Iterator[None]:
+    """This thread in the network namespace of any of Mininet's nodes."""
+    if not node.inNamespace:
+        yield
+    elif isinstance(node, QuickNode) and node.namespace:
+        with entered(node.namespace.net):
+            yield
+    else:
+        descriptor = os.open(f"/proc/{node.pid}/ns/net", os.O_RDONLY | os.O_CLOEXEC)
+        try:
+            with entered(descriptor):
+                yield
+        finally:
+            os.close(descriptor)
+
+
+class QuickNode(Node):  # type: ignore[misc]  # Mininet has no types
+    """Goes before a node class of Mininet's or of a user's (see `quick`) and starts its shell only when wanted."""
+
+    inNamespace: bool  # noqa: N815  # Mininet's names
+    namespace: Namespace | None
+    _of_the_shell = ("shell", "stdin", "stdout", "pollOut", "pid")
+
+    def __init__(self, name: str, *args: Any, sysctls: Mapping[str, str] | None = None, **params: Any) -> None:
+        """sysctls: of its network namespace, set before that has an interface."""
+        self._sysctls = sysctls or {}
+        super().__init__(name, *args, **params)
+
+    def startShell(self, mnopts: str | None = None) -> None:  # noqa: N802
+        """Called once by Mininet's constructor, and then by the first thing that wants the shell."""
+        if "_born" not in self.__dict__:
+            self._born = True
+            self.namespace = Namespace(self._sysctls) if self.inNamespace else None
+            for name in self._of_the_shell:
+                self.__dict__.pop(name, None)
+        elif "shell" not in self.__dict__:
+            self._open_shell()
+
+    def __getattr__(self, name: str) -> Any:
+        if name in QuickNode._of_the_shell and "_born" in self.__dict__:
+            self._open_shell()
+            return self.__dict__[name]
+        raise AttributeError(f"'{type(self).__name__}' object has no attribute '{name}'")
+
+    def _open_shell(self) -> None:
+        inside_one, self.inNamespace = self.inNamespace, False  # there is a namespace already, _popen enters it
+        self.shell = None
+        try:
+            super().startShell("-cd")
+        except BaseException:
+            del self.shell
+            raise
+        finally:
+            self.inNamespace = inside_one
+
+    def _popen(self, cmd: Sequence[str], **params: Any) -> subprocess.Popen[Any]:
+        start = self.namespace.popen if self.namespace else subprocess.Popen
+        try:
+            return start(list(cmd), **params)
+        except FileNotFoundError:
+            if cmd[0] == "mnexec":
+                raise
+            return start(["mnexec", *cmd], **params)  # as ever: it says so itself, and its status is 1
+
+    def popen(self, *args: Any, **kwargs: Any) -> subprocess.Popen[Any]:
+        """As Mininet's: a list, a string or several words, in the node's namespaces and a session of its own."""
+        if "mncmd" in kwargs:
+            process: subprocess.Popen[Any] = super().popen(*args, **kwargs)
+            return process
+        shell = kwargs.pop("shell", False)
+        words = args[0] if len(args) == 1 else list(args)
+        if isinstance(words, str):
+            words = [words] if shell else words.split()
+        if shell:
+            words = [os.environ.get("SHELL", "/bin/sh"), "-c", " ".join(words)]
+        options = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "start_new_session": True, **kwargs}
+        return self._popen(words, **options)
+
+    def cmd(self, *args: Any, **kwargs: Any) -> Any:
+        if " ".join(map(str, args)) == "ifconfig lo up":  # a part of every node's configuration, not worth a shell
+            with inside(self), Route() as route:
+                route.up("lo")
+            return ""
+        return super().cmd(*args, **kwargs)
+
+    def setDefaultRoute(self, intf: Any = None) -> None:  # noqa: N802
+        """intf: an interface, or "via ADDRESS", or "dev INTERFACE via ADDRESS"."""
+        words = intf.split() if isinstance(intf, str) and " " in intf else ["dev", str(intf)]
+        route_to = dict(zip(words[::2], words[1::2], strict=False))
+        if len(words) % 2 or set(route_to) - {"dev", "via"}:
+            super().setDefaultRoute(intf)
+            return
+        with inside(self), Route() as route:
+            route.add_route(via=route_to.get("via", ""), device=route_to.get("dev", ""))
+
+    def terminate(self) -> None:
+        """Ends the shell, if there is one, and lets the namespace go."""
+        if self.privateDirs or "shell" in self.__dict__:
+            super().terminate()
+        self.__dict__.update(dict.fromkeys(self._of_the_shell))  # from now on there is none to start
+        if self.namespace:
+            self.namespace.close()
+
+
+class QuickSwitch(QuickNode, OVSSwitch):  # type: ignore[misc]
+    """Open vSwitch, all switches and their ports in one ovs-vsctl."""
+
+    @classmethod
+    def setup(cls) -> None:
+        """Whether Open vSwitch runs is seen by whoever builds the network."""
+
+    @classmethod
+    def isOldOVS(cls) -> bool:  # noqa: N802  # before 1.10, of 2013
+        return False
+
+    def vsctl(self, *args: Any, **kwargs: Any) -> Any:
+        if self.batch:
+            return super().vsctl(*args, **kwargs)
+        return ovs_vsctl(shlex.split(" ".join(str(each) for each in args)))
+
+    @classmethod
+    def batchStartup(cls, switches: Sequence[Any], run: Any = None) -> Sequence[Any]:  # noqa: N802
+        words: list[str] = []
+        for switch in switches:
+            for command in switch.commands:
+                more = shlex.split(command)
+                if sum(map(len, words)) + len(command) > ARGUMENTS:
+                    ovs_vsctl(words)
+                    words = []
+                words += more if more[:1] == ["--"] or not words else ["--", *more]
+            switch.made = True
+        if words:
+            ovs_vsctl(words)
+        for switch in switches:
+            switch.commands, switch.batch = [], False
+            for interface in switch.intfList():  # Open vSwitch took the conditions of its ports away
+                switch.TCReapply(interface)
+        return switches
+
+    @classmethod
+    def batchShutdown(cls, switches: Sequence[Any], run: Any = None) -> Sequence[Any]:  # noqa: N802
+        """Deletes the bridges that were made here, and no other of the same name."""
+        words: list[str] = []
+        for switch in switches:
+            if getattr(switch, "made", False):
+                words += ["--", "--if-exists", "del-br", switch.name]
+        try:
+            if words:
+                ovs_vsctl(words)
+        finally:
+            for switch in switches:
+                switch.made = False
+                switch.terminate()
+        return switches
+
+
+def ovs_vsctl(words: Sequence[str]) -> str:
+    """Raises NetworkError with ovs-vsctl's last line."""
+    done = subprocess.run(["ovs-vsctl", *words], capture_output=True, text=True, check=False)
+    problem = (done.stderr.strip().splitlines() or [""])[-1]
+    if done.returncode or "error" in problem.lower():
+        raise NetworkError(problem or f"ovs-vsctl ended with status {done.returncode}", where="Open vSwitch")
+    return done.stdout
+
+
+@cache
+def quick(cls: type) -> type:
+    """The same class of nodes without a shell from the start; as it is if that cannot be."""
+    if issubclass(cls, QuickNode) or not issubclass(cls, Node):
+        return cls
+    if any(getattr(cls, name) is not getattr(Node, name) for name in ("startShell", "popen", "_popen")):
+        return cls  # starts its programs in a way of its own, as CPULimitedHost does
+    if issubclass(cls, OVSSwitch):
+        return type(cls.__name__, (QuickSwitch, cls), {})
+    return cls if issubclass(cls, Switch) else type(cls.__name__, (QuickNode, cls), {})

@@ -1,0 +1,58 @@
+"""What is wrong with a topology can be said before anything of it is built."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from mininet.topo import Topo
+
+from slownet.errors import NetworkError
+
+NAME_LENGTH = 15  # of an interface or a bridge, IFNAMSIZ less one
+
+
+def check(topology: Topo) -> None:
+    """Raises NetworkError when hosts share an address, a name does not fit, or parts are not connected."""
+    where = type(topology).__name__
+    nodes, links = list(topology.nodes()), list(topology.iterLinks(withInfo=True))
+    if not topology.hosts():
+        raise NetworkError("there is no host", where=where, fix="addHost in the topology's build()")
+    _names(topology, links, where)
+    _addresses(topology, where)
+    lost = _unreachable(nodes, [(first, second) for first, second, _ in links])
+    if lost:
+        raise NetworkError(f"'{lost}' is not connected to '{nodes[0]}'", where=where, fix="addLink in the topology's build()")
+
+
+def _names(topology: Topo, links: Iterable[tuple[str, str, dict[str, object]]], where: str) -> None:
+    names = [(name, name) for name in topology.switches()]
+    for first, second, info in links:
+        for node, port in ((first, info.get("port1")), (second, info.get("port2"))):
+            names.append((node, f"{node}-eth{port}"))
+    for node, name in names:
+        if len(name) > NAME_LENGTH:
+            raise NetworkError(
+                f"the name '{node}' is too long", where=where, fix=f"Linux cuts '{name}' at {NAME_LENGTH} characters"
+            )
+
+
+def _addresses(topology: Topo, where: str) -> None:
+    owner: dict[str, str] = {}
+    for name in topology.hosts():
+        address = str(topology.nodeInfo(name).get("ip") or "").partition("/")[0]
+        if address and owner.setdefault(address, name) != name:
+            raise NetworkError(f"'{owner[address]}' and '{name}' share the address {address}", where=where)
+
+
+def _unreachable(nodes: list[str], links: list[tuple[str, str]]) -> str | None:
+    """A node that no path leads to from the first one."""
+    neighbours: dict[str, set[str]] = {name: set() for name in nodes}
+    for first, second in links:
+        neighbours[first].add(second)
+        neighbours[second].add(first)
+    seen, todo = {nodes[0]}, [nodes[0]]
+    while todo:
+        for name in neighbours[todo.pop()] - seen:
+            seen.add(name)
+            todo.append(name)
+    return next((name for name in nodes if name not in seen), None)

@@ -1,0 +1,65 @@
+"""What netlink and ICMP messages hold; that the kernel takes them is tested in the lab."""
+
+import struct
+
+import pytest
+
+from slownet.errors import NetworkError
+from slownet.net import netlink, reach
+from slownet.net.netlink import End
+
+
+def attributes(data):
+    found = {}
+    while data:
+        length, kind = struct.unpack_from("=HH", data)
+        found[kind] = data[4:length]
+        data = data[length + -length % 4 :]
+    return found
+
+
+def test_an_end_says_name_namespace_group_and_address():
+    found = attributes(End("h1-eth0", 7, "02:00:00:00:00:0a").attributes(group=5))
+    assert found[netlink.IFLA_IFNAME] == b"h1-eth0\0"
+    assert found[netlink.IFLA_NET_NS_FD] == struct.pack("=i", 7)
+    assert found[netlink.IFLA_GROUP] == struct.pack("=I", 5)
+    assert found[netlink.IFLA_ADDRESS] == bytes([2, 0, 0, 0, 0, 10])
+
+
+def test_an_address_has_its_broadcast():
+    found = attributes(netlink._address("lo", "10.1.2.3", "20")[8:])
+    assert found[netlink.IFA_LOCAL] == found[netlink.IFA_ADDRESS] == bytes([10, 1, 2, 3])
+    assert found[netlink.IFA_BROADCAST] == bytes([10, 1, 15, 255])
+    assert netlink.IFA_BROADCAST not in attributes(netlink._address("lo", "10.1.2.3", "31")[8:])
+
+
+@pytest.mark.parametrize(
+    ("wrong", "message"),
+    [
+        (lambda: End("averylonghost-eth0", 7, None).attributes(0), "'averylonghost-eth0' is no interface name"),
+        (lambda: End("h1-eth0", 7, "02:00").attributes(0), "'02:00' is no Ethernet address"),
+        (lambda: End("h1-eth0", 7, "zz:00:00:00:00:00").attributes(0), "is no Ethernet address"),
+        (lambda: netlink._address("lo", "10.0.0.256", "8"), "'10.0.0.256' is no IPv4 address, interface lo"),
+        (lambda: netlink._address("lo", "10.0.0.1", "33"), "'33' is no prefix length"),
+        (lambda: netlink._address("lo", "10.0.0.1", "None"), "'None' is no prefix length"),
+    ],
+)
+def test_what_cannot_be_is_one_line(wrong, message):
+    with pytest.raises(NetworkError) as caught:
+        wrong()
+    assert message in str(caught.value)
+    assert len(str(caught.value).splitlines()) == 1
+
+
+def test_the_kernels_reason_is_read():
+    text = b"Attribute failed policy validation.\0"
+    extended = struct.pack("=HH", 4 + len(text), netlink.NLMSGERR_ATTR_MSG) + text
+    answer = struct.pack("=IHHIIi", 0, netlink.NLMSG_ERROR, 0x300, 1, 0, -22) + bytes(16) + extended
+    assert netlink._reason(answer, 0x300) == "Attribute failed policy validation"
+    assert netlink._reason(answer[:36], 0x100) == ""
+
+
+def test_an_echo_request_has_a_right_checksum():
+    words = struct.unpack("!4H", reach._request())
+    total = sum(words)
+    assert (total & 0xFFFF) + (total >> 16) == 0xFFFF  # RFC 1071

@@ -1,0 +1,62 @@
+"""Three regions of N hosts each; every two regions have a long cable of their own.
+
+    eu1 ──┐                            ┌── us1
+          eu ── eu-gw ──────── us-gw ── us
+    euN ──┘         └── ap-gw ──┘      └── usN
+                          │
+                   ap1 ── ap ── apN
+
+Distances are the links between the gateways: net.link("eu-gw", "us-gw").set(rtt="90ms").
+Also for Mininet's own command: sudo mn --custom topologies/three_regions.py --topo three_regions,2
+"""
+
+from collections.abc import Sequence
+from itertools import combinations
+from typing import Any
+
+from mininet.link import TCLink
+from mininet.node import Node
+from mininet.topo import Topo
+
+REGIONS = {"eu": 1, "us": 2, "ap": 3}
+MOST = 253  # a /24 less its own two and the gateway's
+
+
+class Router(Node):
+    """A host that forwards; routes: each what `ip route add` takes, such as "10.0.2.0/24 via 10.0.1.2"."""
+
+    def config(self, routes: Sequence[str] = (), **params: Any) -> Any:
+        result = super().config(**params)
+        lines = "".join(f"route add {route}\\n" for route in routes)
+        script = f"echo 1 > /proc/sys/net/ipv4/ip_forward && printf '{lines}' | ip -batch -"
+        _, errors, status = self.pexec(["sh", "-c", script])
+        if status:
+            raise RuntimeError(f"router {self.name}: {errors.strip()}")
+        return result
+
+
+class ThreeRegions(Topo):
+    """eu1 is 10.1.0.1, us1 10.2.0.1, ap1 10.3.0.1; gateways are .254 there. n: hosts of a region, 2 unless given."""
+
+    def build(self, n: int = 2) -> None:
+        if not 1 <= n <= MOST:
+            raise ValueError(f"a region has 1 to {MOST} hosts, as many as there are addresses, not {n}")
+        for region, number in REGIONS.items():
+            switch = self.addSwitch(region, dpid=f"{number:x}", failMode="standalone")
+            routes = [f"10.{other}.0.0/24 via {between(other, number)}" for other in REGIONS.values() if other != number]
+            gateway = self.addHost(f"{region}-gw", cls=Router, ip=f"10.{number}.0.254/24", routes=routes)
+            self.addLink(gateway, switch, cls=TCLink)
+            for host in range(1, n + 1):
+                name = self.addHost(f"{region}{host}", ip=f"10.{number}.0.{host}/24", defaultRoute=f"via 10.{number}.0.254")
+                self.addLink(name, switch, cls=TCLink)
+        for (near, one), (far, other) in combinations(REGIONS.items(), 2):
+            ends = {"params1": {"ip": f"{between(one, other)}/24"}, "params2": {"ip": f"{between(other, one)}/24"}}
+            self.addLink(f"{near}-gw", f"{far}-gw", cls=TCLink, **ends)
+
+
+def between(region: int, other: int) -> str:
+    """The address of a region's gateway on its cable to another region."""
+    return f"10.0.{min(region, other)}{max(region, other)}.{region}"
+
+
+topos = {"three_regions": ThreeRegions}
