@@ -15,16 +15,16 @@ OFFLOADS = {"tso": "tcp-segmentation-offload", "gso": "generic-segmentation-offl
 
 def set_mtu(interface: Any, mtu: int | None) -> None:
     """Sets an interface's MTU in bytes; None brings back the one that it had first. Raises NetworkError."""
-    first = getattr(interface, "slownet_mtu", None)
-    if first is None:
-        if mtu is None:
-            return
-        interface.slownet_mtu = _mtu(interface)
-    wanted = mtu if mtu is not None else interface.slownet_mtu
+    if mtu == getattr(interface, "slownet_mtu", None):
+        return
+    if not hasattr(interface, "slownet_first_mtu"):
+        interface.slownet_first_mtu = _mtu(interface)
+    wanted = interface.slownet_first_mtu if mtu is None else mtu
     _run(interface, ["ip", "link", "set", "dev", interface.name, "mtu", f"{wanted}"])
     found = _mtu(interface)
     if found != wanted:
         raise NetworkError(f"the kernel has MTU {found} where {wanted} was stated", where=_where(interface))
+    interface.slownet_mtu = mtu
 
 
 def set_offloads(interface: Any, on: bool) -> None:

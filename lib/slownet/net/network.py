@@ -16,7 +16,7 @@ from mininet.topo import Topo
 
 from slownet.errors import ExperimentError, NetworkError, SlownetError, nearest
 from slownet.lab import native
-from slownet.net import openvswitch
+from slownet.net import openvswitch, tc
 from slownet.net.cable import Link, Stated
 from slownet.tools.ping import Ping
 
@@ -124,6 +124,8 @@ class Network:
 
     def _stop(self) -> None:
         if self.mininet is not None:
+            for node in self.mininet.values():
+                tc.close(node)
             self.mininet.stop()
             self.mininet = None
 

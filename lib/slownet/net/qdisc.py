@@ -2,19 +2,13 @@
 
 from __future__ import annotations
 
-import atexit
-import json
-import shutil
-import subprocess
-import tempfile
 import time
 from collections.abc import Sequence
-from functools import cache
-from pathlib import Path
 from typing import Any
 
 from slownet.errors import NetworkError
 from slownet.link import Condition
+from slownet.net import tc
 from slownet.net.plan import ROOT, Layer, layers
 from slownet.net.readback import deviations
 
@@ -26,7 +20,7 @@ POLL_S = 0.005
 _OPEN = {
     "netem": "qdisc replace dev {device} parent {parent} handle {handle} netem limit 100000 rate 0bit",
     "tbf": "qdisc replace dev {device} parent {parent} handle {handle} tbf rate 100gbit burst 10mb limit 100mb",
-    "cake": "qdisc replace dev {device} parent {parent} handle {handle} cake bandwidth unlimited",
+    "cake": "qdisc replace dev {device} parent {parent} handle {handle} cake unlimited",
 }
 
 
@@ -43,7 +37,7 @@ def apply(interface: Any, condition: Condition, way: str) -> None:
     has_child = any(qdisc.get("parent", "").startswith(ROOT) for qdisc in shown)
     planned = layers(condition, way, child=has_child)
     _make_room(interface, planned, shown)
-    found = _batch(interface, [layer.command(interface.name) for layer in planned])
+    found = tc.run(interface, [layer.command(interface.name) for layer in planned])
     interface.slownet_qdiscs = found
     for field, stated, value in deviations(planned, found):
         raise NetworkError(f"the kernel has {field} {value} where {stated} was stated", where=_where(interface))
@@ -59,7 +53,7 @@ def delay(interface: Any) -> float:
 
 def show(interface: Any) -> list[dict[str, Any]]:
     """The interface's qdiscs with their counters, as `tc -json -s` prints them."""
-    return _batch(interface, [])
+    return tc.run(interface, [])
 
 
 def _claim(interface: Any) -> list[dict[str, Any]]:
@@ -83,43 +77,13 @@ def _make_room(interface: Any, planned: Sequence[Layer], shown: Sequence[dict[st
     if old is None or all(qdisc["handle"] in handles for qdisc in [old, *leaf]):
         return
     place = {"device": interface.name, "parent": ROOT, "handle": old["handle"]}
-    found = _batch(interface, [_OPEN[old["kind"]].format(**place)])
+    found = tc.run(interface, [_OPEN[old["kind"]].format(**place)])
     deadline = time.monotonic() + DRAIN_S
     while any(qdisc["handle"] == old["handle"] and qdisc["backlog"] for qdisc in found):
         if time.monotonic() > deadline:
             raise NetworkError(f"{old['kind']} still holds packets after {DRAIN_S:g} s", where=_where(interface))
         time.sleep(POLL_S)
         found = show(interface)
-
-
-def _batch(interface: Any, lines: Sequence[str]) -> list[dict[str, Any]]:
-    """Runs tc's lines and shows the qdiscs after them: one process, for a process is what takes time here."""
-    text = "\n".join([*lines, f"qdisc show dev {interface.name}", ""])
-    process = interface.node.popen(
-        ["env", f"TC_LIB_DIR={_tables()}", "tc", "-json", "-s", "-batch", "-"],
-        stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
-    )  # fmt: skip
-    output, errors = process.communicate(text)
-    if process.returncode:
-        raise NetworkError(f"tc: {errors.strip()} in: {'; '.join(lines)}", where=_where(interface))
-    return list(json.loads(output or "[]"))
-
-
-@cache
-def _tables() -> Path:
-    """A folder with the tables of the distributions, where tc looks for them.
-
-    iproute2's, and a uniform one: netem keeps the table that it was given last, so only another one takes it back. (Its
-    own uniform draw without a table is 32 bits of nanoseconds: it ends at 2 s.)
-    """
-    folder = Path(tempfile.mkdtemp(prefix="slownet-tc-"))
-    atexit.register(shutil.rmtree, folder, ignore_errors=True)
-    for pattern in ("tc/*.dist", "*/tc/*.dist"):
-        for table in Path("/usr/lib").glob(pattern):
-            (folder / table.name).symlink_to(table)
-    steps = range(-8192, 8193, 8)  # 8192 is one jitter
-    (folder / "uniform.dist").write_text("\n".join(map(str, steps)) + "\n")
-    return folder
 
 
 def _where(interface: Any) -> str:
