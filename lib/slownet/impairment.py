@@ -13,7 +13,10 @@ from slownet.units import percent, show_percent
 
 @dataclass(frozen=True)
 class Chance:
-    """Each packet is hit with this probability; `correlation` is how much a draw takes over from the one before."""
+    """Each packet is hit with this probability; `correlation` is how much a draw takes over from the one before.
+
+    netem's own word, kept for what was measured with it. For bursts take GilbertElliott, whose length is known.
+    """
 
     probability: float
     correlation: float = 0.0
@@ -102,6 +105,8 @@ class Markov:
         return f"{show_percent(self.mean)} by a 4-state chain"
 
 
+MOST_CORRELATED = 0.95  # beyond it one draw decides over hundreds of packets
+
 Loss = Chance | GilbertElliott | Markov
 
 _SHAPES = "1%, 1% 25% (with correlation), 2% in bursts of 8, gemodel 1% 10% 70% 0.1%, or state 1% 30%"
@@ -112,6 +117,11 @@ def chance(text: str, field: str) -> Chance:
     parts = _percents(text, text.split() if isinstance(text, str) else [text], field, 1, 2)
     if len(parts) == 2 and parts[1] and not parts[0]:
         raise ConditionError(f"{field} '{text}' correlates what never happens", fix="give a probability, or leave it out")
+    if len(parts) == 2 and parts[1] > MOST_CORRELATED:
+        raise ConditionError(
+            f"{field} '{text}' is correlated by more than 95 %: it hardly changes",
+            fix="give less, or for loss '2% in bursts of 8'",
+        )
     return Chance(*parts)
 
 

@@ -21,6 +21,7 @@ from dataclasses import dataclass, field
 
 from slownet.impairment import Chance, GilbertElliott, Markov
 from slownet.link import Condition
+from slownet.net.correlated import threshold
 from slownet.queueing import AQM, Queue
 
 # Packets on their way. A queue that is not the bottleneck must never drop: 1 Gbit/s at 500 ms is 42,000 frames.
@@ -84,7 +85,7 @@ def _cable(condition: Condition, way: str, limited: bool) -> Layer:
     }  # fmt: skip
     _add_loss(condition, words, options)
     for name in ("duplicate", "reorder", "corrupt"):  # all of them each time: what tc is not told stays as it was
-        chance = getattr(condition, name) or Chance(0.0)
+        chance = _told(getattr(condition, name) or Chance(0.0))
         words += [name, _percent(chance.probability), _percent(chance.correlation)]
         options |= {f"{name}.{name}": chance.probability, f"{name}.correlation": chance.correlation}
     words += ["gap", f"{condition.gap}"] if condition.gap else []
@@ -97,7 +98,7 @@ def _cable(condition: Condition, way: str, limited: bool) -> Layer:
 
 def _add_loss(condition: Condition, words: list[str], options: dict[str, float | str | bool]) -> None:
     model = condition.loss or Chance(0.0)
-    chance = model if isinstance(model, Chance) else Chance(0.0)
+    chance = _told(model if isinstance(model, Chance) else Chance(0.0))
     options |= {"loss-random.loss": chance.probability, "loss-random.correlation": chance.correlation}
     elliott = (model.p, model.r, model.bad, model.good) if isinstance(model, GilbertElliott) else (0.0,) * 4
     options |= {f"loss-gemodel.{key}": part for key, part in zip(("p", "r", "1-h", "1-k"), elliott, strict=True)}
@@ -110,6 +111,10 @@ def _add_loss(condition: Condition, words: list[str], options: dict[str, float |
         words += ["loss", "state", *map(_percent, chain)]
     else:
         words += ["loss", _percent(chance.probability), _percent(chance.correlation)]
+
+
+def _told(chance: Chance) -> Chance:
+    return Chance(threshold(chance.probability, chance.correlation), chance.correlation)
 
 
 def _bottleneck(rate: float | None, limit: int) -> Layer:
