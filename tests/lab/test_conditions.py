@@ -235,6 +235,18 @@ def test_a_kernel_that_does_otherwise_is_an_error_that_names_both_values(net, li
     assert str(link.condition) == "no condition"
 
 
+def test_the_kernels_no_is_an_error_in_its_words_and_the_next_change_works(net, link):
+    with pytest.raises(
+        NetworkError, match=r"""tc: What is "nosuch"\? in 'qdisc replace .*', interface client-eth0 of client"""
+    ) as caught:
+        tc.run(link._ends[0], ["qdisc replace dev client-eth0 root handle 51: netem nosuch 1"])
+    assert len(str(caught.value).splitlines()) == 1
+    with pytest.raises(NetworkError, match=r"ip: .*interface client-eth0"), link.set(mtu=65535):
+        pytest.fail("a veth takes 65535")
+    with link.set(rtt="10ms"):
+        assert 10 <= min(pings_ms(net)) <= 10 + OWN_MS
+
+
 def test_somebody_elses_shaping_is_not_overwritten(net):
     net["db"].cmd("tc qdisc add dev db-eth0 root handle 5: htb default 1")
     try:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Sequence
 from typing import Any
 
 from slownet.errors import NetworkError
+from slownet.net import tc
 
 # Without them a "packet" of up to 64 KB would be one to loss, rate and queue.
 OFFLOADS = {"tso": "tcp-segmentation-offload", "gso": "generic-segmentation-offload", "gro": "generic-receive-offload"}
@@ -18,10 +18,9 @@ def set_mtu(interface: Any, mtu: int | None) -> None:
     if mtu == getattr(interface, "slownet_mtu", None):
         return
     if not hasattr(interface, "slownet_first_mtu"):
-        interface.slownet_first_mtu = _mtu(interface)
+        interface.slownet_first_mtu = tc.ip(interface, [])["mtu"]
     wanted = interface.slownet_first_mtu if mtu is None else mtu
-    _run(interface, ["ip", "link", "set", "dev", interface.name, "mtu", f"{wanted}"])
-    found = _mtu(interface)
+    found = tc.ip(interface, [f"link set dev {interface.name} mtu {wanted}"])["mtu"]
     if found != wanted:
         raise NetworkError(f"the kernel has MTU {found} where {wanted} was stated", where=_where(interface))
     interface.slownet_mtu = mtu
@@ -38,10 +37,6 @@ def set_offloads(interface: Any, on: bool) -> None:
         if not re.search(rf"^{feature}: {word}\b", text, re.MULTILINE):
             raise NetworkError(f"the kernel does not turn {feature} {word}", where=_where(interface))
     interface.slownet_offloads = on
-
-
-def _mtu(interface: Any) -> int:
-    return int(json.loads(_run(interface, ["ip", "-json", "link", "show", "dev", interface.name]))[0]["mtu"])
 
 
 def _run(interface: Any, words: Sequence[str]) -> str:
