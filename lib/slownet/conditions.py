@@ -38,7 +38,11 @@ _STARLINK = (
 
 TABLE = (
     Named("none", {}, "a cable that does nothing"),
-    Named("LAN", {"rtt": "0.1ms", "rate": "1Gbit"}, "article's 0.102 ms ping between VMs; rate of IEEE 802.3ab (1000BASE-T)"),
+    Named(
+        "LAN",
+        {"rtt": "0.1ms", "rate": "1Gbit", "queue": "1000 packets"},
+        "article's 0.102 ms ping between VMs; rate of IEEE 802.3ab (1000BASE-T); queue as Linux's own for a card (txqueuelen)",
+    ),
     Named("PL-PL", {"rtt": "10ms"}, _ARTICLE),
     Named("PL-FR", {"rtt": "40ms"}, _ARTICLE),
     Named("PL-US", {"rtt": "120ms"}, _ARTICLE),

@@ -8,6 +8,7 @@ import pytest
 from scipy.stats import binomtest, norm
 from traffic import Datagrams, goodput, lost
 
+from slownet.conditions import TABLE, find
 from slownet.errors import NetworkError
 from slownet.impairment import GilbertElliott
 from slownet.lab import native
@@ -218,6 +219,23 @@ def test_names_and_more(net, link):
         assert "loss-random" not in told(net)["51:"]
 
 
+@pytest.mark.parametrize("name", [row.name for row in TABLE])
+def test_every_named_condition_can_be_set_and_is_verified(net, link, name):
+    before = len(net.verified)
+    with link.set(name):
+        assert len(net.verified) == before + 1
+        assert net.verified[-1].rtt_ms.min >= 1000 * find(name).rtt - 0.02
+    assert str(link.condition) == "no condition"
+
+
+def test_a_link_is_cut_and_another_one_behind_it_can_still_be_set(net, link):
+    with link.set(loss="100%"):
+        assert not pings_ms(net, count=2, words="-W 1")
+        with net.link("web", "switch").set(rtt="10ms"):
+            assert net.link("web", "switch").condition.rtt == pytest.approx(0.010)
+    assert len(pings_ms(net, count=2)) == 2
+
+
 def test_a_kernel_that_does_otherwise_is_an_error_that_names_both_values(net, link, monkeypatch):
     true = tc.run
 
@@ -241,8 +259,10 @@ def test_the_kernels_no_is_an_error_in_its_words_and_the_next_change_works(net, 
     ) as caught:
         tc.run(link._ends[0], ["qdisc replace dev client-eth0 root handle 51: netem nosuch 1"])
     assert len(str(caught.value).splitlines()) == 1
-    with pytest.raises(NetworkError, match=r"ip: .*interface client-eth0"), link.set(mtu=65535):
-        pytest.fail("a veth takes 65535")
+    with pytest.raises(NetworkError, match=r"ip: .*greater.*interface client-eth0"):
+        tc.ip(link._ends[0], ["link set dev client-eth0 mtu 70000"])
+    with link.set(mtu=9000):
+        assert link.condition.mtu == 9000
     with link.set(rtt="10ms"):
         assert 10 <= min(pings_ms(net)) <= 10 + OWN_MS
 

@@ -12,8 +12,7 @@ from slownet.net import tc
 from slownet.net.plan import ROOT, Layer, layers
 from slownet.net.readback import deviations
 
-# What a kernel gives an interface by itself, and what may be replaced unasked.
-DEFAULTS = ("noqueue", "pfifo_fast", "fq_codel", "fq", "mq")
+UNASKED = "0:"  # the handle of what a kernel gives an interface by itself
 DRAIN_S = 120.0
 POLL_S = 0.005
 # A bottleneck that opens wide lets go of what waits in it: what hangs there, and how to open it.
@@ -60,7 +59,7 @@ def _claim(interface: Any) -> list[dict[str, Any]]:
     """Looks at an interface for the first time. Raises NetworkError if somebody else shapes it."""
     shown = show(interface)
     for qdisc in shown:
-        if qdisc.get("root") and qdisc["handle"] != ROOT and qdisc["kind"] not in DEFAULTS:
+        if qdisc.get("root") and qdisc["handle"] not in (ROOT, UNASKED):
             raise NetworkError(
                 f"somebody else's {qdisc['kind']} {qdisc['handle']} shapes what it sends",
                 where=_where(interface),
