@@ -139,6 +139,7 @@ def test_a_share_of_packets_is_lost_and_a_seed_loses_the_same_again(net, link):
         with link.set(delay="5ms", loss="5%", seed=seed):
             return lost(net, 4000)
 
+    net.mininet.staticArp()  # an ARP request would take one of the seed's draws
     first = once(7)
     interval = binomtest(len(first), 4000).proportion_ci(confidence_level=0.99)
     assert interval.low <= 0.05 <= interval.high
@@ -164,7 +165,8 @@ def test_a_correlated_loss_loses_what_it_states(net, link):
         assert told(net)["51:"]["loss-random"]["correlation"] == pytest.approx(0.5)
         gone = len(lost(net, 8000))
     # Neighbours are alike: the variance is at most (1 + c)/(1 - c) = 3 times that of independent loss.
-    assert abs(gone / 8000 - 0.05) <= norm.ppf(0.995) * (3 * 0.05 * 0.95 / 8000) ** 0.5
+    # There is no seed for it, so five standard deviations: from 2.9 to 7.1 %, where netem by itself would lose nothing.
+    assert abs(gone / 8000 - 0.05) <= 5 * (3 * 0.05 * 0.95 / 8000) ** 0.5
 
 
 def test_packets_are_doubled_and_overtaken(net, link):
