@@ -12,7 +12,7 @@ def test_names_are_found_in_any_case():
 
 
 @pytest.mark.parametrize(
-    ("name", "rtt_ms", "up", "down"), [("DSL", 50, 384e3, 1.5e6), ("LTE", 70, 12e6, 12e6), ("GEO", 600, 4.5e6, 82e6)]
+    ("name", "rtt_ms", "up", "down"), [("DSL", 50, 384e3, 1.5e6), ("LTE", 70, 12e6, 12e6), ("GEO", 629, 3e6, 18.75e6)]
 )
 def test_some_rows(name, rtt_ms, up, down):
     row = find(name)

@@ -8,8 +8,8 @@
 The cable and its bottleneck are two qdiscs because netem has one queue: in one, a packet that travels would fill the
 place of one that waits, and a queue of 20 packets would drop what 100 ms of delay holds.
 
-Measured in the lab (virtual clock, TDF inf; goodput of 1 to 40 MB against rate * payload / frame, 200 kbit to 100 Mbit): netem's
-rate is within 0.1 %, and a packet on an idle link takes its own length / rate, as on a real line. A token bucket
+Measured in the lab (virtual clock, TDF inf; 1 to 40 MB against rate * payload / frame, 200 kbit to 100 Mbit): netem's
+rate is exact to 0.1 %, and a packet on an idle link takes its own length / rate, as on a real line. A token bucket
 (tbf, htb) lets whatever fits into its bucket pass without that wait, so a request on an idle 200 kbit link would
 cross for nothing. It is used where netem cannot: netem sends by its own timetable and leaves no queue to an AQM.
 """
