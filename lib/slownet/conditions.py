@@ -64,8 +64,8 @@ TABLE = (
     Named(
         "GEO",
         {"rtt": "629ms", "rate_up": "3Mbit", "rate_down": "18.75Mbit"},
-        "Ookla's Speedtest for Viasat, third quarter of 2021: 629 ms, 18.75 Mbit/s down (RFC 2488: 558 ms at least); the rate up "
-        "is this project's choice",
+        "Ookla's Speedtest for Viasat, third quarter of 2021: 629 ms, 18.75 Mbit/s down (RFC 2488: 558 ms at least); rate up: "
+        "this project's choice",
     ),
     Named("200kbit", {"rate": "200kbit"}, "a 200 kbit uplink: only its rate; this project's choice"),
     Named("2Mbit", {"rate": "2Mbit"}, "article on testing with tc: its rate of 2000kbit (published.toml)"),
