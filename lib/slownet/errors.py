@@ -41,6 +41,10 @@ class UnitError(SlownetError):
     """A duration, a rate or a size that cannot be read."""
 
 
+class ConditionError(SlownetError):
+    """A condition that contradicts itself, is out of range, or that the kernel cannot do."""
+
+
 class ExperimentError(SlownetError):
     """An experiment, a cell or a metric that is not there, or one that is described wrongly."""
 

@@ -11,7 +11,7 @@ from decimal import Decimal
 
 from slownet.errors import UnitError
 
-_NUMBER = re.compile(r"(?P<number>\d+(?:\.\d+)?|\.\d+) ?(?P<unit>[A-Za-z]*)", re.ASCII)
+_NUMBER = re.compile(r"(?P<number>\d+(?:\.\d+)?|\.\d+) ?(?P<unit>[A-Za-z]*|%)", re.ASCII)
 
 SECONDS = {
     "ns": Decimal("1e-9"),
@@ -29,6 +29,8 @@ _IEC = {"ki": 2**10, "mi": 2**20, "gi": 2**30, "ti": 2**40}
 BITS_PER_SECOND = {
     prefix + unit: Decimal(scale * bits) for unit, bits in (("bit", 1), ("bps", 8)) for prefix, scale in (_SI | _IEC).items()
 }
+
+PERCENT = {"%": Decimal("0.01")}
 
 BYTES = {prefix + "b": Decimal(scale) for prefix, scale in (_SI | _IEC).items()}
 
@@ -59,6 +61,25 @@ def size(text: str) -> int:
     if number != int(number):
         raise UnitError(f"size '{text}' is not a whole number of bytes", fix="write it in B")
     return int(number)
+
+
+def percent(text: str) -> float:
+    """The part of one in a percentage from ``"0%"`` to ``"100%"``: ``"2.5%"`` is 0.025. Raises UnitError."""
+    part = _read(text, "percentage", "1%", "%", PERCENT)
+    if part > 1:
+        raise UnitError(f"percentage '{text}' is above 100%", fix="write it like 1%")
+    return float(part)
+
+
+def show_percent(part: float) -> str:
+    """A part of one for people, four digits at most: 0.025 gives ``"2.5 %"``."""
+    return f"{float(f'{part * 100:.4g}'):g} %"
+
+
+def show_rate(bits_per_second: float) -> str:
+    """A rate for people, as tc writes it: 2e6 gives ``"2 Mbit"``."""
+    scale, name = next(((s, n) for s, n in ((1e9, "Gbit"), (1e6, "Mbit"), (1e3, "kbit")) if bits_per_second >= s), (1.0, "bit"))
+    return f"{float(f'{bits_per_second / scale:.6g}'):g} {name}"
 
 
 def show_duration(seconds: float) -> str:

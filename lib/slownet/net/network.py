@@ -13,8 +13,8 @@ from mininet.topo import Topo
 
 from slownet.errors import ExperimentError, NetworkError, SlownetError, nearest
 from slownet.lab import native
-from slownet.link import Condition
-from slownet.net import openvswitch, qdisc, reach, shape, verify
+from slownet.net import openvswitch, reach, shape, tc
+from slownet.net.cable import Link, Stated
 from slownet.net.quick import QuickNet
 from slownet.tools.ping import Ping
 
@@ -30,66 +30,6 @@ SYSCTLS = {
 OFFLOADS = ["tso", "gso", "gro"]
 
 
-class Link:
-    """One cable of a network; `set` changes its condition, as a context manager for a while."""
-
-    def __init__(self, ends: tuple[Any, Any], verified: list[Ping]) -> None:
-        self._ends = ends  # Mininet interfaces; the first one is of the node that was named first
-        self._verified = verified
-
-    @property
-    def name(self) -> str:
-        return "-".join(end.node.name for end in self._ends)
-
-    @property
-    def condition(self) -> Condition:
-        """What the kernel says the link does now."""
-        up, down = (qdisc.delay(end) for end in self._ends)
-        return Condition(up, down)
-
-    def set(self, condition: Condition | None = None, *, delay: str | None = None, rtt: str | None = None) -> _Changed:
-        """Gives the link another condition. In a `with`, the one that it had before comes back afterwards.
-
-        delay: one-way, in each direction ("5ms" adds 10 ms to a round trip); rtt: what a round trip gains ("10ms").
-        What the kernel made of it is read back, and a ping across the link must take what it should. Raises
-        UnitError, NetworkError.
-        """
-        wanted = condition if condition is not None else Condition.parse(delay=delay, rtt=rtt)
-        before = self.condition
-        changed = _Changed(self, before)
-        try:
-            self._apply(wanted)
-            record = verify.check(self._ends, _rtt)
-        except BaseException:
-            self._apply(before)
-            raise
-        if record:
-            self._verified.append(record)
-        return changed
-
-    def _apply(self, condition: Condition) -> None:
-        for end, seconds in zip(self._ends, (condition.up, condition.down), strict=True):
-            qdisc.set_delay(end, seconds)
-
-
-def _rtt(cable: Any) -> float:
-    return qdisc.delay(cable.intf1) + qdisc.delay(cable.intf2)
-
-
-class _Changed:
-    """A change of a link's condition that a `with` takes back."""
-
-    def __init__(self, link: Link, before: Condition) -> None:
-        self._link = link
-        self._before = before
-
-    def __enter__(self) -> Link:
-        return self._link
-
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
-        self._link._apply(self._before)
-
-
 class Network:
     """Builds a Mininet topology and waits until its hosts reach each other; always takes it down.
 
@@ -100,6 +40,7 @@ class Network:
         self._topology = topology if isinstance(topology, Topo) else topology()
         self.mininet: Any = None
         self.verified: list[Ping] = []  # the ping after each change of a link, the newest last
+        self._stated: Stated = {}
 
     def __enter__(self) -> Self:
         setLogLevel("error")
@@ -149,10 +90,12 @@ class Network:
             raise ExperimentError(
                 f"no link between '{first}' and '{second}'", fix=f"there are links between {', '.join(cables)}"
             )
-        return Link(between[0], self.verified)
+        return Link(between[0], self.verified, self._stated)
 
     def _stop(self) -> None:
         if self.mininet is not None:
+            for node in self.mininet.values():
+                tc.close(node)
             self.mininet.stop()
             self.mininet = None
 

@@ -1,59 +1,89 @@
-"""Queueing disciplines of one interface through tc, and what the kernel says they are."""
+"""Queueing disciplines of one interface: changed in place through tc, and what the kernel says they are."""
 
 from __future__ import annotations
 
-import json
+import time
 from collections.abc import Sequence
 from typing import Any
 
 from slownet.errors import NetworkError
+from slownet.link import Condition
+from slownet.net import tc
+from slownet.net.plan import ROOT, Layer, layers
+from slownet.net.readback import deviations
 
-# netem drops what does not fit into its queue, 1000 packets unless told: too few for a fast, long link.
-# With delay alone nothing else may drop, so the queue is larger than any window here.
-LIMIT = 10_000
+UNASKED = "0:"  # the handle of what a kernel gives an interface by itself
+DRAIN_S = 120.0
+POLL_S = 0.005
+# A bottleneck that opens wide lets go of what waits in it: what hangs there, and how to open it.
+_OPEN = {
+    "netem": "qdisc replace dev {device} parent {parent} handle {handle} netem limit 100000 rate 0bit",
+    "tbf": "qdisc replace dev {device} parent {parent} handle {handle} tbf rate 100gbit burst 10mb limit 100mb",
+    "cake": "qdisc replace dev {device} parent {parent} handle {handle} cake unlimited",
+}
 
 
-def set_delay(interface: Any, seconds: float) -> None:
-    """Gives an interface's outgoing packets a delay; 0 takes it away. In place: no packet is lost by the change.
+def apply(interface: Any, condition: Condition, way: str) -> None:
+    """Gives what an interface sends a condition, and reads it back.
 
-    interface: a Mininet Intf. Raises NetworkError when the kernel says no, or does something else.
+    The netem at the root stays once it is there, empty when there is no condition: to take it away would drop what is
+    on its way. So the packets that travel and those that wait outlive every change. way: "up" or "down". Raises
+    NetworkError when the kernel says no, or does something else.
     """
-    root = _root(interface)
-    if seconds:
-        nanoseconds = round(seconds * 1e9)
-        _tc(
-            interface,
-            ["qdisc", "replace", "dev", interface.name, "root", "netem", "delay", f"{nanoseconds}ns", "limit", str(LIMIT)],
-        )
-    elif root == "netem":
-        _tc(interface, ["qdisc", "del", "dev", interface.name, "root"])
-    found = delay(interface)
-    if abs(found - seconds) > 1e-6:
-        raise NetworkError(
-            f"the kernel delays by {found * 1e3:g} ms instead of {seconds * 1e3:g} ms", where=f"interface {interface.name}"
-        )
+    shown = getattr(interface, "slownet_qdiscs", None)
+    if shown is None:
+        shown = _claim(interface)
+    has_child = any(qdisc.get("parent", "").startswith(ROOT) for qdisc in shown)
+    planned = layers(condition, way, child=has_child)
+    _make_room(interface, planned, shown)
+    found = tc.run(interface, [layer.command(interface.name) for layer in planned])
+    interface.slownet_qdiscs = found
+    for field, stated, value in deviations(planned, found):
+        raise NetworkError(f"the kernel has {field} {value} where {stated} was stated", where=_where(interface))
 
 
 def delay(interface: Any) -> float:
     """Seconds by which netem delays what the interface sends, as the kernel reports it; 0 without netem."""
-    for qdisc in _show(interface):
+    for qdisc in show(interface):
         if qdisc["kind"] == "netem" and qdisc.get("root"):
             return float(qdisc["options"].get("delay", {}).get("delay", 0.0))
     return 0.0
 
 
-def _root(interface: Any) -> str:
-    return next((str(qdisc["kind"]) for qdisc in _show(interface) if qdisc.get("root")), "")
+def show(interface: Any) -> list[dict[str, Any]]:
+    """The interface's qdiscs with their counters, as `tc -json -s` prints them."""
+    return tc.run(interface, [])
 
 
-def _show(interface: Any) -> list[dict[str, Any]]:
-    return list(json.loads(_tc(interface, ["-json", "qdisc", "show", "dev", interface.name]) or "[]"))
+def _claim(interface: Any) -> list[dict[str, Any]]:
+    """Looks at an interface for the first time. Raises NetworkError if somebody else shapes it."""
+    shown = show(interface)
+    for qdisc in shown:
+        if qdisc.get("root") and qdisc["handle"] not in (ROOT, UNASKED):
+            raise NetworkError(
+                f"somebody else's {qdisc['kind']} {qdisc['handle']} shapes what it sends",
+                where=_where(interface),
+                fix="build the link without TCLink's parameters, and give it a condition",
+            )
+    return shown
 
 
-def _tc(interface: Any, words: Sequence[str]) -> str:
-    output, errors, status = interface.node.pexec(["tc", *words])
-    if status:
-        raise NetworkError(
-            f"tc {' '.join(words)}: {errors.strip()}", where=f"interface {interface.name} of {interface.node.name}"
-        )
-    return str(output)
+def _make_room(interface: Any, planned: Sequence[Layer], shown: Sequence[dict[str, Any]]) -> None:
+    """Empties what another kind of qdisc is going to replace: with it, the kernel drops what waits in it."""
+    handles = {layer.handle for layer in planned}
+    old = next((qdisc for qdisc in shown if qdisc.get("parent", "").startswith(ROOT)), None)
+    leaf = [qdisc for qdisc in shown if old and qdisc.get("parent", "").startswith(old["handle"])]
+    if old is None or all(qdisc["handle"] in handles for qdisc in [old, *leaf]):
+        return
+    place = {"device": interface.name, "parent": ROOT, "handle": old["handle"]}
+    found = tc.run(interface, [_OPEN[old["kind"]].format(**place)])
+    deadline = time.monotonic() + DRAIN_S
+    while any(qdisc["handle"] == old["handle"] and qdisc["backlog"] for qdisc in found):
+        if time.monotonic() > deadline:
+            raise NetworkError(f"{old['kind']} still holds packets after {DRAIN_S:g} s", where=_where(interface))
+        time.sleep(POLL_S)
+        found = show(interface)
+
+
+def _where(interface: Any) -> str:
+    return f"interface {interface.name} of {interface.node.name}"

@@ -1,0 +1,85 @@
+"""Named conditions: links that people know, each with the source of its numbers.
+
+A condition is the whole way from its user to a server nearby, as its source saw it. A table of such numbers is never the
+truth about one provider: where you have measured your own, state them. "up" is what the link's first end sends, so
+name the user's end first: `net.link("client", "switch").set("LTE")`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cache
+from typing import Any
+
+from slownet.errors import ConditionError, nearest
+from slownet.link import Condition
+
+
+@dataclass(frozen=True)
+class Named:
+    """One row: the name, what it does as `Condition.parse` reads it, and where that is from."""
+
+    name: str
+    fields: Mapping[str, Any] = field(hash=False)
+    source: str
+
+    @property
+    def condition(self) -> Condition:
+        return Condition.parse(**self.fields)
+
+
+_ARTICLE = 'article "czy 10 ms to duzo?": what it set with tc for servers in two places (published.toml)'
+_WEBPAGETEST = "WebPageTest's connection profiles (WPO-Foundation/webpagetest, connectivity.ini.sample)"
+TABLE = (
+    Named("none", {}, "a cable that does nothing"),
+    Named(
+        "LAN",
+        {"rtt": "0.1ms", "rate": "1Gbit", "queue": "1000 packets"},
+        "article's 0.102 ms ping between VMs; rate of IEEE 802.3ab (1000BASE-T); queue as Linux's own for a card (txqueuelen)",
+    ),
+    Named("PL-PL", {"rtt": "10ms"}, _ARTICLE),
+    Named("PL-FR", {"rtt": "40ms"}, _ARTICLE),
+    Named("PL-US", {"rtt": "120ms"}, _ARTICLE),
+    Named("DSL", {"rtt": "50ms", "rate_up": "384kbit", "rate_down": "1500kbit"}, _WEBPAGETEST),
+    Named("cable", {"rtt": "28ms", "rate_up": "1Mbit", "rate_down": "5Mbit"}, _WEBPAGETEST),
+    Named("3G", {"rtt": "300ms", "rate_up": "768kbit", "rate_down": "1600kbit"}, _WEBPAGETEST),
+    Named("LTE", {"rtt": "70ms", "rate": "12Mbit"}, _WEBPAGETEST),
+    Named(
+        "5G",
+        {"rtt": "8ms", "rate_up": "50Mbit", "rate_down": "100Mbit"},
+        "ITU-R M.2410-0 (2017), what IMT-2020 must reach: 4 ms user plane one way, 100 down and 50 Mbit/s up for a user",
+    ),
+    Named(
+        "Wi-Fi",
+        {"rtt": "4ms", "jitter": "1ms", "rate": "30Mbit", "loss": "1% in bursts of 5"},
+        "this project's choice, for the shape: losses on 802.11 come in bursts (Cardoso and de Rezende, IEEE Communications "
+        "Letters 2009, who also show that two states are fewer than real ones need); the numbers are not measured",
+    ),
+    Named(
+        "LEO",
+        {"rtt": "47ms", "rate_up": "18Mbit", "rate_down": "117Mbit"},
+        "Ookla, Above Maine, Starlink Twinkles (December 2024): medians of 47 ms, 18.17 and 116.77 Mbit/s",
+    ),
+    Named(
+        "GEO",
+        {"rtt": "629ms", "rate_up": "3Mbit", "rate_down": "18.75Mbit"},
+        "Ookla's Speedtest for Viasat, third quarter of 2021: 629 ms, 18.75 Mbit/s down (RFC 2488: 558 ms at least); rate up: "
+        "this project's choice",
+    ),
+    Named("200kbit", {"rate": "200kbit"}, "a 200 kbit uplink: only its rate; this project's choice"),
+    Named("2Mbit", {"rate": "2Mbit"}, "article on testing with tc: its rate of 2000kbit (published.toml)"),
+)
+
+
+@cache
+def _by_name() -> dict[str, Named]:
+    return {row.name.lower(): row for row in TABLE}
+
+
+def find(name: str) -> Condition:
+    """The condition of that name, upper and lower case being one. Raises ConditionError with the nearest name."""
+    row = _by_name().get(name.strip().lower())
+    if row is None:
+        raise ConditionError(f"no condition '{name}'", fix=nearest(name, [row.name for row in TABLE]))
+    return row.condition

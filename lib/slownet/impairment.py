@@ -1,0 +1,163 @@
+"""What a link does to single packets: it loses, doubles, overtakes or damages some of them.
+
+Parameters are parts of one, texts are percentages in the order in which `tc-netem(8)` has them.
+"""
+
+from __future__ import annotations
+
+from dataclasses import astuple, dataclass
+
+from slownet.errors import ConditionError
+from slownet.units import percent, show_percent
+
+
+@dataclass(frozen=True)
+class Chance:
+    """Each packet is hit with this probability; `correlation` is how much a draw takes over from the one before.
+
+    netem's own word, kept for what was measured with it. For bursts take GilbertElliott, whose length is known.
+    """
+
+    probability: float
+    correlation: float = 0.0
+
+    @property
+    def mean(self) -> float:
+        """The part of the packets that is hit in the long run."""
+        return self.probability
+
+    def __str__(self) -> str:
+        return show_percent(self.probability) + (f" correlated by {show_percent(self.correlation)}" if self.correlation else "")
+
+
+@dataclass(frozen=True)
+class GilbertElliott:
+    """Loss in bursts: a good and a bad state, each with a loss of its own (Gilbert 1960, Elliott 1963).
+
+    p: from good to bad, r: from bad to good, `bad` and `good`: the loss in each. With the defaults, Gilbert's
+    simple model: everything is lost in the bad state, and a burst is 1/r packets long on average.
+    """
+
+    p: float
+    r: float
+    bad: float = 1.0
+    good: float = 0.0
+
+    @classmethod
+    def bursts(cls, loss: float, length: float) -> GilbertElliott:
+        """The model that loses `loss` (a part of one) in bursts of `length` packets on average."""
+        if not 0 < loss < 1 or length < 1:
+            raise ConditionError(
+                f"no bursts of {length:g} packets lose {show_percent(loss)}", fix="write it like '2% in bursts of 8'"
+            )
+        r = 1 / length
+        p = loss * r / (1 - loss)
+        if p > 1:
+            raise ConditionError(
+                f"bursts of {length:g} packets cannot lose {show_percent(loss)}",
+                fix=f"bursts of {loss / (1 - loss):.3g} packets or more can",
+            )
+        return cls(p, r)
+
+    @property
+    def mean(self) -> float:
+        """The part of the packets that is lost in the long run."""
+        if self.p + self.r == 0:
+            return self.good
+        in_bad = self.p / (self.p + self.r)
+        return in_bad * self.bad + (1 - in_bad) * self.good
+
+    @property
+    def burst(self) -> float:
+        """Packets in a bad state on average."""
+        return 1 / self.r if self.r else float("inf")
+
+    def __str__(self) -> str:
+        return f"{show_percent(self.mean)} in bursts of {self.burst:.3g}"
+
+
+@dataclass(frozen=True)
+class Markov:
+    """netem's 4-state model (Salsano, Ludovici and Ordine 2009), named as in `tc-netem(8)`.
+
+    States: 1 received, 2 received within a burst, 3 lost within a burst, 4 lost alone. p31 is 1 - p13 and p23 is 1
+    unless given; the chain goes from 4 to 1 at once.
+    """
+
+    p13: float
+    p31: float
+    p32: float = 0.0
+    p23: float = 1.0
+    p14: float = 0.0
+
+    @property
+    def mean(self) -> float:
+        """The part of the packets that is lost in the long run: the stationary share of the states 3 and 4."""
+        if self.p31 == 0:
+            return 1.0 if self.p13 and not self.p32 else float("nan")
+        one = 1.0
+        three = one * self.p13 / self.p31  # what enters the burst leaves it over p31
+        two = three * self.p32 / self.p23 if self.p23 else 0.0
+        four = one * self.p14
+        return (three + four) / (one + two + three + four)
+
+    def __str__(self) -> str:
+        return f"{show_percent(self.mean)} by a 4-state chain"
+
+
+MOST_CORRELATED = 0.95  # beyond it one draw decides over hundreds of packets
+
+Loss = Chance | GilbertElliott | Markov
+
+_SHAPES = "1%, 1% 25% (with correlation), 2% in bursts of 8, gemodel 1% 10% 70% 0.1%, or state 1% 30%"
+
+
+def chance(text: str, field: str) -> Chance:
+    """From `"1%"` or `"1% 25%"`: the probability, then its correlation. Raises UnitError, ConditionError."""
+    parts = _percents(text, text.split() if isinstance(text, str) else [text], field, 1, 2)
+    if len(parts) == 2 and parts[1] and not parts[0]:
+        raise ConditionError(f"{field} '{text}' correlates what never happens", fix="give a probability, or leave it out")
+    if len(parts) == 2 and parts[1] > MOST_CORRELATED:
+        raise ConditionError(
+            f"{field} '{text}' is correlated by more than 95 %: it hardly changes",
+            fix="give less, or for loss '2% in bursts of 8'",
+        )
+    return Chance(*parts)
+
+
+def loss(text: str | Loss) -> Loss:
+    """From a text such as `"1%"`, `"2% in bursts of 8"`, `"gemodel 1% 10%"` or `"state 1% 30%"`.
+
+    Raises UnitError, ConditionError.
+    """
+    if isinstance(text, Chance | GilbertElliott | Markov):
+        _in_range(text)
+        return text
+    words = text.split() if isinstance(text, str) else [text]
+    if words[:1] == ["gemodel"]:
+        parts = _percents(text, words[1:], "loss", 1, 4)
+        return GilbertElliott(*(parts if len(parts) > 1 else [parts[0], 1 - parts[0]]))
+    if words[:1] == ["state"]:
+        parts = _percents(text, words[1:], "loss", 1, 5)
+        return Markov(*(parts if len(parts) > 1 else [parts[0], 1 - parts[0]]))
+    if words[1:4] == ["in", "bursts", "of"] and len(words) == 5:
+        try:
+            length = float(words[4])
+        except ValueError:
+            raise ConditionError(f"'{words[4]}' is no length of a burst", f"in loss '{text}'", f"write {_SHAPES}") from None
+        return GilbertElliott.bursts(percent(words[0]), length)
+    return chance(text, "loss")
+
+
+def _in_range(model: Loss) -> None:
+    for part in astuple(model):
+        if not 0 <= part <= 1:
+            raise ConditionError(f"{part:g} is no probability", f"in {model!r}", "probabilities go from 0 to 1")
+
+
+def _percents(text: str, words: list[str], field: str, least: int, most: int) -> list[float]:
+    if not least <= len(words) <= most:
+        raise ConditionError(
+            f"{field} '{text}' has {len(words)} numbers where {least} to {most} belong", fix=f"write {_SHAPES}"
+        )
+    return [percent(word) for word in words]

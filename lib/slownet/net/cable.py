@@ -1,0 +1,103 @@
+"""One cable of a running network: its condition, changed while packets travel."""
+
+from __future__ import annotations
+
+from collections.abc import MutableMapping
+from types import TracebackType
+from typing import Any
+
+from slownet import conditions
+from slownet.link import Condition
+from slownet.net import device, qdisc, verify
+from slownet.tools.ping import Ping
+
+# Mininet's cables and what they were told, "up" being what a cable's intf1 sends.
+Stated = MutableMapping[Any, Condition]
+
+
+class Link:
+    """One cable of a network; `set` changes its condition, as a context manager for a while."""
+
+    def __init__(self, ends: tuple[Any, Any], verified: list[Ping], stated: Stated) -> None:
+        self._ends = ends  # Mininet interfaces; the first one is of the node that was named first
+        self._verified = verified
+        self._stated = stated
+
+    @property
+    def name(self) -> str:
+        return "-".join(end.node.name for end in self._ends)
+
+    @property
+    def condition(self) -> Condition:
+        """What the link was told last, and the kernel confirmed. `up` is what the node sends that was named first."""
+        stated = self._stated.get(self._cable)
+        if stated is None:
+            up, down = (qdisc.delay(end) for end in self._ends)
+            return Condition(up, down)
+        return stated if self._forward else stated.reversed
+
+    def set(self, condition: Condition | str | None = None, *, ping: bool = True, **fields: Any) -> _Changed:
+        """Gives the link another condition. In a `with`, the one that it had before comes back afterwards.
+
+        condition: a Condition, or a name such as "LTE" (see `slownet.conditions`); none to start from a plain link.
+        fields: as in `Condition.parse`, on top of it: `set(rtt="10ms")`, `set("LTE", loss="1%")`. The whole condition is
+        stated each time: what is not named is none. No packet is lost by the change. What the kernel made of it is
+        read back, and a ping across the link must take what it should; ping=False leaves that out, for a link that other
+        packets fill now. Raises UnitError, ConditionError, NetworkError.
+        """
+        base = conditions.find(condition) if isinstance(condition, str) else condition
+        wanted = (base or Condition()).but(**fields)
+        before = self.condition
+        changed = _Changed(self, before)
+        try:
+            if ping:
+                self._verify(wanted)
+            if not ping or wanted.chancy:
+                self._apply(wanted)
+        except BaseException:
+            self._apply(before)
+            raise
+        return changed
+
+    def _verify(self, wanted: Condition) -> None:
+        """Pings the link without what chance decides; so a seed's pattern begins with the packets that follow."""
+        self._apply(wanted.steady)
+        record = verify.check(self._ends, self._span)
+        if record:
+            self._verified.append(record)
+
+    def _apply(self, condition: Condition) -> None:
+        for end, way in zip(self._ends, ("up", "down"), strict=True):
+            device.set_mtu(end, condition.mtu)
+            device.set_offloads(end, condition.offloads)
+            qdisc.apply(end, condition, way)
+        self._stated[self._cable] = condition if self._forward else condition.reversed
+
+    def _span(self, cable: Any) -> verify.Span:
+        """What a cable adds to a ping's round trip."""
+        if cable in self._stated:
+            return verify.span(self._stated[cable])
+        seconds = qdisc.delay(cable.intf1) + qdisc.delay(cable.intf2)
+        return verify.Span(seconds, seconds)
+
+    @property
+    def _cable(self) -> Any:
+        return self._ends[0].link
+
+    @property
+    def _forward(self) -> bool:
+        return bool(self._cable.intf1 is self._ends[0])
+
+
+class _Changed:
+    """A change of a link's condition that a `with` takes back."""
+
+    def __init__(self, link: Link, before: Condition) -> None:
+        self._link = link
+        self._before = before
+
+    def __enter__(self) -> Link:
+        return self._link
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+        self._link._apply(self._before)

@@ -1,0 +1,70 @@
+"""Whether the kernel does what it was told: every field that `tc -json` shows against the one that was stated."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from slownet.net.plan import ROOT, Layer
+
+# tc prints six digits. A bucket's burst is kept as a time in ticks of 64 ns, and comes back a few bytes smaller.
+DIGITS = 2e-5
+PROBABILITY = 1e-9
+NANOSECOND = 1e-9
+BURST = 0.01
+
+Deviation = tuple[str, Any, Any]  # field, stated, found
+
+
+def deviations(layers: Sequence[Layer], shown: Sequence[Mapping[str, Any]]) -> Iterator[Deviation]:
+    """Each field in which what tc shows is not what was stated.
+
+    shown: what `tc -json qdisc show dev ...` printed. Fields that it does not show are 0.
+    """
+    found = {qdisc["handle"]: qdisc for qdisc in shown}
+    for layer in layers:
+        qdisc = found.get(layer.handle)
+        if qdisc is None or qdisc["kind"] != layer.kind:
+            yield layer.kind, f"at {layer.parent}", "nothing" if qdisc is None else qdisc["kind"]
+            continue
+        parent = "root" if qdisc.get("root") else qdisc.get("parent", "")
+        if _minor(parent) != _minor(layer.parent):
+            yield f"{layer.kind}'s place", layer.parent, parent
+        options = dict(flat(qdisc["options"]))
+        for name, stated in layer.options.items():
+            value = options.get(name, 0)
+            if not _same(name, stated, value):
+                yield f"{layer.kind} {name}", stated, value
+    stated_handles = {layer.handle for layer in layers}
+    for handle, qdisc in found.items():
+        if handle not in stated_handles and _under(qdisc, ROOT):
+            yield f"{qdisc['kind']} {handle}", "nothing", "it"
+
+
+def _minor(parent: str) -> str:
+    """netem has one class, which tc calls 51: as well as 51:1."""
+    return parent.removesuffix("1") if parent.endswith(":1") else parent
+
+
+def _under(qdisc: Mapping[str, Any], root: str) -> bool:
+    return _minor(str(qdisc.get("parent", ""))) == root
+
+
+def flat(options: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, Any]]:
+    """Nested options as `("delay.jitter", 0.002)`."""
+    for name, value in options.items():
+        if isinstance(value, Mapping):
+            yield from flat(value, f"{prefix}{name}.")
+        else:
+            yield prefix + name, value
+
+
+def _same(name: str, stated: Any, value: Any) -> bool:
+    if isinstance(stated, bool | str) or isinstance(value, str):
+        return bool(stated == value)
+    if name == "seed":
+        return int(stated) == int(value)
+    if name == "burst":
+        return bool(abs(value - stated) <= BURST * stated + 1)
+    least = NANOSECOND if name.startswith("delay.") else PROBABILITY
+    return bool(abs(value - stated) <= DIGITS * abs(stated) + least)

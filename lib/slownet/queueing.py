@@ -1,0 +1,79 @@
+"""How much waits in front of a bottleneck, and who manages it."""
+
+from __future__ import annotations
+
+import math
+import re
+from dataclasses import dataclass
+
+from slownet.errors import ConditionError, UnitError, nearest
+from slownet.units import duration, show_duration, size
+
+# An initial window (RFC 6928) fits, or a request and its answer would be dropped by an empty link.
+LEAST_BDP = 10
+
+# Who manages the queue, and whether the kernel's own default is to mark instead of drop (ECN).
+AQM = {"fq_codel": True, "cake": True, "red": False, "pie": False}
+
+
+@dataclass(frozen=True)
+class Queue:
+    """A size in one of the units "packets", "bytes", "seconds" or "bdp" (that many bandwidth-delay products)."""
+
+    amount: float
+    unit: str
+
+    @classmethod
+    def parse(cls, text: str | Queue) -> Queue:
+        """From `"100 packets"`, `"64kB"`, `"50ms"`, `"bdp"` or `"0.5 bdp"`. Raises ConditionError."""
+        if isinstance(text, Queue):
+            return text
+        words = text.strip() if isinstance(text, str) else repr(text)
+        if found := re.fullmatch(r"(\d+) ?(?:packets?|p)", words, re.ASCII):
+            queue = cls(int(found[1]), "packets")
+        elif found := re.fullmatch(r"(\d+(?:\.\d+)?|\.\d+)? ?bdp", words, re.ASCII):
+            queue = cls(float(found[1] or 1), "bdp")
+        else:
+            queue = cls._sized(words)
+        if queue.amount == 0:
+            raise ConditionError(
+                f"queue '{text}' holds nothing, and the kernel then sends nothing", fix="give 1 packet or more"
+            )
+        return queue
+
+    @classmethod
+    def _sized(cls, words: str) -> Queue:
+        for read, unit in ((duration, "seconds"), (size, "bytes")):
+            try:
+                return cls(read(words), unit)
+            except UnitError:
+                continue
+        raise ConditionError(f"'{words}' is no size of a queue", fix="write it like 100 packets, 64kB, 50ms or bdp")
+
+    def packets(self, rate: float, rtt: float, frame: int) -> int:
+        """Whole frames that fit: of `frame` bytes each, at `rate` bit/s and a round trip of `rtt` seconds."""
+        if self.unit == "packets":
+            return int(self.amount)
+        return max(1, math.ceil(round(self.bytes(rate, rtt, frame) / frame, 6)))
+
+    def bytes(self, rate: float, rtt: float, frame: int) -> int:
+        """Bytes that fit, at `rate` bit/s, a round trip of `rtt` seconds and frames of `frame` bytes."""
+        if self.unit == "packets":
+            return int(self.amount) * frame
+        if self.unit == "bytes":
+            return int(self.amount)
+        if self.unit == "seconds":
+            return max(frame, round(rate * self.amount / 8))
+        return max(LEAST_BDP * frame, round(self.amount * rate * rtt / 8))
+
+    def __str__(self) -> str:
+        if self.unit == "seconds":
+            return show_duration(self.amount)
+        return "1 packet" if self == Queue(1, "packets") else f"{self.amount:g} {self.unit}"
+
+
+def aqm(name: str) -> str:
+    """The name of an AQM that the kernel has. Raises ConditionError with the nearest."""
+    if name not in AQM:
+        raise ConditionError(f"no AQM '{name}'", fix=nearest(str(name), AQM))
+    return name

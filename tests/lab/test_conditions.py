@@ -1,0 +1,279 @@
+"""Each field of a condition against witnesses that know nothing of it: `tc -json`, ping and packets of our own."""
+
+import json
+import re
+from itertools import groupby
+
+import pytest
+from scipy.stats import binomtest, norm
+from traffic import Datagrams, goodput, lost
+
+from slownet.conditions import TABLE, find
+from slownet.errors import NetworkError
+from slownet.impairment import GilbertElliott
+from slownet.lab import native
+from slownet.net import tc
+
+OWN_MS = 0.1 if native.cpu_is_free() else 1.0
+
+
+@pytest.fixture
+def link(net):
+    return net.link("client", "switch")
+
+
+def told(net):
+    """{handle: options} of what the client sends through."""
+    shown = json.loads(net["client"].cmd("tc -json qdisc show dev client-eth0"))
+    return {qdisc["handle"]: qdisc["options"] | {"kind": qdisc["kind"]} for qdisc in shown if "handle" in qdisc}
+
+
+def pings_ms(net, count=5, interval=0.05, words=""):
+    text = net["client"].cmd(f"ping -c {count} -i {interval} {words} {net['web'].IP()}")
+    return [float(each) for each in re.findall(r"time=([\d.]+)", text)]
+
+
+EVERYTHING = {
+    "delay": "20ms", "jitter": "2ms", "distribution": "normal", "correlation": "25%", "loss": "1%",
+    "duplicate": "2%", "reorder": "3%", "gap": 4, "corrupt": "0.1%", "rate": "2Mbit", "queue": "30 packets",
+}  # fmt: skip
+
+
+def test_every_field_reaches_the_kernel_and_goes_back_to_none(net, link):
+    with link.set(**EVERYTHING):
+        cable, bottleneck = told(net)["51:"], told(net)["52:"]
+        assert cable["delay"] == {"delay": 0.02, "jitter": 0.002, "correlation": pytest.approx(0.25)}
+        assert cable["loss-random"] == {"loss": pytest.approx(0.01), "correlation": 0}
+        assert cable["duplicate"] == {"duplicate": pytest.approx(0.02), "correlation": 0}
+        assert cable["reorder"] == {"reorder": pytest.approx(0.03), "correlation": 0}
+        assert cable["corrupt"] == {"corrupt": pytest.approx(0.001), "correlation": 0}
+        assert cable["gap"] == 4
+        assert (bottleneck["rate"]["rate"], bottleneck["limit"]) == (250_000, 30)
+    for options in told(net).values():
+        assert not {"delay", "loss-random", "duplicate", "reorder", "corrupt", "rate"} & set(options)
+    assert str(link.condition) == "no condition"
+    assert max(pings_ms(net)) < OWN_MS
+
+
+@pytest.mark.parametrize(
+    ("loss", "key", "stated"),
+    [
+        ("gemodel 1% 10% 70% 0.1%", "loss-gemodel", {"p": 0.01, "r": 0.1, "1-h": 0.7, "1-k": 0.001}),
+        ("state 1% 20% 30% 5% 2%", "loss-state", {"p13": 0.01, "p31": 0.2, "p32": 0.3, "p23": 0.05, "p14": 0.02}),
+    ],
+)
+def test_loss_models_reach_the_kernel(net, link, loss, key, stated):
+    with link.set(loss=loss, seed=1):
+        assert told(net)["51:"][key] == pytest.approx(stated)
+        assert told(net)["51:"]["seed"] == 1
+    assert key not in told(net)["51:"]
+
+
+@pytest.mark.parametrize("aqm", ["fq_codel", "red", "pie"])
+@pytest.mark.parametrize("ecn", [True, False])
+def test_an_aqm_manages_the_bottleneck(net, link, aqm, ecn):
+    with link.set(rate="10Mbit", queue="200 packets", aqm=aqm, ecn=ecn):
+        shown = told(net)
+        assert (shown["53:"]["kind"], shown["53:"]["rate"]) == ("tbf", 1_250_000)
+        (managed,) = [options for options in shown.values() if options["kind"] == aqm]
+        assert managed.get("ecn", False) is ecn
+
+
+def test_cake_paces_by_itself(net, link):
+    with link.set(rate="10Mbit", aqm="cake"):
+        assert told(net)["54:"]["bandwidth"] == 1_250_000
+
+
+def test_delays_of_one_direction(net, link):
+    with link.set(delay_up="30ms", delay_down="5ms"):
+        assert 35 <= min(pings_ms(net)) <= 35 + OWN_MS
+        assert told(net)["51:"]["delay"]["delay"] == pytest.approx(0.030)
+        assert net.link("switch", "client").condition.up == pytest.approx(0.005)
+
+
+@pytest.mark.parametrize("distribution", ["uniform", "normal", "pareto", "paretonormal"])
+def test_jitter_spreads_the_round_trip(net, link, distribution):
+    with link.set(delay="50ms", jitter="2ms", distribution=distribution):
+        times = pings_ms(net, count=300, interval=0.01)
+    # Two draws, each of 2 ms: half width of a uniform (sd 1.15 ms), standard deviation of the others.
+    assert max(times) - min(times) > 3
+    if distribution == "uniform":  # also after another table was there
+        assert min(times) >= 96 - 0.02
+        assert max(times) <= 104 + OWN_MS
+
+
+def test_an_idle_line_takes_a_packets_length_over_its_rate(net, link):
+    with link.set(rate="200kbit"):
+        # 98 bytes of frame there and back at 25,000 B/s.
+        assert 7.84 - 0.02 <= min(pings_ms(net)) <= 7.84 + OWN_MS
+
+
+@pytest.mark.parametrize(
+    "how",
+    [
+        {"rate": "200kbit"}, {"rate": "2Mbit", "rtt": "40ms"}, {"rate": "50Mbit"}, {"rate": "2Mbit", "burst": "10kB"},
+        {"rate": "2Mbit", "aqm": "fq_codel"}, {"rate": "2Mbit", "aqm": "cake"}, {"rate_up": "2Mbit", "rate_down": "500kbit"},
+    ],
+    ids=str,
+)  # fmt: skip
+def test_goodput_is_the_rate_times_payload_over_frame(net, link, how):
+    with link.set(**how):
+        rate = link.condition.rate_up
+        measured = goodput(net["client"], net["web"], max(500_000, int(rate / 8)))
+    assert measured == pytest.approx(rate * 1448 / 1514, rel=0.02)
+
+
+@pytest.mark.parametrize(
+    ("queue", "seconds"),
+    [("100 packets", 100 * 1514 * 8 / 10e6), ("50ms", 0.050), ("60560B", 40 * 1514 * 8 / 10e6), ("2 bdp", 0.2)],
+)
+def test_a_full_queue_delays_by_its_size_over_the_rate(net, link, queue, seconds):
+    with link.set(rate="10Mbit", rtt="100ms", queue=queue):
+        rows = Datagrams(net["client"], net["web"], 600, size=1500, burst=600).end()
+    delay = max(came - sent for _, sent, came in rows) - 0.050
+    assert delay == pytest.approx(seconds, rel=0.05)
+
+
+def test_a_share_of_packets_is_lost_and_a_seed_loses_the_same_again(net, link):
+    def once(seed):
+        with link.set(delay="5ms", loss="5%", seed=seed):
+            return lost(net, 4000)
+
+    net.mininet.staticArp()  # an ARP request would take one of the seed's draws
+    first = once(7)
+    interval = binomtest(len(first), 4000).proportion_ci(confidence_level=0.99)
+    assert interval.low <= 0.05 <= interval.high
+    assert once(7) == first
+    assert once(8) != first
+
+
+def test_bursts_are_as_long_as_gilbert_and_elliott_say(net, link):
+    with link.set(loss="5% in bursts of 8", seed=3):
+        gone = set(lost(net, 20_000))
+    runs = [len(list(run)) for missing, run in groupby(range(20_000), gone.__contains__) if missing]
+    model = GilbertElliott.bursts(0.05, 8)
+    # Geometric lengths: sd sqrt(1 - r)/r; 99 % of the means lie within 2.58 standard errors.
+    error = norm.ppf(0.995) * (1 - model.r) ** 0.5 / model.r / len(runs) ** 0.5
+    assert abs(sum(runs) / len(runs) - 8) <= error
+    # A renewal process: the variance of the share is that of independent loss times (2 - p - r)/(p + r).
+    spread = (0.05 * 0.95 / 20_000 * (2 - model.p - model.r) / (model.p + model.r)) ** 0.5
+    assert abs(len(gone) / 20_000 - 0.05) <= norm.ppf(0.995) * spread
+
+
+def test_a_correlated_loss_loses_what_it_states(net, link):
+    with link.set(delay="5ms", loss="5% 50%"):
+        assert told(net)["51:"]["loss-random"]["correlation"] == pytest.approx(0.5)
+        gone = len(lost(net, 8000))
+    # Neighbours are alike: the variance is at most (1 + c)/(1 - c) = 3 times that of independent loss.
+    # There is no seed for it, so five standard deviations: from 2.9 to 7.1 %, where netem by itself would lose nothing.
+    assert abs(gone / 8000 - 0.05) <= 5 * (3 * 0.05 * 0.95 / 8000) ** 0.5
+
+
+def test_packets_are_doubled_and_overtaken(net, link):
+    with link.set(delay="5ms", duplicate="10%", seed=5):
+        rows = Datagrams(net["client"], net["web"], 2000).end()
+    interval = binomtest(len(rows) - 2000, 2000).proportion_ci(confidence_level=0.99)
+    assert interval.low <= 0.10 <= interval.high
+    with link.set(delay="50ms", reorder="20%", seed=5):
+        rows = Datagrams(net["client"], net["web"], 2000).end()
+    early = sum(came - sent < 0.025 for _, sent, came in rows)
+    interval = binomtest(early, 2000).proportion_ci(confidence_level=0.99)
+    assert interval.low <= 0.20 <= interval.high
+
+
+CHANGES = [
+    {"delay": "30ms"}, {"delay": "5ms"}, {}, {"rate": "10Mbit", "queue": "2000 packets"}, {"delay": "10ms", "jitter": "3ms"},
+    {"rate": "10Mbit", "queue": "2000 packets", "aqm": "pie"}, {"rate": "20Mbit", "burst": "30kB", "queue": "2000 packets"},
+    {"rate": "10Mbit", "queue": "3MB"}, {"rate": "10Mbit", "queue": "2000 packets", "aqm": "fq_codel"}, {},
+]  # fmt: skip
+
+
+def test_no_packet_is_lost_by_a_change(net, link):
+    # 1 MB/s in bursts of 40 packets: something travels and something waits at every change.
+    stream = Datagrams(net["client"], net["web"], 8000, size=1000, burst=40, pause=0.040)
+    for fields in CHANGES:
+        link.set(ping=False, **fields)
+        net["db"].cmd("sleep 0.3")
+    assert len(stream.end()) == 8000
+
+
+def test_mtu_and_offloads(net, link):
+    def passes(size):
+        return len(pings_ms(net, count=1, words=f"-M do -W 1 -s {size - 28}")) == 1
+
+    def segments():
+        return "tcp-segmentation-offload: on" in net["client"].cmd("ethtool -k client-eth0")
+
+    assert passes(1500)
+    with link.set(mtu=1400, offloads=True):
+        assert passes(1400)
+        assert not passes(1401)
+        assert segments()
+    assert passes(1500)
+    assert not segments()
+
+
+def test_names_and_more(net, link):
+    with link.set("LTE"):
+        assert link.condition.rtt == pytest.approx(0.070)
+        with link.set("LTE", loss="1%"):
+            assert told(net)["51:"]["loss-random"]["loss"] == pytest.approx(0.01)
+        assert "loss-random" not in told(net)["51:"]
+
+
+@pytest.mark.parametrize("name", [row.name for row in TABLE])
+def test_every_named_condition_can_be_set_and_is_verified(net, link, name):
+    before = len(net.verified)
+    with link.set(name):
+        assert len(net.verified) == before + 1
+        assert net.verified[-1].rtt_ms.min >= 1000 * find(name).rtt - 0.02
+    assert str(link.condition) == "no condition"
+
+
+def test_a_link_is_cut_and_another_one_behind_it_can_still_be_set(net, link):
+    with link.set(loss="100%"):
+        assert not pings_ms(net, count=2, words="-W 1")
+        with net.link("web", "switch").set(rtt="10ms"):
+            assert net.link("web", "switch").condition.rtt == pytest.approx(0.010)
+    assert len(pings_ms(net, count=2)) == 2
+
+
+def test_a_kernel_that_does_otherwise_is_an_error_that_names_both_values(net, link, monkeypatch):
+    true = tc.run
+
+    def meddled(interface, lines):
+        shown = true(interface, lines)
+        for each in shown:
+            if each["kind"] == "netem" and "delay" in each["options"]:
+                each["options"]["delay"]["delay"] = 0.007
+        return shown
+
+    monkeypatch.setattr(tc, "run", meddled)
+    with pytest.raises(NetworkError, match=r"netem delay.delay 0\.007 where 0\.01 was stated.*client-eth0"):
+        link.set(delay="10ms", ping=False)
+    monkeypatch.undo()
+    assert str(link.condition) == "no condition"
+
+
+def test_the_kernels_no_is_an_error_in_its_words_and_the_next_change_works(net, link):
+    with pytest.raises(
+        NetworkError, match=r"""tc: What is "nosuch"\? in 'qdisc replace .*', interface client-eth0 of client"""
+    ) as caught:
+        tc.run(link._ends[0], ["qdisc replace dev client-eth0 root handle 51: netem nosuch 1"])
+    assert len(str(caught.value).splitlines()) == 1
+    with pytest.raises(NetworkError, match=r"ip: .*greater.*interface client-eth0"):
+        tc.ip(link._ends[0], ["link set dev client-eth0 mtu 70000"])
+    with link.set(mtu=9000):
+        assert link.condition.mtu == 9000
+    with link.set(rtt="10ms"):
+        assert 10 <= min(pings_ms(net)) <= 10 + OWN_MS
+
+
+def test_somebody_elses_shaping_is_not_overwritten(net):
+    net["db"].cmd("tc qdisc add dev db-eth0 root handle 5: htb default 1")
+    try:
+        with pytest.raises(NetworkError, match="somebody else's htb 5: shapes"):
+            net.link("db", "switch").set(rtt="10ms")
+        assert "htb 5:" in net["db"].cmd("tc qdisc show dev db-eth0")
+    finally:
+        net["db"].cmd("tc qdisc del dev db-eth0 root")

@@ -1,0 +1,94 @@
+"""Packets of our own to look at a link with: numbered datagrams, and a transfer over TCP."""
+
+import json
+import subprocess
+
+RECEIVER = """
+import json, socket, struct, sys, time
+quiet = float(sys.argv[1])
+s = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+s.setsockopt(socket.SOL_SOCKET, 33, 1 << 26)  # SO_RCVBUFFORCE
+s.bind(("", 5002))
+print("up", flush=True)
+got = []
+try:
+    while True:
+        data = s.recv(65536)
+        s.settimeout(quiet)
+        got.append((struct.unpack_from("!Id", data), time.monotonic()))
+except TimeoutError:
+    print(json.dumps([[number, sent, now] for (number, sent), now in got]))
+"""
+
+SENDER = """
+import socket, struct, sys, time
+address, count, size, burst, pause = sys.argv[1], *map(int, sys.argv[2:5]), float(sys.argv[5])
+s = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+s.setsockopt(socket.SOL_SOCKET, 32, 1 << 26)  # SO_SNDBUFFORCE
+start = time.monotonic()
+for number in range(count):
+    s.sendto(struct.pack("!Id", number, time.monotonic()).ljust(size - 28, b"x"), (address, 5002))
+    if number % burst == burst - 1:
+        time.sleep(max(0, start + pause * (number + 1) / burst - time.monotonic()))
+"""
+
+DRINK = """
+import socket, time
+s = socket.socket()
+s.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+s.bind(("", 5003))
+s.listen()
+print("up", flush=True)
+c, _ = s.accept()
+total, marks = 0, []
+while part := c.recv(1 << 20):
+    total += len(part)
+    marks.append((time.monotonic(), total))
+warm = next(mark for mark in marks if mark[1] >= total / 4)
+print(8 * (total - warm[1]) / (marks[-1][0] - warm[0]))
+"""
+
+POUR = """
+import socket, sys
+s = socket.create_connection((sys.argv[1], 5003))
+s.sendall(bytes(int(sys.argv[2])))
+s.shutdown(1)
+s.recv(1)
+"""
+
+
+def start(host, program, *words, output=subprocess.DEVNULL):
+    command = ["python", "-c", program, *map(str, words)]
+    return host.popen(command, stdin=subprocess.DEVNULL, stdout=output, stderr=subprocess.DEVNULL, text=True)
+
+
+def listening(host, program, *words):
+    process = start(host, program, *words, output=subprocess.PIPE)
+    assert process.stdout.readline() == "up\n"
+    return process
+
+
+class Datagrams:
+    """Numbered datagrams on their way; `end` waits for the last and gives (number, sent, received) of each that came."""
+
+    def __init__(self, source, target, count, *, size=100, burst=10, pause=0.001, quiet=3):
+        self._receiver = listening(target, RECEIVER, quiet)
+        self._sender = start(source, SENDER, target.IP(), count, size, burst, pause)
+
+    def end(self):
+        output, _ = self._receiver.communicate()
+        assert self._sender.wait() == 0
+        return [tuple(row) for row in json.loads(output)]
+
+
+def lost(net, count, **how):
+    """The numbers of those datagrams from client to web that did not come, in order."""
+    came = {number for number, _, _ in Datagrams(net["client"], net["web"], count, **how).end()}
+    return [number for number in range(count) if number not in came]
+
+
+def goodput(source, target, count):
+    """Bit/s of TCP payload over the last three quarters of `count` bytes."""
+    sink = listening(target, DRINK)
+    assert start(source, POUR, target.IP(), count).wait() == 0
+    return float(sink.communicate()[0])
