@@ -13,7 +13,7 @@ from mininet.topo import Topo
 
 from slownet.errors import ExperimentError, NetworkError, SlownetError, nearest
 from slownet.lab import native
-from slownet.net import openvswitch, reach, shape, tc
+from slownet.net import device, openvswitch, reach, shape, tc
 from slownet.net.cable import Link, Stated
 from slownet.net.quick import QuickNet
 from slownet.tools.ping import Ping
@@ -27,7 +27,6 @@ SYSCTLS = {
     "net.ipv4.tcp_slow_start_after_idle": "1",
     "net.ipv6.conf.all.disable_ipv6": "1",
 }
-OFFLOADS = ["tso", "gso", "gro"]
 
 
 class Network:
@@ -50,7 +49,7 @@ class Network:
         try:
             self.mininet = QuickNet(
                 topo=self._topology, switch=OVSSwitch, controller=None, link=TCLink, autoSetMacs=True, build=False,
-                sysctls=SYSCTLS, offloads_off=OFFLOADS,
+                sysctls=SYSCTLS, offloads_off=list(device.OFFLOADS),
             )  # fmt: skip
             self.mininet.build()
             self.mininet.start()
