@@ -49,9 +49,10 @@ class Image:
 
 
 def requirements() -> list[str]:
-    """The project's own requirements (PEP 508) less those that the image has as Debian packages."""
+    """The project's own requirements and its extra "lab" (PEP 508), less those that the image has as Debian packages."""
     debian_has = set(packages())
-    wanted = (each for each in metadata.requires("slownet") or [] if "extra ==" not in each)
+    stated = (each.partition(";") for each in metadata.requires("slownet") or [])
+    wanted = {name.strip() for name, _, marker in stated if "extra ==" not in marker or "'lab'" in marker.replace('"', "'")}
     return sorted(each for each in wanted if re.split(r"[^A-Za-z0-9_-]", each)[0] not in debian_has)
 
 

@@ -25,10 +25,10 @@ def test_the_real_list_holds_what_the_experiments_run():
     assert "apache2" not in packages
 
 
-def test_requirements_leave_out_extras_and_what_debian_has(recipe, monkeypatch):
-    wanted = ["rich>=13.5", "mininet>=2.3.0.dev6", 'mypy>=1.8; extra == "dev"', "numpy>=1.26"]
+def test_requirements_leave_out_other_extras_and_what_debian_has(recipe, monkeypatch):
+    wanted = ["rich>=13.5", "mininet>=2.3.0.dev6", 'mypy>=1.8; extra == "dev"', "numpy>=1.26", 'xdist>=3; extra == "lab"']
     monkeypatch.setattr(image.metadata, "requires", lambda name: wanted)
-    assert image.requirements() == ["numpy>=1.26", "rich>=13.5"]
+    assert image.requirements() == ["numpy>=1.26", "rich>=13.5", "xdist>=3"]
 
 
 def test_the_key_follows_everything_that_the_image_is_made_of(recipe, monkeypatch):
