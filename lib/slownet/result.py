@@ -13,7 +13,9 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
+from slownet.cell import Cell, alike, cell_of
 from slownet.errors import ExperimentError, SlownetError, nearest
+from slownet.judgement import Judgement
 from slownet.samples import (
     RUN,
     Sample,
@@ -24,7 +26,7 @@ from slownet.samples import (
     read_samples,
     write_run_json,
 )
-from slownet.stats import Summary, pooled
+from slownet.stats import CONFIDENCE
 
 __all__ = [
     "Cell",
@@ -32,6 +34,7 @@ __all__ = [
     "RunData",
     "SampleLog",
     "cell_key",
+    "gather",
     "load",
     "new_run_directory",
     "write_run_json",
@@ -46,89 +49,6 @@ PLAIN = (
 
 
 @dataclass(frozen=True)
-class Judgement:
-    """What a claim says about a run.
-
-    ``measured`` with its interval ``low`` to ``high`` was compared with ``expected``; the claim is
-    supported inside ``margin`` (low, high; None is open), refuted outside, else inconclusive.
-    """
-
-    name: str
-    verdict: str
-    measured: float | None
-    expected: float | None
-    low: float | None
-    high: float | None
-    margin: tuple[float | None, float | None]
-    text: str
-
-    def to_json(self) -> dict[str, Any]:
-        """A dict that JSON can hold, None for what is not finite."""
-        record: dict[str, Any] = finite(vars(self))
-        return record
-
-    @classmethod
-    def from_json(cls, record: Mapping[str, Any]) -> Judgement:
-        """The reverse of ``to_json``."""
-        least, most = record.get("margin") or (None, None)
-        known: dict[str, Any] = {name: record.get(name) for name in ("measured", "expected", "low", "high")}
-        known |= {"name": record["name"], "verdict": record["verdict"], "text": record.get("text", "")}
-        return cls(**known, margin=(least, most))
-
-
-@dataclass(frozen=True)
-class Cell:
-    """One condition and what was measured in it."""
-
-    label: Mapping[str, Any]
-    """As the experiment wrote it: ``{"rtt": "10ms"}``."""
-    condition: Mapping[str, float]
-    """In numbers, the unit in the name: ``{"rtt_ms": 10.0}``."""
-    samples: tuple[Sample, ...]
-    metrics: Mapping[str, Summary]
-    """Over the samples that are ok."""
-
-    @property
-    def error(self) -> str | None:
-        """Why the cell failed: the first failed sample's line."""
-        for sample in self.samples:
-            if sample.get("status") != "ok":
-                return str(sample.get("error") or "failed without saying why")
-        return None
-
-    @property
-    def status(self) -> str:
-        """``"ok"``, or ``"failed"`` when any sample failed: those that are left may be the lucky ones."""
-        return "ok" if self.error is None else "failed"
-
-    @property
-    def verified_rtt_ms(self) -> float | None:
-        """The round trip that ping read before measuring, mean over the samples that have one."""
-        values = [s["verified_rtt_ms"] for s in self.samples if s.get("verified_rtt_ms") is not None]
-        return math.fsum(values) / len(values) if values else None
-
-    @property
-    def title(self) -> str:
-        """For people: ``"rtt 10ms"``."""
-        return ", ".join(f"{name} {value}" for name, value in self.label.items()) or "no condition"
-
-    def summary(self, metric: str) -> Summary:
-        """The summary of a metric. Raises ExperimentError with the nearest name."""
-        if metric in self.metrics:
-            return self.metrics[metric]
-        raise ExperimentError(f"no metric '{metric}'", f"in cell {self.title}", nearest(metric, self.metrics))
-
-    def to_json(self) -> dict[str, Any]:
-        """The cell as run.json and ``--json`` hold it."""
-        return {
-            "condition": dict(self.condition),
-            "metrics": {name: summary.to_json() for name, summary in self.metrics.items()},
-            "verified_rtt_ms": self.verified_rtt_ms,
-            "status": self.status,
-        }
-
-
-@dataclass(frozen=True)
 class RunData:
     """A run: its directory, its facts (what run.json holds), its cells in order, its claims."""
 
@@ -137,6 +57,54 @@ class RunData:
     facts: Mapping[str, Any]
     cells: tuple[Cell, ...]
     claims: tuple[Judgement, ...] = field(default=())
+    confidence: float = CONFIDENCE
+    """Of the intervals of the cells' summaries."""
+
+    def at_confidence(self, confidence: float) -> RunData:
+        """The same run with other intervals."""
+        cells = (
+            replace(cell, metrics={name: each.at_confidence(confidence) for name, each in cell.metrics.items()})
+            for cell in self.cells
+        )
+        return replace(self, cells=tuple(cells), confidence=confidence)
+
+    def where(self, at: Mapping[str, Any] | None) -> RunData:
+        """The same run with only the cells where the conditions have these values: ``{"loss": "1%"}``; None is all.
+
+        Raises ExperimentError with what there is when no cell has.
+        """
+        wanted = at or {}
+        cells = tuple(c for c in self.cells if all(n in c.label and alike(c.label[n], v) for n, v in wanted.items()))
+        if cells or not wanted:
+            return replace(self, cells=cells)
+        where = f"in experiment {self.experiment}"
+        names = {name for cell in self.cells for name in cell.label}
+        for name in wanted:
+            if name not in names:
+                raise ExperimentError(f"no condition '{name}'", where, nearest(name, names))
+        what = "no cell at " + ", ".join(f"{name} {value}" for name, value in wanted.items())
+        raise ExperimentError(what, where, "measured were " + "; ".join(cell.title for cell in self.cells))
+
+    def cell_at(self, at: Mapping[str, Any]) -> Cell:
+        """The one cell where the conditions have these values. Raises ExperimentError, also for more than one."""
+        cells = self.where(at).cells
+        if len(cells) == 1:
+            return cells[0]
+        what = f"{len(cells)} cells at {', '.join(f'{name} {value}' for name, value in at.items()) or 'any condition'}"
+        raise ExperimentError(what, f"in experiment {self.experiment}", "name one: " + "; ".join(c.title for c in cells))
+
+    def start_of(self, at: Mapping[str, Any]) -> Cell:
+        """The baseline that a cell is compared with: the conditions named have their first values, the others are its own."""
+        cell = self.cell_at(at)
+        planned = self.facts.get("planned") or [each.label for each in self.cells]
+        return self.cell_at({**cell.label, **{name: planned[0][name] for name in at}})
+
+    @property
+    def setting(self) -> str:
+        """Verified round trips and clock in one line, for a judgement."""
+        pinged = [f"{cell.verified_rtt_ms:.2f}" for cell in self.cells if cell.verified_rtt_ms is not None]
+        verified = f"verified RTT {', '.join(pinged)} ms" if pinged else ""
+        return ", ".join(filter(None, (verified, clock(self.facts))))
 
     @property
     def failed(self) -> tuple[Cell, ...]:
@@ -242,19 +210,24 @@ def load(directory: Path | str) -> RunData:
     samples = read_samples(directory)
     if not facts and not samples:
         raise SlownetError("no run here", f"in {directory}", "give a directory that holds run.json")
+    return gather(samples, facts, directory)
+
+
+def gather(samples: Iterable[Sample], facts: Mapping[str, Any], directory: Path = Path()) -> RunData:
+    """A run of samples that may never have been on disk."""
+    samples = list(samples)
     by_cell: dict[str, list[Sample]] = {}
     for sample in samples:
         by_cell.setdefault(cell_key(sample["cell"]), []).append(sample)
     name = facts.get("experiment") or (samples[0].get("experiment") if samples else None)
     claims = tuple(Judgement.from_json(record) for record in facts.get("claims") or ())
-    return RunData(directory, str(name or "unnamed"), facts, tuple(map(_cell, by_cell.values())), claims)
+    return RunData(directory, str(name or "unnamed"), facts, tuple(map(cell_of, by_cell.values())), claims)
 
 
-def _cell(samples: list[Sample]) -> Cell:
-    good = [sample for sample in samples if sample.get("status") == "ok"]
-    names = dict.fromkeys(name for sample in good for name in sample.get("metrics") or {})
-    metrics = {name: pooled(s["metrics"][name] for s in good if name in s["metrics"]) for name in names}
-    return Cell(samples[0]["cell"], samples[0].get("condition") or {}, tuple(samples), metrics)
+def clock(facts: Mapping[str, Any]) -> str:
+    """The clock of a run: ``virtual clock, TDF 4``."""
+    kind = f"{facts['clock']} clock" if facts.get("clock") else "clock not recorded"
+    return f"{kind}, TDF {facts['tdf']}" if facts.get("tdf") is not None else kind
 
 
 def _row(sample: Sample) -> dict[str, Any]:

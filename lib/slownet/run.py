@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from slownet import __version__, result
-from slownet.claim import INCONCLUSIVE, REFUTED, Judgement
+from slownet.claim import DECIDING, INCONCLUSIVE, REFUTED, Judgement
 from slownet.errors import ExperimentError, ServiceError, SlownetError
 from slownet.experiment import Cell, Experiment, find
 from slownet.lab.boot import Share
@@ -105,10 +105,10 @@ def judge(runs: Sequence[RunData], plans: Sequence[Plan]) -> list[RunData]:
     """The runs with their claims' verdicts, written with samples.parquet and report.html."""
     from slownet.report.page import write_report
 
-    siblings = {run.experiment: run for run in runs}
+    sure = {run.experiment: run.at_confidence(DECIDING) for run in runs}
     judged = []
     for run, each in zip(runs, plans, strict=True):
-        done = run.judged(_judgements(run, each, siblings))
+        done = run.judged(_judgements(sure[run.experiment], each, sure))
         done.save()
         done.write_parquet()
         write_report(done)

@@ -9,7 +9,7 @@ from slownet.stats.proportion import proportion
 from slownet.stats.quantile import median, needed, percentile, quantile
 from slownet.stats.resample import bootstrap, bootstrap_ratio
 from slownet.stats.series import outliers, warm_up
-from slownet.stats.summary import CONFIDENCE, Summary, from_error, from_moments, pooled, summarize, t_quantile
+from slownet.stats.summary import CONFIDENCE, Summary, from_error, from_moments, mean_and_sd, pooled, summarize, t_quantile
 
 __all__ = [
     "CONFIDENCE",
@@ -22,6 +22,7 @@ __all__ = [
     "equivalent",
     "from_error",
     "from_moments",
+    "mean_and_sd",
     "median",
     "needed",
     "outliers",

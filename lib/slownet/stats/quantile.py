@@ -11,26 +11,26 @@ import math
 from collections.abc import Sequence
 from functools import lru_cache
 
-from slownet.errors import SlownetError
+from slownet.errors import SlownetError, TooFewError
 from slownet.stats.summary import CONFIDENCE, Summary
 
 
 def median(values: Sequence[float], confidence: float = CONFIDENCE) -> Summary:
-    """The median with its interval. Raises SlownetError when there are too few values."""
+    """The median with its interval. Raises TooFewError when there are too few values."""
     return percentile(values, 50, confidence)
 
 
 def percentile(values: Sequence[float], percent: float, confidence: float = CONFIDENCE) -> Summary:
     """A percentile (linear between values) with its distribution-free interval.
 
-    Values that are all the same give an interval of width zero, once there are enough of them. Raises SlownetError when
+    Values that are all the same give an interval of width zero, once there are enough of them. Raises TooFewError when
     they are too few for both limits; ``needed`` says how many it takes.
     """
     _check(percent)
     least = needed(percent, confidence)
     if len(values) < least:
         what = f"{len(values)} value{'s' * (len(values) != 1)} for a percentile of {percent:g}"
-        raise SlownetError(what, fix=f"its {100 * confidence:g} % interval takes {least} or more")
+        raise TooFewError(what, fix=f"its {100 * confidence:g} % interval takes {least} or more")
     ordered = sorted(values)
     low, high = _ranks(len(ordered), percent / 100, confidence)
     return Summary(quantile(ordered, percent / 100), ordered[low], ordered[high], len(ordered), len(ordered) - 1, confidence)

@@ -15,12 +15,15 @@ def warm_up(values: Sequence[float], batch: int = BATCH) -> int:
     """How many of the first values to drop: MSER-5.
 
     The rest then has the smallest standard error of its mean, taken over means of ``batch`` values; more than half is
-    never dropped. Fewer than four batches say nothing: 0. Source: White, Cobb and Spratt, "A comparison of five
+    never dropped. Fewer than four batches say nothing: 0. Outliers count as no further out than the fence, else one of
+    them decides. Source: White, Cobb and Spratt, "A comparison of five
     steady-state truncation heuristics for simulation", 2000.
     """
-    means = [math.fsum(values[at : at + batch]) / batch for at in range(0, len(values) - batch + 1, batch)]
-    if len(means) < 4:
+    if len(values) < 4 * batch:
         return 0
+    low, high = _fence(values)
+    held = [min(max(value, low), high) for value in values] if low < high else values
+    means = [math.fsum(held[at : at + batch]) / batch for at in range(0, len(held) - batch + 1, batch)]
     errors = [_marginal_error(means[cut:]) for cut in range(len(means) // 2 + 1)]
     best = min(range(len(errors)), key=lambda cut: errors[cut])
     # What varies without a trend has its least error anywhere; only a clear gain is a warm-up.
@@ -34,10 +37,14 @@ def outliers(values: Sequence[float]) -> tuple[int, ...]:
     """
     if len(values) < 5:
         return ()
+    low, high = _fence(values)
+    return tuple(at for at, value in enumerate(values) if value < low or value > high)
+
+
+def _fence(values: Sequence[float]) -> tuple[float, float]:
     ordered = sorted(values)
     lower, upper = quantile(ordered, 0.25), quantile(ordered, 0.75)
-    reach = FENCE * (upper - lower)
-    return tuple(at for at, value in enumerate(values) if value < lower - reach or value > upper + reach)
+    return lower - FENCE * (upper - lower), upper + FENCE * (upper - lower)
 
 
 def _marginal_error(means: Sequence[float]) -> float:

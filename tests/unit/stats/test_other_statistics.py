@@ -87,6 +87,8 @@ def test_a_warm_up_ends_where_the_level_is_reached():
     noise = np.random.default_rng(3).normal(0, 0.2, 200)
     warming = [10 + 20 * math.exp(-at / 8) + noise[at] for at in range(200)]
     assert 20 <= warm_up(warming) <= 60
+    warming[150] = 500
+    assert 20 <= warm_up(warming) <= 60
     assert warm_up([30.0] * 10 + [10.0] * 90) == 10
     assert warm_up([10.0] * 100) == 0
     assert warm_up([30.0] + [10.0] * 18) == 0  # too few to tell
