@@ -1,4 +1,4 @@
-"""The command line: `slownet list | run | lab`."""
+"""The command line: `slownet list | run | predict | lab`."""
 
 from __future__ import annotations
 
@@ -67,6 +67,20 @@ def run(
         place, clock, tdf = where_it_ran(resume)
     chosen = choose(place, clock, tdf, memory)
     raise typer.Exit(run_and_show(experiments or [], chosen, runs, vary or [], resume, as_json))
+
+
+@app.command()
+def predict(
+    run: Annotated[Path, typer.Argument(metavar="RUN", help="The directory of a run with a law.")],
+    t0: Annotated[str, typer.Option("--t0", metavar="TIME", help="Time of an operation at your site without delay.")],
+    rtt: Annotated[str, typer.Option("--rtt", metavar="TIME", help="Round trip of your users.")],
+    metric: Annotated[str | None, typer.Option("--metric", help="A time of the run, if it measured several.")] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
+) -> None:
+    """Predict a time at another site: the law of a run, your machine's T0, your users' round trip."""
+    from slownet.predicting import run_and_show
+
+    run_and_show(run, metric, t0, rtt, as_json)
 
 
 def _version(wanted: bool) -> None:

@@ -22,7 +22,7 @@ A kind of one's own is any class with a method ``judge``; ``decide`` does the re
 ...     limit: float
 ...
 ...     def judge(self, run, siblings=ALONE):
-...         cell, base = run.cell_at(self.at), run.start_of(self.at)
+...         cell, base = run.at(self.at), run.start_of(self.at)
 ...         gap = lambda: difference(cell.summary(self.metric), base.summary(self.metric))
 ...         return decide(run, f"at most {self.limit:g} more", gap, margin=(None, self.limit), cells=(base, cell))
 >>>
@@ -33,15 +33,15 @@ A kind of one's own is any class with a method ``judge``; ``decide`` does the re
 supported: at most 45 more: 39.50 (39.39 to 39.61) measured; 95 % interval 39.39 to 39.61; virtual clock, TDF inf
 """
 
-from slownet.claim.base import ALONE, Claim, Siblings, all_hold, any_holds, decide, undecided, verdict
+from slownet.claim.base import ALONE, Claim, Siblings, all_hold, any_holds, decide, interval, judged, placed, undecided, verdict
 from slownet.claim.bounds import bound
 from slownet.claim.compare import equal, no_worse_than, ratio
 from slownet.claim.composed import all_of, any_of, not_
 from slownet.claim.expect import Expectation, about, slowed
 from slownet.claim.laws import constant_round_trips, fitted, law, more_round_trips, published_times
 from slownet.claim.trends import grows, monotone
-from slownet.judgement import INCONCLUSIVE, REFUTED, SUPPORTED, Judgement
 from slownet.measured import DECIDING
+from slownet.result import INCONCLUSIVE, REFUTED, SUPPORTED, Judgement
 
 __all__ = [
     "ALONE",
@@ -64,11 +64,14 @@ __all__ = [
     "equal",
     "fitted",
     "grows",
+    "interval",
+    "judged",
     "law",
     "monotone",
     "more_round_trips",
     "no_worse_than",
     "not_",
+    "placed",
     "published_times",
     "ratio",
     "slowed",

@@ -8,10 +8,8 @@ from dataclasses import replace
 from types import MappingProxyType
 from typing import Protocol
 
-from slownet.cell import Cell
 from slownet.errors import ExperimentError
-from slownet.judgement import INCONCLUSIVE, REFUTED, SUPPORTED, Judgement
-from slownet.result import RunData
+from slownet.result import INCONCLUSIVE, REFUTED, SUPPORTED, Cell, Judgement, RunData
 from slownet.stats import Summary
 
 ROUNDING = 1e-9
@@ -50,17 +48,38 @@ def decide(
     """
     failed = [cell for cell in cells or run.cells if cell.status == "failed"]
     if failed:
-        return undecided(run, name, expected, failed, cells)
+        return placed(undecided(name, expected, failed), run, cells)
     measured = measure()
-    least, most = (-math.inf if margin[0] is None else margin[0], math.inf if margin[1] is None else margin[1])
-    least, most = margin_is_wide_enough(name, measured, least, most)
+    ends = (-math.inf if margin[0] is None else margin[0], math.inf if margin[1] is None else margin[1])
+    ends = margin_is_wide_enough(name, measured, *ends)
     said = text(measured) if callable(text) else text
     if not said:
         said = f"{interval(measured)} measured" + ("" if expected is None else f", {expected:g} expected")
-    said += "" if measured.known else " (its interval is not known: measure more)"
+    found = replace(judged(name, measured, expected, ends, said), margin=margin)
+    return placed(found, run, cells)
+
+
+def judged(name: str, measured: Summary, expected: float | None, margin: Margin, text: str) -> Judgement:
+    """The judgement of a number that was compared with its margin, an end of None being open."""
+    least, most = (-math.inf if margin[0] is None else margin[0], math.inf if margin[1] is None else margin[1])
     found = verdict(measured, least, most)
-    made = Judgement(name, found, measured.mean, expected, measured.low, measured.high, margin, said)
-    return replace(made, cells=labels(cells), confidence=run.confidence, setting=_of(run, cells).setting)
+    text += "" if measured.known else " (its interval is not known: measure more)"
+    return Judgement(
+        name, found, measured.mean, expected, measured.low, measured.high, margin, text, confidence=measured.confidence
+    )
+
+
+def undecided(name: str, expected: float | None, failed: Sequence[Cell]) -> Judgement:
+    """The judgement where cells failed that the claim speaks of."""
+    said = "; ".join(f"{cell.title}: {cell.error}" for cell in failed)
+    text = f"not decided, because {len(failed)} cell{'s' * (len(failed) > 1)} failed ({said})"
+    return Judgement(name, INCONCLUSIVE, None, expected, None, None, (None, None), text)
+
+
+def placed(judgement: Judgement, run: RunData, cells: Sequence[Cell] = ()) -> Judgement:
+    """The judgement with the cells that it speaks of (all, if none is named), their confidence and setting."""
+    named = replace(run, cells=tuple(cells)) if cells else run
+    return replace(judgement, cells=labels(cells), confidence=run.confidence, setting=named.setting)
 
 
 def margin_is_wide_enough(name: str, measured: Summary, least: float, most: float) -> tuple[float, float]:
@@ -84,14 +103,6 @@ def verdict(measured: Summary, least: float, most: float) -> str:
     if measured.known and (measured.high < least or measured.low > most):
         return REFUTED
     return INCONCLUSIVE
-
-
-def undecided(run: RunData, name: str, expected: float | None, failed: Sequence[Cell], cells: Sequence[Cell] = ()) -> Judgement:
-    """The judgement where cells failed that the claim speaks of."""
-    said = "; ".join(f"{cell.title}: {cell.error}" for cell in failed)
-    text = f"not decided, because {len(failed)} cell{'s' * (len(failed) > 1)} failed ({said})"
-    made = Judgement(name, INCONCLUSIVE, None, expected, None, None, (None, None), text)
-    return replace(made, cells=labels(cells), confidence=run.confidence, setting=_of(run, cells).setting)
 
 
 def all_hold(name: str, parts: Sequence[Judgement], text: str = "") -> Judgement:
@@ -131,10 +142,6 @@ def around(expected: float, within: float) -> tuple[float, float]:
         raise ExperimentError(f"a margin of {within:g}", "within", "give a part of one such as 0.05")
     low, high = sorted((expected * (1 - within), expected * (1 + within)))
     return low, high
-
-
-def _of(run: RunData, cells: Sequence[Cell]) -> RunData:
-    return replace(run, cells=tuple(cells)) if cells else run
 
 
 def _joined(name: str, parts: Sequence[Judgement], order: tuple[str, ...], text: str) -> Judgement:

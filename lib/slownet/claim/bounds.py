@@ -5,12 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from slownet.cell import Cell
 from slownet.claim.base import ALONE, Siblings, all_hold, decide, described, interval, shared
 from slownet.errors import ExperimentError
-from slownet.judgement import Judgement
 from slownet.measured import in_unit_of
-from slownet.result import RunData
+from slownet.result import Cell, Judgement, RunData
 from slownet.stats import Summary
 
 

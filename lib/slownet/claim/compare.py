@@ -7,11 +7,9 @@ from dataclasses import dataclass
 from typing import Literal
 
 from slownet import stats
-from slownet.cell import Cell
 from slownet.claim.base import ALONE, Siblings, around, decide, described, interval
 from slownet.errors import ExperimentError
-from slownet.judgement import Judgement
-from slownet.result import RunData
+from slownet.result import Cell, Judgement, RunData
 from slownet.stats import Summary
 
 
@@ -109,8 +107,8 @@ class no_worse_than:  # noqa: N801
 
 
 def _pair(run: RunData, at: Mapping[str, str], of: Mapping[str, str] | None) -> tuple[Cell, Cell]:
-    cell = run.cell_at(at)
-    base = run.start_of(at) if of is None else run.cell_at({**cell.label, **of})
+    cell = run.at(at)
+    base = run.start_of(at) if of is None else run.at({**cell.label, **of} if of else of)
     if cell is base:
         what = f"{described(at) or 'no condition'} is compared with itself"
         raise ExperimentError(what, f"in experiment {run.experiment}", "name two cells")

@@ -23,8 +23,8 @@ from collections.abc import Callable
 
 from slownet import stats
 from slownet.claim.base import around, interval, margin_is_wide_enough, verdict
-from slownet.judgement import REFUTED, SUPPORTED, Judgement
 from slownet.measured import DECIDING, Measured, in_unit_of
+from slownet.result import REFUTED, SUPPORTED, Judgement
 from slownet.stats import Summary
 from slownet.units import duration, show_duration
 

@@ -7,11 +7,10 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import partial
 
-from slownet.claim.base import ALONE, Siblings, around, decide, interval, undecided
+from slownet.claim.base import ALONE, Siblings, around, decide, interval, placed, undecided
 from slownet.errors import ExperimentError, nearest
-from slownet.judgement import INCONCLUSIVE, REFUTED, SUPPORTED, Judgement
 from slownet.law import Law, fit
-from slownet.result import RunData
+from slownet.result import INCONCLUSIVE, REFUTED, SUPPORTED, Judgement, RunData
 from slownet.stats import Summary, ratio
 from slownet.units import duration
 
@@ -37,7 +36,7 @@ class law:  # noqa: N801
         name = f"{what} per operation, within {100 * self.within:g} %"
         chosen = run.where(self.at)
         if chosen.failed:
-            return undecided(run, name, fixed, chosen.failed, chosen.cells)
+            return placed(undecided(name, fixed, chosen.failed), chosen)
         expected = float(self.round_trips(chosen)) if callable(self.round_trips) else float(self.round_trips)
         return decide(
             run,
@@ -108,7 +107,7 @@ class more_round_trips:  # noqa: N801
         sibling = siblings.get(self.of)
         failed = (*run.failed, *(sibling.failed if sibling else ()))
         if failed:
-            return undecided(run, name, self.times, failed)
+            return placed(undecided(name, self.times, failed), run)
         k = fitted(run, self.metric, self.along).k
         if sibling is not None:
             other = fitted(sibling, self.metric, self.along).k
@@ -151,7 +150,7 @@ class published_times:  # noqa: N801
         if not self.times_ms:
             raise ExperimentError(f"{name}: no times given", f"in experiment {run.experiment}")
         if run.failed:
-            return undecided(run, name, 1.0, run.failed)
+            return placed(undecided(name, 1.0, run.failed), run)
         found = fitted(run, self.metric, self.along)
         predicted = {delay: found.predict(self.t0_ms, delay) for delay in self.times_ms}
         pairs = (f"{predicted[at].mean:.1f} ms ({time:.1f}) at {at}" for at, time in self.times_ms.items())

@@ -15,8 +15,7 @@ from slownet.claim import (
     ratio,
 )
 from slownet.errors import ExperimentError, TooFewError, UnitError
-from slownet.judgement import Judgement
-from slownet.result import gather
+from slownet.result import Judgement, gather
 
 TIME, RATE = "time_per_request_ms", "requests_per_second"
 FACTS = {"experiment": "client_delay", "clock": "virtual", "tdf": 4}
