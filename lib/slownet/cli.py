@@ -52,6 +52,13 @@ def run(
     vary: Annotated[
         list[str] | None, typer.Option("--vary", metavar="NAME=V1,V2", help="Other conditions, such as rtt=0ms,25ms.")
     ] = None,
+    repeat: Annotated[
+        str | None,
+        typer.Option("--repeat", metavar="N|auto", help="Repetitions; auto goes on while a claim is open (default)."),
+    ] = None,
+    budget: Annotated[
+        str | None, typer.Option("--budget", metavar="TIME", help="Wall time that repetitions may take, such as 5m (default).")
+    ] = None,
     resume: Annotated[Path | None, typer.Option("--resume", metavar="RUN", help="Continue a run that did not end.")] = None,
     runs: Annotated[Path, typer.Option("--runs", metavar="FOLDER", help="Where run directories are made.")] = ROOT,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object instead of tables.")] = False,
@@ -60,13 +67,17 @@ def run(
     from slownet.lab.place import choose
     from slownet.run import where_it_ran
     from slownet.running import run_and_show
+    from slownet.sampling import BUDGET, read_rule
 
     if resume:
         if clock or tdf:
             raise ExperimentError("a run is continued on its own clock", where="--resume", fix="leave out --clock and --tdf")
+        if repeat or budget:
+            raise ExperimentError("a run is continued as it was planned", "--resume", "leave out --repeat and --budget")
         place, clock, tdf = where_it_ran(resume)
+    rule = read_rule(repeat or "auto", budget or BUDGET)
     chosen = choose(place, clock, tdf, memory)
-    raise typer.Exit(run_and_show(experiments or [], chosen, runs, vary or [], resume, as_json))
+    raise typer.Exit(run_and_show(experiments or [], chosen, runs, vary or [], resume, as_json, rule))
 
 
 @app.command()

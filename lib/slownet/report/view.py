@@ -181,6 +181,18 @@ def clock_line(run: RunData) -> str:
     return ", ".join(parts)
 
 
+def sampling_notes(run: RunData) -> list[str]:
+    """How often it was measured and why that is enough, and what was left out or is far out."""
+    why = (run.facts.get("sampling") or {}).get("why")
+    notes = [f"sampling: {why}"] if why else []
+    for cell in run.cells:
+        for name, count in cell.warm_up.items():
+            notes.append(f"{cell.title}: the first {count} values of {name} are warm-up, left out")
+        for name, count in cell.outliers.items():
+            notes.append(f"{cell.title}: {count} outlier{'s' * (count > 1)} of {name}, kept")
+    return notes
+
+
 def law_line(seen: View) -> str:
     """The law in one line: ``T(d) = 9.031 ms + 21.05 d (k 21.01 to 21.09)``, or why there is none."""
     if seen.law is None:

@@ -127,9 +127,12 @@ def pooled(samples: Iterable[Mapping[str, Any]], confidence: float = CONFIDENCE)
     One sample: the t interval of its own values. More: the mean of the samples' means, with the t
     interval of those means, because values within a sample share what the sample had in common
     (Kalibera and Jones, "Rigorous benchmarking in reasonable time", 2013). ``n`` counts all values.
+    Samples that repeat each other to the digit (a seed, free CPU) are one: there is no news in the others.
     """
     records = list(samples)
-    if len(records) == 1:
+    if len({(each["mean"], each.get("sd"), each["n"]) for each in records}) == 1 and (
+        len(records) == 1 or records[0].get("sd")
+    ):
         only = records[0]
         return from_moments(float(only["mean"]), only.get("sd"), int(only["n"]), confidence)
     means = summarize([float(each["mean"]) for each in records], confidence)

@@ -82,3 +82,11 @@ def test_the_standard_error_comes_back_out_of_the_interval():
     assert from_moments(12.0, 2.0, 16).at_confidence(0.99).scaled(3).plus(5).error == pytest.approx(1.5)
     assert from_moments(12.0, 0.0, 16).error == 0
     assert from_moments(12.0, None, 16).error == math.inf
+
+
+def test_samples_that_repeat_each_other_are_one():
+    one = {"mean": 51.8, "sd": 0.4, "n": 100}
+    assert pooled([one, one, one]) == from_moments(51.8, 0.4, 100)
+    single = {"mean": 51.8, "sd": None, "n": 1}
+    assert pooled([single, single]) == Summary(51.8, 51.8, 51.8, 2)
+    assert not pooled([single]).known
