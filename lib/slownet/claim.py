@@ -68,12 +68,12 @@ class law:  # noqa: N801
         what = "the predicted round trips" if fixed is None else f"{fixed:g} round trip{'s' * (fixed != 1)}"
         name = f"{what} per operation, within {100 * self.within:g} %"
         if run.failed:
-            return _undecided(name, fixed, run.failed)
+            return undecided(name, fixed, run.failed)
         expected = float(self.round_trips(run)) if callable(self.round_trips) else float(self.round_trips)
         margin = (expected * (1 - self.within), expected * (1 + self.within))
         k = fitted(run, self.metric, self.along).k
-        text = f"{_interval(k)} round trips per operation measured, {expected:g} expected"
-        return _judged(name, k, expected, margin, text)
+        text = f"{interval(k)} round trips per operation measured, {expected:g} expected"
+        return judged(name, k, expected, margin, text)
 
 
 @dataclass(frozen=True)
@@ -96,7 +96,7 @@ class constant_round_trips:  # noqa: N801
         cells = [run.cell(self.along, _ms(delay)) for delay in self.at]
         failed = [cell for cell in (base, *cells) if cell.status == "failed"]
         if failed:
-            return _undecided(name, 1.0, failed)
+            return undecided(name, 1.0, failed)
         start = base.summary(self.metric)
         gaps = [_ms(delay) - float(base.condition[self.along]) for delay in self.at]
         if 0 in gaps or gaps[0] == gaps[1]:
@@ -107,9 +107,9 @@ class constant_round_trips:  # noqa: N801
         shared = start.half_width**2 / (gaps[0] * gaps[1]) if start.known else 0.0
         text = (
             f"{near.mean:.2f} round trips per operation at {self.at[0]}, {far.mean:.2f} at {self.at[1]}: "
-            f"ratio {_interval(compared := ratio(far, near, shared), 3)}"
+            f"ratio {interval(compared := ratio(far, near, shared), 3)}"
         )
-        return _judged(name, compared, 1.0, margin, text)
+        return judged(name, compared, 1.0, margin, text)
 
 
 @dataclass(frozen=True)
@@ -132,7 +132,7 @@ class more_round_trips:  # noqa: N801
         sibling = siblings.get(self.of)
         failed = (*run.failed, *(sibling.failed if sibling else ()))
         if failed:
-            return _undecided(name, self.times, failed)
+            return undecided(name, self.times, failed)
         k = fitted(run, self.metric, self.along).k
         if sibling is not None:
             other = fitted(sibling, self.metric, self.along).k
@@ -144,8 +144,8 @@ class more_round_trips:  # noqa: N801
             known = nearest(self.of, siblings)
             raise ExperimentError(f"no run of '{self.of}' to compare with", f"in {run.experiment}", known)
         times = ratio(k, other)
-        text = f"{k.mean:.2f} round trips against {other.mean:.2f} of {source}: {_interval(times)} times"
-        return _judged(name, times, self.times, margin, text)
+        text = f"{k.mean:.2f} round trips against {other.mean:.2f} of {source}: {interval(times)} times"
+        return judged(name, times, self.times, margin, text)
 
 
 @dataclass(frozen=True)
@@ -169,15 +169,15 @@ class published_times:  # noqa: N801
         if not self.times_ms:
             raise ExperimentError(f"{name}: no times given", f"in experiment {run.experiment}")
         if run.failed:
-            return _undecided(name, 1.0, run.failed)
+            return undecided(name, 1.0, run.failed)
         k = fitted(run, self.metric, self.along).k
         predicted = {delay: _plus(k.scaled(_ms(delay)), self.t0_ms) for delay in self.times_ms}
         ratios = {delay: predicted[delay].scaled(1 / time) for delay, time in self.times_ms.items()}
         pairs = (f"{predicted[at].mean:.1f} ms ({time:.1f}) at {at}" for at, time in self.times_ms.items())
         text = f"predicted (published): {', '.join(pairs)}"
-        judged = [_judged(name, each, 1.0, margin, text) for each in ratios.values()]
+        judgements = [judged(name, each, 1.0, margin, text) for each in ratios.values()]
         severity = (SUPPORTED, INCONCLUSIVE, REFUTED)
-        return max(judged, key=lambda each: (severity.index(each.verdict), abs((each.measured or 0.0) - 1)))
+        return max(judgements, key=lambda each: (severity.index(each.verdict), abs((each.measured or 0.0) - 1)))
 
 
 def fitted(run: RunData, metric: str, along: str = "rtt_ms") -> Law:
@@ -194,13 +194,15 @@ def verdict(measured: Summary, least: float, most: float) -> str:
     return INCONCLUSIVE
 
 
-def _judged(name: str, measured: Summary, expected: float, margin: tuple[float, float | None], text: str) -> Judgement:
+def judged(name: str, measured: Summary, expected: float, margin: tuple[float, float | None], text: str) -> Judgement:
+    """The judgement of a claim that was compared with its margin; None as its upper end is open."""
     found = verdict(measured, margin[0], math.inf if margin[1] is None else margin[1])
     text += "" if measured.known else " (its interval is not known: measure more)"
     return Judgement(name, found, measured.mean, expected, measured.low, measured.high, margin, text)
 
 
-def _undecided(name: str, expected: float | None, failed: Sequence[Cell]) -> Judgement:
+def undecided(name: str, expected: float | None, failed: Sequence[Cell]) -> Judgement:
+    """The judgement of a claim whose cells failed."""
     cells = "; ".join(f"{cell.title}: {cell.error}" for cell in failed)
     text = f"not decided, because {len(failed)} cell{'s' * (len(failed) > 1)} failed ({cells})"
     return Judgement(name, INCONCLUSIVE, None, expected, None, None, (None, None), text)
@@ -210,7 +212,8 @@ def _ms(text: str) -> float:
     return duration(text) * 1000
 
 
-def _interval(summary: Summary, digits: int = 2) -> str:
+def interval(summary: Summary, digits: int = 2) -> str:
+    """A summary for a claim's text: ``4.00 (3.96 to 4.04)``."""
     mean, low, high = (f"{each:.{digits}f}" for each in (summary.mean, summary.low, summary.high))
     return f"{mean} ({low} to {high})" if summary.known and low != high else mean
 

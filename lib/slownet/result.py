@@ -82,8 +82,8 @@ class Cell:
 
     label: Mapping[str, Any]
     """As the experiment wrote it: ``{"rtt": "10ms"}``."""
-    condition: Mapping[str, float]
-    """In numbers, the unit in the name: ``{"rtt_ms": 10.0}``."""
+    condition: Mapping[str, Any]
+    """In numbers, the unit in the name: ``{"rtt_ms": 10.0}``; a text where the condition is none of those."""
     samples: tuple[Sample, ...]
     metrics: Mapping[str, Summary]
     """Over the samples that are ok."""
@@ -155,7 +155,11 @@ class RunData:
             if name not in cell.condition:
                 known = nearest(name, cell.condition)
                 raise ExperimentError(f"no condition '{name}'", f"in experiment {self.experiment}", known)
-            pairs.append((float(cell.condition[name]), cell))
+            value = cell.condition[name]
+            if not isinstance(value, (int, float)):
+                what = f"{name} {value} is no number"
+                raise ExperimentError(what, f"in experiment {self.experiment}", "name a cell by its conditions")
+            pairs.append((float(value), cell))
         pairs.sort(key=lambda pair: pair[0])
         for (value, _), (following, _) in pairwise(pairs):
             if value == following:
@@ -172,6 +176,16 @@ class RunData:
         known = ", ".join(f"{measured:g}" for measured, _ in pairs) or "nothing"
         what = f"no cell at {name} = {value:g}"
         raise ExperimentError(what, f"in experiment {self.experiment}", f"measured were {known}")
+
+    def at(self, label: Mapping[str, str]) -> Cell:
+        """The only cell with these conditions as the experiment wrote them. Raises ExperimentError with the nearest."""
+        found = [cell for cell in self.cells if all(cell.label.get(name) == text for name, text in label.items())]
+        if len(found) == 1:
+            return found[0]
+        title = ", ".join(f"{name} {text}" for name, text in label.items())
+        known = nearest(title, [cell.title for cell in self.cells])
+        what = f"{len(found)} cells" if found else "no cell"
+        raise ExperimentError(f"{what} at {title}", f"in experiment {self.experiment}", known)
 
     def baseline(self, name: str = "rtt_ms") -> Cell:
         """The cell that the others are compared with: where the condition is least."""
