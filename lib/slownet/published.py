@@ -67,6 +67,18 @@ def crafted_segments() -> dict[str, Any]:
     return {"metric": "delayed_ack_ms", "title": source["title"], "rows": rows}
 
 
+def sync_pipeline() -> dict[str, Any]:
+    """The copy of the article has no times of a row: 4 h in two rooms and 15 min in one are a ratio, 16."""
+    source = article("oltp-latency")
+    return {"metric": "steady_row_ms", "title": source["title"], "rows": []}
+
+
+def pipeline_ratio() -> float:
+    """How many times longer the article's copy took between two rooms."""
+    pipeline = article("oltp-latency")["pipeline"]
+    return float(pipeline["different_rooms_h"] * 60 / pipeline["same_room_min"])
+
+
 def times(series: Mapping[str, Any]) -> dict[str, float]:
     """``{"10ms": 51.825, ...}``: the article's times in ms at its delays, without the undelayed one."""
     return {f"{row['rtt_ms']:g}ms": row[METRIC] for row in series["rows"] if row["rtt_ms"]}

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from slownet.errors import ToolError
-from slownet.tools import delayed_ack, exchange, php_page
+from slownet.tools import delayed_ack, exchange, php_page, pipeline
 
 DATA = Path(__file__).parent / "data"
 PARSERS = {
@@ -13,6 +13,7 @@ PARSERS = {
     "exchange-write-write-write": exchange.parse,
     "crafted-answered": delayed_ack.parse,
     "page-proxy": php_page.parse,
+    "pipeline-batches": pipeline.parse,
 }
 
 
@@ -56,6 +57,16 @@ def test_a_page_is_the_sum_of_its_queries():
     )
 
 
+def test_a_copy_is_timed_in_lots_and_its_second_half_is_steady():
+    record = captured("pipeline-batches")
+    assert (record.way, record.each, record.rows) == ("batches", 100, 3000)
+    metrics = record.metrics()
+    assert metrics["row_ms"]["mean"] == pytest.approx(sum(record.times_ms) / 3000)
+    assert metrics["steady_row_ms"]["n"] == 15
+    assert metrics["steady_row_ms"]["mean"] == pytest.approx(sum(record.times_ms[15:]) / 1500)
+    assert metrics["rows_per_second"]["mean"] == pytest.approx(1000 / metrics["row_ms"]["mean"])
+
+
 @pytest.mark.parametrize("name", PARSERS)
 @pytest.mark.parametrize("text", ["", "Segmentation fault\n", '["pattern"]\n', "{}\n", "3\n"])
 def test_anything_else_is_shown_and_kept(name: str, text: str):
@@ -74,3 +85,5 @@ def test_times_that_are_none_are_shown(times: str):
 def test_an_unknown_pattern_names_the_nearest():
     with pytest.raises(ToolError, match="did you mean 'write-write-read'"):
         exchange.exchange(None, "10.0.0.2", "write-wriet-read")
+    with pytest.raises(ToolError, match="did you mean 'batches'"):
+        pipeline.consume(None, "10.0.0.2", "10.0.0.3", "batch", 1)
