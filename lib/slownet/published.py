@@ -45,6 +45,26 @@ def database_delay() -> dict[str, Any]:
     return _series("web_db", baseline="client_web")
 
 
+def download() -> dict[str, Any]:
+    """A file of 250 MiB over links in five conditions, in MiB/s (``wget``'s "MB/s"), each with the cell that it speaks of.
+
+    The author's tc stood on one side, with its default queue. Two rows are what ``wget`` showed when it was stopped.
+    """
+    source = article("tc-download")
+    rows = [dict(row) | {"mib_per_s": row.get("mbytes_per_s") or row["kbytes_per_s"] / 1024} for row in source["rows"]]
+    cells = [_download_cell(row) for row in rows]
+    cells[0], cells[-1] = {"step": "before"}, {"step": "removed again"}
+    converted = [{"cell": cell, "mib_per_s": row["mib_per_s"]} for cell, row in zip(cells, rows, strict=True)]
+    return {"metric": "mib_per_s", "title": source["title"], "rows": converted}
+
+
+def _download_cell(row: Mapping[str, Any]) -> dict[str, str]:
+    cell = {"delay_up": f"{row['delay']:g}ms"}
+    if row["loss"]:
+        return cell | {"loss_up": f"{100 * row['loss']:g}%", "seed": "1"}
+    return cell | ({"rate_up": row["rate"]} if row["rate"] else {"queue": "1000 packets"})
+
+
 def times(series: Mapping[str, Any]) -> dict[str, float]:
     """``{"10ms": 51.825, ...}``: the article's times in ms at its delays, without the undelayed one."""
     return {f"{row['rtt_ms']:g}ms": row[METRIC] for row in series["rows"] if row["rtt_ms"]}
