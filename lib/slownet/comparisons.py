@@ -12,13 +12,13 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from slownet.claim import INCONCLUSIVE, REFUTED, SUPPORTED, Siblings, _interval, _judged, _undecided
+from slownet.claim import INCONCLUSIVE, REFUTED, SUPPORTED, Siblings, _interval, _judged, _minus, _undecided
 from slownet.errors import ExperimentError, nearest
 from slownet.report.text import spoken
 from slownet.result import Cell, Judgement, RunData, cell_key
 from slownet.stats import ratio
 
-__all__ = ["follows", "ratio_of", "value_of"]
+__all__ = ["follows", "ratio_of", "round_trips_between", "value_of"]
 
 Label = Mapping[str, str]
 
@@ -88,6 +88,47 @@ class ratio_of:  # noqa: N801
         if self.most is None:
             return f"at least {self.least:g}"
         return f"at most {self.most:g}" if self.least is None else f"{self.least:g} to {self.most:g}"
+
+
+@dataclass(frozen=True)
+class round_trips_between:  # noqa: N801
+    """What a time in ms gains from one cell to another is so many round trips.
+
+    Either ``expected``, give or take ``within`` of it, or no more than ``most``.
+    """
+
+    metric: str
+    at: Label
+    over: Label
+    because: str
+    expected: float | None = None
+    within: float = 0.05
+    most: float | None = None
+    name: str = ""
+    along: str = "rtt_ms"
+
+    def judge(self, run: RunData, siblings: Siblings) -> Judgement:
+        """Divide the difference of the times by that of the delays."""
+        if (self.expected is None) == (self.most is None):
+            raise ExperimentError("round trips to compare with", f"in experiment {run.experiment}", "give expected or most")
+        limit = float(self.most if self.expected is None else self.expected)  # type: ignore[arg-type]
+        margin = (-math.inf, limit) if self.expected is None else (limit * (1 - self.within), limit * (1 + self.within))
+        words = f"at most {limit:.4g}" if self.expected is None else f"{limit:.4g} round trips, within {100 * self.within:g} %"
+        name = f"{self.name or f'{spoken(self.metric)} from {_title(self.over)} to {_title(self.at)}'}: {words}"
+        cells = [cell_at(run, self.at), cell_at(run, self.over)]
+        failed = [cell for cell in cells if cell.status == "failed"]
+        if failed:
+            return _undecided(name, limit, failed)
+        far, near = cells
+        gap = float(far.condition[self.along]) - float(near.condition[self.along])
+        if not gap:
+            raise ExperimentError(f"{name} compares a delay with itself", f"in experiment {run.experiment}", "name two delays")
+        gained = _minus(far.summary(self.metric), near.summary(self.metric)).scaled(1 / gap)
+        text = (
+            f"{_short(near.summary(self.metric).mean)} ms become {_short(far.summary(self.metric).mean)}, "
+            f"{_interval(gained)} round trips: {self.because}"
+        )
+        return _judged(name, gained, limit, margin, text)
 
 
 @dataclass(frozen=True)

@@ -65,6 +65,24 @@ def _download_cell(row: Mapping[str, Any]) -> dict[str, str]:
     return cell | ({"rate_up": row["rate"]} if row["rate"] else {"queue": "1000 packets"})
 
 
+def oltp() -> dict[str, Any]:
+    """sysbench's transactions near and far, each with the cell that it speaks of: the article's threads and base RTT."""
+    source = article("oltp-latency")
+    rows = [
+        {"cell": {"threads": "10", "rtt": f"{source['base_rtt'] + row['delay']:g}ms"}, "delay": float(row["delay"])}
+        | {f"{name}_ms": row[name] for name in ("latency_min", "latency_avg", "latency_p95", "latency_max")}
+        | {"transactions_per_s": row["tps"], "queries_per_s": row["qps"], "prepare_ms": row["prepare_s"] * 1000}
+        for row in source["rows"]
+    ]
+    return {"metric": "latency_min_ms", "title": source["title"], "rows": rows}
+
+
+def oltp_round_trips(series: Mapping[str, Any]) -> float:
+    """The round trips that the article's least times imply: 19.95 a transaction."""
+    near, far = series["rows"]
+    return float((far["latency_min_ms"] - near["latency_min_ms"]) / (far["delay"] - near["delay"]))
+
+
 def times(series: Mapping[str, Any]) -> dict[str, float]:
     """``{"10ms": 51.825, ...}``: the article's times in ms at its delays, without the undelayed one."""
     return {f"{row['rtt_ms']:g}ms": row[METRIC] for row in series["rows"] if row["rtt_ms"]}

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from slownet.claim import INCONCLUSIVE, REFUTED, SUPPORTED
-from slownet.comparisons import follows, ratio_of, value_of
+from slownet.comparisons import follows, ratio_of, round_trips_between, value_of
 from slownet.errors import ExperimentError
 from slownet.result import Cell, RunData
 from slownet.stats import Summary
@@ -97,3 +97,28 @@ def test_a_failed_cell_decides_nothing(claim):
 def test_claims_that_cannot_be_judged(claim, line):
     with pytest.raises(ExperimentError, match=line):
         claim.judge(RUN, {})
+
+
+@pytest.mark.parametrize(
+    ("margin", "verdict"),
+    [
+        ({"expected": 20, "within": 0.05}, SUPPORTED),
+        ({"expected": 21, "within": 0.02}, REFUTED),
+        ({"most": 25}, SUPPORTED),
+        ({"most": 20}, INCONCLUSIVE),
+        ({"most": 19}, REFUTED),
+    ],
+)
+def test_round_trips_between_two_cells(margin, verdict):
+    run = RunData(Path("runs/x"), "example", {}, (timed("0.3ms", 6.0, 0.3), timed("10.3ms", 206.0, 10.3, half=1.0)))
+    claim = round_trips_between("latency_min_ms", {"rtt": "10.3ms"}, over={"rtt": "0.3ms"}, because="they wait", **margin)
+    judged = claim.judge(run, {})
+    assert judged.verdict == verdict
+    assert (judged.measured, judged.low, judged.high) == pytest.approx((20.0, 19.9, 20.1))
+    assert "6 ms become 206, 20.00 (19.90 to 20.10) round trips: they wait" in judged.text
+
+
+def timed(rtt, mean, rtt_ms, half=0.0):
+    label = {"rtt": rtt}
+    metrics = {"latency_min_ms": Summary(mean, mean - half, mean + half, 9)}
+    return Cell(label, {"rtt_ms": rtt_ms}, ({"cell": label, "index": 0, "status": "ok"},), metrics)

@@ -50,3 +50,14 @@ def test_every_published_cell_is_one_of_the_experiments():
         for row in (each.published or {}).get("rows", ()):
             if "cell" in row:
                 assert row["cell"] in each.cells(), each.name
+
+
+def test_the_articles_transactions():
+    series = published.oltp()
+    assert [row["cell"] for row in series["rows"]] == [{"threads": "10", "rtt": "0.3ms"}, {"threads": "10", "rtt": "10.3ms"}]
+    assert [row["latency_min_ms"] for row in series["rows"]] == [10.68, 210.14]
+    assert published.oltp_round_trips(series) == pytest.approx(19.946)
+    # Little's law: what was under way at once in the article, whose command says 10 threads.
+    assert [row["transactions_per_s"] * row["latency_avg_ms"] / 1000 for row in series["rows"]] == pytest.approx(
+        [50, 50], abs=0.03
+    )
