@@ -1,4 +1,4 @@
-"""The command line: `slownet list | run | lab`."""
+"""The command line: `slownet list | run | trace | lab`."""
 
 from __future__ import annotations
 
@@ -67,6 +67,17 @@ def run(
         place, clock, tdf = where_it_ran(resume)
     chosen = choose(place, clock, tdf, memory)
     raise typer.Exit(run_and_show(experiments or [], chosen, runs, vary or [], resume, as_json))
+
+
+@app.command()
+def trace(
+    file: Annotated[Path, typer.Argument(metavar="FILE", help="A Mahimahi trace, or what ping printed.")],
+    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
+) -> None:
+    """Say what a recording of a network is: its length, rates or round trips, losses."""
+    from slownet.traces import show
+
+    show(file, as_json)
 
 
 def _version(wanted: bool) -> None:
