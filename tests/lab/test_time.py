@@ -21,6 +21,7 @@ from slownet.traces import quantile
 
 OWN_MS = 0.1 if native.cpu_is_free() else 1.0
 LATE_S = 0.001 if native.cpu_is_free() else 0.05
+SHARE = 0.02 if native.cpu_is_free() else 0.05  # where a step itself takes time, a second begins late
 
 
 @pytest.fixture
@@ -46,12 +47,22 @@ def neighbours(net):
 def test_each_step_comes_at_its_time_and_the_link_is_restored(net, link):
     with link.set(rtt="100ms"):
         with link.play({"5s": {"rtt": "40ms"}, "9s": "cut", "10s": "restore"}) as playing:
-            times = pinged_ms(net, 150)
+            text = net["client"].cmd(f"ping -D -i 0.1 -c 150 {net['web'].IP()}")
         assert min(pinged_ms(net, 2).values()) >= 100 - 0.02
-    # Numbers begin at 1, and ping takes a moment to start: number 51 is sent just after 5 s.
-    assert sorted(set(range(1, 151)) - set(times)) == list(range(91, 101))
-    assert all(abs(times[number] - 100) <= OWN_MS for number in range(1, 51))
-    assert all(abs(times[number] - 40) <= OWN_MS for number in range(51, 151) if number in times)
+    start = playing.start + time.time() - time.monotonic()
+    answers = re.findall(r"\[([\d.]+)\] .*icmp_seq=(\d+) .*time=([\d.]+)", text)
+    times = {int(number): float(ms) for _, number, ms in answers}
+    sent = {int(number): float(at) - start - float(ms) / 1000 for at, number, ms in answers}
+    lost = sorted(set(range(1, 151)) - set(times))
+    assert lost == list(range(lost[0], lost[-1] + 1))
+    if native.cpu_is_free():  # ping takes its interval and no more; number 51 is sent just after 5 s
+        assert lost == list(range(91, 101))
+        assert [number for number, ms in times.items() if ms > 90] == list(range(1, 51))
+    assert 9 - 0.1 - LATE_S - 0.04 <= sent[lost[0] - 1] <= 9 + LATE_S
+    assert 10 - LATE_S <= sent[lost[-1] + 1] <= 10 + 0.1 + LATE_S
+    for number, at in sent.items():
+        if not abs(at - 5) < LATE_S + 0.1:  # those that travel at the change have one way of each
+            assert abs(times[number] - (100 if at < 5 else 40)) <= OWN_MS, (number, at)
     assert [(step.planned, step.what) for step in playing.steps] == [(5, "+40 ms RTT"), (9, "cut"), (10, "+40 ms RTT")]
     assert all(0 <= step.actual - step.planned <= LATE_S for step in playing.steps)
     assert net.played[-1] is playing.played
@@ -160,9 +171,9 @@ def test_tcp_gets_what_a_mahimahi_trace_lets_through(net, link):
     assert until >= 12
     passed = [totals[bisect_right(times, second)] / 1448 for second in range(until + 1)]
     for second, stated in list(enumerate(packets_of(trace, until)))[1:]:  # the first is TCP's slow start
-        assert abs(passed[second + 1] - passed[second] - stated) <= max(0.02 * stated, 3), (second, stated)
+        assert abs(passed[second + 1] - passed[second] - stated) <= max(SHARE * stated, 3), (second, stated)
     stated = sum(packets_of(trace, until)[1:])
-    assert passed[until] - passed[1] == pytest.approx(stated, rel=0.01)
+    assert passed[until] - passed[1] == pytest.approx(stated, rel=SHARE / 2)
 
 
 def test_both_directions_have_a_trace_of_their_own(net, link):
@@ -174,7 +185,7 @@ def test_both_directions_have_a_trace_of_their_own(net, link):
     for times, trace in zip(arrived, (up, down), strict=True):
         found = Counter(map(int, times))
         for second, stated in list(enumerate(packets_of(trace, 5)))[1:]:
-            assert abs(found[second] - stated) <= max(0.02 * stated, 5), (second, stated)
+            assert abs(found[second] - stated) <= max(SHARE * stated, 5), (second, stated)
 
 
 def test_round_trips_are_distributed_as_those_that_were_measured(net, link):
