@@ -51,8 +51,7 @@ class Link:
         """
         if getattr(self._cable, "slownet_playing", False):
             raise NetworkError(f"a schedule plays on {self.name}", fix="set the link before or after it, or add a step to it")
-        base = conditions.find(condition) if isinstance(condition, str) else condition
-        wanted = (base or Condition()).but(**fields)
+        wanted = self.wanted(condition, **fields)
         before = self.condition
         changed = _Changed(self, before)
         try:
@@ -74,6 +73,12 @@ class Link:
         """
         chosen = schedule if isinstance(schedule, Schedule) else Schedule.parse(schedule)
         return Playing(self, self._ends, chosen, self._played)
+
+    @staticmethod
+    def wanted(condition: Condition | str | None = None, **fields: Any) -> Condition:
+        """The condition that `set` reads from the same arguments. Raises UnitError, ConditionError."""
+        base = conditions.find(condition) if isinstance(condition, str) else condition
+        return (base or Condition()).but(**fields)
 
     def _verify(self, wanted: Condition) -> None:
         """Pings the link without what chance decides; so a seed's pattern begins with the packets that follow."""
