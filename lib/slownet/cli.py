@@ -1,4 +1,4 @@
-"""The command line: `slownet list | run | predict | lab`."""
+"""The command line: `slownet list | run | predict | trace | lab`."""
 
 from __future__ import annotations
 
@@ -92,6 +92,17 @@ def predict(
     from slownet.predicting import run_and_show
 
     run_and_show(run, metric, t0, rtt, as_json)
+
+
+@app.command()
+def trace(
+    file: Annotated[Path, typer.Argument(metavar="FILE", help="A Mahimahi trace, or what ping printed.")],
+    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
+) -> None:
+    """Say what a recording of a network is: its length, rates or round trips, losses."""
+    from slownet.traces import show
+
+    show(file, as_json)
 
 
 def _version(wanted: bool) -> None:

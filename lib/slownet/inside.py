@@ -66,6 +66,7 @@ def measure(experiment: Experiment, net: Network, service: Any, cell: Cell, log:
     }  # fmt: skip
     began = time.monotonic()
     net.verified.clear()
+    net.played.clear()
     try:
         record = experiment.measure(net, *([service] if experiment.service else []), **cell)
         sample["tool"] = type(record).__name__.lower()
@@ -82,6 +83,8 @@ def measure(experiment: Experiment, net: Network, service: Any, cell: Cell, log:
     for pinged in net.verified:
         sample["raw"].append(log.raw(f"{index:03}-ping.txt", _transcript(pinged)))
         sample["verified_rtt_ms"] = pinged.rtt_ms.min if pinged.rtt_ms else None
+    for played in net.played:
+        sample["raw"].append(log.raw(f"{index:03}-schedule.json", json.dumps(played.to_json())))
     sample["virtual_s"] = time.monotonic() - began
     return sample
 
