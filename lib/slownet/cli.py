@@ -1,4 +1,4 @@
-"""The command line: `slownet list | run | lab`."""
+"""The command line: `slownet list | run | clean | lab`."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from typing import Annotated, NoReturn
 import typer
 
 from slownet import __version__
+from slownet.cleaning import clean
 from slownet.errors import ExperimentError, SlownetError
 from slownet.lab import cache
 from slownet.lab import commands as lab
@@ -19,6 +20,7 @@ from slownet.lab.boot import MEGABYTES
 
 app = typer.Typer(name="slownet", no_args_is_help=True, add_completion=False, pretty_exceptions_enable=False)
 app.add_typer(lab.app, name="lab")
+app.command()(clean)
 
 
 ROOT = Path("runs")

@@ -6,8 +6,10 @@ Samples and raw output go to the run directory as they come. Progress goes to st
 
 from __future__ import annotations
 
+import ctypes
 import json
 import shlex
+import signal
 import sys
 import time
 from contextlib import nullcontext
@@ -20,9 +22,12 @@ from slownet.net import Network
 from slownet.net.network import SYSCTLS, ovs_version
 from slownet.samples import Sample, SampleLog, cell_key
 
+PR_SET_PDEATHSIG = 1  # linux/prctl.h
+
 
 def main(argv: list[str]) -> int:
     """Runs the job (JSON: experiment, directory, cells). Returns the exit status: 2 after an error event."""
+    end_with_parent()
     job = json.loads(argv[0])
     try:
         run(find(job["experiment"]), Path(job["directory"]), job["cells"])
@@ -30,6 +35,12 @@ def main(argv: list[str]) -> int:
         tell("error", line=error.line, log=getattr(error, "log", ""))
         return 2
     return 0
+
+
+def end_with_parent() -> None:
+    """Ends politely when asked to, or when the command that started this one is killed: what was started is stopped."""
+    signal.signal(signal.SIGTERM, lambda number, frame: sys.exit(128 + number))
+    ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGTERM)
 
 
 def tell(event: str, **values: Any) -> None:

@@ -17,8 +17,9 @@ from slownet.errors import NetworkError
 
 RTM_NEWLINK, RTM_DELLINK, RTM_NEWADDR, RTM_DELADDR, RTM_NEWROUTE = 16, 17, 20, 21, 24
 NLM_F_REQUEST, NLM_F_ACK, NLM_F_REPLACE, NLM_F_EXCL, NLM_F_CREATE = 0x1, 0x4, 0x100, 0x200, 0x400
-NLMSG_ERROR = 2
-IFLA_ADDRESS, IFLA_IFNAME, IFLA_LINKINFO, IFLA_GROUP, IFLA_NET_NS_FD = 1, 3, 18, 27, 28
+NLM_F_DUMP, NLM_F_DUMP_INTR = 0x300, 0x10
+NLMSG_ERROR, NLMSG_DONE = 2, 3
+IFLA_ADDRESS, IFLA_IFNAME, IFLA_LINKINFO, IFLA_IFALIAS, IFLA_GROUP, IFLA_NET_NS_FD = 1, 3, 18, 20, 27, 28
 IFLA_INFO_KIND, IFLA_INFO_DATA, VETH_INFO_PEER = 1, 2, 1
 IFA_ADDRESS, IFA_LOCAL, IFA_BROADCAST = 1, 2, 4
 RTA_DST, RTA_OIF, RTA_GATEWAY = 1, 4, 5
@@ -61,6 +62,11 @@ class Route:
         body = struct.pack("=BxHiII", 0, 0, 0, 0, 0) + _text(IFLA_IFNAME, name) + _attribute(IFLA_ADDRESS, _mac(mac))
         self._ask(RTM_NEWLINK, body, 0, f"give {name} the address {mac}")
 
+    def set_alias(self, name: str, text: str) -> None:
+        """A note that whoever lists interfaces sees beside its name."""
+        body = struct.pack("=BxHiII", 0, 0, 0, 0, 0) + _text(IFLA_IFNAME, name) + _attribute(IFLA_IFALIAS, text.encode())
+        self._ask(RTM_NEWLINK, body, 0, f"mark {name}")
+
     def delete(self, name: str) -> None:
         body = struct.pack("=BxHiII", 0, 0, 0, 0, 0) + _text(IFLA_IFNAME, name)
         self._ask(RTM_DELLINK, body, 0, f"delete {name}")
@@ -92,6 +98,33 @@ class Route:
         head = (socket.AF_INET, int(prefix or 32), 0, 0, RT_TABLE_MAIN, RTPROT_BOOT, scope, RTN_UNICAST, 0)
         body = struct.pack("=8BI", *head) + attributes
         self._ask(RTM_NEWROUTE, body, NLM_F_CREATE | NLM_F_REPLACE, f"add the route to {to}")
+
+    def dump(self, kind: int, body: bytes, what: str) -> list[bytes]:
+        """All that the kernel lists of a kind: the messages without their headers. Raises NetworkError."""
+        while True:
+            self._number += 1
+            self._socket.send(struct.pack("=IHHII", 16 + len(body), kind, NLM_F_REQUEST | NLM_F_DUMP, self._number, 0) + body)
+            found, whole = self._rest_of_dump(what)
+            if whole:
+                return found
+
+    def _rest_of_dump(self, what: str) -> tuple[list[bytes], bool]:
+        """The messages, and whether the list did not change meanwhile."""
+        found: list[bytes] = []
+        whole = True
+        while True:
+            answer = self._socket.recv(1 << 18)
+            offset = 0
+            while offset + 16 <= len(answer):
+                length, kind, flags, _, _ = struct.unpack_from("=IHHII", answer, offset)
+                whole &= not flags & NLM_F_DUMP_INTR
+                if kind == NLMSG_DONE:
+                    return found, whole
+                if kind == NLMSG_ERROR:
+                    (code,) = struct.unpack_from("=i", answer, offset + 16)
+                    raise NetworkError(f"cannot {what}: {os.strerror(-code)}")
+                found.append(answer[offset + 16 : offset + length])
+                offset += length + -length % 4
 
     def _ask(self, kind: int, body: bytes, flags: int, what: str, tolerated: tuple[int, ...] = ()) -> None:
         self._number += 1
@@ -134,6 +167,16 @@ def _address(name: str, address: str, prefix: str) -> bytes:
     if int(prefix) < 31:
         attributes += _attribute(IFA_BROADCAST, broadcast)
     return struct.pack("=BBBBi", socket.AF_INET, int(prefix), 0, 0, socket.if_nametoindex(name)) + attributes
+
+
+def attributes(data: bytes) -> dict[int, bytes]:
+    """Attributes by their kind; what is nested in one is left to be read likewise."""
+    found = {}
+    while len(data) >= 4:
+        length, kind = struct.unpack_from("=HH", data)
+        found[kind & 0x3FFF] = data[4:length]  # the upper bits say that something is nested
+        data = data[max(4, length + -length % 4) :]
+    return found
 
 
 def _attribute(kind: int, data: bytes) -> bytes:

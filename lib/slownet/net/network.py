@@ -13,7 +13,7 @@ from mininet.topo import Topo
 
 from slownet.errors import ExperimentError, NetworkError, SlownetError, nearest
 from slownet.lab import native
-from slownet.net import device, openvswitch, reach, shape, tc
+from slownet.net import device, names, openvswitch, reach, shape, tc
 from slownet.net.cable import Link, Stated
 from slownet.net.quick import QuickNet
 from slownet.tools.ping import Ping
@@ -47,12 +47,13 @@ class Network:
         if self._topology.switches():
             openvswitch.ensure(may_start=native.inside_lab())
         try:
-            self.mininet = QuickNet(
-                topo=self._topology, switch=OVSSwitch, controller=None, link=TCLink, autoSetMacs=True, build=False,
-                sysctls=SYSCTLS, offloads_off=list(device.OFFLOADS),
-            )  # fmt: skip
-            self.mininet.build()
-            self.mininet.start()
+            with names.choosing():
+                self.mininet = QuickNet(
+                    topo=self._topology, switch=OVSSwitch, controller=None, link=TCLink, autoSetMacs=True, build=False,
+                    sysctls=SYSCTLS, offloads_off=list(device.OFFLOADS),
+                )  # fmt: skip
+                self.mininet.build()
+                self.mininet.start()
             first, *others = self.mininet.hosts
             reach.wait(first, others, DEADLINE_S, type(self._topology).__name__)
         except BaseException as error:
