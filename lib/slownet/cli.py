@@ -54,6 +54,10 @@ def run(
     vary: Annotated[
         list[str] | None, typer.Option("--vary", metavar="NAME=V1,V2", help="Other conditions, such as rtt=0ms,25ms.")
     ] = None,
+    capture: Annotated[
+        str | None,
+        typer.Option("--capture", metavar="[INTERFACE,...]", help="Keep packets of these interfaces, or every host's."),
+    ] = None,
     resume: Annotated[Path | None, typer.Option("--resume", metavar="RUN", help="Continue a run that did not end.")] = None,
     runs: Annotated[Path, typer.Option("--runs", metavar="FOLDER", help="Where run directories are made.")] = ROOT,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object instead of tables.")] = False,
@@ -68,7 +72,8 @@ def run(
             raise ExperimentError("a run is continued on its own clock", where="--resume", fix="leave out --clock and --tdf")
         place, clock, tdf = where_it_ran(resume)
     chosen = choose(place, clock, tdf, memory)
-    raise typer.Exit(run_and_show(experiments or [], chosen, runs, vary or [], resume, as_json))
+    captured = capture.split(",") if capture else []
+    raise typer.Exit(run_and_show(experiments or [], chosen, runs, vary or [], resume, as_json, captured))
 
 
 def _version(wanted: bool) -> None:
@@ -89,7 +94,8 @@ def main(argv: Sequence[str] | None = None) -> None:
     signal.signal(signal.SIGTERM, _end)
     os.environ.setdefault("MPLCONFIGDIR", str(cache.root() / "matplotlib"))  # not in the user's ~/.config
     try:
-        status = app(args=None if argv is None else list(argv), prog_name="slownet", standalone_mode=False)
+        words = list(sys.argv[1:] if argv is None else argv)
+        status = app(args=_with_interfaces(words), prog_name="slownet", standalone_mode=False)
     except SlownetError as error:
         _complain(str(error))
     except typer.TyperException as error:
@@ -100,6 +106,17 @@ def main(argv: Sequence[str] | None = None) -> None:
         sys.exit(130)
     else:
         sys.exit(status or 0)
+
+
+def _with_interfaces(words: list[str]) -> list[str]:
+    """A `run --capture` that names no interface names every host's: an option's value cannot be left out."""
+    if words[:1] != ["run"]:
+        return words
+    following = [*words[1:], "-"]
+    return [
+        f"{word}=hosts" if word == "--capture" and after.startswith("-") else word
+        for word, after in zip(words, following, strict=True)
+    ]
 
 
 def _end(number: int, frame: object) -> NoReturn:

@@ -13,6 +13,7 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
+from slownet.counters import total
 from slownet.errors import ExperimentError, SlownetError, nearest
 from slownet.samples import (
     RUN,
@@ -124,6 +125,7 @@ class Cell:
             "condition": dict(self.condition),
             "metrics": {name: summary.to_json() for name, summary in self.metrics.items()},
             "verified_rtt_ms": self.verified_rtt_ms,
+            "counters": total([sample.get("counters") or {} for sample in self.samples]),
             "status": self.status,
         }
 
@@ -261,4 +263,4 @@ def _row(sample: Sample) -> dict[str, Any]:
     row = {name: sample.get(name) for name in PLAIN} | dict(sample.get("condition") or {})
     for name, moments in (sample.get("metrics") or {}).items():
         row |= {name: moments["mean"], f"{name}_sd": moments.get("sd"), f"{name}_n": moments["n"]}
-    return row | {"facts": json.dumps(sample.get("facts") or {})}
+    return row | {name: json.dumps(sample.get(name) or {}) for name in ("facts", "counters", "captures")}

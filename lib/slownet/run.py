@@ -42,7 +42,7 @@ def check(names: Sequence[str], chosen: Mapping[str, Sequence[str]]) -> None:
         find(name).cells(chosen)
 
 
-def plan(name: str, place: Place, root: Path, chosen: Mapping[str, Sequence[str]]) -> Plan:
+def plan(name: str, place: Place, root: Path, chosen: Mapping[str, Sequence[str]], capture: Sequence[str] = ()) -> Plan:
     """The plan of a new run, with its run directory. Raises SlownetError."""
     experiment = find(name)
     cells = experiment.cells(chosen)
@@ -59,6 +59,7 @@ def plan(name: str, place: Place, root: Path, chosen: Mapping[str, Sequence[str]
         "git": _git(),
         "argv": sys.argv,
         "published": experiment.published,
+        "capture": list(capture),
         "planned": cells,
     }
     result.write_run_json(directory, facts)
@@ -151,7 +152,8 @@ def _measure(each: Plan, place: Place, follow: Follow) -> None:
         follow(name, event)
 
     began = time.monotonic()
-    job = json.dumps({"experiment": each.facts["source"], "directory": str(each.directory), "cells": each.cells})
+    asked = {"experiment": each.facts["source"], "directory": str(each.directory), "cells": each.cells}
+    job = json.dumps({**asked, "capture": each.facts.get("capture")})
     code = place.run(
         [place.python, "-m", "slownet.inside", job],
         shares=_shares(each),

@@ -19,10 +19,16 @@ from slownet.report import table
 
 
 def run_and_show(
-    names: Sequence[str], place: Place, root: Path, vary: Sequence[str], resume: Path | None, as_json: bool
+    names: Sequence[str],
+    place: Place,
+    root: Path,
+    vary: Sequence[str],
+    resume: Path | None,
+    as_json: bool,
+    capture: Sequence[str] = (),
 ) -> int:
     """Runs, judges and prints; returns the exit status. Raises SlownetError."""
-    plans = _plans(names, place, root, vary, resume)
+    plans = _plans(names, place, root, vary, resume, capture)
     try:
         with Interrupts(place) as interrupts, Follower(plans) as follower:
             done = runs.execute(plans, place, follower)
@@ -43,7 +49,9 @@ def run_and_show(
     return runs.status(done)
 
 
-def _plans(names: Sequence[str], place: Place, root: Path, vary: Sequence[str], resume: Path | None) -> list[runs.Plan]:
+def _plans(
+    names: Sequence[str], place: Place, root: Path, vary: Sequence[str], resume: Path | None, capture: Sequence[str]
+) -> list[runs.Plan]:
     if resume:
         if names or vary:
             raise ExperimentError(
@@ -54,7 +62,7 @@ def _plans(names: Sequence[str], place: Place, root: Path, vary: Sequence[str], 
         raise ExperimentError("which experiment?", fix=nearest("", discover()))
     chosen = _chosen(vary)
     runs.check(names, chosen)
-    return [runs.plan(name, place, root, chosen) for name in dict.fromkeys(names)]
+    return [runs.plan(name, place, root, chosen, capture) for name in dict.fromkeys(names)]
 
 
 def _chosen(vary: Sequence[str]) -> dict[str, list[str]]:

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import MutableMapping
+from pathlib import Path
 from types import TracebackType
 from typing import Any
 
 from slownet import conditions
+from slownet.counters import Counters
 from slownet.link import Condition
-from slownet.net import device, qdisc, verify
+from slownet.net import counting, device, qdisc, verify
+from slownet.net.capture import Capture
 from slownet.tools.ping import Ping
 
 # Mininet's cables and what they were told, "up" being what a cable's intf1 sends.
@@ -35,6 +38,21 @@ class Link:
             up, down = (qdisc.delay(end) for end in self._ends)
             return Condition(up, down)
         return stated if self._forward else stated.reversed
+
+    def counters(self) -> Counters:
+        """What the link has carried and dropped since it was made; `up` is what the node sent that was named first.
+
+        Of two of them, the difference: `after - before`. Pings that verified a condition count like all else.
+        """
+        counted = counting.counters([self._cable])[self._cable]
+        return counted if self._forward else counted.reversed
+
+    def capture(
+        self, path: Path | str = "", *, filter: str = "", snaplen: int | None = None,  # noqa: A002  # tcpdump's word
+    ) -> Capture:  # fmt: skip
+        """What crosses the link, to a pcap file, as the node sees it that was named first; see `Network.capture`."""
+        end = self._ends[0]
+        return Capture(end.node, end.name, Path(path or f"{self.name}.pcap"), filter=filter, snaplen=snaplen)
 
     def set(self, condition: Condition | str | None = None, *, ping: bool = True, **fields: Any) -> _Changed:
         """Gives the link another condition. In a `with`, the one that it had before comes back afterwards.
