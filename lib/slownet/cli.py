@@ -1,4 +1,4 @@
-"""The command line: `slownet list | run | clean | lab`."""
+"""The command line: `slownet list | run | shell | clean | lab`."""
 
 from __future__ import annotations
 
@@ -17,9 +17,11 @@ from slownet.errors import ExperimentError, SlownetError
 from slownet.lab import cache
 from slownet.lab import commands as lab
 from slownet.lab.boot import MEGABYTES
+from slownet.shell import shell
 
 app = typer.Typer(name="slownet", no_args_is_help=True, add_completion=False, pretty_exceptions_enable=False)
 app.add_typer(lab.app, name="lab")
+app.command()(shell)
 app.command()(clean)
 
 

@@ -17,7 +17,7 @@ from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
 
-from slownet import counters
+from slownet import counters, owner
 from slownet.errors import NetworkError, ServiceError, SlownetError, ToolError
 from slownet.experiment import Cell, Experiment, condition, find
 from slownet.net import Network
@@ -62,6 +62,7 @@ def run(experiment: Experiment, directory: Path, cells: list[Cell], capture: Seq
         todo = [(index, cell) for index, cell in enumerate(cells) if (cell_key(cell), index) not in done]
         if not todo:
             return
+        owner.note(str(directory))
         with Network(experiment.topology) as net:
             interfaces = captures.find(net, capture)
             start = experiment.service(net, directory / "services") if experiment.service else nullcontext()

@@ -16,6 +16,7 @@ from pathlib import Path
 
 RUN = Path("/run/slownet")
 VARIABLE = "SLOWNET_OWNER"
+NOTE = "run"
 _MARK = re.compile(r"(\d+)-([0-9a-f]+)-([0-9a-f]{4})-([0-9a-f]+)")
 
 
@@ -53,6 +54,14 @@ class Owner:
         """Its private directory, if it has one."""
         return RUN / self.mark
 
+    @property
+    def run(self) -> str:
+        """The run that it measured, if it said so (see `note`)."""
+        try:
+            return (self.directory / NOTE).read_text()
+        except OSError:
+            return ""
+
 
 def started(pid: int) -> int | None:
     """When a process was started, in clock ticks after boot; None if it does not run (a zombie does not)."""
@@ -75,6 +84,11 @@ def directory() -> Path:
         found.mkdir(mode=0o755, parents=True)
         atexit.register(_remove, os.getpid(), found)
     return found
+
+
+def note(run: str) -> None:
+    """Says which run this process measures. Raises OSError."""
+    (directory() / NOTE).write_text(run)
 
 
 def _remove(pid: int, directory: Path) -> None:

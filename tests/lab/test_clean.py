@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -158,7 +159,8 @@ def test_a_killed_run_goes_and_all_else_stays(foreign, tmp_path):
         assert state() | {"processes": 0} == left | {"processes": 0}
         done = subprocess.run(CLEAN, capture_output=True, text=True, check=True)
         assert done.stdout == listed.replace("would remove", "removing")
-        assert len(done.stdout.splitlines()) >= 12
+        assert len(done.stdout.splitlines()) == 12
+        assert all(re.search(r", of process \d+ and run .*-mine$", line) for line in done.stdout.splitlines())
         assert intruder.poll() is None  # who came in by himself stays
     finally:
         intruder.kill()

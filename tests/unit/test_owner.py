@@ -43,6 +43,9 @@ def test_the_directory_is_made_once_and_goes_with_its_process_alone(tmp_path, mo
     monkeypatch.setattr(owner, "RUN", tmp_path / "run")
     made = owner.directory()
     assert made == owner.directory() == tmp_path / "run" / owner.this().mark
+    assert owner.this().run == ""
+    owner.note("runs/one")
+    assert owner.this().run == "runs/one"
     owner._remove(os.getpid() + 1, made)
     assert made.is_dir()
     owner._remove(os.getpid(), made)

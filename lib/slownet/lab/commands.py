@@ -61,7 +61,8 @@ def execute(
 ) -> None:
     """Run one command in the lab: its output, errors and exit status come through."""
     chosen = choose(place, clock, tdf, memory)
-    raise typer.Exit(_run(chosen, command, share, terminal=_are_terminals(0, 1, 2)))
+    shares = [Share(_checked(share), writable=True)] if share else []
+    raise typer.Exit(run_here(chosen, command, shares, terminal=are_terminals(0, 1, 2)))
 
 
 @app.command()
@@ -70,7 +71,7 @@ def shell(
 ) -> None:
     """Open a shell in a new lab, on the real clock unless asked: a virtual one runs on for as long as a person thinks."""
     chosen = choose(place, clock if clock is not None or tdf is not None else "real", tdf, memory)
-    raise typer.Exit(_run(chosen, ["bash", "-i"], None, terminal=_are_terminals(0)))
+    raise typer.Exit(run_here(chosen, ["bash", "-i"], [], terminal=are_terminals(0)))
 
 
 @app.command()
@@ -93,12 +94,15 @@ def _describe(found: Parts) -> str:
     return f"kernel  {found.kernel.description}\nimage   {image}\ntdf     {measured['tdf']} (measured {measured['ratio']})"
 
 
-def _run(place: Place, command: list[str], share: Path | None, terminal: bool) -> int:
+def run_here(place: Place, command: list[str], shares: list[Share], terminal: bool) -> int:
+    """Runs a command from the caller's folder with the caller's input and output; returns its exit status.
+
+    terminal: whether input and output are one, which the command shall have. Raises LabError.
+    """
     _open_what_is_closed()
     here = _here(place)
-    shares = [Share(here)] if here and place.kind == "lab" else []
-    if share:
-        shares.append(Share(_checked(share), writable=True))
+    if here and place.kind == "lab":
+        shares = [Share(here), *shares]
     size = os.get_terminal_size(0) if terminal else None
     raw = terminal and place.kind == "lab"
     before = termios.tcgetattr(0) if raw else None
@@ -128,10 +132,10 @@ def _here(place: Place) -> Path | None:
         here = Path.cwd()
     except FileNotFoundError:
         return None
-    return here if place.kind == "native" or not _hides(here) else None
+    return here if place.kind == "native" or not hides(here) else None
 
 
-def _hides(folder: Path) -> bool:
+def hides(folder: Path) -> bool:
     """Whether that folder of the host would hide one that the lab needs, or contain it."""
     if any(folder.is_relative_to(each) or Path(each).is_relative_to(folder) for each in SYSTEM_FOLDERS):
         return True
@@ -142,12 +146,12 @@ def _checked(share: Path) -> Path:
     if not share.is_dir():
         raise LabError(f"{share} is no folder", where="--share", fix="name a folder of this machine")
     folder = share.resolve()
-    if _hides(folder):
+    if hides(folder):
         raise LabError(f"{folder} would hide the lab's own", where="--share", fix="name another folder, one of its own")
     return folder
 
 
-def _are_terminals(*fds: int) -> bool:
+def are_terminals(*fds: int) -> bool:
     return all(os.isatty(fd) for fd in fds)
 
 

@@ -46,7 +46,8 @@ class Leftover:
         return int(self.name.partition(" ")[0]) if self.kind == "process" else 0
 
     def __str__(self) -> str:
-        return f"{self.kind} {self.name}, of process {self.owner.pid}"
+        run = self.owner.run
+        return f"{self.kind} {self.name}, of process {self.owner.pid}" + (f" and run {run}" if run else "")
 
 
 def find() -> list[Leftover]:
