@@ -29,11 +29,12 @@ PR_SET_PDEATHSIG = 1  # linux/prctl.h
 
 
 def main(argv: list[str]) -> int:
-    """Runs the job (JSON: experiment, directory, cells). Returns the exit status: 2 after an error event."""
+    """Runs the job (JSON: experiment, directory, cells, first: where to begin). Returns the exit status: 2 after an error."""
     end_with_parent()
     job = json.loads(argv[0])
     try:
-        run(find(job["experiment"]), Path(job["directory"]), job["cells"], job.get("capture") or [])
+        where = Path(job["directory"])
+        run(find(job["experiment"]), where, job["cells"], job.get("first", 0), job.get("capture") or [])
     except SlownetError as error:
         tell("error", line=error.line, log=getattr(error, "log", ""))
         return 2
@@ -51,15 +52,15 @@ def tell(event: str, **values: Any) -> None:
     print(json.dumps({"event": event, **values}), flush=True)
 
 
-def run(experiment: Experiment, directory: Path, cells: list[Cell], capture: Sequence[str] = ()) -> None:
-    """Measures the cells that the directory lacks. A cell that fails is marked so, and the others go on.
+def run(experiment: Experiment, directory: Path, cells: list[Cell], first: int = 0, capture: Sequence[str] = ()) -> None:
+    """Measures the cells from the first on that the directory lacks. A cell that fails is marked so, and the others go on.
 
     capture: the interfaces whose packets are kept, a file each a sample.
     """
     began = time.monotonic()
     with SampleLog(directory) as log:
         done = log.resume()
-        todo = [(index, cell) for index, cell in enumerate(cells) if (cell_key(cell), index) not in done]
+        todo = [(index, cell) for index, cell in enumerate(cells) if index >= first and (cell_key(cell), index) not in done]
         if not todo:
             return
         owner.note(str(directory))
@@ -100,6 +101,8 @@ def measure(
         sample["metrics"] = dict(record.metrics())
         sample["facts"] = dict(getattr(record, "facts", dict)())
         sample["raw"].append(log.raw(f"{index:03}-{sample['tool']}.txt", _transcript(record)))
+        for name, content in getattr(record, "files", {}).items():
+            sample["raw"].append(log.raw(f"{index:03}-{sample['tool']}.{name}", content))
     except (ToolError, ServiceError, NetworkError) as error:
         sample |= {"status": "failed", "error": str(error)}
         raw = getattr(error, "raw", "")

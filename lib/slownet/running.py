@@ -16,6 +16,7 @@ from slownet.errors import ExperimentError, SlownetError, nearest
 from slownet.experiment import discover
 from slownet.lab.place import Interrupts, Place
 from slownet.report import table
+from slownet.sampling import Rule
 
 
 def run_and_show(
@@ -25,10 +26,11 @@ def run_and_show(
     vary: Sequence[str],
     resume: Path | None,
     as_json: bool,
+    rule: Rule = runs.ONCE_DECIDED,
     capture: Sequence[str] = (),
 ) -> int:
     """Runs, judges and prints; returns the exit status. Raises SlownetError."""
-    plans = _plans(names, place, root, vary, resume, capture)
+    plans = _plans(names, place, root, vary, resume, rule, capture)
     try:
         with Interrupts(place) as interrupts, Follower(plans) as follower:
             done = runs.execute(plans, place, follower)
@@ -50,7 +52,13 @@ def run_and_show(
 
 
 def _plans(
-    names: Sequence[str], place: Place, root: Path, vary: Sequence[str], resume: Path | None, capture: Sequence[str]
+    names: Sequence[str],
+    place: Place,
+    root: Path,
+    vary: Sequence[str],
+    resume: Path | None,
+    rule: Rule,
+    capture: Sequence[str],
 ) -> list[runs.Plan]:
     if resume:
         if names or vary:
@@ -62,7 +70,7 @@ def _plans(
         raise ExperimentError("which experiment?", fix=nearest("", discover()))
     chosen = _chosen(vary)
     runs.check(names, chosen)
-    return [runs.plan(name, place, root, chosen, capture) for name in dict.fromkeys(names)]
+    return [runs.plan(name, place, root, chosen, rule, capture) for name in dict.fromkeys(names)]
 
 
 def _chosen(vary: Sequence[str]) -> dict[str, list[str]]:
@@ -114,6 +122,8 @@ class Follower:
             self._progress.update(task, now="services up")
         elif event["event"] == "cell":
             self._progress.update(task, now=" ".join(f"{key} {value}" for key, value in event["cell"].items()))
+        elif event["event"] == "planned":
+            self._progress.update(task, total=event["cells"], now="booting again")
         elif event["event"] == "sample":
             self._progress.advance(task)
             if event["error"]:

@@ -8,6 +8,7 @@ import signal
 import sys
 import termios
 import tty
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Annotated
 
@@ -103,6 +104,24 @@ def run_here(place: Place, command: list[str], shares: list[Share], terminal: bo
     here = _here(place)
     if here and place.kind == "lab":
         shares = [Share(here), *shares]
+    return attend(place, command, shares=shares, cwd=here, terminal=terminal)
+
+
+def attend(
+    place: Place,
+    command: Sequence[str],
+    *,
+    shares: Sequence[Share] = (),
+    env: Mapping[str, str] | None = None,
+    cwd: Path | None = None,
+    stdin: int | None = 0,
+    terminal: bool = False,
+) -> int:
+    """Runs a command in a place as if it ran here: its input, output and signals are this process's.
+
+    terminal: whether it gets one; this process's descriptors 0, 1 and 2 are terminals then. Returns the exit status as a
+    shell tells it, 128 + N after signal N. Raises LabError.
+    """
     size = os.get_terminal_size(0) if terminal else None
     raw = terminal and place.kind == "lab"
     before = termios.tcgetattr(0) if raw else None
@@ -112,7 +131,7 @@ def run_here(place: Place, command: list[str], shares: list[Share], terminal: bo
                 tty.setraw(0)
                 signal.signal(signal.SIGWINCH, lambda number, frame: _resize(place))
             status = place.run(
-                command, shares=shares, cwd=here, stdin=0, stdout=lambda data: _write(1, data),
+                command, shares=shares, env=env, cwd=cwd, stdin=stdin, stdout=lambda data: _write(1, data),
                 stderr=lambda data: _write(2, data), terminal=(size.lines, size.columns) if size else None,
             )  # fmt: skip
     except BrokenPipeError:  # nobody reads on: `... | head`
