@@ -1,4 +1,4 @@
-"""The command line: `slownet list | run | predict | trace | lab`."""
+"""The command line: `slownet list | run | predict | trace | shell | clean | lab`."""
 
 from __future__ import annotations
 
@@ -12,13 +12,17 @@ from typing import Annotated, NoReturn
 import typer
 
 from slownet import __version__
+from slownet.cleaning import clean
 from slownet.errors import ExperimentError, SlownetError
 from slownet.lab import cache
 from slownet.lab import commands as lab
 from slownet.lab.boot import MEGABYTES
+from slownet.shell import shell
 
 app = typer.Typer(name="slownet", no_args_is_help=True, add_completion=False, pretty_exceptions_enable=False)
 app.add_typer(lab.app, name="lab")
+app.command()(shell)
+app.command()(clean)
 
 
 ROOT = Path("runs")
@@ -52,6 +56,10 @@ def run(
     vary: Annotated[
         list[str] | None, typer.Option("--vary", metavar="NAME=V1,V2", help="Other conditions, such as rtt=0ms,25ms.")
     ] = None,
+    capture: Annotated[
+        str | None,
+        typer.Option("--capture", metavar="[INTERFACE,...]", help="Keep packets of these interfaces, or every host's."),
+    ] = None,
     repeat: Annotated[
         str | None,
         typer.Option("--repeat", metavar="N|auto", help="Repetitions; auto goes on while a claim is open (default)."),
@@ -77,7 +85,8 @@ def run(
         place, clock, tdf = where_it_ran(resume)
     rule = read_rule(repeat or "auto", budget or BUDGET)
     chosen = choose(place, clock, tdf, memory)
-    raise typer.Exit(run_and_show(experiments or [], chosen, runs, vary or [], resume, as_json, rule))
+    captured = capture.split(",") if capture else []
+    raise typer.Exit(run_and_show(experiments or [], chosen, runs, vary or [], resume, as_json, rule, captured))
 
 
 @app.command()
@@ -123,7 +132,8 @@ def main(argv: Sequence[str] | None = None) -> None:
     signal.signal(signal.SIGTERM, _end)
     os.environ.setdefault("MPLCONFIGDIR", str(cache.root() / "matplotlib"))  # not in the user's ~/.config
     try:
-        status = app(args=None if argv is None else list(argv), prog_name="slownet", standalone_mode=False)
+        words = list(sys.argv[1:] if argv is None else argv)
+        status = app(args=_with_interfaces(words), prog_name="slownet", standalone_mode=False)
     except SlownetError as error:
         _complain(str(error))
     except typer.TyperException as error:
@@ -134,6 +144,17 @@ def main(argv: Sequence[str] | None = None) -> None:
         sys.exit(130)
     else:
         sys.exit(status or 0)
+
+
+def _with_interfaces(words: list[str]) -> list[str]:
+    """A `run --capture` that names no interface names every host's: an option's value cannot be left out."""
+    if words[:1] != ["run"]:
+        return words
+    following = [*words[1:], "-"]
+    return [
+        f"{word}=hosts" if word == "--capture" and after.startswith("-") else word
+        for word, after in zip(words, following, strict=True)
+    ]
 
 
 def _end(number: int, frame: object) -> NoReturn:

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from slownet import readings
+from slownet.counters import total
 from slownet.errors import ExperimentError, SlownetError, TooFewError, nearest
 from slownet.samples import (
     RUN,
@@ -174,6 +175,7 @@ class Cell:
             "condition": dict(self.condition),
             "metrics": {name: summary.to_json() for name, summary in self.metrics.items()},
             "verified_rtt_ms": self.verified_rtt_ms,
+            "counters": total([sample.get("counters") or {} for sample in self.samples]),
             "status": self.status,
             "repetitions": self.repetitions,
             "warm_up": dict(self.warm_up),
@@ -382,4 +384,4 @@ def _row(sample: Sample) -> dict[str, Any]:
     row = {name: sample.get(name) for name in PLAIN} | dict(sample.get("condition") or {})
     for name, moments in (sample.get("metrics") or {}).items():
         row |= {name: moments["mean"], f"{name}_sd": moments.get("sd"), f"{name}_n": moments["n"]}
-    return row | {"facts": json.dumps(sample.get("facts") or {})}
+    return row | {name: json.dumps(sample.get(name) or {}) for name in ("facts", "counters", "captures")}

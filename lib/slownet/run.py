@@ -48,7 +48,14 @@ def check(names: Sequence[str], chosen: Mapping[str, Sequence[str]]) -> None:
         find(name).cells(chosen)
 
 
-def plan(name: str, place: Place, root: Path, chosen: Mapping[str, Sequence[str]], rule: Rule = ONCE_DECIDED) -> Plan:
+def plan(
+    name: str,
+    place: Place,
+    root: Path,
+    chosen: Mapping[str, Sequence[str]],
+    rule: Rule = ONCE_DECIDED,
+    capture: Sequence[str] = (),
+) -> Plan:
     """The plan of a new run, with its run directory. Raises SlownetError."""
     experiment = find(name)
     place = place.on(experiment.tdf)
@@ -66,6 +73,7 @@ def plan(name: str, place: Place, root: Path, chosen: Mapping[str, Sequence[str]
         "git": _git(),
         "argv": sys.argv,
         "published": experiment.published,
+        "capture": list(capture),
         "planned": cells,
         "sampling": rule.to_json(),
     }
@@ -199,9 +207,8 @@ def _measure(each: Plan, place: Place, follow: Follow) -> None:
         follow(name, event)
 
     began = time.monotonic()
-    job = json.dumps(
-        {"experiment": each.facts["source"], "directory": str(each.directory), "cells": each.cells, "first": each.first}
-    )
+    asked = {"experiment": each.facts["source"], "directory": str(each.directory), "cells": each.cells}
+    job = json.dumps({**asked, "first": each.first, "capture": each.facts.get("capture")})
     code = place.run(
         [place.python, "-m", "slownet.inside", job],
         shares=_shares(each),

@@ -27,9 +27,10 @@ def run_and_show(
     resume: Path | None,
     as_json: bool,
     rule: Rule = runs.ONCE_DECIDED,
+    capture: Sequence[str] = (),
 ) -> int:
     """Runs, judges and prints; returns the exit status. Raises SlownetError."""
-    plans = _plans(names, place, root, vary, resume, rule)
+    plans = _plans(names, place, root, vary, resume, rule, capture)
     try:
         with Interrupts(place) as interrupts, Follower(plans) as follower:
             done = runs.execute(plans, place, follower)
@@ -51,7 +52,13 @@ def run_and_show(
 
 
 def _plans(
-    names: Sequence[str], place: Place, root: Path, vary: Sequence[str], resume: Path | None, rule: Rule
+    names: Sequence[str],
+    place: Place,
+    root: Path,
+    vary: Sequence[str],
+    resume: Path | None,
+    rule: Rule,
+    capture: Sequence[str],
 ) -> list[runs.Plan]:
     if resume:
         if names or vary:
@@ -63,7 +70,7 @@ def _plans(
         raise ExperimentError("which experiment?", fix=nearest("", discover()))
     chosen = _chosen(vary)
     runs.check(names, chosen)
-    return [runs.plan(name, place, root, chosen, rule) for name in dict.fromkeys(names)]
+    return [runs.plan(name, place, root, chosen, rule, capture) for name in dict.fromkeys(names)]
 
 
 def _chosen(vary: Sequence[str]) -> dict[str, list[str]]:

@@ -61,6 +61,7 @@ def test_json_for_the_command_line(directory):
         "condition": {"rtt_ms": 10.0},
         "metrics": {"time_per_request_ms": {"mean": 51.825, "low": 51.825, "high": 51.825, "n": 100}},
         "verified_rtt_ms": pytest.approx(10.06),
+        "counters": {},
         "status": "ok",
         "repetitions": 1,
         "warm_up": {},
