@@ -121,7 +121,9 @@ class QuickLink(Link):  # type: ignore[misc]
             for node in nodes:
                 with inside(node):
                     descriptors.append(current())
-            ends = tuple(End(*each) for each in zip((intfname1, intfname2), descriptors, (addr1, addr2), strict=True))
+            segments = 1 if self._offloads_off else None
+            names, addresses = (intfname1, intfname2), (addr1, addr2)
+            ends = tuple(End(*each, segments) for each in zip(names, descriptors, addresses, strict=True))
             with Route() as route:
                 route.veth(ends, self._group)  # type: ignore[arg-type]
         finally:
