@@ -156,7 +156,7 @@ def _measure(each: Plan, place: Place, follow: Follow) -> None:
         [place.python, "-m", "slownet.inside", job],
         shares=_shares(each),
         env={"PYTHONPATH": str(PACKAGE.parent)},
-        stdout=_lines(on_line),
+        stdout=events(on_line),
         stderr=complaints.extend,
     )
     each.facts |= {"wall_s": round(time.monotonic() - began, 3), "virtual_s": span.get("virtual_s")}
@@ -178,7 +178,7 @@ def _shares(each: Plan) -> list[Share]:
     return [*code, Share(each.directory, writable=True)]
 
 
-def _lines(handle: Callable[[dict[str, Any]], None]) -> Callable[[bytes], None]:
+def events(handle: Callable[[dict[str, Any]], None]) -> Callable[[bytes], None]:
     """Splits what the inner part prints into events; a line that is none (an experiment's print) is shown as it is."""
     pending = bytearray()
     lock = threading.Lock()
