@@ -66,6 +66,7 @@ def measure(experiment: Experiment, net: Network, service: Any, cell: Cell, log:
     }  # fmt: skip
     began = time.monotonic()
     net.verified.clear()
+    net.told.begin()
     try:
         record = experiment.measure(net, *([service] if experiment.service else []), **cell)
         sample["tool"] = type(record).__name__.lower()
@@ -80,6 +81,7 @@ def measure(experiment: Experiment, net: Network, service: Any, cell: Cell, log:
     for pinged in net.verified:
         sample["raw"].append(log.raw(f"{index:03}-ping.txt", _transcript(pinged)))
         sample["verified_rtt_ms"] = pinged.rtt_ms.min if pinged.rtt_ms else None
+    sample["rate_bit_s"] = net.told.highest_rate
     sample["virtual_s"] = time.monotonic() - began
     return sample
 

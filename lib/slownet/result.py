@@ -40,7 +40,7 @@ __all__ = [
 PARQUET = "samples.parquet"
 PLAIN = (
     *("experiment", "index", "tool", "status", "error"),
-    *("verified_rtt_ms", "virtual_s", "wall_s", "raw"),
+    *("verified_rtt_ms", "rate_bit_s", "virtual_s", "wall_s", "raw"),
 )
 """What samples.parquet takes from a sample as it is."""
 
@@ -108,6 +108,11 @@ class Cell:
         return math.fsum(values) / len(values) if values else None
 
     @property
+    def rate_bit_s(self) -> float | None:
+        """The highest rate that one of its links was told."""
+        return max((sample["rate_bit_s"] for sample in self.samples if sample.get("rate_bit_s")), default=None)
+
+    @property
     def title(self) -> str:
         """For people: ``"rtt 10ms"``."""
         return ", ".join(f"{name} {value}" for name, value in self.label.items()) or "no condition"
@@ -124,6 +129,7 @@ class Cell:
             "condition": dict(self.condition),
             "metrics": {name: summary.to_json() for name, summary in self.metrics.items()},
             "verified_rtt_ms": self.verified_rtt_ms,
+            "rate_bit_s": self.rate_bit_s,
             "status": self.status,
         }
 
@@ -142,6 +148,11 @@ class RunData:
     def failed(self) -> tuple[Cell, ...]:
         """The cells that failed."""
         return tuple(cell for cell in self.cells if cell.status == "failed")
+
+    def beyond_cpu(self, cell: Cell) -> bool:
+        """Whether a link was told a rate that the CPU cannot carry: it was as fast as the CPU, not as stated."""
+        ceiling, rate = self.facts.get("ceiling_bit_s"), cell.rate_bit_s
+        return ceiling is not None and rate is not None and rate > ceiling
 
     @property
     def metrics(self) -> tuple[str, ...]:
@@ -198,7 +209,7 @@ class RunData:
     def to_json(self) -> dict[str, Any]:
         """The run as ``--json`` prints it."""
         facts = {name: self.facts.get(name) for name in ("clock", "tdf", "kernel")}
-        cells = [cell.to_json() for cell in self.cells]
+        cells = [cell.to_json() | {"beyond_cpu": self.beyond_cpu(cell)} for cell in self.cells]
         claims = [claim.to_json() for claim in self.claims]
         named = {"experiment": self.experiment, **facts, "cells": cells, "claims": claims}
         record: dict[str, Any] = finite(named)
@@ -206,7 +217,7 @@ class RunData:
 
     def save(self) -> Path:
         """Write run.json: the facts with cells and claims."""
-        cells = [cell.to_json() for cell in self.cells]
+        cells = [cell.to_json() | {"beyond_cpu": self.beyond_cpu(cell)} for cell in self.cells]
         claims = [claim.to_json() for claim in self.claims]
         facts = {**self.facts, "experiment": self.experiment, "cells": cells, "claims": claims}
         return write_run_json(self.directory, facts)

@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from slownet import __version__, result
+from slownet.calibration import ceiling
 from slownet.claim import INCONCLUSIVE, REFUTED, Judgement
 from slownet.errors import ExperimentError, ServiceError, SlownetError
 from slownet.experiment import Cell, Experiment, find
@@ -98,7 +99,7 @@ def execute(plans: Sequence[Plan], place: Place, follow: Follow) -> list[RunData
         errors = [error for future in futures if (error := future.exception())]
     if errors:
         raise errors[0]
-    return judge([result.load(each.directory) for each in plans], plans)
+    return judge([_weighed(each, place) for each in plans], plans)
 
 
 def judge(runs: Sequence[RunData], plans: Sequence[Plan]) -> list[RunData]:
@@ -114,6 +115,16 @@ def judge(runs: Sequence[RunData], plans: Sequence[Plan]) -> list[RunData]:
         write_report(done)
         judged.append(done)
     return judged
+
+
+def _weighed(each: Plan, place: Place) -> RunData:
+    """The run as measured, with what the CPU carries in its facts where a link stated a rate and CPU time is charged."""
+    run = result.load(each.directory)
+    if any(cell.rate_bit_s for cell in run.cells):
+        each.facts["ceiling_bit_s"] = ceiling.known(place)
+        result.write_run_json(each.directory, each.facts)
+        run = result.load(each.directory)
+    return run
 
 
 def status(runs: Sequence[RunData]) -> int:

@@ -53,6 +53,35 @@ def test_on_a_charged_clock_what_the_cpu_cannot_carry_is_left_out(tmp_path):
     assert ("rate 1Gbit" in record["left_out"]) is (record["ceiling_bit_s"] < 1e9)
 
 
+FAST = '''
+from slownet.experiment import experiment
+from slownet.tools.ping import ping
+from slownet.topologies import ClientWebDb
+
+
+@experiment(topology=ClientWebDb, vary={"rtt": ["0ms", "10ms"]})
+def fast(net, rtt):
+    """What does a ping take?"""
+    with net.link("client", "switch").set(rtt=rtt, rate="900Gbit" if rtt == "10ms" else "1Mbit"):
+        return ping(net["client"], net["web"].IP())
+'''
+
+
+@pytest.mark.parametrize(("tdf", "beyond"), [("2", [False, True]), ("inf", [False, False])])
+def test_a_run_flags_a_rate_that_the_cpu_cannot_carry(tmp_path, tdf, beyond):
+    (tmp_path / "fast.py").write_text(FAST)
+    done = subprocess.run(
+        [SLOWNET, "run", "fast.py", "--tdf", tdf], cwd=tmp_path, capture_output=True, text=True, timeout=600, check=False
+    )
+    assert done.returncode == 0, done.stderr
+    assert ("† a link states a rate that this CPU cannot carry" in done.stdout) is any(beyond)
+    (path,) = tmp_path.glob("runs/*/run.json")
+    facts = json.loads(path.read_text())
+    assert [cell["beyond_cpu"] for cell in facts["cells"]] == beyond
+    assert [cell["rate_bit_s"] for cell in facts["cells"]] == [1e6, 900e9]
+    assert (facts["ceiling_bit_s"] is None) is (tdf == "inf")
+
+
 @pytest.mark.parametrize(
     ("words", "named"),
     [

@@ -14,8 +14,9 @@ from mininet.topo import Topo
 from slownet.errors import ExperimentError, NetworkError, SlownetError, nearest
 from slownet.lab import native
 from slownet.net import device, openvswitch, reach, shape, tc
-from slownet.net.cable import Link, Stated
+from slownet.net.cable import Link
 from slownet.net.quick import QuickNet
+from slownet.net.told import Told
 from slownet.tools.ping import Ping
 
 DEADLINE_S = 30.0
@@ -39,7 +40,7 @@ class Network:
         self._topology = topology if isinstance(topology, Topo) else topology()
         self.mininet: Any = None
         self.verified: list[Ping] = []  # the ping after each change of a link, the newest last
-        self._stated: Stated = {}
+        self.told = Told()  # the conditions of its links
 
     def __enter__(self) -> Self:
         setLogLevel("error")
@@ -89,7 +90,7 @@ class Network:
             raise ExperimentError(
                 f"no link between '{first}' and '{second}'", fix=f"there are links between {', '.join(cables)}"
             )
-        return Link(between[0], self.verified, self._stated)
+        return Link(between[0], self.verified, self.told)
 
     def _stop(self) -> None:
         if self.mininet is not None:
