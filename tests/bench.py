@@ -161,9 +161,12 @@ def calibration() -> None:
         seconds, text = timed(["calibrate", *clock.split(), "--json"])
         record = json.loads(text)
         rows = record["rows"]
-        worst = {what: max((abs(row["error"]) / (row["stated"] or 1) for row in rows if row["what"] == what), default=0.0)
-                 for what in ("goodput", "queue delay")}  # fmt: skip
-        late = max(abs(row["error"]) for row in rows if row["what"] == "round trip")
+        measured = [row for row in rows if row["measured"] is not None]
+        late = max(abs(row["error"]) for row in measured if row["what"] == "round trip")
+        worst = {
+            what: max(abs(row["error"]) / row["stated"] for row in measured if row["what"] == what)
+            for what in ("goodput", "queue delay")
+        }
         say(f"calibrate {clock}, worst round trip", f"{late:.4f} ms", f"within {own} ms")
         say(f"calibrate {clock}, worst goodput", f"{worst['goodput']:.3%}", "within 2 % of rate x payload / frame")
         say(f"calibrate {clock}, worst queue delay", f"{worst['queue delay']:.2%}", "within 5 % of size / rate")

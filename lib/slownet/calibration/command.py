@@ -23,7 +23,7 @@ Follow = Callable[[Mapping[str, Any]], None]
 
 @dataclass
 class Calibration:
-    """What a calibration found. ceiling: bit/s that the CPU carries, None where it is free; left_out: rates above it."""
+    """What a calibration found. ceiling: bit/s that the CPU carries, None where it is free; left_out: rates too near to it."""
 
     facts: dict[str, Any]
     rows: list[Row] = field(default_factory=list)

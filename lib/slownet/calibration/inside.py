@@ -19,6 +19,8 @@ from slownet.lab import native
 from slownet.net import Network
 from slownet.topologies import TwoHosts
 
+HEADROOM = 0.5  # nearer to what the CPU carries the rest of the machine decides
+
 
 def main(argv: list[str]) -> int:
     """Runs the job. Returns the exit status: 2 after an error event."""
@@ -36,12 +38,12 @@ def main(argv: list[str]) -> int:
 
 
 def measure(net: Network, cases: list[Case]) -> None:
-    """Measures the cases one after the other; those with a rate that the CPU cannot carry are left out."""
+    """Measures the cases one after the other; those with a rate that the CPU may not carry are left out."""
     most = None if native.cpu_is_free() else carried(net.link("client", "server"), net["client"], net["server"])
     tell("ceiling", bit_s=most)
     for index, case in enumerate(cases):
         tell("case", index=index, name=case.name)
-        if most is not None and case.rate > most:
+        if most is not None and case.rate > HEADROOM * most:
             tell("left_out", index=index)
             continue
         try:

@@ -64,5 +64,5 @@ def _notes(found: Calibration) -> list[str]:
         )
     if found.left_out and found.ceiling:
         names = "; ".join(dict.fromkeys(case.name for case in found.left_out))
-        notes.append(f"left out, since this CPU carries {show_rate(float(f'{found.ceiling:.3g}'))}: {names}")
+        notes.append(f"left out, above half of the {show_rate(float(f'{found.ceiling:.2g}'))} that this CPU carries: {names}")
     return notes

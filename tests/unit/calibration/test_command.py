@@ -85,7 +85,7 @@ def test_a_rate_beyond_the_cpu_is_left_out_and_named():
     found = calibrate(FakePlace(events), CASES, 1)
     assert [row.condition for row in found.rows] == ["duplicate 10%", "mtu 1400"]
     assert found.to_json()["left_out"] == ["rate 2Mbit"]
-    assert "left out, since this CPU carries 1.5 Mbit: rate 2Mbit" in text_of(found)
+    assert "left out, above half of the 1.5 Mbit that this CPU carries: rate 2Mbit" in text_of(found)
 
 
 def test_a_link_that_the_network_refuses_is_a_row_that_is_not_ok():
