@@ -63,6 +63,9 @@ def test_json_for_the_command_line(directory):
         "verified_rtt_ms": pytest.approx(10.06),
         "rate_bit_s": None,
         "status": "ok",
+        "repetitions": 1,
+        "warm_up": {},
+        "outliers": {},
         "beyond_cpu": False,
     }
     assert record["claims"][0]["high"] is None

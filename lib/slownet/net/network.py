@@ -40,7 +40,7 @@ class Network:
         self._topology = topology if isinstance(topology, Topo) else topology()
         self.mininet: Any = None
         self.verified: list[Ping] = []  # the ping after each change of a link, the newest last
-        self.told = Told()  # the conditions of its links
+        self._stated = Told()
 
     def __enter__(self) -> Self:
         setLogLevel("error")
@@ -82,6 +82,11 @@ class Network:
     def switches(self) -> list[Any]:
         return list(self.mininet.switches)
 
+    @property
+    def told(self) -> Told:
+        """What its cables were told."""
+        return self._stated
+
     def link(self, first: str, second: str) -> Link:
         """The cable between two nodes. Raises ExperimentError if there is none."""
         between = self[first].connectionsTo(self[second])
@@ -90,7 +95,7 @@ class Network:
             raise ExperimentError(
                 f"no link between '{first}' and '{second}'", fix=f"there are links between {', '.join(cables)}"
             )
-        return Link(between[0], self.verified, self.told)
+        return Link(between[0], self.verified, self._stated)
 
     def _stop(self) -> None:
         if self.mininet is not None:

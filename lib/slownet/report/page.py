@@ -14,7 +14,7 @@ from markupsafe import Markup
 from slownet.errors import SlownetError
 from slownet.report.plots import rate_plot, time_plot
 from slownet.report.text import milliseconds, number, spelled, with_interval
-from slownet.report.view import View, beyond_line, clock_line, law_line, view
+from slownet.report.view import View, beyond_line, clock_line, law_line, sampling_notes, view
 from slownet.result import RunData
 
 REPORT = "report.html"
@@ -54,6 +54,7 @@ def _context(seen: View) -> dict[str, Any]:
         "clock": clock_line(seen.run),
         "beyond": beyond_line(seen.run) if any(row.beyond_cpu for row in seen.rows) else "",
         "law": law_line(seen),
+        "sampling": sampling_notes(seen.run),
         "plots": [Markup(plot) for plot in plots],
         "facts": [(name, _plain(facts[name])) for name in FACTS if facts.get(name) is not None],
         "folded": {name: _pairs(facts[name]) for name in ("versions", "settings", "argv") if facts.get(name)},
