@@ -14,6 +14,7 @@ setup(
     package_data={
         "slownet.lab": ["*.c", "*.txt", "provision", "setup-host", "linux/*", "wordpress/*", "wordpress/theme/*"],
         "slownet.report": ["*.html", "*.css", "*.j2"],
+        "slownet.programs": ["*.php"],
         "slownet": ["data/*.toml", "py.typed"],
     },
 )
