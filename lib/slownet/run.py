@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from slownet import __version__, result, sampling
+from slownet.calibration import ceiling
 from slownet.claim import DECIDING, INCONCLUSIVE, REFUTED, Judgement
 from slownet.errors import ExperimentError, ServiceError, SlownetError
 from slownet.experiment import Cell, Experiment, find
@@ -115,7 +116,7 @@ def execute(plans: Sequence[Plan], place: Place, follow: Follow) -> list[RunData
         _measure_all(open_plans, place, follow)
         ended = time.monotonic()
         open_plans = _still_open(plans, open_plans, ended - began, ended - round_began, follow)
-    return judge([result.load(each.directory) for each in plans], plans)
+    return judge([_weighed(each, place) for each in plans], plans)
 
 
 def _measure_all(plans: Sequence[Plan], place: Place, follow: Follow) -> None:
@@ -166,6 +167,16 @@ def judge(runs: Sequence[RunData], plans: Sequence[Plan]) -> list[RunData]:
     return judged
 
 
+def _weighed(each: Plan, place: Place) -> RunData:
+    """The run as measured, with what the CPU carries in its facts where a link stated a rate and CPU time is charged."""
+    run = result.load(each.directory)
+    if any(cell.rate_bit_s for cell in run.cells):
+        each.facts["ceiling_bit_s"] = ceiling.known(place)
+        result.write_run_json(each.directory, each.facts)
+        run = result.load(each.directory)
+    return run
+
+
 def _confidence(run: RunData) -> float:
     """Of the intervals that the verdicts rest on: that of the last look."""
     return float((run.facts.get("sampling") or {}).get("confidence", DECIDING))
@@ -213,7 +224,7 @@ def _measure(each: Plan, place: Place, follow: Follow) -> None:
         [place.python, "-m", "slownet.inside", job],
         shares=_shares(each),
         env={"PYTHONPATH": str(PACKAGE.parent)},
-        stdout=_lines(on_line),
+        stdout=events(on_line),
         stderr=complaints.extend,
     )
     spans = {"wall_s": round(time.monotonic() - began, 3), "virtual_s": span.get("virtual_s")}
@@ -241,7 +252,7 @@ def _shares(each: Plan) -> list[Share]:
     return [*code, Share(each.directory, writable=True)]
 
 
-def _lines(handle: Callable[[dict[str, Any]], None]) -> Callable[[bytes], None]:
+def events(handle: Callable[[dict[str, Any]], None]) -> Callable[[bytes], None]:
     """Splits what the inner part prints into events; a line that is none (an experiment's print) is shown as it is."""
     pending = bytearray()
     lock = threading.Lock()

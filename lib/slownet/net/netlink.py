@@ -160,8 +160,11 @@ class Route:
 
 
 class End:
-    """One end of a cable that is to be made: its interface's name, its namespace, its address, and how many segments one
-    packet of TCP's may hold (None: as many as the kernel likes)."""
+    """One end of a cable that is to be made: its interface's name, its namespace and its address.
+
+    segments: how many of TCP's a packet may hold, None for as many as the kernel likes. TCP makes packets of several also
+    where every offload is off (since Linux 4.17), and they are cut behind the queueing, which takes each for one packet.
+    """
 
     def __init__(self, name: str, namespace: int, mac: str | None, segments: int | None = None) -> None:
         self.name = name

@@ -16,10 +16,11 @@ from slownet.counters import Counters
 from slownet.errors import ExperimentError, NetworkError, SlownetError, nearest
 from slownet.lab import native
 from slownet.net import counting, device, names, openvswitch, reach, shape, tc
-from slownet.net.cable import Link, Stated
+from slownet.net.cable import Link
 from slownet.net.capture import Capture, interface_of
 from slownet.net.play import Played
 from slownet.net.quick import QuickNet
+from slownet.net.told import Told
 from slownet.tools.ping import Ping
 
 DEADLINE_S = 30.0
@@ -44,7 +45,7 @@ class Network:
         self.mininet: Any = None
         self.verified: list[Ping] = []  # the ping after each change of a link, the newest last
         self.played: list[Played] = []  # what schedules did to links, and when
-        self._stated: Stated = {}
+        self._stated = Told()
 
     def __enter__(self) -> Self:
         setLogLevel("error")
@@ -86,6 +87,11 @@ class Network:
     @property
     def switches(self) -> list[Any]:
         return list(self.mininet.switches)
+
+    @property
+    def told(self) -> Told:
+        """What its cables were told."""
+        return self._stated
 
     def link(self, first: str, second: str) -> Link:
         """The cable between two nodes. Raises ExperimentError if there is none."""

@@ -97,6 +97,13 @@ def _start(node: Any, program: str) -> subprocess.Popen[str]:
 
 
 @cache
+def table(distribution: str) -> tuple[int, ...]:
+    """The table that netem draws a delay's deviation from, each value with the same chance; 8192 is one jitter."""
+    lines = (_tables() / f"{distribution}.dist").read_text().splitlines()
+    return tuple(int(word) for line in lines if not line.startswith("#") for word in line.split())
+
+
+@cache
 def _tables() -> Path:
     """A folder with the tables of the distributions, where tc looks for them.
 
