@@ -3,6 +3,7 @@ import re
 import subprocess
 import sys
 from html.parser import HTMLParser
+from io import StringIO
 from pathlib import Path
 from xml.etree import ElementTree
 
@@ -275,3 +276,40 @@ def test_names_for_headings():
         "retransmits",
         "seconds",
     ]
+
+
+def cured_run(half=0.5, failed=()):
+    cells = []
+    for harm, cure, time in (("none", "none", 10.0), ("far", "none", 250.0), ("far", "cache", 20.0), ("near", "cache", 9.0)):
+        label = {"harm": harm, "cure": cure}
+        bad = label in failed
+        sample = {"status": "failed", "error": "ab timed out"} if bad else {"status": "ok"}
+        metrics = {} if bad else {TIME: Summary(time, time - half, time + half, 100)}
+        cells.append(Cell(label, label, (sample,), metrics))
+    return RunData(Path("runs/x-cures"), "cures", FACTS, tuple(cells), ())
+
+
+def test_a_cure_stands_beside_the_ratio_without_it():
+    seen = view(cured_run())
+    assert seen.cures
+    assert [row.ratio.mean for row in seen.rows] == pytest.approx([1, 25, 2, 0.9], rel=1e-2)
+    with_cure = seen.rows[2]
+    assert with_cure.uncured == seen.rows[1].ratio
+    assert [row.uncured for row in seen.rows if row is not with_cure] == [None] * 3  # no cell of "near" has no cure
+    assert "ratio without" in text_of(table(cured_run()))
+    assert "ratio without" not in text_of(table(run_of(LINE)))
+
+
+def test_without_the_uncured_cell_there_is_no_ratio_to_compare():
+    assert not view(cured_run(failed=({"harm": "far", "cure": "none"},))).cures
+
+
+def test_the_page_has_the_ratio_without_a_cure_too():
+    assert "<th>ratio<br>without</th>" in render_page([view(cured_run())])
+    assert "<th>ratio<br>without</th>" not in render_page([view(run_of(LINE))])
+
+
+def text_of(made):
+    console = Console(width=200, record=True, file=StringIO())
+    console.print(made)
+    return console.export_text()

@@ -9,6 +9,7 @@ from typing import Any
 from slownet.claim import verdict
 from slownet.errors import SlownetError
 from slownet.law import Law, fit
+from slownet.recorded import NONE
 from slownet.report.text import number
 from slownet.result import Cell, RunData, cell_key, clock
 from slownet.stats import Summary, ratio
@@ -16,6 +17,8 @@ from slownet.units import show_rate, spoken
 
 TIME, RATE = "time_per_request_ms", "requests_per_second"
 ALONG = "rtt_ms"
+CURE = "cure"
+"""The condition that is a remedy, or "none"."""
 WITHIN = 0.05
 """How far from the law a cell may be and still lie on it."""
 MOSTLY_CPU = 0.5
@@ -31,6 +34,8 @@ class Row:
     time: Summary | None
     rate: Summary | None
     ratio: Summary | None
+    uncured: Summary | None
+    """The ratio without the cell's cure."""
     published_time: float | None
     published_rate: float | None
     published_ratio: float | None
@@ -63,6 +68,11 @@ class View:
     def lawful(self) -> bool:
         """Whether a law may be asked for: a time was measured against a delay."""
         return self.along.endswith("_ms") and self.metric.endswith("_ms")
+
+    @property
+    def cures(self) -> bool:
+        """Whether some cells stand beside themselves without their cure."""
+        return any(row.uncured for row in self.rows)
 
     @property
     def unit(self) -> str:
@@ -120,6 +130,7 @@ class _Reader:
             time=time,
             rate=cell.metrics.get(RATE),
             ratio=self._ratio(cell, time),
+            uncured=self._uncured(cell),
             published_time=published.get(self.metric),
             published_rate=published.get(RATE),
             published_ratio=self._published_ratio(published),
@@ -137,6 +148,14 @@ class _Reader:
         if time is None or start is None or start.mean == 0:
             return None
         return Summary(1.0, 1.0, 1.0, time.n) if cell is self.base else ratio(time, start)
+
+    def _uncured(self, cell: Cell) -> Summary | None:
+        """The ratio of the cell that differs in one thing, that its condition ``cure`` is "none"."""
+        if cell.label.get(CURE, NONE) == NONE:
+            return None
+        without = cell_key({**cell.label, CURE: NONE})
+        same = next((each for each in self.run.cells if cell_key(each.label) == without), None)
+        return self._ratio(same, same.metrics.get(self.metric)) if same else None
 
     def _published_ratio(self, published: Mapping[str, Any]) -> float | None:
         start = self.published(self.base) if self.base else None
