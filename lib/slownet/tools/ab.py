@@ -95,7 +95,7 @@ class Ab:
         return sd
 
     def metrics(self) -> dict[str, Metric]:
-        """``time_per_request_ms`` and ``requests_per_second`` over the requests.
+        """``time_per_request_ms`` and ``requests_per_second`` over the requests, and ``time_p99_ms``.
 
         The rate's deviation follows from the time's (delta method); a run that took no time has no rate.
         """
@@ -104,6 +104,8 @@ class Ab:
         if math.isfinite(self.requests_per_second) and mean > 0:
             rate = self.requests_per_second
             metrics["requests_per_second"] = metric(rate, rate * sd / mean, self.complete)
+        if 99 in self.percentiles_ms:
+            metrics["time_p99_ms"] = metric(self.percentiles_ms[99], 0.0, self.complete)
         return metrics
 
     def facts(self) -> dict[str, int]:
