@@ -1,6 +1,6 @@
 """The German article's links again, with iperf3 and with other congestion control than the stock one."""
 
-from slownet.comparisons import ratio_of
+from slownet.claim import times
 from slownet.experiment import experiment
 from slownet.tools.iperf3 import iperf3
 from slownet.topologies import TwoHosts
@@ -26,20 +26,20 @@ def congestion_control(net, congestion, **condition):
 
 
 congestion_control.claims(
-    ratio_of(
-        "mbit_per_s", using("bbr", LOSSY), over=using("cubic", LOSSY), least=20,
+    times(
+        "mbit_per_s", using("bbr", LOSSY), against=using("cubic", LOSSY), least=20,
         because="BBR models the path's rate and round trip, and does not take every loss for a full queue as CUBIC does",
     ),
-    ratio_of(
-        "mbit_per_s", using("cubic", LOSSY), over=using("reno", LOSSY), least=0.7, most=1.4,
+    times(
+        "mbit_per_s", using("cubic", LOSSY), against=using("reno", LOSSY), least=0.7, most=1.4,
         because="p is far above 0.548 RTT^3, where CUBIC keeps to Reno's curve",
     ),
-    ratio_of(
-        "mbit_per_s", using("cubic", FAR), over=using("reno", FAR), least=1.0,
+    times(
+        "mbit_per_s", using("cubic", FAR), against=using("reno", FAR), least=1.0,
         because="after a drop Reno wins back one segment a round trip, 50 s for half a window of 1000; CUBIC is quicker",
     ),
-    ratio_of(
-        "mbit_per_s", using("bbr", NARROW), over=using("cubic", NARROW), least=0.85, most=1.15,
+    times(
+        "mbit_per_s", using("bbr", NARROW), against=using("cubic", NARROW), least=0.85, most=1.15,
         because="where the rate is the limit, each of them finds it",
     ),
 )  # fmt: skip

@@ -1,7 +1,7 @@
 """Gil Tene's thought experiment, done: a server that answers well for 100 s and then stands still for 100 s."""
 
 from slownet import published
-from slownet.comparisons import value_of
+from slownet.claim import predicted
 from slownet.experiment import experiment
 from slownet.services.page import StaticPage
 from slownet.tools.ab import ab
@@ -31,7 +31,7 @@ def coordinated_omission(net, site, tool, rtt):
 
 coordinated_omission.claims(
     *(
-        value_of(
+        predicted(
             f"corrected_{name}_s", OURS, SAID[f"{said}_s"], within, name=f"{said} as Tene says",
             because="requests go on being due while the server stands still, and who asks late in the stall waits less",
         )
@@ -39,15 +39,15 @@ coordinated_omission.claims(
             ("mean", "mean", 0.03), ("p50", "p50", 0.1), ("p75", "p75", 0.01), ("p99_99", "p99.99", 0.01),
         )
     ),
-    value_of(
+    predicted(
         "uncorrected_p99_s", OURS, 0.001, within=0.1, name="the same run, not corrected: 99 % take 1 ms",
         because="each connection waits for its answer and asks nothing meanwhile, so 100 requests stand for 10,000",
     ),
-    value_of(
+    predicted(
         "uncorrected_p99_s", WRK, 0.010, within=0.1, name="wrk: 99 % take one round trip",
         because="a stall of 100 s is one slow request of 10,000 to it",
     ),
-    value_of(
+    predicted(
         "time_p99_ms", AB, 20, within=0.1, name="ab: 99 % take two round trips",
         because="a new connection's handshake and its answer; the stall is one slow request of 6,000 to it",
     ),

@@ -1,7 +1,7 @@
 """The article on network latency and transactions: sysbench's oltp_read_write, its database near and far."""
 
 from slownet import published
-from slownet.comparisons import round_trips_between, value_of
+from slownet.claim import predicted, round_trips_between
 from slownet.experiment import experiment
 from slownet.services.oltp import OltpDatabase
 from slownet.tools.sysbench import oltp as sysbench
@@ -31,23 +31,23 @@ def oltp(net, database, threads, rtt):
 
 
 oltp.claims(
-    value_of(
+    predicted(
         "queries_per_transaction", at("1", NEAR), 20, within=0, name="a transaction is 20 queries",
         because="14 reads, 4 writes, BEGIN and COMMIT",
     ),
     *(
         round_trips_between(
-            "latency_min_ms", at(threads, rtt), over=at(threads, NEAR), expected=20, within=0.02,
+            "latency_min_ms", at(threads, rtt), against=at(threads, NEAR), expected=20, within=0.02,
             because="each query waits for the answer to the one before",
         )
         for threads, rtt in (("1", FAR), ("10", FAR), ("10", FARTHER))
     ),
     round_trips_between(
-        "latency_min_ms", at("10", FAR), over=at("10", NEAR), expected=published.oltp_round_trips(ARTICLE), within=0.02,
+        "latency_min_ms", at("10", FAR), against=at("10", NEAR), expected=published.oltp_round_trips(ARTICLE), within=0.02,
         name="the article's round trips: 10.68 ms become 210.14", because="k belongs to the protocol, whatever the machine",
     ),
     *(
-        value_of(
+        predicted(
             "busy_threads", at(threads, FAR), int(threads), within=0.15, name=f"rate times time is {threads} threads",
             because="Little's law: a thread has one transaction under way, so the rate is threads / latency; the article's "
             "own rate times its average is 50, not the 10 of its command",
@@ -55,7 +55,7 @@ oltp.claims(
         for threads in ("1", "10", "50")
     ),
     round_trips_between(
-        "prepare_ms", at("1", FAR), over=at("1", NEAR), most=ROWS / 500, name="filling the table hardly suffers",
+        "prepare_ms", at("1", FAR), against=at("1", NEAR), most=ROWS / 500, name="filling the table hardly suffers",
         because="one INSERT carries half a megabyte, thousands of rows: their number is one of statements, not of rows",
     ),
 )  # fmt: skip

@@ -1,6 +1,6 @@
 """Loss against theory: what Mathis and Padhye say of TCP, and where Mathis does not hold."""
 
-from slownet.comparisons import follows
+from slownet.claim import follows
 from slownet.experiment import experiment
 from slownet.throughput import mathis, padhye, timeouts_rule
 from slownet.tools.iperf3 import iperf3

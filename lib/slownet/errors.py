@@ -49,8 +49,16 @@ class ExperimentError(SlownetError):
     """An experiment, a cell or a metric that is not there, or one that is described wrongly."""
 
 
+class TooFewError(ExperimentError):
+    """Fewer values than an answer takes."""
+
+
 class LabError(SlownetError):
     """The lab cannot be built or booted, or it died."""
+
+
+class TraceError(SlownetError):
+    """A recording of a network that cannot be read; it names the file and the line."""
 
 
 class NetworkError(SlownetError):

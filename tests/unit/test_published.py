@@ -31,6 +31,15 @@ def test_an_article_is_found_by_its_id():
         published.article("wordpres-latency")
 
 
+def test_the_articles_on_nagle_and_on_the_pipeline():
+    assert published.nagle_patterns()["rows"] == [
+        {"cell": {"pattern": "write-write-read"}, "exchange_ms": pytest.approx(39.683)}
+    ]
+    assert [row["page_s"] for row in published.nagle_proxy()["rows"]] == [3.0, 40.0]
+    assert published.crafted_segments()["metric"] == "delayed_ack_ms"
+    assert published.pipeline_ratio() == 16.0
+
+
 def test_the_download_in_the_units_that_wget_means():
     series = published.download()
     assert [row["cell"] for row in series["rows"]] == [

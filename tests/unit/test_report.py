@@ -14,10 +14,11 @@ from slownet.errors import SlownetError
 from slownet.report.page import render_page, write_page, write_report
 from slownet.report.plots import rate_plot, time_plot
 from slownet.report.table import show, table
-from slownet.report.text import milliseconds, number, spelled, spoken, trimmed, with_interval
+from slownet.report.text import milliseconds, number, spelled, trimmed, with_interval
 from slownet.report.view import law_line, view
 from slownet.result import Cell, Judgement, RunData
 from slownet.stats import Summary
+from slownet.units import spoken
 
 TIME, RATE = "time_per_request_ms", "requests_per_second"
 FACTS = {"question": "Is 10 ms <a lot>?", "clock": "virtual", "tdf": 4, "kernel": "6.12.48", "place": "lab"}

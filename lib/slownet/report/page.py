@@ -13,8 +13,9 @@ from markupsafe import Markup
 
 from slownet.errors import SlownetError
 from slownet.report.plots import bar_plot, rate_plot, time_plot
+from slownet.report.sequence import sequence_plots
 from slownet.report.text import milliseconds, number, spelled, with_interval
-from slownet.report.view import View, clock_line, law_line, view
+from slownet.report.view import View, clock_line, law_line, sampling_notes, view
 from slownet.result import RunData
 
 REPORT = "report.html"
@@ -54,7 +55,8 @@ def _context(seen: View) -> dict[str, Any]:
         "run": seen.run,
         "clock": clock_line(seen.run),
         "law": law_line(seen),
-        "plots": [Markup(plot) for plot in plots],
+        "sampling": sampling_notes(seen.run),
+        "plots": [Markup(plot) for plot in (*plots, *sequence_plots(seen.run)) if plot],
         "facts": [(name, _plain(facts[name])) for name in FACTS if facts.get(name) is not None],
         "folded": {name: _pairs(facts[name]) for name in ("versions", "settings", "argv") if facts.get(name)},
     }

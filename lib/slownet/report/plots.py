@@ -14,9 +14,10 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
 
 from slownet.law import Law
-from slownet.report.text import spoken, trimmed
+from slownet.report.text import trimmed
 from slownet.report.view import ALONG, RATE, Row, View
 from slownet.stats import Summary
+from slownet.units import spoken
 
 COLOURS = {
     "#010203": "var(--ink)",
@@ -89,11 +90,12 @@ def bar_plot(seen: View) -> str | None:
         axes.xaxis.set_major_formatter(FuncFormatter(lambda value, _: trimmed(value)))
         axes.set_xlabel(f"{seen.unit} (log scale)")
         axes.legend(loc="lower left", bbox_to_anchor=(0, 1), ncols=2)
-        return _inline(figure, f"{seen.run.experiment}: {seen.unit} by condition")
+        return inline(figure, f"{seen.run.experiment}: {seen.unit} by condition")
 
 
 def _published(seen: View, metric: str) -> list[tuple[float, float]]:
-    return [(delay, float(row[metric])) for delay, row in sorted(seen.article.items()) if row.get(metric)]
+    rows = [(delay, float(row[metric])) for delay, row in seen.article.items() if isinstance(delay, float) and row.get(metric)]
+    return sorted(rows)
 
 
 def _draw(
@@ -125,7 +127,7 @@ def _draw(
         if not log:
             axes.set_ylim(bottom=0)
         axes.legend(loc="upper right" if log else "upper left")
-        return _inline(figure, f"{seen.run.experiment}: {unit} against delay")
+        return inline(figure, f"{seen.run.experiment}: {unit} against delay")
 
 
 def _draw_measured(axes: Axes, points: Sequence[Point]) -> None:
@@ -174,7 +176,7 @@ def _ticks(delays: Iterable[float]) -> list[float]:
     return kept
 
 
-def _inline(figure: Figure, label: str) -> str:
+def inline(figure: Figure, label: str) -> str:
     """The figure as an element for a page: no fixed size, no ids that another plot has too."""
     file = io.StringIO()
     figure.savefig(file, format="svg", transparent=True, metadata={"Date": None, "Creator": None})

@@ -26,19 +26,6 @@ def trimmed(value: float | None, digits: int = 4) -> str:
     return text.rstrip("0").rstrip(".") if "." in text else text
 
 
-UNITS = {"ms": "ms", "s": "s", "mbit_per_s": "Mbit/s", "mib_per_s": "MiB/s", "per_s": "per second", "percent": "%"}
-"""What a metric's or a condition's name may end with, the longest match counts."""
-
-
-def spoken(name: str) -> str:
-    """A metric's or a condition's name for a heading: ``"latency, ms"`` for ``"latency_ms"``, ``"MiB/s"`` for itself."""
-    for ending in sorted(UNITS, key=len, reverse=True):
-        if name == ending or name.endswith(f"_{ending}"):
-            stem = name[: -len(ending)].rstrip("_").replace("_", " ")
-            return f"{stem}, {UNITS[ending]}" if stem else UNITS[ending]
-    return name.replace("_", " ")
-
-
 def milliseconds(value: float | None) -> str:
     """A round trip as ping reads it, to 0.01 ms."""
     return NOTHING if value is None else f"{value:.2f}"

@@ -9,9 +9,10 @@ from typing import Any
 from slownet.claim import verdict
 from slownet.errors import SlownetError
 from slownet.law import Law, fit
-from slownet.report.text import number, spoken
-from slownet.result import Cell, RunData, cell_key
+from slownet.report.text import number
+from slownet.result import Cell, RunData, cell_key, clock
 from slownet.stats import Summary, ratio
+from slownet.units import spoken
 
 TIME, RATE = "time_per_request_ms", "requests_per_second"
 ALONG = "rtt_ms"
@@ -101,11 +102,12 @@ class _Reader:
     def published(self, cell: Cell) -> Mapping[str, Any]:
         """The article's row for a cell, empty without one."""
         found = self.by_cell.get(cell_key(cell.label))
-        delay = cell.condition.get(self.along)
-        return found or (self.article.get(float(delay), {}) if delay is not None else {})
+        at = cell.condition.get(self.along)
+        return found or (self.article.get(float(at), {}) if isinstance(at, int | float) else {})
 
     def row(self, cell: Cell) -> Row:
-        delay = cell.condition.get(self.along)
+        at = cell.condition.get(self.along)
+        delay = float(at) if isinstance(at, int | float) else None
         time = cell.metrics.get(self.metric)
         published = self.published(cell)
         predicted = self.law.at(delay) if self.law and delay is not None else None
@@ -195,14 +197,24 @@ def _law(run: RunData, metric: str, along: str) -> tuple[Law | None, str]:
 def clock_line(run: RunData) -> str:
     """The place and the clock in one line: ``virtual clock, TDF 4, Linux 6.12.48, in the lab``."""
     facts = run.facts
-    parts = [f"{facts['clock']} clock" if facts.get("clock") else "clock not recorded"]
-    if facts.get("tdf") is not None:
-        parts.append(f"TDF {facts['tdf']}")
+    parts = [clock(facts)]
     if facts.get("kernel"):
         parts.append(f"Linux {facts['kernel']}")
     if facts.get("place"):
         parts.append("in the lab" if facts["place"] == "lab" else str(facts["place"]))
     return ", ".join(parts)
+
+
+def sampling_notes(run: RunData) -> list[str]:
+    """How often it was measured and why that is enough, and what was left out or is far out."""
+    why = (run.facts.get("sampling") or {}).get("why")
+    notes = [f"sampling: {why}"] if why else []
+    for cell in run.cells:
+        for name, count in cell.warm_up.items():
+            notes.append(f"{cell.title}: the first {count} values of {name} are warm-up, left out")
+        for name, count in cell.outliers.items():
+            notes.append(f"{cell.title}: {count} outlier{'s' * (count > 1)} of {name}, kept")
+    return notes
 
 
 def law_line(seen: View) -> str:

@@ -35,6 +35,12 @@ def test_an_address_has_its_broadcast():
     assert netlink.IFA_BROADCAST not in attributes(netlink._address("lo", "10.1.2.3", "31")[8:])
 
 
+def test_a_neighbour_has_its_address_and_state():
+    message = netlink._neighbour("lo", "10.1.2.3", netlink.NUD_PERMANENT)
+    assert struct.unpack_from("=BBHiHBB", message) == (2, 0, 0, 1, 0x80, 0, 0)  # lo is the first interface everywhere
+    assert attributes(message[12:]) == {netlink.NDA_DST: bytes([10, 1, 2, 3])}
+
+
 @pytest.mark.parametrize(
     ("wrong", "message"),
     [
