@@ -1,4 +1,4 @@
-"""The command line: `slownet list | run | predict | shell | clean | lab`."""
+"""The command line: `slownet list | run | predict | trace | calibrate | shell | clean | lab`."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def list_() -> None:
     for column in ("experiment", "conditions", "question"):
         table.add_column(column)
     for name, each in sorted(discover().items()):
-        table.add_row(name, "; ".join(f"{key} {' '.join(values)}" for key, values in each.vary.items()), each.question)
+        table.add_row(name, "; ".join(f"{key} {' '.join(values)}" for key, values in each.conditions.items()), each.question)
     Console().print(table)
 
 
@@ -101,6 +101,39 @@ def predict(
     from slownet.predicting import run_and_show
 
     run_and_show(run, metric, t0, rtt, as_json)
+
+
+@app.command()
+def trace(
+    file: Annotated[Path, typer.Argument(metavar="FILE", help="A Mahimahi trace, or what ping printed.")],
+    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
+) -> None:
+    """Say what a recording of a network is: its length, rates or round trips, losses."""
+    from slownet.traces import show
+
+    show(file, as_json)
+
+
+@app.command()
+def calibrate(
+    clock: lab.ClockOption = None,
+    tdf: lab.TdfOption = None,
+    memory: lab.MemoryOption = MEGABYTES,
+    place: lab.PlaceOption = "auto",
+    only: Annotated[
+        list[str] | None, typer.Option("--only", metavar="NAME", help="Such as delay or loss; may be given again.")
+    ] = None,
+    quick: Annotated[bool, typer.Option("--quick", help="One condition of each kind.")] = False,
+    seed: Annotated[int, typer.Option("--seed", metavar="N", min=0, max=2**31, help="Another draw of what is chance.")] = 1,
+    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object instead of a table.")] = False,
+) -> None:
+    """Measure whether links do what they say: stated against measured, for a matrix of conditions."""
+    from slownet.calibration.command import calibrate_and_show
+    from slownet.calibration.matrix import choose as choose_cases
+    from slownet.lab.place import choose
+
+    choose_cases((), only or [])
+    raise typer.Exit(calibrate_and_show(choose(place, clock, tdf, memory), only or [], quick, seed, as_json))
 
 
 def _version(wanted: bool) -> None:

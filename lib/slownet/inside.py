@@ -92,7 +92,9 @@ def measure(
     }  # fmt: skip
     began = time.monotonic()
     net.verified.clear()
+    net.played.clear()
     before = net.counters()
+    net.told.begin()
     try:
         with captures.capturing(interfaces, log.directory / "captures", f"{index:03}") as captured:
             sample["captures"] = captured
@@ -113,6 +115,9 @@ def measure(
     for pinged in net.verified:
         sample["raw"].append(log.raw(f"{index:03}-ping.txt", _transcript(pinged)))
         sample["verified_rtt_ms"] = pinged.rtt_ms.min if pinged.rtt_ms else None
+    for played in net.played:
+        sample["raw"].append(log.raw(f"{index:03}-schedule.json", json.dumps(played.to_json())))
+    sample["rate_bit_s"] = net.told.highest_rate
     sample["virtual_s"] = time.monotonic() - began
     return sample
 

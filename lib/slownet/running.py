@@ -93,20 +93,25 @@ def _say_what_is_left(plan: runs.Plan) -> None:
         print(f"slownet: {kept}, continue with: slownet run --resume {plan.directory}", file=sys.stderr)
 
 
+def bars() -> Progress:
+    """Progress bars on standard error, where that is a terminal; each with what goes on `now`."""
+    columns = (
+        SpinnerColumn(),
+        TextColumn("{task.description}"),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TimeElapsedColumn(),
+        TextColumn("{task.fields[now]}"),
+    )
+    console = Console(stderr=True)
+    return Progress(*columns, console=console, transient=True, disable=not console.is_terminal)
+
+
 class Follower:
     """One progress bar an experiment, on standard error."""
 
     def __init__(self, plans: Sequence[runs.Plan]) -> None:
-        columns = (
-            SpinnerColumn(),
-            TextColumn("{task.description}"),
-            BarColumn(),
-            MofNCompleteColumn(),
-            TimeElapsedColumn(),
-            TextColumn("{task.fields[now]}"),
-        )
-        console = Console(stderr=True)
-        self._progress = Progress(*columns, console=console, transient=True, disable=not console.is_terminal)
+        self._progress = bars()
         self._tasks = {
             each.experiment.name: self._progress.add_task(each.experiment.name, total=len(each.cells), now="booting")
             for each in plans

@@ -16,9 +16,11 @@ from slownet.counters import Counters
 from slownet.errors import ExperimentError, NetworkError, SlownetError, nearest
 from slownet.lab import native
 from slownet.net import counting, device, names, openvswitch, reach, shape, tc
-from slownet.net.cable import Link, Stated
+from slownet.net.cable import Link
 from slownet.net.capture import Capture, interface_of
+from slownet.net.play import Played
 from slownet.net.quick import QuickNet
+from slownet.net.told import Told
 from slownet.tools.ping import Ping
 
 DEADLINE_S = 30.0
@@ -42,7 +44,8 @@ class Network:
         self._topology = topology if isinstance(topology, Topo) else topology()
         self.mininet: Any = None
         self.verified: list[Ping] = []  # the ping after each change of a link, the newest last
-        self._stated: Stated = {}
+        self.played: list[Played] = []  # what schedules did to links, and when
+        self._stated = Told()
 
     def __enter__(self) -> Self:
         setLogLevel("error")
@@ -85,6 +88,11 @@ class Network:
     def switches(self) -> list[Any]:
         return list(self.mininet.switches)
 
+    @property
+    def told(self) -> Told:
+        """What its cables were told."""
+        return self._stated
+
     def link(self, first: str, second: str) -> Link:
         """The cable between two nodes. Raises ExperimentError if there is none."""
         between = self[first].connectionsTo(self[second])
@@ -93,7 +101,7 @@ class Network:
             raise ExperimentError(
                 f"no link between '{first}' and '{second}'", fix=f"there are links between {', '.join(cables)}"
             )
-        return Link(between[0], self.verified, self._stated)
+        return Link(between[0], self.verified, self._stated, self.played)
 
     def counters(self) -> dict[str, Counters]:
         """What every link has carried and dropped since it was made, by its name: "client-switch".

@@ -13,6 +13,7 @@ from typing import Any
 
 from slownet import owner
 from slownet.errors import NetworkError
+from slownet.jitter import Table
 
 # In a batch they buffer what they print until the end, unless told otherwise. They end at the first line that fails.
 COMMANDS = {
@@ -33,6 +34,13 @@ def run(interface: Any, lines: Sequence[str]) -> list[dict[str, Any]]:
 def ip(interface: Any, lines: Sequence[str]) -> dict[str, Any]:
     """Gives ip lines such as "link set ...", and returns the interface as `ip -json link show` prints it."""
     return _ask(interface, "ip", [*lines, f"link show dev {interface.name}"])[0]
+
+
+def provide(table: Table) -> None:
+    """Puts a table of jitter where every tc finds it by its name."""
+    path = _tables() / f"{table.name}.dist"
+    if not path.exists():
+        path.write_text("\n".join(map(str, table.values)) + "\n")
 
 
 def close(node: Any) -> None:
@@ -86,6 +94,13 @@ def _start(node: Any, program: str) -> subprocess.Popen[str]:
     words = COMMANDS[program]
     process: subprocess.Popen[str] = node.popen(words, stdin=pipe, stdout=pipe, stderr=pipe, text=True, env=environment)
     return process
+
+
+@cache
+def table(distribution: str) -> tuple[int, ...]:
+    """The table that netem draws a delay's deviation from, each value with the same chance; 8192 is one jitter."""
+    lines = (_tables() / f"{distribution}.dist").read_text().splitlines()
+    return tuple(int(word) for line in lines if not line.startswith("#") for word in line.split())
 
 
 @cache
