@@ -1,7 +1,7 @@
 """The peer's half of the 40 ms: segments crafted by scapy, a real listener, no socket of ours in between."""
 
 from slownet import published
-from slownet.claim_at import between, predicted
+from slownet.claim import between, predicted
 from slownet.experiment import experiment
 from slownet.services.peer import Peer
 from slownet.tools.delayed_ack import delayed_ack

@@ -1,7 +1,7 @@
 """The article's patterns of writes on real sockets: which of them wait for the peer's delayed ACK, and what cures it."""
 
 from slownet import published
-from slownet.claim_at import between
+from slownet.claim import between
 from slownet.experiment import experiment
 from slownet.services.peer import Peer
 from slownet.tools.exchange import exchange, witnessed

@@ -1,7 +1,7 @@
 """The article's case: PHP asks MariaDB through a proxy that reads 128 bytes at a time, 1200 times a page."""
 
 from slownet import published
-from slownet.claim_at import between, predicted
+from slownet.claim import between, predicted
 from slownet.experiment import experiment
 from slownet.services.proxied import ProxiedDatabase
 from slownet.tools.php_page import QUERIES, php_page

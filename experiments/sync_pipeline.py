@@ -1,7 +1,7 @@
 """The article's pipeline, 4 h in two rooms and 15 min in one: a broker, a consumer, a database."""
 
 from slownet import published
-from slownet.claim_at import predicted, times
+from slownet.claim import predicted, times
 from slownet.experiment import experiment
 from slownet.programs.pipeline import BATCH
 from slownet.services.pipeline import BrokerAndDatabase

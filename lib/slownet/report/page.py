@@ -16,7 +16,7 @@ from slownet.report.bars import bar_plot
 from slownet.report.plots import rate_plot, time_plot
 from slownet.report.sequence import sequence_plots
 from slownet.report.text import milliseconds, number, spelled, with_interval
-from slownet.report.view import View, clock_line, law_line, view
+from slownet.report.view import View, clock_line, law_line, sampling_notes, view
 from slownet.result import RunData
 
 REPORT = "report.html"
@@ -56,6 +56,7 @@ def _context(seen: View) -> dict[str, Any]:
         "run": seen.run,
         "clock": clock_line(seen.run),
         "law": law_line(seen),
+        "sampling": sampling_notes(seen.run),
         "plots": [Markup(plot) for plot in (*plots, *sequence_plots(seen.run)) if plot],
         "facts": [(name, _plain(facts[name])) for name in FACTS if facts.get(name) is not None],
         "folded": {name: _pairs(facts[name]) for name in ("versions", "settings", "argv") if facts.get(name)},

@@ -10,7 +10,7 @@ from slownet.claim import verdict
 from slownet.errors import SlownetError
 from slownet.law import Law, fit
 from slownet.report.text import number
-from slownet.result import Cell, RunData
+from slownet.result import Cell, RunData, clock
 from slownet.stats import Summary, ratio
 
 TIME, RATE = "time_per_request_ms", "requests_per_second"
@@ -181,14 +181,24 @@ def _law(run: RunData, metric: str, along: str) -> tuple[Law | None, str]:
 def clock_line(run: RunData) -> str:
     """The place and the clock in one line: ``virtual clock, TDF 4, Linux 6.12.48, in the lab``."""
     facts = run.facts
-    parts = [f"{facts['clock']} clock" if facts.get("clock") else "clock not recorded"]
-    if facts.get("tdf") is not None:
-        parts.append(f"TDF {facts['tdf']}")
+    parts = [clock(facts)]
     if facts.get("kernel"):
         parts.append(f"Linux {facts['kernel']}")
     if facts.get("place"):
         parts.append("in the lab" if facts["place"] == "lab" else str(facts["place"]))
     return ", ".join(parts)
+
+
+def sampling_notes(run: RunData) -> list[str]:
+    """How often it was measured and why that is enough, and what was left out or is far out."""
+    why = (run.facts.get("sampling") or {}).get("why")
+    notes = [f"sampling: {why}"] if why else []
+    for cell in run.cells:
+        for name, count in cell.warm_up.items():
+            notes.append(f"{cell.title}: the first {count} values of {name} are warm-up, left out")
+        for name, count in cell.outliers.items():
+            notes.append(f"{cell.title}: {count} outlier{'s' * (count > 1)} of {name}, kept")
+    return notes
 
 
 def law_line(seen: View) -> str:

@@ -5,11 +5,10 @@ Each says why it should hold; the reason stands beside the verdict.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
-from slownet.claim import Siblings, interval, judged, undecided
+from slownet.claim.base import ALONE, Siblings, around, decide, interval, placed, undecided
 from slownet.errors import ExperimentError
 from slownet.result import Judgement, RunData
 from slownet.stats import Summary, ratio
@@ -28,13 +27,12 @@ class between:  # noqa: N801
     most: float | None = None
     because: str = ""
 
-    def judge(self, run: RunData, siblings: Siblings) -> Judgement:
+    def judge(self, run: RunData, siblings: Siblings = ALONE) -> Judgement:
         """Compare the cell's interval with both ends."""
         cell = run.at(self.at)
         name = f"{self.metric} {_range(self.least, self.most)} at {cell.title}"
-        if cell.status == "failed":
-            return undecided(name, None, [cell])
-        return _within(name, cell.summary(self.metric), self.least, self.most, self.because)
+        margin = (self.least, self.most)
+        return decide(run, name, lambda: cell.summary(self.metric), margin, cells=(cell,), text=_said(self.because))
 
 
 @dataclass(frozen=True)
@@ -48,13 +46,16 @@ class times:  # noqa: N801
     most: float | None = None
     because: str = ""
 
-    def judge(self, run: RunData, siblings: Siblings) -> Judgement:
+    def judge(self, run: RunData, siblings: Siblings = ALONE) -> Judgement:
         """Compare the ratio of the two."""
         cell, base = run.at(self.at), run.at(self.against)
         name = f"{self.metric} {_range(self.least, self.most)} times as much at {cell.title} as at {base.title}"
-        if failed := [each for each in (cell, base) if each.status == "failed"]:
-            return undecided(name, None, failed)
-        return _within(name, ratio(cell.summary(self.metric), base.summary(self.metric)), self.least, self.most, self.because)
+        margin = (self.least, self.most)
+
+        def measure() -> Summary:
+            return ratio(cell.summary(self.metric), base.summary(self.metric))
+
+        return decide(run, name, measure, margin, cells=(cell, base), text=_said(self.because))
 
 
 @dataclass(frozen=True)
@@ -67,24 +68,25 @@ class predicted:  # noqa: N801
     within: float = 0.05
     because: str = ""
 
-    def judge(self, run: RunData, siblings: Siblings) -> Judgement:
+    def judge(self, run: RunData, siblings: Siblings = ALONE) -> Judgement:
         """Compare the cell's interval with the prediction."""
         cell = run.at(self.at)
         name = f"{self.metric} as predicted at {cell.title}, within {100 * self.within:g} %"
-        if cell.status == "failed":
-            return undecided(name, None, [cell])
-        expected = self.value(run) if callable(self.value) else self.value
+        try:
+            expected = self.value(run) if callable(self.value) else self.value
+        except ExperimentError:
+            if not run.failed:
+                raise
+            return placed(undecided(name, None, run.failed), run)  # the cell that it comes from may be among them
         if expected <= 0:
             raise ExperimentError(f"{name}: a prediction of {expected:g} has no margin", f"in experiment {run.experiment}")
-        measured = cell.summary(self.metric)
-        text = f"{interval(measured, 3)} measured, {expected:.3f} predicted{_reason(self.because)}"
-        return judged(name, measured, expected, (expected * (1 - self.within), expected * (1 + self.within)), text)
+        text = _said(self.because, f", {expected:.3f} predicted")
+        return decide(run, name, lambda: cell.summary(self.metric), around(expected, self.within), expected, (cell,), text)
 
 
-def _within(name: str, measured: Summary, least: float | None, most: float | None, because: str) -> Judgement:
-    low = -math.inf if least is None else least
-    ends = [end for end in (least, most) if end is not None]
-    return judged(name, measured, sum(ends) / len(ends), (low, most), f"{interval(measured, 3)} measured{_reason(because)}")
+def _said(because: str, predicted: str = "") -> Callable[[Summary], str]:
+    reason = f"; {because}" if because else ""
+    return lambda measured: f"{interval(measured, 3)} measured{predicted}{reason}"
 
 
 def _range(least: float | None, most: float | None) -> str:
@@ -93,7 +95,3 @@ def _range(least: float | None, most: float | None) -> str:
     if least is None:
         return f"at most {most:g}"
     return f"at least {least:g}" if most is None else f"{least:g} to {most:g}"
-
-
-def _reason(because: str) -> str:
-    return f"; {because}" if because else ""

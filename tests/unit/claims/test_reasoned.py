@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from slownet.claim_at import between, predicted, times
+from slownet.claim import between, predicted, times
 from slownet.errors import ExperimentError
 from slownet.result import Cell, RunData
 from slownet.stats import Summary
@@ -67,7 +67,7 @@ def test_a_failed_cell_leaves_the_claim_open(claim):
 
 def test_mistakes_of_the_experiments_author():
     run = run_of()
-    with pytest.raises(ExperimentError, match=r"no cell at pattern wrw.*did you mean 'pattern wwr'"):
+    with pytest.raises(ExperimentError, match=r"no cell at pattern wrw, .*measured were pattern wwr; pattern one"):
         between("ms", {"pattern": "wrw"}, most=1).judge(run, {})
     with pytest.raises(ExperimentError, match="3 cells at"):
         between("ms", {}, most=1).judge(run, {})
