@@ -1,6 +1,6 @@
 """The question that the article on tc opens with: how does a replicated database take a slow link between its rooms?"""
 
-from slownet.claim_at import between, predicted, times
+from slownet.claim import between, predicted, times
 from slownet.experiment import experiment
 from slownet.services.replication import Replicated
 from slownet.topologies import PrimaryReplicas
