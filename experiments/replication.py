@@ -58,7 +58,7 @@ replication.claims(
         for link in LINKS
     ),
     between("commit_max_ms", cell("semi-synchronous", "lossy"), least=200, because="TCP's least retransmission timeout"),
-    times("commit_ms", cell("semi-synchronous", "lossy"), cell("semi-synchronous", "10ms"), least=2, because="5 % are lost"),
+    times("commit_ms", cell("semi-synchronous", "lossy"), cell("semi-synchronous", "10ms"), least=1.5, because="5 % are lost"),
     # 100 kbit/s carry less than 20 commits of 1 kB a second.
     predicted("lag_last_ms", cell("asynchronous", "narrow"), backlog, 0.05, "the backlog grows with every commit"),
     times("lag_last_ms", cell("semi-synchronous", "narrow"), cell("asynchronous", "narrow"), most=0.1,

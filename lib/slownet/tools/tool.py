@@ -103,7 +103,7 @@ def _completed(process: subprocess.Popen[bytes], argv: tuple[str, ...], where: s
 
 
 def _checked(done: Completed, where: str, check: bool) -> Completed:
-    if done.status and _not_found(done.argv[0], done.stderr):
+    if done.status and not_found(done.argv[0], done.stderr):
         raise missing(done.argv[0], where, done.raw)
     if done.status and check:
         raise ToolError(f"{done.argv[0]} ended with status {done.status}: {why(done)}", where, raw=done.raw)
@@ -116,7 +116,8 @@ def missing(program: str, where: str, raw: str = "") -> ToolError:
     return ToolError(f"{program} is not installed", where, f"apt-get install {package}", raw=raw)
 
 
-def _not_found(program: str, stderr: str) -> bool:
+def not_found(program: str, stderr: str) -> bool:
+    """Whether this is all that whoever should have started a program has to say: there is none of that name."""
     # Who starts the program says so: mnexec "ab: No such file...", ip netns 'exec of "ab" failed: No such file...'.
     pattern = rf"(^|[\s'\"]){re.escape(program)}['\"]?( failed)?: No such file or directory$"
     return re.search(pattern, stderr.strip()) is not None and len(stderr.strip().splitlines()) == 1
