@@ -26,6 +26,7 @@ from slownet.samples import (
     write_run_json,
 )
 from slownet.stats import CONFIDENCE, Summary, percentile, pooled
+from slownet.verdicts import tell
 
 __all__ = [
     "Cell",
@@ -72,7 +73,8 @@ class Judgement:
     """What the numbers were measured under: the verified round trips and the clock."""
 
     def __bool__(self) -> bool:
-        """Whether the claim is supported, for ``assert``."""
+        """Whether the claim is supported, for ``assert``; whoever listens (``slownet.verdicts``) hears of it."""
+        tell(self)
         return self.verdict == SUPPORTED
 
     def __str__(self) -> str:
@@ -260,6 +262,8 @@ class RunData:
             if name not in cell.condition:
                 known = nearest(name, cell.condition)
                 raise ExperimentError(f"no condition '{name}'", f"in experiment {self.experiment}", known)
+            if isinstance(cell.condition[name], str):
+                raise ExperimentError(f"the condition '{name}' is no number", f"in experiment {self.experiment}")
             pairs.append((float(cell.condition[name]), cell))
         pairs.sort(key=lambda pair: pair[0])
         for (value, _), (following, _) in pairwise(pairs):
