@@ -15,5 +15,6 @@ setup(
         "slownet.lab": ["*.c", "*.txt", "provision", "setup-host", "linux/*", "wordpress/*"],
         "slownet.report": ["*.html", "*.css", "*.j2"],
         "slownet": ["data/*.toml", "py.typed"],
+        "slownet.experiments": ["exercises/*"],
     },
 )

@@ -91,6 +91,8 @@ class _Reader:
 
     def row(self, cell: Cell) -> Row:
         delay = cell.condition.get(self.along)
+        if isinstance(delay, str):  # a condition without a number, such as a name
+            delay = None
         time = cell.metrics.get(self.metric)
         published = self.article.get(float(delay), {}) if delay is not None else {}
         predicted = self.law.at(delay) if self.law and delay is not None else None

@@ -1,0 +1,68 @@
+"""Tools and services by the names that hypothesis files call them; one line here makes another one known to them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import AbstractContextManager, contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from slownet.services.nginx import Nginx
+from slownet.services.service import STATE_ROOT
+from slownet.services.wordpress import WordPress
+from slownet.tools.ab import ab
+from slownet.tools.ping import ping
+from slownet.units import size
+
+
+@dataclass(frozen=True)
+class Named:
+    """A tool: the options that it takes besides `from`, its host, and how it is called with the network and the service."""
+
+    run: Callable[[Any, Any, Mapping[str, Any]], Any]
+    own: tuple[str, ...]
+    needs_service: bool = False
+
+    @property
+    def options(self) -> tuple[str, ...]:
+        return ("from", *self.own)
+
+
+@dataclass(frozen=True)
+class Page:
+    """What ``nginx`` serves."""
+
+    url: str
+
+
+@contextmanager
+def _page(net: Any, directory: Path, page: str) -> Iterator[Page]:
+    """A page of so many bytes on the host `web`, else `server`."""
+    host = net["web" if any(each.name == "web" for each in net.hosts) else "server"]
+    STATE_ROOT.mkdir(parents=True, exist_ok=True)
+    root = STATE_ROOT / "pages"
+    root.mkdir(exist_ok=True)
+    (root / "page.html").write_bytes(b"x" * size(page))
+    with Nginx(host, directory, root=root) as server:
+        yield Page(f"{server.url}page.html")
+
+
+def _ab(net: Any, service: Any, options: Mapping[str, Any]) -> Any:
+    given = {name: options[name] for name in ("requests", "concurrency") if name in options}
+    return ab(net[options.get("from", "client")], service.url, **given)
+
+
+def _ping(net: Any, service: Any, options: Mapping[str, Any]) -> Any:
+    given = {name: options[name] for name in ("count", "interval") if name in options}
+    return ping(net[options.get("from", "client")], net[options.get("to", "web")].IP(), **given)
+
+
+TOOLS: Mapping[str, Named] = {
+    "ab": Named(_ab, ("requests", "concurrency"), needs_service=True),
+    "ping": Named(_ping, ("to", "count", "interval")),
+}
+SERVICES: Mapping[str, Callable[[Any, Path, str], AbstractContextManager[Any]]] = {
+    "wordpress": lambda net, directory, page: WordPress(net, directory),
+    "nginx": _page,
+}
