@@ -20,6 +20,7 @@ def comparison(op: str, left: object, right: object) -> list[str] | None:
 def with_the_network(item: pytest.Item, report: pytest.TestReport) -> pytest.TestReport:
     """A failed test's report, with a section on its network."""
     net = item.stash.get(records.NETWORK, None)
+    item.stash[records.FAILED] = report.failed or item.stash.get(records.FAILED, False)
     if report.failed and net is not None and report.when != "teardown":
         lines = [records.place()]
         lines += [f"link set: {each}" for each in net.settings] or ["no link was set"]

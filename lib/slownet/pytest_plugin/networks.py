@@ -175,15 +175,20 @@ class Kept:
         self.in_use.add(key)
         return self.servers[key]
 
-    def restore(self) -> None:
-        """Ends what a test left running and puts every link back. Raises NetworkError when that cannot be done."""
+    def restore(self, failed: bool) -> None:
+        """Ends what a test left running and puts every link back. Raises NetworkError when that cannot be done.
+
+        failed: it may have died between a question to a node's tc and its answer.
+        """
         for node in _nodes(self.net):
             if "_born" in node.__dict__ and node.__dict__.get("pid", 0) is None:
                 raise NetworkError(f"{node.name} was terminated")
             if isinstance(node, QuickNode):
                 node.close_shell()  # with its working directory, its variables and what hangs in it
-            tc.close(node)  # a test may have died between a question and its answer
-        strays.end(self.spaces, self.sessions, self.processes)
+            if failed:
+                tc.close(node)
+        asked = {each.pid for node in _nodes(self.net) for each in getattr(node, "slownet_batches", {}).values()}
+        strays.end(self.spaces, self.sessions, self.processes | asked)
         for cable in self.net.changed:
             _between(self.net, cable).set(self.own[cable], ping=False)
         if self.net.switches and not openvswitch.running():
@@ -246,9 +251,9 @@ class Networks:
             raise NetworkError("there is no network now", fix="take the fixture `net`")
         return self._kept
 
-    def leave(self) -> None:
+    def leave(self, failed: bool = False) -> None:
         """A test is over: its conditions and its processes are, too. What cannot be put back is taken down."""
-        if self._kept and not self._sound(self._kept) and not self._pinned:
+        if self._kept and not self._sound(self._kept, failed) and not self._pinned:
             self.close()
 
     def close(self) -> None:
@@ -261,9 +266,9 @@ class Networks:
                 self._locked.close()
                 self._locked = None
 
-    def _sound(self, kept: Kept) -> bool:
+    def _sound(self, kept: Kept, failed: bool = False) -> bool:
         try:
-            kept.restore()
+            kept.restore(failed)
         except Exception:  # whatever a test did to it: the answer is a new one
             return False
         return True

@@ -30,6 +30,7 @@ if TYPE_CHECKING:
 
 NETWORK = pytest.StashKey["Net"]()
 RECORD = pytest.StashKey["Record"]()
+FAILED = pytest.StashKey[bool]()
 
 _here: dict[str, Any] = {}
 
@@ -37,6 +38,11 @@ _here: dict[str, Any] = {}
 def remember(facts: Mapping[str, Any], clock: Clock) -> None:
     """The facts of the place of this process, found out by the session."""
     _here.update(facts, clock=clock.kind, tdf=clock.tdf_json)
+
+
+def is_known() -> bool:
+    """Whether the session found out that its place can emulate links."""
+    return bool(inside.handed_over().get("facts") or _here)
 
 
 def facts() -> dict[str, Any]:
