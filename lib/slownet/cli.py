@@ -1,4 +1,4 @@
-"""The command line: `slownet list | run | predict | lab`."""
+"""The command line: `slownet list | run | check | predict | trace | lab`."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def list_() -> None:
     for column in ("experiment", "conditions", "question"):
         table.add_column(column)
     for name, each in sorted(discover().items()):
-        table.add_row(name, "; ".join(f"{key} {' '.join(values)}" for key, values in each.vary.items()), each.question)
+        table.add_row(name, "; ".join(f"{key} {' '.join(values)}" for key, values in each.conditions.items()), each.question)
     Console().print(table)
 
 
@@ -119,6 +119,17 @@ def check(
     if key:
         raise typer.Exit(checking.key(files, chosen, runs, ONCE_DECIDED, key))
     raise typer.Exit(checking.check(files, chosen, runs, input if blind else None, ONCE_DECIDED, as_json))
+
+
+@app.command()
+def trace(
+    file: Annotated[Path, typer.Argument(metavar="FILE", help="A Mahimahi trace, or what ping printed.")],
+    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
+) -> None:
+    """Say what a recording of a network is: its length, rates or round trips, losses."""
+    from slownet.traces import show
+
+    show(file, as_json)
 
 
 def _version(wanted: bool) -> None:

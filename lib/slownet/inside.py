@@ -66,12 +66,15 @@ def measure(experiment: Experiment, net: Network, service: Any, cell: Cell, log:
     }  # fmt: skip
     began = time.monotonic()
     net.verified.clear()
+    net.played.clear()
     try:
         record = experiment.measure(net, *([service] if experiment.service else []), **cell)
         sample["tool"] = type(record).__name__.lower()
         sample["metrics"] = dict(record.metrics())
         sample["facts"] = dict(getattr(record, "facts", dict)())
         sample["raw"].append(log.raw(f"{index:03}-{sample['tool']}.txt", _transcript(record)))
+        for name, content in getattr(record, "files", {}).items():
+            sample["raw"].append(log.raw(f"{index:03}-{sample['tool']}.{name}", content))
     except (ToolError, ServiceError, NetworkError) as error:
         sample |= {"status": "failed", "error": str(error)}
         raw = getattr(error, "raw", "")
@@ -80,6 +83,8 @@ def measure(experiment: Experiment, net: Network, service: Any, cell: Cell, log:
     for pinged in net.verified:
         sample["raw"].append(log.raw(f"{index:03}-ping.txt", _transcript(pinged)))
         sample["verified_rtt_ms"] = pinged.rtt_ms.min if pinged.rtt_ms else None
+    for played in net.played:
+        sample["raw"].append(log.raw(f"{index:03}-schedule.json", json.dumps(played.to_json())))
     sample["virtual_s"] = time.monotonic() - began
     return sample
 

@@ -16,13 +16,16 @@ from typing import Self
 from slownet.errors import NetworkError
 
 RTM_NEWLINK, RTM_DELLINK, RTM_NEWADDR, RTM_DELADDR, RTM_NEWROUTE = 16, 17, 20, 21, 24
+RTM_NEWNEIGH, RTM_DELNEIGH, RTM_GETNEIGH = 28, 29, 30
 NLM_F_REQUEST, NLM_F_ACK, NLM_F_REPLACE, NLM_F_EXCL, NLM_F_CREATE = 0x1, 0x4, 0x100, 0x200, 0x400
 NLMSG_ERROR = 2
-IFLA_ADDRESS, IFLA_IFNAME, IFLA_LINKINFO, IFLA_GROUP, IFLA_NET_NS_FD = 1, 3, 18, 27, 28
+IFLA_ADDRESS, IFLA_IFNAME, IFLA_LINKINFO, IFLA_GROUP, IFLA_NET_NS_FD, IFLA_GSO_MAX_SEGS = 1, 3, 18, 27, 28, 40
 IFLA_INFO_KIND, IFLA_INFO_DATA, VETH_INFO_PEER = 1, 2, 1
 IFA_ADDRESS, IFA_LOCAL, IFA_BROADCAST = 1, 2, 4
 RTA_DST, RTA_OIF, RTA_GATEWAY = 1, 4, 5
 RT_TABLE_MAIN, RTPROT_BOOT, RT_SCOPE_UNIVERSE, RT_SCOPE_LINK, RTN_UNICAST = 254, 3, 0, 253, 1
+NDA_DST, NDA_LLADDR = 1, 2
+NUD_STALE, NUD_PERMANENT = 0x04, 0x80
 IFF_UP = 1
 SOL_NETLINK, NETLINK_EXT_ACK, NLMSGERR_ATTR_MSG = 270, 11, 1
 NAME_LENGTH = 15
@@ -93,6 +96,24 @@ class Route:
         body = struct.pack("=8BI", *head) + attributes
         self._ask(RTM_NEWROUTE, body, NLM_F_CREATE | NLM_F_REPLACE, f"add the route to {to}")
 
+    def neighbour(self, name: str, address: str) -> int:
+        """The state (NUD_...) of what is known of an address behind an interface; 0 if nothing is."""
+        self._number += 1
+        body = _neighbour(name, address, 0)
+        self._socket.send(struct.pack("=IHHII", 16 + len(body), RTM_GETNEIGH, NLM_F_REQUEST, self._number, 0) + body)
+        answer = self._socket.recv(65536)
+        _, kind = struct.unpack_from("=IH", answer)
+        return int(struct.unpack_from("=H", answer, 16 + 8)[0]) if kind == RTM_NEWNEIGH else 0
+
+    def set_neighbour(self, name: str, address: str, mac: str, state: int) -> None:
+        """The hardware address of an address behind an interface, as if ARP had said so. Raises NetworkError."""
+        body = _neighbour(name, address, state) + _attribute(NDA_LLADDR, _mac(mac))
+        self._ask(RTM_NEWNEIGH, body, NLM_F_CREATE | NLM_F_REPLACE, f"say that {address} is {mac} behind {name}")
+
+    def forget_neighbour(self, name: str, address: str) -> None:
+        """What is not known can be forgotten, too. Raises NetworkError."""
+        self._ask(RTM_DELNEIGH, _neighbour(name, address, 0), 0, f"forget {address}", tolerated=(errno.ENOENT,))
+
     def _ask(self, kind: int, body: bytes, flags: int, what: str, tolerated: tuple[int, ...] = ()) -> None:
         self._number += 1
         flags |= NLM_F_REQUEST | NLM_F_ACK
@@ -105,12 +126,14 @@ class Route:
 
 
 class End:
-    """One end of a cable that is to be made: its interface's name, its namespace and its address."""
+    """One end of a cable that is to be made: its interface's name, its namespace, its address, and how many segments one
+    packet of TCP's may hold (None: as many as the kernel likes)."""
 
-    def __init__(self, name: str, namespace: int, mac: str | None) -> None:
+    def __init__(self, name: str, namespace: int, mac: str | None, segments: int | None = None) -> None:
         self.name = name
         self.namespace = namespace  # a descriptor
         self.mac = mac
+        self.segments = segments
 
     def attributes(self, group: int) -> bytes:
         if not 0 < len(self.name.encode()) <= NAME_LENGTH:
@@ -120,6 +143,7 @@ class End:
             + _attribute(IFLA_NET_NS_FD, struct.pack("=i", self.namespace))
             + _attribute(IFLA_GROUP, struct.pack("=I", group))
             + (_attribute(IFLA_ADDRESS, _mac(self.mac)) if self.mac else b"")
+            + (_attribute(IFLA_GSO_MAX_SEGS, struct.pack("=I", self.segments)) if self.segments else b"")
         )
 
 
@@ -134,6 +158,12 @@ def _address(name: str, address: str, prefix: str) -> bytes:
     if int(prefix) < 31:
         attributes += _attribute(IFA_BROADCAST, broadcast)
     return struct.pack("=BBBBi", socket.AF_INET, int(prefix), 0, 0, socket.if_nametoindex(name)) + attributes
+
+
+def _neighbour(name: str, address: str, state: int) -> bytes:
+    """The body of a message about a neighbour: struct ndmsg and its address."""
+    head = struct.pack("=BBHiHBB", socket.AF_INET, 0, 0, socket.if_nametoindex(name), state, 0, 0)
+    return head + _attribute(NDA_DST, _ipv4(address, f"interface {name}"))
 
 
 def _attribute(kind: int, data: bytes) -> bytes:

@@ -15,6 +15,7 @@ from slownet.errors import ExperimentError, NetworkError, SlownetError, nearest
 from slownet.lab import native
 from slownet.net import device, openvswitch, reach, shape, tc
 from slownet.net.cable import Link, Stated
+from slownet.net.play import Played
 from slownet.net.quick import QuickNet
 from slownet.tools.ping import Ping
 
@@ -39,6 +40,7 @@ class Network:
         self._topology = topology if isinstance(topology, Topo) else topology()
         self.mininet: Any = None
         self.verified: list[Ping] = []  # the ping after each change of a link, the newest last
+        self.played: list[Played] = []  # what schedules did to links, and when
         self._stated: Stated = {}
 
     def __enter__(self) -> Self:
@@ -89,7 +91,7 @@ class Network:
             raise ExperimentError(
                 f"no link between '{first}' and '{second}'", fix=f"there are links between {', '.join(cables)}"
             )
-        return Link(between[0], self.verified, self._stated)
+        return Link(between[0], self.verified, self._stated, self.played)
 
     def _stop(self) -> None:
         if self.mininet is not None:

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from slownet.errors import NetworkError
+from slownet.jitter import Table
 
 # In a batch they buffer what they print until the end, unless told otherwise. They end at the first line that fails.
 COMMANDS = {
@@ -35,6 +36,13 @@ def run(interface: Any, lines: Sequence[str]) -> list[dict[str, Any]]:
 def ip(interface: Any, lines: Sequence[str]) -> dict[str, Any]:
     """Gives ip lines such as "link set ...", and returns the interface as `ip -json link show` prints it."""
     return _ask(interface, "ip", [*lines, f"link show dev {interface.name}"])[0]
+
+
+def provide(table: Table) -> None:
+    """Puts a table of jitter where every tc finds it by its name."""
+    path = _tables() / f"{table.name}.dist"
+    if not path.exists():
+        path.write_text("\n".join(map(str, table.values)) + "\n")
 
 
 def close(node: Any) -> None:

@@ -60,7 +60,7 @@ class Net(Network):
         plain = super().link(first, second)
         number = self.mininet.links.index(plain._cable)
         seed = None if self.seed is None else self.seed + number
-        return SeededLink(plain._ends, self.verified, self._stated, seed=seed, settings=self.settings)
+        return SeededLink(plain._ends, self.verified, self._stated, self.played, seed=seed, settings=self.settings)
 
     @property
     def changed(self) -> list[Any]:
