@@ -5,7 +5,7 @@ A file holds::
     question = "How much slower is a page when its reader is 10 ms away?"
     topology = "client_web_db"                # a name, see `slownet.topologies`; that one unless given
     service = "wordpress"                     # or "nginx" with page = "52kB"; none for tools that need no server
-    tool = "ab"                               # or "ping"
+    tool = "ab"                               # or "ping", "wget", "iperf3"
 
     [options]                                 # of the tool
     requests = 50

@@ -12,7 +12,9 @@ from slownet.services.nginx import Nginx
 from slownet.services.service import STATE_ROOT
 from slownet.services.wordpress import WordPress
 from slownet.tools.ab import ab
+from slownet.tools.iperf3 import iperf3
 from slownet.tools.ping import ping
+from slownet.tools.wget import wget
 from slownet.units import size
 
 
@@ -58,9 +60,20 @@ def _ping(net: Any, service: Any, options: Mapping[str, Any]) -> Any:
     return ping(net[options.get("from", "client")], net[options.get("to", "web")].IP(), **given)
 
 
+def _wget(net: Any, service: Any, options: Mapping[str, Any]) -> Any:
+    return wget(net[options.get("from", "client")], service.url)
+
+
+def _iperf3(net: Any, service: Any, options: Mapping[str, Any]) -> Any:
+    given = {name: options[name] for name in ("seconds", "congestion", "omit") if name in options}
+    return iperf3(net[options.get("from", "server")], net[options.get("to", "client")], **given)
+
+
 TOOLS: Mapping[str, Named] = {
     "ab": Named(_ab, ("requests", "concurrency"), needs_service=True),
     "ping": Named(_ping, ("to", "count", "interval")),
+    "wget": Named(_wget, (), needs_service=True),
+    "iperf3": Named(_iperf3, ("to", "seconds", "congestion", "omit")),
 }
 SERVICES: Mapping[str, Callable[[Any, Path, str], AbstractContextManager[Any]]] = {
     "wordpress": lambda net, directory, page: WordPress(net, directory),
