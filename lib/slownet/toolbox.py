@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from slownet import owner
 from slownet.services.nginx import Nginx
-from slownet.services.service import STATE_ROOT
 from slownet.services.wordpress import WordPress
 from slownet.tools.ab import ab
 from slownet.tools.iperf3 import iperf3
@@ -42,8 +42,7 @@ class Page:
 def _page(net: Any, directory: Path, page: str) -> Iterator[Page]:
     """A page of so many bytes on the host `web`, else `server`."""
     host = net["web" if any(each.name == "web" for each in net.hosts) else "server"]
-    STATE_ROOT.mkdir(parents=True, exist_ok=True)
-    root = STATE_ROOT / "pages"
+    root = owner.directory() / "pages"
     root.mkdir(exist_ok=True)
     (root / "page.html").write_bytes(b"x" * size(page))
     with Nginx(host, directory, root=root) as server:

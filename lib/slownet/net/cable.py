@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, MutableMapping
+from pathlib import Path
 from types import TracebackType
 from typing import Any
 
 from slownet import conditions
+from slownet.counters import Counters
 from slownet.errors import NetworkError
 from slownet.link import Condition
-from slownet.net import device, plan, qdisc, verify
+from slownet.net import counting, device, plan, qdisc, verify
+from slownet.net.capture import Capture
 from slownet.net.play import Played, Playing
 from slownet.schedule import Schedule
 from slownet.tools.ping import Ping
@@ -39,6 +42,21 @@ class Link:
             up, down = (qdisc.delay(end) for end in self._ends)
             return Condition(up, down)
         return stated if self._forward else stated.reversed
+
+    def counters(self) -> Counters:
+        """What the link has carried and dropped since it was made; `up` is what the node sent that was named first.
+
+        Of two of them, the difference: `after - before`. Pings that verified a condition count like all else.
+        """
+        counted = counting.counters([self._cable])[self._cable]
+        return counted if self._forward else counted.reversed
+
+    def capture(
+        self, path: Path | str = "", *, filter: str = "", snaplen: int | None = None,  # noqa: A002  # tcpdump's word
+    ) -> Capture:  # fmt: skip
+        """What crosses the link, to a pcap file, as the node sees it that was named first; see `Network.capture`."""
+        end = self._ends[0]
+        return Capture(end.node, end.name, Path(path or f"{self.name}.pcap"), filter=filter, snaplen=snaplen)
 
     def set(self, condition: Condition | str | None = None, *, ping: bool = True, **fields: Any) -> _Changed:
         """Gives the link another condition. In a `with`, the one that it had before comes back afterwards.

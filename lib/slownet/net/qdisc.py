@@ -6,6 +6,7 @@ import time
 from collections.abc import Sequence
 from typing import Any
 
+from slownet.counters import Flow
 from slownet.errors import NetworkError
 from slownet.jitter import Table
 from slownet.link import Condition
@@ -87,6 +88,12 @@ def _make_room(interface: Any, planned: Sequence[Layer], shown: Sequence[dict[st
             raise NetworkError(f"{old['kind']} still holds packets after {DRAIN_S:g} s", where=_where(interface))
         time.sleep(POLL_S)
         found = show(interface)
+    going = [qdisc for qdisc in found if qdisc["handle"] in {each["handle"] for each in [old, *leaf]}]
+    gone = getattr(interface, "slownet_gone", Flow())
+    interface.slownet_gone = Flow(
+        overlimits=gone.overlimits + sum(qdisc["overlimits"] for qdisc in going),
+        requeues=gone.requeues + sum(qdisc["requeues"] for qdisc in going),
+    )  # what they counted goes with them
 
 
 def _where(interface: Any) -> str:
