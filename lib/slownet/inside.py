@@ -72,6 +72,8 @@ def measure(experiment: Experiment, net: Network, service: Any, cell: Cell, log:
         sample["metrics"] = dict(record.metrics())
         sample["facts"] = dict(getattr(record, "facts", dict)())
         sample["raw"].append(log.raw(f"{index:03}-{sample['tool']}.txt", _transcript(record)))
+        for name, content in getattr(record, "files", {}).items():
+            sample["raw"].append(log.raw(f"{index:03}-{sample['tool']}.{name}", content))
     except (ToolError, ServiceError, NetworkError) as error:
         sample |= {"status": "failed", "error": str(error)}
         raw = getattr(error, "raw", "")

@@ -104,8 +104,8 @@ class Cell:
 
     label: Mapping[str, Any]
     """As the experiment wrote it: ``{"rtt": "10ms"}``."""
-    condition: Mapping[str, float]
-    """In numbers, the unit in the name: ``{"rtt_ms": 10.0}``."""
+    condition: Mapping[str, Any]
+    """In numbers, the unit in the name: ``{"rtt_ms": 10.0}``; a text where the condition is none of those."""
     samples: tuple[Sample, ...]
     metrics: Mapping[str, Summary]
     """Over the samples that are ok, each without its warm-up."""
@@ -260,7 +260,11 @@ class RunData:
             if name not in cell.condition:
                 known = nearest(name, cell.condition)
                 raise ExperimentError(f"no condition '{name}'", f"in experiment {self.experiment}", known)
-            pairs.append((float(cell.condition[name]), cell))
+            value = cell.condition[name]
+            if not isinstance(value, (int, float)):
+                what = f"{name} {value} is no number"
+                raise ExperimentError(what, f"in experiment {self.experiment}", "name a cell by its conditions")
+            pairs.append((float(value), cell))
         pairs.sort(key=lambda pair: pair[0])
         for (value, _), (following, _) in pairwise(pairs):
             if value == following:

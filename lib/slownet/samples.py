@@ -132,8 +132,8 @@ class SampleLog:
         except OSError as error:
             raise SlownetError(f"cannot write samples, {error.strerror}", f"in {self.directory}") from error
 
-    def raw(self, name: str, text: str) -> str:
-        """Keep a tool's raw output as ``raw/<name>``; return that path, relative to the run directory.
+    def raw(self, name: str, content: str | bytes) -> str:
+        """Keep a tool's raw output, a text or bytes, as ``raw/<name>``; return that path, relative to the run directory.
 
         Nothing is overwritten: if the name is taken, ``-2``, ``-3``... goes before its suffix.
         """
@@ -143,8 +143,8 @@ class SampleLog:
         path, number = self.directory / RAW / name, 1
         while True:
             try:
-                with open(path, "x", encoding="utf-8", errors="surrogateescape") as file:
-                    file.write(text)
+                with open(path, "xb") as file:
+                    file.write(content if isinstance(content, bytes) else content.encode(errors="surrogateescape"))
                 return f"{RAW}/{path.name}"
             except FileExistsError:
                 number += 1

@@ -39,6 +39,7 @@ from slownet.claim.compare import equal, no_worse_than, ratio
 from slownet.claim.composed import all_of, any_of, not_
 from slownet.claim.expect import Expectation, about, slowed
 from slownet.claim.laws import constant_round_trips, fitted, law, more_round_trips, published_times
+from slownet.claim.reasoned import between, predicted, times
 from slownet.claim.trends import grows, monotone
 from slownet.measured import DECIDING
 from slownet.result import INCONCLUSIVE, REFUTED, SUPPORTED, Judgement
@@ -58,6 +59,7 @@ __all__ = [
     "all_of",
     "any_holds",
     "any_of",
+    "between",
     "bound",
     "constant_round_trips",
     "decide",
@@ -72,9 +74,11 @@ __all__ = [
     "no_worse_than",
     "not_",
     "placed",
+    "predicted",
     "published_times",
     "ratio",
     "slowed",
+    "times",
     "undecided",
     "verdict",
 ]

@@ -45,8 +45,7 @@ class Link:
         read back, and a ping across the link must take what it should; ping=False leaves that out, for a link that other
         packets fill now. Raises UnitError, ConditionError, NetworkError.
         """
-        base = conditions.find(condition) if isinstance(condition, str) else condition
-        wanted = (base or Condition()).but(**fields)
+        wanted = self.wanted(condition, **fields)
         before = self.condition
         changed = _Changed(self, before)
         try:
@@ -58,6 +57,12 @@ class Link:
             self._apply(before)
             raise
         return changed
+
+    @staticmethod
+    def wanted(condition: Condition | str | None = None, **fields: Any) -> Condition:
+        """The condition that `set` reads from the same arguments. Raises UnitError, ConditionError."""
+        base = conditions.find(condition) if isinstance(condition, str) else condition
+        return (base or Condition()).but(**fields)
 
     def _verify(self, wanted: Condition) -> None:
         """Pings the link without what chance decides; so a seed's pattern begins with the packets that follow."""
