@@ -223,10 +223,13 @@ def test_an_experiment_of_ones_own(tmp_path):
     assert run["cells"][1]["metrics"]["rtt_ms"]["mean"] == pytest.approx(6.0, abs=0.1)
 
 
-CLAIMED = OWN.replace("from slownet.tools", "from slownet.claim import law\nfrom slownet.tools") + """
+CLAIMED = (
+    OWN.replace("from slownet.tools", "from slownet.claim import law\nfrom slownet.tools")
+    + """
 
 mine.claims(law("rtt_ms", round_trips=2, within=%s, along="delay_ms"))
 """
+)
 
 
 def test_the_real_clock_takes_three_repetitions(tmp_path):
@@ -246,7 +249,9 @@ def test_the_virtual_clock_says_why_one_repetition_is_enough(tmp_path):
     (tmp_path / "mine.py").write_text(CLAIMED % ("client", 0.1))
     done = slownet("run", "mine.py", "--tdf", "inf", cwd=tmp_path)
     assert done.returncode == 0, done.stdout
-    said = "1 repetition: every claim is decided that can be; the virtual clock with free CPU counts nothing but what the network"
+    said = (
+        "1 repetition: every claim is decided that can be; the virtual clock with free CPU counts nothing but what the network"
+    )
     assert said in " ".join(done.stdout.split())
 
 
