@@ -36,7 +36,7 @@ def list_() -> None:
     for column in ("experiment", "conditions", "question"):
         table.add_column(column)
     for name, each in sorted(discover().items()):
-        table.add_row(name, "; ".join(f"{key} {' '.join(values)}" for key, values in each.vary.items()), each.question)
+        table.add_row(name, "; ".join(f"{key} {' '.join(values)}" for key, values in each.conditions.items()), each.question)
     Console().print(table)
 
 

@@ -21,6 +21,7 @@ ETHERNET = 14  # bytes of a frame's header, which the kernel's queueing counts t
 @dataclass(frozen=True)
 class Condition:
     """What a link does: `up` is what its first end sends, `down` what its second end sends, all else is each direction.
+    `loss` too is each direction's; the directions have a loss of their own in its place.
 
     up, down: one-way delays in seconds. jitter: seconds, the half width of a uniform and the standard deviation of
     any other distribution. rates: bit/s of whole Ethernet frames, None is as fast as the machine. mtu: None leaves it
@@ -34,6 +35,8 @@ class Condition:
     distribution: str = "uniform"
     correlation: float = 0.0
     loss: Loss | None = None
+    loss_up: Loss | None = None
+    loss_down: Loss | None = None
     duplicate: Chance | None = None
     reorder: Chance | None = None
     gap: int = 0
@@ -57,10 +60,11 @@ class Condition:
 
         delay: one-way, in each direction; rtt: what a round trip gains, half of it each way; delay_up, delay_down:
         one-way, in one direction. jitter, with distribution (uniform, normal, pareto, paretonormal) and correlation
-        ("25%"). loss: "1%", "1% 25%" with correlation, "2% in bursts of 8", or netem's "gemodel ..." and "state ...".
-        duplicate, reorder, corrupt: "1%" or "1% 25%"; gap: every gap-th packet may overtake. rate, or rate_up and
-        rate_down: "2Mbit"; burst: "3kB"; queue: "100 packets", "64kB", "50ms" or "bdp"; aqm: fq_codel, cake, red or
-        pie, with ecn. mtu, offloads, seed. None is as good as not given. Raises UnitError, ConditionError.
+        ("25%"). loss, or loss_up and loss_down: "1%", "1% 25%" with correlation, "2% in bursts of 8", or netem's
+        "gemodel ..." and "state ...". duplicate, reorder, corrupt: "1%" or "1% 25%"; gap: every gap-th packet may
+        overtake. rate, or rate_up and rate_down: "2Mbit"; burst: "3kB"; queue: "100 packets", "64kB", "50ms" or "bdp";
+        aqm: fq_codel, cake, red or pie, with ecn. mtu, offloads, seed. None is as good as not given. Raises UnitError,
+        ConditionError.
         """
         return cls().but(**fields)
 
@@ -87,23 +91,47 @@ class Condition:
         """Bytes of a full frame, as the kernel's queueing counts it."""
         return (self.mtu or MTU) + ETHERNET
 
+    def loses(self, way: str) -> Loss | None:
+        """What is lost in one direction, "up" or "down"."""
+        return self.loss or (self.loss_up if way == "up" else self.loss_down)
+
+    @property
+    def lossy(self) -> bool:
+        """Whether packets get lost in any direction."""
+        return bool(self.loses("up") or self.loses("down"))
+
     @property
     def chancy(self) -> bool:
         """Whether a packet may fare otherwise than the one before it."""
-        return bool(self.jitter or self.loss or self.duplicate or self.reorder or self.corrupt)
+        return bool(self.jitter or self.lossy or self.duplicate or self.reorder or self.corrupt)
 
     @property
     def steady(self) -> Condition:
         """The same without anything that chance decides: what a ping can verify."""
         fields = dict.fromkeys(
-            ("jitter", "distribution", "correlation", "loss", "duplicate", "reorder", "gap", "corrupt", "seed")
+            (
+                "jitter",
+                "distribution",
+                "correlation",
+                "loss",
+                "loss_up",
+                "loss_down",
+                "duplicate",
+                "reorder",
+                "gap",
+                "corrupt",
+                "seed",
+            )
         )
         return self.but(**fields) if self.chancy else self
 
     @property
     def reversed(self) -> Condition:
         """The same link, looked at from its other end."""
-        return dataclasses.replace(self, up=self.down, down=self.up, rate_up=self.rate_down, rate_down=self.rate_up)
+        return dataclasses.replace(
+            self, up=self.down, down=self.up, rate_up=self.rate_down, rate_down=self.rate_up,
+            loss_up=self.loss_down, loss_down=self.loss_up,
+        )  # fmt: skip
 
     def __str__(self) -> str:
         return ", ".join(_words(self)) or "no condition"
@@ -121,6 +149,9 @@ def _words(condition: Condition) -> list[str]:
     for name, verb in (("loss", "loses"), ("duplicate", "doubles"), ("reorder", "reorders"), ("corrupt", "corrupts")):
         if getattr(condition, name) is not None:
             words.append(f"{verb} {getattr(condition, name)}")
+    for way in ("up", "down"):
+        if getattr(condition, f"loss_{way}") is not None:
+            words.append(f"loses {getattr(condition, f'loss_{way}')} {way}")
     for name, way in (("rate_up", "up"), ("rate_down", "down")):
         if getattr(condition, name) is not None:
             same = condition.rate_up == condition.rate_down
@@ -146,6 +177,11 @@ def _rules(one: Condition) -> list[tuple[bool, str, str]]:
     correlated = one.correlation or any(isinstance(c, Chance) and c.correlation for c in _chances(one))
     give_delay = "give a delay or an rtt"
     return [
+        (
+            bool(one.loss and (one.loss_up or one.loss_down)),
+            "a condition takes loss or loss_up, not both",
+            "loss is each direction's",
+        ),
         (bool(one.jitter and not delay), "jitter without delay: packets cannot come before they were sent", give_delay),
         (
             one.distribution == "uniform" and one.jitter > delay,
@@ -194,7 +230,7 @@ def _rate_rules(one: Condition) -> list[tuple[bool, str, str]]:
 
 
 def _chances(condition: Condition) -> tuple[Any, ...]:
-    return condition.loss, condition.duplicate, condition.reorder, condition.corrupt
+    return condition.loses("up"), condition.loses("down"), condition.duplicate, condition.reorder, condition.corrupt
 
 
 def _chance(name: str) -> Callable[[Any], Chance | None]:
@@ -232,7 +268,7 @@ def _distribution(name: str) -> str:
 
 _READERS: Mapping[str, Callable[[Any], Any]] = {
     "jitter": duration, "distribution": _distribution, "correlation": percent,
-    "loss": lambda value: _or_none(impairment.loss(value)),
+    **dict.fromkeys(("loss", "loss_up", "loss_down"), lambda value: _or_none(impairment.loss(value))),
     "duplicate": _chance("duplicate"), "reorder": _chance("reorder"), "gap": _whole("gap", 1), "corrupt": _chance("corrupt"),
     "rate_up": rate, "rate_down": rate, "burst": size, "queue": Queue.parse, "aqm": aqm,
     "ecn": _flag("ecn"), "mtu": _whole("mtu", 68), "offloads": _flag("offloads"), "seed": _whole("seed", 0),

@@ -53,6 +53,7 @@ def check(names: Sequence[str], chosen: Mapping[str, Sequence[str]]) -> None:
 def plan(name: str, place: Place, root: Path, chosen: Mapping[str, Sequence[str]], rule: Rule = ONCE_DECIDED) -> Plan:
     """The plan of a new run, with its run directory. Raises SlownetError."""
     experiment = find(name)
+    place = place.on(experiment.tdf)
     cells = experiment.cells(chosen)
     directory = result.new_run_directory(root, experiment.name).resolve()
     facts = {
@@ -118,7 +119,7 @@ def _measure_all(plans: Sequence[Plan], place: Place, follow: Follow) -> None:
     """
     side_by_side = place.kind == "lab" and place.clock.kind == "virtual"
     with ThreadPoolExecutor(max_workers=min(len(plans), os.cpu_count() or 1) if side_by_side else 1) as pool:
-        futures = [pool.submit(_measure, each, place, follow) for each in plans]
+        futures = [pool.submit(_measure, each, place.on(each.experiment.tdf), follow) for each in plans]
         errors = [error for future in futures if (error := future.exception())]
     if errors:
         raise errors[0]

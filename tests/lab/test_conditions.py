@@ -213,6 +213,24 @@ def test_mtu_and_offloads(net, link):
     assert not segments()
 
 
+def test_one_direction_may_lose_alone(net, link):
+    with link.set(loss_up="100%"):
+        assert told(net)["51:"]["loss-random"]["loss"] == 1
+        assert lost(net, 20, quiet=1) == list(range(20))
+    with link.set(loss_down="100%"):
+        assert "loss-random" not in told(net)["51:"]
+        assert lost(net, 20, quiet=1) == []
+
+
+def test_a_packet_in_a_queue_is_one_segment(net, link):
+    # Whatever enters stays for 50 ms, so 20 packets in 50 ms are the most that can pass; the last flight counts twice.
+    with link.set(delay="50ms", queue="20 packets"):
+        assert goodput(net["client"], net["web"], 1_000_000) < 1.1 * 20 * 1448 * 8 / 0.050
+    with link.set(delay="50ms", offloads=True):
+        pass
+    assert "gso_max_segs 1 " in net["client"].cmd("ip -d link show dev client-eth0")
+
+
 def test_names_and_more(net, link):
     with link.set("LTE"):
         assert link.condition.rtt == pytest.approx(0.070)

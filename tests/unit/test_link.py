@@ -36,6 +36,16 @@ def test_every_field_is_read_with_its_unit():
     )  # fmt: skip
 
 
+def test_loss_may_be_of_one_direction():
+    condition = Condition.parse(loss_up="10%")
+    assert (condition.loses("up"), condition.loses("down")) == (Chance(0.1), None)
+    assert condition.reversed == Condition.parse(loss_down="10%")
+    assert condition.steady == Condition()
+    assert str(condition) == "loses 10 % up"
+    both = Condition.parse(loss="10%")
+    assert both.loses("up") == both.loses("down") == Chance(0.1)
+
+
 @pytest.mark.parametrize(
     ("fields", "line"),
     [
@@ -53,6 +63,7 @@ def test_every_field_is_read_with_its_unit():
         ({"reorder": "5%"}, "reorder without delay"),
         ({"delay": "5ms", "gap": 5}, "gap without reorder"),
         ({"delay": "5ms", "reorder": "5%", "gap": 0}, "gap 0 is no whole number from 1 on"),
+        ({"loss": "1%", "loss_up": "1%"}, "a condition takes loss or loss_up, not both"),
         ({"loss": "0% 25%"}, "loss '0% 25%' correlates what never happens"),
         ({"loss": "1% 25%", "seed": 1}, "correlation with a seed"),
         ({"loss": "1% 2% 3%"}, "loss '1% 2% 3%' has 3 numbers where 1 to 2 belong"),

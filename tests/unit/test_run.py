@@ -10,6 +10,7 @@ from slownet.claim import SUPPORTED, law
 from slownet.errors import ExperimentError, ServiceError
 from slownet.experiment import experiment
 from slownet.lab.clock import INF, Clock
+from slownet.lab.place import Place
 from slownet.topologies import ClientWebDb
 
 
@@ -28,6 +29,9 @@ class FakePlace:
 
     def __init__(self, output=b"", samples=(), errors=b"", status=0):
         self.output, self.samples, self.errors, self.status = output, samples, errors, status
+
+    def on(self, tdf):
+        return self
 
     def run(self, argv, *, shares, env, stdout, stderr):
         directory = shares[-1].path
@@ -161,6 +165,16 @@ def test_only_a_run_can_be_continued(tmp_path, plan):
 
 def test_tdf_as_records_hold_it():
     assert [Clock("real").tdf_json, Clock("virtual", 4).tdf_json, Clock("virtual", INF).tdf_json] == [None, 4, "inf"]
+
+
+def test_an_experiment_may_state_its_clock_where_the_caller_does_not():
+    lab = Place(Clock("virtual", 4), {}, parts=SimpleNamespace())
+    assert lab.on("inf").clock == Clock("virtual", INF)
+    assert lab.on("inf")._running is lab._running  # a signal reaches it too
+    assert lab.on(None) is lab
+    assert lab.on("auto") is lab
+    assert Place(Clock("virtual", 4), {}, parts=SimpleNamespace(), clock_is_asked_for=True).on("inf").clock.tdf == 4
+    assert Place(Clock("real"), {}).on("inf").clock == Clock("real")  # natively there is no other
 
 
 def test_shares_of_an_experiment_of_ones_own(tmp_path):

@@ -121,7 +121,9 @@ class QuickLink(Link):  # type: ignore[misc]
             for node in nodes:
                 with inside(node):
                     descriptors.append(current())
-            ends = tuple(End(*each) for each in zip((intfname1, intfname2), descriptors, (addr1, addr2), strict=True))
+            segments = ethtool.ONE_SEGMENT if self._offloads_off else None
+            parts = zip((intfname1, intfname2), descriptors, (addr1, addr2), strict=True)
+            ends = tuple(End(*each, segments) for each in parts)
             with Route() as route:
                 route.veth(ends, self._group)  # type: ignore[arg-type]
         finally:

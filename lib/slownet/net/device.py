@@ -8,6 +8,7 @@ from typing import Any
 
 from slownet.errors import NetworkError
 from slownet.net import tc
+from slownet.net.ethtool import MANY_SEGMENTS, ONE_SEGMENT
 
 # Without them a "packet" of up to 64 KB would be one to loss, rate and queue.
 OFFLOADS = {"tso": "tcp-segmentation-offload", "gso": "generic-segmentation-offload", "gro": "generic-receive-offload"}
@@ -36,6 +37,7 @@ def set_offloads(interface: Any, on: bool) -> None:
     for feature in OFFLOADS.values():
         if not re.search(rf"^{feature}: {word}\b", text, re.MULTILINE):
             raise NetworkError(f"the kernel does not turn {feature} {word}", where=_where(interface))
+    tc.ip(interface, [f"link set dev {interface.name} gso_max_segs {MANY_SEGMENTS if on else ONE_SEGMENT}"])
     interface.slownet_offloads = on
 
 

@@ -18,7 +18,7 @@ from slownet.errors import NetworkError
 RTM_NEWLINK, RTM_DELLINK, RTM_NEWADDR, RTM_DELADDR, RTM_NEWROUTE = 16, 17, 20, 21, 24
 NLM_F_REQUEST, NLM_F_ACK, NLM_F_REPLACE, NLM_F_EXCL, NLM_F_CREATE = 0x1, 0x4, 0x100, 0x200, 0x400
 NLMSG_ERROR = 2
-IFLA_ADDRESS, IFLA_IFNAME, IFLA_LINKINFO, IFLA_GROUP, IFLA_NET_NS_FD = 1, 3, 18, 27, 28
+IFLA_ADDRESS, IFLA_IFNAME, IFLA_LINKINFO, IFLA_GROUP, IFLA_NET_NS_FD, IFLA_GSO_MAX_SEGS = 1, 3, 18, 27, 28, 40
 IFLA_INFO_KIND, IFLA_INFO_DATA, VETH_INFO_PEER = 1, 2, 1
 IFA_ADDRESS, IFA_LOCAL, IFA_BROADCAST = 1, 2, 4
 RTA_DST, RTA_OIF, RTA_GATEWAY = 1, 4, 5
@@ -105,12 +105,14 @@ class Route:
 
 
 class End:
-    """One end of a cable that is to be made: its interface's name, its namespace and its address."""
+    """One end of a cable that is to be made: its interface's name, its namespace, its address, and how many segments one
+    packet of TCP's may hold (None: as many as the kernel likes)."""
 
-    def __init__(self, name: str, namespace: int, mac: str | None) -> None:
+    def __init__(self, name: str, namespace: int, mac: str | None, segments: int | None = None) -> None:
         self.name = name
         self.namespace = namespace  # a descriptor
         self.mac = mac
+        self.segments = segments
 
     def attributes(self, group: int) -> bytes:
         if not 0 < len(self.name.encode()) <= NAME_LENGTH:
@@ -120,6 +122,7 @@ class End:
             + _attribute(IFLA_NET_NS_FD, struct.pack("=i", self.namespace))
             + _attribute(IFLA_GROUP, struct.pack("=I", group))
             + (_attribute(IFLA_ADDRESS, _mac(self.mac)) if self.mac else b"")
+            + (_attribute(IFLA_GSO_MAX_SEGS, struct.pack("=I", self.segments)) if self.segments else b"")
         )
 
 

@@ -19,7 +19,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from slownet.impairment import Chance, GilbertElliott, Markov
+from slownet.impairment import Chance, GilbertElliott, Loss, Markov
 from slownet.link import Condition
 from slownet.net.correlated import threshold
 from slownet.queueing import AQM, Queue
@@ -83,7 +83,7 @@ def _cable(condition: Condition, way: str, limited: bool) -> Layer:
         "limit": limit, "delay.delay": nanoseconds / 1e9, "delay.jitter": jitter / 1e9,
         "delay.correlation": condition.correlation, "gap": condition.gap or int(condition.reorder is not None),
     }  # fmt: skip
-    _add_loss(condition, words, options)
+    _add_loss(condition.loses(way), words, options)
     for name in ("duplicate", "reorder", "corrupt"):  # all of them each time: what tc is not told stays as it was
         chance = _told(getattr(condition, name) or Chance(0.0))
         words += [name, _percent(chance.probability), _percent(chance.correlation)]
@@ -96,8 +96,8 @@ def _cable(condition: Condition, way: str, limited: bool) -> Layer:
     return Layer("root", ROOT, "netem", tuple(words), options)
 
 
-def _add_loss(condition: Condition, words: list[str], options: dict[str, float | str | bool]) -> None:
-    model = condition.loss or Chance(0.0)
+def _add_loss(loss: Loss | None, words: list[str], options: dict[str, float | str | bool]) -> None:
+    model = loss or Chance(0.0)
     chance = _told(model if isinstance(model, Chance) else Chance(0.0))
     options |= {"loss-random.loss": chance.probability, "loss-random.correlation": chance.correlation}
     elliott = (model.p, model.r, model.bad, model.good) if isinstance(model, GilbertElliott) else (0.0,) * 4

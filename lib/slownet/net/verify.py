@@ -70,7 +70,7 @@ def span(condition: Condition) -> Span:
     wire = sum(PING_BITS / rate for rate in (condition.rate_up, condition.rate_down) if rate)
     paced = condition.aqm is None and condition.burst is None  # a token bucket lets a packet on an idle link pass at once
     low = 0.0 if condition.reorder else max(0.0, condition.rtt - spread)
-    return Span(low + wire * paced, condition.rtt + spread + wire, bool(condition.loss or condition.corrupt))
+    return Span(low + wire * paced, condition.rtt + spread + wire, bool(condition.lossy or condition.corrupt))
 
 
 def check(ends: tuple[Any, Any], span_of: Callable[[Any], Span]) -> Ping | None:

@@ -12,8 +12,7 @@ from jinja2 import Environment, StrictUndefined
 from markupsafe import Markup
 
 from slownet.errors import SlownetError
-from slownet.report.bars import bar_plot
-from slownet.report.plots import rate_plot, time_plot
+from slownet.report.plots import bar_plot, rate_plot, time_plot
 from slownet.report.sequence import sequence_plots
 from slownet.report.text import milliseconds, number, spelled, with_interval
 from slownet.report.view import View, clock_line, law_line, sampling_notes, view
@@ -48,8 +47,8 @@ def write_report(run: RunData, published: Mapping[str, Any] | None = None) -> Pa
 
 
 def _context(seen: View) -> dict[str, Any]:
-    along_a_number = any(row.delay is not None for row in seen.rows)
-    plots = [rate_plot(seen), time_plot(seen)] if along_a_number else [bar_plot(seen)]
+    drawn = (rate_plot(seen), time_plot(seen)) if seen.along else (bar_plot(seen),)
+    plots = [plot for plot in drawn if plot]
     facts = seen.run.facts
     return {
         "view": seen,

@@ -24,6 +24,8 @@ def test_an_end_says_name_namespace_group_and_address():
     assert found[netlink.IFLA_NET_NS_FD] == struct.pack("=i", 7)
     assert found[netlink.IFLA_GROUP] == struct.pack("=I", 5)
     assert found[netlink.IFLA_ADDRESS] == bytes([2, 0, 0, 0, 0, 10])
+    assert netlink.IFLA_GSO_MAX_SEGS not in found
+    assert attributes(End("h1-eth0", 7, None, 1).attributes(0))[netlink.IFLA_GSO_MAX_SEGS] == struct.pack("=I", 1)
 
 
 def test_an_address_has_its_broadcast():
