@@ -30,9 +30,9 @@ def test_every_field_is_read_with_its_unit():
         mtu=1400, offloads="on",
     )  # fmt: skip
     assert condition == Condition(
-        up=0.020, down=0.020, jitter=0.002, distribution="pareto", correlation=0.25, loss=Chance(0.01, 0.1),
-        duplicate=Chance(0.02), reorder=Chance(0.03, 0.3), gap=4, corrupt=Chance(0.001), rate_up=384e3, rate_down=1.5e6,
-        burst=3000, queue=Queue(0.05, "seconds"), aqm="red", ecn=True, mtu=1400, offloads=True,
+        up=0.020, down=0.020, jitter_up=0.002, jitter_down=0.002, distribution="pareto", correlation=0.25,
+        loss=Chance(0.01, 0.1), duplicate=Chance(0.02), reorder=Chance(0.03, 0.3), gap=4, corrupt=Chance(0.001), rate_up=384e3,
+        rate_down=1.5e6, burst=3000, queue=Queue(0.05, "seconds"), aqm="red", ecn=True, mtu=1400, offloads=True,
     )  # fmt: skip
 
 

@@ -145,6 +145,20 @@ def test_show_adds_question_law_notes_and_claims():
     assert "supported    4 round trips: 4.00 & some measured" in text
 
 
+def test_a_rate_beyond_the_cpu_is_marked_in_table_and_page():
+    run = run_of(LINE, facts=FACTS | {"ceiling_bit_s": 239.14e6})
+    run.cells[2].samples[0]["rate_bit_s"] = 1e9
+    run.cells[3].samples[0]["rate_bit_s"] = 100e6
+    assert [row.beyond_cpu for row in view(run).rows] == [False, False, True, False]
+    line = "† a link states a rate that this CPU cannot carry, 240 Mbit at the most: one for --tdf inf"
+    text, page = printed(show(run)), render_page([view(run)])
+    assert text.count("†") == 2
+    assert line in text
+    assert page.count("†") == 2
+    assert line in page
+    assert "†" not in printed(show(run_of(LINE))) + render_page([view(run_of(LINE))])
+
+
 def test_the_table_needs_no_matplotlib():
     code = "import sys, slownet.report.table; sys.exit('matplotlib' in sys.modules)"
     environment = {"PYTHONPATH": ":".join(sys.path)}

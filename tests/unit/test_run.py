@@ -80,6 +80,19 @@ def test_events_are_followed_and_claims_judged(plan):
     assert (plan.directory / "report.html").exists()
 
 
+def test_what_the_cpu_carries_is_measured_only_where_a_link_stated_a_rate(plan, monkeypatch):
+    monkeypatch.setattr(run.ceiling, "known", lambda place: 50e6)
+    slow = [sample(0, 5.0, 0), sample(10, 45.0, 1)]
+    (done,) = run.execute([plan], FakePlace(samples=slow), lambda name, event: None)
+    assert "ceiling_bit_s" not in done.facts
+    fast = [sample(0, 5.0, 0) | {"rate_bit_s": 10e6}, sample(10, 45.0, 1) | {"rate_bit_s": 100e6}]
+    (done,) = run.execute([plan], FakePlace(samples=fast), lambda name, event: None)
+    assert [cell["beyond_cpu"] for cell in done.to_json()["cells"]] == [False, True]
+    facts = json.loads((plan.directory / "run.json").read_text())
+    assert facts["ceiling_bit_s"] == 50e6
+    assert [cell["beyond_cpu"] for cell in facts["cells"]] == [False, True]
+
+
 def test_a_refuted_claim_is_status_1(plan):
     (done,) = run.execute([plan], FakePlace(samples=[sample(0, 5.0, 0), sample(10, 15.0, 1)]), lambda name, event: None)
     assert run.status([done]) == 1

@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import MutableMapping
+from collections.abc import Mapping, MutableMapping
+from pathlib import Path
 from types import TracebackType
 from typing import Any
 
 from slownet import conditions
+from slownet.counters import Counters
+from slownet.errors import NetworkError
 from slownet.link import Condition
-from slownet.net import device, qdisc, verify
+from slownet.net import counting, device, plan, qdisc, verify
+from slownet.net.capture import Capture
+from slownet.net.play import Played, Playing
+from slownet.schedule import Schedule
 from slownet.tools.ping import Ping
 
 # Mininet's cables and what they were told, "up" being what a cable's intf1 sends.
@@ -18,10 +24,11 @@ Stated = MutableMapping[Any, Condition]
 class Link:
     """One cable of a network; `set` changes its condition, as a context manager for a while."""
 
-    def __init__(self, ends: tuple[Any, Any], verified: list[Ping], stated: Stated) -> None:
+    def __init__(self, ends: tuple[Any, Any], verified: list[Ping], stated: Stated, played: list[Played] | None = None) -> None:
         self._ends = ends  # Mininet interfaces; the first one is of the node that was named first
         self._verified = verified
         self._stated = stated
+        self._played = [] if played is None else played
 
     @property
     def name(self) -> str:
@@ -36,6 +43,21 @@ class Link:
             return Condition(up, down)
         return stated if self._forward else stated.reversed
 
+    def counters(self) -> Counters:
+        """What the link has carried and dropped since it was made; `up` is what the node sent that was named first.
+
+        Of two of them, the difference: `after - before`. Pings that verified a condition count like all else.
+        """
+        counted = counting.counters([self._cable])[self._cable]
+        return counted if self._forward else counted.reversed
+
+    def capture(
+        self, path: Path | str = "", *, filter: str = "", snaplen: int | None = None,  # noqa: A002  # tcpdump's word
+    ) -> Capture:  # fmt: skip
+        """What crosses the link, to a pcap file, as the node sees it that was named first; see `Network.capture`."""
+        end = self._ends[0]
+        return Capture(end.node, end.name, Path(path or f"{self.name}.pcap"), filter=filter, snaplen=snaplen)
+
     def set(self, condition: Condition | str | None = None, *, ping: bool = True, **fields: Any) -> _Changed:
         """Gives the link another condition. In a `with`, the one that it had before comes back afterwards.
 
@@ -45,6 +67,8 @@ class Link:
         read back, and a ping across the link must take what it should; ping=False leaves that out, for a link that other
         packets fill now. Raises UnitError, ConditionError, NetworkError.
         """
+        if getattr(self._cable, "slownet_playing", False):
+            raise NetworkError(f"a schedule plays on {self.name}", fix="set the link before or after it, or add a step to it")
         wanted = self.wanted(condition, **fields)
         before = self.condition
         changed = _Changed(self, before)
@@ -57,6 +81,16 @@ class Link:
             self._apply(before)
             raise
         return changed
+
+    def play(self, schedule: Schedule | Mapping[str, Any]) -> Playing:
+        """Changes the link over time, while a `with` lasts; afterwards it does again what it did before.
+
+        schedule: a Schedule, or its steps such as `{"5s": {"rtt": "40ms"}, "9s": "cut", "10s": "restore"}`. What is at 0 s
+        is there when the body begins; each step is read back, and none is pinged. An error of a step is raised at the end.
+        Raises UnitError, ConditionError, NetworkError.
+        """
+        chosen = schedule if isinstance(schedule, Schedule) else Schedule.parse(schedule)
+        return Playing(self, self._ends, chosen, self._played)
 
     @staticmethod
     def wanted(condition: Condition | str | None = None, **fields: Any) -> Condition:
@@ -71,11 +105,13 @@ class Link:
         if record:
             self._verified.append(record)
 
-    def _apply(self, condition: Condition) -> None:
+    def _apply(self, condition: Condition, since: Condition | None = None) -> None:
+        """since: what the link does now, if the direction in which nothing changes shall not be told anything."""
         for end, way in zip(self._ends, ("up", "down"), strict=True):
             device.set_mtu(end, condition.mtu)
             device.set_offloads(end, condition.offloads)
-            qdisc.apply(end, condition, way)
+            if since is None or plan.layers(since, way) != plan.layers(condition, way):
+                qdisc.apply(end, condition, way)
         self._stated[self._cable] = condition if self._forward else condition.reversed
 
     def _span(self, cable: Any) -> verify.Span:

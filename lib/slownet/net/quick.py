@@ -10,9 +10,10 @@ from mininet.link import Intf, Link
 from mininet.net import Mininet
 from mininet.node import Host
 
+from slownet.net import names
 from slownet.net.cables import QuickLink, quick_link
 from slownet.net.netlink import Route
-from slownet.net.nodes import QuickNode, QuickSwitch, quick
+from slownet.net.nodes import QuickNode, QuickSwitch, Renamed, quick
 
 
 class QuickNet(Mininet):  # type: ignore[misc]  # Mininet has no types
@@ -27,13 +28,21 @@ class QuickNet(Mininet):  # type: ignore[misc]  # Mininet has no types
         self._group = secrets.randbits(31) | 1 << 16  # its cables, among others of this machine
         self._sysctls = dict(sysctls or {})
         self._offloads_off = tuple(offloads_off)
+        self._taken = names.taken()
         super().__init__(*args, **{"switch": QuickSwitch, "host": Host, "link": Link, "intf": Intf, **params})
 
     def addHost(self, name: str, cls: Any = None, **params: Any) -> Any:  # noqa: N802  # Mininet's names
-        return super().addHost(name, self._with_sysctls(quick(cls or self.host)), **params)
+        return self._renamed(super().addHost(name, self._with_sysctls(quick(cls or self.host)), **params))
 
     def addSwitch(self, name: str, cls: Any = None, **params: Any) -> Any:  # noqa: N802
-        return super().addSwitch(name, quick(cls or self.switch), **params)
+        return self._renamed(super().addSwitch(name, quick(cls or self.switch), **params))
+
+    def _renamed(self, node: Any) -> Any:
+        """A node of the machine's own namespace gets a name that nobody has there."""
+        if isinstance(node, Renamed) and not node.inNamespace:
+            node.machine_name = names.machine_name(node.name, self._taken)
+            self._taken.add(node.machine_name)
+        return node
 
     def addLink(self, node1: Any, node2: Any, *args: Any, cls: Any = None, **params: Any) -> Any:  # noqa: N802
         cls = quick_link(cls or self.link)

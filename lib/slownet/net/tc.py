@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-import atexit
 import json
 import os
-import shutil
 import subprocess
-import tempfile
 import threading
 from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
 from typing import Any
 
+from slownet import owner
 from slownet.errors import NetworkError
+from slownet.jitter import Table
 
 # In a batch they buffer what they print until the end, unless told otherwise. They end at the first line that fails.
 COMMANDS = {
@@ -35,6 +34,13 @@ def run(interface: Any, lines: Sequence[str]) -> list[dict[str, Any]]:
 def ip(interface: Any, lines: Sequence[str]) -> dict[str, Any]:
     """Gives ip lines such as "link set ...", and returns the interface as `ip -json link show` prints it."""
     return _ask(interface, "ip", [*lines, f"link show dev {interface.name}"])[0]
+
+
+def provide(table: Table) -> None:
+    """Puts a table of jitter where every tc finds it by its name."""
+    path = _tables() / f"{table.name}.dist"
+    if not path.exists():
+        path.write_text("\n".join(map(str, table.values)) + "\n")
 
 
 def close(node: Any) -> None:
@@ -91,14 +97,21 @@ def _start(node: Any, program: str) -> subprocess.Popen[str]:
 
 
 @cache
+def table(distribution: str) -> tuple[int, ...]:
+    """The table that netem draws a delay's deviation from, each value with the same chance; 8192 is one jitter."""
+    lines = (_tables() / f"{distribution}.dist").read_text().splitlines()
+    return tuple(int(word) for line in lines if not line.startswith("#") for word in line.split())
+
+
+@cache
 def _tables() -> Path:
     """A folder with the tables of the distributions, where tc looks for them.
 
     iproute2's, and a uniform one: netem keeps the table that it was given last, so only another one takes it back. (Its
     own uniform draw without a table is 32 bits of nanoseconds: it ends at 2 s.)
     """
-    folder = Path(tempfile.mkdtemp(prefix="slownet-tc-"))
-    atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    folder = owner.directory() / "tc"
+    folder.mkdir()
     for pattern in ("tc/*.dist", "*/tc/*.dist"):
         for table in Path("/usr/lib").glob(pattern):
             if not (folder / table.name).exists():

@@ -66,7 +66,7 @@ class Span:
 
 def span(condition: Condition) -> Span:
     """What a link in this condition adds to the round trip of a small ping."""
-    spread = 2 * condition.jitter * (1 if condition.distribution == "uniform" else TABLE_ENDS)
+    spread = (condition.jitter_up + condition.jitter_down) * (1 if condition.distribution == "uniform" else TABLE_ENDS)
     wire = sum(PING_BITS / rate for rate in (condition.rate_up, condition.rate_down) if rate)
     paced = condition.aqm is None and condition.burst is None  # a token bucket lets a packet on an idle link pass at once
     low = 0.0 if condition.reorder else max(0.0, condition.rtt - spread)

@@ -22,7 +22,7 @@ from slownet.net import Network, fingerprint, openvswitch, reach, strays, tc
 from slownet.net.cable import Link, _Changed
 from slownet.net.network import SYSCTLS
 from slownet.net.nodes import QuickNode
-from slownet.services.service import STATE_ROOT
+from slownet.owner import RUN
 from slownet.tools.ping import Ping
 from slownet.topologies import find
 
@@ -56,7 +56,7 @@ class Net(Network):
         plain = super().link(first, second)
         number = self.mininet.links.index(plain._cable)
         seed = None if self.seed is None else self.seed + number
-        return SeededLink(plain._ends, self.verified, self._stated, seed=seed, settings=self.settings)
+        return SeededLink(plain._ends, self.verified, self._stated, self.played, seed=seed, settings=self.settings)
 
     @property
     def changed(self) -> list[Any]:
@@ -188,7 +188,7 @@ class Kept:
 class Networks:
     """The network of the tests that run now. `close` it at the end."""
 
-    def __init__(self, seed: int | None, lock: Path = STATE_ROOT / "networks.lock") -> None:
+    def __init__(self, seed: int | None, lock: Path = RUN / "networks.lock") -> None:
         self._seed = seed
         self._lock = lock
         self._locked: IO[str] | None = None

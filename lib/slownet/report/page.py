@@ -15,7 +15,7 @@ from slownet.errors import SlownetError
 from slownet.report.plots import bar_plot, rate_plot, time_plot
 from slownet.report.sequence import sequence_plots
 from slownet.report.text import milliseconds, number, spelled, with_interval
-from slownet.report.view import View, clock_line, law_line, sampling_notes, view
+from slownet.report.view import View, beyond_line, clock_line, law_line, sampling_notes, view
 from slownet.result import RunData
 
 REPORT = "report.html"
@@ -54,6 +54,7 @@ def _context(seen: View) -> dict[str, Any]:
         "view": seen,
         "run": seen.run,
         "clock": clock_line(seen.run),
+        "beyond": beyond_line(seen.run) if any(row.beyond_cpu for row in seen.rows) else "",
         "law": law_line(seen),
         "sampling": sampling_notes(seen.run),
         "plots": [Markup(plot) for plot in (*plots, *sequence_plots(seen.run)) if plot],

@@ -10,7 +10,7 @@ from rich.table import Table
 from rich.text import Text
 
 from slownet.report.text import NOTHING, milliseconds, number, with_interval
-from slownet.report.view import Row, View, clock_line, law_line, sampling_notes, view
+from slownet.report.view import Row, View, beyond_line, clock_line, law_line, sampling_notes, view
 from slownet.result import RunData
 
 STYLES = {"supported": "green", "refuted": "bold red", "inconclusive": "yellow", "failed": "bold red"}
@@ -68,6 +68,8 @@ def _verdict(row: Row) -> Text:
     verdict = Text(row.verdict, style=STYLES.get(row.verdict, "dim"))
     if row.cpu_bound:
         verdict.append(" *", style="yellow")
+    if row.beyond_cpu:
+        verdict.append(" †", style="yellow")
     return verdict
 
 
@@ -75,4 +77,6 @@ def _notes(seen: View) -> list[str]:
     notes = [f"{row.title}: {row.error}" for row in seen.rows if row.error]
     if any(row.cpu_bound for row in seen.rows):
         notes.append("* mostly CPU time: one for the real clock")
+    if any(row.beyond_cpu for row in seen.rows):
+        notes.append(f"† {beyond_line(seen.run)}")
     return notes

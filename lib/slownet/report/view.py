@@ -12,7 +12,7 @@ from slownet.law import Law, fit
 from slownet.report.text import number
 from slownet.result import Cell, RunData, cell_key, clock
 from slownet.stats import Summary, ratio
-from slownet.units import spoken
+from slownet.units import show_rate, spoken
 
 TIME, RATE = "time_per_request_ms", "requests_per_second"
 ALONG = "rtt_ms"
@@ -42,6 +42,8 @@ class Row:
     """What part of the time is T0, 0 to 1."""
     cpu_bound: bool
     """Mostly T0, on the virtual clock: the number says more about the dilation than about the network."""
+    beyond_cpu: bool
+    """A link was told a rate that the CPU cannot carry."""
 
 
 @dataclass(frozen=True)
@@ -127,6 +129,7 @@ class _Reader:
             error=cell.error,
             cpu_share=share,
             cpu_bound=share is not None and share > MOSTLY_CPU and self.run.facts.get("clock") == "virtual",
+            beyond_cpu=self.run.beyond_cpu(cell),
         )
 
     def _ratio(self, cell: Cell, time: Summary | None) -> Summary | None:
@@ -203,6 +206,12 @@ def clock_line(run: RunData) -> str:
     if facts.get("place"):
         parts.append("in the lab" if facts["place"] == "lab" else str(facts["place"]))
     return ", ".join(parts)
+
+
+def beyond_line(run: RunData) -> str:
+    """What the mark of a rate beyond the CPU means, in one line."""
+    carried = show_rate(float(f"{run.facts['ceiling_bit_s']:.2g}"))
+    return f"a link states a rate that this CPU cannot carry, {carried} at the most: one for --tdf inf"
 
 
 def sampling_notes(run: RunData) -> list[str]:
