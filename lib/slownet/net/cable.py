@@ -2,26 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import MutableMapping
+from collections.abc import Sequence
 from types import TracebackType
 from typing import Any
 
 from slownet import conditions
+from slownet.errors import ConditionError
 from slownet.link import Condition
-from slownet.net import device, qdisc, verify
+from slownet.net import told, verify
 from slownet.tools.ping import Ping
-
-# Mininet's cables and what they were told, "up" being what a cable's intf1 sends.
-Stated = MutableMapping[Any, Condition]
 
 
 class Link:
     """One cable of a network; `set` changes its condition, as a context manager for a while."""
 
-    def __init__(self, ends: tuple[Any, Any], verified: list[Ping], stated: Stated) -> None:
+    def __init__(self, ends: tuple[Any, Any], verified: list[Ping]) -> None:
         self._ends = ends  # Mininet interfaces; the first one is of the node that was named first
         self._verified = verified
-        self._stated = stated
 
     @property
     def name(self) -> str:
@@ -29,12 +26,14 @@ class Link:
 
     @property
     def condition(self) -> Condition:
-        """What the link was told last, and the kernel confirmed. `up` is what the node sends that was named first."""
-        stated = self._stated.get(self._cable)
-        if stated is None:
-            up, down = (qdisc.delay(end) for end in self._ends)
-            return Condition(up, down)
-        return stated if self._forward else stated.reversed
+        """What the link was told last, and the kernel confirmed. `up` is what the node sends that was named first.
+
+        Raises ConditionError if TCLink's parameters made its ends differ in more than delay and rate.
+        """
+        try:
+            return told.together(*(told.last(end) for end in self._ends))
+        except ConditionError as error:
+            raise ConditionError(error.what, where=f"link {self.name}", fix=error.fix) from None
 
     def set(self, condition: Condition | str | None = None, *, ping: bool = True, **fields: Any) -> _Changed:
         """Gives the link another condition. In a `with`, the one that it had before comes back afterwards.
@@ -47,7 +46,7 @@ class Link:
         """
         base = conditions.find(condition) if isinstance(condition, str) else condition
         wanted = (base or Condition()).but(**fields)
-        before = self.condition
+        before = tuple(told.last(end) for end in self._ends)
         changed = _Changed(self, before)
         try:
             if ping:
@@ -55,44 +54,29 @@ class Link:
             if not ping or wanted.chancy:
                 self._apply(wanted)
         except BaseException:
-            self._apply(before)
+            self._tell(before)
             raise
         return changed
 
     def _verify(self, wanted: Condition) -> None:
         """Pings the link without what chance decides; so a seed's pattern begins with the packets that follow."""
         self._apply(wanted.steady)
-        record = verify.check(self._ends, self._span)
+        record = verify.check(self._ends)
         if record:
             self._verified.append(record)
 
     def _apply(self, condition: Condition) -> None:
-        for end, way in zip(self._ends, ("up", "down"), strict=True):
-            device.set_mtu(end, condition.mtu)
-            device.set_offloads(end, condition.offloads)
-            qdisc.apply(end, condition, way)
-        self._stated[self._cable] = condition if self._forward else condition.reversed
+        self._tell(((condition, "up"), (condition, "down")))
 
-    def _span(self, cable: Any) -> verify.Span:
-        """What a cable adds to a ping's round trip."""
-        if cable in self._stated:
-            return verify.span(self._stated[cable])
-        seconds = qdisc.delay(cable.intf1) + qdisc.delay(cable.intf2)
-        return verify.Span(seconds, seconds)
-
-    @property
-    def _cable(self) -> Any:
-        return self._ends[0].link
-
-    @property
-    def _forward(self) -> bool:
-        return bool(self._cable.intf1 is self._ends[0])
+    def _tell(self, each: Sequence[told.Told]) -> None:
+        for end, one in zip(self._ends, each, strict=True):
+            told.tell(end, one)
 
 
 class _Changed:
     """A change of a link's condition that a `with` takes back."""
 
-    def __init__(self, link: Link, before: Condition) -> None:
+    def __init__(self, link: Link, before: Sequence[told.Told]) -> None:
         self._link = link
         self._before = before
 
@@ -100,4 +84,4 @@ class _Changed:
         return self._link
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
-        self._link._apply(self._before)
+        self._link._tell(self._before)

@@ -14,7 +14,7 @@ from mininet.topo import Topo
 from slownet.errors import ExperimentError, NetworkError, SlownetError, nearest
 from slownet.lab import native
 from slownet.net import device, openvswitch, reach, shape, tc
-from slownet.net.cable import Link, Stated
+from slownet.net.cable import Link
 from slownet.net.quick import QuickNet
 from slownet.tools.ping import Ping
 
@@ -39,7 +39,6 @@ class Network:
         self._topology = topology if isinstance(topology, Topo) else topology()
         self.mininet: Any = None
         self.verified: list[Ping] = []  # the ping after each change of a link, the newest last
-        self._stated: Stated = {}
 
     def __enter__(self) -> Self:
         setLogLevel("error")
@@ -55,6 +54,8 @@ class Network:
             self.mininet.start()
             first, *others = self.mininet.hosts
             reach.wait(first, others, DEADLINE_S, type(self._topology).__name__)
+            for switch in self.mininet.switches[:1]:
+                tc.warm(switch)
         except BaseException as error:
             self._stop()
             if isinstance(error, Exception) and not isinstance(error, SlownetError):  # Mininet raises plain Exception
@@ -89,12 +90,10 @@ class Network:
             raise ExperimentError(
                 f"no link between '{first}' and '{second}'", fix=f"there are links between {', '.join(cables)}"
             )
-        return Link(between[0], self.verified, self._stated)
+        return Link(between[0], self.verified)
 
     def _stop(self) -> None:
         if self.mininet is not None:
-            for node in self.mininet.values():
-                tc.close(node)
             self.mininet.stop()
             self.mininet = None
 

@@ -135,6 +135,14 @@ class QuickSwitch(QuickNode, OVSSwitch):  # type: ignore[misc]
     def isOldOVS(cls) -> bool:  # noqa: N802  # before 1.10, of 2013
         return False
 
+    @staticmethod
+    def TCReapply(intf: Any) -> None:  # noqa: N802
+        """Gives a port its condition again, which Open vSwitch took away when it took the port."""
+        if hasattr(intf, "tell_again"):
+            intf.tell_again()
+        else:
+            OVSSwitch.TCReapply(intf)
+
     def vsctl(self, *args: Any, **kwargs: Any) -> Any:
         if self.batch:
             return super().vsctl(*args, **kwargs)

@@ -10,6 +10,7 @@ from mininet.link import Intf, Link
 from mininet.net import Mininet
 from mininet.node import Host
 
+from slownet.net import tc
 from slownet.net.cables import QuickLink, quick_link
 from slownet.net.netlink import Route
 from slownet.net.nodes import QuickNode, QuickSwitch, quick
@@ -54,6 +55,8 @@ class QuickNet(Mininet):  # type: ignore[misc]  # Mininet has no types
 
     def stop(self) -> None:
         """Takes everything down; what fails does not keep the rest from going."""
+        for node in self.values():
+            tc.close(node)
         try:
             super().stop()
         finally:

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from slownet.errors import NetworkError
 from slownet.lab import native
 from slownet.link import Condition
+from slownet.net import told
 from slownet.tools.ping import Ping, ping
 from slownet.units import show_duration
 
@@ -57,33 +58,35 @@ def _is_switch(node: Any) -> bool:
 
 @dataclass(frozen=True)
 class Span:
-    """What a cable adds to a round trip, in seconds from `low` to `high`; `loses`: whether the ping may get lost on it."""
+    """What an end of a cable adds to a round trip, in seconds from `low` to `high`; `loses`: whether a ping may get lost."""
 
     low: float
     high: float
     loses: bool = False
 
 
-def span(condition: Condition) -> Span:
-    """What a link in this condition adds to the round trip of a small ping."""
-    spread = 2 * condition.jitter * (1 if condition.distribution == "uniform" else TABLE_ENDS)
-    wire = sum(PING_BITS / rate for rate in (condition.rate_up, condition.rate_down) if rate)
+def span(condition: Condition, way: str) -> Span:
+    """What an end in this condition adds to a small ping that it sends, in its way of it ("up" or "down")."""
+    delay, rate = (condition.up, condition.rate_up) if way == "up" else (condition.down, condition.rate_down)
+    spread = condition.jitter * (1 if condition.distribution == "uniform" else TABLE_ENDS)
+    wire = PING_BITS / rate if rate else 0.0
     paced = condition.aqm is None and condition.burst is None  # a token bucket lets a packet on an idle link pass at once
-    low = 0.0 if condition.reorder else max(0.0, condition.rtt - spread)
-    return Span(low + wire * paced, condition.rtt + spread + wire, bool(condition.loss or condition.corrupt))
+    low = 0.0 if condition.reorder else max(0.0, delay - spread)
+    return Span(low + wire * paced, delay + spread + wire, bool(condition.loss or condition.corrupt))
 
 
-def check(ends: tuple[Any, Any], span_of: Callable[[Any], Span]) -> Ping | None:
-    """Pings across a cable and compares with what the cables on the way are set to.
+def check(ends: tuple[Any, Any]) -> Ping | None:
+    """Pings across a cable and compares with what the cables on the way were told.
 
-    span_of: what a cable adds to a round trip. None if no two hosts see each other across it, or if lossy cables on the
+    None if no two hosts see each other across it, or if lossy cables on the
     way took every ping. Raises NetworkError naming the stated and the found value.
     """
     found = across(ends)
     if not found:
         return None
     source, target, cables = found
-    spans = [span_of(cable) for cable in cables]
+    interfaces = [end for cable in cables for end in (cable.intf1, cable.intf2)]
+    spans = [span(*told.last(end)) for end in interfaces]
     lossy = any(each.loses for each in spans)
     record = ping(source, target.IP(), count=PINGS_LOSSY if lossy else PINGS, interval=INTERVAL_S, check=not lossy)
     if record.rtt_ms is None:
