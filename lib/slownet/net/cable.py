@@ -9,7 +9,7 @@ from typing import Any
 from slownet import conditions
 from slownet.errors import ConditionError
 from slownet.link import Condition
-from slownet.net import told, verify
+from slownet.net import neighbours, told, verify
 from slownet.tools.ping import Ping
 
 
@@ -49,6 +49,8 @@ class Link:
         before = tuple(told.last(end) for end in self._ends)
         changed = _Changed(self, before)
         try:
+            if wanted.seed is not None:
+                neighbours.introduce(self._ends)
             if ping:
                 self._verify(wanted)
             if not ping or wanted.chancy:

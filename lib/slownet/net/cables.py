@@ -22,7 +22,7 @@ from slownet.link import Condition
 from slownet.net import ethtool, qdisc, told
 from slownet.net.namespace import current
 from slownet.net.netlink import End, Route
-from slownet.net.nodes import QuickSwitch, inside
+from slownet.net.nodes import QuickSwitch, inside, made_quick
 
 SHAPING = ("bw", "delay", "jitter", "loss", "max_queue_size")
 USUAL = ["gro", "off", "tx", "on", "rx", "on"]
@@ -167,10 +167,10 @@ class QuickLink(Link):  # type: ignore[misc]
         if isinstance(self, TCLink):
             params.setdefault("cls1", TCIntf)
             params.setdefault("cls2", TCIntf)
-        params["intf"] = quick_interface(params.get("intf") or Intf)
+        params["intf"] = made_quick(params.get("intf") or Intf, quick_interface)
         for key in ("cls1", "cls2"):
             if params.get(key):
-                params[key] = quick_interface(params[key])
+                params[key] = made_quick(params[key], quick_interface)
         super().__init__(node1, node2, *args, **params)
 
     def makeIntfPair(  # noqa: N802

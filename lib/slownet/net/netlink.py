@@ -15,12 +15,13 @@ from typing import Self
 
 from slownet.errors import NetworkError
 
-RTM_NEWLINK, RTM_DELLINK, RTM_NEWADDR, RTM_DELADDR, RTM_NEWROUTE = 16, 17, 20, 21, 24
+RTM_NEWLINK, RTM_DELLINK, RTM_NEWADDR, RTM_DELADDR, RTM_NEWROUTE, RTM_NEWNEIGH = 16, 17, 20, 21, 24, 28
 NLM_F_REQUEST, NLM_F_ACK, NLM_F_REPLACE, NLM_F_EXCL, NLM_F_CREATE = 0x1, 0x4, 0x100, 0x200, 0x400
 NLMSG_ERROR = 2
 IFLA_ADDRESS, IFLA_IFNAME, IFLA_LINKINFO, IFLA_GROUP, IFLA_NET_NS_FD = 1, 3, 18, 27, 28
 IFLA_INFO_KIND, IFLA_INFO_DATA, VETH_INFO_PEER = 1, 2, 1
 IFA_ADDRESS, IFA_LOCAL, IFA_BROADCAST = 1, 2, 4
+NDA_DST, NDA_LLADDR, NUD_PERMANENT = 1, 2, 0x80
 RTA_DST, RTA_OIF, RTA_GATEWAY = 1, 4, 5
 RT_TABLE_MAIN, RTPROT_BOOT, RT_SCOPE_UNIVERSE, RT_SCOPE_LINK, RTN_UNICAST = 254, 3, 0, 253, 1
 IFF_UP = 1
@@ -79,6 +80,12 @@ class Route:
         """Takes an IPv4 address away; not having it is no error. Raises NetworkError."""
         body = _address(name, address, prefix)
         self._ask(RTM_DELADDR, body, 0, f"take {address}/{prefix} from {name}", tolerated=(errno.EADDRNOTAVAIL,))
+
+    def know(self, name: str, address: str, mac: str) -> None:
+        """An IPv4 neighbour whose Ethernet address is never asked for. Raises NetworkError."""
+        head = struct.pack("=BxxxiHBB", socket.AF_INET, socket.if_nametoindex(name), NUD_PERMANENT, 0, 0)
+        body = head + _attribute(NDA_DST, _ipv4(address, f"interface {name}")) + _attribute(NDA_LLADDR, _mac(mac))
+        self._ask(RTM_NEWNEIGH, body, NLM_F_CREATE | NLM_F_REPLACE, f"tell {name} of {address}")
 
     def add_route(self, *, to: str = "0.0.0.0/0", via: str = "", device: str = "") -> None:
         """An IPv4 route, in place of one to the same addresses. Raises NetworkError."""
