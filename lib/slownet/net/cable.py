@@ -41,8 +41,8 @@ class Link:
         condition: a Condition, or a name such as "LTE" (see `slownet.conditions`); none to start from a plain link.
         fields: as in `Condition.parse`, on top of it: `set(rtt="10ms")`, `set("LTE", loss="1%")`. The whole condition is
         stated each time: what is not named is none. No packet is lost by the change. What the kernel made of it is
-        read back, and a ping across the link must take what it should; ping=False leaves that out, for a link that other
-        packets fill now. Raises UnitError, ConditionError, NetworkError.
+        read back, and a ping across the link must take what it should, but for one that waited behind other packets;
+        ping=False leaves that out. Raises UnitError, ConditionError, NetworkError.
         """
         base = conditions.find(condition) if isinstance(condition, str) else condition
         wanted = (base or Condition()).but(**fields)
