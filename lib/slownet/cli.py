@@ -1,4 +1,4 @@
-"""The command line: `slownet list | run | lab`."""
+"""The command line: `slownet list | run | mininet | lab`."""
 
 from __future__ import annotations
 
@@ -67,6 +67,25 @@ def run(
         place, clock, tdf = where_it_ran(resume)
     chosen = choose(place, clock, tdf, memory)
     raise typer.Exit(run_and_show(experiments or [], chosen, runs, vary or [], resume, as_json))
+
+
+@app.command("mininet", context_settings={"ignore_unknown_options": True, "allow_interspersed_args": False})
+def mininet_program(
+    program: Annotated[list[str], typer.Argument(metavar="PROGRAM ARGUMENT...", help="A Python file, or mn.")],
+    clock: lab.ClockOption = None,
+    tdf: lab.TdfOption = None,
+    memory: lab.MemoryOption = MEGABYTES,
+    place: lab.PlaceOption = "auto",
+    share: Annotated[
+        Path | None, typer.Option("--share", metavar="FOLDER", help="A folder of the host that the program may write to.")
+    ] = None,
+) -> None:
+    """Run a Mininet program as it is: its networks are slownet's, its TCLinks do what they say."""
+    from slownet.lab.place import choose
+
+    chosen = choose(place, clock, tdf, memory)
+    words = [chosen.python, "-m", "slownet.net.standin", *program]
+    raise typer.Exit(lab.run_in(chosen, words, share, terminal=lab.are_terminals(0, 1, 2)))
 
 
 def _version(wanted: bool) -> None:

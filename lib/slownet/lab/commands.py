@@ -61,7 +61,7 @@ def execute(
 ) -> None:
     """Run one command in the lab: its output, errors and exit status come through."""
     chosen = choose(place, clock, tdf, memory)
-    raise typer.Exit(_run(chosen, command, share, terminal=_are_terminals(0, 1, 2)))
+    raise typer.Exit(run_in(chosen, command, share, terminal=are_terminals(0, 1, 2)))
 
 
 @app.command()
@@ -70,7 +70,7 @@ def shell(
 ) -> None:
     """Open a shell in a new lab, on the real clock unless asked: a virtual one runs on for as long as a person thinks."""
     chosen = choose(place, clock if clock is not None or tdf is not None else "real", tdf, memory)
-    raise typer.Exit(_run(chosen, ["bash", "-i"], None, terminal=_are_terminals(0)))
+    raise typer.Exit(run_in(chosen, ["bash", "-i"], None, terminal=are_terminals(0)))
 
 
 @app.command()
@@ -93,7 +93,8 @@ def _describe(found: Parts) -> str:
     return f"kernel  {found.kernel.description}\nimage   {image}\ntdf     {measured['tdf']} (measured {measured['ratio']})"
 
 
-def _run(place: Place, command: list[str], share: Path | None, terminal: bool) -> int:
+def run_in(place: Place, command: list[str], share: Path | None, terminal: bool) -> int:
+    """Runs a command with this process's streams, and its terminal if it is to have one; returns the exit status."""
     _open_what_is_closed()
     here = _here(place)
     shares = [Share(here)] if here and place.kind == "lab" else []
@@ -147,7 +148,7 @@ def _checked(share: Path) -> Path:
     return folder
 
 
-def _are_terminals(*fds: int) -> bool:
+def are_terminals(*fds: int) -> bool:
     return all(os.isatty(fd) for fd in fds)
 
 
