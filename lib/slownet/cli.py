@@ -1,4 +1,4 @@
-"""The command line: `slownet list | run | mininet | lab`."""
+"""The command line: `slownet list | run | predict | mininet | lab`."""
 
 from __future__ import annotations
 
@@ -52,6 +52,13 @@ def run(
     vary: Annotated[
         list[str] | None, typer.Option("--vary", metavar="NAME=V1,V2", help="Other conditions, such as rtt=0ms,25ms.")
     ] = None,
+    repeat: Annotated[
+        str | None,
+        typer.Option("--repeat", metavar="N|auto", help="Repetitions; auto goes on while a claim is open (default)."),
+    ] = None,
+    budget: Annotated[
+        str | None, typer.Option("--budget", metavar="TIME", help="Wall time that repetitions may take, such as 5m (default).")
+    ] = None,
     resume: Annotated[Path | None, typer.Option("--resume", metavar="RUN", help="Continue a run that did not end.")] = None,
     runs: Annotated[Path, typer.Option("--runs", metavar="FOLDER", help="Where run directories are made.")] = ROOT,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object instead of tables.")] = False,
@@ -60,13 +67,31 @@ def run(
     from slownet.lab.place import choose
     from slownet.run import where_it_ran
     from slownet.running import run_and_show
+    from slownet.sampling import BUDGET, read_rule
 
     if resume:
         if clock or tdf:
             raise ExperimentError("a run is continued on its own clock", where="--resume", fix="leave out --clock and --tdf")
+        if repeat or budget:
+            raise ExperimentError("a run is continued as it was planned", "--resume", "leave out --repeat and --budget")
         place, clock, tdf = where_it_ran(resume)
+    rule = read_rule(repeat or "auto", budget or BUDGET)
     chosen = choose(place, clock, tdf, memory)
-    raise typer.Exit(run_and_show(experiments or [], chosen, runs, vary or [], resume, as_json))
+    raise typer.Exit(run_and_show(experiments or [], chosen, runs, vary or [], resume, as_json, rule))
+
+
+@app.command()
+def predict(
+    run: Annotated[Path, typer.Argument(metavar="RUN", help="The directory of a run with a law.")],
+    t0: Annotated[str, typer.Option("--t0", metavar="TIME", help="Time of an operation at your site without delay.")],
+    rtt: Annotated[str, typer.Option("--rtt", metavar="TIME", help="Round trip of your users.")],
+    metric: Annotated[str | None, typer.Option("--metric", help="A time of the run, if it measured several.")] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
+) -> None:
+    """Predict a time at another site: the law of a run, your machine's T0, your users' round trip."""
+    from slownet.predicting import run_and_show
+
+    run_and_show(run, metric, t0, rtt, as_json)
 
 
 @app.command("mininet", context_settings={"ignore_unknown_options": True, "allow_interspersed_args": False})

@@ -49,6 +49,10 @@ class ExperimentError(SlownetError):
     """An experiment, a cell or a metric that is not there, or one that is described wrongly."""
 
 
+class TooFewError(ExperimentError):
+    """Fewer values than an answer takes."""
+
+
 class LabError(SlownetError):
     """The lab cannot be built or booted, or it died."""
 

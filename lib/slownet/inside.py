@@ -22,10 +22,10 @@ from slownet.samples import Sample, SampleLog, cell_key
 
 
 def main(argv: list[str]) -> int:
-    """Runs the job (JSON: experiment, directory, cells). Returns the exit status: 2 after an error event."""
+    """Runs the job (JSON: experiment, directory, cells, first: where to begin). Returns the exit status: 2 after an error."""
     job = json.loads(argv[0])
     try:
-        run(find(job["experiment"]), Path(job["directory"]), job["cells"])
+        run(find(job["experiment"]), Path(job["directory"]), job["cells"], job.get("first", 0))
     except SlownetError as error:
         tell("error", line=error.line, log=getattr(error, "log", ""))
         return 2
@@ -37,12 +37,12 @@ def tell(event: str, **values: Any) -> None:
     print(json.dumps({"event": event, **values}), flush=True)
 
 
-def run(experiment: Experiment, directory: Path, cells: list[Cell]) -> None:
-    """Measures the cells that the directory lacks. A cell that fails is marked so, and the others go on."""
+def run(experiment: Experiment, directory: Path, cells: list[Cell], first: int = 0) -> None:
+    """Measures the cells from the first on that the directory lacks. A cell that fails is marked so, and the others go on."""
     began = time.monotonic()
     with SampleLog(directory) as log:
         done = log.resume()
-        todo = [(index, cell) for index, cell in enumerate(cells) if (cell_key(cell), index) not in done]
+        todo = [(index, cell) for index, cell in enumerate(cells) if index >= first and (cell_key(cell), index) not in done]
         if not todo:
             return
         with Network(experiment.topology) as net:
@@ -72,6 +72,8 @@ def measure(experiment: Experiment, net: Network, service: Any, cell: Cell, log:
         sample["metrics"] = dict(record.metrics())
         sample["facts"] = dict(getattr(record, "facts", dict)())
         sample["raw"].append(log.raw(f"{index:03}-{sample['tool']}.txt", _transcript(record)))
+        for name, content in getattr(record, "files", {}).items():
+            sample["raw"].append(log.raw(f"{index:03}-{sample['tool']}.{name}", content))
     except (ToolError, ServiceError, NetworkError) as error:
         sample |= {"status": "failed", "error": str(error)}
         raw = getattr(error, "raw", "")

@@ -8,13 +8,17 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable
 from dataclasses import dataclass
+from functools import cached_property
 
 from slownet.errors import SlownetError
-from slownet.stats import Summary, t_quantile
+from slownet.stats import Summary, from_error, welch
+from slownet.units import duration
 
 MSS = 1448  # 1500 B Ethernet less IPv4 (20), TCP (20) and the timestamp option (12)
 INITIAL_WINDOW = 10  # segments, RFC 6928
 NOISE = 1e-12  # a relative misfit below this is floating point, not measurement
+ENOUGH = 10  # degrees of freedom
+SIGNIFICANT = 0.01
 
 
 @dataclass(frozen=True)
@@ -68,23 +72,66 @@ class Law:
         spread = math.fsum(w * (d - middle) ** 2 for w, d in pairs)
         return [w * (d - middle) / spread for w, d in pairs]
 
-    def _combine(self, factors: list[float], mean: float) -> Summary:
-        """The interval of a weighted sum of the times: the wider of two.
+    def predict(self, T0: float | str, rtt: float | str) -> Summary:  # noqa: N803
+        """The time of another place: this law's k, its own time without delay and its users' round trip.
 
-        One is propagated from the points' own intervals (Zou and Donner, 2008: half widths add in
-        quadrature), the other is the t interval from the residuals, which needs three points or more.
+        Both as a text with its unit (``"12.3ms"``) or a number in ms; ``T0`` is taken as exact. Raises UnitError, and
+        SlownetError for a negative number.
         """
-        halves: list[float] = []
-        if all(time.known for time in self.times):
-            halves.append(math.hypot(*(f * t.half_width for f, t in zip(factors, self.times, strict=True))))
+        start, delay = _milliseconds("T0", T0), _milliseconds("rtt", rtt)
+        return self.k.scaled(delay).plus(start)
+
+    def lack_of_fit(self) -> LackOfFit:
+        """Whether the points lie as near to the line as their own intervals say: see `LackOfFit`."""
         degrees = len(self.times) - 2
-        if degrees > 0:
+        misfit = self._real_residuals()
+        worst = max((abs(r) / abs(t.mean) for r, t in zip(self.residuals, self.times, strict=True) if t.mean), default=0.0)
+        if degrees < 1:
+            return LackOfFit(math.nan, 0, 0, math.nan, worst)
+        if not all(time.known for time in self.times):
+            return LackOfFit(math.nan, degrees, 0, math.nan, worst)
+        errors = [time.error for time in self.times]
+        if any(r and not e for r, e in zip(misfit, errors, strict=True)):
+            return LackOfFit(math.inf, degrees, math.fsum(time.freedom for time in self.times), 0.0, worst)
+        shares = self._shares()
+        parts = ((e * math.sqrt(share), t.freedom) for e, share, t in zip(errors, shares, self.times, strict=True))
+        noise, within = welch(*parts)
+        seen = math.fsum(w * r * r for w, r in zip(self.weights, misfit, strict=True))
+        f = seen / noise**2 if seen else 0.0
+        return LackOfFit(f, degrees, within, _f_tail(f, degrees, within), worst)
+
+    def _shares(self) -> list[float]:
+        """What each point's own variance adds to the expected sum of weighted squared residuals."""
+        total, middle = math.fsum(self.weights), self._middle()
+        pairs = list(zip(self.weights, self.delays, strict=True))
+        spread = math.fsum(w * (d - middle) ** 2 for w, d in pairs)
+        return [w * (1 - w / total - w * (d - middle) ** 2 / spread) for w, d in pairs]
+
+    def _combine(self, factors: list[float], mean: float) -> Summary:
+        """The interval of a weighted sum of the times.
+
+        It comes from the points' own errors (Satterthwaite's degrees of freedom) while the points lie on a line as far
+        as these tell. Where they do not, or say nothing of themselves, it comes from the residuals, which takes three
+        points or more; the wider of the two then.
+        """
+        confidence, n = self.times[0].confidence, sum(time.n for time in self.times)
+        found: list[Summary] = []
+        if all(time.known for time in self.times):
+            pairs = zip(factors, self.times, strict=True)
+            error, freedom = welch(*((abs(f) * t.error, t.freedom) for f, t in pairs))
+            found.append(from_error(mean, error, n, freedom, confidence))
+        if len(self.times) > 2 and (not found or self.bent):
+            degrees = len(self.times) - 2
             misfit = [w * r * r for w, r in zip(self.weights, self._real_residuals(), strict=True)]
             spread = math.fsum(f * f / w for f, w in zip(factors, self.weights, strict=True))
-            error = math.sqrt(math.fsum(misfit) / degrees * spread)
-            halves.append(t_quantile(degrees) * error if error else 0.0)
-        half = max(halves, default=math.inf)
-        return Summary(mean, mean - half, mean + half, sum(time.n for time in self.times))
+            found.append(from_error(mean, math.sqrt(math.fsum(misfit) / degrees * spread), n, degrees, confidence))
+        return max(found, key=lambda each: each.half_width, default=Summary(mean, -math.inf, math.inf, n, 0, confidence))
+
+    @cached_property
+    def bent(self) -> bool:
+        """Whether the points are further from the line than their own errors explain (1 % of straight ones are)."""
+        p = self.lack_of_fit().p
+        return not math.isnan(p) and p < SIGNIFICANT
 
     def _real_residuals(self) -> list[float]:
         """The residuals, zero where they are no more than the rounding of a float."""
@@ -92,10 +139,29 @@ class Law:
         return [each if abs(each) > floor else 0.0 for each in self.residuals]
 
 
+@dataclass(frozen=True)
+class LackOfFit:
+    """The test of a law's straightness: the points' distance from it against what varies within a point.
+
+    ``f`` with its two degrees of freedom and ``p``, its tail; a small ``p`` says that the line does not fit. nan where
+    two points, or points without an interval, cannot tell; ``f`` is inf and ``p`` 0 where exact points miss the line. A
+    long measurement sees any bend, so judge by ``worst`` too: the largest residual as a part of its time.
+    Source: Draper and Smith, "Applied regression analysis", 1998, 2.1; unequal errors as Brown and Forsythe, "The small sample
+    behavior of some statistics which test the equality of several means", 1974, take them.
+    """
+
+    f: float
+    degrees: float
+    within: float
+    p: float
+    worst: float
+
+
 def fit(points: Iterable[tuple[float, Summary]]) -> Law:
     """The law through ``(delay, time)`` points by weighted least squares.
 
-    Weights are 1 / half width squared when every point has an interval of some width, else equal.
+    Weights are 1 / half width squared when every point has an interval of some width that rests on ``ENOUGH`` values or
+    more, else equal: a weight guessed from few values is worse than none.
     Two points give the line through them. Raises SlownetError with fewer than two different delays.
     """
     pairs = sorted(points, key=lambda point: point[0])
@@ -103,7 +169,7 @@ def fit(points: Iterable[tuple[float, Summary]]) -> Law:
         given = ", ".join(f"{delay:g}" for delay, _ in pairs) or "none"
         raise SlownetError(f"no law from these delays: {given}", fix="measure at two different delays")
     delays, times = zip(*pairs, strict=True)
-    if all(0 < time.half_width < math.inf for time in times):
+    if all(0 < time.half_width < math.inf and time.freedom >= ENOUGH for time in times):
         widest = max(time.half_width for time in times)
         return Law(delays, times, tuple((widest / time.half_width) ** 2 for time in times))
     return Law(delays, times, (1.0,) * len(times))
@@ -133,3 +199,16 @@ def round_trips(size_bytes: int, new_connection: bool = True, initial_window: in
 def _at_least(name: str, value: int, least: int) -> None:
     if value < least:
         raise SlownetError(f"{name} is {value}", "in round_trips", f"give {least} or more")
+
+
+def _f_tail(f: float, degrees: float, within: float) -> float:
+    from scipy.special import fdtrc
+
+    return float(fdtrc(degrees, within, f))
+
+
+def _milliseconds(name: str, value: float | str) -> float:
+    ms = duration(value) * 1000 if isinstance(value, str) else float(value)
+    if not 0 <= ms < math.inf:
+        raise SlownetError(f"{name} is {value} ms", "in a prediction", "give 0 or more")
+    return ms

@@ -45,6 +45,40 @@ def database_delay() -> dict[str, Any]:
     return _series("web_db", baseline="client_web")
 
 
+def nagle_patterns() -> dict[str, Any]:
+    """The stall of the pattern that the article timed; of the others it says "fine" without a number."""
+    source = article("nagle-delayed-ack")
+    rows = [{"pattern": "write-write-read", "exchange_ms": 1000 * source["stall_s"]}]
+    return {"metric": "exchange_ms", "title": source["title"], "rows": rows}
+
+
+def nagle_proxy() -> dict[str, Any]:
+    """A page of 1200 queries, past the proxy and through it, in s."""
+    source = article("nagle-delayed-ack")
+    seconds = source["page_seconds"]
+    rows = [{"way": "direct", "page_s": seconds["direct"]}, {"way": "proxy", "page_s": seconds["through_proxy"]}]
+    return {"metric": "page_s", "title": source["title"], "rows": rows}
+
+
+def crafted_segments() -> dict[str, Any]:
+    """The same stall, beside the ACK that causes it."""
+    source = article("nagle-delayed-ack")
+    rows = [{"listener": "answered", "delayed_ack_ms": 1000 * source["stall_s"]}]
+    return {"metric": "delayed_ack_ms", "title": source["title"], "rows": rows}
+
+
+def sync_pipeline() -> dict[str, Any]:
+    """The copy of the article has no times of a row: 4 h in two rooms and 15 min in one are a ratio, 16."""
+    source = article("oltp-latency")
+    return {"metric": "steady_row_ms", "title": source["title"], "rows": []}
+
+
+def pipeline_ratio() -> float:
+    """How many times longer the article's copy took between two rooms."""
+    pipeline = article("oltp-latency")["pipeline"]
+    return float(pipeline["different_rooms_h"] * 60 / pipeline["same_room_min"])
+
+
 def times(series: Mapping[str, Any]) -> dict[str, float]:
     """``{"10ms": 51.825, ...}``: the article's times in ms at its delays, without the undelayed one."""
     return {f"{row['rtt_ms']:g}ms": row[METRIC] for row in series["rows"] if row["rtt_ms"]}

@@ -13,7 +13,8 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
-from slownet.errors import ExperimentError, SlownetError, nearest
+from slownet import readings
+from slownet.errors import ExperimentError, SlownetError, TooFewError, nearest
 from slownet.samples import (
     RUN,
     Sample,
@@ -24,7 +25,7 @@ from slownet.samples import (
     read_samples,
     write_run_json,
 )
-from slownet.stats import Summary, pooled
+from slownet.stats import CONFIDENCE, Summary, percentile, pooled
 
 __all__ = [
     "Cell",
@@ -32,11 +33,13 @@ __all__ = [
     "RunData",
     "SampleLog",
     "cell_key",
+    "gather",
     "load",
     "new_run_directory",
     "write_run_json",
 ]
 
+SUPPORTED, REFUTED, INCONCLUSIVE = "supported", "refuted", "inconclusive"
 PARQUET = "samples.parquet"
 PLAIN = (
     *("experiment", "index", "tool", "status", "error"),
@@ -45,7 +48,7 @@ PLAIN = (
 """What samples.parquet takes from a sample as it is."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Judgement:
     """What a claim says about a run.
 
@@ -61,6 +64,24 @@ class Judgement:
     high: float | None
     margin: tuple[float | None, float | None]
     text: str
+    cells: tuple[Mapping[str, Any], ...] = ()
+    """The labels of the cells that it rests on; empty for all of the run."""
+    confidence: float = CONFIDENCE
+    """Of the interval."""
+    setting: str = ""
+    """What the numbers were measured under: the verified round trips and the clock."""
+
+    def __bool__(self) -> bool:
+        """Whether the claim is supported, for ``assert``."""
+        return self.verdict == SUPPORTED
+
+    def __str__(self) -> str:
+        """All of it in one line."""
+        known = self.low is not None and self.high is not None and self.low != self.high
+        interval = f"{100 * self.confidence:g} % interval {self.low:.4g} to {self.high:.4g}" if known else ""
+        return "; ".join(filter(None, (f"{self.verdict}: {self.name}: {self.text}", interval, self.setting)))
+
+    __repr__ = __str__
 
     def to_json(self) -> dict[str, Any]:
         """A dict that JSON can hold, None for what is not finite."""
@@ -73,7 +94,8 @@ class Judgement:
         least, most = record.get("margin") or (None, None)
         known: dict[str, Any] = {name: record.get(name) for name in ("measured", "expected", "low", "high")}
         known |= {"name": record["name"], "verdict": record["verdict"], "text": record.get("text", "")}
-        return cls(**known, margin=(least, most))
+        known |= {name: record[name] for name in ("confidence", "setting") if name in record}
+        return cls(**known, margin=(least, most), cells=tuple(record.get("cells") or ()))
 
 
 @dataclass(frozen=True)
@@ -82,11 +104,11 @@ class Cell:
 
     label: Mapping[str, Any]
     """As the experiment wrote it: ``{"rtt": "10ms"}``."""
-    condition: Mapping[str, float]
-    """In numbers, the unit in the name: ``{"rtt_ms": 10.0}``."""
+    condition: Mapping[str, Any]
+    """In numbers, the unit in the name: ``{"rtt_ms": 10.0}``; a text where the condition is none of those."""
     samples: tuple[Sample, ...]
     metrics: Mapping[str, Summary]
-    """Over the samples that are ok."""
+    """Over the samples that are ok, each without its warm-up."""
 
     @property
     def error(self) -> str | None:
@@ -118,6 +140,34 @@ class Cell:
             return self.metrics[metric]
         raise ExperimentError(f"no metric '{metric}'", f"in cell {self.title}", nearest(metric, self.metrics))
 
+    def percentile(self, metric: str, percent: float, confidence: float) -> Summary:
+        """A percentile of the single values of all samples. Raises TooFewError, ExperimentError where none were kept."""
+        self.summary(metric)
+        values, where = readings.values(self.samples, metric), f"in cell {self.title}"
+        if values is None:
+            kept = [name for name in self.metrics if readings.values(self.samples, name) is not None]
+            fix = f"those of {', '.join(kept) or 'no metric'} were kept"
+            raise ExperimentError(f"metric '{metric}' has no single values", where, fix)
+        try:
+            return percentile(values, percent, confidence)
+        except TooFewError as error:
+            raise TooFewError(error.what, f"{metric} {where}", error.fix) from error
+
+    @property
+    def repetitions(self) -> int:
+        """How many samples are ok."""
+        return sum(sample.get("status") == "ok" for sample in self.samples)
+
+    @property
+    def warm_up(self) -> Mapping[str, int]:
+        """How many values were left out as warm-up, by metric; they stay in the samples."""
+        return readings.counts(self.samples, self.metrics, readings.dropped)
+
+    @property
+    def outliers(self) -> Mapping[str, int]:
+        """How many values are far out, by metric; all of them count in the summaries."""
+        return readings.counts(self.samples, self.metrics, readings.far_out)
+
     def to_json(self) -> dict[str, Any]:
         """The cell as run.json and ``--json`` hold it."""
         return {
@@ -125,6 +175,9 @@ class Cell:
             "metrics": {name: summary.to_json() for name, summary in self.metrics.items()},
             "verified_rtt_ms": self.verified_rtt_ms,
             "status": self.status,
+            "repetitions": self.repetitions,
+            "warm_up": dict(self.warm_up),
+            "outliers": dict(self.outliers),
         }
 
 
@@ -137,6 +190,58 @@ class RunData:
     facts: Mapping[str, Any]
     cells: tuple[Cell, ...]
     claims: tuple[Judgement, ...] = field(default=())
+    confidence: float = CONFIDENCE
+    """Of the intervals of the cells' summaries."""
+
+    def at_confidence(self, confidence: float) -> RunData:
+        """The same run with other intervals."""
+        cells = (
+            replace(cell, metrics={name: each.at_confidence(confidence) for name, each in cell.metrics.items()})
+            for cell in self.cells
+        )
+        return replace(self, cells=tuple(cells), confidence=confidence)
+
+    def where(self, at: Mapping[str, Any] | None) -> RunData:
+        """The same run with only the cells where the conditions have these values: ``{"loss": "1%"}``; None is all.
+
+        Raises ExperimentError with what there is when no cell has.
+        """
+        wanted = at or {}
+        cells = tuple(c for c in self.cells if all(n in c.label and readings.alike(c.label[n], v) for n, v in wanted.items()))
+        if cells or not wanted:
+            return replace(self, cells=cells)
+        where = f"in experiment {self.experiment}"
+        names = {name for cell in self.cells for name in cell.label}
+        for name in wanted:
+            if name not in names:
+                raise ExperimentError(f"no condition '{name}'", where, nearest(name, names))
+        what = "no cell at " + ", ".join(f"{name} {value}" for name, value in wanted.items())
+        raise ExperimentError(what, where, "measured were " + "; ".join(cell.title for cell in self.cells))
+
+    def at(self, label: Mapping[str, Any]) -> Cell:
+        """The one cell where the conditions have these values, or no others at all than these.
+
+        Raises ExperimentError with what there is, also for more than one.
+        """
+        exact = [cell for cell in self.cells if cell_key(cell.label) == cell_key(label)]
+        cells = exact or self.where(label).cells
+        if len(cells) == 1:
+            return cells[0]
+        what = f"{len(cells)} cells at {', '.join(f'{name} {value}' for name, value in label.items()) or 'any condition'}"
+        raise ExperimentError(what, f"in experiment {self.experiment}", "name one: " + "; ".join(c.title for c in cells))
+
+    def start_of(self, label: Mapping[str, Any]) -> Cell:
+        """The baseline that a cell is compared with: the conditions named as in the first cell, the others its own."""
+        first = (self.facts.get("planned") or [each.label for each in self.cells])[0]
+        kept = {name: value for name, value in self.at(label).label.items() if name not in label}
+        return self.at(kept | {name: first[name] for name in label if name in first})
+
+    @property
+    def setting(self) -> str:
+        """Verified round trips and clock in one line, for a judgement."""
+        pinged = [f"{cell.verified_rtt_ms:.2f}" for cell in self.cells if cell.verified_rtt_ms is not None]
+        verified = f"verified RTT {', '.join(pinged)} ms" if pinged else ""
+        return ", ".join(filter(None, (verified, clock(self.facts))))
 
     @property
     def failed(self) -> tuple[Cell, ...]:
@@ -155,7 +260,11 @@ class RunData:
             if name not in cell.condition:
                 known = nearest(name, cell.condition)
                 raise ExperimentError(f"no condition '{name}'", f"in experiment {self.experiment}", known)
-            pairs.append((float(cell.condition[name]), cell))
+            value = cell.condition[name]
+            if not isinstance(value, (int, float)):
+                what = f"{name} {value} is no number"
+                raise ExperimentError(what, f"in experiment {self.experiment}", "name a cell by its conditions")
+            pairs.append((float(value), cell))
         pairs.sort(key=lambda pair: pair[0])
         for (value, _), (following, _) in pairwise(pairs):
             if value == following:
@@ -242,6 +351,12 @@ def load(directory: Path | str) -> RunData:
     samples = read_samples(directory)
     if not facts and not samples:
         raise SlownetError("no run here", f"in {directory}", "give a directory that holds run.json")
+    return gather(samples, facts, directory)
+
+
+def gather(samples: Iterable[Sample], facts: Mapping[str, Any], directory: Path = Path()) -> RunData:
+    """A run of samples that may never have been on disk."""
+    samples = list(samples)
     by_cell: dict[str, list[Sample]] = {}
     for sample in samples:
         by_cell.setdefault(cell_key(sample["cell"]), []).append(sample)
@@ -250,10 +365,16 @@ def load(directory: Path | str) -> RunData:
     return RunData(directory, str(name or "unnamed"), facts, tuple(map(_cell, by_cell.values())), claims)
 
 
+def clock(facts: Mapping[str, Any]) -> str:
+    """The clock of a run: ``virtual clock, TDF 4``."""
+    kind = f"{facts['clock']} clock" if facts.get("clock") else "clock not recorded"
+    return f"{kind}, TDF {facts['tdf']}" if facts.get("tdf") is not None else kind
+
+
 def _cell(samples: list[Sample]) -> Cell:
     good = [sample for sample in samples if sample.get("status") == "ok"]
     names = dict.fromkeys(name for sample in good for name in sample.get("metrics") or {})
-    metrics = {name: pooled(s["metrics"][name] for s in good if name in s["metrics"]) for name in names}
+    metrics = {name: pooled(readings.settled(samples, name)) for name in names}
     return Cell(samples[0]["cell"], samples[0].get("condition") or {}, tuple(samples), metrics)
 
 

@@ -15,14 +15,16 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from slownet import __version__, result
-from slownet.claim import INCONCLUSIVE, REFUTED, Judgement
+from slownet import __version__, result, sampling
+from slownet.claim import DECIDING, INCONCLUSIVE, REFUTED, Judgement
 from slownet.errors import ExperimentError, ServiceError, SlownetError
 from slownet.experiment import Cell, Experiment, find
 from slownet.lab.boot import Share
 from slownet.lab.place import PACKAGE, Place
 from slownet.result import RunData
+from slownet.sampling import Rule
 
+ONCE_DECIDED = Rule()
 Follow = Callable[[str, Mapping[str, Any]], None]
 
 
@@ -33,7 +35,11 @@ class Plan:
     experiment: Experiment
     directory: Path
     cells: list[Cell]
+    """In the order in which they are measured; a repetition adds its own."""
     facts: dict[str, Any]
+    rule: Rule = ONCE_DECIDED
+    first: int = 0
+    """Where the repetition that is to be measured begins."""
 
 
 def check(names: Sequence[str], chosen: Mapping[str, Sequence[str]]) -> None:
@@ -42,7 +48,7 @@ def check(names: Sequence[str], chosen: Mapping[str, Sequence[str]]) -> None:
         find(name).cells(chosen)
 
 
-def plan(name: str, place: Place, root: Path, chosen: Mapping[str, Sequence[str]]) -> Plan:
+def plan(name: str, place: Place, root: Path, chosen: Mapping[str, Sequence[str]], rule: Rule = ONCE_DECIDED) -> Plan:
     """The plan of a new run, with its run directory. Raises SlownetError."""
     experiment = find(name)
     cells = experiment.cells(chosen)
@@ -60,15 +66,18 @@ def plan(name: str, place: Place, root: Path, chosen: Mapping[str, Sequence[str]
         "argv": sys.argv,
         "published": experiment.published,
         "planned": cells,
+        "sampling": rule.to_json(),
     }
     result.write_run_json(directory, facts)
-    return Plan(experiment, directory, cells, facts)
+    return Plan(experiment, directory, cells, facts, rule)
 
 
 def resume(directory: Path) -> Plan:
     """The plan of a run that did not end. Raises SlownetError."""
     facts = _facts(directory)
-    return Plan(find(facts["source"]), directory.resolve(), facts["planned"], facts)
+    return Plan(
+        find(facts["source"]), directory.resolve(), facts["planned"], facts, Rule.from_json(facts.get("sampling") or {})
+    )
 
 
 def where_it_ran(directory: Path) -> tuple[str, str, str | None]:
@@ -87,10 +96,23 @@ def _facts(directory: Path) -> dict[str, Any]:
 
 
 def execute(plans: Sequence[Plan], place: Place, follow: Follow) -> list[RunData]:
-    """Runs the plans: labs side by side on the virtual clock, one after the other where they would disturb each other.
+    """Runs the plans, again and again while their claims are open and their rules allow it; judges and records each.
 
-    Judges and records each. `follow(experiment's name, event)` sees the progress. The first error is raised after all
-    have ended; what was measured is on disk by then.
+    `follow(experiment's name, event)` sees the progress.
+    """
+    began, open_plans = time.monotonic(), list(plans)
+    while open_plans:
+        round_began = time.monotonic()
+        _measure_all(open_plans, place, follow)
+        ended = time.monotonic()
+        open_plans = _still_open(plans, open_plans, ended - began, ended - round_began, follow)
+    return judge([result.load(each.directory) for each in plans], plans)
+
+
+def _measure_all(plans: Sequence[Plan], place: Place, follow: Follow) -> None:
+    """One repetition: labs side by side on the virtual clock, one after the other where they would disturb each other.
+
+    The first error is raised after all have ended; what was measured is on disk by then.
     """
     side_by_side = place.kind == "lab" and place.clock.kind == "virtual"
     with ThreadPoolExecutor(max_workers=min(len(plans), os.cpu_count() or 1) if side_by_side else 1) as pool:
@@ -98,22 +120,46 @@ def execute(plans: Sequence[Plan], place: Place, follow: Follow) -> list[RunData
         errors = [error for future in futures if (error := future.exception())]
     if errors:
         raise errors[0]
-    return judge([result.load(each.directory) for each in plans], plans)
+
+
+def _still_open(plans: Sequence[Plan], measured: Sequence[Plan], spent_s: float, round_s: float, follow: Follow) -> list[Plan]:
+    """The plans that go on, with the cells of their next repetition; the record of each says why it does or does not."""
+    runs = {each.experiment.name: result.load(each.directory) for each in plans}
+    again = []
+    for each in measured:
+        name = each.experiment.name
+        decision = sampling.decide(runs[name], each.experiment.judged_by, runs, each.rule, spent_s, round_s)
+        each.first = len(each.cells)
+        each.cells = [*each.cells, *(dict(cell) for cell in decision.cells)]
+        each.facts |= {
+            "planned": each.cells,
+            "sampling": {**each.rule.to_json(), "confidence": decision.confidence, "why": decision.why},
+        }
+        result.write_run_json(each.directory, each.facts)
+        if decision.cells:
+            follow(name, {"event": "planned", "cells": len(each.cells), "why": decision.why})
+            again.append(each)
+    return again
 
 
 def judge(runs: Sequence[RunData], plans: Sequence[Plan]) -> list[RunData]:
     """The runs with their claims' verdicts, written with samples.parquet and report.html."""
     from slownet.report.page import write_report
 
-    siblings = {run.experiment: run for run in runs}
+    sure = {run.experiment: run.at_confidence(_confidence(run)) for run in runs}
     judged = []
     for run, each in zip(runs, plans, strict=True):
-        done = run.judged(_judgements(run, each, siblings))
+        done = run.judged(_judgements(sure[run.experiment], each, sure))
         done.save()
         done.write_parquet()
         write_report(done)
         judged.append(done)
     return judged
+
+
+def _confidence(run: RunData) -> float:
+    """Of the intervals that the verdicts rest on: that of the last look."""
+    return float((run.facts.get("sampling") or {}).get("confidence", DECIDING))
 
 
 def status(runs: Sequence[RunData]) -> int:
@@ -123,7 +169,8 @@ def status(runs: Sequence[RunData]) -> int:
 
 
 def _judgements(run: RunData, each: Plan, siblings: Mapping[str, RunData]) -> list[Judgement]:
-    whole = each.cells == each.experiment.cells()
+    own = each.experiment.cells()
+    whole = each.cells[: len(own)] == own and all(cell in own for cell in each.cells)
     judgements = []
     for claim in each.experiment.judged_by:
         try:
@@ -151,7 +198,9 @@ def _measure(each: Plan, place: Place, follow: Follow) -> None:
         follow(name, event)
 
     began = time.monotonic()
-    job = json.dumps({"experiment": each.facts["source"], "directory": str(each.directory), "cells": each.cells})
+    job = json.dumps(
+        {"experiment": each.facts["source"], "directory": str(each.directory), "cells": each.cells, "first": each.first}
+    )
     code = place.run(
         [place.python, "-m", "slownet.inside", job],
         shares=_shares(each),
@@ -159,7 +208,8 @@ def _measure(each: Plan, place: Place, follow: Follow) -> None:
         stdout=_lines(on_line),
         stderr=complaints.extend,
     )
-    each.facts |= {"wall_s": round(time.monotonic() - began, 3), "virtual_s": span.get("virtual_s")}
+    spans = {"wall_s": round(time.monotonic() - began, 3), "virtual_s": span.get("virtual_s")}
+    each.facts |= {name: _added(each.facts.get(name), seconds) for name, seconds in spans.items()}
     result.write_run_json(each.directory, each.facts)
     if complaints:
         (each.directory / "stderr.txt").write_bytes(complaints)
@@ -170,6 +220,11 @@ def _measure(each: Plan, place: Place, follow: Follow) -> None:
     if code:
         last = complaints.decode(errors="replace").strip().splitlines()[-1:] or [f"status {code}"]
         raise SlownetError(f"{name} broke off: {last[0]}", where=f"see {each.directory}/stderr.txt")
+
+
+def _added(before: float | None, seconds: float | None) -> float | None:
+    """The time of all repetitions so far."""
+    return seconds if before is None else before + (seconds or 0.0)
 
 
 def _shares(each: Plan) -> list[Share]:

@@ -16,13 +16,20 @@ from slownet.errors import ExperimentError, SlownetError, nearest
 from slownet.experiment import discover
 from slownet.lab.place import Interrupts, Place
 from slownet.report import table
+from slownet.sampling import Rule
 
 
 def run_and_show(
-    names: Sequence[str], place: Place, root: Path, vary: Sequence[str], resume: Path | None, as_json: bool
+    names: Sequence[str],
+    place: Place,
+    root: Path,
+    vary: Sequence[str],
+    resume: Path | None,
+    as_json: bool,
+    rule: Rule = runs.ONCE_DECIDED,
 ) -> int:
     """Runs, judges and prints; returns the exit status. Raises SlownetError."""
-    plans = _plans(names, place, root, vary, resume)
+    plans = _plans(names, place, root, vary, resume, rule)
     try:
         with Interrupts(place) as interrupts, Follower(plans) as follower:
             done = runs.execute(plans, place, follower)
@@ -43,7 +50,9 @@ def run_and_show(
     return runs.status(done)
 
 
-def _plans(names: Sequence[str], place: Place, root: Path, vary: Sequence[str], resume: Path | None) -> list[runs.Plan]:
+def _plans(
+    names: Sequence[str], place: Place, root: Path, vary: Sequence[str], resume: Path | None, rule: Rule
+) -> list[runs.Plan]:
     if resume:
         if names or vary:
             raise ExperimentError(
@@ -54,7 +63,7 @@ def _plans(names: Sequence[str], place: Place, root: Path, vary: Sequence[str], 
         raise ExperimentError("which experiment?", fix=nearest("", discover()))
     chosen = _chosen(vary)
     runs.check(names, chosen)
-    return [runs.plan(name, place, root, chosen) for name in dict.fromkeys(names)]
+    return [runs.plan(name, place, root, chosen, rule) for name in dict.fromkeys(names)]
 
 
 def _chosen(vary: Sequence[str]) -> dict[str, list[str]]:
@@ -106,6 +115,8 @@ class Follower:
             self._progress.update(task, now="services up")
         elif event["event"] == "cell":
             self._progress.update(task, now=" ".join(f"{key} {value}" for key, value in event["cell"].items()))
+        elif event["event"] == "planned":
+            self._progress.update(task, total=event["cells"], now="booting again")
         elif event["event"] == "sample":
             self._progress.advance(task)
             if event["error"]:

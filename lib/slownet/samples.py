@@ -3,7 +3,8 @@
 Imported inside the lab, so standard library only. A sample is a dict with the keys::
 
     experiment, cell {"rtt": "10ms"}, condition {"rtt_ms": 10.0}, index (its place in the plan), tool,
-    status "ok" or "failed", error (a line or None), metrics {name: {"mean", "sd", "n"}},
+    status "ok" or "failed", error (a line or None), metrics {name: {"mean", "sd", "n",
+    and where known "values" [single ones], "ordered" true if they stand in time's order}},
     verified_rtt_ms, verified, raw [paths in the run directory], virtual_s, wall_s, facts {name: value}
 """
 
@@ -131,8 +132,8 @@ class SampleLog:
         except OSError as error:
             raise SlownetError(f"cannot write samples, {error.strerror}", f"in {self.directory}") from error
 
-    def raw(self, name: str, text: str) -> str:
-        """Keep a tool's raw output as ``raw/<name>``; return that path, relative to the run directory.
+    def raw(self, name: str, content: str | bytes) -> str:
+        """Keep a tool's raw output, a text or bytes, as ``raw/<name>``; return that path, relative to the run directory.
 
         Nothing is overwritten: if the name is taken, ``-2``, ``-3``... goes before its suffix.
         """
@@ -142,8 +143,8 @@ class SampleLog:
         path, number = self.directory / RAW / name, 1
         while True:
             try:
-                with open(path, "x", encoding="utf-8", errors="surrogateescape") as file:
-                    file.write(text)
+                with open(path, "xb") as file:
+                    file.write(content if isinstance(content, bytes) else content.encode(errors="surrogateescape"))
                 return f"{RAW}/{path.name}"
             except FileExistsError:
                 number += 1

@@ -3,7 +3,6 @@
 import contextlib
 import fcntl
 import os
-import pty
 import select
 import signal
 import struct
@@ -13,6 +12,7 @@ import time
 
 import pytest
 from conftest import PATIENCE_S, SLOWNET
+from terminal import Terminal
 
 READY = b"ready\n"
 
@@ -120,47 +120,6 @@ def test_a_signal_that_is_ignored_stays_so(execute):
         assert process.stdout.readline() == READY
         process.send_signal(signal.SIGHUP)
         assert process.stdout.read() == b"done\n"
-
-
-class Terminal:
-    """A terminal with a program on it."""
-
-    def __init__(self, words, rows=31, columns=97, cwd=None):
-        pid, self.fd = pty.fork()
-        if not pid:
-            if cwd:
-                os.chdir(cwd)
-            fcntl.ioctl(0, termios.TIOCSWINSZ, struct.pack("HHHH", rows, columns, 0, 0))
-            os.execvp(words[0], words)
-        self.pid = pid
-        self.text = b""
-
-    def until(self, wanted):
-        deadline = time.monotonic() + PATIENCE_S
-        while wanted not in self.text:
-            assert time.monotonic() < deadline, self.text
-            if select.select([self.fd], [], [], 1)[0]:
-                try:
-                    data = os.read(self.fd, 4096)
-                except OSError:
-                    data = b""
-                assert data, self.text
-                self.text += data
-        found, _, self.text = self.text.partition(wanted)
-        return found
-
-    def write(self, data):
-        os.write(self.fd, data)
-
-    def end(self):
-        """The exit status, and what was printed to the end."""
-        with contextlib.suppress(OSError):
-            while data := os.read(self.fd, 4096):
-                self.text += data
-        return os.waitstatus_to_exitcode(os.waitpid(self.pid, 0)[1]), self.text
-
-    def settings(self):
-        return termios.tcgetattr(self.fd)
 
 
 @pytest.fixture

@@ -2,9 +2,9 @@ import math
 
 import pytest
 
-from slownet.errors import SlownetError
-from slownet.law import fit, round_trips
-from slownet.stats import Summary
+from slownet.errors import SlownetError, UnitError
+from slownet.law import Law, fit, round_trips
+from slownet.stats import Summary, from_error, from_moments, t_quantile
 
 ARTICLE = [(0, 12.323), (10, 51.825), (40, 173.318), (120, 491.918)]
 
@@ -25,10 +25,11 @@ def test_two_points_give_the_line_through_them():
 def test_two_points_pass_their_intervals_on():
     law = fit([(0.0, within(12.323, 0.3)), (10.0, within(51.825, 0.4))])
     assert law.k.mean == pytest.approx(3.9502)
-    assert law.k.half_width == pytest.approx(0.05)  # hypot(0.3, 0.4) / 10
+    # hypot(0.3, 0.4) / 10, with t of Satterthwaite's (9 + 16)**2 / (81 / 99 + 256 / 99) = 183.6 degrees, not of 99
+    assert law.k.half_width == pytest.approx(0.05 * t_quantile(99 * 625 / 337) / t_quantile(99))
     assert law.t0.half_width == pytest.approx(0.3)
     assert law.at(20.0).mean == pytest.approx(91.327)
-    assert law.at(20.0).half_width == pytest.approx(math.hypot(0.3, 0.8))
+    assert law.at(20.0).half_width == pytest.approx(math.hypot(0.3, 0.8), rel=0.01)
 
 
 def test_exact_points_off_the_line_get_the_interval_of_their_residuals():
@@ -60,7 +61,8 @@ def test_weights_follow_the_intervals():
 def test_wide_points_on_the_line_keep_their_own_width():
     law = fit([(0, within(10, 1)), (10, within(50, 1)), (20, within(90, 1))])
     assert law.k.mean == pytest.approx(4)
-    assert law.k.half_width == pytest.approx(math.sqrt(2) / 20)
+    assert law.k.half_width == pytest.approx(math.sqrt(2) / 20 * t_quantile(198) / t_quantile(99))
+    assert not law.bent
 
 
 def test_a_point_without_an_interval_leaves_two_points_undecided():
@@ -69,6 +71,49 @@ def test_a_point_without_an_interval_leaves_two_points_undecided():
     three = fit([(0, within(12, 0.3)), (10, unknown), (20, within(92, 0.3))])
     assert three.k.mean == pytest.approx(4.0)
     assert three.k.known  # from the residuals
+
+
+def test_the_lack_of_fit_of_the_bank_accounts():
+    """Neter, Kutner and others, "Applied linear statistical models", the bank example: F = 14.80 with 4 and 5 degrees."""
+    accounts = {75: (28, 42), 100: (112, 136), 125: (160, 150), 150: (152,), 175: (156, 124), 200: (124, 104)}
+    within = math.sqrt(1148 / 5)  # the pure error that all groups share
+    points = tuple(from_error(sum(g) / len(g), within / math.sqrt(len(g)), len(g), 5 / 6) for g in accounts.values())
+    law = Law(tuple(map(float, accounts)), points, tuple(float(len(group)) for group in accounts.values()))
+    assert (law.t0.mean, law.k.mean) == (pytest.approx(50.7225, abs=1e-4), pytest.approx(0.48670, abs=1e-5))
+    found = law.lack_of_fit()
+    assert (found.degrees, found.within) == (4, pytest.approx(5, rel=0.06))  # 5, if one variance were taken for granted
+    assert found.f == pytest.approx(14.80, abs=0.005)
+    assert found.p == pytest.approx(0.006, abs=0.002)
+    assert law.bent
+
+
+def test_exact_points_off_the_line_do_not_fit_and_on_it_do():
+    bent = fit((delay, within(time, 0.0)) for delay, time in ARTICLE).lack_of_fit()
+    assert (bent.f, bent.p) == (math.inf, 0.0)
+    assert bent.worst == pytest.approx(0.5857803 / 51.825)
+    straight = fit((delay, within(9.1 + 21.05 * delay, 0.0)) for delay in (0, 10, 40, 120)).lack_of_fit()
+    assert (straight.f, straight.p) == (0.0, 1.0)
+    assert math.isnan(fit([(0, within(1, 0)), (1, within(2, 0))]).lack_of_fit().p)
+
+
+def test_a_law_predicts_another_place():
+    law = fit([(0.0, within(9.0, 0.0)), (10.0, within(49.0, 0.0)), (120.0, within(489.0, 0.0))])
+    page = law.predict(T0="12.3ms", rtt="85ms")
+    assert page.mean == pytest.approx(12.3 + 4 * 85)
+    assert law.predict(12.3, 85).mean == page.mean
+    noisy = fit([(0.0, within(9.0, 0.3)), (10.0, within(49.0, 0.4))])
+    assert noisy.predict(12.3, 85).half_width == pytest.approx(85 * noisy.k.half_width)
+    with pytest.raises(UnitError, match="has no unit"):
+        law.predict(T0="12.3", rtt="85ms")
+    with pytest.raises(SlownetError, match=r"rtt is -1 ms, in a prediction: give 0 or more"):
+        law.predict(T0=1, rtt=-1)
+
+
+def test_the_law_at_another_confidence():
+    points = [(delay, from_moments(9 + 4 * delay, 0.5, 20)) for delay in (0.0, 10.0)]
+    usual = fit(points).k
+    surer = fit((delay, time.at_confidence(0.99)) for delay, time in points).k
+    assert surer.half_width / usual.half_width == pytest.approx(t_quantile(38, 0.99) / t_quantile(38))
 
 
 def test_one_delay_makes_no_law():

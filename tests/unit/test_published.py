@@ -29,3 +29,10 @@ def test_an_article_is_found_by_its_id():
     assert published.article("oltp-latency")["rows"][1]["latency_min"] == 210.14
     with pytest.raises(ExperimentError, match="did you mean 'wordpress-latency'"):
         published.article("wordpres-latency")
+
+
+def test_the_articles_on_nagle_and_on_the_pipeline():
+    assert published.nagle_patterns()["rows"] == [{"pattern": "write-write-read", "exchange_ms": pytest.approx(39.683)}]
+    assert [row["page_s"] for row in published.nagle_proxy()["rows"]] == [3.0, 40.0]
+    assert published.crafted_segments()["metric"] == "delayed_ack_ms"
+    assert published.pipeline_ratio() == 16.0

@@ -62,6 +62,9 @@ def test_json_for_the_command_line(directory):
         "metrics": {"time_per_request_ms": {"mean": 51.825, "low": 51.825, "high": 51.825, "n": 100}},
         "verified_rtt_ms": pytest.approx(10.06),
         "status": "ok",
+        "repetitions": 1,
+        "warm_up": {},
+        "outliers": {},
     }
     assert record["claims"][0]["high"] is None
     assert json.loads(json.dumps(record, allow_nan=False)) == record

@@ -87,6 +87,52 @@ def test_a_failed_cell_is_status_1(plan):
     assert run.status([done]) == 1
 
 
+class Repeating(FakePlace):
+    """A place that gives the times of one repetition after the other to the cells that it is asked for."""
+
+    def __init__(self, *rounds, sd=0.0):
+        super().__init__()
+        self.rounds, self.sd, self.jobs = list(rounds), sd, []
+
+    def run(self, argv, *, shares, env, stdout, stderr):
+        job = json.loads(argv[-1])
+        self.jobs.append(job)
+        times = self.rounds.pop(0)
+        asked = list(enumerate(job["cells"]))[job["first"] :]
+        self.samples = [sample(int(cell["rtt"][:-2]), times[cell["rtt"]], index) for index, cell in asked]
+        for each in self.samples:
+            each["metrics"]["time_per_request_ms"]["sd"] = self.sd
+        self.output = b'{"event": "end", "virtual_s": 7.5}\n'
+        return super().run(argv, shares=shares, env=env, stdout=stdout, stderr=stderr)
+
+
+def test_a_run_is_repeated_while_a_claim_is_open(plan):
+    seen = []
+    place = Repeating({"0ms": 5.0, "10ms": 46.0}, {"0ms": 5.01, "10ms": 45.99}, {"0ms": 5.0, "10ms": 46.0}, sd=30.0)
+    (done,) = run.execute([plan], place, lambda name, event: seen.append(event))
+    assert [job["first"] for job in place.jobs] == [0, 2, 4][: len(place.jobs)]
+    assert [cell["rtt"] for cell in place.jobs[1]["cells"]] == ["0ms", "10ms", "10ms", "0ms"]
+    assert [cell.repetitions for cell in done.cells] == [len(place.jobs)] * 2
+    assert done.claims[0].verdict == SUPPORTED
+    assert {"event": "planned", "cells": 4, "why": "1 repetition, 1 of 1 claim open"} in seen
+    facts = json.loads((plan.directory / "run.json").read_text())
+    assert facts["sampling"]["why"].startswith(f"{len(place.jobs)} repetitions: every claim is decided")
+    assert facts["virtual_s"] == 7.5 * len(place.jobs)
+    assert done.claims[0].confidence == facts["sampling"]["confidence"] > 0.99
+
+
+def test_as_often_as_told(tmp_path, monkeypatch):
+    monkeypatch.setattr(run, "find", lambda name: example)
+    each = run.plan("example", FakePlace(), tmp_path, {}, run.Rule(repeat=3))
+    place = Repeating(*[{"0ms": 5.0, "10ms": 45.0}] * 3)
+    (done,) = run.execute([each], place, lambda name, event: None)
+    assert [cell["rtt"] for cell in place.jobs[2]["cells"]] == ["0ms", "10ms", "10ms", "0ms", "0ms", "10ms"]
+    assert done.facts["sampling"] == {"repeat": 3, "budget_s": 300.0, "confidence": 0.99, "why": "3 repetitions, as told"}
+    assert done.cells[0].label == {"rtt": "0ms"}
+    assert run.resume(each.directory).rule == run.Rule(repeat=3)
+    assert run.resume(each.directory).cells == done.facts["planned"]
+
+
 def test_an_error_from_inside_keeps_its_log_lines(plan):
     event = {"event": "error", "line": "mariadb does not answer", "log": "one\ntwo"}
     with pytest.raises(ServiceError) as caught:

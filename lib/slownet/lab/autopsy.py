@@ -14,10 +14,10 @@ def explain(console: str, status: int, megabytes: int, host_is_full: bool) -> La
     """The error for a lab whose command did not end. `status`: the kernel's, -N if signal N ended it."""
     panic = re.search(r"Kernel panic - not syncing: (.*)", console)
     why = panic.group(1).strip() if panic else ""
-    stood = re.search(r"the clock stood still for (\d+) s of (.+)", why)
+    stood = re.search(r"the clock stood still for (\d+) s of (.+?)(, in .+)?$", why)
     if stood:
         return LabError(
-            f"the lab's clock stood still for {stood.group(1)} s while {stood.group(2)} was busy",
+            f"the lab's clock stood still for {stood.group(1)} s while {stood.group(2)} was busy{stood.group(3) or ''}",
             fix="at --tdf inf busy programs get no time: use a number or --clock real",
         )
     if status == -signal.SIGBUS or why == f"Kernel mode signal {signal.SIGBUS:d}" or host_is_full:

@@ -20,8 +20,8 @@ ROUNDS = 3
 def tdf(parts: Parts) -> dict[str, object]:
     """{"tdf": whole number, "ratio": geometric mean, "native": {...}, "lab": {...}}, in ns where it says so.
 
-    The probe (probe.c) runs natively and in a lab on the real clock, in turns; of each cost the lowest counts, so
-    that other work on the host does not. Raises LabError.
+    The probe (probe.c) runs natively and in a lab, in turns. Both count CPU time (the lab's virtual clock does), and of
+    each cost the lowest counts, so that other work on the host does not. Raises LabError.
     """
     folder = cache.make("tdf", _machine(parts), lambda half: _keep(_measure(parts), half))
     return dict(json.loads((folder / "tdf.json").read_text()))
@@ -43,12 +43,12 @@ def _measure(parts: Parts) -> dict[str, object]:
     inside: dict[str, float] = {}
     for _ in range(ROUNDS):
         with cpu.reserved() as processor:  # as a lab has it
-            done = subprocess.run(["taskset", "--cpu-list", str(processor), probe], capture_output=True, check=False)
+            done = subprocess.run(["taskset", "--cpu-list", str(processor), probe, "cpu"], capture_output=True, check=False)
         if done.returncode:
             raise LabError(f"the probe of the CPU ended with {done.returncode}")
         _keep_lowest(native, done.stdout)
         output = bytearray()
-        lab = parts.lab(Clock("real"), shares=[Share(parts.tools)])
+        lab = parts.lab(Clock("virtual", 1), shares=[Share(parts.tools)])
         status = lab.run([str(probe)], stdout=output.extend)
         if status:
             raise LabError(f"the probe of the CPU ended with {status} in the lab")

@@ -8,6 +8,7 @@ import signal
 import sys
 import termios
 import tty
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Annotated
 
@@ -100,6 +101,24 @@ def run_in(place: Place, command: list[str], share: Path | None, terminal: bool)
     shares = [Share(here)] if here and place.kind == "lab" else []
     if share:
         shares.append(Share(_checked(share), writable=True))
+    return attend(place, command, shares=shares, cwd=here, terminal=terminal)
+
+
+def attend(
+    place: Place,
+    command: Sequence[str],
+    *,
+    shares: Sequence[Share] = (),
+    env: Mapping[str, str] | None = None,
+    cwd: Path | None = None,
+    stdin: int | None = 0,
+    terminal: bool = False,
+) -> int:
+    """Runs a command in a place as if it ran here: its input, output and signals are this process's.
+
+    terminal: whether it gets one; this process's descriptors 0, 1 and 2 are terminals then. Returns the exit status as a
+    shell tells it, 128 + N after signal N. Raises LabError.
+    """
     size = os.get_terminal_size(0) if terminal else None
     raw = terminal and place.kind == "lab"
     before = termios.tcgetattr(0) if raw else None
@@ -109,7 +128,7 @@ def run_in(place: Place, command: list[str], share: Path | None, terminal: bool)
                 tty.setraw(0)
                 signal.signal(signal.SIGWINCH, lambda number, frame: _resize(place))
             status = place.run(
-                command, shares=shares, cwd=here, stdin=0, stdout=lambda data: _write(1, data),
+                command, shares=shares, env=env, cwd=cwd, stdin=stdin, stdout=lambda data: _write(1, data),
                 stderr=lambda data: _write(2, data), terminal=(size.lines, size.columns) if size else None,
             )  # fmt: skip
     except BrokenPipeError:  # nobody reads on: `... | head`
@@ -129,10 +148,10 @@ def _here(place: Place) -> Path | None:
         here = Path.cwd()
     except FileNotFoundError:
         return None
-    return here if place.kind == "native" or not _hides(here) else None
+    return here if place.kind == "native" or not hides(here) else None
 
 
-def _hides(folder: Path) -> bool:
+def hides(folder: Path) -> bool:
     """Whether that folder of the host would hide one that the lab needs, or contain it."""
     if any(folder.is_relative_to(each) or Path(each).is_relative_to(folder) for each in SYSTEM_FOLDERS):
         return True
@@ -143,7 +162,7 @@ def _checked(share: Path) -> Path:
     if not share.is_dir():
         raise LabError(f"{share} is no folder", where="--share", fix="name a folder of this machine")
     folder = share.resolve()
-    if _hides(folder):
+    if hides(folder):
         raise LabError(f"{folder} would hide the lab's own", where="--share", fix="name another folder, one of its own")
     return folder
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from types import TracebackType
 from typing import Any
 
@@ -10,6 +9,7 @@ from slownet import conditions
 from slownet.errors import ConditionError
 from slownet.link import Condition
 from slownet.net import neighbours, told, verify
+from slownet.net.told import Told
 from slownet.tools.ping import Ping
 
 
@@ -31,7 +31,7 @@ class Link:
         Raises ConditionError if TCLink's parameters made its ends differ in more than delay and rate.
         """
         try:
-            return told.together(*(told.last(end) for end in self._ends))
+            return told.together(*self.told)
         except ConditionError as error:
             raise ConditionError(error.what, where=f"link {self.name}", fix=error.fix) from None
 
@@ -44,9 +44,8 @@ class Link:
         read back, and a ping across the link must take what it should, but for one that waited behind other packets;
         ping=False leaves that out. Raises UnitError, ConditionError, NetworkError.
         """
-        base = conditions.find(condition) if isinstance(condition, str) else condition
-        wanted = (base or Condition()).but(**fields)
-        before = tuple(told.last(end) for end in self._ends)
+        wanted = self.wanted(condition, **fields)
+        before = self.told
         changed = _Changed(self, before)
         try:
             if wanted.seed is not None:
@@ -56,9 +55,15 @@ class Link:
             if not ping or wanted.chancy:
                 self._apply(wanted)
         except BaseException:
-            self._tell(before)
+            self.tell(before)
             raise
         return changed
+
+    @staticmethod
+    def wanted(condition: Condition | str | None = None, **fields: Any) -> Condition:
+        """The condition that `set` reads from the same arguments. Raises UnitError, ConditionError."""
+        base = conditions.find(condition) if isinstance(condition, str) else condition
+        return (base or Condition()).but(**fields)
 
     def _verify(self, wanted: Condition) -> None:
         """Pings the link without what chance decides; so a seed's pattern begins with the packets that follow."""
@@ -68,17 +73,28 @@ class Link:
             self._verified.append(record)
 
     def _apply(self, condition: Condition) -> None:
-        self._tell(((condition, "up"), (condition, "down")))
+        self.tell(((condition, "up"), (condition, "down")))
 
-    def _tell(self, each: Sequence[told.Told]) -> None:
+    @property
+    def told(self) -> tuple[Told, Told]:
+        """What each end was told last; `tell` takes it back."""
+        first, second = self._ends
+        return told.last(first), told.last(second)
+
+    def tell(self, each: tuple[Told, Told]) -> None:
+        """Gives each end a condition of its own, and reads it back. Raises NetworkError."""
         for end, one in zip(self._ends, each, strict=True):
             told.tell(end, one)
+
+    @property
+    def _cable(self) -> Any:
+        return self._ends[0].link
 
 
 class _Changed:
     """A change of a link's condition that a `with` takes back."""
 
-    def __init__(self, link: Link, before: Sequence[told.Told]) -> None:
+    def __init__(self, link: Link, before: tuple[Told, Told]) -> None:
         self._link = link
         self._before = before
 
@@ -86,4 +102,4 @@ class _Changed:
         return self._link
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
-        self._link._tell(self._before)
+        self._link.tell(self._before)

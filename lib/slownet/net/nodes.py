@@ -117,6 +117,16 @@ class QuickNode(Node):  # type: ignore[misc]  # Mininet has no types
         with inside(self), Route() as route:
             route.add_route(via=route_to.get("via", ""), device=route_to.get("dev", ""))
 
+    def close_shell(self) -> None:
+        """Ends the shell, if there is one, whatever state it is in; the next thing that wants one starts another."""
+        shell: subprocess.Popen[Any] | None = self.__dict__.get("shell")
+        if shell:
+            shell.kill()
+            shell.wait()
+            super().cleanup()
+            for name in self._of_the_shell:
+                self.__dict__.pop(name, None)
+
     def terminate(self) -> None:
         """Ends the shell, if there is one, and lets the namespace go."""
         if self.privateDirs or "shell" in self.__dict__:

@@ -27,6 +27,16 @@ def last(interface: Any) -> Told:
     return told or (Condition(up=qdisc.delay(interface)), "up")
 
 
+def was_told(link: Any) -> bool:
+    """Whether either end of one of Mininet's links was told anything."""
+    return any(hasattr(end, "slownet_told") for end in (link.intf1, link.intf2))
+
+
+def of(link: Any) -> Condition:
+    """The condition of one of Mininet's links; `up` is what its intf1 sends. Raises ConditionError, see `together`."""
+    return together(last(link.intf1), last(link.intf2))
+
+
 def together(first: Told, second: Told) -> Condition:
     """The condition of a cable from those of its ends: `up` is what the first one sends.
 

@@ -12,9 +12,11 @@ from jinja2 import Environment, StrictUndefined
 from markupsafe import Markup
 
 from slownet.errors import SlownetError
+from slownet.report.bars import bar_plot
 from slownet.report.plots import rate_plot, time_plot
+from slownet.report.sequence import sequence_plots
 from slownet.report.text import milliseconds, number, spelled, with_interval
-from slownet.report.view import View, clock_line, law_line, view
+from slownet.report.view import View, clock_line, law_line, sampling_notes, view
 from slownet.result import RunData
 
 REPORT = "report.html"
@@ -46,14 +48,16 @@ def write_report(run: RunData, published: Mapping[str, Any] | None = None) -> Pa
 
 
 def _context(seen: View) -> dict[str, Any]:
-    plots = [plot for plot in (rate_plot(seen), time_plot(seen)) if plot]
+    along_a_number = any(row.delay is not None for row in seen.rows)
+    plots = [rate_plot(seen), time_plot(seen)] if along_a_number else [bar_plot(seen)]
     facts = seen.run.facts
     return {
         "view": seen,
         "run": seen.run,
         "clock": clock_line(seen.run),
         "law": law_line(seen),
-        "plots": [Markup(plot) for plot in plots],
+        "sampling": sampling_notes(seen.run),
+        "plots": [Markup(plot) for plot in (*plots, *sequence_plots(seen.run)) if plot],
         "facts": [(name, _plain(facts[name])) for name in FACTS if facts.get(name) is not None],
         "folded": {name: _pairs(facts[name]) for name in ("versions", "settings", "argv") if facts.get(name)},
     }

@@ -71,7 +71,8 @@ def rate_plot(seen: View) -> str | None:
 
 
 def _published(seen: View, metric: str) -> list[tuple[float, float]]:
-    return [(delay, float(row[metric])) for delay, row in sorted(seen.article.items()) if row.get(metric)]
+    rows = [(delay, float(row[metric])) for delay, row in seen.article.items() if isinstance(delay, float) and row.get(metric)]
+    return sorted(rows)
 
 
 def _draw(
@@ -103,7 +104,7 @@ def _draw(
         if not log:
             axes.set_ylim(bottom=0)
         axes.legend(loc="upper right" if log else "upper left")
-        return _inline(figure, f"{seen.run.experiment}: {unit} against delay")
+        return inline(figure, f"{seen.run.experiment}: {unit} against delay")
 
 
 def _draw_measured(axes: Axes, points: Sequence[Point]) -> None:
@@ -152,7 +153,7 @@ def _ticks(delays: Iterable[float]) -> list[float]:
     return kept
 
 
-def _inline(figure: Figure, label: str) -> str:
+def inline(figure: Figure, label: str) -> str:
     """The figure as an element for a page: no fixed size, no ids that another plot has too."""
     file = io.StringIO()
     figure.savefig(file, format="svg", transparent=True, metadata={"Date": None, "Creator": None})

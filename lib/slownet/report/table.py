@@ -10,7 +10,7 @@ from rich.table import Table
 from rich.text import Text
 
 from slownet.report.text import milliseconds, number, with_interval
-from slownet.report.view import Row, View, clock_line, law_line, view
+from slownet.report.view import Row, View, clock_line, law_line, sampling_notes, view
 from slownet.result import RunData
 
 STYLES = {"supported": "green", "refuted": "bold red", "inconclusive": "yellow", "failed": "bold red"}
@@ -29,6 +29,7 @@ def show(run: RunData, published: Mapping[str, Any] | None = None) -> Renderable
         parts.append(Text(str(run.facts["question"])))
     parts += [Text(clock_line(run), style="dim"), _table(seen), Text(f"law: {law_line(seen)}")]
     parts += [Text(note) for note in _notes(seen)]
+    parts += [Text(note, style="dim") for note in sampling_notes(run)]
     for claim in run.claims:
         line = Text(f"{claim.verdict:<12} ", style=STYLES.get(claim.verdict, ""))
         parts.append(line.append(claim.name, style="default bold").append(f": {claim.text}", style="default"))

@@ -10,7 +10,7 @@ from slownet.claim import verdict
 from slownet.errors import SlownetError
 from slownet.law import Law, fit
 from slownet.report.text import number
-from slownet.result import Cell, RunData
+from slownet.result import Cell, RunData, clock
 from slownet.stats import Summary, ratio
 
 TIME, RATE = "time_per_request_ms", "requests_per_second"
@@ -53,7 +53,7 @@ class View:
     rows: tuple[Row, ...]
     law: Law | None
     law_note: str
-    article: Mapping[float, Mapping[str, Any]]
+    article: Mapping[float | str, Mapping[str, Any]]
     """The published rows by their value of ``along``; empty without any."""
 
     @property
@@ -72,7 +72,7 @@ def view(run: RunData, published: Mapping[str, Any] | None = None) -> View:
     metric = str(published.get("metric") or _main_metric(run))
     along = _along(run)
     law, note = _law(run, metric, along)
-    article = {float(row[along]): row for row in published.get("rows", ()) if along in row}
+    article = {_key(row[along]): row for row in published.get("rows", ()) if along in row}
     reader = _Reader(run, metric, along, law, _baseline(run, along), article)
     rows = tuple(reader.row(cell) for cell in run.cells)
     return View(run, metric, along, rows, law, note, article)
@@ -87,12 +87,13 @@ class _Reader:
     along: str
     law: Law | None
     base: Cell | None
-    article: Mapping[float, Mapping[str, Any]]
+    article: Mapping[float | str, Mapping[str, Any]]
 
     def row(self, cell: Cell) -> Row:
-        delay = cell.condition.get(self.along)
+        at = _key(cell.condition.get(self.along, ""))
+        delay = at if isinstance(at, float) else None
         time = cell.metrics.get(self.metric)
-        published = self.article.get(float(delay), {}) if delay is not None else {}
+        published = self.article.get(at, {})
         predicted = self.law.at(delay) if self.law and delay is not None else None
         share = self._cpu_share(time)
         return Row(
@@ -119,7 +120,7 @@ class _Reader:
         return Summary(1.0, 1.0, 1.0, time.n) if cell is self.base else ratio(time, start)
 
     def _published_ratio(self, published: Mapping[str, Any]) -> float | None:
-        start = self.article.get(float(self.base.condition[self.along])) if self.base else None
+        start = self.article.get(_key(self.base.condition.get(self.along, ""))) if self.base else None
         if not start or not start.get(self.metric) or not published.get(self.metric):
             return None
         return float(published[self.metric]) / float(start[self.metric])
@@ -141,6 +142,11 @@ class _Reader:
         return verdict(time, predicted.mean * (1 - WITHIN), predicted.mean * (1 + WITHIN))
 
 
+def _key(value: Any) -> float | str:
+    """A condition's value to find a published row by: a number, or the text of one that is none."""
+    return float(value) if isinstance(value, (int, float)) else str(value)
+
+
 def _main_metric(run: RunData) -> str:
     return TIME if TIME in run.metrics or not run.metrics else run.metrics[0]
 
@@ -152,7 +158,9 @@ def _along(run: RunData) -> str:
 
 
 def _baseline(run: RunData, along: str) -> Cell | None:
-    """The baseline, None for a run whose cells do not lie along one condition."""
+    """The baseline: the least value of a number, the first of texts; None where cells do not lie along one condition."""
+    if run.cells and all(isinstance(cell.condition.get(along), str) for cell in run.cells):
+        return run.cells[0]
     try:
         return run.baseline(along)
     except SlownetError:
@@ -173,14 +181,24 @@ def _law(run: RunData, metric: str, along: str) -> tuple[Law | None, str]:
 def clock_line(run: RunData) -> str:
     """The place and the clock in one line: ``virtual clock, TDF 4, Linux 6.12.48, in the lab``."""
     facts = run.facts
-    parts = [f"{facts['clock']} clock" if facts.get("clock") else "clock not recorded"]
-    if facts.get("tdf") is not None:
-        parts.append(f"TDF {facts['tdf']}")
+    parts = [clock(facts)]
     if facts.get("kernel"):
         parts.append(f"Linux {facts['kernel']}")
     if facts.get("place"):
         parts.append("in the lab" if facts["place"] == "lab" else str(facts["place"]))
     return ", ".join(parts)
+
+
+def sampling_notes(run: RunData) -> list[str]:
+    """How often it was measured and why that is enough, and what was left out or is far out."""
+    why = (run.facts.get("sampling") or {}).get("why")
+    notes = [f"sampling: {why}"] if why else []
+    for cell in run.cells:
+        for name, count in cell.warm_up.items():
+            notes.append(f"{cell.title}: the first {count} values of {name} are warm-up, left out")
+        for name, count in cell.outliers.items():
+            notes.append(f"{cell.title}: {count} outlier{'s' * (count > 1)} of {name}, kept")
+    return notes
 
 
 def law_line(seen: View) -> str:

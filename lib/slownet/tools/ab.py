@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from slownet.errors import ToolError
+from slownet.measured import Metrics
 from slownet.tools.numbers import Metric, metric, sample_sd
 from slownet.tools.process import Host
 from slownet.tools.tool import run
@@ -42,7 +43,7 @@ class Failures:
 
 
 @dataclass(frozen=True)
-class Ab:
+class Ab(Metrics):
     """What ``ab`` printed.
 
     ``times_ms`` are the requests' times, shortest first: to a microsecond for up to 100 requests, whole
@@ -95,12 +96,12 @@ class Ab:
         return sd
 
     def metrics(self) -> dict[str, Metric]:
-        """``time_per_request_ms`` and ``requests_per_second`` over the requests.
+        """``time_per_request_ms``, with the single times where they are known, and ``requests_per_second``.
 
         The rate's deviation follows from the time's (delta method); a run that took no time has no rate.
         """
         mean, sd = self.time_per_request_ms, self.time_per_request_sd_ms
-        metrics = {"time_per_request_ms": metric(mean, sd, self.complete)}
+        metrics = {"time_per_request_ms": metric(mean, sd, self.complete, self.times_ms)}
         if math.isfinite(self.requests_per_second) and mean > 0:
             rate = self.requests_per_second
             metrics["requests_per_second"] = metric(rate, rate * sd / mean, self.complete)

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from typing import Any
 
-Metric = dict[str, float]
+Metric = dict[str, Any]
 """``{"mean": ..., "sd": ..., "n": ...}``: what one measurement says about one number; ``sd`` is the sample's."""
 
 
@@ -22,6 +23,15 @@ def sample_sd(values: Sequence[float]) -> float:
     return math.sqrt(math.fsum((value - middle) ** 2 for value in values) / (len(values) - 1))
 
 
-def metric(mean: float, sd: float, n: int) -> Metric:
-    """A metric of a sample's record."""
-    return {"mean": mean, "sd": sd, "n": n}
+def metric(mean: float, sd: float, n: int, values: Sequence[float] = (), ordered: bool = False) -> Metric:
+    """A metric of a sample's record.
+
+    ``values`` are the single ones, where there are n of them: percentiles take them. ``ordered`` says that they stand in
+    the order in which they were measured, so that a warm-up shows.
+    """
+    record: Metric = {"mean": mean, "sd": sd, "n": n}
+    if values and len(values) == n:
+        record["values"] = list(values)
+        if ordered:
+            record["ordered"] = True
+    return record

@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from slownet.errors import ToolError
+from slownet.measured import Metrics
 from slownet.tools.numbers import Metric, metric
 from slownet.tools.process import Host
 from slownet.tools.tool import run, why
@@ -38,7 +39,7 @@ class Reply:
 
 
 @dataclass(frozen=True)
-class Ping:
+class Ping(Metrics):
     """What ``ping`` printed. ``rtt_ms`` is None when nothing came back."""
 
     command: tuple[str, ...]
@@ -64,11 +65,11 @@ class Ping:
         return f"none of {self.sent} pings was answered" + (f" ({seen[-1]})" if seen else "")
 
     def metrics(self) -> dict[str, Metric]:
-        """``rtt_ms`` over the replies and ``loss`` over the packets sent."""
+        """``rtt_ms`` over the replies, each with its place in time, and ``loss`` over the packets sent."""
         metrics = {"loss": metric(self.loss, _sample_sd(math.sqrt(self.loss * (1 - self.loss)), self.sent), self.sent)}
         if self.rtt_ms is not None:
             sd = _sample_sd(self.rtt_ms.mdev, self.received)
-            metrics["rtt_ms"] = metric(self.rtt_ms.avg, sd, self.received)
+            metrics["rtt_ms"] = metric(self.rtt_ms.avg, sd, self.received, [reply.ms for reply in self.replies], ordered=True)
         return metrics
 
 

@@ -16,7 +16,7 @@ from slownet.tools.process import Host, end, environment
 ENDING = ((signal.SIGINT, 2.0), (signal.SIGTERM, 2.0), (signal.SIGKILL, 5.0))
 """How a program is ended that takes too long: SIGINT first, for many then print what they have."""
 
-PACKAGES = {"ab": "apache2-utils", "ping": "iputils-ping"}
+PACKAGES = {"ab": "apache2-utils", "ping": "iputils-ping", "php": "php-cli", "ip": "iproute2", "nft": "nftables"}
 """Debian packages of programs that are called otherwise."""
 
 

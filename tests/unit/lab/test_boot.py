@@ -70,10 +70,10 @@ PANIC = "EXT4-fs: whatever\n\nKernel panic - not syncing: {}\nCPU: 0 UID: 0 PID:
     ("console", "status", "full", "line"),
     [
         (
-            PANIC.format("skip-idle: the clock stood still for 3 s of python3 -u"),
+            PANIC.format("skip-idle: the clock stood still for 3 s of python3 -u, in 7 system calls, the last number 61"),
             1,
             False,
-            "the lab's clock stood still for 3 s while python3 -u was busy: "
+            "the lab's clock stood still for 3 s while python3 -u was busy, in 7 system calls, the last number 61: "
             "at --tdf inf busy programs get no time: use a number or --clock real",
         ),
         (

@@ -5,6 +5,7 @@ import pytest
 
 from slownet.errors import LabError
 from slownet.lab import calibrate
+from slownet.lab.clock import Clock
 from slownet.lab.kernel import Kernel
 from slownet.lab.parts import Parts
 
@@ -27,7 +28,7 @@ def parts(tmp_path, monkeypatch):
     tools.mkdir()
     probe = tools / "probe"
     probe.write_text(
-        f"#!/bin/sh\nn=$(cat {tmp_path}/n 2>/dev/null || echo 0)\necho $((n + 1)) > {tmp_path}/n\n"
+        f"#!/bin/sh\n[ $1 = cpu ] || exit 1\nn=$(cat {tmp_path}/n 2>/dev/null || echo 0)\necho $((n + 1)) > {tmp_path}/n\n"
         'set -- 10 8 9\nshift $n\necho "{\\"trip\\": $1, \\"spawn\\": $1, \\"work\\": $1}"\n'
     )
     probe.chmod(0o755)
@@ -40,7 +41,7 @@ def inside(monkeypatch):
     state = {"outputs": [], "status": 0, "boots": 0}
 
     def lab(self, clock, *, shares):
-        assert clock.kind == "real"
+        assert clock == Clock("virtual", 1)  # which counts CPU time
         assert [each.path for each in shares] == [self.tools]
         state["boots"] += 1
         return FakeLab(state["outputs"], state["status"])

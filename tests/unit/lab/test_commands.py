@@ -31,7 +31,7 @@ from slownet.lab.place import Interrupts, Place
     ],
 )
 def test_folders_that_would_hide_the_labs_own(folder, monkeypatch):
-    assert commands._hides(Path(folder))
+    assert commands.hides(Path(folder))
     monkeypatch.setattr(Path, "is_dir", lambda self: True)
     monkeypatch.setattr(Path, "resolve", lambda self: self)
     with pytest.raises(LabError) as error:
@@ -43,7 +43,7 @@ def test_folders_that_would_hide_the_labs_own(folder, monkeypatch):
     "folder", ["/home/a", "/home", "/root/x", "/tmp/x", "/work", "/opt/x", "/var/lib/jenkins", "/var/tmp/x", "/srv", "/mnt/c d"]
 )
 def test_folders_that_a_lab_can_have(folder):
-    assert not commands._hides(Path(folder))
+    assert not commands.hides(Path(folder))
 
 
 def test_a_share_that_is_no_folder_is_one_line(tmp_path):

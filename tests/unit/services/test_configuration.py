@@ -15,6 +15,8 @@ from slownet.services import service as service_module
 from slownet.services.mariadb import MariaDB, copy_sparse
 from slownet.services.nginx import Nginx
 from slownet.services.php_fpm import GET_VALUES, PhpFpm
+from slownet.services.program import Listener, Proxy
+from slownet.services.redis import Redis
 from slownet.services.wordpress import WordPress
 
 
@@ -164,6 +166,37 @@ def test_a_page_from_a_server_that_is_gone_is_one_line(tmp_path: Path):
     service._state = tmp_path
     with pytest.raises(ServiceError, match=r"^nginx does not hand over /: .*No such file or directory, host 'web'"):
         service.get("/")
+
+
+@pytest.mark.parametrize(("reply", "answers"), [(b"+PONG\r\n", True), (b"-LOADING Redis is loading\r\n", False)])
+def test_redis_answers_a_ping_once_it_is_ready(tmp_path: Path, reply: bytes, answers: bool):
+    service = Redis(DB, tmp_path)
+    service._state = tmp_path
+    thread = answer_once(tmp_path / "sock", reply)
+    assert service.answers() is answers
+    thread.join()
+
+
+def test_redis_keeps_nothing_on_disk(tmp_path: Path):
+    service = Redis(DB, tmp_path, options=["--maxmemory", "50mb"])
+    service._state = tmp_path
+    argv = list(service.command())
+    assert argv[argv.index("--save") + 1] == ""
+    assert argv[argv.index("--appendonly") + 1] == "no"
+    assert argv[-2:] == ["--maxmemory", "50mb"]
+
+
+def test_the_projects_own_servers_say_when_they_listen(tmp_path: Path):
+    proxy = Proxy(WEB, tmp_path, address="10.0.0.3", size=128, nodelay=True)
+    listener = Listener(WEB, tmp_path, quickack="once")
+    for service in (proxy, listener):
+        service._state = tmp_path
+        assert service.answers() is False
+    ready = str(tmp_path / "ready")
+    assert list(proxy.command())[1:] == ["-m", "slownet.programs.proxy", ready, "3306", "10.0.0.3", "3306", "128", "nodelay"]
+    assert list(listener.command())[1:] == ["-m", "slownet.programs.exchange", "serve", ready, "5000", "once"]
+    (tmp_path / "ready").touch()
+    assert proxy.answers()
 
 
 def test_a_socket_that_is_not_there_is_no_answer(tmp_path: Path):

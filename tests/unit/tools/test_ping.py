@@ -25,7 +25,9 @@ def test_five_replies():
 
 def test_metrics_give_the_samples_deviation():
     metrics = captured("ping-5").metrics()
-    assert metrics["rtt_ms"] == {"mean": 0.102, "sd": pytest.approx(0.083 * (5 / 4) ** 0.5), "n": 5}
+    values = metrics["rtt_ms"].pop("values")
+    assert metrics["rtt_ms"] == {"mean": 0.102, "sd": pytest.approx(0.083 * (5 / 4) ** 0.5), "n": 5, "ordered": True}
+    assert sum(values) / 5 == pytest.approx(0.102, abs=0.001)
     assert metrics["loss"] == {"mean": 0.0, "sd": 0.0, "n": 5}
 
 

@@ -4,7 +4,7 @@
 // The environment names the database as wp-config.php wants it (SLOWNET_DB_HOST).
 // Every date is fixed, so that the site is the same whenever it is made.
 
-const ROOM = 500;           // bytes that the newest post's text gets at least
+const POSTS = 10;           // as many as WordPress shows on its front page
 const DATE = '2024-01-%02d 12:00:00';
 const NEVER = 4102444800;   // 2100-01-01: what WordPress caches for half an hour stays, so no page pays for it again
 const WORDS = ['packet', 'delay', 'round', 'trip', 'page', 'query', 'window', 'segment', 'reader', 'server',
@@ -73,26 +73,25 @@ wp_install('Is 10 ms a lot?', 'admin', 'admin@example.org', false, '', 'slownet'
 page_length($root);
 settle();
 
-// Posts come as long as there is room for them, and the newest takes the rest.
-$day = 1;
+// As many posts as the page shows share the room that there is, and the newest takes what is left over.
 $posts = [1];   // the installer's "Hello world!"
-for ($length = page_length($root); $length < $target - ROOM; $length = page_length($root)) {
-    $date = sprintf(DATE, ++$day);
+for ($day = 2; $day <= POSTS; $day++) {
+    $date = sprintf(DATE, $day);
     $posts[] = $newest = wp_insert_post([
-        'post_title' => "A page that is read from afar, part $day", 'post_content' => content($day, ROOM),
+        'post_title' => "A page that is read from afar, part $day", 'post_content' => content($day, 10),
         'post_status' => 'publish', 'post_author' => 1, 'post_date' => $date, 'post_date_gmt' => $date,
     ], true);
     is_wp_error($newest) && fail("post $day: " . $newest->get_error_message());
 }
-if ($length > $target) {
-    $day > 1 || fail("an empty front page has $length bytes, more than the $target wanted");
-    wp_delete_post(array_pop($posts), true);
-    $day--;
-    $length = page_length($root);
+$length = page_length($root);
+$length < $target || fail("the front page has $length bytes without its text, more than the $target wanted");
+$each = intdiv($target - $length, POSTS - 1);
+for ($day = 2; $day < POSTS; $day++) {
+    $wpdb->update($wpdb->posts, ['post_content' => content($day, $each)], ['ID' => $posts[$day - 1]]);
 }
-for ($bytes = ROOM, $try = 0; $length !== $target && $try < 3; $try++) {
-    $bytes = max(10, $bytes + $target - $length);
-    $wpdb->update($wpdb->posts, ['post_content' => content($day, $bytes)], ['ID' => end($posts)]);
+for ($bytes = $each, $try = 0; $length !== $target && $try < 4; $try++) {
+    $bytes = max(10, $bytes + ($try ? $target - $length : 0));
+    $wpdb->update($wpdb->posts, ['post_content' => content(POSTS, $bytes)], ['ID' => end($posts)]);
     $length = page_length($root);
 }
 settle();

@@ -23,7 +23,7 @@ define('DISABLE_WP_CRON', true);
 define('AUTOMATIC_UPDATER_DISABLED', true);
 define('WP_HTTP_BLOCK_EXTERNAL', true);
 define('DISALLOW_FILE_MODS', true);
-define('WP_DEFAULT_THEME', 'twentytwentyfive');
+define('WP_DEFAULT_THEME', 'slownet');
 
 if (!defined('ABSPATH')) {
     define('ABSPATH', __DIR__ . '/');

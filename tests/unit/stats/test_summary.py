@@ -3,7 +3,7 @@ import math
 import pytest
 
 from slownet.errors import SlownetError
-from slownet.stats import Summary, from_moments, pooled, ratio, summarize, t_quantile
+from slownet.stats import Summary, from_moments, pooled, summarize, t_quantile
 
 
 def test_t_quantile():
@@ -57,35 +57,6 @@ def test_pooled_rests_on_the_means_of_several_samples():
     assert summary.high == pytest.approx(52 + 12.7062047362)
 
 
-def test_ratio_has_fiellers_interval():
-    quotient = ratio(Summary(10, 9, 11, 7), Summary(5, 4, 6, 9))
-    assert (quotient.mean, quotient.n) == (2.0, 7)
-    assert quotient.low == pytest.approx((50 - math.sqrt(124)) / 24)
-    assert quotient.high == pytest.approx((50 + math.sqrt(124)) / 24)
-
-
-def test_ratio_over_an_exact_value_only_scales():
-    quotient = ratio(Summary(10, 9, 11, 7), Summary(4, 4, 4, 9))
-    assert (quotient.low, quotient.high) == (pytest.approx(2.25), pytest.approx(2.75))
-
-
-def test_ratio_is_exact_without_variance():
-    quotient = ratio(Summary(51.825, 51.825, 51.825, 3), Summary(12.323, 12.323, 12.323, 3))
-    assert quotient == Summary(51.825 / 12.323, 51.825 / 12.323, 51.825 / 12.323, 3)
-
-
-def test_what_both_share_narrows_the_ratio():
-    quotient = ratio(Summary(10, 9, 11, 7), Summary(5, 4, 6, 9), shared=0.25)
-    assert quotient.low == pytest.approx((49.75 - math.sqrt(99.0625)) / 24)
-    assert quotient.high == pytest.approx((49.75 + math.sqrt(99.0625)) / 24)
-
-
-def test_ratio_over_what_may_be_zero_is_not_known():
-    assert not ratio(Summary(10, 9, 11, 7), Summary(1, -1, 3, 7)).known
-    assert math.isnan(ratio(Summary(10, 10, 10, 7), Summary(0, 0, 0, 7)).mean)
-    assert not ratio(Summary(10, 10, 10, 7), Summary(2, -math.inf, math.inf, 1)).known
-
-
 def test_scaled_keeps_low_below_high():
     assert Summary(2, 1, 4, 3).scaled(-2) == Summary(-4, -8, -2, 3)
 
@@ -94,3 +65,28 @@ def test_json_round_trip():
     for summary in (Summary(2.0, 1.0, 4.0, 3), Summary(2.0, -math.inf, math.inf, 1)):
         assert Summary.from_json(summary.to_json()) == summary
     assert Summary(2.0, -math.inf, math.inf, 1).to_json() == {"mean": 2.0, "low": None, "high": None, "n": 1}
+
+
+def test_another_confidence_takes_another_t():
+    summary = summarize([10.0, 11.0, 12.0, 13.0, 14.0])
+    assert summary.at_confidence(0.99).half_width == pytest.approx(4.604094871 * math.sqrt(0.5))
+    assert summary.at_confidence(0.99).at_confidence(0.95).low == pytest.approx(summary.low)
+    assert summarize([10.0, 11.0, 12.0, 13.0, 14.0], 0.99).low == pytest.approx(summary.at_confidence(0.99).low)
+    exact, unknown = from_moments(51.8, 0.0, 100), from_moments(51.8, None, 1)
+    assert exact.at_confidence(0.99).half_width == 0
+    assert not unknown.at_confidence(0.99).known
+
+
+def test_the_standard_error_comes_back_out_of_the_interval():
+    assert from_moments(12.0, 2.0, 16).error == pytest.approx(0.5)
+    assert from_moments(12.0, 2.0, 16).at_confidence(0.99).scaled(3).plus(5).error == pytest.approx(1.5)
+    assert from_moments(12.0, 0.0, 16).error == 0
+    assert from_moments(12.0, None, 16).error == math.inf
+
+
+def test_samples_that_repeat_each_other_are_one():
+    one = {"mean": 51.8, "sd": 0.4, "n": 100}
+    assert pooled([one, one, one]) == from_moments(51.8, 0.4, 100)
+    single = {"mean": 51.8, "sd": None, "n": 1}
+    assert pooled([single, single]) == Summary(51.8, 51.8, 51.8, 2)
+    assert not pooled([single]).known

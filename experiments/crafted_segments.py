@@ -1,0 +1,35 @@
+"""The peer's half of the 40 ms: segments crafted by scapy, a real listener, no socket of ours in between."""
+
+from slownet import published
+from slownet.claim import between, predicted
+from slownet.experiment import experiment
+from slownet.services.peer import Peer
+from slownet.tools.delayed_ack import delayed_ack
+from slownet.topologies import TwoHosts
+
+ARTICLE = published.article("nagle-delayed-ack")
+KINDS = {"answered": ("answered", ""), "silent": ("silent", ""), "quickack-route": ("answered", "route")}
+
+
+@experiment(topology=TwoHosts, service=Peer, vary={"listener": list(KINDS)}, published=published.crafted_segments())
+def crafted_segments(net, peer, listener):
+    """How long does a peer keep the ACK of a small segment back, when a second one waits for it?"""
+    kind, quickack = KINDS[listener]
+    with peer.listening(quickack=quickack):
+        return delayed_ack(net["client"], peer.address, kind)
+
+
+crafted_segments.claims(
+    predicted(
+        "delayed_ack_ms", {"listener": "answered"}, 1000 * ARTICLE["stall_s"], 0.15, "the article's stall, from outside TCP"
+    ),
+    between(
+        "delayed_ack_ms", {"listener": "answered"}, 39, 48, "the kernel's least delay is HZ / 25, and up to a tick of 4 ms"
+    ),
+    between("quick_acks", {"listener": "answered"}, 1, 1, "a new connection acknowledges at once, until its first answer"),
+    between("answer_ms", {"listener": "answered"}, most=1, because="the answer follows the second segment at once"),
+    between(
+        "delayed", {"listener": "silent"}, most=0, because="a listener that never answers is not interactive: it delays none"
+    ),
+    between("delayed", {"listener": "quickack-route"}, most=0, because="the route's quickack overrides the delay"),
+)

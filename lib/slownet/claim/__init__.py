@@ -1,0 +1,84 @@
+"""Claims: statements about a run that it can support or refute.
+
+An experiment lists them; their names are lower case so that an experiment reads as a sentence::
+
+    claims=[law("time_per_request_ms", round_trips=4, within=0.05), ...]
+
+The interval of what was measured decides: inside the margin the claim is supported, wholly outside
+refuted, else inconclusive. That rule needs no variance, so it holds for an exact run (TDF inf) too.
+
+A kind of one's own is any class with a method ``judge``; ``decide`` does the rest:
+
+>>> from dataclasses import dataclass
+>>> from slownet.claim import ALONE, decide
+>>> from slownet.result import gather
+>>> from slownet.stats import difference
+>>>
+>>> @dataclass(frozen=True)
+... class costs_at_most:
+...     "A metric at some conditions is above the baseline's by no more than a limit."
+...     metric: str
+...     at: dict
+...     limit: float
+...
+...     def judge(self, run, siblings=ALONE):
+...         cell, base = run.at(self.at), run.start_of(self.at)
+...         gap = lambda: difference(cell.summary(self.metric), base.summary(self.metric))
+...         return decide(run, f"at most {self.limit:g} more", gap, margin=(None, self.limit), cells=(base, cell))
+>>>
+>>> def sample(rtt, mean):
+...     return {"cell": {"rtt": rtt}, "status": "ok", "metrics": {"time_ms": {"mean": mean, "sd": 0.4, "n": 100}}}
+>>> run = gather([sample("0ms", 12.3), sample("10ms", 51.8)], {"clock": "virtual", "tdf": "inf"})
+>>> costs_at_most("time_ms", {"rtt": "10ms"}, 45).judge(run)
+supported: at most 45 more: 39.50 (39.39 to 39.61) measured; 95 % interval 39.39 to 39.61; virtual clock, TDF inf
+"""
+
+from slownet.claim.base import ALONE, Claim, Siblings, all_hold, any_holds, decide, interval, judged, placed, undecided, verdict
+from slownet.claim.bounds import bound
+from slownet.claim.compare import equal, no_worse_than, ratio
+from slownet.claim.composed import all_of, any_of, not_
+from slownet.claim.expect import Expectation, about, slowed
+from slownet.claim.laws import constant_round_trips, fitted, law, more_round_trips, published_times
+from slownet.claim.reasoned import between, predicted, times
+from slownet.claim.trends import grows, monotone
+from slownet.measured import DECIDING
+from slownet.result import INCONCLUSIVE, REFUTED, SUPPORTED, Judgement
+
+__all__ = [
+    "ALONE",
+    "DECIDING",
+    "INCONCLUSIVE",
+    "REFUTED",
+    "SUPPORTED",
+    "Claim",
+    "Expectation",
+    "Judgement",
+    "Siblings",
+    "about",
+    "all_hold",
+    "all_of",
+    "any_holds",
+    "any_of",
+    "between",
+    "bound",
+    "constant_round_trips",
+    "decide",
+    "equal",
+    "fitted",
+    "grows",
+    "interval",
+    "judged",
+    "law",
+    "monotone",
+    "more_round_trips",
+    "no_worse_than",
+    "not_",
+    "placed",
+    "predicted",
+    "published_times",
+    "ratio",
+    "slowed",
+    "times",
+    "undecided",
+    "verdict",
+]

@@ -1,0 +1,180 @@
+"""Claims about the law: round trips per operation."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+from functools import partial
+
+from slownet.claim.base import ALONE, Siblings, around, decide, interval, placed, undecided
+from slownet.errors import ExperimentError, nearest
+from slownet.law import Law, fit
+from slownet.result import INCONCLUSIVE, REFUTED, SUPPORTED, Judgement, RunData
+from slownet.stats import Summary, ratio
+from slownet.units import duration
+
+
+@dataclass(frozen=True)
+class law:  # noqa: N801
+    """One operation costs ``round_trips`` round trips, give or take ``within`` of it.
+
+    ``round_trips`` is a number or a function of the run; ``metric`` is a time in ms, measured ``along``
+    a condition in ms, while the others are ``at`` theirs.
+    """
+
+    metric: str
+    round_trips: float | Callable[[RunData], float]
+    within: float = 0.05
+    along: str = "rtt_ms"
+    at: Mapping[str, str] | None = None
+
+    def judge(self, run: RunData, siblings: Siblings = ALONE) -> Judgement:
+        """Fit the law over all cells and compare its k."""
+        fixed = None if callable(self.round_trips) else float(self.round_trips)
+        what = "the predicted round trips" if fixed is None else f"{fixed:g} round trip{'s' * (fixed != 1)}"
+        name = f"{what} per operation, within {100 * self.within:g} %"
+        chosen = run.where(self.at)
+        if chosen.failed:
+            return placed(undecided(name, fixed, chosen.failed), chosen)
+        expected = float(self.round_trips(chosen)) if callable(self.round_trips) else float(self.round_trips)
+        return decide(
+            run,
+            name,
+            lambda: fitted(chosen, self.metric, self.along).k,
+            around(expected, self.within),
+            expected,
+            chosen.cells if self.at else (),
+            lambda k: f"{interval(k)} round trips per operation measured, {expected:g} expected",
+        )
+
+
+@dataclass(frozen=True)
+class constant_round_trips:  # noqa: N801
+    """The round trips per operation are the same at two delays, so the law is a straight line.
+
+    Each is taken from the baseline to one delay; their ratio is compared with 1.
+    """
+
+    metric: str
+    at: tuple[str, str] = ("10ms", "40ms")
+    within: float = 0.05
+    along: str = "rtt_ms"
+
+    def judge(self, run: RunData, siblings: Siblings = ALONE) -> Judgement:
+        """Compare the ratio of the two with 1."""
+        name = f"the same round trips at {self.at[0]} and {self.at[1]}, within {100 * self.within:g} %"
+        base = run.baseline(self.along)
+        cells = [run.cell(self.along, _ms(delay)) for delay in self.at]
+        gaps = [_ms(delay) - float(base.condition[self.along]) for delay in self.at]
+        if 0 in gaps or gaps[0] == gaps[1]:
+            where = f"in experiment {run.experiment}"
+            raise ExperimentError(f"{name} compares a delay with itself", where, "name two other delays")
+
+        def both() -> list[Summary]:
+            start, pairs = base.summary(self.metric), zip(cells, gaps, strict=True)
+            return [_minus(cell.summary(self.metric), start).scaled(1 / gap) for cell, gap in pairs]
+
+        def compared() -> Summary:
+            near, far = both()
+            start = base.summary(self.metric)
+            return ratio(far, near, start.half_width**2 / (gaps[0] * gaps[1]) if start.known else 0.0)
+
+        def text(found: Summary) -> str:
+            near, far = both()
+            trips = f"{near.mean:.2f} round trips per operation at {self.at[0]}, {far.mean:.2f} at {self.at[1]}"
+            return f"{trips}: ratio {interval(found, 3)}"
+
+        return decide(run, name, compared, around(1.0, self.within), 1.0, (base, *cells), text)
+
+
+@dataclass(frozen=True)
+class more_round_trips:  # noqa: N801
+    """This run's operation costs at least ``times`` the round trips of the experiment ``of``.
+
+    If that experiment did not run in the same invocation, ``otherwise`` (a number from theory) stands in.
+    """
+
+    metric: str
+    times: float
+    of: str
+    otherwise: float | None = None
+    along: str = "rtt_ms"
+
+    def judge(self, run: RunData, siblings: Siblings = ALONE) -> Judgement:
+        """Compare the ratio of the two k with ``times``."""
+        name = f"at least {self.times:g} times the round trips of {self.of}"
+        sibling = siblings.get(self.of)
+        failed = (*run.failed, *(sibling.failed if sibling else ()))
+        if failed:
+            return placed(undecided(name, self.times, failed), run)
+        k = fitted(run, self.metric, self.along).k
+        if sibling is not None:
+            other = fitted(sibling, self.metric, self.along).k
+            source = f"{self.of} of the same invocation"
+        elif self.otherwise is not None:
+            other = Summary(float(self.otherwise), float(self.otherwise), float(self.otherwise), 1, None, run.confidence)
+            source = f"theory ({self.of} did not run)"
+        else:
+            known = nearest(self.of, siblings)
+            raise ExperimentError(f"no run of '{self.of}' to compare with", f"in {run.experiment}", known)
+        start = f"{k.mean:.2f} round trips against {other.mean:.2f} of {source}"
+        return decide(
+            run,
+            name,
+            lambda: ratio(k, other),
+            (self.times, None),
+            self.times,
+            (),
+            lambda times: f"{start}: {interval(times)} times",
+        )
+
+
+@dataclass(frozen=True)
+class published_times:  # noqa: N801
+    """The published time without delay, put into the measured law, gives the other published times.
+
+    ``t0_ms`` and ``times_ms`` (``{"10ms": 51.825}``) are in ms; each ratio is compared with 1 and the one
+    that is furthest off is reported.
+    """
+
+    metric: str
+    t0_ms: float
+    times_ms: Mapping[str, float] = field(default_factory=dict)
+    within: float = 0.05
+    along: str = "rtt_ms"
+
+    def judge(self, run: RunData, siblings: Siblings = ALONE) -> Judgement:
+        """Compare predicted with published times."""
+        name = f"the published times from the published {self.t0_ms:g} ms, within {100 * self.within:g} %"
+        if not self.times_ms:
+            raise ExperimentError(f"{name}: no times given", f"in experiment {run.experiment}")
+        if run.failed:
+            return placed(undecided(name, 1.0, run.failed), run)
+        found = fitted(run, self.metric, self.along)
+        predicted = {delay: found.predict(self.t0_ms, delay) for delay in self.times_ms}
+        pairs = (f"{predicted[at].mean:.1f} ms ({time:.1f}) at {at}" for at, time in self.times_ms.items())
+        text = f"predicted (published): {', '.join(pairs)}"
+        ratios = (predicted[delay].scaled(1 / time) for delay, time in self.times_ms.items())
+        judged = [decide(run, name, partial(_same, each), around(1.0, self.within), 1.0, (), text) for each in ratios]
+        severity = (SUPPORTED, INCONCLUSIVE, REFUTED)
+        return max(judged, key=lambda each: (severity.index(each.verdict), abs((each.measured or 0.0) - 1)))
+
+
+def fitted(run: RunData, metric: str, along: str = "rtt_ms") -> Law:
+    """The law of a metric over all cells of a run."""
+    return fit((delay, cell.summary(metric)) for delay, cell in run.along(along))
+
+
+def _ms(text: str) -> float:
+    return duration(text) * 1000
+
+
+def _same(summary: Summary) -> Summary:
+    return summary
+
+
+def _minus(left: Summary, right: Summary) -> Summary:
+    """A difference of independent means; half widths add in quadrature (inf stays inf)."""
+    mean, half = left.mean - right.mean, math.hypot(left.half_width, right.half_width)
+    return replace(left, mean=mean, low=mean - half, high=mean + half, n=min(left.n, right.n))

@@ -1,0 +1,94 @@
+"""Claims about how a metric goes along a condition: it grows, it never falls."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from itertools import pairwise
+
+from slownet.claim.base import ALONE, Margin, Siblings, all_hold, around, decide, interval, shared
+from slownet.errors import ExperimentError
+from slownet.result import Judgement, RunData
+from slownet.stats import difference, ratio
+
+SOME = 5e-324
+"""The smallest step that is one."""
+
+
+@dataclass(frozen=True)
+class grows:  # noqa: N801
+    """A metric grows from each value of a condition to the next; with ``falling`` it falls.
+
+    ``along`` is the condition with its unit (``rtt_ms``), ``at`` what the others are.
+    """
+
+    metric: str
+    along: str = "rtt_ms"
+    falling: bool = False
+    at: Mapping[str, str] | None = None
+
+    def judge(self, run: RunData, siblings: Siblings = ALONE) -> Judgement:
+        """Compare each step with none."""
+        name = f"{self.metric} {'falls' if self.falling else 'grows'} along {self.along}"
+        sign = -1 if self.falling else 1
+
+        def step(run: RunData, low: int, high: int) -> Judgement:
+            before, after = (run.along(self.along)[each][1] for each in (low, high))
+            found = decide(
+                run,
+                name,
+                lambda: difference(after.summary(self.metric), before.summary(self.metric)).scaled(sign),
+                (SOME, None),
+                0.0,
+                (before, after),
+                lambda gap: f"{interval(gap)} from {before.title} to {after.title}",
+            )
+            return replace(found, margin=(0.0, None))
+
+        return _steps(run.where(self.at), name, self.along, step)
+
+
+@dataclass(frozen=True)
+class monotone:  # noqa: N801
+    """A metric never falls by more than ``within`` of it along a condition; with ``falling`` it never rises by more.
+
+    ``along`` and ``at`` as in `grows`, which asks for more.
+    """
+
+    metric: str
+    along: str = "rtt_ms"
+    falling: bool = False
+    within: float = 0.05
+    at: Mapping[str, str] | None = None
+
+    def judge(self, run: RunData, siblings: Siblings = ALONE) -> Judgement:
+        """Compare the ratio of each two neighbours with 1."""
+        way = "rises" if self.falling else "falls"
+        name = f"{self.metric} never {way} along {self.along} by more than {100 * self.within:g} %"
+        least, most = around(1.0, self.within)
+        margin: Margin = (None, most) if self.falling else (least, None)
+
+        def step(run: RunData, low: int, high: int) -> Judgement:
+            before, after = (run.along(self.along)[each][1] for each in (low, high))
+            return decide(
+                run,
+                name,
+                lambda: ratio(after.summary(self.metric), before.summary(self.metric)),
+                margin,
+                1.0,
+                (before, after),
+                lambda found: f"{interval(found, 3)} times from {before.title} to {after.title}",
+            )
+
+        return _steps(run.where(self.at), name, self.along, step)
+
+
+def _steps(run: RunData, name: str, along: str, step: Callable[[RunData, int, int], Judgement]) -> Judgement:
+    """All steps of a way, judged together."""
+    count = len(run.along(along)) - 1
+    if count < 1:
+        what = f"{count + 1} value of {along} is no way along it"
+        raise ExperimentError(what, f"in experiment {run.experiment}", "measure at two or more")
+    sure = shared(run, count)
+    parts = [step(sure, low, high) for low, high in pairwise(range(count + 1))]
+    return all_hold(name, parts, "; ".join(part.text for part in parts))

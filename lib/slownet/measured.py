@@ -1,0 +1,147 @@
+"""Measured numbers as a test compares them: a tool's metric with its interval and what it was measured under.
+
+>>> page = Measured("time_per_request_ms", from_moments(51.8, 0.4, 100), Setting(10.06, "virtual clock, TDF inf"))
+>>> page
+time_per_request_ms 51.80 (51.69 to 51.91) of 100, verified RTT 10.06 ms, virtual clock, TDF inf
+>>> page < 300, page < 51.8, page > "40ms"
+(True, False, True)
+
+A comparison holds when the whole interval is on that side (99 %, as for claims); "equal" takes a margin, so it takes an
+expectation such as `slownet.claim.slowed`.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from contextvars import ContextVar
+from dataclasses import dataclass
+from typing import Any
+
+from slownet.errors import ExperimentError, nearest
+from slownet.stats import Summary, difference, from_moments
+from slownet.units import duration
+
+DECIDING = 0.99
+"""The confidence of the intervals that verdicts rest on, so that a true claim is refuted in fewer than 1 % of runs."""
+
+
+@dataclass(frozen=True)
+class Setting:
+    """What numbers were measured under: the round trip that ping verified, in ms, and the clock for people."""
+
+    verified_rtt_ms: float | None = None
+    clock: str = ""
+
+    def __str__(self) -> str:
+        verified = "" if self.verified_rtt_ms is None else f"verified RTT {self.verified_rtt_ms:.2f} ms"
+        return ", ".join(filter(None, (verified, self.clock)))
+
+
+_setting: ContextVar[Callable[[], Setting] | None] = ContextVar("setting", default=None)
+
+
+@contextmanager
+def measured_under(setting: Callable[[], Setting]) -> Iterator[None]:
+    """Records that tools make inside this context carry what ``setting()`` says at that moment."""
+    token = _setting.set(setting)
+    try:
+        yield
+    finally:
+        _setting.reset(token)
+
+
+class Measured:
+    """One metric of one measurement: see the module."""
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def __init__(self, name: str, summary: Summary, setting: Setting = Setting()) -> None:
+        self.name = name
+        self.summary = summary.at_confidence(DECIDING)
+        self.setting = setting
+
+    @property
+    def mean(self) -> float:
+        return self.summary.mean
+
+    @property
+    def n(self) -> int:
+        return self.summary.n
+
+    @property
+    def low(self) -> float:
+        """The lower end of the interval, -inf where it is not known."""
+        return self.summary.low
+
+    @property
+    def high(self) -> float:
+        """The upper end of the interval, inf where it is not known."""
+        return self.summary.high
+
+    def __float__(self) -> float:
+        return self.mean
+
+    def __lt__(self, other: Measured | float | str) -> bool:
+        return self._minus(other).high < 0
+
+    def __gt__(self, other: Measured | float | str) -> bool:
+        return self._minus(other).low > 0
+
+    def __le__(self, other: Measured | float | str) -> bool:
+        return self._minus(other).high <= 0
+
+    def __ge__(self, other: Measured | float | str) -> bool:
+        return self._minus(other).low >= 0
+
+    def __repr__(self) -> str:
+        low, mean, high = (f"{each:.2f}" for each in (self.low, self.mean, self.high))
+        width = f" ({low} to {high})" if low != high else ""
+        under = f", {self.setting}" if str(self.setting) else ""
+        return f"{self.name} {mean}{width} of {self.n}{under}"
+
+    def _minus(self, other: Measured | float | str) -> Summary:
+        if isinstance(other, Measured):
+            return difference(self.summary, other.summary)
+        return self.summary.plus(-in_unit_of(self.name, other))
+
+
+class Metrics:
+    """Makes the metrics of a tool's record its attributes: ``record.time_per_request`` is `Measured`.
+
+    The record is a frozen dataclass with ``metrics()``. A name may leave out the unit, ``time_per_request`` for
+    ``time_per_request_ms``, where that is no field of the record.
+    """
+
+    def __post_init__(self) -> None:
+        setting = _setting.get()
+        object.__setattr__(self, "_setting", setting() if setting else Setting())
+
+    def measured(self, name: str) -> Measured:
+        """A metric by its name, with or without the unit. Raises ExperimentError with the nearest name."""
+        metrics: Mapping[str, Mapping[str, Any]] = self.metrics()
+        found = [name] if name in metrics else [each for each in metrics if each.startswith(f"{name}_")]
+        if len(found) != 1:
+            raise ExperimentError(f"no metric '{name}'", f"of {type(self).__name__.lower()}", nearest(name, metrics))
+        record = metrics[found[0]]
+        summary = from_moments(float(record["mean"]), record.get("sd"), int(record["n"]), DECIDING)
+        return Measured(found[0], summary, self._setting)
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("_") or any(name == each.name for each in dataclasses.fields(self)):  # type: ignore[arg-type]
+            raise AttributeError(name)
+        try:
+            return self.measured(name)
+        except ExperimentError as error:
+            raise AttributeError(str(error)) from error
+
+
+def in_unit_of(metric: str, value: float | str) -> float:
+    """A number as it is, a duration such as ``"300ms"`` in the metric's unit. Raises UnitError, ExperimentError."""
+    if not isinstance(value, str):
+        return float(value)
+    for unit, factor in (("_ms", 1000), ("_us", 1_000_000), ("_s", 1)):
+        if metric.endswith(unit):
+            return duration(value) * factor
+    raise ExperimentError(f"'{value}' for {metric}", fix="give a plain number in the metric's unit")

@@ -1,0 +1,114 @@
+"""What the kernel holds of a network, to see whether somebody changed it behind its back.
+
+Read with netlink's dumps, a handful of system calls a host, because it is read before every test; `ip` and `tc` would cost
+a process each. Numbers and layouts: linux/rtnetlink.h, linux/if_link.h, linux/if_addr.h, linux/pkt_sched.h.
+"""
+
+from __future__ import annotations
+
+import os
+import socket
+import struct
+from collections.abc import Collection, Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from slownet.errors import NetworkError
+from slownet.net.nodes import inside
+
+RTM_GETLINK, RTM_GETADDR, RTM_GETROUTE, RTM_GETQDISC = 18, 22, 26, 38
+NLM_F_REQUEST, NLM_F_DUMP = 0x1, 0x300
+NLMSG_ERROR, NLMSG_DONE = 2, 3
+IFF_UP = 1
+HEAD = struct.Struct("=IHHII")
+
+Fingerprint = dict[str, Any]
+
+
+def take(nodes: Collection[Any], sysctls: Collection[str]) -> Fingerprint:
+    """By node: its interfaces, their addresses, routes and queues, and these sysctls. Raises NetworkError, OSError.
+
+    Counters are left out. Of a node in this machine's own namespace only its own interfaces are read.
+    """
+    return {node.name: _of_node(node, sysctls) for node in nodes}
+
+
+def without_queues(fingerprint: Fingerprint, interfaces: Collection[str]) -> Fingerprint:
+    """The same without the queues of some interfaces."""
+    return {
+        node: {**one, "queues": {name: each for name, each in one["queues"].items() if name not in interfaces}}
+        for node, one in fingerprint.items()
+    }
+
+
+def _of_node(node: Any, sysctls: Collection[str]) -> Fingerprint:
+    mine = None if node.inNamespace else {interface.name for interface in node.intfList()}
+    with inside(node), socket.socket(socket.AF_NETLINK, socket.SOCK_RAW, socket.NETLINK_ROUTE) as asking:
+        links = [each for each in _links(asking) if mine is None or each[1] in mine]
+        names = {index: name for index, name, *_ in links}
+        return {
+            "links": sorted(each[1:] for each in links),
+            "addresses": sorted(_addresses(asking, names)),
+            "routes": sorted(_routes(asking)) if node.inNamespace else [],
+            "queues": _queues(asking, names),
+            "sysctls": {name: _sysctl(name) for name in sysctls} if node.inNamespace else {},
+        }
+
+
+def _links(asking: socket.socket) -> Iterator[tuple[int, str, bool, bytes, bytes]]:
+    for body in _dump(asking, RTM_GETLINK, struct.pack("=BxHiII", 0, 0, 0, 0, 0)):
+        _, _, index, flags, _ = struct.unpack_from("=BxHiII", body)
+        found = _attributes(body, 16)
+        yield index, found[3].rstrip(b"\0").decode(), bool(flags & IFF_UP), found.get(4, b""), found.get(1, b"")
+
+
+def _addresses(asking: socket.socket, names: Mapping[int, str]) -> Iterator[tuple[str, int, bytes]]:
+    for body in _dump(asking, RTM_GETADDR, struct.pack("=BBBBi", socket.AF_INET, 0, 0, 0, 0)):
+        _, prefix, _, _, index = struct.unpack_from("=BBBBi", body)
+        if index in names:
+            yield names[index], prefix, _attributes(body, 8).get(2, b"")
+
+
+def _routes(asking: socket.socket) -> Iterator[tuple[bytes, tuple[tuple[int, bytes], ...]]]:
+    for body in _dump(asking, RTM_GETROUTE, struct.pack("=8BI", socket.AF_INET, 0, 0, 0, 0, 0, 0, 0, 0)):
+        yield body[:12], tuple(sorted((kind, data) for kind, data in _attributes(body, 12).items() if kind != 12))  # cache
+
+
+def _queues(asking: socket.socket, names: Mapping[int, str]) -> dict[str, list[tuple[int, int, bytes, bytes]]]:
+    found: dict[str, list[tuple[int, int, bytes, bytes]]] = {}
+    for body in _dump(asking, RTM_GETQDISC, struct.pack("=BxHiIII", 0, 0, 0, 0, 0, 0)):
+        _, _, index, handle, parent, _ = struct.unpack_from("=BxHiIII", body)
+        if index in names:
+            what = _attributes(body, 20)
+            found.setdefault(names[index], []).append((handle, parent, what.get(1, b""), what.get(2, b"")))
+    return {name: sorted(each) for name, each in found.items()}
+
+
+def _dump(asking: socket.socket, kind: int, request: bytes) -> Iterator[bytes]:
+    """The bodies of all messages of a kind. Raises NetworkError."""
+    asking.send(HEAD.pack(HEAD.size + len(request), kind, NLM_F_REQUEST | NLM_F_DUMP, 1, 0) + request)
+    while True:
+        data = asking.recv(1 << 17)
+        offset = 0
+        while offset < len(data):
+            length, answered, _, _, _ = HEAD.unpack_from(data, offset)
+            body = data[offset + HEAD.size : offset + length]
+            if answered == NLMSG_DONE:
+                return
+            if answered == NLMSG_ERROR:
+                raise NetworkError(f"netlink: {os.strerror(-struct.unpack_from('=i', body)[0])}")
+            yield body
+            offset += length + -length % 4
+
+
+def _attributes(body: bytes, offset: int) -> dict[int, bytes]:
+    found = {}
+    while offset + 4 <= len(body):
+        length, kind = struct.unpack_from("=HH", body, offset)
+        found[kind & 0x3FFF] = body[offset + 4 : offset + length]
+        offset += max(4, length + -length % 4)
+    return found
+
+
+def _sysctl(name: str) -> str:
+    return Path("/proc/sys", name.replace(".", "/")).read_text().strip()

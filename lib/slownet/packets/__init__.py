@@ -1,0 +1,1 @@
+"""Packets as scapy reads and crafts them."""

@@ -1,0 +1,123 @@
+"""What a capture says about one TCP connection: its segments, and how long written bytes were held back."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import cast
+
+from slownet.errors import ToolError
+
+SYN, FIN, RST, PSH, ACK = 0x02, 0x01, 0x04, 0x08, 0x10
+WRAP = 1 << 32
+
+
+@dataclass(frozen=True)
+class Segment:
+    """One TCP segment; ``ns`` since 1970, ``sequence`` and ``acknowledged`` relative to the first bytes sent.
+
+    ``outward``: whether it is from who opened the connection. ``acknowledged`` is of the other direction's bytes.
+    """
+
+    ns: int
+    outward: bool
+    flags: int
+    sequence: int
+    acknowledged: int
+    length: int
+
+    @property
+    def end(self) -> int:
+        """The sequence number after its last byte."""
+        return self.sequence + self.length
+
+
+@dataclass(frozen=True)
+class Departure:
+    """The bytes up to ``end`` of one write: when the program wrote them and when the last of them left, in ns since 1970.
+
+    ``acked`` is the time of the last ACK that came before the segment left and covered something new; None without one.
+    """
+
+    end: int
+    written: int
+    left: int
+    acked: int | None
+
+    @property
+    def held_ms(self) -> float:
+        """From the write to the wire, in ms."""
+        return (self.left - self.written) / 1e6
+
+
+def read(source: Path | bytes) -> list[Segment]:
+    """The segments of the first connection in a pcap, in the order of the capture.
+
+    Raises
+    ------
+    ToolError
+        It is no capture, or holds no connection's start.
+    """
+    from scapy.error import Scapy_Exception
+    from scapy.layers.inet import IP, TCP
+    from scapy.layers.l2 import Ether
+    from scapy.utils import RawPcapReader
+
+    name = str(source) if isinstance(source, Path) else "capture"
+    try:
+        content = source.read_bytes() if isinstance(source, Path) else source
+        # raw: what scapy reads itself has its time as a number that is 240 ns coarse
+        with RawPcapReader(cast(str, io.BytesIO(content))) as reader:
+            fraction = 1 if reader.nano else 1000
+            frames = [(meta.sec * 10**9 + meta.usec * fraction, Ether(data)) for data, meta in reader]
+    except (Scapy_Exception, EOFError, OSError) as error:
+        raise ToolError(f"no capture that can be read: {error}", name) from error
+    packets = [(ns, frame) for ns, frame in frames if TCP in frame]
+    opening = next((packet for _, packet in packets if packet[TCP].flags.value & (SYN | ACK) == SYN), None)
+    if opening is None:
+        raise ToolError(f"no connection starts in {len(packets)} TCP packets", name)
+    ends = opening[IP].src, opening[TCP].sport, opening[IP].dst, opening[TCP].dport
+    first = {True: opening[TCP].seq + 1, False: 0}
+    segments = []
+    for ns, packet in packets:
+        ip, tcp = packet[IP], packet[TCP]
+        outward = (ip.src, tcp.sport, ip.dst, tcp.dport) == ends
+        if not outward and (ip.dst, tcp.dport, ip.src, tcp.sport) != ends:
+            continue
+        if not outward and tcp.flags.value & SYN:
+            first[False] = tcp.seq + 1
+        length = ip.len - 4 * ip.ihl - 4 * tcp.dataofs
+        sequence, acknowledged = _since(tcp.seq, first[outward]), _since(tcp.ack, first[not outward])
+        segments.append(Segment(ns, outward, tcp.flags.value, sequence, acknowledged, length))
+    return segments
+
+
+def _since(number: int, first: int) -> int:
+    """A sequence number from the connection's first byte on; -1 for the SYN itself."""
+    distance = (number - first) % WRAP
+    return distance - WRAP if distance > WRAP // 2 else distance
+
+
+def departures(writes: Iterable[tuple[int, int]], segments: Sequence[Segment]) -> list[Departure]:
+    """Each write, ``(ns, bytes)`` in order, with the first segment that carried its last byte.
+
+    Writes whose bytes never left are left out.
+    """
+    found = []
+    end = 0
+    for written, length in writes:
+        end += length
+        segment = next((each for each in segments if each.outward and each.length and each.end >= end), None)
+        if segment is None:
+            break
+        acked = None
+        highest = 0
+        for each in segments:
+            if each is segment:
+                break
+            if not each.outward and each.flags & ACK and each.acknowledged > highest:
+                highest, acked = each.acknowledged, each.ns
+        found.append(Departure(end, written, segment.ns, acked))
+    return found

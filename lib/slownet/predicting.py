@@ -1,0 +1,78 @@
+"""`slownet predict`: what the page of a run's lab takes at another site, whose machine and whose users are known."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+from slownet.claim import fitted
+from slownet.errors import ExperimentError, nearest
+from slownet.report.text import number, spelled
+from slownet.result import RunData, load
+from slownet.stats import Summary, ratio
+from slownet.units import duration
+
+
+def predict(run: RunData, metric: str | None, t0: str, rtt: str, along: str = "rtt_ms") -> dict[str, Any]:
+    """The prediction with the law that it rests on, as ``--json`` prints it; times in ms.
+
+    ``metric`` may be None where one metric of the run is a time. Raises SlownetError for a run without a law.
+    """
+    good = tuple(cell for cell in run.cells if cell.status == "ok")
+    chosen = RunData(run.directory, run.experiment, run.facts, good)
+    name = metric or _time(run)
+    law = fitted(chosen, name, along)
+    time, start, delay = law.predict(t0, rtt), duration(t0) * 1000, duration(rtt) * 1000
+    fit = law.lack_of_fit()
+    return {
+        "experiment": run.experiment,
+        "metric": name,
+        "t0_ms": start,
+        along: delay,
+        "predicted": time.to_json(),
+        "ratio": _times(time, start).to_json() if start else None,
+        "law": {"k": law.k.to_json(), "t0": law.t0.to_json(), "worst_residual": fit.worst, "bent": law.bent},
+        "measured_up_to_ms": max(law.delays),
+        "notes": _notes(run, law.bent, delay, max(law.delays)),
+        "directory": str(run.directory),
+    }
+
+
+def run_and_show(directory: Path, metric: str | None, t0: str, rtt: str, as_json: bool) -> None:
+    """Predicts and prints. Raises SlownetError."""
+    found = predict(load(directory), metric, t0, rtt)
+    if as_json:
+        print(json.dumps(found))
+        return
+    time, k = Summary.from_json(found["predicted"]), Summary.from_json(found["law"]["k"])
+    times = f", {spelled(Summary.from_json(found['ratio']))} times the time without delay" if found["ratio"] else ""
+    print(f"{found['metric']} at T0 {t0} and RTT {rtt}: {spelled(time)} ms{times}")
+    print(f"law of {found['experiment']}: {spelled(k)} round trips, T0 {number(found['law']['t0']['mean'])} ms in its lab")
+    for note in found["notes"]:
+        print(f"note: {note}")
+
+
+def _time(run: RunData) -> str:
+    times = [name for name in run.metrics if name.endswith("_ms")]
+    if len(times) == 1:
+        return times[0]
+    what = f"{len(times)} metrics of {run.experiment} are times"
+    raise ExperimentError(what, fix=f"give --metric: {', '.join(times)}" if times else nearest("", run.metrics))
+
+
+def _times(time: Summary, start: float) -> Summary:
+    return ratio(time, Summary(start, start, start, time.n))
+
+
+def _notes(run: RunData, bent: bool, delay: float, last: float) -> list[str]:
+    notes = []
+    if run.failed:
+        notes.append(f"{len(run.failed)} failed cell{'s' * (len(run.failed) > 1)} left out")
+    if delay > last:
+        notes.append(f"{number(delay)} ms lies beyond the {number(last)} ms that were measured")
+    if bent:
+        notes.append(
+            "the cells do not lie on a line as far as their intervals tell, so the interval comes from how far off they are"
+        )
+    return notes

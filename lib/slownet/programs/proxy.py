@@ -1,0 +1,69 @@
+"""A proxy with a small buffer: what it reads at once it writes at once.
+
+    python -m slownet.programs.proxy READY PORT ADDRESS PORT BYTES [nodelay]
+
+A request longer than BYTES leaves in several writes, and the proxy then waits for the answer: write, write, read.
+"""
+
+from __future__ import annotations
+
+import selectors
+import socket
+import sys
+from pathlib import Path
+
+
+class Proxy:
+    """All connections in one thread: what is read from one end is written to the other before anything else."""
+
+    def __init__(self, listener: socket.socket, address: tuple[str, int], size: int, nodelay: bool) -> None:
+        self.listener, self.address, self.size, self.nodelay = listener, address, size, nodelay
+        self.other: dict[socket.socket, socket.socket] = {}
+        self.selector = selectors.DefaultSelector()
+        self.selector.register(listener, selectors.EVENT_READ)
+
+    def serve(self) -> None:
+        """Serves until it is ended."""
+        while True:
+            for key, _ in self.selector.select():
+                source = key.fileobj
+                assert isinstance(source, socket.socket)
+                if source is self.listener:
+                    self.accept()
+                elif source in self.other:  # the other end of a pair may just have been closed with it
+                    self.pass_on(source)
+
+    def accept(self) -> None:
+        near, _ = self.listener.accept()
+        try:
+            far = socket.create_connection(self.address)
+        except OSError:
+            near.close()
+            return
+        self.other |= {near: far, far: near}
+        for each in (near, far):
+            if self.nodelay:
+                each.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+            self.selector.register(each, selectors.EVENT_READ)
+
+    def pass_on(self, source: socket.socket) -> None:
+        try:
+            data = source.recv(self.size)
+            self.other[source].sendall(data)
+        except OSError:
+            data = b""
+        if not data:
+            for each in (source, self.other[source]):
+                del self.other[each]
+                self.selector.unregister(each)
+                each.close()
+
+
+def main(ready: str, port: str, address: str, target: str, size: str, option: str = "") -> None:
+    with socket.create_server(("", int(port))) as listener:
+        Path(ready).touch()
+        Proxy(listener, (address, int(target)), int(size), option == "nodelay").serve()
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])

@@ -1,0 +1,166 @@
+"""The fixtures: a network, servers on it, and a note of what is measured."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import pytest
+
+from slownet.errors import SlownetError
+from slownet.lab import native
+from slownet.pytest_plugin import records
+from slownet.pytest_plugin.wishes import ROOT_FIXTURE, SEED, of_item
+
+if TYPE_CHECKING:
+    from slownet.pytest_plugin.networks import Kept, Net, Networks, Wanted
+    from slownet.services.mariadb import MariaDB
+    from slownet.services.nginx import Nginx
+    from slownet.services.wordpress import WordPress
+
+WEB = ("web", "server", "server1", "eu1")
+DATABASE = ("db", "primary", "server", "server1", "eu1")
+CLIENT = ("client", "client1", "us1")
+Measure = Callable[..., Any]
+S = TypeVar("S")
+
+
+@pytest.fixture(scope="session")
+def slownet_lab() -> None:
+    """A place where links can be emulated. A test that builds its network itself asks for it with
+    `@pytest.mark.usefixtures("slownet_lab")`."""
+    missing = native.lacks()
+    if missing:
+        pytest.fail(
+            f"no network can be emulated here, this machine lacks {', '.join(missing)}. A test that takes a network by "
+            f'request.getfixturevalue needs @pytest.mark.usefixtures("{ROOT_FIXTURE}") to run in a lab',
+            pytrace=False,
+        )
+
+
+@pytest.fixture(scope="module")
+def slownet_networks(slownet_lab: None, request: pytest.FixtureRequest) -> Iterator[Networks]:
+    """Keeps a module's network; see `net` and `network`."""
+    from slownet.pytest_plugin.networks import Networks
+
+    networks = Networks(request.config.getoption(SEED))
+    yield networks
+    networks.close()
+
+
+@pytest.fixture
+def net(request: pytest.FixtureRequest, slownet_networks: Networks) -> Iterator[Net]:
+    """The test's network, up and in its topology's own conditions, whatever the test before did to it.
+
+    The topology is ClientWebDb, or what `@pytest.mark.topology(Star, n=5)` says of the test, its class or its module.
+    `net["client"]` is a host, `net.link("client", "switch").set(rtt="10ms")` a link, in a `with` for a while;
+    `net.hosts`, `net.switches` and `net.mininet` are there as well. Tests of a module share a network as long as they
+    leave it usable.
+    """
+    wish, here = of_item(request.node), records.facts()
+    if wish.clock not in (None, here["clock"]) or (wish.tdf not in (None, "auto") and wish.tdf != str(here["tdf"])):
+        pytest.fail(f"this test asks for {wish}, but this session runs on {records.place()}", pytrace=False)
+    kept = _take(request, slownet_networks, _wanted(request.node))
+    request.node.stash[records.NETWORK] = kept.net
+    yield kept.net
+    slownet_networks.leave()
+
+
+@pytest.fixture(scope="module")
+def network(request: pytest.FixtureRequest, slownet_networks: Networks) -> Net:
+    """The module's network, for fixtures of a module's scope; the tests' `net` is the same one.
+
+    Its topology is that of the module's `pytestmark = pytest.mark.topology(...)`.
+    """
+    return _take(request, slownet_networks, _wanted(request.node), pin=True).net
+
+
+@pytest.fixture
+def wordpress(net: Net, slownet_networks: Networks, request: pytest.FixtureRequest) -> WordPress:
+    """A WordPress site: nginx and PHP on `web`, MariaDB on `db`; `wordpress.url` is its front page. It stays for the module."""
+    from slownet.services.wordpress import WordPress
+
+    web, db, client = (_host(request, *each) for each in (("web", WEB), ("db", DATABASE), ("client", CLIENT)))
+    return _server(request, ("wordpress", web, db), lambda folder: WordPress(net, folder, web=web, db=db, client=client))
+
+
+@pytest.fixture
+def mariadb(net: Net, slownet_networks: Networks, request: pytest.FixtureRequest) -> MariaDB:
+    """MariaDB on `db`; it stays for the module, with what tests did to its data."""
+    from slownet.services.mariadb import MariaDB
+
+    name = _host(request, "db", DATABASE)
+    return _server(request, ("mariadb", name), lambda folder: MariaDB(net[name], folder))
+
+
+@pytest.fixture
+def nginx(net: Net, slownet_networks: Networks, request: pytest.FixtureRequest) -> Nginx:
+    """nginx on `web`; it serves the files of the folder `nginx.root`, which is empty at first, and stays for the module."""
+    from slownet.services.nginx import Nginx
+    from slownet.services.service import STATE_ROOT
+
+    name = _host(request, "web", WEB)
+
+    def make(folder: Path) -> Nginx:
+        # pytest's own folders are their owner's alone, and nginx is www-data
+        root = tempfile.TemporaryDirectory(prefix="nginx-root-", dir=STATE_ROOT)
+        Path(root.name).chmod(0o755)
+        slownet_networks.kept.after.callback(root.cleanup)
+        return Nginx(net[name], folder, root=root.name)
+
+    return _server(request, ("nginx", name), make)
+
+
+@pytest.fixture
+def measure(request: pytest.FixtureRequest, net: Net) -> Measure:
+    """`measure(ab, net["client"], url, requests=100)` calls a tool and gives back its record.
+
+    What it measured, in which conditions, goes into the test's record: JUnit XML, the text of a failure, and with
+    --slownet-report a run directory. Raises what the tool raises.
+    """
+    node: pytest.Item = request.node
+
+    def measured(tool: Callable[..., Any], *args: Any, **options: Any) -> Any:
+        return records.of(node).measure(net, tool, *args, **options)
+
+    return measured
+
+
+def _wanted(node: Any) -> Wanted:
+    from slownet.pytest_plugin.networks import Wanted
+    from slownet.topologies import ClientWebDb
+
+    marker = node.get_closest_marker("topology")
+    try:
+        return Wanted.of(*marker.args, **marker.kwargs) if marker else Wanted.of(ClientWebDb)
+    except (SlownetError, TypeError) as error:
+        pytest.fail(f"@pytest.mark.topology: {error}", pytrace=False)
+
+
+def _take(request: pytest.FixtureRequest, networks: Networks, wanted: Wanted, pin: bool = False) -> Kept:
+    try:
+        return networks.take(wanted, pin=pin)
+    except SlownetError as error:
+        pytest.fail(f"slownet: {error}", pytrace=False)
+
+
+def _host(request: pytest.FixtureRequest, role: str, names: tuple[str, ...]) -> str:
+    from slownet.pytest_plugin.networks import host_for
+
+    marker = request.node.get_closest_marker("hosts")
+    try:
+        return host_for(request.getfixturevalue("net"), role, names, marker.kwargs if marker else {})
+    except SlownetError as error:
+        pytest.fail(f"slownet: {error}", pytrace=False)
+
+
+def _server(request: pytest.FixtureRequest, key: tuple[str, ...], make: Callable[[Path], S]) -> S:
+    networks: Networks = request.getfixturevalue("slownet_networks")
+    folders: pytest.TempPathFactory = request.getfixturevalue("tmp_path_factory")
+    try:
+        server: S = networks.kept.server(key, lambda: make(folders.mktemp("-".join(key))))
+        return server
+    except SlownetError as error:
+        pytest.fail(f"slownet: {error}", pytrace=False)

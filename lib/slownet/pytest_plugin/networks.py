@@ -1,0 +1,286 @@
+"""The network of a module's tests: built once, and between tests put back to what its topology says.
+
+What cannot be put back is built again: hosts that do not answer, interfaces, addresses, routes, queues or sysctls that
+somebody changed otherwise than by `link.set`, an Open vSwitch that ended. There is one network at a time, also among the
+processes of one kernel: two of them would fight for the names of bridges and interfaces.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import fcntl
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import IO, Any
+
+from mininet.topo import Topo
+
+from slownet.errors import ExperimentError, NetworkError, SlownetError, nearest
+from slownet.link import Condition
+from slownet.net import Network, fingerprint, openvswitch, reach, strays, tc, told
+from slownet.net.cable import Link, _Changed
+from slownet.net.network import SYSCTLS
+from slownet.net.nodes import QuickNode
+from slownet.services.service import STATE_ROOT
+from slownet.tools.ping import Ping
+from slownet.topologies import find
+
+ANSWER_S = 1.0
+
+
+@dataclass(frozen=True)
+class Setting:
+    """A link that was set, and the ping that verified it, if there was one."""
+
+    link: str
+    condition: Condition
+    ping: Ping | None
+
+    def __str__(self) -> str:
+        if self.ping is None or self.ping.rtt_ms is None:
+            return f"{self.link}: {self.condition} (no ping)"
+        return f"{self.link}: {self.condition} (ping {self.ping.rtt_ms.min:g} ms)"
+
+
+class Net(Network):
+    """A network that keeps what its links were set to, and whose seed makes chance repeatable."""
+
+    def __init__(self, topology: Topo | type[Topo], seed: int | None = None) -> None:
+        super().__init__(topology)
+        self.seed = seed
+        self.settings: list[Setting] = []
+
+    def link(self, first: str, second: str) -> SeededLink:
+        """As Network's; what its `set` leaves to chance and gives no seed of its own gets one of the network's."""
+        plain = super().link(first, second)
+        number = self.mininet.links.index(plain._cable)
+        seed = None if self.seed is None else self.seed + number
+        return SeededLink(plain._ends, self.verified, seed=seed, settings=self.settings)
+
+    @property
+    def changed(self) -> list[Any]:
+        """Mininet's links that were given a condition."""
+        return [link for link in self.mininet.links if told.was_told(link)]
+
+
+class SeededLink(Link):
+    """See `Net.link`."""
+
+    def __init__(self, *args: Any, seed: int | None, settings: list[Setting]) -> None:
+        super().__init__(*args)
+        self._seed = seed
+        self._settings = settings
+
+    def set(self, condition: Condition | str | None = None, *, ping: bool = True, **fields: Any) -> _Changed:
+        wanted = self.wanted(condition, **fields)
+        if self._seed is not None and wanted.seed is None and wanted.chancy and _seedable(wanted):
+            wanted = wanted.but(seed=self._seed)
+        before = len(self._verified)
+        changed = super().set(wanted, ping=ping)
+        self._settings.append(Setting(self.name, wanted, self._verified[-1] if len(self._verified) > before else None))
+        return changed
+
+
+def _seedable(condition: Condition) -> bool:
+    """Correlated draws start from a random number of netem's own."""
+    try:
+        condition.but(seed=0)
+    except SlownetError:
+        return False
+    return True
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """A topology with its parameters, as the marker names it."""
+
+    topology: Any
+    args: tuple[Any, ...] = ()
+    params: tuple[tuple[str, Any], ...] = ()
+
+    @classmethod
+    def of(cls, topology: Any, *args: Any, **params: Any) -> Wanted:
+        """topology: a class of Mininet's Topo, one of its objects, or a name. Raises ExperimentError."""
+        found = find(topology) if isinstance(topology, str) else topology
+        if not isinstance(found, Topo) and not (isinstance(found, type) and issubclass(found, Topo)):
+            raise ExperimentError(f"{topology!r} is no topology", fix="name a class of mininet.topo.Topo")
+        return cls(found, args, tuple(sorted(params.items())))
+
+    @property
+    def name(self) -> str:
+        return type(self.topology).__name__ if isinstance(self.topology, Topo) else str(self.topology.__name__)
+
+    def build(self) -> Topo:
+        """Raises ExperimentError where the topology does not take these parameters."""
+        if isinstance(self.topology, Topo):
+            return self.topology
+        try:
+            return self.topology(*self.args, **dict(self.params))
+        except (TypeError, ValueError) as error:
+            raise ExperimentError(f"no {self.name} with these parameters: {error}") from error
+
+
+@dataclass
+class Kept:
+    """A network that is up, what its topology made of it, and the servers on it."""
+
+    wanted: Wanted
+    net: Net
+    own: Mapping[Any, tuple[told.Told, told.Told]]  # what the ends of Mininet's links were told
+    state: fingerprint.Fingerprint
+    spaces: frozenset[int]  # of the hosts
+    processes: frozenset[int]  # that were there from the start
+    servers: dict[Any, Any] = field(default_factory=dict)
+    sessions: set[int] = field(default_factory=set)
+    after: contextlib.ExitStack = field(default_factory=contextlib.ExitStack)  # when all is over
+
+    @classmethod
+    def of(cls, wanted: Wanted, net: Net) -> Kept:
+        own = {cable: _between(net, cable).told for cable in net.mininet.links}
+        for node in _nodes(net):
+            tc.close(node)
+        spaces = strays.spaces(net.hosts)
+        return cls(wanted, net, own, fingerprint.take(_nodes(net), SYSCTLS), spaces, frozenset(strays.living_in(spaces)))
+
+    def server(self, key: Any, make: Callable[[], Any]) -> Any:
+        """The server of that key; started when it is first asked for, or was ended since."""
+        if key in self.servers and not _runs(self.servers[key]):
+            self.servers.pop(key).stop()
+        if key not in self.servers:
+            before = set(strays.living_in(self.spaces).values())
+            self.servers[key] = make().start()
+            self.sessions |= set(strays.living_in(self.spaces).values()) - before
+        return self.servers[key]
+
+    def restore(self) -> None:
+        """Ends what a test left running and puts every link back. Raises NetworkError when that cannot be done."""
+        for node in _nodes(self.net):
+            if "_born" in node.__dict__ and node.__dict__.get("pid", 0) is None:
+                raise NetworkError(f"{node.name} was terminated")
+            if isinstance(node, QuickNode):
+                node.close_shell()  # with its working directory, its variables and what hangs in it
+            tc.close(node)  # a test may have died between a question and its answer
+        strays.end(self.spaces, self.sessions, self.processes)
+        for cable in self.net.changed:
+            _between(self.net, cable).tell(self.own[cable])
+        if self.net.switches and not openvswitch.running():
+            raise NetworkError("Open vSwitch ended")
+        shaped = {end.name for cable in self.net.changed for end in (cable.intf1, cable.intf2)}
+        found = fingerprint.take(_nodes(self.net), SYSCTLS)
+        if fingerprint.without_queues(found, shaped) != fingerprint.without_queues(self.state, shaped):
+            raise NetworkError("interfaces, addresses, routes or queues are not what they were")
+        first, *others = self.net.hosts
+        reach.wait(first, others, ANSWER_S, self.wanted.name)
+        self.net.verified.clear()
+        self.net.settings.clear()
+
+    def close(self) -> None:
+        """Ends the servers, then whatever else runs on the hosts, then the network."""
+        with contextlib.ExitStack() as stack:
+            stack.callback(self.after.close)
+            stack.callback(self.net.__exit__, None, None, None)
+            stack.callback(strays.end, self.spaces)
+            for server in self.servers.values():
+                stack.callback(server.stop)
+
+
+class Networks:
+    """The network of the tests that run now. `close` it at the end."""
+
+    def __init__(self, seed: int | None, lock: Path = STATE_ROOT / "networks.lock") -> None:
+        self._seed = seed
+        self._lock = lock
+        self._locked: IO[str] | None = None
+        self._kept: Kept | None = None
+        self._pinned = False
+        self.built = 0
+
+    def take(self, wanted: Wanted, *, pin: bool = False) -> Kept:
+        """The network of that topology in the topology's own conditions: the last one put back, else a new one.
+
+        pin: something that outlives the test rests on it. Raises NetworkError, ExperimentError.
+        """
+        kept = self._kept
+        if kept and kept.wanted == wanted and self._sound(kept):
+            self._pinned |= pin
+            return kept
+        if kept and self._pinned:
+            why = f"not of {wanted.name}" if kept.wanted != wanted else "which this test's predecessors broke"
+            raise NetworkError(
+                f"fixtures of this module rest on a network of {kept.wanted.name}, {why}",
+                fix="use `net` instead of `network`, or move the test to a module of its own",
+            )
+        self.close()
+        self._kept = self._build(wanted)
+        self._pinned = pin
+        return self._kept
+
+    @property
+    def kept(self) -> Kept:
+        """The network that was taken last. Raises NetworkError if there is none."""
+        if self._kept is None:
+            raise NetworkError("there is no network now", fix="take the fixture `net`")
+        return self._kept
+
+    def leave(self) -> None:
+        """A test is over: its conditions and its processes are, too. What cannot be put back is taken down."""
+        if self._kept and not self._sound(self._kept) and not self._pinned:
+            self.close()
+
+    def close(self) -> None:
+        kept, self._kept = self._kept, None
+        try:
+            if kept:
+                kept.close()
+        finally:
+            if self._locked:
+                self._locked.close()
+                self._locked = None
+
+    def _sound(self, kept: Kept) -> bool:
+        try:
+            kept.restore()
+        except Exception:  # whatever a test did to it: the answer is a new one
+            return False
+        return True
+
+    def _build(self, wanted: Wanted) -> Kept:
+        self._lock.parent.mkdir(parents=True, exist_ok=True)
+        self._locked = self._lock.open("w")
+        fcntl.flock(self._locked, fcntl.LOCK_EX)
+        net = Net(wanted.build(), self._seed)
+        net.__enter__()
+        self.built += 1
+        try:
+            return Kept.of(wanted, net)
+        except BaseException:
+            net.__exit__(None, None, None)
+            raise
+
+
+def host_for(net: Network, role: str, names: Sequence[str], chosen: Mapping[str, str]) -> str:
+    """Which host plays a role: the chosen one, else the first of these names that the network has. Raises ExperimentError."""
+    known = [host.name for host in net.hosts]
+    if role in chosen:
+        if chosen[role] not in known:
+            raise ExperimentError(f"no host '{chosen[role]}' for {role}", fix=nearest(chosen[role], known))
+        return chosen[role]
+    for name in names:
+        if name in known:
+            return name
+    raise ExperimentError(f"which of {', '.join(known)} is {role}?", fix=f"say it with @pytest.mark.hosts({role}=...)")
+
+
+def _between(net: Net, cable: Any) -> SeededLink:
+    """The link of one of Mininet's, seen from its first end; also where two nodes have several."""
+    return SeededLink((cable.intf1, cable.intf2), net.verified, seed=None, settings=[])
+
+
+def _nodes(net: Net) -> list[Any]:
+    return [*net.hosts, *net.switches]
+
+
+def _runs(server: Any) -> bool:
+    parts = [getattr(server, name) for name in ("mariadb", "php", "nginx") if hasattr(server, name)]
+    return all(part.running for part in parts or [server])

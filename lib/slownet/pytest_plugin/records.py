@@ -1,0 +1,198 @@
+"""What a test measured and which claims were judged in it: for JUnit XML, failures, and run directories."""
+
+from __future__ import annotations
+
+import datetime
+import os
+import platform
+import re
+import shlex
+import time
+from collections.abc import Callable, Generator, Mapping
+from contextlib import ExitStack
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from slownet import __version__, verdicts
+from slownet import pytest_inside as inside
+from slownet.errors import SlownetError
+from slownet.lab import native
+from slownet.pytest_plugin.wishes import REPORT, SEED, needs_network
+from slownet.samples import RUN, SampleLog, new_run_directory, write_run_json
+
+if TYPE_CHECKING:
+    from slownet.lab.clock import Clock
+    from slownet.pytest_plugin.networks import Net
+
+NETWORK = pytest.StashKey["Net"]()
+RECORD = pytest.StashKey["Record"]()
+
+_here: dict[str, Any] = {}
+
+
+def remember(facts: Mapping[str, Any], clock: Clock) -> None:
+    """The facts of the place of this process, found out by the session."""
+    _here.update(facts, clock=clock.kind, tdf=clock.tdf_json)
+
+
+def facts() -> dict[str, Any]:
+    """Kernel, image, place, clock and TDF of this process's networks, as run.json holds them."""
+    handed = inside.handed_over().get("facts")
+    if handed or _here:
+        return dict(handed or _here)
+    text = os.environ.get(native.INSIDE, "real")
+    tdf = None if text == "real" else text if text == "inf" else int(text)
+    place = "lab" if native.inside_lab() else "native"
+    return {"kernel": platform.release(), "place": place, "clock": "real" if tdf is None else "virtual", "tdf": tdf}
+
+
+def place() -> str:
+    """The clock and the kernel in a few words, as failures name them."""
+    here = facts()
+    clock = "the real clock" if here["clock"] == "real" else f"the virtual clock, TDF {here['tdf']}"
+    return f"{clock}, Linux {here['kernel']}, {'in a lab' if here['place'] == 'lab' else 'in place'}"
+
+
+def of(item: pytest.Item) -> Record:
+    """The record of a test; a new one if it has none yet."""
+    return item.stash.setdefault(RECORD, Record(item))
+
+
+class Record:
+    """One test's; its run directory is made when something is measured."""
+
+    def __init__(self, item: pytest.Item) -> None:
+        self._item = item
+        self._log: SampleLog | None = None
+        self._directory: Path | None = None
+        self._index = 0
+        self.judged: list[dict[str, Any]] = []
+        self.lines: list[str] = []
+
+    def measure(self, net: Net, tool: Callable[..., Any], *args: Any, **options: Any) -> Any:
+        """Calls the tool, notes what it measured and in which conditions, and returns its record."""
+        sample = _sample(self._item.name, self._index, net)
+        self._index += 1
+        begun = time.monotonic()
+        raw, found = "", None
+        try:
+            found = tool(*args, **options)
+            sample["tool"] = type(found).__name__.lower()
+            sample["metrics"] = dict(found.metrics())
+            sample["facts"] = dict(getattr(found, "facts", dict)())
+            raw = f"$ {shlex.join(found.command)}\n{found.raw}"
+            return found
+        except SlownetError as error:
+            sample |= {"status": "failed", "error": str(error)}
+            raw = getattr(error, "raw", "")
+            raise
+        finally:
+            sample["virtual_s"] = time.monotonic() - begun
+            self._keep(sample, raw)
+            self.lines.append(_line(sample))
+
+    def heard(self, verdict: Any) -> None:
+        """A claim was judged."""
+        self.judged.append(verdict.to_json())
+        self._item.user_properties.append(("slownet_verdict", f"{verdict.verdict}: {verdict.name}: {verdict.text}"))
+
+    def end(self) -> None:
+        """Writes what there is to write."""
+        for line in self.lines:
+            self._item.user_properties.append(("slownet_measured", line))
+        if self._log and self._directory:
+            self._log.close()
+            write_run_json(self._directory, {**self._facts(), "claims": self.judged})
+
+    def _keep(self, sample: dict[str, Any], raw: str) -> None:
+        folder = self._item.config.getoption(REPORT)
+        if not folder:
+            return
+        if self._log is None:
+            name = re.sub(r"[^\w.-]+", "-", self._item.name).strip("-")
+            self._directory = new_run_directory(self._item.config.invocation_params.dir / folder, name)
+            write_run_json(self._directory, self._facts())
+            self._log = SampleLog(self._directory)
+        if raw:
+            name = f"{sample['index']:03}-{sample['tool'] or 'failed'}.txt"
+            sample["raw"] = [self._log.raw(name, raw)]
+        self._log.append(sample)
+
+    def _facts(self) -> dict[str, Any]:
+        config = self._item.config
+        doc = getattr(getattr(self._item, "obj", None), "__doc__", None) or ""
+        return {
+            **facts(), "experiment": self._item.name, "source": self._item.nodeid, "slownet": __version__,
+            "question": " ".join(doc.split("\n\n")[0].split()), "seed": config.getoption(SEED),
+            "started": datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds"),
+        }  # fmt: skip
+
+
+class Records:
+    """Hears the claims that a test judges, and ends its record."""
+
+    def __init__(self, config: pytest.Config) -> None:
+        self._config = config
+
+    @pytest.hookimpl(wrapper=True)
+    def pytest_runtest_protocol(self, item: pytest.Item) -> Generator[None, object, object]:
+        with ExitStack() as stack:
+            stack.enter_context(verdicts.heard_by(lambda verdict: of(item).heard(verdict)))
+            return (yield)
+
+    @pytest.hookimpl(wrapper=True, tryfirst=True)
+    def pytest_runtest_teardown(self, item: pytest.Item) -> Generator[None, object, object]:
+        try:
+            return (yield)
+        finally:
+            if needs_network(item):
+                here = facts()
+                item.user_properties += [(f"slownet_{name}", str(here[name])) for name in ("clock", "tdf", "kernel")]
+            if RECORD in item.stash:
+                item.stash[RECORD].end()
+
+    @pytest.hookimpl(trylast=True)
+    def pytest_sessionfinish(self) -> None:
+        if not inside.handed_over() and not hasattr(self._config, "workerinput"):
+            draw(self._config)
+
+
+def draw(config: pytest.Config) -> None:
+    """Tables and reports of the run directories that have none yet."""
+    folder = config.getoption(REPORT)
+    root = config.invocation_params.dir / folder if folder else None
+    runs = [each.parent for each in sorted(root.glob(f"*/{RUN}"))] if root else []
+    for directory in runs:
+        if not (directory / "report.html").exists():
+            from slownet import result
+            from slownet.report.page import write_report
+
+            run = result.load(directory)
+            run.save()
+            if run.cells:
+                run.write_parquet()
+            write_report(run)
+
+
+def _sample(name: str, index: int, net: Net) -> dict[str, Any]:
+    from slownet.net import told  # Mininet, which only the place of the network needs
+
+    changed = {setting.link: setting for setting in net.settings}
+    now = {f"{one.intf1.node.name}-{one.intf2.node.name}": told.of(one) for one in net.changed}
+    cell = {link: str(condition) for link, condition in now.items() if str(condition) != "no condition"}
+    pings = [setting.ping for setting in changed.values() if setting.ping and setting.ping.rtt_ms]
+    return {
+        "experiment": name, "cell": cell, "index": index, "tool": None, "status": "ok", "error": None, "metrics": {}, "raw": [],
+        "condition": {"rtt_ms": round(1000 * sum(each.rtt for each in now.values()), 6)}, "wall_s": None, "facts": {},
+        "verified_rtt_ms": pings[-1].rtt_ms.min if cell and pings and pings[-1].rtt_ms else None,
+    }  # fmt: skip
+
+
+def _line(sample: Mapping[str, Any]) -> str:
+    where = ", ".join(f"{link} {condition}" for link, condition in sample["cell"].items()) or "no condition"
+    if sample["status"] != "ok":
+        return f"{where}: {sample['error']}"
+    shown = ", ".join(f"{name} {each['mean']:.6g}" for name, each in sample["metrics"].items())
+    return f"{where}: {sample['tool']} {shown}"

@@ -1,0 +1,214 @@
+"""A session that runs again inside a lab, because a test that it collected needs a network.
+
+This process collects, and what it would print is held back. If no test needs a network, or this machine can emulate one
+itself, the session goes on here. Else `python -m slownet.pytest_inside` runs pytest in a lab with the same
+arguments, environment and working directory; the input, output, signals and exit status are this process's. One lab runs
+all tests, those that need no network too; only tests that ask for another clock get another lab, one after the other.
+
+The lab sees the session's rootdir and working directory as they are, to write to as well, so .pytest_cache, coverage data
+and reports are where pytest leaves them. It can read the folders of sys.path; everything else is the lab's own and is
+forgotten with it, /tmp too.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import json
+import os
+import platform
+import sys
+from collections.abc import Generator, Mapping, Sequence
+from typing import Any
+
+import pytest
+
+from slownet import pytest_inside as inside
+from slownet.errors import SlownetError
+from slownet.lab import commands, native
+from slownet.lab.place import PACKAGE, Place, choose
+from slownet.pytest_plugin import junit, records, shares
+from slownet.pytest_plugin.wishes import Wish, needs_network, of_item, of_session
+
+# What tells about this machine and not about the session stays here.
+OF_THIS_MACHINE = frozenset(
+    ["PATH", "HOME", "USER", "LOGNAME", "SHELL", "MAIL", "PWD", "OLDPWD", "SHLVL", "_", "HOSTNAME", "DISPLAY", "TMPDIR", "TMP",
+     "TEMP", "PYTHONPATH", "PYTHONHOME", "PYTHONSTARTUP", "VIRTUAL_ENV", "VIRTUAL_ENV_PROMPT", "CONDA_PREFIX", "LANG",
+     "LANGUAGE", "TERM", "PYTEST_DEBUG_TEMPROOT", "PYTEST_VERSION", "PYTEST_CURRENT_TEST", native.INSIDE, inside.SESSION]
+)  # fmt: skip
+OF_THIS_MACHINE_TOO = ("LC_", "LD_", "XDG_", "SSH_", "DBUS_", "SUDO_")
+GOES_ON = (pytest.ExitCode.OK, pytest.ExitCode.TESTS_FAILED, pytest.ExitCode.NO_TESTS_COLLECTED)
+
+
+class Session:
+    """Decides, after the tests were collected, where they run."""
+
+    def __init__(self, config: pytest.Config) -> None:
+        self._config = config
+        self._status: int | None = None
+        self._held = _HeldBack(config)
+
+    @pytest.hookimpl(wrapper=True, tryfirst=True)
+    def pytest_collection(self, session: pytest.Session) -> Generator[None, object, object]:
+        try:
+            result = yield
+            groups = self._groups(session)
+            places = {wish: _place(wish) for wish in groups}
+        except BaseException:
+            self._held.show()
+            raise
+        if all(place.kind == "native" for place in places.values()) and len(groups) < 2:
+            for place in places.values():
+                records.remember(place.facts, place.clock)
+            self._held.show()
+            return result
+        self._held.forget()
+        # From here on this process has nothing to report: its plugins would write over what the lab's wrote.
+        for hook in ("pytest_runtestloop", "pytest_sessionfinish"):
+            _only(self._config, hook, self)
+        with _capture_suspended(self._config):
+            self._status = _run(self._config, places)
+        records.draw(self._config)
+        return result
+
+    def pytest_sessionfinish(self, session: pytest.Session) -> None:
+        self._held.show()
+        if self._status is not None:
+            session.exitstatus = self._status
+
+    def _groups(self, session: pytest.Session) -> list[Wish]:
+        """The clocks that the tests with a network ask for, the session's own first; none if nothing of this can run."""
+        if session.testsfailed and not self._config.option.continue_on_collection_errors:
+            return []
+        try:
+            own = of_session(self._config)
+            wishes = dict.fromkeys(of_item(item) for item in session.items if needs_network(item))
+        except SlownetError as error:
+            raise pytest.UsageError(f"slownet: {error}") from error
+        return sorted(wishes, key=lambda wish: wish != own)
+
+
+def leave_out_the_others(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Where a session takes several labs: deselects what runs in another one."""
+    mine = inside.handed_over().get("only")
+    if not mine:
+        return
+    wish = Wish(mine["clock"], mine["tdf"])
+    here = [item for item in items if (of_item(item) == wish if needs_network(item) else mine["rest"])]
+    if len(here) < len(items):
+        config.hook.pytest_deselected(items=[item for item in items if item not in here])
+        items[:] = here
+
+
+def header() -> str:
+    """The line of pytest's header: where this session runs."""
+    clock = os.environ[native.INSIDE]
+    shown = "real clock" if clock == "real" else f"virtual clock, TDF {clock}"
+    return f"slownet: in a lab, {shown}, Linux {platform.release()}"
+
+
+def environment(config: pytest.Config, facts: Mapping[str, Any], only: Mapping[str, Any] | None) -> dict[str, str]:
+    """What pytest finds in its environment in the lab: this process's, without what tells about this machine."""
+    kept = {
+        name: value
+        for name, value in os.environ.items()
+        if name not in OF_THIS_MACHINE and not name.startswith(OF_THIS_MACHINE_TOO)
+    }
+    handed = {"facts": facts, "only": only, "path": [str(each) for each in shares.import_path(config)]}
+    return {**kept, inside.SESSION: json.dumps(handed)}
+
+
+def _place(wish: Wish) -> Place:
+    try:
+        return choose("auto", wish.clock, wish.tdf)
+    except SlownetError as error:
+        raise pytest.UsageError(f"slownet: {error}") from error
+
+
+def _run(config: pytest.Config, places: Mapping[Wish, Place]) -> int:
+    """Runs the session in each place, one after the other; returns pytest's exit status."""
+    reports = junit.Reports(config.option.xmlpath if len(places) > 1 else None)
+    statuses: list[int] = []
+    for number, (wish, place) in enumerate(places.items()):
+        only = {"clock": wish.clock, "tdf": wish.tdf, "rest": number == 0} if len(places) > 1 else None
+        more = ["--cov-append"] if number and config.pluginmanager.hasplugin("_cov") else []
+        statuses.append(_attend(config, place, only, more))
+        reports.take()
+        if statuses[-1] not in GOES_ON or (statuses[-1] == pytest.ExitCode.TESTS_FAILED and config.getvalue("maxfail")):
+            break
+    reports.merge()
+    ran = [each for each in statuses if each != pytest.ExitCode.NO_TESTS_COLLECTED]
+    return max(ran, default=int(pytest.ExitCode.NO_TESTS_COLLECTED))
+
+
+def _attend(config: pytest.Config, place: Place, only: Mapping[str, Any] | None, more: Sequence[str]) -> int:
+    """One pytest in one place. A lab that ends before pytest does is pytest's internal error (3)."""
+    shared = shares.Shares(config)
+    asks = config.option.capture == "no" or config.option.usepdb or config.option.trace
+    terminal = commands.are_terminals(0, 1, 2)
+    arguments = [*more, *_looks(config, terminal), *map(str, config.invocation_params.args)]
+    env = environment(config, {**place.facts, "clock": place.clock.kind, "tdf": place.clock.tdf_json}, only)
+    if place.kind == "native":
+        env = {**os.environ, inside.SESSION: env[inside.SESSION], "PYTHONPATH": str(PACKAGE.parent)}
+    elif not terminal:
+        env["COLUMNS"] = str(config.get_terminal_writer().fullwidth)
+    sys.stdout.flush()
+    sys.stderr.flush()
+    try:
+        with shared.staged():
+            status = commands.attend(
+                place, [place.python, "-m", inside.__name__, *shared.links(), "--", *arguments],
+                shares=shared.all(), env=env, cwd=config.invocation_params.dir,
+                stdin=0 if asks or terminal else None, terminal=terminal,
+            )  # fmt: skip
+    except SlownetError as error:
+        print(f"slownet: {error}", file=sys.stderr)
+        return int(pytest.ExitCode.INTERNAL_ERROR)
+    return int(pytest.ExitCode.INTERRUPTED) if status > 128 else status
+
+
+def _looks(config: pytest.Config, terminal: bool) -> list[str]:
+    """Colours as here, where the lab's pytest cannot see that it writes to a terminal in the end."""
+    return [] if terminal or not config.get_terminal_writer().hasmarkup else ["--color=yes"]
+
+
+@contextlib.contextmanager
+def _capture_suspended(config: pytest.Config) -> Generator[None]:
+    manager = config.pluginmanager.getplugin("capturemanager")
+    if manager is None:
+        yield
+        return
+    manager.suspend_global_capture(in_=True)
+    try:
+        yield
+    finally:
+        manager.resume_global_capture()
+
+
+def _only(config: pytest.Config, hook: str, plugin: object) -> None:
+    manager = config.pluginmanager
+    others = [each for each in manager.get_plugins() if each is not plugin]
+    setattr(config.hook, hook, manager.subset_hook_caller(hook, others))
+
+
+class _HeldBack:
+    """What the terminal reporter prints, kept until it is known whether the session goes on here."""
+
+    def __init__(self, config: pytest.Config) -> None:
+        self._writer: Any = config.get_terminal_writer()
+        self._file: Any = self._writer._file
+        self._kept = io.StringIO()
+        self._writer._file = self._kept
+
+    def show(self) -> None:
+        """Prints it now, and from now on at once."""
+        self._writer._file = self._file
+        text, self._kept = self._kept.getvalue(), io.StringIO()
+        if text:
+            self._file.write(text)
+            self._file.flush()
+
+    def forget(self) -> None:
+        """Leaves it to another process to say all this."""
+        self._kept = io.StringIO()
+        self._writer._file = self._kept

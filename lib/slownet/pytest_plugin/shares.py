@@ -1,0 +1,107 @@
+"""What of this machine the lab of a session sees, and how reports come out of it."""
+
+from __future__ import annotations
+
+import contextlib
+import shutil
+import sys
+import sysconfig
+import tempfile
+from collections.abc import Generator, Iterator
+from pathlib import Path
+
+import pytest
+
+from slownet.lab.boot import Share
+from slownet.lab.commands import hides
+from slownet.pytest_plugin.wishes import REPORT
+
+AT = "/run/slownet-reports"
+
+
+class Shares:
+    """The folders of a session. Where a report's folder cannot be the lab's as well (/tmp), it goes by a folder of its own."""
+
+    def __init__(self, config: pytest.Config) -> None:
+        self._writable = _outermost([config.rootpath, config.invocation_params.dir, *_folders_of_reports(config)])
+        self._readable = [each for each in _outermost(_read(config)) if not _within(each, self._writable)]
+        self._apart = [each for each in _reports(config) if not _within(each, self._writable)]
+        self._staging: Path | None = None
+
+    def all(self) -> list[Share]:
+        """As the lab takes them."""
+        given = [Share(each) for each in self._readable] + [Share(each, writable=True) for each in self._writable]
+        return given + ([Share(self._staging, writable=True, at=AT)] if self._staging and self._apart else [])
+
+    def links(self) -> list[str]:
+        """Arguments of `inside` for the reports that go by the folder of their own."""
+        return [word for n, path in enumerate(self._apart) for word in ("--link", f"{path}={AT}/{n}")]
+
+    @contextlib.contextmanager
+    def staged(self) -> Generator[None]:
+        """While the lab runs; afterwards those reports are where they should be."""
+        with tempfile.TemporaryDirectory(prefix="slownet-") as folder:
+            self._staging = Path(folder)
+            try:
+                yield
+            finally:
+                for number, path in enumerate(self._apart):
+                    if (self._staging / str(number)).is_file():
+                        path.parent.mkdir(parents=True, exist_ok=True)
+                        shutil.move(self._staging / str(number), path)
+                self._staging = None
+
+
+def import_path(config: pytest.Config) -> list[Path]:
+    """The folders of sys.path that Python itself did not bring, and those that pytest will add: for the session's imports."""
+    own = [Path(sysconfig.get_path(name)).resolve() for name in ("stdlib", "platstdlib")]
+    found = []
+    for text in dict.fromkeys(sys.path):
+        path = Path(text or config.invocation_params.dir)
+        standard = path.resolve() in own or path.name == "lib-dynload"
+        if path.is_dir() and not standard and not hides(path.resolve()):
+            found.append(path)
+    return found
+
+
+def _read(config: pytest.Config) -> Iterator[Path]:
+    yield from import_path(config)
+    for text in config.args:
+        path = (config.invocation_params.dir / text.partition("::")[0]).absolute()
+        yield path if path.is_dir() else path.parent
+    if config.inipath:
+        yield config.inipath.parent
+
+
+def _reports(config: pytest.Config) -> list[Path]:
+    """The files that pytest and its plugins were asked to write."""
+    coverage = getattr(config.option, "cov_report", None)
+    texts = [config.option.xmlpath, config.getoption("log_file", None), config.getoption("report_log", None)]
+    texts += coverage.values() if isinstance(coverage, dict) else []
+    return [config.invocation_params.dir / Path(text).expanduser() for text in texts if text]
+
+
+def _folders_of_reports(config: pytest.Config) -> Iterator[Path]:
+    yield from (each.parent for each in _reports(config))
+    if config.getoption(REPORT):
+        folder = config.invocation_params.dir / config.getoption(REPORT)
+        folder.mkdir(parents=True, exist_ok=True)
+        yield folder
+    if config.pluginmanager.hasplugin("cacheprovider"):
+        folder = config.rootpath / config.getini("cache_dir")
+        if not folder.is_relative_to(config.rootpath):
+            folder.mkdir(parents=True, exist_ok=True)
+            yield folder
+
+
+def _outermost(folders: Iterator[Path] | list[Path]) -> list[Path]:
+    """The folders that the lab can have, without those inside others."""
+    found: list[Path] = []
+    for folder in sorted(dict.fromkeys(folders), key=lambda each: len(each.parts)):
+        if folder.is_dir() and not hides(folder) and not _within(folder, found):
+            found.append(folder)
+    return found
+
+
+def _within(path: Path, folders: list[Path]) -> bool:
+    return any(path.is_relative_to(each) for each in folders)

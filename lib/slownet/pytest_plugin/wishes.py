@@ -1,0 +1,98 @@
+"""What a test asks of its place: a network at all, and which clock; from its fixtures, its markers and the options."""
+
+from __future__ import annotations
+
+import argparse
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from slownet.errors import LabError, SlownetError
+from slownet.lab.clock import check_kind, check_tdf
+
+if TYPE_CHECKING:
+    import pytest
+
+CLOCK, TDF, SEED, REPORT = "--slownet-clock", "--slownet-tdf", "--slownet-seed", "--slownet-report"
+OPTIONS = (
+    (CLOCK, "real|virtual", "The clock of tests with a network; virtual where a lab is used."),
+    (TDF, "N|inf|auto", "How many times faster the CPU looks on the virtual clock."),
+    (SEED, "N", "The seed of every link that leaves something to chance and states none of its own."),
+    (REPORT, "FOLDER", "Keep what `measure` measured: a run directory for each test, with its report.html."),
+)
+MARKERS = (
+    "topology(cls_or_name, *args, **params): the network of a test, such as ClientWebDb or 'star'; its parameters follow",
+    "clock(kind): 'real' or 'virtual', whatever the session's clock is",
+    "tdf(factor): how many times faster the CPU looks on the virtual clock: a whole number, 'inf' or 'auto'",
+    "hosts(web=..., db=..., client=...): which hosts of the topology the servers and their reader run on",
+)
+ROOT_FIXTURE = "slownet_lab"  # every fixture of the plugin that needs a network rests on it
+
+
+@dataclass(frozen=True)
+class Wish:
+    """The clock that is asked for, as the command line writes it; None leaves it to the place."""
+
+    clock: str | None = None
+    tdf: str | None = None
+
+    def check(self) -> None:
+        """Raises LabError."""
+        kind = check_kind(self.clock) if self.clock is not None else None
+        if self.tdf is not None:
+            check_tdf(self.tdf)
+            if kind == "real":
+                raise LabError(
+                    f"a time dilation factor of {self.tdf} means nothing on the real clock", fix="leave out one of them"
+                )
+
+    def __str__(self) -> str:
+        parts = [f"{self.clock} clock" if self.clock else "", f"TDF {self.tdf}" if self.tdf else ""]
+        return ", ".join(filter(None, parts)) or "the usual clock"
+
+
+def of_session(config: pytest.Config) -> Wish:
+    """The session's. Raises LabError."""
+    wish = Wish(config.getoption(CLOCK), config.getoption(TDF))
+    wish.check()
+    return wish
+
+
+def of_item(item: pytest.Item) -> Wish:
+    """A test's: its nearest markers go before the session's options. Raises LabError naming the test."""
+    session = of_session(item.config)
+    clock, tdf = _argument(item, "clock"), _argument(item, "tdf")
+    if clock is None and tdf is None:
+        return session
+    if clock is None:
+        clock = session.clock if session.clock != "real" else "virtual"
+    elif tdf is None and clock != "real":
+        tdf = session.tdf
+    wish = Wish(clock, tdf)
+    try:
+        wish.check()
+    except SlownetError as error:
+        raise LabError(error.what, where=item.nodeid, fix=error.fix) from error
+    return wish
+
+
+def needs_network(item: pytest.Item) -> bool:
+    """Whether a test rests on an emulated network."""
+    return ROOT_FIXTURE in getattr(item, "fixturenames", ())
+
+
+def seed(text: str) -> int:
+    """A seed as netem takes it, for the option's parser."""
+    if not (text.isascii() and text.isdigit() and int(text) < 2**63 - 2**16):
+        raise argparse.ArgumentTypeError(f"'{text}' is no seed: write a whole number from 0 on")
+    return int(text)
+
+
+def _argument(item: pytest.Item, name: str) -> str | None:
+    """The only argument of a marker as text; None without the marker. Raises LabError."""
+    marker = item.get_closest_marker(name)
+    if marker is None:
+        return None
+    values = [*marker.args, *marker.kwargs.values()]
+    if len(values) != 1:
+        raise LabError(f"the marker {name} takes one value", where=item.nodeid, fix=f"write it like @pytest.mark.{name}(...)")
+    return "inf" if values[0] == float("inf") else str(values[0])

@@ -1,0 +1,65 @@
+"""A broker and a database with a table, over two hosts: what a consumer carries rows between."""
+
+from __future__ import annotations
+
+from contextlib import ExitStack
+from pathlib import Path
+from types import TracebackType
+from typing import Protocol, Self
+
+from slownet.errors import ServiceError
+from slownet.programs.pipeline import TABLE
+from slownet.services.mariadb import MariaDB
+from slownet.services.redis import Redis
+from slownet.tools.pipeline import Pipeline, consume, produce
+from slownet.tools.process import Host
+
+CREATE = f"CREATE OR REPLACE TABLE wordpress.{TABLE} (id INT PRIMARY KEY, payload VARCHAR(255) NOT NULL) ENGINE=InnoDB"
+
+
+class Net(Protocol):
+    """What the pipeline needs of a network: hosts by their names."""
+
+    def __getitem__(self, name: str) -> Host: ...
+
+
+class BrokerAndDatabase:
+    """Redis on ``net["broker"]`` and MariaDB on ``net["db"]``; a consumer on ``net["worker1"]`` connects them."""
+
+    def __init__(self, net: Net, directory: str | Path) -> None:
+        self.net = net
+        self.redis = Redis(net["broker"], directory)
+        self.mariadb = MariaDB(net["db"], directory)
+        self._running = ExitStack()
+
+    def copy(self, way: str, rows: int) -> Pipeline:
+        """Fills the broker anew and moves all rows into an empty table, in one of the ways of `tools.pipeline`.
+
+        Raises
+        ------
+        ServiceError
+            Rows are missing in the table, or the broker still waits for their acknowledgement.
+        ToolError
+            The producer or the consumer failed.
+        """
+        self.mariadb.query(CREATE)
+        broker, database = self.redis.host.IP(), self.mariadb.host.IP()
+        produce(self.redis.host, broker, rows)
+        record = consume(self.net["worker1"], broker, database, way, rows)
+        ((written,),) = self.mariadb.query(f"SELECT COUNT(*) FROM wordpress.{TABLE}")
+        if int(written) != rows or self.redis.pending() != 0:
+            raise ServiceError(f"{written} of {rows} rows came, {self.redis.pending()} are not acknowledged", f"way {way}")
+        return record
+
+    def __enter__(self) -> Self:
+        with ExitStack() as stack:
+            for service in (self.mariadb, self.redis):
+                stack.callback(service.stop)
+                service.launch()
+            for service in (self.mariadb, self.redis):
+                service.wait()
+            self._running = stack.pop_all()
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+        self._running.close()

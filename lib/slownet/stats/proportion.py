@@ -1,0 +1,32 @@
+"""Parts of one, such as packet loss, with Wilson's interval.
+
+It stays inside 0 to 1 and has some width even when nothing was lost: 0 of 20 does not show that none is.
+"""
+
+from __future__ import annotations
+
+import math
+
+from slownet.errors import SlownetError
+from slownet.stats.summary import CONFIDENCE, Summary
+
+
+def proportion(hits: int, n: int, confidence: float = CONFIDENCE) -> Summary:
+    """The part ``hits / n`` with its interval (Wilson, "Probable inference...", 1927, without correction).
+
+    Raises SlownetError for counts that contradict themselves.
+    """
+    if not 0 <= hits <= n or n < 1:
+        raise SlownetError(f"{hits} of {n}", "as a part", "give a count between 0 and the number of trials, which is 1 or more")
+    z2 = _z(confidence) ** 2
+    part = hits / n
+    middle = (part + z2 / (2 * n)) / (1 + z2 / n)
+    half = math.sqrt(z2 * (part * (1 - part) / n + z2 / (4 * n * n))) / (1 + z2 / n)
+    low, high = 0.0 if hits == 0 else middle - half, 1.0 if hits == n else middle + half
+    return Summary(part, low, high, n, n - 1, confidence)
+
+
+def _z(confidence: float) -> float:
+    from scipy.special import ndtri
+
+    return float(ndtri((1 + confidence) / 2))

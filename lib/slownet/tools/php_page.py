@@ -1,0 +1,62 @@
+"""A page's queries as a PHP application sends them: one connection, one query after another (programs/page.php)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from importlib import resources
+from typing import Any
+
+from slownet.tools.exchange import STALL_MS
+from slownet.tools.numbers import Metric, mean, metric, sample_sd
+from slownet.tools.process import Host
+from slownet.tools.program import nanoseconds, read_json
+from slownet.tools.tool import run
+
+QUERIES, BYTES = 1200, 163
+"""The article's: queries of a page, bytes of one on the wire."""
+
+REPEATS = "to microseconds a query, not bit for bit: PHP and MariaDB draw random numbers of their own"
+
+
+@dataclass(frozen=True)
+class Page:
+    """Times in ms: of the connection with its login, and of each query in order."""
+
+    command: tuple[str, ...]
+    raw: str
+    connect_ms: float
+    times_ms: tuple[float, ...]
+
+    def metrics(self) -> dict[str, Metric]:
+        """``page_s`` (all queries, without the login), ``query_ms``, ``stalls`` (a count), ``connect_ms``."""
+        count = len(self.times_ms)
+        return {
+            "query_ms": metric(mean(self.times_ms), sample_sd(self.times_ms), count),
+            "page_s": metric(sum(self.times_ms) / 1000, sample_sd(self.times_ms) * count / 1000, count),
+            "stalls": metric(sum(time > STALL_MS for time in self.times_ms), 0.0, count),
+            "connect_ms": metric(self.connect_ms, 0.0, 1),
+        }
+
+    def facts(self) -> dict[str, Any]:
+        """What belongs beside the numbers in a record."""
+        return {"queries": len(self.times_ms), "repeats": REPEATS}
+
+
+def php_page(host: Host, address: str, *, port: int = 3306, queries: int = QUERIES, size: int = BYTES) -> Page:
+    """Sends a page's queries to a database, or to a proxy before it.
+
+    Raises
+    ------
+    ToolError
+        PHP or its database driver is missing, the database refuses or goes away, or the output is not understood.
+    """
+    program = str(resources.files("slownet.programs").joinpath("page.php"))
+    command = ["php", program, address, str(port), str(queries), str(size)]
+    return parse(run(host, command, timeout=3600).stdout, command)
+
+
+def parse(text: str, command: Sequence[str] = ("page.php",)) -> Page:
+    """Reads what the program printed. Raises ToolError with the line that is not understood."""
+    record = read_json(text, command, "connect_ns", "times_ns")
+    return Page(tuple(command), text, record["connect_ns"] / 1e6, nanoseconds(record, "times_ns", text, least=1))

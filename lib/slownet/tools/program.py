@@ -1,0 +1,41 @@
+"""Runs the project's own client programs (slownet.programs) and reads what they print."""
+
+from __future__ import annotations
+
+import json
+import shlex
+import sys
+from collections.abc import Sequence
+from typing import Any
+
+from slownet.errors import ToolError
+
+
+def python(module: str, *words: object) -> list[str]:
+    """The command for one of the Python programs."""
+    return [sys.executable, "-m", f"slownet.programs.{module}", *map(str, words)]
+
+
+def read_json(text: str, command: Sequence[str], *names: str) -> dict[str, Any]:
+    """The object that a program printed last, which must have these names. Raises ToolError with the line."""
+    lines = [line for line in text.splitlines() if line.strip()]
+    last = lines[-1] if lines else "nothing"
+    try:
+        record = json.loads(last)
+        missing = [name for name in names if name not in record]
+    except (ValueError, TypeError):
+        missing = list(names)
+        record = {}
+    if missing or not isinstance(record, dict):
+        shown = last if len(last) <= 200 else f"{last[:200]}..."
+        raise ToolError(f"no {' and '.join(names)} in the line {shown!r}", fix=f"command: {shlex.join(command)}", raw=text)
+    return record
+
+
+def nanoseconds(record: dict[str, Any], name: str, text: str, least: int = 0) -> tuple[float, ...]:
+    """A list of times in ns as ms. Raises ToolError when it is none, or holds fewer than ``least``."""
+    values = record[name]
+    numbers = isinstance(values, list) and all(isinstance(value, (int, float)) for value in values)
+    if not numbers or len(values) < least:
+        raise ToolError(f"{name} is no list of times: {str(values)[:100]!r}", raw=text)
+    return tuple(value / 1e6 for value in values)

@@ -1,0 +1,79 @@
+"""``strace``: when a program called the kernel to send and to receive."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from slownet.errors import ToolError
+
+TRACED = ("sendto", "recvfrom", "setsockopt", "connect")
+"""The calls by which PHP and Python talk over sockets, and how they set TCP's options."""
+
+_LINE = re.compile(r"^(?:(\d+)\s+)?(\d+)\.(\d{1,9}) (.*)$")
+_CALL = re.compile(r"^(\w+)\((.*)\)\s+= (-?\d+|\?)(?: (.*))?$")
+_UNFINISHED = re.compile(r"^(\w+)\((.*?) *<unfinished \.\.\.>$")
+_RESUMED = re.compile(r"^<\.\.\. (\w+) resumed>(.*)$")
+_EVENT = re.compile(r"^(\+\+\+|---) .* (\+\+\+|---)$")  # an exit, a signal
+
+
+@dataclass(frozen=True)
+class Call:
+    """One system call: when it was entered (ns since 1970, as a capture counts), and what it returned."""
+
+    process: int
+    ns: int
+    name: str
+    arguments: str
+    result: int | None
+
+    @property
+    def descriptor(self) -> int:
+        """The file that it was called for; -1 if its first argument is none."""
+        first = re.match(r"\d+", self.arguments)
+        return int(first[0]) if first else -1
+
+
+def traced(command: Sequence[str], output: Path, calls: Sequence[str] = TRACED) -> list[str]:
+    """The command under strace, which writes to a file. Missing calls' names are strace's own error."""
+    options = ["-f", "--absolute-timestamps=format:unix,precision:ns", "-s", "16", "-e", f"trace={','.join(calls)}"]
+    return ["strace", *options, "-o", str(output), "--", *command]
+
+
+def parse(text: str) -> list[Call]:
+    """Reads strace's output (``-ttt``, with or without ``-f``); exits and signals are left out.
+
+    Raises
+    ------
+    ToolError
+        A line is none that strace writes; ``.raw`` is the text.
+    """
+    calls: list[Call] = []
+    waiting: dict[tuple[int, str], tuple[int, str]] = {}
+    for line in text.splitlines():
+        parts = _LINE.match(line)
+        if parts is None:
+            raise _unknown(line, text)
+        process, what = int(parts[1] or 0), parts[4]
+        ns = int(parts[2]) * 10**9 + int(parts[3].ljust(9, "0"))
+        if _EVENT.match(what):
+            continue
+        if begun := _UNFINISHED.match(what):
+            waiting[process, begun[1]] = ns, begun[2]
+            continue
+        if ended := _RESUMED.match(what):
+            if (process, ended[1]) not in waiting:
+                raise _unknown(line, text)
+            ns, start = waiting.pop((process, ended[1]))
+            what = f"{ended[1]}({start} {ended[2].lstrip()}"
+        call = _CALL.match(what)
+        if call is None:
+            raise _unknown(line, text)
+        calls.append(Call(process, ns, call[1], call[2], None if call[3] == "?" else int(call[3])))
+    return calls
+
+
+def _unknown(line: str, text: str) -> ToolError:
+    return ToolError(f"strace wrote a line that is not understood: {line!r}", raw=text)

@@ -1,0 +1,388 @@
+"""pytest as a person types it on a machine that cannot emulate a network: the session runs in a lab by itself."""
+
+import json
+import os
+import platform
+import re
+import signal
+import subprocess
+import sys
+import time
+import xml.etree.ElementTree as ET
+from pathlib import Path
+
+import pytest
+from conftest import PATIENCE_S
+from terminal import Terminal
+
+from slownet.lab import cache, native
+
+pytest_plugins = ["pytester"]
+
+CACHE = str(cache.root().parent)  # pytester gives its processes another HOME
+PYTEST = [sys.executable, "-m", "pytest", "-p", "slownet.pytest_plugin"]
+
+pytestmark = pytest.mark.skipif(not native.lacks(), reason="this machine runs them in place")
+
+FEATURES = '''
+"""What the fixtures promise, each test after one that left the network otherwise."""
+import os
+
+import pytest
+
+from slownet.link import Condition
+from slownet.tools.ping import ping
+from slownet.topologies import ClientWebDb
+
+
+def rtt(net, target="web"):
+    return ping(net["client"], net[target].IP(), count=2, interval=0.05).rtt_ms.min
+
+
+def test_no_network_but_the_same_place():
+    assert os.uname().nodename == "lab"
+
+
+@pytest.mark.topology(ClientWebDb)
+def test_a_link_is_set_for_a_while(net):
+    assert [each.name for each in net.switches] == ["switch"]
+    with net.link("client", "switch").set(rtt="10ms"):
+        assert 10 <= rtt(net) < 15
+    assert rtt(net) < 5
+
+
+def test_a_link_stays_set(net):
+    net.link("client", "switch").set(rtt="30ms", loss="20%")
+
+
+def test_the_next_test_has_the_topologys_own_conditions(net, slownet_networks):
+    assert net.link("client", "switch").condition == Condition()
+    assert rtt(net) < 5
+    assert slownet_networks.built == 1
+
+
+@pytest.mark.topology("star", n=4)
+def test_a_topology_by_name_and_with_parameters(net):
+    assert len(net.hosts) == 5
+
+
+def test_this_fails(net, measure):
+    """Is it far?"""
+    with net.link("client", "switch").set(rtt="40ms"):
+        far = measure(ping, net["client"], net["web"].IP(), count=3, interval=0.05)
+    assert far.rtt_ms.min < 20
+
+
+class TestSeed:
+    def lost(self, net):
+        with net.link("client", "switch").set(loss="30%"):
+            record = ping(net["client"], net["web"].IP(), count=40, interval=0.01)
+        return [each.sequence for each in record.replies]
+
+    def test_once(self, net, request):
+        request.config.lost = self.lost(net)
+        assert 5 < len(request.config.lost) < 40
+
+    def test_and_again(self, net, request):
+        assert self.lost(net) == request.config.lost
+'''
+
+SERVERS = """
+from pathlib import Path
+
+from slownet.tools.ab import ab
+
+
+def test_a_page_costs_four_round_trips(wordpress, net):
+    near = ab(net["client"], wordpress.url, requests=5)
+    with net.link("client", "switch").set(rtt="100ms"):
+        far = ab(net["client"], wordpress.url, requests=5)
+    assert 3.9 <= (far.time_per_request_ms - near.time_per_request_ms) / 100 <= 4.1
+
+
+def test_a_server_is_ended(wordpress, request):
+    request.config.first = wordpress
+    wordpress.mariadb.stop()
+
+
+def test_and_started_for_the_next_test(wordpress, net, request):
+    assert wordpress is not request.config.first
+    assert ab(net["client"], wordpress.url, requests=2).failed == 0
+
+
+def test_and_stays_for_the_module(wordpress, mariadb, net, slownet_networks):
+    assert mariadb.query("select 6 * 7") == [["42"]]
+    assert slownet_networks.built == 1
+
+
+def test_files(nginx, net):
+    Path(nginx.root, "word.txt").write_text("hello")
+    assert net["client"].cmd(f"curl --silent {nginx.url}word.txt") == "hello"
+"""
+
+HARM = """
+import os
+import signal
+import subprocess
+
+import pytest
+
+from slownet.net import qdisc
+from slownet.tools.ping import ping
+
+
+@pytest.fixture(autouse=True)
+def whole(net, slownet_networks, request):
+    '''Before every test: nothing of what the one before it did.'''
+    assert ping(net["client"], net["web"].IP(), count=2, interval=0.05).rtt_ms.min < 5
+    assert net["web"].cmd("pgrep -fc 'sleep 10[0]0'").strip() == "0"
+    assert net["web"].cmd("ip route show 192.0.2.0/24").strip() == ""
+    assert net["web"].cmd("sysctl -n net.ipv4.tcp_congestion_control").strip() == "cubic"
+    assert net["web"].cmd("echo $word").strip() == ""
+    request.config.built = slownet_networks.built
+
+
+def web(net, command):
+    net["web"].cmd(command)
+
+
+def died_in_a_set(net):
+    with pytest.MonkeyPatch.context() as patch:
+        real = qdisc.apply
+
+        def half(end, *rest):
+            if end.node.name == "switch":
+                raise RuntimeError("half")
+            real(end, *rest)
+
+        patch.setattr(qdisc, "apply", half)
+        with pytest.raises(RuntimeError):
+            net.link("client", "switch").set(rtt="40ms")
+
+
+def killed_shell(net):
+    net["web"].cmd("true")
+    os.kill(net["web"].shell.pid, signal.SIGKILL)
+
+
+HARMS = [
+    died_in_a_set,
+    killed_shell,
+    lambda net: net["web"].popen(["sleep", "1000"]),
+    lambda net: web(net, "sleep 1000 &"),
+    lambda net: web(net, "word=changed"),
+    lambda net: net["web"].sendCmd("sleep 1000"),
+    lambda net: web(net, "ip route add 192.0.2.0/24 via 10.0.0.1"),
+    lambda net: web(net, "ip link set web-eth0 down"),
+    lambda net: web(net, "ip address flush dev web-eth0"),
+    lambda net: web(net, "tc qdisc replace dev web-eth0 root netem delay 7ms"),
+    lambda net: web(net, "sysctl -w net.ipv4.tcp_congestion_control=reno"),
+    lambda net: net["web"].terminate(),
+    lambda net: subprocess.run(["ovs-vsctl", "del-br", "switch"], check=True),
+    lambda net: net.mininet.stop(),
+]
+
+
+@pytest.mark.parametrize("harm", HARMS, ids=range(len(HARMS)))
+def test_harm(net, harm):
+    harm(net)
+
+
+def test_some_of_it_took_no_new_network(slownet_networks):
+    assert slownet_networks.built == 1 + len(HARMS) - 5  # the second to the sixth
+"""
+
+CLOCKS = """
+import os
+
+import pytest
+
+
+@pytest.mark.clock("real")
+def test_real(net):
+    assert os.environ["SLOWNET_LAB"] == "real"
+
+
+def test_usual(net):
+    assert os.environ["SLOWNET_LAB"] == "7"
+
+
+@pytest.mark.tdf("inf")
+def test_free(net):
+    assert os.environ["SLOWNET_LAB"] == "inf"
+
+
+def test_anywhere():
+    pass
+"""
+
+
+@pytest.fixture
+def session(built, pytester, monkeypatch):
+    """Runs pytest with the plugin in a folder of its own: session("-x", file=text) -> pytester's result."""
+    monkeypatch.setenv("XDG_CACHE_HOME", CACHE)
+
+    def run(*arguments, **files):
+        if files:
+            pytester.makepyfile(**files)
+        return pytester.run(*PYTEST, *arguments, timeout=PATIENCE_S)
+
+    return run
+
+
+def test_the_fixtures_and_what_comes_out(session, pytester):
+    arguments = ["--slownet-tdf=inf", "--slownet-seed=7", "--slownet-report=reports", "--junitxml=junit.xml"]
+    result = session(*arguments, test_features=FEATURES)
+    assert result.ret == 1
+    result.assert_outcomes(passed=7, failed=1)
+    text = result.stdout.str()
+    assert text.count("test session starts") == 1
+    assert re.search(r"slownet: in a lab, virtual clock, TDF inf, Linux \d", text)
+    section = text[text.index("- slownet -") :]
+    assert re.search(r"link set: client-switch: \+40 ms RTT \(ping 40(\.\d+)? ms\)", section)
+    assert re.search(r"measured: client-switch \+40 ms RTT: ping loss 0, rtt_ms 40", section)
+    assert "virtual clock, TDF inf" in section
+
+    (case,) = ET.parse(pytester.path / "junit.xml").getroot().iterfind(".//testcase[@name='test_this_fails']")
+    properties = {each.get("name"): each.get("value") for each in case.iter("property")}
+    assert properties["slownet_tdf"] == "inf"
+    assert "rtt_ms 40" in properties["slownet_measured"]
+
+    (run,) = (pytester.path / "reports").iterdir()
+    facts = json.loads((run / "run.json").read_text())
+    assert (facts["clock"], facts["tdf"], facts["seed"], facts["question"]) == ("virtual", "inf", 7, "Is it far?")
+    assert 40 <= facts["cells"][0]["verified_rtt_ms"] < 41
+    assert "Is it far?" in (run / "report.html").read_text()
+    assert "time=40" in (run / "raw/000-ping.txt").read_text()
+
+    again = session("--lf", "-q", "--slownet-tdf=inf")
+    assert again.ret == 1
+    again.assert_outcomes(failed=1)
+    assert list(pytester.path.glob("reports/*")) == [run]
+
+
+def test_servers(session):
+    session(test_servers=SERVERS).assert_outcomes(passed=5)
+
+
+def test_no_harm_reaches_the_next_test(session):
+    result = session("--slownet-tdf=inf", test_harm=HARM)
+    assert result.ret == 0, result.stdout.str()
+
+
+def test_a_session_without_a_network_stays_where_it_is(session):
+    inside = f"import os\ndef test_here():\n    assert os.uname().nodename == {platform.node()!r}\ndef test_other(net): pass\n"
+    result = session("-k", "here", test_place=inside)
+    result.assert_outcomes(passed=1, deselected=1)
+    assert "slownet:" not in result.stdout.str()
+
+
+def test_each_clock_has_its_lab_and_one_report_holds_all(session, pytester):
+    result = session("--slownet-tdf=7", "--junitxml=junit.xml", test_clocks=CLOCKS)
+    assert result.ret == 0
+    names = [each.get("name") for each in ET.parse(pytester.path / "junit.xml").getroot().iter("testcase")]
+    assert sorted(names) == ["test_anywhere", "test_free", "test_real", "test_usual"]
+
+
+def test_what_is_imported_and_written_outside_the_rootdir(session, pytester, tmp_path_factory):
+    elsewhere = tmp_path_factory.mktemp("elsewhere")
+    (elsewhere / "helper.py").write_text("def double(number):\n    if number:\n        return 2 * number\n    return 0\n")
+    pytester.makeini(f"[pytest]\npythonpath = {elsewhere}\ncache_dir = {elsewhere}/cache\n")
+    test = """
+        import helper, pathlib
+        def test_it(net):
+            pathlib.Path("left").write_text("here")
+            assert helper.double(2) == 5
+    """
+    report = Path("/tmp") / f"slownet-{os.getpid()}.xml"
+    try:
+        result = session("--cov=helper", f"--cov-report=xml:{elsewhere}/cov.xml", f"--junitxml={report}", test_it=test)
+        assert result.ret == 1
+        assert ET.parse(report).getroot().find("testsuite").get("failures") == "1"
+    finally:
+        report.unlink(missing_ok=True)
+    assert ET.parse(elsewhere / "cov.xml").getroot().get("line-rate") == "0.75"
+    assert (elsewhere / "cache/v/cache/lastfailed").exists()
+    assert (pytester.path / ".coverage").exists()
+    assert (pytester.path / "left").read_text() == "here"
+
+
+def test_every_worker_is_a_lab(session, pytester):
+    test = """
+        import os, pytest
+        @pytest.mark.parametrize("number", range(4))
+        def test_it(net, number, tmp_path):
+            assert os.uname().nodename == "lab"
+            with open(os.environ["PYTEST_XDIST_WORKER"], "a") as file:
+                file.write(open("/proc/sys/kernel/random/boot_id").read())
+    """
+    result = session("-n2", "--slownet-tdf=inf", "--cov=test_it", "--junitxml=junit.xml", test_it=test)
+    result.assert_outcomes(passed=4)
+    boots = {name: set((pytester.path / name).read_text().split()) for name in ("gw0", "gw1")}
+    assert len(boots["gw0"]) == len(boots["gw1"]) == 1
+    assert boots["gw0"] != boots["gw1"]
+    assert (pytester.path / ".coverage").exists()
+    assert 'name="slownet_tdf" value="inf"' in (pytester.path / "junit.xml").read_text()
+
+
+@pytest.mark.parametrize(
+    ("test", "arguments", "status", "said"),
+    [
+        ('@pytest.mark.clock("rael")\ndef test_it(net): pass', [], 4, "test_it.py::test_it: did you mean 'real'?"),
+        ("def test_it(net): pass", ["--slownet-tdf=fast"], 4, "unclear time dilation factor 'fast'"),
+        ("def test_it(net): pass", ["--slownet-seed=x"], 4, "'x' is no seed"),
+        ('@pytest.mark.topology("star", n=0)\ndef test_it(net): pass', ["--slownet-tdf=inf"], 1, "no Star with these"),
+        ('@pytest.mark.topology("stra")\ndef test_it(net): pass', ["--slownet-tdf=inf"], 1, "did you mean 'star'?"),
+        ("def test_it(request): request.getfixturevalue('net')", [], 1, "usefixtures"),
+    ],
+)  # fmt: skip
+def test_mistakes(session, test, arguments, status, said):
+    result = session("--tb=short", *arguments, test_it=f"import pytest\n{test}\n")
+    assert result.ret == status
+    text = result.stdout.str() + result.stderr.str()
+    assert said in text
+    assert "Traceback" not in text
+    assert "INTERNALERROR" not in text
+
+
+SLOW = """
+import time
+
+
+def test_slow(net):
+    print("begun", flush=True)
+    while True:
+        time.sleep(0.1)
+
+
+def test_never(net):
+    pass
+"""
+
+
+def test_an_interrupt_ends_it_as_ever(session, pytester):
+    pytester.makepyfile(test_slow=SLOW)
+    words = [*PYTEST, "-s", "--slownet-clock=real"]
+    with subprocess.Popen(words, cwd=pytester.path, stdout=subprocess.PIPE, stdin=subprocess.DEVNULL, text=True) as process:
+        for line in process.stdout:
+            if "begun" in line:
+                break
+        process.send_signal(signal.SIGINT)
+        begin = time.monotonic()
+        rest = process.stdout.read()
+        assert process.wait(PATIENCE_S) == 2
+    assert "KeyboardInterrupt" in rest
+    assert "no tests ran" in rest
+    assert time.monotonic() - begin < 8  # not by the ten seconds after which the lab itself is ended
+
+
+def test_the_debugger_has_the_terminal(session, pytester):
+    pytester.makepyfile(test_it="def test_it(net):\n    hosts = len(net.hosts)\n    assert hosts == 7\n")
+    shown = Terminal([*PYTEST, "--pdb", "--slownet-tdf=inf"], cwd=pytester.path)
+    shown.until(b"(Pdb) ")
+    shown.write(b"p hosts * 7\r")
+    shown.until(b"\r\n21\r\n")
+    shown.write(b"q\r")
+    status, text = shown.end()
+    assert status == 2
+    assert b"Quitting debugger" in text

@@ -1,0 +1,116 @@
+"""Nagle's algorithm and delayed ACKs on the lab's own kernel, with strace, tcpdump, nftables and a real database."""
+
+import json
+
+import pytest
+
+from slownet.errors import ServiceError, ToolError
+from slownet.net import Network
+from slownet.packets.capture import departures, read
+from slownet.services.peer import Peer, quick_route
+from slownet.services.proxied import ProxiedDatabase
+from slownet.tools import strace, tcpdump
+from slownet.tools.delayed_ack import delayed_ack
+from slownet.tools.exchange import exchange, witnessed
+from slownet.tools.php_page import php_page
+from slownet.tools.tool import run
+from slownet.topologies import ClientProxyServer, TwoHosts
+
+
+@pytest.fixture(scope="module")
+def pair():
+    with Network(TwoHosts) as network:
+        yield network
+
+
+@pytest.fixture
+def peer(pair, tmp_path):
+    with Peer(pair, tmp_path) as running:
+        yield running
+
+
+@pytest.mark.parametrize(
+    ("pattern", "stalls"),
+    [("write-write-read", True), ("write-read-write-read", False), ("nodelay", False), ("cork", False), ("one-write", False)],
+)
+def test_which_patterns_stall(pair, peer, pattern, stalls):
+    with peer.listening():
+        record = exchange(pair["client"], peer.address, pattern, count=10)
+    assert len(record.stalls_ms) == (9 if stalls else 0)
+    assert all(40 <= time <= 60 for time in record.stalls_ms)
+
+
+def test_evidence_shows_writes_at_once_and_a_segment_after_the_ack(pair, peer):
+    with peer.listening():
+        record = witnessed(exchange(pair["client"], peer.address, "write-write-read", count=2), pair["client"], peer.address)
+    calls = [call for call in strace.parse(record.files["strace.txt"]) if call.name == "sendto"]
+    found = departures([(call.ns, call.result) for call in calls], read(record.files["pcap"]))
+    second = found[3]
+    assert second.written - found[2].written < 10_000_000
+    assert second.held_ms > 30
+    assert second.acked > second.written
+
+
+def test_crafted_segments_measure_the_delay_and_leave_no_rule(pair, peer):
+    with peer.listening():
+        record = delayed_ack(pair["client"], peer.address, count=5)
+    assert len(record.delayed_ms) == 4
+    assert record.resets > 0
+    assert run(pair["client"], ["nft", "list", "ruleset"]).stdout == ""
+
+
+def test_crafted_segments_to_nobody_are_one_line_and_leave_no_rule(pair):
+    with pytest.raises(ToolError, match="does anything listen on port 5000"):
+        delayed_ack(pair["client"], pair["server"].IP())
+    assert run(pair["client"], ["nft", "list", "ruleset"]).stdout == ""
+
+
+def test_quickack_on_the_route_is_taken_back(pair, peer):
+    before = json.loads(run(pair["server"], ["ip", "-json", "route"]).stdout)
+    with quick_route(pair["server"]):
+        assert "quickack 1" in run(pair["server"], ["ip", "route"]).stdout
+    assert json.loads(run(pair["server"], ["ip", "-json", "route"]).stdout) == before
+
+
+def test_nobody_to_talk_to_is_one_line(pair):
+    with pytest.raises(ToolError, match="Connection refused"):
+        exchange(pair["client"], pair["server"].IP(), "one-write")
+
+
+def test_a_capture_of_no_interface_says_so(pair, tmp_path):
+    with (
+        pytest.raises(ToolError, match=r"tcpdump does not listen: .*No such device"),
+        tcpdump.capture(pair["client"], "nothing0", "tcp", tmp_path / "x"),
+    ):
+        pass
+
+
+@pytest.fixture(scope="module")
+def database(tmp_path_factory):
+    with (
+        Network(ClientProxyServer) as network,
+        ProxiedDatabase(network, tmp_path_factory.mktemp("services")) as running,
+    ):
+        yield network, running
+
+
+def test_a_query_stalls_in_the_proxy_only(database):
+    net, running = database
+    assert php_page(net["client"], running.address, queries=10).metrics()["stalls"]["mean"] == 0
+    with running.through(size=128) as address:
+        assert php_page(net["client"], address, queries=10).metrics()["stalls"]["mean"] == 10
+        assert php_page(net["client"], address, queries=10, size=128).metrics()["stalls"]["mean"] == 0
+
+
+def test_a_proxy_that_is_taken_away_is_one_line(database):
+    net, running = database
+    with running.through(size=128) as address:
+        pass
+    with pytest.raises(ToolError, match=r"page\.php: Connection refused"):
+        php_page(net["client"], address, queries=1)
+
+
+def test_a_proxy_whose_port_is_taken_shows_its_last_words(database):
+    _, running = database
+    with running.through(size=128), pytest.raises(ServiceError, match="Address already in use"), running.through(size=128):
+        pass

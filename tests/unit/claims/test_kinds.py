@@ -1,0 +1,213 @@
+import json
+
+import pytest
+
+from slownet.claim import (
+    all_of,
+    any_of,
+    bound,
+    equal,
+    grows,
+    law,
+    monotone,
+    no_worse_than,
+    not_,
+    ratio,
+)
+from slownet.errors import ExperimentError, TooFewError, UnitError
+from slownet.result import Judgement, gather
+
+TIME, RATE = "time_per_request_ms", "requests_per_second"
+FACTS = {"experiment": "client_delay", "clock": "virtual", "tdf": 4}
+
+
+def sample(cell, mean, sd=0.0, n=100, **more):
+    metrics = {TIME: {"mean": mean, "sd": sd, "n": n} | more, RATE: {"mean": 1000 / mean, "sd": sd / mean, "n": n}}
+    condition = {"rtt_ms": float(cell["rtt"].removesuffix("ms"))}
+    return {"cell": cell, "condition": condition, "status": "ok", "metrics": metrics, "verified_rtt_ms": condition["rtt_ms"]}
+
+
+def run_of(times, sd=0.0, **more):
+    return gather([sample({"rtt": rtt}, mean, sd, **more) for rtt, mean in times.items()], FACTS)
+
+
+CLIENT = {"0ms": 12.323, "10ms": 51.825, "40ms": 173.318, "120ms": 491.918}
+
+
+@pytest.mark.parametrize(
+    ("claim", "sd", "verdict"),
+    [
+        (ratio(TIME, {"rtt": "10ms"}, published=81.15 / 19.30), 0, "supported"),
+        (ratio(TIME, {"rtt": "10ms"}, published=81.15 / 19.30), 20, "inconclusive"),
+        (ratio(TIME, {"rtt": "10ms"}, expected=5), 0, "refuted"),
+        (ratio(TIME, {"rtt": "40ms"}, expected=173.318 / 51.825, within=0, of={"rtt": "10ms"}), 0, "supported"),
+        (ratio(RATE, {"rtt": "0.01s"}, expected=0.238), 0, "supported"),
+        (equal(TIME, {"rtt": "10ms"}), 0, "refuted"),
+        (equal(TIME, {"rtt": "40ms"}, to={"rtt": "120ms"}, within=0.7), 0, "supported"),
+        (no_worse_than(TIME, {"rtt": "10ms"}, within=3.3), 0, "supported"),
+        (no_worse_than(TIME, {"rtt": "10ms"}), 0, "refuted"),
+        (no_worse_than(TIME, {"rtt": "10ms"}, within=3.3), 10, "inconclusive"),
+        (no_worse_than(RATE, {"rtt": "0ms"}, than={"rtt": "10ms"}, better="higher"), 0, "supported"),
+        (no_worse_than(RATE, {"rtt": "10ms"}, better="higher"), 0, "refuted"),
+        (bound(TIME, below="500ms"), 0, "supported"),
+        (bound(TIME, below=490), 0, "refuted"),
+        (bound(TIME, below=492), 5, "inconclusive"),
+        (bound(TIME, below="180ms", at={"rtt": "40ms"}), 0, "supported"),
+        (bound(TIME, above=12, below=492), 0, "supported"),
+        (bound(RATE, above=2, below=80), 0, "refuted"),
+        (grows(TIME), 5, "supported"),
+        (grows(TIME), 400, "inconclusive"),
+        (grows(RATE), 0, "refuted"),
+        (grows(RATE, falling=True), 0, "supported"),
+        (monotone(TIME), 0, "supported"),
+        (monotone(TIME, falling=True), 0, "refuted"),
+        (all_of(grows(TIME), bound(TIME, below=500)), 0, "supported"),
+        (all_of(grows(TIME), bound(TIME, below=490)), 0, "refuted"),
+        (all_of(grows(TIME), bound(TIME, below=492)), 5, "inconclusive"),
+        (any_of(grows(RATE), bound(TIME, below=500)), 0, "supported"),
+        (any_of(grows(RATE), bound(TIME, below=490)), 0, "refuted"),
+        (not_(grows(RATE)), 0, "supported"),
+        (not_(bound(TIME, below=492)), 5, "inconclusive"),
+        (not_(grows(TIME)), 0, "refuted"),
+    ],
+)
+def test_verdicts(claim, sd, verdict):
+    judgement = claim.judge(run_of(CLIENT, sd))
+    assert judgement.verdict == verdict
+    assert bool(judgement) == (verdict == "supported")
+    assert Judgement.from_json(json.loads(json.dumps(judgement.to_json()))).to_json() == judgement.to_json()
+
+
+def test_a_judgement_says_all_of_it_in_one_line():
+    judgement = ratio(TIME, {"rtt": "10ms"}, published=4.2047).judge(run_of(CLIENT, sd=1.0).at_confidence(0.99))
+    assert str(judgement) == repr(judgement)
+    assert str(judgement) == (
+        "supported: time_per_request_ms at rtt 10ms is 4.2 times the one at rtt 0ms, within 5 %: "
+        "4.206 (4.115 to 4.300) times measured, 4.205 published; 99 % interval 4.115 to 4.3; "
+        "verified RTT 0.00, 10.00 ms, virtual clock, TDF 4"
+    )
+    assert judgement.cells == ({"rtt": "0ms"}, {"rtt": "10ms"})
+
+
+def test_sentences_of_the_other_kinds():
+    run = run_of(CLIENT)
+    assert bound(TIME, below="500ms").judge(run).text == (
+        "12.32 at rtt 0ms; 51.83 at rtt 10ms; 173.32 at rtt 40ms; 491.92 at rtt 120ms"
+    )
+    assert grows(TIME).judge(run).text.startswith("39.50 from rtt 0ms to rtt 10ms; 121.49 from rtt 10ms")
+    assert equal(TIME, {"rtt": "10ms"}).judge(run).text == "51.83 against 12.32: 4.206 times"
+    both = all_of(grows(TIME), bound(TIME, below=490)).judge(run)
+    assert both.name == "time_per_request_ms grows along rtt_ms and time_per_request_ms below 490"
+    assert "below 490: refuted" in both.text
+    assert both.measured == 491.918  # of the part that decides
+
+
+def test_equal_values_do_not_grow_but_never_fall():
+    level = run_of({"0ms": 12.0, "10ms": 12.0})
+    assert grows(TIME).judge(level).verdict == "refuted"
+    assert monotone(TIME, within=0).judge(level).verdict == "supported"
+    assert equal(TIME, {"rtt": "10ms"}, within=0).judge(level).verdict == "supported"
+
+
+def test_parts_are_looked_at_more_surely():
+    run = run_of(CLIENT, sd=5.0)
+    assert grows(TIME).judge(run).confidence == pytest.approx(1 - 0.05 / 3)
+    assert all_of(grows(TIME), grows(TIME)).judge(run).confidence == pytest.approx(1 - 0.05 / 6)
+    assert equal(TIME, {"rtt": "10ms"}).judge(run).confidence == 0.95
+
+
+def test_a_percentile_takes_single_values():
+    values = [float(each) for each in range(1, 401)]
+    run = gather([sample({"rtt": "0ms"}, 200.5, 115.6, 400, values=values)], FACTS)
+    judgement = bound(TIME, below=401, percentile=99).judge(run)
+    assert (judgement.verdict, judgement.measured, judgement.high) == ("supported", pytest.approx(396.01), 400)
+    assert judgement.name == "p99 of time_per_request_ms below 401"
+    assert bound(TIME, below=300, percentile=99).judge(run).verdict == "refuted"
+    two = gather([sample({"rtt": "0ms"}, 100.5, 57.9, 200, values=values[:200]) for _ in range(2)], FACTS)
+    assert bound(TIME, below=401, percentile=99).judge(two).verdict == "supported"
+
+
+def test_too_few_values_for_a_percentile():
+    run = gather([sample({"rtt": "0ms"}, 50.5, 29.0, 100, values=list(range(1, 101)))], FACTS)
+    with pytest.raises(TooFewError) as caught:
+        bound(TIME, below="300ms", percentile=99).judge(run)
+    where = "time_per_request_ms in cell rtt 0ms"
+    assert str(caught.value) == f"100 values for a percentile of 99, {where}: its 95 % interval takes 368 or more"
+    with pytest.raises(ExperimentError, match=r"'requests_per_second' has no single values.*time_per_request_ms were kept"):
+        bound(RATE, below=300, percentile=99).judge(run)
+
+
+def test_warm_ups_are_dropped_but_kept_and_outliers_kept_and_counted():
+    values = [90.0] * 10 + [50.0, 51.0] * 45
+    values[60] = 500.0
+    run = gather([sample({"rtt": "0ms"}, 55.0, 20.0, 100, values=values, ordered=True)], FACTS)
+    (cell,) = run.cells
+    assert cell.warm_up == {TIME: 10}
+    assert cell.outliers == {TIME: 1}
+    assert cell.summary(TIME).n == 90
+    assert cell.summary(TIME).mean == pytest.approx(sum(values[10:]) / 90)
+    assert cell.samples[0]["metrics"][TIME]["values"] == values
+    unordered = gather([sample({"rtt": "0ms"}, 55.0, 20.0, 100, values=values)], FACTS)
+    assert unordered.cells[0].warm_up == {}
+
+
+def test_claims_speak_of_the_conditions_they_name():
+    samples = [
+        sample({"rtt": rtt, "loss": loss}, mean * (2 if loss == "1%" else 1))
+        for rtt, mean in CLIENT.items()
+        for loss in ("0%", "1%")
+    ]
+    run = gather(samples, FACTS)
+    with pytest.raises(ExperimentError, match="two cells at rtt_ms = 0"):
+        law(TIME, round_trips=4).judge(run)
+    assert law(TIME, round_trips=4, at={"loss": "0%"}).judge(run).verdict == "supported"
+    assert law(TIME, round_trips=8, at={"loss": "1%"}).judge(run).verdict == "supported"
+    assert ratio(TIME, {"rtt": "10ms", "loss": "1%"}, expected=8.411).judge(run).verdict == "supported"  # of 0ms and 0%
+    with pytest.raises(ExperimentError, match=r"2 cells at rtt 10ms.*name one: rtt 10ms, loss 0%; rtt 10ms, loss 1%"):
+        equal(TIME, {"rtt": "10ms"}).judge(run)
+    assert equal(TIME, {"rtt": "10ms", "loss": "1%"}, to={"loss": "0%"}, within=1).judge(run).verdict == "supported"
+
+
+@pytest.mark.parametrize(
+    ("claim", "said"),
+    [
+        (ratio("time_per_request", {"rtt": "10ms"}, expected=4), "did you mean 'time_per_request_ms'?"),
+        (ratio(TIME, {"rt": "10ms"}, expected=4), "no condition 'rt', in experiment client_delay: did you mean 'rtt'?"),
+        (ratio(TIME, {"rtt": "15ms"}, expected=4), "no cell at rtt 15ms, in experiment client_delay: measured were rtt 0ms;"),
+        (ratio(TIME, {"rtt": "10ms"}), "no number, in experiment client_delay: give either expected= or published="),
+        (ratio(TIME, {"rtt": "0ms"}, expected=1), "compared with itself"),
+        (ratio(TIME, {"rtt": "10ms"}, expected=4.2, within=0), "a margin of 0 around what varies (4.2056 (4.1370 to 4.2763))"),
+        (ratio(TIME, {"rtt": "10ms"}, expected=4.2, within=-1), "a margin of -1, within"),
+        (equal(TIME, {"rtt": "10ms"}, to={"rtt": "1ms"}), "no cell at rtt 1ms"),
+        (no_worse_than(TIME, {"rtt": "10ms"}, better="more"), "better is 'more', in no_worse_than: write lower or higher"),
+        (bound(TIME), "a bound of time_per_request_ms without a limit: give below= or above="),
+        (bound(RATE, below="300ms"), "'300ms' for requests_per_second"),
+        (bound("p99_ms", below=1), "no metric 'p99_ms', in cell rtt 0ms"),
+        (law(TIME, round_trips=4, within=0), "a margin of 0 around what varies"),
+        (grows(TIME, along="delay_ms"), "no condition 'delay_ms'"),
+        (grows(TIME, at={"rtt": "10ms"}), "1 value of rtt_ms is no way along it"),
+    ],
+)
+def test_bad_input_is_one_line(claim, said):
+    with pytest.raises(ExperimentError) as caught:
+        claim.judge(run_of(CLIENT, sd=1.0))
+    assert said in str(caught.value)
+    assert len(str(caught.value).splitlines()) == 1
+
+
+def test_a_composed_claim_needs_parts():
+    with pytest.raises(ExperimentError, match="a claim composed of none"):
+        all_of()
+    with pytest.raises(UnitError, match="unknown unit"):
+        bound(TIME, below="3 lightyears").judge(run_of(CLIENT))
+
+
+def test_a_failed_cell_leaves_open_only_what_needs_it():
+    samples = [sample({"rtt": rtt}, mean) for rtt, mean in CLIENT.items()]
+    samples[2] |= {"status": "failed", "error": "ab timed out", "metrics": {}}
+    run = gather(samples, FACTS)
+    judgement = bound(TIME, below=500).judge(run)
+    assert judgement.verdict == "inconclusive"
+    assert "not decided, because 1 cell failed (rtt 40ms: ab timed out)" in judgement.text
+    assert grows(TIME).judge(run).verdict == "inconclusive"
+    assert ratio(TIME, {"rtt": "10ms"}, published=4.2055).judge(run).verdict == "supported"

@@ -1,0 +1,81 @@
+"""Claims about single cells."""
+
+from pathlib import Path
+
+import pytest
+
+from slownet.claim import between, predicted, times
+from slownet.errors import ExperimentError
+from slownet.result import Cell, RunData
+from slownet.stats import Summary
+
+STALLS, FINE, FAILED = {"pattern": "wwr"}, {"pattern": "one"}, {"pattern": "broken"}
+
+
+def run_of(half: float = 0.5):
+    def cell(label, mean):
+        return Cell(label, label, ({"status": "ok"},), {"ms": Summary(mean, mean - half, mean + half, 100)})
+
+    broken = Cell(FAILED, FAILED, ({"status": "failed", "error": "no listener"},), {})
+    return RunData(Path("runs/x"), "patterns", {}, (cell(STALLS, 44.0), cell(FINE, 1.0), broken))
+
+
+@pytest.mark.parametrize(
+    ("least", "most", "verdict", "said"),
+    [
+        (39, 48, "supported", "ms 39 to 48 at pattern wwr"),
+        (39, 44, "inconclusive", "ms 39 to 44 at pattern wwr"),
+        (None, 40, "refuted", "ms at most 40 at pattern wwr"),
+        (40, None, "supported", "ms at least 40 at pattern wwr"),
+        (None, 44.5, "supported", "ms at most 44.5 at pattern wwr"),
+    ],
+)
+def test_the_cells_interval_decides(least, most, verdict, said):
+    judgement = between("ms", STALLS, least, most, because="ACKs wait").judge(run_of(), {})
+    assert (judgement.verdict, judgement.name) == (verdict, said)
+    assert judgement.text == "44.000 (43.500 to 44.500) measured; ACKs wait"
+
+
+def test_an_exact_zero_is_at_most_zero():
+    run = RunData(Path("x"), "x", {}, (Cell(FINE, FINE, (), {"n": Summary(0.0, 0.0, 0.0, 9)}),))
+    assert between("n", FINE, most=0).judge(run, {}).verdict == "supported"
+
+
+def test_one_cell_against_another():
+    judgement = times("ms", STALLS, FINE, least=40).judge(run_of(half=0.0), {})
+    assert (judgement.verdict, judgement.measured) == ("supported", 44.0)
+    assert judgement.name == "ms at least 40 times as much at pattern wwr as at pattern one"
+    assert times("ms", STALLS, FINE, most=2).judge(run_of(half=0.0), {}).verdict == "refuted"
+
+
+def test_a_prediction_may_come_from_the_run():
+    claim = predicted("ms", STALLS, lambda run: 43 * run.at(FINE).summary("ms").mean, within=0.05, because="43 of the other")
+    judgement = claim.judge(run_of(half=0.1), {})
+    assert (judgement.verdict, judgement.expected) == ("supported", 43.0)
+    assert judgement.text.endswith("measured, 43.000 predicted; 43 of the other")
+    assert predicted("ms", STALLS, 30.0).judge(run_of(), {}).verdict == "refuted"
+
+
+@pytest.mark.parametrize(
+    "claim", [between("ms", FAILED, most=1), times("ms", FAILED, FINE, most=1), predicted("ms", FAILED, 1.0)]
+)
+def test_a_failed_cell_leaves_the_claim_open(claim):
+    judgement = claim.judge(run_of(), {})
+    assert judgement.verdict == "inconclusive"
+    assert "pattern broken: no listener" in judgement.text
+
+
+def test_mistakes_of_the_experiments_author():
+    run = run_of()
+    with pytest.raises(ExperimentError, match=r"no cell at pattern wrw, .*measured were pattern wwr; pattern one"):
+        between("ms", {"pattern": "wrw"}, most=1).judge(run, {})
+    with pytest.raises(ExperimentError, match="3 cells at"):
+        between("ms", {}, most=1).judge(run, {})
+    with pytest.raises(ExperimentError, match="did you mean 'ms'"):
+        between("mss", STALLS, most=1).judge(run, {})
+    with pytest.raises(ExperimentError, match="neither the least nor the most value"):
+        between("ms", STALLS).judge(run, {})
+    with pytest.raises(ExperimentError, match="has no margin"):
+        predicted("ms", STALLS, 0.0).judge(run, {})
+    with pytest.raises(ExperimentError, match="pattern wwr is no number"):
+        run.along("pattern")

@@ -1,0 +1,106 @@
+import math
+
+import numpy as np
+import pytest
+
+from slownet.errors import SlownetError
+from slownet.stats import bootstrap, bootstrap_ratio, median, needed, outliers, percentile, proportion, warm_up
+
+SPATIAL = [
+    48, 36, 20, 29, 42, 42, 20, 42, 22, 41, 45, 14, 6, 0, 33, 28, 34, 4, 32, 24, 47, 41, 24, 26, 30, 41,
+]  # fmt: skip
+"""Efron and Tibshirani, "An introduction to the bootstrap", table 14.1, test A."""
+
+
+@pytest.mark.parametrize(
+    ("hits", "n", "low", "high"),
+    [(81, 263, 0.2553, 0.3662), (15, 148, 0.0624, 0.1605), (0, 20, 0, 0.1611), (1, 29, 0.0061, 0.1718)],
+)
+def test_wilsons_interval(hits, n, low, high):
+    """Newcombe, "Two-sided confidence intervals for the single proportion", 1998, table I, method 3."""
+    found = proportion(hits, n)
+    assert found.mean == hits / n
+    assert (round(found.low, 4), round(found.high, 4)) == (low, high)
+
+
+def test_all_lost_is_the_mirror_of_nothing_lost():
+    assert proportion(20, 20).low == pytest.approx(1 - 0.1611251580528194)
+    assert proportion(20, 20).high == 1.0
+    for hits, n in ((-1, 20), (21, 20), (0, 0)):
+        with pytest.raises(SlownetError, match=f"{hits} of {n}, as a part"):
+            proportion(hits, n)
+
+
+def test_bca_of_the_spatial_test():
+    """Efron and Tibshirani, 14.3: variance 171.5, BCa 90 % interval 115.8 to 259.6 of 2,000 resamples."""
+    found = bootstrap(SPATIAL, np.var, confidence=0.90)
+    assert found.mean == pytest.approx(171.534, abs=1e-3)
+    assert found.low == pytest.approx(115.8, abs=1.5)
+    assert found.high == pytest.approx(259.6, abs=4)
+    assert bootstrap(SPATIAL, np.var, confidence=0.90) == found
+
+
+def test_a_bootstrapped_ratio_takes_sets_of_different_size():
+    over, under = [float(3 * each + 100) for each in SPATIAL], [float(each + 100) for each in SPATIAL[:11]]
+    found = bootstrap_ratio(over, under, np.median)
+    assert found.mean == pytest.approx(np.median(over) / np.median(under))
+    assert found.low < found.mean < found.high
+    assert found.n == 11
+
+
+def test_the_bootstrap_of_what_does_not_vary_is_exact():
+    assert bootstrap([5.0] * 8, np.median).half_width == 0
+    assert bootstrap_ratio([6.0] * 3, [2.0] * 8, np.mean).high == 3.0
+    with pytest.raises(SlownetError, match="a bootstrap of 1 value: measure at least twice"):
+        bootstrap([5.0], np.mean)
+
+
+@pytest.mark.parametrize(("n", "low", "high"), [(6, 1, 6), (11, 2, 10), (20, 6, 15)])
+def test_the_medians_interval_stands_where_the_tables_say(n, low, high):
+    """Ranks of the 95 % interval of a median, as in the tables of nonparametric statistics (binomial, p = 1/2)."""
+    found = median([float(rank) for rank in range(n, 0, -1)])
+    assert (found.low, found.mean, found.high) == (low, (n + 1) / 2, high)
+
+
+def test_percentiles_match_scipys():
+    from scipy import stats
+
+    values = np.random.default_rng(7).exponential(size=600)
+    for percent in (50, 90, 95, 99):
+        low, high = stats.quantile_test(values, p=percent / 100).confidence_interval(0.95)
+        found = percentile(values.tolist(), percent)
+        assert (found.low, found.high) == (low, high)
+        assert found.mean == pytest.approx(np.percentile(values, percent))
+
+
+def test_too_few_values_for_a_percentile():
+    assert [needed(50), needed(90), needed(99), needed(1), needed(99, 0.99)] == [6, 36, 368, 368, 528]
+    with pytest.raises(SlownetError) as caught:
+        percentile([1.0] * 100, 99)
+    assert str(caught.value) == "100 values for a percentile of 99: its 95 % interval takes 368 or more"
+    assert percentile([1.0] * 368, 99).half_width == 0
+    with pytest.raises(SlownetError, match="percentile 100 is not between 0 and 100"):
+        percentile([1.0] * 100, 100)
+
+
+def test_a_warm_up_ends_where_the_level_is_reached():
+    noise = np.random.default_rng(3).normal(0, 0.2, 200)
+    warming = [10 + 20 * math.exp(-at / 8) + noise[at] for at in range(200)]
+    assert 20 <= warm_up(warming) <= 60
+    warming[150] = 500
+    assert 20 <= warm_up(warming) <= 60
+    assert warm_up([30.0] * 10 + [10.0] * 90) == 10
+    assert warm_up([10.0] * 100) == 0
+    assert warm_up([30.0] + [10.0] * 18) == 0  # too few to tell
+
+
+def test_what_only_varies_has_no_warm_up():
+    rng = np.random.default_rng(4)
+    assert sum(warm_up(rng.normal(10, 1, 100).tolist()) > 0 for _ in range(1000)) < 20
+
+
+def test_outliers_are_far_out():
+    assert outliers([10.0, 11.0, 12.0, 11.0, 10.0, 30.0, 11.0]) == (5,)
+    assert outliers([10.0, 11.0, 12.0, 13.0, 14.0, 15.0]) == ()
+    assert outliers([1.0, 1.0, 1.0, 9.0]) == ()
+    assert outliers([1.0] * 9 + [1.1]) == (9,)

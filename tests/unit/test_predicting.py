@@ -1,0 +1,92 @@
+import json
+
+import pytest
+
+from slownet.cli import main
+from slownet.predicting import predict
+from slownet.result import gather
+from slownet.samples import SampleLog, write_run_json
+
+TIMES = {0: 9.0, 10: 49.0, 40: 169.0, 120: 489.0}
+
+
+def sample(rtt, time, index, **more):
+    metrics = {"time_per_request_ms": {"mean": time, "sd": 0.4, "n": 100}} | more
+    cell = {"cell": {"rtt": f"{rtt}ms"}, "condition": {"rtt_ms": float(rtt)}}
+    return cell | {"experiment": "client_delay", "index": index, "status": "ok", "error": None, "metrics": metrics}
+
+
+def samples(**more):
+    return [sample(rtt, time, index, **more) for index, (rtt, time) in enumerate(TIMES.items())]
+
+
+@pytest.fixture
+def directory(tmp_path):
+    with SampleLog(tmp_path) as log:
+        for each in samples():
+            log.append(each)
+    write_run_json(tmp_path, {"experiment": "client_delay", "clock": "virtual", "tdf": 4})
+    return tmp_path
+
+
+def command(*words):
+    with pytest.raises(SystemExit) as caught:
+        main(["predict", *map(str, words)])
+    return caught.value.code
+
+
+def test_the_page_of_this_lab_at_your_site(directory, capsys):
+    assert command(directory, "--t0", "12.3ms", "--rtt", "85ms") == 0
+    first, second = capsys.readouterr().out.splitlines()
+    assert first == (
+        "time_per_request_ms at T0 12.3ms and RTT 85ms: 352.3 (352.2 to 352.4) ms, "
+        "28.64 (28.64 to 28.65) times the time without delay"
+    )
+    assert second == "law of client_delay: 4.000 (3.999 to 4.001) round trips, T0 9.000 ms in its lab"
+
+
+def test_json(directory, capsys):
+    assert command(directory, "--t0", "12.3ms", "--rtt", "85ms", "--json") == 0
+    found = json.loads(capsys.readouterr().out)
+    assert found["predicted"]["mean"] == pytest.approx(352.3)
+    assert found["predicted"]["low"] < 352.3 < found["predicted"]["high"]
+    assert found["ratio"]["mean"] == pytest.approx(352.3 / 12.3)
+    assert (found["law"]["k"]["mean"], found["law"]["bent"], found["notes"]) == (pytest.approx(4), False, [])
+
+
+def test_notes_say_what_weakens_it():
+    bent = samples()
+    bent[3]["metrics"]["time_per_request_ms"]["mean"] = 600.0
+    found = predict(gather(bent, {}), None, "12.3ms", "200ms")
+    assert found["notes"][0] == "200.0 ms lies beyond the 120.0 ms that were measured"
+    assert found["notes"][1].startswith("the cells do not lie on a line")
+    failed = samples()
+    failed[2] |= {"status": "failed", "metrics": {}}
+    assert predict(gather(failed, {}), None, "0ms", "85ms")["notes"] == ["1 failed cell left out"]
+    assert predict(gather(failed, {}), None, "0ms", "85ms")["ratio"] is None
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["--t0", "12.3", "--rtt", "85ms"], "has no unit"),
+        (["--t0", "-1ms", "--rtt", "85ms"], "is negative"),
+        (["--t0", "12.3ms", "--rtt", "85ms", "--metric", "time_per_reqest_ms"], "did you mean 'time_per_request_ms'?"),
+        (["--t0", "12.3ms"], "Missing option '--rtt'"),
+    ],
+)
+def test_bad_input_is_one_line(directory, capsys, words, said):
+    assert command(directory, *words) == 2
+    err = capsys.readouterr().err
+    assert said in err
+    assert len(err.splitlines()) == 1
+
+
+def test_what_has_no_law_predicts_nothing(directory, tmp_path, capsys):
+    assert command(tmp_path / "nowhere", "--t0", "12ms", "--rtt", "85ms") == 2
+    assert "no run here" in capsys.readouterr().err
+    two = samples(waiting_ms={"mean": 1.0, "sd": 0.1, "n": 100})
+    with pytest.raises(Exception, match="2 metrics of client_delay are times: give --metric: time_per_request_ms, waiting_ms"):
+        predict(gather(two, {}), None, "12ms", "85ms")
+    with pytest.raises(Exception, match="no law from these delays: 0"):
+        predict(gather(samples()[:1], {}), None, "12ms", "85ms")
