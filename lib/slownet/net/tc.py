@@ -84,9 +84,9 @@ def ip(interface: Any, lines: Sequence[str]) -> dict[str, Any]:
 
 
 def warm(node: Any) -> None:
-    """Starts a node's tc, so that the first question need not."""
+    """Starts a node's tc and waits until it answers, so that the first question need not."""
     with _lock:
-        _batch(node, "tc")
+        _batch(node, "tc").ask(["qdisc show dev lo"])
 
 
 def close(node: Any) -> None:
