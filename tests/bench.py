@@ -81,6 +81,23 @@ for word in sys.argv[1:]:
 """
 
 
+RESHAPING = """
+import time
+from slownet.net import Network
+from slownet.topologies import ClientWebDb
+CONDITIONS = (
+    {"rtt": "10ms"}, {"rtt": "40ms", "loss": "1%"}, {"rate": "2Mbit"}, {"rate": "10Mbit", "aqm": "fq_codel"},
+    {"delay": "20ms", "jitter": "2ms", "distribution": "normal"}, {},
+)
+with Network(ClientWebDb) as net:
+    link = net.link("client", "switch")
+    for fields in CONDITIONS * 6:
+        began = time.monotonic()
+        link.set(ping=False, **fields)
+        print(1000 * (time.monotonic() - began))
+"""
+
+
 def main() -> None:
     with tempfile.TemporaryDirectory() as folder:
         print(f"{'figure':<58}{'measured':>12}  wanted")
@@ -89,6 +106,8 @@ def main() -> None:
         building()
         changes()
         round_trips()
+        calibration()
+        reshaping()
         clocks(Path(folder))
         memory(Path(folder))
 
@@ -157,6 +176,37 @@ def round_trips() -> None:
         lines = timed(["lab", "exec", *clock, "--", "python", "-c", PING])[1].split("\n")
         worst = max(abs(float(line.split()[2]) - float(line.split()[0])) for line in lines if line)
         say(f"RTT by ping against the stated one, {' '.join(clock)[2:]}", f"{worst:.3f} ms", wanted)
+
+
+def calibration() -> None:
+    """The worst row of each kind: of those with a margin its error, of those that chance decides how far out it is."""
+    for clock, own in (("--tdf inf", "0.05"), ("--clock real", "0.3")):
+        seconds, text = timed(["calibrate", *clock.split(), "--json"])
+        record = json.loads(text)
+        rows = record["rows"]
+        measured = [row for row in rows if row["measured"] is not None]
+        late = max(abs(row["error"]) for row in measured if row["what"] == "round trip")
+        worst = {
+            what: max(abs(row["error"]) / row["stated"] for row in measured if row["what"] == what)
+            for what in ("goodput", "queue delay")
+        }
+        say(f"calibrate {clock}, worst round trip", f"{late:.4f} ms", f"within {own} ms")
+        say(f"calibrate {clock}, worst goodput", f"{worst['goodput']:.3%}", "within 2 % of rate x payload / frame")
+        say(f"calibrate {clock}, worst queue delay", f"{worst['queue delay']:.2%}", "within 5 % of size / rate")
+        outside = record["outside_own_interval"]
+        chancy = sum(row["alone"] is not None for row in rows)
+        say(f"calibrate {clock}, outside their 99 % interval", f"{outside['found']} of {chancy}", f"{outside['expected']:.1f}")
+        bad = [f"{row['condition']} ({row['what']})" for row in rows if not row["ok"]]
+        say(f"calibrate {clock}, rows not ok", f"{len(bad)} of {len(rows)}", "; ".join(bad) or "none wanted")
+        say(f"calibrate {clock}, left out for the CPU", f"{len(record['left_out'])}", "; ".join(record["left_out"]))
+        say(f"calibrate {clock}", f"{seconds:.1f} s", "under 60 s" if "inf" in clock else "")
+
+
+def reshaping() -> None:
+    words = ["lab", "exec", "--clock", "real", "--", "python", "-c", RESHAPING]
+    took = [float(line) for line in timed(words)[1].split()]
+    say("a link reshaped and read back, median", f"{statistics.median(took):.1f} ms", "under 20 ms")
+    say("a link reshaped and read back, slowest of 36", f"{max(took):.1f} ms", "")
 
 
 def clocks(folder: Path) -> None:

@@ -1,4 +1,4 @@
-"""The command line: `slownet list | run | predict | mininet | lab`."""
+"""The command line: `slownet list | run | predict | trace | calibrate | shell | mininet | clean | lab`."""
 
 from __future__ import annotations
 
@@ -12,13 +12,17 @@ from typing import Annotated, NoReturn
 import typer
 
 from slownet import __version__
+from slownet.cleaning import clean
 from slownet.errors import ExperimentError, SlownetError
 from slownet.lab import cache
 from slownet.lab import commands as lab
 from slownet.lab.boot import MEGABYTES
+from slownet.shell import shell
 
 app = typer.Typer(name="slownet", no_args_is_help=True, add_completion=False, pretty_exceptions_enable=False)
 app.add_typer(lab.app, name="lab")
+app.command()(shell)
+app.command()(clean)
 
 
 ROOT = Path("runs")
@@ -36,7 +40,7 @@ def list_() -> None:
     for column in ("experiment", "conditions", "question"):
         table.add_column(column)
     for name, each in sorted(discover().items()):
-        table.add_row(name, "; ".join(f"{key} {' '.join(values)}" for key, values in each.vary.items()), each.question)
+        table.add_row(name, "; ".join(f"{key} {' '.join(values)}" for key, values in each.conditions.items()), each.question)
     Console().print(table)
 
 
@@ -51,6 +55,10 @@ def run(
     place: lab.PlaceOption = "auto",
     vary: Annotated[
         list[str] | None, typer.Option("--vary", metavar="NAME=V1,V2", help="Other conditions, such as rtt=0ms,25ms.")
+    ] = None,
+    capture: Annotated[
+        str | None,
+        typer.Option("--capture", metavar="[INTERFACE,...]", help="Keep packets of these interfaces, or every host's."),
     ] = None,
     repeat: Annotated[
         str | None,
@@ -77,7 +85,8 @@ def run(
         place, clock, tdf = where_it_ran(resume)
     rule = read_rule(repeat or "auto", budget or BUDGET)
     chosen = choose(place, clock, tdf, memory)
-    raise typer.Exit(run_and_show(experiments or [], chosen, runs, vary or [], resume, as_json, rule))
+    captured = capture.split(",") if capture else []
+    raise typer.Exit(run_and_show(experiments or [], chosen, runs, vary or [], resume, as_json, rule, captured))
 
 
 @app.command()
@@ -94,6 +103,39 @@ def predict(
     run_and_show(run, metric, t0, rtt, as_json)
 
 
+@app.command()
+def trace(
+    file: Annotated[Path, typer.Argument(metavar="FILE", help="A Mahimahi trace, or what ping printed.")],
+    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
+) -> None:
+    """Say what a recording of a network is: its length, rates or round trips, losses."""
+    from slownet.traces import show
+
+    show(file, as_json)
+
+
+@app.command()
+def calibrate(
+    clock: lab.ClockOption = None,
+    tdf: lab.TdfOption = None,
+    memory: lab.MemoryOption = MEGABYTES,
+    place: lab.PlaceOption = "auto",
+    only: Annotated[
+        list[str] | None, typer.Option("--only", metavar="NAME", help="Such as delay or loss; may be given again.")
+    ] = None,
+    quick: Annotated[bool, typer.Option("--quick", help="One condition of each kind.")] = False,
+    seed: Annotated[int, typer.Option("--seed", metavar="N", min=0, max=2**31, help="Another draw of what is chance.")] = 1,
+    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object instead of a table.")] = False,
+) -> None:
+    """Measure whether links do what they say: stated against measured, for a matrix of conditions."""
+    from slownet.calibration.command import calibrate_and_show
+    from slownet.calibration.matrix import choose as choose_cases
+    from slownet.lab.place import choose
+
+    choose_cases((), only or [])
+    raise typer.Exit(calibrate_and_show(choose(place, clock, tdf, memory), only or [], quick, seed, as_json))
+
+
 @app.command("mininet", context_settings={"ignore_unknown_options": True, "allow_interspersed_args": False})
 def mininet_program(
     program: Annotated[list[str], typer.Argument(metavar="PROGRAM ARGUMENT...", help="A Python file, or mn.")],
@@ -101,16 +143,13 @@ def mininet_program(
     tdf: lab.TdfOption = None,
     memory: lab.MemoryOption = MEGABYTES,
     place: lab.PlaceOption = "auto",
-    share: Annotated[
-        Path | None, typer.Option("--share", metavar="FOLDER", help="A folder of the host that the program may write to.")
-    ] = None,
 ) -> None:
     """Run a Mininet program as it is: its networks are slownet's, its TCLinks do what they say."""
     from slownet.lab.place import choose
 
     chosen = choose(place, clock, tdf, memory)
     words = [chosen.python, "-m", "slownet.net.standin", *program]
-    raise typer.Exit(lab.run_in(chosen, words, share, terminal=lab.are_terminals(0, 1, 2)))
+    raise typer.Exit(lab.run_here(chosen, words, [], terminal=lab.are_terminals(0, 1, 2)))
 
 
 def _version(wanted: bool) -> None:
@@ -131,7 +170,8 @@ def main(argv: Sequence[str] | None = None) -> None:
     signal.signal(signal.SIGTERM, _end)
     os.environ.setdefault("MPLCONFIGDIR", str(cache.root() / "matplotlib"))  # not in the user's ~/.config
     try:
-        status = app(args=None if argv is None else list(argv), prog_name="slownet", standalone_mode=False)
+        words = list(sys.argv[1:] if argv is None else argv)
+        status = app(args=_with_interfaces(words), prog_name="slownet", standalone_mode=False)
     except SlownetError as error:
         _complain(str(error))
     except typer.TyperException as error:
@@ -142,6 +182,17 @@ def main(argv: Sequence[str] | None = None) -> None:
         sys.exit(130)
     else:
         sys.exit(status or 0)
+
+
+def _with_interfaces(words: list[str]) -> list[str]:
+    """A `run --capture` that names no interface names every host's: an option's value cannot be left out."""
+    if words[:1] != ["run"]:
+        return words
+    following = [*words[1:], "-"]
+    return [
+        f"{word}=hosts" if word == "--capture" and after.startswith("-") else word
+        for word, after in zip(words, following, strict=True)
+    ]
 
 
 def _end(number: int, frame: object) -> NoReturn:

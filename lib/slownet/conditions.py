@@ -77,9 +77,14 @@ def _by_name() -> dict[str, Named]:
     return {row.name.lower(): row for row in TABLE}
 
 
+def row(name: str) -> Named:
+    """The row of that name, upper and lower case being one. Raises ConditionError with the nearest name."""
+    found = _by_name().get(name.strip().lower())
+    if found is None:
+        raise ConditionError(f"no condition '{name}'", fix=nearest(name, [each.name for each in TABLE]))
+    return found
+
+
 def find(name: str) -> Condition:
-    """The condition of that name, upper and lower case being one. Raises ConditionError with the nearest name."""
-    row = _by_name().get(name.strip().lower())
-    if row is None:
-        raise ConditionError(f"no condition '{name}'", fix=nearest(name, [row.name for row in TABLE]))
-    return row.condition
+    """The condition of that name, as `row` finds it. Raises ConditionError with the nearest name."""
+    return row(name).condition

@@ -57,6 +57,10 @@ class LabError(SlownetError):
     """The lab cannot be built or booted, or it died."""
 
 
+class TraceError(SlownetError):
+    """A recording of a network that cannot be read; it names the file and the line."""
+
+
 class NetworkError(SlownetError):
     """The emulated network did not come up, or a link does not do what it was told."""
 

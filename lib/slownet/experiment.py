@@ -18,13 +18,15 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
 from slownet.errors import ExperimentError, SlownetError, nearest
+from slownet.lab.clock import check_tdf
+from slownet.recorded import condition
 from slownet.topologies import find as find_topology
-from slownet.units import duration
 
 if TYPE_CHECKING:
     from slownet.claim import Claim
 
-DURATIONS = ("rtt", "delay")
+__all__ = ["Cell", "Experiment", "Record", "Service", "condition", "discover", "experiment", "find"]
+
 Cell = dict[str, str]
 
 
@@ -55,16 +57,21 @@ class Experiment:
     service: Service | None = None
     published: Mapping[str, Any] | None = None
     judged_by: list[Claim] = field(default_factory=list)
+    listed: Sequence[Cell] = ()
+    tdf: str | None = None
 
     def claims(self, *claims: Claim) -> None:
         """States what should hold, and is judged after every run."""
         self.judged_by.extend(claims)
 
     def cells(self, chosen: Mapping[str, Sequence[str]] | None = None) -> list[Cell]:
-        """Every combination of conditions, the baseline first. `chosen` replaces the values of some conditions.
+        """The listed cells, or every combination of conditions, the baseline first.
 
+        `chosen` replaces the values of some conditions; of listed cells it picks those that have one of these values.
         Raises ExperimentError, UnitError.
         """
+        if self.listed:
+            return self._picked(chosen or {})
         values = dict(self.vary)
         for name, texts in (chosen or {}).items():
             if name not in values:
@@ -75,33 +82,56 @@ class Experiment:
             condition(cell)
         return cells
 
+    def _picked(self, chosen: Mapping[str, Sequence[str]]) -> list[Cell]:
+        cells = [dict(cell) for cell in self.listed]
+        for name, texts in chosen.items():
+            known = {cell[name] for cell in self.listed if name in cell}
+            if not known:
+                raise ExperimentError(f"{self.name} does not vary '{name}'", fix=nearest(name, self.conditions))
+            for text in texts:
+                if text not in known:
+                    raise ExperimentError(f"{self.name} has no cell of {name} {text}", fix=nearest(text, known))
+            cells = [cell for cell in cells if cell.get(name) in texts]
+        if not cells:
+            raise ExperimentError(f"{self.name} has no such cell", fix="see slownet list")
+        return cells
 
-def condition(cell: Cell) -> dict[str, Any]:
-    """A cell's conditions with the unit in the name: {"rtt": "10ms"} becomes {"rtt_ms": 10.0}. Raises UnitError."""
-    return {
-        f"{name}_ms" if name in DURATIONS else name: round(duration(text) * 1000, 6) if name in DURATIONS else text
-        for name, text in cell.items()
-    }
+    @property
+    def conditions(self) -> dict[str, list[str]]:
+        """The conditions and their values, each once, in order."""
+        names = dict.fromkeys(name for cell in self.listed for name in cell)
+        values = {name: list(dict.fromkeys(cell[name] for cell in self.listed if name in cell)) for name in names}
+        return values or {name: list(texts) for name, texts in self.vary.items()}
 
 
 def experiment(
     *,
     topology: Any,
-    vary: Mapping[str, Sequence[str]],
+    vary: Mapping[str, Sequence[str]] | None = None,
+    cells: Sequence[Cell] = (),
     service: Service | None = None,
     published: Mapping[str, Any] | None = None,
+    tdf: str | None = None,
 ) -> Callable[[Callable[..., Record]], Experiment]:
     """Makes an experiment of a function (net[, service], one parameter a condition) -> record of a tool.
 
-    topology: a Mininet Topo class, or the name of one of the project's; vary: {condition: values, the baseline first};
+    topology: a Mininet Topo class, or the name of one of the project's; vary: {condition: values, the baseline first},
+    of which every combination is a cell; or cells: each cell, the baseline first, with the conditions that it has;
     service: called with the network and the run directory, a context manager; published: the article's numbers for the
-    report.
+    report; tdf: how the CPU is charged unless the caller says otherwise (--clock, --tdf), "inf" where only the network is
+    asked about. Raises ExperimentError, UnitError.
     """
+    if bool(vary) == bool(cells):
+        raise ExperimentError("an experiment states vary or cells", where="@experiment", fix="give one of them")
+    for cell in cells:
+        condition(cell)
+    if tdf is not None:
+        check_tdf(tdf)
 
     def make(measure: Callable[..., Record]) -> Experiment:
         question = " ".join((inspect.getdoc(measure) or "").split("\n\n")[0].split())
         cls = find_topology(topology) if isinstance(topology, str) else topology
-        return Experiment(measure.__name__, question, measure, cls, vary, service, published)
+        return Experiment(measure.__name__, question, measure, cls, vary or {}, service, published, listed=cells, tdf=tdf)
 
     return make
 

@@ -5,7 +5,9 @@ Parameters are parts of one, texts are percentages in the order in which `tc-net
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import astuple, dataclass
+from itertools import pairwise
 
 from slownet.errors import ConditionError
 from slownet.units import percent, show_percent
@@ -58,6 +60,19 @@ class GilbertElliott:
                 fix=f"bursts of {loss / (1 - loss):.3g} packets or more can",
             )
         return cls(p, r)
+
+    @classmethod
+    def fitted(cls, lost: Sequence[bool]) -> GilbertElliott:
+        """Gilbert's model that makes a sequence of losses likeliest: the shares of its changes of state.
+
+        A state that the sequence never leaves is taken to be left with its next packet. Raises ConditionError when
+        nothing or all is lost.
+        """
+        if not any(lost) or all(lost):
+            raise ConditionError(f"{sum(lost)} of {len(lost)} packets lost: no bursts to see", fix="measure longer")
+        begun = sum(after and not before for before, after in pairwise(lost))
+        ended = sum(before and not after for before, after in pairwise(lost))
+        return cls(max(1, begun) / max(1, len(lost) - sum(lost[:-1]) - 1), max(1, ended) / max(1, sum(lost[:-1])))
 
     @property
     def mean(self) -> float:

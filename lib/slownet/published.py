@@ -48,7 +48,7 @@ def database_delay() -> dict[str, Any]:
 def nagle_patterns() -> dict[str, Any]:
     """The stall of the pattern that the article timed; of the others it says "fine" without a number."""
     source = article("nagle-delayed-ack")
-    rows = [{"pattern": "write-write-read", "exchange_ms": 1000 * source["stall_s"]}]
+    rows = [{"cell": {"pattern": "write-write-read"}, "exchange_ms": 1000 * source["stall_s"]}]
     return {"metric": "exchange_ms", "title": source["title"], "rows": rows}
 
 
@@ -56,14 +56,14 @@ def nagle_proxy() -> dict[str, Any]:
     """A page of 1200 queries, past the proxy and through it, in s."""
     source = article("nagle-delayed-ack")
     seconds = source["page_seconds"]
-    rows = [{"way": "direct", "page_s": seconds["direct"]}, {"way": "proxy", "page_s": seconds["through_proxy"]}]
+    rows = [{"cell": {"way": way}, "page_s": seconds[name]} for way, name in (("direct", "direct"), ("proxy", "through_proxy"))]
     return {"metric": "page_s", "title": source["title"], "rows": rows}
 
 
 def crafted_segments() -> dict[str, Any]:
     """The same stall, beside the ACK that causes it."""
     source = article("nagle-delayed-ack")
-    rows = [{"listener": "answered", "delayed_ack_ms": 1000 * source["stall_s"]}]
+    rows = [{"cell": {"listener": "answered"}, "delayed_ack_ms": 1000 * source["stall_s"]}]
     return {"metric": "delayed_ack_ms", "title": source["title"], "rows": rows}
 
 
@@ -77,6 +77,44 @@ def pipeline_ratio() -> float:
     """How many times longer the article's copy took between two rooms."""
     pipeline = article("oltp-latency")["pipeline"]
     return float(pipeline["different_rooms_h"] * 60 / pipeline["same_room_min"])
+
+
+def download() -> dict[str, Any]:
+    """A file of 250 MiB over links in five conditions, in MiB/s (``wget``'s "MB/s"), each with the cell that it speaks of.
+
+    The author's tc stood on one side, with its default queue. Two rows are what ``wget`` showed when it was stopped.
+    """
+    source = article("tc-download")
+    rows = [dict(row) | {"mib_per_s": row.get("mbytes_per_s") or row["kbytes_per_s"] / 1024} for row in source["rows"]]
+    cells = [_download_cell(row) for row in rows]
+    cells[0], cells[-1] = {"step": "before"}, {"step": "removed again"}
+    converted = [{"cell": cell, "mib_per_s": row["mib_per_s"]} for cell, row in zip(cells, rows, strict=True)]
+    return {"metric": "mib_per_s", "title": source["title"], "rows": converted}
+
+
+def _download_cell(row: Mapping[str, Any]) -> dict[str, str]:
+    cell = {"delay_up": f"{row['delay']:g}ms"}
+    if row["loss"]:
+        return cell | {"loss_up": f"{100 * row['loss']:g}%", "seed": "1"}
+    return cell | ({"rate_up": row["rate"]} if row["rate"] else {"queue": "1000 packets"})
+
+
+def oltp() -> dict[str, Any]:
+    """sysbench's transactions near and far, each with the cell that it speaks of: the article's threads and base RTT."""
+    source = article("oltp-latency")
+    rows = [
+        {"cell": {"threads": "10", "rtt": f"{source['base_rtt'] + row['delay']:g}ms"}, "delay": float(row["delay"])}
+        | {f"{name}_ms": row[name] for name in ("latency_min", "latency_avg", "latency_p95", "latency_max")}
+        | {"transactions_per_s": row["tps"], "queries_per_s": row["qps"], "prepare_ms": row["prepare_s"] * 1000}
+        for row in source["rows"]
+    ]
+    return {"metric": "latency_min_ms", "title": source["title"], "rows": rows}
+
+
+def oltp_round_trips(series: Mapping[str, Any]) -> float:
+    """The round trips that the article's least times imply: 19.95 a transaction."""
+    near, far = series["rows"]
+    return float((far["latency_min_ms"] - near["latency_min_ms"]) / (far["delay"] - near["delay"]))
 
 
 def times(series: Mapping[str, Any]) -> dict[str, float]:

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from slownet import readings
+from slownet.counters import total
 from slownet.errors import ExperimentError, SlownetError, TooFewError, nearest
 from slownet.samples import (
     RUN,
@@ -43,7 +44,7 @@ SUPPORTED, REFUTED, INCONCLUSIVE = "supported", "refuted", "inconclusive"
 PARQUET = "samples.parquet"
 PLAIN = (
     *("experiment", "index", "tool", "status", "error"),
-    *("verified_rtt_ms", "virtual_s", "wall_s", "raw"),
+    *("verified_rtt_ms", "rate_bit_s", "virtual_s", "wall_s", "raw"),
 )
 """What samples.parquet takes from a sample as it is."""
 
@@ -130,6 +131,11 @@ class Cell:
         return math.fsum(values) / len(values) if values else None
 
     @property
+    def rate_bit_s(self) -> float | None:
+        """The highest rate that one of its links was told."""
+        return max((sample["rate_bit_s"] for sample in self.samples if sample.get("rate_bit_s")), default=None)
+
+    @property
     def title(self) -> str:
         """For people: ``"rtt 10ms"``."""
         return ", ".join(f"{name} {value}" for name, value in self.label.items()) or "no condition"
@@ -174,6 +180,8 @@ class Cell:
             "condition": dict(self.condition),
             "metrics": {name: summary.to_json() for name, summary in self.metrics.items()},
             "verified_rtt_ms": self.verified_rtt_ms,
+            "counters": total([sample.get("counters") or {} for sample in self.samples]),
+            "rate_bit_s": self.rate_bit_s,
             "status": self.status,
             "repetitions": self.repetitions,
             "warm_up": dict(self.warm_up),
@@ -248,6 +256,11 @@ class RunData:
         """The cells that failed."""
         return tuple(cell for cell in self.cells if cell.status == "failed")
 
+    def beyond_cpu(self, cell: Cell) -> bool:
+        """Whether a link was told a rate that the CPU cannot carry: it was as fast as the CPU, not as stated."""
+        ceiling, rate = self.facts.get("ceiling_bit_s"), cell.rate_bit_s
+        return ceiling is not None and rate is not None and rate > ceiling
+
     @property
     def metrics(self) -> tuple[str, ...]:
         """The names of all metrics measured, in order."""
@@ -307,7 +320,7 @@ class RunData:
     def to_json(self) -> dict[str, Any]:
         """The run as ``--json`` prints it."""
         facts = {name: self.facts.get(name) for name in ("clock", "tdf", "kernel")}
-        cells = [cell.to_json() for cell in self.cells]
+        cells = [cell.to_json() | {"beyond_cpu": self.beyond_cpu(cell)} for cell in self.cells]
         claims = [claim.to_json() for claim in self.claims]
         named = {"experiment": self.experiment, **facts, "cells": cells, "claims": claims}
         record: dict[str, Any] = finite(named)
@@ -315,7 +328,7 @@ class RunData:
 
     def save(self) -> Path:
         """Write run.json: the facts with cells and claims."""
-        cells = [cell.to_json() for cell in self.cells]
+        cells = [cell.to_json() | {"beyond_cpu": self.beyond_cpu(cell)} for cell in self.cells]
         claims = [claim.to_json() for claim in self.claims]
         facts = {**self.facts, "experiment": self.experiment, "cells": cells, "claims": claims}
         return write_run_json(self.directory, facts)
@@ -382,4 +395,4 @@ def _row(sample: Sample) -> dict[str, Any]:
     row = {name: sample.get(name) for name in PLAIN} | dict(sample.get("condition") or {})
     for name, moments in (sample.get("metrics") or {}).items():
         row |= {name: moments["mean"], f"{name}_sd": moments.get("sd"), f"{name}_n": moments["n"]}
-    return row | {"facts": json.dumps(sample.get("facts") or {})}
+    return row | {name: json.dumps(sample.get(name) or {}) for name in ("facts", "counters", "captures")}

@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from slownet import __version__, result, sampling
+from slownet.calibration import ceiling
 from slownet.claim import DECIDING, INCONCLUSIVE, REFUTED, Judgement
 from slownet.errors import ExperimentError, ServiceError, SlownetError
 from slownet.experiment import Cell, Experiment, find
@@ -48,9 +49,17 @@ def check(names: Sequence[str], chosen: Mapping[str, Sequence[str]]) -> None:
         find(name).cells(chosen)
 
 
-def plan(name: str, place: Place, root: Path, chosen: Mapping[str, Sequence[str]], rule: Rule = ONCE_DECIDED) -> Plan:
+def plan(
+    name: str,
+    place: Place,
+    root: Path,
+    chosen: Mapping[str, Sequence[str]],
+    rule: Rule = ONCE_DECIDED,
+    capture: Sequence[str] = (),
+) -> Plan:
     """The plan of a new run, with its run directory. Raises SlownetError."""
     experiment = find(name)
+    place = place.on(experiment.tdf)
     cells = experiment.cells(chosen)
     directory = result.new_run_directory(root, experiment.name).resolve()
     facts = {
@@ -65,6 +74,7 @@ def plan(name: str, place: Place, root: Path, chosen: Mapping[str, Sequence[str]
         "git": _git(),
         "argv": sys.argv,
         "published": experiment.published,
+        "capture": list(capture),
         "planned": cells,
         "sampling": rule.to_json(),
     }
@@ -106,7 +116,7 @@ def execute(plans: Sequence[Plan], place: Place, follow: Follow) -> list[RunData
         _measure_all(open_plans, place, follow)
         ended = time.monotonic()
         open_plans = _still_open(plans, open_plans, ended - began, ended - round_began, follow)
-    return judge([result.load(each.directory) for each in plans], plans)
+    return judge([_weighed(each, place) for each in plans], plans)
 
 
 def _measure_all(plans: Sequence[Plan], place: Place, follow: Follow) -> None:
@@ -116,7 +126,7 @@ def _measure_all(plans: Sequence[Plan], place: Place, follow: Follow) -> None:
     """
     side_by_side = place.kind == "lab" and place.clock.kind == "virtual"
     with ThreadPoolExecutor(max_workers=min(len(plans), os.cpu_count() or 1) if side_by_side else 1) as pool:
-        futures = [pool.submit(_measure, each, place, follow) for each in plans]
+        futures = [pool.submit(_measure, each, place.on(each.experiment.tdf), follow) for each in plans]
         errors = [error for future in futures if (error := future.exception())]
     if errors:
         raise errors[0]
@@ -155,6 +165,16 @@ def judge(runs: Sequence[RunData], plans: Sequence[Plan]) -> list[RunData]:
         write_report(done)
         judged.append(done)
     return judged
+
+
+def _weighed(each: Plan, place: Place) -> RunData:
+    """The run as measured, with what the CPU carries in its facts where a link stated a rate and CPU time is charged."""
+    run = result.load(each.directory)
+    if any(cell.rate_bit_s for cell in run.cells):
+        each.facts["ceiling_bit_s"] = ceiling.known(place)
+        result.write_run_json(each.directory, each.facts)
+        run = result.load(each.directory)
+    return run
 
 
 def _confidence(run: RunData) -> float:
@@ -198,14 +218,13 @@ def _measure(each: Plan, place: Place, follow: Follow) -> None:
         follow(name, event)
 
     began = time.monotonic()
-    job = json.dumps(
-        {"experiment": each.facts["source"], "directory": str(each.directory), "cells": each.cells, "first": each.first}
-    )
+    asked = {"experiment": each.facts["source"], "directory": str(each.directory), "cells": each.cells}
+    job = json.dumps({**asked, "first": each.first, "capture": each.facts.get("capture")})
     code = place.run(
         [place.python, "-m", "slownet.inside", job],
         shares=_shares(each),
         env={"PYTHONPATH": str(PACKAGE.parent)},
-        stdout=_lines(on_line),
+        stdout=events(on_line),
         stderr=complaints.extend,
     )
     spans = {"wall_s": round(time.monotonic() - began, 3), "virtual_s": span.get("virtual_s")}
@@ -233,7 +252,7 @@ def _shares(each: Plan) -> list[Share]:
     return [*code, Share(each.directory, writable=True)]
 
 
-def _lines(handle: Callable[[dict[str, Any]], None]) -> Callable[[bytes], None]:
+def events(handle: Callable[[dict[str, Any]], None]) -> Callable[[bytes], None]:
     """Splits what the inner part prints into events; a line that is none (an experiment's print) is shown as it is."""
     pending = bytearray()
     lock = threading.Lock()

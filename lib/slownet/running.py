@@ -27,9 +27,10 @@ def run_and_show(
     resume: Path | None,
     as_json: bool,
     rule: Rule = runs.ONCE_DECIDED,
+    capture: Sequence[str] = (),
 ) -> int:
     """Runs, judges and prints; returns the exit status. Raises SlownetError."""
-    plans = _plans(names, place, root, vary, resume, rule)
+    plans = _plans(names, place, root, vary, resume, rule, capture)
     try:
         with Interrupts(place) as interrupts, Follower(plans) as follower:
             done = runs.execute(plans, place, follower)
@@ -51,7 +52,13 @@ def run_and_show(
 
 
 def _plans(
-    names: Sequence[str], place: Place, root: Path, vary: Sequence[str], resume: Path | None, rule: Rule
+    names: Sequence[str],
+    place: Place,
+    root: Path,
+    vary: Sequence[str],
+    resume: Path | None,
+    rule: Rule,
+    capture: Sequence[str],
 ) -> list[runs.Plan]:
     if resume:
         if names or vary:
@@ -63,7 +70,7 @@ def _plans(
         raise ExperimentError("which experiment?", fix=nearest("", discover()))
     chosen = _chosen(vary)
     runs.check(names, chosen)
-    return [runs.plan(name, place, root, chosen, rule) for name in dict.fromkeys(names)]
+    return [runs.plan(name, place, root, chosen, rule, capture) for name in dict.fromkeys(names)]
 
 
 def _chosen(vary: Sequence[str]) -> dict[str, list[str]]:
@@ -86,20 +93,25 @@ def _say_what_is_left(plan: runs.Plan) -> None:
         print(f"slownet: {kept}, continue with: slownet run --resume {plan.directory}", file=sys.stderr)
 
 
+def bars() -> Progress:
+    """Progress bars on standard error, where that is a terminal; each with what goes on `now`."""
+    columns = (
+        SpinnerColumn(),
+        TextColumn("{task.description}"),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TimeElapsedColumn(),
+        TextColumn("{task.fields[now]}"),
+    )
+    console = Console(stderr=True)
+    return Progress(*columns, console=console, transient=True, disable=not console.is_terminal)
+
+
 class Follower:
     """One progress bar an experiment, on standard error."""
 
     def __init__(self, plans: Sequence[runs.Plan]) -> None:
-        columns = (
-            SpinnerColumn(),
-            TextColumn("{task.description}"),
-            BarColumn(),
-            MofNCompleteColumn(),
-            TimeElapsedColumn(),
-            TextColumn("{task.fields[now]}"),
-        )
-        console = Console(stderr=True)
-        self._progress = Progress(*columns, console=console, transient=True, disable=not console.is_terminal)
+        self._progress = bars()
         self._tasks = {
             each.experiment.name: self._progress.add_task(each.experiment.name, total=len(each.cells), now="booting")
             for each in plans

@@ -95,6 +95,19 @@ def show_duration(seconds: float) -> str:
     return f"{number:g} {unit}" if abs(number) < 1e6 else f"{number:.0f} {unit}"
 
 
+NAMED = {"ms": "ms", "s": "s", "mbit_per_s": "Mbit/s", "mib_per_s": "MiB/s", "per_s": "per second", "percent": "%"}
+"""What a metric's or a condition's name may end with, the longest match counts."""
+
+
+def spoken(name: str) -> str:
+    """A metric's or a condition's name for a heading: ``"latency, ms"`` for ``"latency_ms"``, ``"MiB/s"`` for itself."""
+    for ending in sorted(NAMED, key=len, reverse=True):
+        if name == ending or name.endswith(f"_{ending}"):
+            stem = name[: -len(ending)].rstrip("_").replace("_", " ")
+            return f"{stem}, {NAMED[ending]}" if stem else NAMED[ending]
+    return name.replace("_", " ")
+
+
 def _read(text: str, kind: str, example: str, units: str, table: Mapping[str, Decimal], *, any_case: bool = False) -> Decimal:
     """The number in ``text`` times its unit's factor in ``table``, or a UnitError that says what is wrong."""
     if not isinstance(text, str):

@@ -2,7 +2,7 @@
 
 import json
 import re
-from itertools import groupby
+from itertools import groupby, pairwise
 
 import pytest
 from scipy.stats import binomtest, norm
@@ -238,7 +238,10 @@ def test_mtu_and_offloads(net, link):
         return len(pings_ms(net, count=1, words=f"-M do -W 1 -s {size - 28}")) == 1
 
     def segments():
-        return "tcp-segmentation-offload: on" in net["client"].cmd("ethtool -k client-eth0")
+        (shown,) = json.loads(net["client"].cmd("ip -details -json link show dev client-eth0"))
+        on = "tcp-segmentation-offload: on" in net["client"].cmd("ethtool -k client-eth0")
+        assert shown["gso_max_segs"] == (65535 if on else 1)
+        return on
 
     assert passes(1500)
     with link.set(mtu=1400, offloads=True):
@@ -247,6 +250,27 @@ def test_mtu_and_offloads(net, link):
         assert segments()
     assert passes(1500)
     assert not segments()
+
+
+def test_one_direction_may_lose_alone(net, link):
+    with link.set(loss_up="100%"):
+        assert told(net)["51:"]["loss-random"]["loss"] == 1
+        assert lost(net, 20, quiet=1) == list(range(20))
+    with link.set(loss_down="100%"):
+        assert "loss-random" not in told(net)["51:"]
+        assert lost(net, 20, quiet=1) == []
+
+
+def test_a_packet_of_tcp_holds_one_segment_where_offloads_are_off(net, link):
+    # Two segments as one packet would come at once, and be lost at once.
+    with link.set(rate="200kbit"):
+        net["web"].cmd("tcpdump -i web-eth0 -w /tmp/segments.pcap tcp & sleep 0.5")
+        goodput(net["client"], net["web"], 100_000)
+        net["web"].cmd("sleep 0.5; kill %1; wait %1")
+        text = net["web"].cmd("tcpdump -tt -r /tmp/segments.pcap 'greater 1000' 2>/dev/null; rm /tmp/segments.pcap")
+    came = [float(line.split()[0]) for line in text.splitlines()]
+    assert len(came) >= 60
+    assert min(after - before for before, after in pairwise(came)) >= 0.9 * 1514 * 8 / 200e3
 
 
 def test_names_and_more(net, link):

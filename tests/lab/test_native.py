@@ -4,6 +4,8 @@ import json
 import subprocess
 import sys
 
+import pyarrow.parquet as pq
+
 OWN = '''
 from slownet.experiment import experiment
 from slownet.tools.ping import ping
@@ -48,3 +50,30 @@ def test_no_virtual_clock_in_place(tmp_path):
     done = run(tmp_path, "mine.py", "--place", "native", "--clock", "virtual")
     assert done.returncode == 2
     assert len(done.stderr.splitlines()) == 1
+
+
+def test_packets_are_kept_and_counted(tmp_path):
+    (tmp_path / "mine.py").write_text(OWN % "web")
+    done = run(tmp_path, "mine.py", "--vary", "rtt=8ms", "--capture", "client-eth0,switch-eth2", "--json")
+    assert done.returncode == 0, done.stderr
+    (directory,) = (tmp_path / "runs").iterdir()
+    (sample,) = map(json.loads, (directory / "samples.jsonl").read_text().splitlines())
+    assert [each["file"] for each in sample["captures"]] == ["captures/000-client-eth0.pcap", "captures/000-switch-eth2.pcap"]
+    for each in sample["captures"]:
+        words = ["tcpdump", "-n", "-r", str(directory / each["file"])]
+        read = subprocess.run(words, capture_output=True, text=True, check=True).stdout.splitlines()
+        assert len(read) == each["packets"] > 0
+        assert each["dropped"] == 0
+    sent, came = (sample["counters"]["client-switch"][way]["sent_packets"] for way in ("up", "down"))
+    assert sent + came == sample["captures"][0]["packets"]
+    (cell,) = json.loads((directory / "run.json").read_text())["cells"]
+    assert cell["counters"] == sample["counters"]
+    table = pq.read_table(directory / "samples.parquet").to_pylist()
+    assert [json.loads(table[0][name]) for name in ("counters", "captures")] == [sample["counters"], sample["captures"]]
+
+
+def test_an_unknown_interface_is_one_line(tmp_path):
+    (tmp_path / "mine.py").write_text(OWN % "web")
+    done = run(tmp_path, "mine.py", "--capture", "client-eht0")
+    assert done.returncode == 2
+    assert done.stderr == "slownet: no interface 'client-eht0', --capture: did you mean 'client-eth0'?\n"

@@ -4,6 +4,7 @@ import json
 import subprocess
 
 import pytest
+from mininet.topo import Topo
 
 from slownet.errors import NetworkError
 from slownet.net import Network
@@ -35,12 +36,15 @@ def test_a_network_leaves_nothing():
 def test_a_network_that_cannot_be_built_leaves_nothing_and_says_why():
     with Network(ClientWebDb):
         pass
-    subprocess.run(["ip", "link", "add", "switch-eth2", "type", "dummy"], check=True)
-    try:
-        before = interfaces(), processes(), bridges()
-        with pytest.raises(NetworkError, match="switch-eth2") as caught, Network(ClientWebDb):
-            pytest.fail("built over another's interface")
-        assert len(str(caught.value).splitlines()) == 1
-        assert (interfaces(), processes(), bridges()) == before
-    finally:
-        subprocess.run(["ip", "link", "del", "switch-eth2"], check=True)
+
+    class TwiceTheSame(Topo):
+        def build(self):
+            switch = self.addSwitch("switch", dpid="1")
+            self.addLink(self.addHost("h1"), switch, intfName1="mine")
+            self.addLink("h1", switch, intfName1="mine")
+
+    before = interfaces(), processes(), bridges()
+    with pytest.raises(NetworkError, match="mine") as caught, Network(TwiceTheSame):
+        pytest.fail("built over another interface")
+    assert len(str(caught.value).splitlines()) == 1
+    assert (interfaces(), processes(), bridges()) == before

@@ -33,7 +33,7 @@ for number in range(count):
 """
 
 DRINK = """
-import socket, time
+import json, socket, time
 s = socket.socket()
 s.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
 s.bind(("", 5003))
@@ -44,8 +44,7 @@ total, marks = 0, []
 while part := c.recv(1 << 20):
     total += len(part)
     marks.append((time.monotonic(), total))
-warm = next(mark for mark in marks if mark[1] >= total / 4)
-print(8 * (total - warm[1]) / (marks[-1][0] - warm[0]))
+print(json.dumps(marks))
 """
 
 POUR = """
@@ -87,8 +86,17 @@ def lost(net, count, **how):
     return [number for number in range(count) if number not in came]
 
 
+def poured(source, target, count):
+    """(clock, bytes until then) whenever something of `count` bytes over TCP came."""
+    sink = listening(target, DRINK)
+    pour = start(source, POUR, target.IP(), count)
+    marks = json.loads(sink.communicate()[0])
+    assert pour.wait() == 0
+    return marks
+
+
 def goodput(source, target, count):
     """Bit/s of TCP payload over the last three quarters of `count` bytes."""
-    sink = listening(target, DRINK)
-    assert start(source, POUR, target.IP(), count).wait() == 0
-    return float(sink.communicate()[0])
+    marks = poured(source, target, count)
+    warm = next(mark for mark in marks if mark[1] >= count / 4)
+    return 8 * (count - warm[1]) / (marks[-1][0] - warm[0])

@@ -1,8 +1,10 @@
 """Experiments: their cells, their names, the files they come from."""
 
+import re
+
 import pytest
 
-from slownet.errors import ExperimentError, UnitError
+from slownet.errors import ExperimentError, SlownetError, UnitError
 from slownet.experiment import condition, discover, experiment, find
 from slownet.topologies import ClientWebDb
 from slownet.topologies import find as find_topology
@@ -43,6 +45,52 @@ def test_chosen_values_replace_one_condition():
     assert [cell["rtt"] for cell in example.cells({"rtt": ["7ms"]})] == ["7ms", "7ms"]
 
 
+CELLS = [{"step": "before"}, {"rtt": "10ms"}, {"rtt": "10ms", "loss": "1%"}, {"step": "after"}]
+
+
+@experiment(topology=ClientWebDb, cells=CELLS, tdf="inf")
+def listed(net, step="", rtt="0ms", loss="0%"):
+    """Does it differ?"""
+
+
+def test_listed_cells_stay_as_they_are():
+    assert listed.cells() == CELLS
+    assert listed.conditions == {"step": ["before", "after"], "rtt": ["10ms"], "loss": ["1%"]}
+    assert example.conditions == {"rtt": ["0ms", "10ms"], "page": ["small", "large"]}
+
+
+def test_listed_cells_are_picked_by_a_value():
+    assert listed.cells({"rtt": ["10ms"]}) == CELLS[1:3]
+    assert listed.cells({"step": ["after", "before"]}) == [CELLS[0], CELLS[3]]
+
+
+@pytest.mark.parametrize(
+    ("chosen", "line"),
+    [
+        ({"rt": ["10ms"]}, "listed does not vary 'rt': did you mean 'rtt'?"),
+        ({"step": ["befor"]}, "listed has no cell of step befor: did you mean 'before'?"),
+        ({"step": ["after"], "rtt": ["10ms"]}, "listed has no such cell: see slownet list"),
+    ],
+)
+def test_cells_that_are_not_listed_cannot_be_picked(chosen, line):
+    with pytest.raises(ExperimentError, match=f"^{re.escape(line)}$"):
+        listed.cells(chosen)
+
+
+@pytest.mark.parametrize(
+    ("options", "line"),
+    [
+        ({}, "an experiment states vary or cells"),
+        ({"vary": {"rtt": ["0ms"]}, "cells": CELLS}, "an experiment states vary or cells"),
+        ({"cells": [{"rate": "fast"}]}, "fast"),
+        ({"cells": CELLS, "tdf": "fast"}, "unclear time dilation factor 'fast'"),
+    ],
+)
+def test_what_the_decorator_refuses(options, line):
+    with pytest.raises(SlownetError, match=line):
+        experiment(topology=ClientWebDb, **options)
+
+
 @pytest.mark.parametrize("text", ["10", "ten ms", "-1ms", ""])
 def test_unclear_durations(text):
     with pytest.raises(UnitError):
@@ -58,8 +106,13 @@ def test_an_unknown_condition_names_the_nearest():
     ("cell", "expected"),
     [
         ({"rtt": "10ms"}, {"rtt_ms": 10.0}),
-        ({"delay": "0.1ms", "page": "10"}, {"delay_ms": 0.1, "page": "10"}),
-        ({"rtt": "1.5s"}, {"rtt_ms": 1500.0}),
+        ({"delay": "0.1ms", "threads": "10"}, {"delay_ms": 0.1, "threads": 10}),
+        ({"rtt": "1.5s", "page": "small"}, {"rtt_ms": 1500.0, "page": "small"}),
+        ({"delay_up": "100ms", "loss_up": "10%"}, {"delay_up_ms": 100.0, "loss_up_percent": 10.0}),
+        ({"rate": "2000kbit", "queue": "1000 packets"}, {"rate_kbit": 2000.0, "queue_packets": 1000}),
+        ({"rate": "none", "queue": "50ms"}, {"queue": "50 ms"}),
+        ({"loss": "2% in bursts of 8"}, {"loss": "2% in bursts of 8"}),
+        ({"condition": "LTE"}, {"condition": "LTE", "rtt_ms": 70.0, "rate_kbit": 12000.0}),
     ],
 )
 def test_conditions_carry_their_unit_in_their_name(cell, expected):

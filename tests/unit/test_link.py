@@ -30,10 +30,20 @@ def test_every_field_is_read_with_its_unit():
         mtu=1400, offloads="on",
     )  # fmt: skip
     assert condition == Condition(
-        up=0.020, down=0.020, jitter=0.002, distribution="pareto", correlation=0.25, loss=Chance(0.01, 0.1),
-        duplicate=Chance(0.02), reorder=Chance(0.03, 0.3), gap=4, corrupt=Chance(0.001), rate_up=384e3, rate_down=1.5e6,
-        burst=3000, queue=Queue(0.05, "seconds"), aqm="red", ecn=True, mtu=1400, offloads=True,
+        up=0.020, down=0.020, jitter_up=0.002, jitter_down=0.002, distribution="pareto", correlation=0.25,
+        loss=Chance(0.01, 0.1), duplicate=Chance(0.02), reorder=Chance(0.03, 0.3), gap=4, corrupt=Chance(0.001), rate_up=384e3,
+        rate_down=1.5e6, burst=3000, queue=Queue(0.05, "seconds"), aqm="red", ecn=True, mtu=1400, offloads=True,
     )  # fmt: skip
+
+
+def test_loss_may_be_of_one_direction():
+    condition = Condition.parse(loss_up="10%")
+    assert (condition.loses("up"), condition.loses("down")) == (Chance(0.1), None)
+    assert condition.reversed == Condition.parse(loss_down="10%")
+    assert condition.steady == Condition()
+    assert str(condition) == "loses 10 % up"
+    both = Condition.parse(loss="10%")
+    assert both.loses("up") == both.loses("down") == Chance(0.1)
 
 
 @pytest.mark.parametrize(
@@ -53,6 +63,7 @@ def test_every_field_is_read_with_its_unit():
         ({"reorder": "5%"}, "reorder without delay"),
         ({"delay": "5ms", "gap": 5}, "gap without reorder"),
         ({"delay": "5ms", "reorder": "5%", "gap": 0}, "gap 0 is no whole number from 1 on"),
+        ({"loss": "1%", "loss_up": "1%"}, "a condition takes loss or loss_up, not both"),
         ({"loss": "0% 25%"}, "loss '0% 25%' correlates what never happens"),
         ({"loss": "1% 25%", "seed": 1}, "correlation with a seed"),
         ({"loss": "1% 2% 3%"}, "loss '1% 2% 3%' has 3 numbers where 1 to 2 belong"),

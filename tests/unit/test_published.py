@@ -32,7 +32,41 @@ def test_an_article_is_found_by_its_id():
 
 
 def test_the_articles_on_nagle_and_on_the_pipeline():
-    assert published.nagle_patterns()["rows"] == [{"pattern": "write-write-read", "exchange_ms": pytest.approx(39.683)}]
+    assert published.nagle_patterns()["rows"] == [
+        {"cell": {"pattern": "write-write-read"}, "exchange_ms": pytest.approx(39.683)}
+    ]
     assert [row["page_s"] for row in published.nagle_proxy()["rows"]] == [3.0, 40.0]
     assert published.crafted_segments()["metric"] == "delayed_ack_ms"
     assert published.pipeline_ratio() == 16.0
+
+
+def test_the_download_in_the_units_that_wget_means():
+    series = published.download()
+    assert [row["cell"] for row in series["rows"]] == [
+        {"step": "before"},
+        {"delay_up": "100ms", "queue": "1000 packets"},
+        {"delay_up": "100ms", "loss_up": "10%", "seed": "1"},
+        {"delay_up": "100ms", "rate_up": "2000kbit"},
+        {"step": "removed again"},
+    ]
+    assert [row["mib_per_s"] for row in series["rows"]] == pytest.approx([89.0, 13.5, 57.1 / 1024, 233 / 1024, 171.0])
+
+
+def test_every_published_cell_is_one_of_the_experiments():
+    from slownet.experiment import discover
+
+    for each in discover().values():
+        for row in (each.published or {}).get("rows", ()):
+            if "cell" in row:
+                assert row["cell"] in each.cells(), each.name
+
+
+def test_the_articles_transactions():
+    series = published.oltp()
+    assert [row["cell"] for row in series["rows"]] == [{"threads": "10", "rtt": "0.3ms"}, {"threads": "10", "rtt": "10.3ms"}]
+    assert [row["latency_min_ms"] for row in series["rows"]] == [10.68, 210.14]
+    assert published.oltp_round_trips(series) == pytest.approx(19.946)
+    # Little's law: what was under way at once in the article, whose command says 10 threads.
+    assert [row["transactions_per_s"] * row["latency_avg_ms"] / 1000 for row in series["rows"]] == pytest.approx(
+        [50, 50], abs=0.03
+    )

@@ -18,6 +18,7 @@ from slownet.report.text import milliseconds, number, spelled, trimmed, with_int
 from slownet.report.view import law_line, view
 from slownet.result import Cell, Judgement, RunData
 from slownet.stats import Summary
+from slownet.units import spoken
 
 TIME, RATE = "time_per_request_ms", "requests_per_second"
 FACTS = {"question": "Is 10 ms <a lot>?", "clock": "virtual", "tdf": 4, "kernel": "6.12.48", "place": "lab"}
@@ -118,7 +119,7 @@ def test_published_numbers_may_come_with_the_run():
     assert seen.rows[1].published_time == 51.825
 
 
-def printed(renderable, width=120):
+def printed(renderable, width=132):
     console = Console(width=width, record=True, file=open("/dev/null", "w"))
     console.print(renderable)
     console.file.close()
@@ -127,9 +128,9 @@ def printed(renderable, width=120):
 
 def test_the_table_has_the_columns_and_one_row_a_cell():
     lines = printed(table(run_of(LINE), published.client_delay())).splitlines()
-    heads = "condition|requests/s|ms per page|ratio|published ratio|law, ms|verified RTT, ms|verdict"
+    heads = "condition|requests/s|ms per page|published|ratio|published ratio|law, ms|verified RTT, ms|verdict"
     assert re.split(r" {2,}", lines[0].strip()) == heads.split("|")
-    wanted = ["rtt 10ms", "20.41", "49.00 ± 0.50", "5.44", "4.21", "49.00", "10.06", "supported"]
+    wanted = ["rtt 10ms", "20.41", "49.00 ± 0.50", "51.83", "5.44", "4.21", "49.00", "10.06", "supported"]
     assert re.split(r" {2,}", lines[2].strip()) == wanted
     assert len(lines) == 5
 
@@ -142,6 +143,20 @@ def test_show_adds_question_law_notes_and_claims():
     assert "rtt 40ms: ab timed out" in text
     assert "* mostly CPU time: one for the real clock" in text
     assert "supported    4 round trips: 4.00 & some measured" in text
+
+
+def test_a_rate_beyond_the_cpu_is_marked_in_table_and_page():
+    run = run_of(LINE, facts=FACTS | {"ceiling_bit_s": 239.14e6})
+    run.cells[2].samples[0]["rate_bit_s"] = 1e9
+    run.cells[3].samples[0]["rate_bit_s"] = 100e6
+    assert [row.beyond_cpu for row in view(run).rows] == [False, False, True, False]
+    line = "† a link states a rate that this CPU cannot carry, 240 Mbit at the most: one for --tdf inf"
+    text, page = printed(show(run)), render_page([view(run)])
+    assert text.count("†") == 2
+    assert line in text
+    assert page.count("†") == 2
+    assert line in page
+    assert "†" not in printed(show(run_of(LINE))) + render_page([view(run_of(LINE))])
 
 
 def test_the_table_needs_no_matplotlib():
@@ -226,3 +241,37 @@ def test_a_run_in_which_everything_failed_still_has_a_page():
 def test_a_page_that_cannot_be_written_is_one_line(tmp_path):
     with pytest.raises(SlownetError, match=r"^cannot write the report, No such file or directory, "):
         write_page(tmp_path / "nowhere" / "report.html", [view(run_of(LINE))])
+
+
+def test_cells_along_no_condition_have_the_articles_numbers_beside_them():
+    run = RunData(
+        Path("runs/x"),
+        "x",
+        {"published": {"metric": "mib_per_s", "rows": [{"cell": {"rtt": "10ms", "loss": "1%"}, "mib_per_s": 13.5}]}},
+        tuple(
+            Cell(label, condition, ({"cell": label, "index": 0, "status": "ok"},), {"mib_per_s": Summary(mean, mean, mean, 1)})
+            for label, condition, mean in (
+                ({"step": "before"}, {"step": "before"}, 20.0),
+                ({"rtt": "10ms", "loss": "1%"}, {"rtt_ms": 10.0, "loss_percent": 1.0}, 12.0),
+            )
+        ),
+    )
+    seen = view(run)
+    assert (seen.along, seen.lawful, seen.unit) == ("", False, "MiB/s")
+    assert [row.published_time for row in seen.rows] == [None, 13.5]
+    assert [row.ratio.mean for row in seen.rows] == [1.0, 0.6]
+    lines = printed(table(run)).splitlines()
+    assert re.split(r" {2,}", lines[0].strip()) == ["condition", "MiB/s", "published", "ratio", "verdict"]
+    page = render_page([seen])
+    assert page.count("<svg") == 1
+    assert "Law:" not in page
+
+
+def test_names_for_headings():
+    assert [spoken(name) for name in ("mbit_per_s", "latency_min_ms", "transactions_per_s", "retransmits", "seconds")] == [
+        "Mbit/s",
+        "latency min, ms",
+        "transactions, per second",
+        "retransmits",
+        "seconds",
+    ]

@@ -61,10 +61,13 @@ def test_json_for_the_command_line(directory):
         "condition": {"rtt_ms": 10.0},
         "metrics": {"time_per_request_ms": {"mean": 51.825, "low": 51.825, "high": 51.825, "n": 100}},
         "verified_rtt_ms": pytest.approx(10.06),
+        "counters": {},
+        "rate_bit_s": None,
         "status": "ok",
         "repetitions": 1,
         "warm_up": {},
         "outliers": {},
+        "beyond_cpu": False,
     }
     assert record["claims"][0]["high"] is None
     assert json.loads(json.dumps(record, allow_nan=False)) == record

@@ -10,6 +10,7 @@ from slownet.claim import SUPPORTED, law
 from slownet.errors import ExperimentError, ServiceError
 from slownet.experiment import experiment
 from slownet.lab.clock import INF, Clock
+from slownet.lab.place import Place
 from slownet.topologies import ClientWebDb
 
 
@@ -28,6 +29,9 @@ class FakePlace:
 
     def __init__(self, output=b"", samples=(), errors=b"", status=0):
         self.output, self.samples, self.errors, self.status = output, samples, errors, status
+
+    def on(self, tdf):
+        return self
 
     def run(self, argv, *, shares, env, stdout, stderr):
         directory = shares[-1].path
@@ -74,6 +78,19 @@ def test_events_are_followed_and_claims_judged(plan):
     assert facts["virtual_s"] == 7.5
     assert facts["settings"] == {"a": "b"}
     assert (plan.directory / "report.html").exists()
+
+
+def test_what_the_cpu_carries_is_measured_only_where_a_link_stated_a_rate(plan, monkeypatch):
+    monkeypatch.setattr(run.ceiling, "known", lambda place: 50e6)
+    slow = [sample(0, 5.0, 0), sample(10, 45.0, 1)]
+    (done,) = run.execute([plan], FakePlace(samples=slow), lambda name, event: None)
+    assert "ceiling_bit_s" not in done.facts
+    fast = [sample(0, 5.0, 0) | {"rate_bit_s": 10e6}, sample(10, 45.0, 1) | {"rate_bit_s": 100e6}]
+    (done,) = run.execute([plan], FakePlace(samples=fast), lambda name, event: None)
+    assert [cell["beyond_cpu"] for cell in done.to_json()["cells"]] == [False, True]
+    facts = json.loads((plan.directory / "run.json").read_text())
+    assert facts["ceiling_bit_s"] == 50e6
+    assert [cell["beyond_cpu"] for cell in facts["cells"]] == [False, True]
 
 
 def test_a_refuted_claim_is_status_1(plan):
@@ -161,6 +178,16 @@ def test_only_a_run_can_be_continued(tmp_path, plan):
 
 def test_tdf_as_records_hold_it():
     assert [Clock("real").tdf_json, Clock("virtual", 4).tdf_json, Clock("virtual", INF).tdf_json] == [None, 4, "inf"]
+
+
+def test_an_experiment_may_state_its_clock_where_the_caller_does_not():
+    lab = Place(Clock("virtual", 4), {}, parts=SimpleNamespace())
+    assert lab.on("inf").clock == Clock("virtual", INF)
+    assert lab.on("inf")._running is lab._running  # a signal reaches it too
+    assert lab.on(None) is lab
+    assert lab.on("auto") is lab
+    assert Place(Clock("virtual", 4), {}, parts=SimpleNamespace(), clock_is_asked_for=True).on("inf").clock.tdf == 4
+    assert Place(Clock("real"), {}).on("inf").clock == Clock("real")  # natively there is no other
 
 
 def test_shares_of_an_experiment_of_ones_own(tmp_path):

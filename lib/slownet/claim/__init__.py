@@ -40,6 +40,7 @@ from slownet.claim.composed import all_of, any_of, not_
 from slownet.claim.expect import Expectation, about, slowed
 from slownet.claim.laws import constant_round_trips, fitted, law, more_round_trips, published_times
 from slownet.claim.reasoned import between, predicted, times
+from slownet.claim.theory import follows, round_trips_between
 from slownet.claim.trends import grows, monotone
 from slownet.measured import DECIDING
 from slownet.result import INCONCLUSIVE, REFUTED, SUPPORTED, Judgement
@@ -65,6 +66,7 @@ __all__ = [
     "decide",
     "equal",
     "fitted",
+    "follows",
     "grows",
     "interval",
     "judged",
@@ -77,6 +79,7 @@ __all__ = [
     "predicted",
     "published_times",
     "ratio",
+    "round_trips_between",
     "slowed",
     "times",
     "undecided",

@@ -45,11 +45,13 @@ class times:  # noqa: N801
     least: float | None = None
     most: float | None = None
     because: str = ""
+    name: str = ""
 
     def judge(self, run: RunData, siblings: Siblings = ALONE) -> Judgement:
         """Compare the ratio of the two."""
         cell, base = run.at(self.at), run.at(self.against)
-        name = f"{self.metric} {_range(self.least, self.most)} times as much at {cell.title} as at {base.title}"
+        margin_said = _range(self.least, self.most)
+        name = self.name or f"{self.metric} {margin_said} times as much at {cell.title} as at {base.title}"
         margin = (self.least, self.most)
 
         def measure() -> Summary:
@@ -67,11 +69,13 @@ class predicted:  # noqa: N801
     value: Expected
     within: float = 0.05
     because: str = ""
+    name: str = ""
 
     def judge(self, run: RunData, siblings: Siblings = ALONE) -> Judgement:
         """Compare the cell's interval with the prediction."""
         cell = run.at(self.at)
-        name = f"{self.metric} as predicted at {cell.title}, within {100 * self.within:g} %"
+        what = self.name or f"{self.metric} as predicted at {cell.title}"
+        name = f"{what}, within {100 * self.within:g} %"
         try:
             expected = self.value(run) if callable(self.value) else self.value
         except ExperimentError:

@@ -62,7 +62,8 @@ def execute(
 ) -> None:
     """Run one command in the lab: its output, errors and exit status come through."""
     chosen = choose(place, clock, tdf, memory)
-    raise typer.Exit(run_in(chosen, command, share, terminal=are_terminals(0, 1, 2)))
+    shares = [Share(_checked(share), writable=True)] if share else []
+    raise typer.Exit(run_here(chosen, command, shares, terminal=are_terminals(0, 1, 2)))
 
 
 @app.command()
@@ -71,7 +72,7 @@ def shell(
 ) -> None:
     """Open a shell in a new lab, on the real clock unless asked: a virtual one runs on for as long as a person thinks."""
     chosen = choose(place, clock if clock is not None or tdf is not None else "real", tdf, memory)
-    raise typer.Exit(run_in(chosen, ["bash", "-i"], None, terminal=are_terminals(0)))
+    raise typer.Exit(run_here(chosen, ["bash", "-i"], [], terminal=are_terminals(0)))
 
 
 @app.command()
@@ -94,13 +95,15 @@ def _describe(found: Parts) -> str:
     return f"kernel  {found.kernel.description}\nimage   {image}\ntdf     {measured['tdf']} (measured {measured['ratio']})"
 
 
-def run_in(place: Place, command: list[str], share: Path | None, terminal: bool) -> int:
-    """Runs a command with this process's streams, and its terminal if it is to have one; returns the exit status."""
+def run_here(place: Place, command: list[str], shares: list[Share], terminal: bool) -> int:
+    """Runs a command from the caller's folder with the caller's input and output; returns its exit status.
+
+    terminal: whether input and output are one, which the command shall have. Raises LabError.
+    """
     _open_what_is_closed()
     here = _here(place)
-    shares = [Share(here)] if here and place.kind == "lab" else []
-    if share:
-        shares.append(Share(_checked(share), writable=True))
+    if here and place.kind == "lab":
+        shares = [Share(here), *shares]
     return attend(place, command, shares=shares, cwd=here, terminal=terminal)
 
 

@@ -8,7 +8,7 @@ import platform
 import signal
 import sys
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -35,11 +35,19 @@ class Place:
     facts: dict[str, Any]
     parts: lab_parts.Parts | None = None  # None: native
     megabytes: int = MEGABYTES
+    clock_is_asked_for: bool = False  # by the caller; else an experiment may state its own
     _running: list[Lab | InPlace] = field(default_factory=list)
 
     @property
     def kind(self) -> str:
         return "lab" if self.parts else "native"
+
+    def on(self, tdf: str | None) -> Place:
+        """The same place on the virtual clock with this factor; as it is natively, or where the caller chose a clock."""
+        if tdf is None or self.parts is None or self.clock_is_asked_for:
+            return self
+        factor = check_tdf(tdf)
+        return self if factor is None else replace(self, clock=Clock("virtual", factor))
 
     @property
     def python(self) -> str:
@@ -156,7 +164,7 @@ def choose(place: str = "auto", clock: str | None = None, tdf: str | None = None
                 where="--place native",
                 fix="take the lab (--place lab), or run as root on a kernel that has them",
             )
-    return _lab(kind or "virtual", factor, megabytes)
+    return replace(_lab(kind or "virtual", factor, megabytes), clock_is_asked_for=clock is not None or tdf is not None)
 
 
 def _lab(kind: str, factor: float | None, megabytes: int) -> Place:

@@ -2,23 +2,33 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from contextlib import suppress
+from pathlib import Path
 from types import TracebackType
 from typing import Any
 
 from slownet import conditions
-from slownet.errors import ConditionError
+from slownet.counters import Counters
+from slownet.errors import ConditionError, NetworkError
 from slownet.link import Condition
-from slownet.net import neighbours, told, verify
+from slownet.net import counting, neighbours, plan, shaping, verify
+from slownet.net.capture import Capture
+from slownet.net.play import Played, Playing
+from slownet.net.shaping import OneWay
 from slownet.net.told import Told
+from slownet.schedule import Schedule
 from slownet.tools.ping import Ping
 
 
 class Link:
     """One cable of a network; `set` changes its condition, as a context manager for a while."""
 
-    def __init__(self, ends: tuple[Any, Any], verified: list[Ping]) -> None:
+    def __init__(self, ends: tuple[Any, Any], verified: list[Ping], stated: Told, played: list[Played] | None = None) -> None:
         self._ends = ends  # Mininet interfaces; the first one is of the node that was named first
         self._verified = verified
+        self._stated = stated
+        self._played = [] if played is None else played
 
     @property
     def name(self) -> str:
@@ -31,9 +41,24 @@ class Link:
         Raises ConditionError if TCLink's parameters made its ends differ in more than delay and rate.
         """
         try:
-            return told.together(*self.told)
+            return shaping.together(*self.told)
         except ConditionError as error:
             raise ConditionError(error.what, where=f"link {self.name}", fix=error.fix) from None
+
+    def counters(self) -> Counters:
+        """What the link has carried and dropped since it was made; `up` is what the node sent that was named first.
+
+        Of two of them, the difference: `after - before`. Pings that verified a condition count like all else.
+        """
+        counted = counting.counters([self._cable])[self._cable]
+        return counted if self._forward else counted.reversed
+
+    def capture(
+        self, path: Path | str = "", *, filter: str = "", snaplen: int | None = None,  # noqa: A002  # tcpdump's word
+    ) -> Capture:  # fmt: skip
+        """What crosses the link, to a pcap file, as the node sees it that was named first; see `Network.capture`."""
+        end = self._ends[0]
+        return Capture(end.node, end.name, Path(path or f"{self.name}.pcap"), filter=filter, snaplen=snaplen)
 
     def set(self, condition: Condition | str | None = None, *, ping: bool = True, **fields: Any) -> _Changed:
         """Gives the link another condition. In a `with`, the one that it had before comes back afterwards.
@@ -44,6 +69,8 @@ class Link:
         read back, and a ping across the link must take what it should, but for one that waited behind other packets;
         ping=False leaves that out. Raises UnitError, ConditionError, NetworkError.
         """
+        if getattr(self._cable, "slownet_playing", False):
+            raise NetworkError(f"a schedule plays on {self.name}", fix="set the link before or after it, or add a step to it")
         wanted = self.wanted(condition, **fields)
         before = self.told
         changed = _Changed(self, before)
@@ -59,6 +86,16 @@ class Link:
             raise
         return changed
 
+    def play(self, schedule: Schedule | Mapping[str, Any]) -> Playing:
+        """Changes the link over time, while a `with` lasts; afterwards it does again what it did before.
+
+        schedule: a Schedule, or its steps such as `{"5s": {"rtt": "40ms"}, "9s": "cut", "10s": "restore"}`. What is at 0 s
+        is there when the body begins; each step is read back, and none is pinged. An error of a step is raised at the end.
+        Raises UnitError, ConditionError, NetworkError.
+        """
+        chosen = schedule if isinstance(schedule, Schedule) else Schedule.parse(schedule)
+        return Playing(self, self._ends, chosen, self._played)
+
     @staticmethod
     def wanted(condition: Condition | str | None = None, **fields: Any) -> Condition:
         """The condition that `set` reads from the same arguments. Raises UnitError, ConditionError."""
@@ -72,29 +109,39 @@ class Link:
         if record:
             self._verified.append(record)
 
-    def _apply(self, condition: Condition) -> None:
-        self.tell(((condition, "up"), (condition, "down")))
+    def _apply(self, condition: Condition, since: Condition | None = None) -> None:
+        """since: what the link does now, if the direction in which nothing changes shall not be told anything."""
+        for end, way in zip(self._ends, ("up", "down"), strict=True):
+            stays = since is not None and plan.layers(since, way) == plan.layers(condition, way)
+            shaping.tell(end, (condition, way), queues_stay=stays)
+        self._stated[self._cable] = condition if self._forward else condition.reversed
 
     @property
-    def told(self) -> tuple[Told, Told]:
+    def told(self) -> tuple[OneWay, OneWay]:
         """What each end was told last; `tell` takes it back."""
         first, second = self._ends
-        return told.last(first), told.last(second)
+        return shaping.last(first), shaping.last(second)
 
-    def tell(self, each: tuple[Told, Told]) -> None:
+    def tell(self, each: tuple[OneWay, OneWay]) -> None:
         """Gives each end a condition of its own, and reads it back. Raises NetworkError."""
         for end, one in zip(self._ends, each, strict=True):
-            told.tell(end, one)
+            shaping.tell(end, one)
+        with suppress(ConditionError):  # what its ends do may be more than one condition can say
+            self._stated[self._cable] = shaping.of(self._cable)
 
     @property
     def _cable(self) -> Any:
         return self._ends[0].link
 
+    @property
+    def _forward(self) -> bool:
+        return bool(self._cable.intf1 is self._ends[0])
+
 
 class _Changed:
     """A change of a link's condition that a `with` takes back."""
 
-    def __init__(self, link: Link, before: tuple[Told, Told]) -> None:
+    def __init__(self, link: Link, before: tuple[OneWay, OneWay]) -> None:
         self._link = link
         self._before = before
 

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import fcntl
+import ipaddress
+import json
 import os
 import shlex
 import socket
@@ -16,10 +18,10 @@ from typing import Any
 
 from mininet.link import Intf, Link, OVSIntf, OVSLink, TCIntf, TCLink
 
-from slownet import tclink
+from slownet import owner, tclink
 from slownet.errors import NetworkError, SlownetError
 from slownet.link import Condition
-from slownet.net import ethtool, qdisc, told
+from slownet.net import ethtool, names, qdisc, shaping
 from slownet.net.namespace import current
 from slownet.net.netlink import End, Route
 from slownet.net.nodes import QuickSwitch, inside, made_quick
@@ -42,6 +44,8 @@ class QuickInterface(Intf):  # type: ignore[misc]  # Mininet has no types
         before = self.ip, str(self.prefixLen)
         length = prefix or str(prefixLen)
         self.ip, self.prefixLen = address, length
+        if not self.node.inNamespace:
+            _check_address(self, f"{address}/{length}")
         with inside(self.node), Route() as route:
             if before[0] and before != (address, length):
                 route.delete_address(self.name, before[0], before[1])
@@ -67,6 +71,8 @@ class QuickInterface(Intf):  # type: ignore[misc]  # Mininet has no types
         """Deletes the interface, and with it the other end of its cable."""
         with suppress(NetworkError), inside(self.node), Route() as route:  # its other end may be gone already
             route.delete(self.name)
+        for name in [name for name, each in self.node.nameToIntf.items() if each is self and name != self.name]:
+            del self.node.nameToIntf[name]
         self.node.delIntf(self)
         self.link = None
 
@@ -139,14 +145,14 @@ class ShapedInterface(QuickTCInterface):
         if isinstance(self.node, QuickSwitch) and not getattr(self.node, "made", False):
             self.slownet_told = condition, "up"  # Open vSwitch will take away what is there, see tell_again
         else:
-            told.tell(self, (condition, "up"))
+            shaping.tell(self, (condition, "up"))
 
     def tell_again(self) -> None:
         """Tells it what it was told last."""
         had = getattr(self, "slownet_told", None)
         qdisc.forget(self)
         if had is not None:
-            told.tell(self, had)
+            shaping.tell(self, had)
 
 
 def is_up(name: str) -> bool:
@@ -171,7 +177,15 @@ class QuickLink(Link):  # type: ignore[misc]
         for key in ("cls1", "cls2"):
             if params.get(key):
                 params[key] = made_quick(params[key], quick_interface)
+        for key, node in (("intfName1", node1), ("intfName2", node2)):
+            if params.get(key) and not node.inNamespace:
+                params[key] = names.free(params[key])
         super().__init__(node1, node2, *args, **params)
+        for end in (self.intf1, self.intf2):  # by Mininet's name as well, if the machine knows it by another
+            end.node.nameToIntf.setdefault(f"{end.node.name}-eth{end.node.ports[end]}", end)
+
+    def intfName(self, node: Any, n: int) -> str:  # noqa: N802
+        return f"{node}-eth{n}"
 
     def makeIntfPair(  # noqa: N802
         self, intfname1: str, intfname2: str, addr1: str | None = None, addr2: str | None = None,
@@ -184,7 +198,9 @@ class QuickLink(Link):  # type: ignore[misc]
             for node in nodes:
                 with inside(node):
                     descriptors.append(current())
-            ends = tuple(End(*each) for each in zip((intfname1, intfname2), descriptors, (addr1, addr2), strict=True))
+            segments = ethtool.ONE_SEGMENT if self._offloads_off else None
+            parts = zip((intfname1, intfname2), descriptors, (addr1, addr2), strict=True)
+            ends = tuple(End(*each, segments) for each in parts)
             with Route() as route:
                 route.veth(ends, self._group)  # type: ignore[arg-type]
         finally:
@@ -195,6 +211,8 @@ class QuickLink(Link):  # type: ignore[misc]
                 ethtool.switch_off(name, self._offloads_off)
                 if not node.inNamespace:
                     _without_ipv6(name)
+                    with Route() as route:
+                        route.set_alias(name, f"slownet {owner.this().mark}")
 
     def settle(self) -> None:
         """Returns when both ends send what they are given, if they are up."""
@@ -204,6 +222,22 @@ class QuickLink(Link):  # type: ignore[misc]
 
     def stop(self) -> None:
         """The whole group goes at once, when the switches are gone."""
+
+
+def _check_address(interface: Any, address: str) -> None:
+    """Raises NetworkError if others of this machine have addresses that this one would hide."""
+    wanted = ipaddress.ip_interface(address).network
+    group = str(getattr(interface.link, "_group", ""))
+    shown = subprocess.run(["ip", "-json", "-4", "address"], capture_output=True, text=True, check=True).stdout
+    for other in json.loads(shown):
+        for each in other["addr_info"]:
+            theirs = f"{each['local']}/{each['prefixlen']}"
+            if other["group"] != group and ipaddress.ip_interface(theirs).network.overlaps(wanted):
+                raise NetworkError(
+                    f"{interface.node.name} is outside any namespace and its {address} overlaps {theirs} of {other['ifname']}",
+                    where=f"interface {interface.name}",
+                    fix="give it another subnet, or leave out inNamespace=False",
+                )
 
 
 def _without_ipv6(name: str) -> None:

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Sequence
 from typing import Any
 
 from slownet.errors import NetworkError
 from slownet.net import tc
+from slownet.net.ethtool import MANY_SEGMENTS, ONE_SEGMENT
 
 # Without them a "packet" of up to 64 KB would be one to loss, rate and queue.
 OFFLOADS = {"tso": "tcp-segmentation-offload", "gso": "generic-segmentation-offload", "gro": "generic-receive-offload"}
+MOST_SEGMENTS = 65535  # linux/netdevice.h, GSO_MAX_SEGS
 
 
 def set_mtu(interface: Any, mtu: int | None) -> None:
@@ -27,15 +30,23 @@ def set_mtu(interface: Any, mtu: int | None) -> None:
 
 
 def set_offloads(interface: Any, on: bool) -> None:
-    """Turns segmentation and its undoing on or off; a network is built with them off. Raises NetworkError."""
+    """Turns segmentation and its undoing on or off; a network is built with them off (see netlink.End). Raises NetworkError."""
     if getattr(interface, "slownet_offloads", False) == on:
         return
     word = "on" if on else "off"
     _run(interface, ["ethtool", "-K", interface.name, *(part for name in OFFLOADS for part in (name, word))])
     text = _run(interface, ["ethtool", "-k", interface.name])
+    segments = MOST_SEGMENTS if on else 1
+    _run(interface, ["ip", "link", "set", "dev", interface.name, "gso_max_segs", str(segments)])
+    (shown,) = json.loads(_run(interface, ["ip", "-details", "-json", "link", "show", "dev", interface.name]))
+    if shown["gso_max_segs"] != segments:
+        raise NetworkError(
+            f"the kernel has packets of {shown['gso_max_segs']} segments where {segments} were stated", where=_where(interface)
+        )
     for feature in OFFLOADS.values():
         if not re.search(rf"^{feature}: {word}\b", text, re.MULTILINE):
             raise NetworkError(f"the kernel does not turn {feature} {word}", where=_where(interface))
+    tc.ip(interface, [f"link set dev {interface.name} gso_max_segs {MANY_SEGMENTS if on else ONE_SEGMENT}"])
     interface.slownet_offloads = on
 
 

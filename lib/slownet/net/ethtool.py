@@ -20,6 +20,9 @@ SIOCETHTOOL = 0x8946
 ETHTOOL_GLINK = 0x0A
 ETHTOOL_GSTRINGS, ETHTOOL_GSSET_INFO, ETHTOOL_SFEATURES = 0x1B, 0x37, 0x3B
 ETH_SS_FEATURES, ETH_GSTRING_LEN = 4, 32
+# TCP hands super-packets to the queueing disciplines even where every offload is off (Linux 4.17 and newer: "tcp: switch
+# to GSO being always on"), and they are cut only behind the queue. This limit of a device, gso_max_segs, ends that.
+ONE_SEGMENT, MANY_SEGMENTS = 1, 65535
 # The kernel's names of what ethtool calls tso, gso and gro; tso has a new member now and then.
 KERNEL_NAMES = {"tso": "tx-tcp*-segmentation", "gso": "tx-generic-segmentation", "gro": "rx-gro"}
 

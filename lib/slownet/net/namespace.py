@@ -15,7 +15,9 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+from slownet import owner
 from slownet.errors import NetworkError
+from slownet.net.netlink import Route
 
 # linux/sched.h, linux/mount.h
 CLONE_FS, CLONE_NEWNS, CLONE_NEWNET = 0x200, 0x20000, 0x40000000
@@ -71,6 +73,8 @@ class Namespace:
             _call("unshare", CLONE_NEWNET)
             self.net = current()
             write_sysctls(sysctls)
+            with Route() as route:
+                route.set_alias("lo", f"slownet {owner.this().mark}")
         except BaseException:
             self.close()
             raise

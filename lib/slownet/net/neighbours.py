@@ -1,44 +1,81 @@
-"""Who knows whose Ethernet address without asking: an ARP request would take one of a seed's draws."""
+"""Hardware addresses that are known without asking: ARP must not decide what a condition does to packets.
+
+While a cable is cut, a host that asks for an address asks again up to a second after the cut, and what it sends meanwhile
+comes late by that. And where a seed says which packets are lost, a request would take one of its draws.
+"""
 
 from __future__ import annotations
 
+import fcntl
+import socket
+import struct
+from collections import deque
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
-from slownet.net.netlink import Route
+from slownet.net.netlink import NUD_PERMANENT, NUD_STALE, Route
 from slownet.net.nodes import inside
+
+SIOCGIFHWADDR = 0x8927
 
 
 def introduce(ends: tuple[Any, Any]) -> None:
-    """Tells those on either side of a cable the addresses of those on the other, for good. Raises NetworkError.
-
-    ends: the cable's Mininet interfaces. A side is what switches connect; routers are its members, not ways out of it.
-    """
+    """The hosts and routers on both sides of a cable know each other's hardware addresses from now on."""
     if getattr(ends[0].link, "slownet_introduced", False):
         return
-    here, there = (_side(end, other) for end, other in (ends, ends[::-1]))
-    for side, others in ((here, there), (there, here)):
-        for interface in side:
-            with inside(interface.node), Route() as route:
-                for other in others:
-                    if other is not interface:
-                        route.know(interface.name, other.IP(), other.MAC())
+    near, far = (_domain(end, other) for end, other in (ends, ends[::-1]))
+    macs = {interface: _mac(interface) for interface in (*near, *far)}
+    for interface, others in [(each, far) for each in near] + [(each, near) for each in far]:
+        with inside(interface.node), Route() as route:
+            for other in others:
+                route.set_neighbour(interface.name, other.IP(), macs[other], NUD_PERMANENT)
     ends[0].link.slownet_introduced = True
 
 
-def _side(end: Any, other: Any) -> list[Any]:
-    """The interfaces with an address that this end reaches without the cable, through switches alone."""
-    found, seen, todo = [], {other}, [end]
-    while todo:
-        interface = todo.pop()
-        if interface is None or interface in seen:
-            continue
-        seen.add(interface)
+@contextmanager
+def known(ends: tuple[Any, Any]) -> Iterator[None]:
+    """The hosts and routers on both sides of a cable, as far as ARP goes, know each other's hardware addresses."""
+    near, far = (_domain(end, other) for end, other in (ends, ends[::-1]))
+    macs = {interface: _mac(interface) for interface in (*near, *far)}
+    before: list[tuple[Any, Any, int]] = []
+    for interface, others in [(each, far) for each in near] + [(each, near) for each in far]:
+        with inside(interface.node), Route() as route:
+            for other in others:
+                state = route.neighbour(interface.name, other.IP())
+                if state != NUD_PERMANENT:  # somebody made it static
+                    before.append((interface, other, state))
+                    route.set_neighbour(interface.name, other.IP(), macs[other], NUD_PERMANENT)
+    try:
+        yield
+    finally:
+        ends[0].link.slownet_introduced = False
+        for interface, other, state in before:
+            with inside(interface.node), Route() as route:
+                if state:
+                    route.set_neighbour(interface.name, other.IP(), macs[other], NUD_STALE)
+                else:
+                    route.forget_neighbour(interface.name, other.IP())
+
+
+def _domain(end: Any, other: Any) -> list[Any]:
+    """Interfaces with addresses that a broadcast from the cable reaches at this end, across switches only."""
+    found, queue, seen = [], deque([end]), {other.node}
+    while queue:
+        interface = queue.popleft()
         if not hasattr(interface.node, "dpid"):
-            found += [interface] if interface.IP() and interface.MAC() else []
+            found += [interface] if interface.IP() else []
             continue
-        for port in interface.node.intfList():
-            cable = port.link
-            if cable is not None and port not in seen:
-                seen.add(port)
-                todo.append(cable.intf2 if cable.intf1 is port else cable.intf1)
+        if interface.node in seen:
+            continue
+        seen.add(interface.node)
+        for each in interface.node.intfList():
+            if each.link is not None and each is not end:
+                queue.append(each.link.intf2 if each.link.intf1 is each else each.link.intf1)
     return found
+
+
+def _mac(interface: Any) -> str:
+    with inside(interface.node), socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as any_socket:
+        answer = fcntl.ioctl(any_socket, SIOCGIFHWADDR, struct.pack("16s24x", interface.name.encode()))
+    return ":".join(f"{byte:02x}" for byte in answer[18:24])

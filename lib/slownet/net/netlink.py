@@ -15,15 +15,19 @@ from typing import Self
 
 from slownet.errors import NetworkError
 
-RTM_NEWLINK, RTM_DELLINK, RTM_NEWADDR, RTM_DELADDR, RTM_NEWROUTE, RTM_NEWNEIGH = 16, 17, 20, 21, 24, 28
+RTM_NEWLINK, RTM_DELLINK, RTM_NEWADDR, RTM_DELADDR, RTM_NEWROUTE = 16, 17, 20, 21, 24
+RTM_NEWNEIGH, RTM_DELNEIGH, RTM_GETNEIGH = 28, 29, 30
 NLM_F_REQUEST, NLM_F_ACK, NLM_F_REPLACE, NLM_F_EXCL, NLM_F_CREATE = 0x1, 0x4, 0x100, 0x200, 0x400
-NLMSG_ERROR = 2
-IFLA_ADDRESS, IFLA_IFNAME, IFLA_LINKINFO, IFLA_GROUP, IFLA_NET_NS_FD = 1, 3, 18, 27, 28
+NLM_F_DUMP, NLM_F_DUMP_INTR = 0x300, 0x10
+NLMSG_ERROR, NLMSG_DONE = 2, 3
+IFLA_ADDRESS, IFLA_IFNAME, IFLA_LINKINFO, IFLA_IFALIAS, IFLA_GROUP = 1, 3, 18, 20, 27
+IFLA_NET_NS_FD, IFLA_GSO_MAX_SEGS = 28, 40
 IFLA_INFO_KIND, IFLA_INFO_DATA, VETH_INFO_PEER = 1, 2, 1
 IFA_ADDRESS, IFA_LOCAL, IFA_BROADCAST = 1, 2, 4
-NDA_DST, NDA_LLADDR, NUD_PERMANENT = 1, 2, 0x80
 RTA_DST, RTA_OIF, RTA_GATEWAY = 1, 4, 5
 RT_TABLE_MAIN, RTPROT_BOOT, RT_SCOPE_UNIVERSE, RT_SCOPE_LINK, RTN_UNICAST = 254, 3, 0, 253, 1
+NDA_DST, NDA_LLADDR = 1, 2
+NUD_STALE, NUD_PERMANENT = 0x04, 0x80
 IFF_UP = 1
 SOL_NETLINK, NETLINK_EXT_ACK, NLMSGERR_ATTR_MSG = 270, 11, 1
 NAME_LENGTH = 15
@@ -62,6 +66,11 @@ class Route:
         body = struct.pack("=BxHiII", 0, 0, 0, 0, 0) + _text(IFLA_IFNAME, name) + _attribute(IFLA_ADDRESS, _mac(mac))
         self._ask(RTM_NEWLINK, body, 0, f"give {name} the address {mac}")
 
+    def set_alias(self, name: str, text: str) -> None:
+        """A note that whoever lists interfaces sees beside its name."""
+        body = struct.pack("=BxHiII", 0, 0, 0, 0, 0) + _text(IFLA_IFNAME, name) + _attribute(IFLA_IFALIAS, text.encode())
+        self._ask(RTM_NEWLINK, body, 0, f"mark {name}")
+
     def delete(self, name: str) -> None:
         body = struct.pack("=BxHiII", 0, 0, 0, 0, 0) + _text(IFLA_IFNAME, name)
         self._ask(RTM_DELLINK, body, 0, f"delete {name}")
@@ -81,12 +90,6 @@ class Route:
         body = _address(name, address, prefix)
         self._ask(RTM_DELADDR, body, 0, f"take {address}/{prefix} from {name}", tolerated=(errno.EADDRNOTAVAIL,))
 
-    def know(self, name: str, address: str, mac: str) -> None:
-        """An IPv4 neighbour whose Ethernet address is never asked for. Raises NetworkError."""
-        head = struct.pack("=BxxxiHBB", socket.AF_INET, socket.if_nametoindex(name), NUD_PERMANENT, 0, 0)
-        body = head + _attribute(NDA_DST, _ipv4(address, f"interface {name}")) + _attribute(NDA_LLADDR, _mac(mac))
-        self._ask(RTM_NEWNEIGH, body, NLM_F_CREATE | NLM_F_REPLACE, f"tell {name} of {address}")
-
     def add_route(self, *, to: str = "0.0.0.0/0", via: str = "", device: str = "") -> None:
         """An IPv4 route, in place of one to the same addresses. Raises NetworkError."""
         network, _, prefix = to.partition("/")
@@ -100,6 +103,51 @@ class Route:
         body = struct.pack("=8BI", *head) + attributes
         self._ask(RTM_NEWROUTE, body, NLM_F_CREATE | NLM_F_REPLACE, f"add the route to {to}")
 
+    def neighbour(self, name: str, address: str) -> int:
+        """The state (NUD_...) of what is known of an address behind an interface; 0 if nothing is."""
+        self._number += 1
+        body = _neighbour(name, address, 0)
+        self._socket.send(struct.pack("=IHHII", 16 + len(body), RTM_GETNEIGH, NLM_F_REQUEST, self._number, 0) + body)
+        answer = self._socket.recv(65536)
+        _, kind = struct.unpack_from("=IH", answer)
+        return int(struct.unpack_from("=H", answer, 16 + 8)[0]) if kind == RTM_NEWNEIGH else 0
+
+    def set_neighbour(self, name: str, address: str, mac: str, state: int) -> None:
+        """The hardware address of an address behind an interface, as if ARP had said so. Raises NetworkError."""
+        body = _neighbour(name, address, state) + _attribute(NDA_LLADDR, _mac(mac))
+        self._ask(RTM_NEWNEIGH, body, NLM_F_CREATE | NLM_F_REPLACE, f"say that {address} is {mac} behind {name}")
+
+    def forget_neighbour(self, name: str, address: str) -> None:
+        """What is not known can be forgotten, too. Raises NetworkError."""
+        self._ask(RTM_DELNEIGH, _neighbour(name, address, 0), 0, f"forget {address}", tolerated=(errno.ENOENT,))
+
+    def dump(self, kind: int, body: bytes, what: str) -> list[bytes]:
+        """All that the kernel lists of a kind: the messages without their headers. Raises NetworkError."""
+        while True:
+            self._number += 1
+            self._socket.send(struct.pack("=IHHII", 16 + len(body), kind, NLM_F_REQUEST | NLM_F_DUMP, self._number, 0) + body)
+            found, whole = self._rest_of_dump(what)
+            if whole:
+                return found
+
+    def _rest_of_dump(self, what: str) -> tuple[list[bytes], bool]:
+        """The messages, and whether the list did not change meanwhile."""
+        found: list[bytes] = []
+        whole = True
+        while True:
+            answer = self._socket.recv(1 << 18)
+            offset = 0
+            while offset + 16 <= len(answer):
+                length, kind, flags, _, _ = struct.unpack_from("=IHHII", answer, offset)
+                whole &= not flags & NLM_F_DUMP_INTR
+                if kind == NLMSG_DONE:
+                    return found, whole
+                if kind == NLMSG_ERROR:
+                    (code,) = struct.unpack_from("=i", answer, offset + 16)
+                    raise NetworkError(f"cannot {what}: {os.strerror(-code)}")
+                found.append(answer[offset + 16 : offset + length])
+                offset += length + -length % 4
+
     def _ask(self, kind: int, body: bytes, flags: int, what: str, tolerated: tuple[int, ...] = ()) -> None:
         self._number += 1
         flags |= NLM_F_REQUEST | NLM_F_ACK
@@ -112,12 +160,17 @@ class Route:
 
 
 class End:
-    """One end of a cable that is to be made: its interface's name, its namespace and its address."""
+    """One end of a cable that is to be made: its interface's name, its namespace and its address.
 
-    def __init__(self, name: str, namespace: int, mac: str | None) -> None:
+    segments: how many of TCP's a packet may hold, None for as many as the kernel likes. TCP makes packets of several also
+    where every offload is off (since Linux 4.17), and they are cut behind the queueing, which takes each for one packet.
+    """
+
+    def __init__(self, name: str, namespace: int, mac: str | None, segments: int | None = None) -> None:
         self.name = name
         self.namespace = namespace  # a descriptor
         self.mac = mac
+        self.segments = segments
 
     def attributes(self, group: int) -> bytes:
         if not 0 < len(self.name.encode()) <= NAME_LENGTH:
@@ -127,6 +180,7 @@ class End:
             + _attribute(IFLA_NET_NS_FD, struct.pack("=i", self.namespace))
             + _attribute(IFLA_GROUP, struct.pack("=I", group))
             + (_attribute(IFLA_ADDRESS, _mac(self.mac)) if self.mac else b"")
+            + (_attribute(IFLA_GSO_MAX_SEGS, struct.pack("=I", self.segments)) if self.segments else b"")
         )
 
 
@@ -141,6 +195,22 @@ def _address(name: str, address: str, prefix: str) -> bytes:
     if int(prefix) < 31:
         attributes += _attribute(IFA_BROADCAST, broadcast)
     return struct.pack("=BBBBi", socket.AF_INET, int(prefix), 0, 0, socket.if_nametoindex(name)) + attributes
+
+
+def _neighbour(name: str, address: str, state: int) -> bytes:
+    """The body of a message about a neighbour: struct ndmsg and its address."""
+    head = struct.pack("=BBHiHBB", socket.AF_INET, 0, 0, socket.if_nametoindex(name), state, 0, 0)
+    return head + _attribute(NDA_DST, _ipv4(address, f"interface {name}"))
+
+
+def attributes(data: bytes) -> dict[int, bytes]:
+    """Attributes by their kind; what is nested in one is left to be read likewise."""
+    found = {}
+    while len(data) >= 4:
+        length, kind = struct.unpack_from("=HH", data)
+        found[kind & 0x3FFF] = data[4:length]  # the upper bits say that something is nested
+        data = data[max(4, length + -length % 4) :]
+    return found
 
 
 def _attribute(kind: int, data: bytes) -> bytes:

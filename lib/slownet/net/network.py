@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import subprocess
+from contextlib import suppress
+from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
@@ -11,11 +13,15 @@ from mininet.log import setLogLevel
 from mininet.node import OVSSwitch
 from mininet.topo import Topo
 
-from slownet.errors import ExperimentError, NetworkError, SlownetError, nearest
+from slownet.counters import Counters
+from slownet.errors import ConditionError, ExperimentError, NetworkError, SlownetError, nearest
 from slownet.lab import native
-from slownet.net import device, openvswitch, reach, shape, tc
+from slownet.net import counting, device, names, openvswitch, reach, shape, shaping, tc
 from slownet.net.cable import Link
+from slownet.net.capture import Capture, interface_of
+from slownet.net.play import Played
 from slownet.net.quick import QuickNet
+from slownet.net.told import Told
 from slownet.tools.ping import Ping
 
 DEADLINE_S = 30.0
@@ -39,6 +45,8 @@ class Network:
         self._topology = topology if isinstance(topology, Topo) else topology()
         self.mininet: Any = None
         self.verified: list[Ping] = []  # the ping after each change of a link, the newest last
+        self.played: list[Played] = []  # what schedules did to links, and when
+        self._stated = Told()
 
     def __enter__(self) -> Self:
         setLogLevel("error")
@@ -46,16 +54,20 @@ class Network:
         if self._topology.switches():
             openvswitch.ensure(may_start=native.inside_lab())
         try:
-            self.mininet = QuickNet(
-                topo=self._topology, switch=OVSSwitch, controller=None, link=TCLink, autoSetMacs=True, build=False,
-                sysctls=SYSCTLS, offloads_off=list(device.OFFLOADS),
-            )  # fmt: skip
-            self.mininet.build()
-            self.mininet.start()
+            with names.choosing():
+                self.mininet = QuickNet(
+                    topo=self._topology, switch=OVSSwitch, controller=None, link=TCLink, autoSetMacs=True, build=False,
+                    sysctls=SYSCTLS, offloads_off=list(device.OFFLOADS),
+                )  # fmt: skip
+                self.mininet.build()
+                self.mininet.start()
             first, *others = self.mininet.hosts
             reach.wait(first, others, DEADLINE_S, type(self._topology).__name__)
             for switch in self.mininet.switches[:1]:
                 tc.warm(switch)
+            for cable in filter(shaping.was_told, self.mininet.links):  # a TCLink of the topology's
+                with suppress(ConditionError):
+                    self._stated[cable] = shaping.of(cable)
         except BaseException as error:
             self._stop()
             if isinstance(error, Exception) and not isinstance(error, SlownetError):  # Mininet raises plain Exception
@@ -82,6 +94,11 @@ class Network:
     def switches(self) -> list[Any]:
         return list(self.mininet.switches)
 
+    @property
+    def told(self) -> Told:
+        """What its cables were told."""
+        return self._stated
+
     def link(self, first: str, second: str) -> Link:
         """The cable between two nodes. Raises ExperimentError if there is none."""
         between = self[first].connectionsTo(self[second])
@@ -90,7 +107,30 @@ class Network:
             raise ExperimentError(
                 f"no link between '{first}' and '{second}'", fix=f"there are links between {', '.join(cables)}"
             )
-        return Link(between[0], self.verified)
+        return Link(between[0], self.verified, self._stated, self.played)
+
+    def counters(self) -> dict[str, Counters]:
+        """What every link has carried and dropped since it was made, by its name: "client-switch".
+
+        A second link between the two has a number after its name.
+        """
+        found: dict[str, Counters] = {}
+        for cable, counted in counting.counters(self.mininet.links).items():
+            name = f"{cable.intf1.node.name}-{cable.intf2.node.name}"
+            found[name if name not in found else f"{name}~{len(found)}"] = counted
+        return found
+
+    def capture(
+        self, node: str, interface: str | None = None, path: Path | str = "", *,
+        filter: str = "", snaplen: int | None = None,  # noqa: A002  # tcpdump's word
+    ) -> Capture:  # fmt: skip
+        """What crosses an interface of a node, to a pcap file: `with net.capture("client", "client-eth0", path):`.
+
+        interface: the node's first one unless named; "any" for all of a host's. path: `INTERFACE.pcap` here unless given.
+        filter, snaplen: as in `Capture`. Raises ExperimentError, NetworkError.
+        """
+        name = interface_of(self[node], interface)
+        return Capture(self[node], name, Path(path or f"{name}.pcap"), filter=filter, snaplen=snaplen)
 
     def _stop(self) -> None:
         if self.mininet is not None:

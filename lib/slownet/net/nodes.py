@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import secrets
 import shlex
 import subprocess
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -12,6 +13,7 @@ from typing import Any
 
 from mininet.node import CPULimitedHost, Node, OVSSwitch, Switch
 
+from slownet import owner
 from slownet.errors import NetworkError
 from slownet.lab import native
 from slownet.net import openvswitch
@@ -38,10 +40,20 @@ def inside(node: Any) -> Iterator[None]:
             os.close(descriptor)
 
 
-class QuickNode(Node):  # type: ignore[misc]  # Mininet has no types
+class Renamed:
+    """Goes before a class of nodes: in a command, a node is what the machine knows it by (see `names`)."""
+
+    name: str
+    inNamespace: bool  # noqa: N815  # Mininet's names
+    machine_name = ""  # other than its name
+
+    def __str__(self) -> str:
+        return self.machine_name or self.name
+
+
+class QuickNode(Renamed, Node):  # type: ignore[misc]  # Mininet has no types
     """Goes before a node class of Mininet's or of a user's (see `quick`) and starts its shell only when wanted."""
 
-    inNamespace: bool  # noqa: N815  # Mininet's names
     namespace: Namespace | None
     _of_the_shell = ("shell", "stdin", "stdout", "pollOut", "pid")
 
@@ -79,6 +91,7 @@ class QuickNode(Node):  # type: ignore[misc]  # Mininet has no types
 
     def _popen(self, cmd: Sequence[str], **params: Any) -> subprocess.Popen[Any]:
         start = self.namespace.popen if self.namespace else subprocess.Popen
+        params["env"] = {**(params.get("env") or os.environ), owner.VARIABLE: owner.this().mark}
         try:
             return start(list(cmd), **params)
         except FileNotFoundError:
@@ -139,6 +152,8 @@ class QuickNode(Node):  # type: ignore[misc]  # Mininet has no types
 class QuickSwitch(QuickNode, OVSSwitch):  # type: ignore[misc]
     """Open vSwitch, all switches and their ports in one ovs-vsctl."""
 
+    made = False
+
     @classmethod
     def setup(cls) -> None:
         """Makes sure that Open vSwitch runs, once. Raises NetworkError."""
@@ -156,26 +171,40 @@ class QuickSwitch(QuickNode, OVSSwitch):  # type: ignore[misc]
         else:
             OVSSwitch.TCReapply(intf)
 
+    def start(self, controllers: Sequence[Any]) -> None:
+        self.dpid: str
+        if not controllers and len(self.dpid.lstrip("0")) <= 8:  # nobody knows it by its number: let it be one of its own
+            self.dpid = f"{secrets.randbits(32):08x}{int(self.dpid, 16):08x}"
+        with _remembered([self]):
+            super().start(controllers)
+            self.made = not self.batch
+
+    def bridgeOpts(self) -> str:  # noqa: N802
+        return f"{super().bridgeOpts()} external_ids:slownet={owner.this().mark}"
+
     def vsctl(self, *args: Any, **kwargs: Any) -> Any:
+        words = " ".join(str(each).strip() for each in args)
+        if not self.made:  # a bridge of that name is somebody else's, not to be replaced
+            words = words.replace(f"-- --if-exists del-br {self} -- add-br {self}", f"-- add-br {self}")
         if self.batch:
-            return super().vsctl(*args, **kwargs)
-        return ovs_vsctl(shlex.split(" ".join(str(each) for each in args)))
+            return super().vsctl(words)
+        return ovs_vsctl(shlex.split(words))
 
     @classmethod
     def batchStartup(cls, switches: Sequence[Any], run: Any = None) -> Sequence[Any]:  # noqa: N802
         words: list[str] = []
+        with _remembered(switches):
+            for switch in switches:
+                for command in switch.commands:
+                    more = shlex.split(command)
+                    if sum(map(len, words)) + len(command) > ARGUMENTS:
+                        ovs_vsctl(words)
+                        words = []
+                    words += more if more[:1] == ["--"] or not words else ["--", *more]
+            if words:
+                ovs_vsctl(words)
         for switch in switches:
-            for command in switch.commands:
-                more = shlex.split(command)
-                if sum(map(len, words)) + len(command) > ARGUMENTS:
-                    ovs_vsctl(words)
-                    words = []
-                words += more if more[:1] == ["--"] or not words else ["--", *more]
-            switch.made = True
-        if words:
-            ovs_vsctl(words)
-        for switch in switches:
-            switch.commands, switch.batch = [], False
+            switch.commands, switch.batch, switch.made = [], False, True
             for interface in switch.intfList():  # Open vSwitch took the conditions of its ports away
                 switch.TCReapply(interface)
         return switches
@@ -186,7 +215,7 @@ class QuickSwitch(QuickNode, OVSSwitch):  # type: ignore[misc]
         words: list[str] = []
         for switch in switches:
             if getattr(switch, "made", False):
-                words += ["--", "--if-exists", "del-br", switch.name]
+                words += ["--", "--if-exists", "del-br", str(switch)]
         try:
             if words:
                 ovs_vsctl(words)
@@ -195,6 +224,19 @@ class QuickSwitch(QuickNode, OVSSwitch):  # type: ignore[misc]
                 switch.made = False
                 switch.terminate()
         return switches
+
+
+@contextmanager
+def _remembered(switches: Sequence[Any]) -> Iterator[None]:
+    """After an error half-way, those bridges count as made that were."""
+    try:
+        yield
+    except NetworkError:
+        mark = f"external_ids:slownet={owner.this().mark}"
+        made = ovs_vsctl(["--bare", "--columns=name", "find", "bridge", mark]).split()
+        for switch in switches:
+            switch.made = str(switch) in made
+        raise
 
 
 def ovs_vsctl(words: Sequence[str]) -> str:
@@ -226,4 +268,4 @@ def quick(cls: type) -> type:
         return cls  # starts its programs in a way of its own
     if issubclass(cls, OVSSwitch):
         return type(cls.__name__, (QuickSwitch, cls), {})
-    return cls if issubclass(cls, Switch) else type(cls.__name__, (QuickNode, cls), {})
+    return type(cls.__name__, (Renamed if issubclass(cls, Switch) else QuickNode, cls), {})

@@ -4,6 +4,7 @@
        └─ 52: netem     rate and queue: the bottleneck. Or, with an AQM or a burst:
        └─ 53: tbf       the rate, over a queue of the AQM's; or 54: cake, which paces by itself
             └─ 6x:      fq_codel, red, pie, bfifo or pfifo
+       └─ 55: blackhole where a link is cut: what was on its way is lost too
 
 The cable and its bottleneck are two qdiscs because netem has one queue: in one, a packet that travels would fill the
 place of one that waits, and a queue of 20 packets would drop what 100 ms of delay holds.
@@ -19,7 +20,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from slownet.impairment import Chance, GilbertElliott, Markov
+from slownet.impairment import Chance, GilbertElliott, Loss, Markov
+from slownet.jitter import Table
 from slownet.link import Condition
 from slownet.net.correlated import threshold
 from slownet.queueing import AQM, Queue, Red
@@ -31,6 +33,7 @@ TRAVELLING = 100_000
 LEAST_DELAY_NS = 1
 BURST_S = 0.001  # what a token bucket may make good after its timer fired late
 ROOT = "51:"
+BLACKHOLE = "55:"
 HANDLES = {"bfifo": "61:", "pfifo": "62:", "fq_codel": "63:", "red": "64:", "pie": "65:"}
 
 
@@ -57,6 +60,8 @@ def layers(condition: Condition, way: str, *, child: bool = False) -> list[Layer
     """
     rate = condition.rate_up if way == "up" else condition.rate_down
     cable = _cable(condition, way, rate is not None)
+    if condition.cut:
+        return [cable, Layer(ROOT, BLACKHOLE, "blackhole", ())]
     if rate is None:
         return [cable, _bottleneck(None, TRAVELLING)] if child else [cable]
     queue = condition.queue or Queue(1, "bdp")
@@ -75,15 +80,16 @@ def _cable(condition: Condition, way: str, limited: bool) -> Layer:
     limit = TRAVELLING
     if condition.queue is not None and not limited:
         limit = int(condition.queue.amount)  # without a rate only packets are allowed, and these are netem's own limit
-    jitter = round(condition.jitter * 1e9)
+    jitter = round((condition.jitter_up if way == "up" else condition.jitter_down) * 1e9)
     words = ["limit", f"{limit}", "delay", f"{nanoseconds}ns", f"{jitter}ns", _percent(condition.correlation)]
     if jitter:
-        words += ["distribution", condition.distribution]
+        table = condition.distribution
+        words += ["distribution", table.name if isinstance(table, Table) else table]
     options: dict[str, float | str | bool] = {
         "limit": limit, "delay.delay": nanoseconds / 1e9, "delay.jitter": jitter / 1e9,
         "delay.correlation": condition.correlation, "gap": condition.gap or int(condition.reorder is not None),
     }  # fmt: skip
-    _add_loss(condition, words, options)
+    _add_loss(condition.loses(way), words, options)
     for name in ("duplicate", "reorder", "corrupt"):  # all of them each time: what tc is not told stays as it was
         chance = _told(getattr(condition, name) or Chance(0.0))
         words += [name, _percent(chance.probability), _percent(chance.correlation)]
@@ -96,8 +102,8 @@ def _cable(condition: Condition, way: str, limited: bool) -> Layer:
     return Layer("root", ROOT, "netem", tuple(words), options)
 
 
-def _add_loss(condition: Condition, words: list[str], options: dict[str, float | str | bool]) -> None:
-    model = condition.loss or Chance(0.0)
+def _add_loss(loss: Loss | None, words: list[str], options: dict[str, float | str | bool]) -> None:
+    model = loss or Chance(0.0)
     chance = _told(model if isinstance(model, Chance) else Chance(0.0))
     options |= {"loss-random.loss": chance.probability, "loss-random.correlation": chance.correlation}
     elliott = (model.p, model.r, model.bad, model.good) if isinstance(model, GilbertElliott) else (0.0,) * 4

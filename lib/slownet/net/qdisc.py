@@ -6,10 +6,12 @@ import time
 from collections.abc import Sequence
 from typing import Any
 
+from slownet.counters import Flow
 from slownet.errors import NetworkError
+from slownet.jitter import Table
 from slownet.link import Condition
 from slownet.net import tc
-from slownet.net.plan import ROOT, Layer, layers
+from slownet.net.plan import BLACKHOLE, ROOT, Layer, layers
 from slownet.net.readback import deviations
 
 UNASKED = "0:"  # the handle of what a kernel gives an interface by itself
@@ -27,15 +29,18 @@ def apply(interface: Any, condition: Condition, way: str) -> None:
     """Gives what an interface sends a condition, and reads it back.
 
     The netem at the root stays once it is there, empty when there is no condition: to take it away would drop what is
-    on its way. So the packets that travel and those that wait outlive every change. way: "up" or "down". Raises
-    NetworkError when the kernel says no, or does something else.
+    on its way. So the packets that travel and those that wait outlive every change but a cut, which loses them. way: "up"
+    or "down". Raises NetworkError when the kernel says no, or does something else.
     """
     shown = getattr(interface, "slownet_qdiscs", None)
     if shown is None:
         shown = _claim(interface)
     has_child = any(qdisc.get("parent", "").startswith(ROOT) for qdisc in shown)
     planned = layers(condition, way, child=has_child)
-    _make_room(interface, planned, shown)
+    if isinstance(condition.distribution, Table):
+        tc.provide(condition.distribution)
+    if not condition.cut:
+        _make_room(interface, planned, shown)
     found = tc.run(interface, [layer.command(interface.name) for layer in planned])
     interface.slownet_qdiscs = found
     for field, stated, value in deviations(planned, found):
@@ -78,7 +83,7 @@ def _make_room(interface: Any, planned: Sequence[Layer], shown: Sequence[dict[st
     handles = {layer.handle for layer in planned}
     old = next((qdisc for qdisc in shown if qdisc.get("parent", "").startswith(ROOT)), None)
     leaf = [qdisc for qdisc in shown if old and qdisc.get("parent", "").startswith(old["handle"])]
-    if old is None or all(qdisc["handle"] in handles for qdisc in [old, *leaf]):
+    if old is None or old["handle"] == BLACKHOLE or all(qdisc["handle"] in handles for qdisc in [old, *leaf]):
         return
     place = {"device": interface.name, "parent": ROOT, "handle": old["handle"]}
     found = tc.run(interface, [_OPEN[old["kind"]].format(**place)])
@@ -88,6 +93,12 @@ def _make_room(interface: Any, planned: Sequence[Layer], shown: Sequence[dict[st
             raise NetworkError(f"{old['kind']} still holds packets after {DRAIN_S:g} s", where=_where(interface))
         time.sleep(POLL_S)
         found = show(interface)
+    going = [qdisc for qdisc in found if qdisc["handle"] in {each["handle"] for each in [old, *leaf]}]
+    gone = getattr(interface, "slownet_gone", Flow())
+    interface.slownet_gone = Flow(
+        overlimits=gone.overlimits + sum(qdisc["overlimits"] for qdisc in going),
+        requeues=gone.requeues + sum(qdisc["requeues"] for qdisc in going),
+    )  # what they counted goes with them
 
 
 def _where(interface: Any) -> str:

@@ -12,10 +12,10 @@ from mininet.net import Mininet
 from mininet.node import Controller, DefaultController, Host, NullController, OVSBridge, OVSSwitch, findController
 
 from slownet.errors import NetworkError
-from slownet.net import device, tc
+from slownet.net import device, names, tc
 from slownet.net.cables import QuickLink, quick_link
 from slownet.net.netlink import Route
-from slownet.net.nodes import QuickNode, QuickSwitch, made_quick, quick
+from slownet.net.nodes import QuickNode, QuickSwitch, Renamed, made_quick, quick
 from slownet.net.trials import Trials
 
 
@@ -43,6 +43,7 @@ class QuickNet(Trials, Mininet):  # type: ignore[misc]  # Mininet has no types
         self._group = secrets.randbits(31) | 1 << 16  # its cables, among others of this machine
         self._sysctls = dict(sysctls or {})
         self._offloads_off = tuple(offloads_off)
+        self._taken = names.taken()
         given = dict(zip(("topo", "switch", "host", "controller"), args, strict=False)) | params
         self._on_their_own = _is_missing(given.get("controller", DefaultController))
         if self._on_their_own:
@@ -58,14 +59,21 @@ class QuickNet(Trials, Mininet):  # type: ignore[misc]  # Mininet has no types
                 fix="give the network a larger ipBase, or hosts an ip",
             )
         cls = made_quick(cls or self.host, lambda each: self._with_sysctls(quick(each)))
-        return super().addHost(name, cls, **params)
+        return self._renamed(super().addHost(name, cls, **params))
 
     def addSwitch(self, name: str, cls: Any = None, **params: Any) -> Any:  # noqa: N802
         cls = made_quick(cls or self.switch, quick)
         kind = cls.func if isinstance(cls, partial) else cls
         if self._on_their_own and isinstance(kind, type) and issubclass(kind, OVSSwitch) and not issubclass(kind, OVSBridge):
             params.setdefault("failMode", "standalone")
-        return super().addSwitch(name, cls, **params)
+        return self._renamed(super().addSwitch(name, cls, **params))
+
+    def _renamed(self, node: Any) -> Any:
+        """A node of the machine's own namespace gets a name that nobody has there."""
+        if isinstance(node, Renamed) and not node.inNamespace:
+            node.machine_name = names.machine_name(node.name, self._taken)
+            self._taken.add(node.machine_name)
+        return node
 
     def addLink(self, node1: Any, node2: Any, *args: Any, cls: Any = None, **params: Any) -> Any:  # noqa: N802
         cls = made_quick(cls or self.link, quick_link)

@@ -5,20 +5,19 @@ Switches share a namespace, and so theirs; that one is started when a network is
 
 from __future__ import annotations
 
-import atexit
 import json
 import os
 import pty
-import shutil
 import subprocess
-import tempfile
 import threading
 from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
 from typing import Any
 
+from slownet import owner
 from slownet.errors import NetworkError
+from slownet.jitter import Table
 from slownet.net.nodes import inside
 
 # They end at the first line that fails.
@@ -89,6 +88,13 @@ def warm(node: Any) -> None:
         _batch(node, "tc").ask(["qdisc show dev lo"])
 
 
+def provide(table: Table) -> None:
+    """Puts a table of jitter where every tc finds it by its name."""
+    path = _tables() / f"{table.name}.dist"
+    if not path.exists():
+        path.write_text("\n".join(map(str, table.values)) + "\n")
+
+
 def close(node: Any) -> None:
     """Ends a node's tc and ip."""
     with _lock:
@@ -126,14 +132,21 @@ def _ask(interface: Any, program: str, lines: Sequence[str]) -> list[dict[str, A
 
 
 @cache
+def table(distribution: str) -> tuple[int, ...]:
+    """The table that netem draws a delay's deviation from, each value with the same chance; 8192 is one jitter."""
+    lines = (_tables() / f"{distribution}.dist").read_text().splitlines()
+    return tuple(int(word) for line in lines if not line.startswith("#") for word in line.split())
+
+
+@cache
 def _tables() -> Path:
     """A folder with the tables of the distributions, where tc looks for them.
 
     iproute2's, and a uniform one: netem keeps the table that it was given last, so only another one takes it back. (Its
     own uniform draw without a table is 32 bits of nanoseconds: it ends at 2 s.)
     """
-    folder = Path(tempfile.mkdtemp(prefix="slownet-tc-"))
-    atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    folder = owner.directory() / "tc"
+    folder.mkdir()
     for pattern in ("tc/*.dist", "*/tc/*.dist"):
         for table in Path("/usr/lib").glob(pattern):
             if not (folder / table.name).exists():

@@ -11,7 +11,7 @@ from typing import Any
 from slownet.errors import NetworkError
 from slownet.lab import native
 from slownet.link import Condition
-from slownet.net import told
+from slownet.net import shaping
 from slownet.net.nodes import inside
 from slownet.tools.ping import Ping, ping
 from slownet.units import show_duration
@@ -71,12 +71,12 @@ class Span:
 
 def span(condition: Condition, way: str) -> Span:
     """What an end in this condition adds to a small ping that it sends, in its way of it ("up" or "down")."""
-    delay, rate = (condition.up, condition.rate_up) if way == "up" else (condition.down, condition.rate_down)
-    spread = condition.jitter * (1 if condition.distribution == "uniform" else TABLE_ENDS)
+    delay, jitter, rate = (getattr(condition, name) for name in (way, f"jitter_{way}", f"rate_{way}"))
+    spread = jitter * (1 if condition.distribution == "uniform" else TABLE_ENDS)
     wire = PING_BITS / rate if rate else 0.0
     paced = condition.aqm is None and condition.burst is None  # a token bucket lets a packet on an idle link pass at once
     low = 0.0 if condition.reorder else max(0.0, delay - spread)
-    return Span(low + wire * paced, delay + spread + wire, bool(condition.loss or condition.corrupt))
+    return Span(low + wire * paced, delay + spread + wire, bool(condition.loses(way) or condition.corrupt))
 
 
 def check(ends: tuple[Any, Any]) -> Ping | None:
@@ -91,7 +91,7 @@ def check(ends: tuple[Any, Any]) -> Ping | None:
         return None
     source, target, cables = found
     interfaces = [end for cable in cables for end in (cable.intf1, cable.intf2)]
-    spans = [span(*told.last(end)) for end in interfaces]
+    spans = [span(*shaping.last(end)) for end in interfaces]
     lossy = any(each.loses for each in spans)
     count = PINGS_LOSSY if lossy else PINGS
     before = _sent(interfaces)

@@ -98,14 +98,14 @@ def mariadb(net: Net, slownet_networks: Networks, request: pytest.FixtureRequest
 @pytest.fixture
 def nginx(net: Net, slownet_networks: Networks, request: pytest.FixtureRequest) -> Nginx:
     """nginx on `web`; it serves the files of the folder `nginx.root`, which is empty at first, and stays for the module."""
+    from slownet import owner
     from slownet.services.nginx import Nginx
-    from slownet.services.service import STATE_ROOT
 
     name = _host(request, "web", WEB)
 
     def make(folder: Path) -> Nginx:
         # pytest's own folders are their owner's alone, and nginx is www-data
-        root = tempfile.TemporaryDirectory(prefix="nginx-root-", dir=STATE_ROOT)
+        root = tempfile.TemporaryDirectory(prefix="nginx-root-", dir=owner.directory())
         Path(root.name).chmod(0o755)
         slownet_networks.kept.after.callback(root.cleanup)
         return Nginx(net[name], folder, root=root.name)

@@ -18,11 +18,11 @@ from mininet.topo import Topo
 
 from slownet.errors import ExperimentError, NetworkError, SlownetError, nearest
 from slownet.link import Condition
-from slownet.net import Network, fingerprint, openvswitch, reach, strays, tc, told
+from slownet.net import Network, fingerprint, openvswitch, reach, shaping, strays, tc
 from slownet.net.cable import Link, _Changed
 from slownet.net.network import SYSCTLS
 from slownet.net.nodes import QuickNode
-from slownet.services.service import STATE_ROOT
+from slownet.owner import RUN
 from slownet.tools.ping import Ping
 from slownet.topologies import find
 
@@ -56,12 +56,12 @@ class Net(Network):
         plain = super().link(first, second)
         number = self.mininet.links.index(plain._cable)
         seed = None if self.seed is None else self.seed + number
-        return SeededLink(plain._ends, self.verified, seed=seed, settings=self.settings)
+        return SeededLink(plain._ends, self.verified, self._stated, self.played, seed=seed, settings=self.settings)
 
     @property
     def changed(self) -> list[Any]:
         """Mininet's links that were given a condition."""
-        return [link for link in self.mininet.links if told.was_told(link)]
+        return [link for link in self.mininet.links if shaping.was_told(link)]
 
 
 class SeededLink(Link):
@@ -127,7 +127,7 @@ class Kept:
 
     wanted: Wanted
     net: Net
-    own: Mapping[Any, tuple[told.Told, told.Told]]  # what the ends of Mininet's links were told
+    own: Mapping[Any, tuple[shaping.OneWay, shaping.OneWay]]  # what the ends of Mininet's links were told
     state: fingerprint.Fingerprint
     spaces: frozenset[int]  # of the hosts
     processes: frozenset[int]  # that were there from the start
@@ -188,7 +188,7 @@ class Kept:
 class Networks:
     """The network of the tests that run now. `close` it at the end."""
 
-    def __init__(self, seed: int | None, lock: Path = STATE_ROOT / "networks.lock") -> None:
+    def __init__(self, seed: int | None, lock: Path = RUN / "networks.lock") -> None:
         self._seed = seed
         self._lock = lock
         self._locked: IO[str] | None = None
@@ -274,7 +274,7 @@ def host_for(net: Network, role: str, names: Sequence[str], chosen: Mapping[str,
 
 def _between(net: Net, cable: Any) -> SeededLink:
     """The link of one of Mininet's, seen from its first end; also where two nodes have several."""
-    return SeededLink((cable.intf1, cable.intf2), net.verified, seed=None, settings=[])
+    return SeededLink((cable.intf1, cable.intf2), net.verified, net.told, seed=None, settings=[])
 
 
 def _nodes(net: Net) -> list[Any]:

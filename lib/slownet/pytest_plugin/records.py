@@ -177,10 +177,10 @@ def draw(config: pytest.Config) -> None:
 
 
 def _sample(name: str, index: int, net: Net) -> dict[str, Any]:
-    from slownet.net import told  # Mininet, which only the place of the network needs
+    from slownet.net import shaping  # Mininet, which only the place of the network needs
 
     changed = {setting.link: setting for setting in net.settings}
-    now = {f"{one.intf1.node.name}-{one.intf2.node.name}": told.of(one) for one in net.changed}
+    now = {f"{one.intf1.node.name}-{one.intf2.node.name}": shaping.of(one) for one in net.changed}
     cell = {link: str(condition) for link, condition in now.items() if str(condition) != "no condition"}
     pings = [setting.ping for setting in changed.values() if setting.ping and setting.ping.rtt_ms]
     return {

@@ -12,11 +12,10 @@ from jinja2 import Environment, StrictUndefined
 from markupsafe import Markup
 
 from slownet.errors import SlownetError
-from slownet.report.bars import bar_plot
-from slownet.report.plots import rate_plot, time_plot
+from slownet.report.plots import bar_plot, rate_plot, time_plot
 from slownet.report.sequence import sequence_plots
 from slownet.report.text import milliseconds, number, spelled, with_interval
-from slownet.report.view import View, clock_line, law_line, sampling_notes, view
+from slownet.report.view import View, beyond_line, clock_line, law_line, sampling_notes, view
 from slownet.result import RunData
 
 REPORT = "report.html"
@@ -48,13 +47,14 @@ def write_report(run: RunData, published: Mapping[str, Any] | None = None) -> Pa
 
 
 def _context(seen: View) -> dict[str, Any]:
-    along_a_number = any(row.delay is not None for row in seen.rows)
-    plots = [rate_plot(seen), time_plot(seen)] if along_a_number else [bar_plot(seen)]
+    drawn = (rate_plot(seen), time_plot(seen)) if seen.along else (bar_plot(seen),)
+    plots = [plot for plot in drawn if plot]
     facts = seen.run.facts
     return {
         "view": seen,
         "run": seen.run,
         "clock": clock_line(seen.run),
+        "beyond": beyond_line(seen.run) if any(row.beyond_cpu for row in seen.rows) else "",
         "law": law_line(seen),
         "sampling": sampling_notes(seen.run),
         "plots": [Markup(plot) for plot in (*plots, *sequence_plots(seen.run)) if plot],

@@ -17,6 +17,7 @@ from slownet.law import Law
 from slownet.report.text import trimmed
 from slownet.report.view import ALONG, RATE, Row, View
 from slownet.stats import Summary
+from slownet.units import spoken
 
 COLOURS = {
     "#010203": "var(--ink)",
@@ -70,6 +71,28 @@ def rate_plot(seen: View) -> str | None:
     return _draw(seen, "rate", measured, _published(seen, RATE), unit, curve, log=True)
 
 
+def bar_plot(seen: View) -> str | None:
+    """The main metric of cells that do not lie along one condition, the published one beside it, as an ``<svg>`` element."""
+    rows = [row for row in seen.rows if row.time is not None and row.time.mean > 0]
+    if not rows:
+        return None
+    with matplotlib.rc_context(STYLE | {"svg.hashsalt": f"{seen.run.directory.name}-bars"}):
+        figure = Figure(figsize=(SIZE[0] * 1.4, 0.8 + 0.5 * len(rows)), layout="constrained")
+        axes = figure.add_subplot()
+        places = range(len(rows))
+        axes.barh(places, [row.time.mean for row in rows if row.time], 0.5, color=MEASURED, label="measured")
+        published = [(row.published_time, place) for row, place in zip(rows, places, strict=True) if row.published_time]
+        if published:
+            axes.plot(*zip(*published, strict=True), "D", color=PUBLISHED, mfc="none", label="published")
+        axes.set_yticks(places, [row.title for row in rows])
+        axes.invert_yaxis()
+        axes.set_xscale("log")
+        axes.xaxis.set_major_formatter(FuncFormatter(lambda value, _: trimmed(value)))
+        axes.set_xlabel(f"{seen.unit} (log scale)")
+        axes.legend(loc="lower left", bbox_to_anchor=(0, 1), ncols=2)
+        return inline(figure, f"{seen.run.experiment}: {seen.unit} by condition")
+
+
 def _published(seen: View, metric: str) -> list[tuple[float, float]]:
     rows = [(delay, float(row[metric])) for delay, row in seen.article.items() if isinstance(delay, float) and row.get(metric)]
     return sorted(rows)
@@ -99,7 +122,7 @@ def _draw(
         _draw_measured(axes, measured)
         if delays:
             axes.set_xticks(_ticks(delays), [trimmed(tick) for tick in _ticks(delays)])
-        axes.set_xlabel("added round-trip delay, ms" if seen.along == ALONG else seen.along)
+        axes.set_xlabel("added round-trip delay, ms" if seen.along == ALONG else spoken(seen.along))
         axes.set_ylabel(unit)
         if not log:
             axes.set_ylim(bottom=0)

@@ -9,8 +9,8 @@ from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from slownet.report.text import milliseconds, number, with_interval
-from slownet.report.view import Row, View, clock_line, law_line, sampling_notes, view
+from slownet.report.text import NOTHING, milliseconds, number, with_interval
+from slownet.report.view import Row, View, beyond_line, clock_line, law_line, sampling_notes, view
 from slownet.result import RunData
 
 STYLES = {"supported": "green", "refuted": "bold red", "inconclusive": "yellow", "failed": "bold red"}
@@ -27,7 +27,8 @@ def show(run: RunData, published: Mapping[str, Any] | None = None) -> Renderable
     parts: list[RenderableType] = [Text(run.experiment, style="bold")]
     if run.facts.get("question"):
         parts.append(Text(str(run.facts["question"])))
-    parts += [Text(clock_line(run), style="dim"), _table(seen), Text(f"law: {law_line(seen)}")]
+    parts += [Text(clock_line(run), style="dim"), _table(seen)]
+    parts += [Text(f"law: {law_line(seen)}")] if seen.lawful else []
     parts += [Text(note) for note in _notes(seen)]
     parts += [Text(note, style="dim") for note in sampling_notes(run)]
     for claim in run.claims:
@@ -37,34 +38,45 @@ def show(run: RunData, published: Mapping[str, Any] | None = None) -> Renderable
 
 
 def _table(seen: View) -> Table:
+    """Columns that say nothing in any row are left out."""
     made = Table(box=None, pad_edge=False, header_style="dim", padding=(0, 2, 0, 0))
+    names = ("requests/s", seen.unit, "published", "ratio", "published ratio", "law, ms", "verified RTT, ms")
+    rows = [_numbers(row) for row in seen.rows]
+    shown = [at for at, name in enumerate(names) if name == seen.unit or any(row[at] != NOTHING for row in rows)]
     made.add_column("condition", no_wrap=True)
-    for name in ("requests/s", seen.unit, "ratio", "published ratio", "law, ms", "verified RTT, ms"):
-        made.add_column(name, justify="right")
+    for at in shown:
+        made.add_column(names[at], justify="right")
     made.add_column("verdict")
-    for row in seen.rows:
-        made.add_row(*_cells(row))
+    for row, numbers in zip(seen.rows, rows, strict=True):
+        made.add_row(row.title, *(numbers[at] for at in shown), _verdict(row))
     return made
 
 
-def _cells(row: Row) -> tuple[str | Text, ...]:
-    verdict = Text(row.verdict, style=STYLES.get(row.verdict, "dim"))
-    if row.cpu_bound:
-        verdict.append(" *", style="yellow")
+def _numbers(row: Row) -> tuple[str, ...]:
     return (
-        row.title,
         number(row.rate.mean if row.rate else None),
         with_interval(row.time),
+        number(row.published_time),
         number(row.ratio.mean if row.ratio else None, 3),
         number(row.published_ratio, 3),
         number(row.predicted.mean if row.predicted else None),
         milliseconds(row.verified_rtt_ms),
-        verdict,
     )
+
+
+def _verdict(row: Row) -> Text:
+    verdict = Text(row.verdict, style=STYLES.get(row.verdict, "dim"))
+    if row.cpu_bound:
+        verdict.append(" *", style="yellow")
+    if row.beyond_cpu:
+        verdict.append(" †", style="yellow")
+    return verdict
 
 
 def _notes(seen: View) -> list[str]:
     notes = [f"{row.title}: {row.error}" for row in seen.rows if row.error]
     if any(row.cpu_bound for row in seen.rows):
         notes.append("* mostly CPU time: one for the real clock")
+    if any(row.beyond_cpu for row in seen.rows):
+        notes.append(f"† {beyond_line(seen.run)}")
     return notes

@@ -10,8 +10,9 @@ from slownet.claim import verdict
 from slownet.errors import SlownetError
 from slownet.law import Law, fit
 from slownet.report.text import number
-from slownet.result import Cell, RunData, clock
+from slownet.result import Cell, RunData, cell_key, clock
 from slownet.stats import Summary, ratio
+from slownet.units import show_rate, spoken
 
 TIME, RATE = "time_per_request_ms", "requests_per_second"
 ALONG = "rtt_ms"
@@ -41,6 +42,8 @@ class Row:
     """What part of the time is T0, 0 to 1."""
     cpu_bound: bool
     """Mostly T0, on the virtual clock: the number says more about the dilation than about the network."""
+    beyond_cpu: bool
+    """A link was told a rate that the CPU cannot carry."""
 
 
 @dataclass(frozen=True)
@@ -53,27 +56,35 @@ class View:
     rows: tuple[Row, ...]
     law: Law | None
     law_note: str
-    article: Mapping[float | str, Mapping[str, Any]]
+    article: Mapping[float, Mapping[str, Any]]
     """The published rows by their value of ``along``; empty without any."""
+
+    @property
+    def lawful(self) -> bool:
+        """Whether a law may be asked for: a time was measured against a delay."""
+        return self.along.endswith("_ms") and self.metric.endswith("_ms")
 
     @property
     def unit(self) -> str:
         """What the main metric counts, for a heading."""
-        return "ms per page" if self.metric == TIME else self.metric
+        return "ms per page" if self.metric == TIME else spoken(self.metric)
 
 
 def view(run: RunData, published: Mapping[str, Any] | None = None) -> View:
     """Work out the rows of a run.
 
-    ``published`` is ``{"metric", "rows": [{"rtt_ms", "time_per_request_ms", "requests_per_second"}]}``;
+    ``published`` is ``{"metric", "rows": [{"rtt_ms", "time_per_request_ms", "requests_per_second"}]}``, where a row
+    may say which cell it speaks of (``"cell": {"rtt": "10ms", "loss": "1%"}``, as the experiment wrote it) instead;
     left out, it is what the run's facts hold under that name, if anything.
     """
     published = published or run.facts.get("published") or {}
     metric = str(published.get("metric") or _main_metric(run))
     along = _along(run)
     law, note = _law(run, metric, along)
-    article = {_key(row[along]): row for row in published.get("rows", ()) if along in row}
-    reader = _Reader(run, metric, along, law, _baseline(run, along), article)
+    published_rows = published.get("rows", ())
+    article = {float(row[along]): row for row in published_rows if along in row}
+    by_cell = {cell_key(row["cell"]): row for row in published_rows if "cell" in row}
+    reader = _Reader(run, metric, along, law, _baseline(run, along), article, by_cell)
     rows = tuple(reader.row(cell) for cell in run.cells)
     return View(run, metric, along, rows, law, note, article)
 
@@ -87,13 +98,20 @@ class _Reader:
     along: str
     law: Law | None
     base: Cell | None
-    article: Mapping[float | str, Mapping[str, Any]]
+    article: Mapping[float, Mapping[str, Any]]
+    by_cell: Mapping[str, Mapping[str, Any]]
+
+    def published(self, cell: Cell) -> Mapping[str, Any]:
+        """The article's row for a cell, empty without one."""
+        found = self.by_cell.get(cell_key(cell.label))
+        at = cell.condition.get(self.along)
+        return found or (self.article.get(float(at), {}) if isinstance(at, int | float) else {})
 
     def row(self, cell: Cell) -> Row:
-        at = _key(cell.condition.get(self.along, ""))
-        delay = at if isinstance(at, float) else None
+        at = cell.condition.get(self.along)
+        delay = float(at) if isinstance(at, int | float) else None
         time = cell.metrics.get(self.metric)
-        published = self.article.get(at, {})
+        published = self.published(cell)
         predicted = self.law.at(delay) if self.law and delay is not None else None
         share = self._cpu_share(time)
         return Row(
@@ -111,6 +129,7 @@ class _Reader:
             error=cell.error,
             cpu_share=share,
             cpu_bound=share is not None and share > MOSTLY_CPU and self.run.facts.get("clock") == "virtual",
+            beyond_cpu=self.run.beyond_cpu(cell),
         )
 
     def _ratio(self, cell: Cell, time: Summary | None) -> Summary | None:
@@ -120,7 +139,7 @@ class _Reader:
         return Summary(1.0, 1.0, 1.0, time.n) if cell is self.base else ratio(time, start)
 
     def _published_ratio(self, published: Mapping[str, Any]) -> float | None:
-        start = self.article.get(_key(self.base.condition.get(self.along, ""))) if self.base else None
+        start = self.published(self.base) if self.base else None
         if not start or not start.get(self.metric) or not published.get(self.metric):
             return None
         return float(published[self.metric]) / float(start[self.metric])
@@ -142,33 +161,33 @@ class _Reader:
         return verdict(time, predicted.mean * (1 - WITHIN), predicted.mean * (1 + WITHIN))
 
 
-def _key(value: Any) -> float | str:
-    """A condition's value to find a published row by: a number, or the text of one that is none."""
-    return float(value) if isinstance(value, (int, float)) else str(value)
-
-
 def _main_metric(run: RunData) -> str:
     return TIME if TIME in run.metrics or not run.metrics else run.metrics[0]
 
 
 def _along(run: RunData) -> str:
-    """The condition that the run varies: the round-trip delay, else the first one."""
-    names = list(dict.fromkeys(name for cell in run.cells for name in cell.condition))
-    return ALONG if ALONG in names or not names else names[0]
+    """The condition that the run varies: the round-trip delay, else the first number; empty if cells differ in more."""
+    names = dict.fromkeys(name for cell in run.cells for name in cell.condition)
+    return next((name for name in sorted(names, key=ALONG.__ne__) if _orders(run, name)), "")
+
+
+def _orders(run: RunData, name: str) -> bool:
+    """Whether every cell has its own number of a condition."""
+    values = [cell.condition.get(name) for cell in run.cells]
+    return all(isinstance(value, int | float) for value in values) and len(set(values)) == len(values)
 
 
 def _baseline(run: RunData, along: str) -> Cell | None:
-    """The baseline: the least value of a number, the first of texts; None where cells do not lie along one condition."""
-    if run.cells and all(isinstance(cell.condition.get(along), str) for cell in run.cells):
-        return run.cells[0]
-    try:
+    """The baseline: the least of what is varied, else the first cell; None for a run without cells."""
+    if along:
         return run.baseline(along)
-    except SlownetError:
-        return None
+    return run.cells[0] if run.cells else None
 
 
 def _law(run: RunData, metric: str, along: str) -> tuple[Law | None, str]:
     """The law over the cells that are ok, and a note for the reader."""
+    if not (along.endswith("_ms") and metric.endswith("_ms")):
+        return None, "it speaks of times against delays"
     try:
         cells = [(delay, cell) for delay, cell in run.along(along) if cell.status == "ok"]
         law = fit((delay, cell.summary(metric)) for delay, cell in cells)
@@ -187,6 +206,12 @@ def clock_line(run: RunData) -> str:
     if facts.get("place"):
         parts.append("in the lab" if facts["place"] == "lab" else str(facts["place"]))
     return ", ".join(parts)
+
+
+def beyond_line(run: RunData) -> str:
+    """What the mark of a rate beyond the CPU means, in one line."""
+    carried = show_rate(float(f"{run.facts['ceiling_bit_s']:.2g}"))
+    return f"a link states a rate that this CPU cannot carry, {carried} at the most: one for --tdf inf"
 
 
 def sampling_notes(run: RunData) -> list[str]:

@@ -13,12 +13,9 @@ from pathlib import Path
 from types import TracebackType
 from typing import IO, ClassVar, Self
 
+from slownet import owner
 from slownet.errors import ServiceError
 from slownet.tools.process import POLL_S, Host, end, environment
-
-STATE_ROOT = Path("/run/slownet")
-"""Where sockets, data and pid files live: on the lab's own disk. The run directory may be a share of the host,
-where files cannot change owner and sockets cannot be bound."""
 
 LOG_LINES = 12
 
@@ -108,8 +105,9 @@ class Service:
             raise ServiceError(f"{self.name} is already started", f"host '{self.host.name}'", "stop() it first")
         try:
             self.directory.mkdir(parents=True, exist_ok=True)
-            STATE_ROOT.mkdir(parents=True, exist_ok=True)
-            self._state = Path(tempfile.mkdtemp(prefix=f"{self.label}-", dir=STATE_ROOT))
+            # Sockets, data and pid files: the run directory may be a share of the host, where files cannot change owner
+            # and sockets cannot be bound.
+            self._state = Path(tempfile.mkdtemp(prefix=f"{self.label}-", dir=owner.directory()))
             self._state.chmod(0o755)
             self.prepare()
             with self.log.open("ab") as log:

@@ -24,6 +24,14 @@ def test_an_end_says_name_namespace_group_and_address():
     assert found[netlink.IFLA_NET_NS_FD] == struct.pack("=i", 7)
     assert found[netlink.IFLA_GROUP] == struct.pack("=I", 5)
     assert found[netlink.IFLA_ADDRESS] == bytes([2, 0, 0, 0, 0, 10])
+    assert netlink.IFLA_GSO_MAX_SEGS not in found
+    assert attributes(End("h1-eth0", 7, None, 1).attributes(0))[netlink.IFLA_GSO_MAX_SEGS] == struct.pack("=I", 1)
+
+
+def test_an_end_says_how_many_segments_a_packet_may_hold():
+    assert netlink.IFLA_GSO_MAX_SEGS not in attributes(End("h1-eth0", 7, None).attributes(group=5))
+    found = attributes(End("h1-eth0", 7, None, 1).attributes(group=5))
+    assert found[netlink.IFLA_GSO_MAX_SEGS] == struct.pack("=I", 1)
 
 
 def test_an_address_has_its_broadcast():
@@ -31,6 +39,12 @@ def test_an_address_has_its_broadcast():
     assert found[netlink.IFA_LOCAL] == found[netlink.IFA_ADDRESS] == bytes([10, 1, 2, 3])
     assert found[netlink.IFA_BROADCAST] == bytes([10, 1, 15, 255])
     assert netlink.IFA_BROADCAST not in attributes(netlink._address("lo", "10.1.2.3", "31")[8:])
+
+
+def test_a_neighbour_has_its_address_and_state():
+    message = netlink._neighbour("lo", "10.1.2.3", netlink.NUD_PERMANENT)
+    assert struct.unpack_from("=BBHiHBB", message) == (2, 0, 0, 1, 0x80, 0, 0)  # lo is the first interface everywhere
+    assert attributes(message[12:]) == {netlink.NDA_DST: bytes([10, 1, 2, 3])}
 
 
 @pytest.mark.parametrize(

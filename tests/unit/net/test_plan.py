@@ -44,6 +44,13 @@ def test_each_direction_has_its_own():
     assert lines("down", loss="1%", seed=7)[0].endswith("seed 8")
 
 
+def test_a_cut_loses_what_is_on_its_way_too():
+    cut = lines(rtt="10ms", rate="2Mbit", loss="100%")
+    assert " delay 5000000ns " in cut[0]
+    assert " loss 100% 0% " in cut[0]
+    assert cut[1:] == ["qdisc replace dev eth0 parent 51: handle 55: blackhole"]
+
+
 def test_an_aqm_below_a_bucket():
     assert lines(rate="10Mbit", rtt="100ms", aqm="fq_codel", ecn=False)[1:] == [
         "qdisc replace dev eth0 parent 51: handle 53: tbf rate 10000000bit burst 3028b limit 125000b",

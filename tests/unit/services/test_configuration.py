@@ -9,9 +9,9 @@ from types import SimpleNamespace
 
 import pytest
 
+from slownet import owner
 from slownet.errors import ServiceError
 from slownet.services import mariadb as mariadb_module
-from slownet.services import service as service_module
 from slownet.services.mariadb import MariaDB, copy_sparse
 from slownet.services.nginx import Nginx
 from slownet.services.php_fpm import GET_VALUES, PhpFpm
@@ -112,10 +112,10 @@ def test_the_template_is_copied_given_to_mysql_and_left_alone(tmp_path: Path, mo
 
 
 def test_without_a_template_it_says_how_to_get_one(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(service_module, "STATE_ROOT", tmp_path / "state")
+    monkeypatch.setattr(owner, "RUN", tmp_path / "state")
     with pytest.raises(ServiceError, match=r"^there is no prepared database, .*/none: run lab/provision"):
         MariaDB(DB, tmp_path, template=tmp_path / "none").start()
-    assert list((tmp_path / "state").iterdir()) == []
+    assert list(owner.directory().iterdir()) == []
 
 
 # ---- what counts as an answer ----

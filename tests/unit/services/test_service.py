@@ -5,13 +5,15 @@ import signal
 import socket
 import subprocess
 import sys
+import tempfile
 import time
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
+from slownet import owner
 from slownet.errors import ServiceError
-from slownet.services import service as module
 from slownet.services.service import Service, tail
 
 GREETER = """
@@ -74,10 +76,10 @@ class Script(Greeter):
 
 
 @pytest.fixture(autouse=True)
-def state_root(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
-    root = tmp_path / "state"
-    monkeypatch.setattr(module, "STATE_ROOT", root)
-    return root
+def state_root(monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    with tempfile.TemporaryDirectory(dir="/tmp") as short:  # a socket's path may have 107 characters
+        monkeypatch.setattr(owner, "RUN", Path(short))
+        yield owner.directory()
 
 
 def lives(pid: int) -> bool:

@@ -1,0 +1,61 @@
+"""The article on network latency and transactions: sysbench's oltp_read_write, its database near and far."""
+
+from slownet import published
+from slownet.claim import predicted, round_trips_between
+from slownet.experiment import experiment
+from slownet.services.oltp import OltpDatabase
+from slownet.tools.sysbench import oltp as sysbench
+from slownet.topologies import TwoHosts
+
+ARTICLE = published.oltp()
+ROWS = 20_000  # the article's 5,000,000, scaled down; what a transaction asks for does not depend on it
+TRANSACTIONS = {"1": 50, "10": 200, "50": 500}
+
+
+def at(threads, rtt):
+    return {"threads": threads, "rtt": rtt}
+
+
+NEAR, FAR, FARTHER = "0.3ms", "10.3ms", "40.3ms"  # the base of 0.3 ms, and 10 and 40 ms more
+CELLS = [at(threads, rtt) for threads in ("10", "1") for rtt in (NEAR, FAR, FARTHER)] + [at("50", NEAR), at("50", FAR)]
+
+
+@experiment(topology=TwoHosts, service=OltpDatabase, cells=CELLS, published=ARTICLE, tdf="100")
+def oltp(net, database, threads, rtt):
+    """What do 10 ms between a program and its database cost a transaction?"""
+    with net.link("client", "server").set(rtt=rtt):
+        return sysbench(
+            net["client"], database.account, threads=int(threads), transactions=TRANSACTIONS[threads], rows=ROWS,
+            statements=database.questions,
+        )  # fmt: skip
+
+
+oltp.claims(
+    predicted(
+        "queries_per_transaction", at("1", NEAR), 20, within=0, name="a transaction is 20 queries",
+        because="14 reads, 4 writes, BEGIN and COMMIT",
+    ),
+    *(
+        round_trips_between(
+            "latency_min_ms", at(threads, rtt), against=at(threads, NEAR), expected=20, within=0.02,
+            because="each query waits for the answer to the one before",
+        )
+        for threads, rtt in (("1", FAR), ("10", FAR), ("10", FARTHER))
+    ),
+    round_trips_between(
+        "latency_min_ms", at("10", FAR), against=at("10", NEAR), expected=published.oltp_round_trips(ARTICLE), within=0.02,
+        name="the article's round trips: 10.68 ms become 210.14", because="k belongs to the protocol, whatever the machine",
+    ),
+    *(
+        predicted(
+            "busy_threads", at(threads, FAR), int(threads), within=0.15, name=f"rate times time is {threads} threads",
+            because="Little's law: a thread has one transaction under way, so the rate is threads / latency; the article's "
+            "own rate times its average is 50, not the 10 of its command",
+        )
+        for threads in ("1", "10", "50")
+    ),
+    round_trips_between(
+        "prepare_ms", at("1", FAR), against=at("1", NEAR), most=ROWS / 500, name="filling the table hardly suffers",
+        because="one INSERT carries half a megabyte, thousands of rows: their number is one of statements, not of rows",
+    ),
+)  # fmt: skip

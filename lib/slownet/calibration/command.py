@@ -1,0 +1,125 @@
+"""`slownet calibrate`: measures the matrix in a place, judges it and prints it."""
+
+from __future__ import annotations
+
+import json
+import sys
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from rich.console import Console
+
+from slownet.calibration.judge import CONFIDENCE, Row, judge
+from slownet.calibration.matrix import Case, choose, matrix
+from slownet.errors import SlownetError
+from slownet.lab.place import PACKAGE, Interrupts, Place
+from slownet.run import events
+from slownet.running import bars
+
+Follow = Callable[[Mapping[str, Any]], None]
+
+
+@dataclass
+class Calibration:
+    """What a calibration found. ceiling: bit/s that the CPU carries, None where it is free; left_out: rates too near to it."""
+
+    facts: dict[str, Any]
+    rows: list[Row] = field(default_factory=list)
+    left_out: list[Case] = field(default_factory=list)
+    ceiling: float | None = None
+
+    @property
+    def bad(self) -> list[Row]:
+        """The rows that are not ok."""
+        return [row for row in self.rows if not row.ok]
+
+    @property
+    def by_chance(self) -> list[Row]:
+        """The rows that chance decides."""
+        return [row for row in self.rows if row.alone]
+
+    @property
+    def astray(self) -> list[Row]:
+        """Those of them that are outside of their own 99 % interval, where one in a hundred belongs."""
+        return [row for row in self.by_chance if row.alone and not row.alone[0] <= (row.measured or 0.0) <= row.alone[1]]
+
+    def to_json(self) -> dict[str, Any]:
+        """What `--json` prints."""
+        expected = round((1 - CONFIDENCE) * len(self.by_chance), 2)
+        return {
+            **self.facts,
+            "ceiling_bit_s": self.ceiling,
+            "rows": [row.to_json() for row in self.rows],
+            "left_out": [case.name for case in self.left_out],
+            "outside_own_interval": {"found": len(self.astray), "expected": expected},
+            "ok": not self.bad,
+        }
+
+
+def calibrate_and_show(place: Place, only: Sequence[str], quick: bool, seed: int, as_json: bool) -> int:
+    """Calibrates and prints; returns the exit status: 1 if a row is not ok. Raises SlownetError."""
+    from slownet.calibration.view import show
+
+    cases = choose(matrix(seed), only, quick)
+    try:
+        with Interrupts(place) as interrupts, bars() as progress:
+            task = progress.add_task("calibrate", total=len(cases), now="booting")
+
+            def follow(event: Mapping[str, Any]) -> None:
+                if event["event"] == "case":
+                    progress.update(task, completed=event["index"], now=event["name"])
+
+            found = calibrate(place, cases, seed, follow)
+    except (SlownetError, KeyboardInterrupt):
+        if interrupts.received:
+            print("slownet: interrupted", file=sys.stderr)
+            return 128 + interrupts.received
+        raise
+    if as_json:
+        print(json.dumps(found.to_json(), allow_nan=False))
+    else:
+        Console(width=None if sys.stdout.isatty() else 200).print(show(found))
+    return int(bool(found.bad))
+
+
+def calibrate(place: Place, cases: Sequence[Case], seed: int, follow: Follow = lambda event: None) -> Calibration:
+    """Measures the cases where the network is, and judges them here. Raises SlownetError."""
+    facts = {"clock": place.clock.kind, "tdf": place.clock.tdf_json, "seed": seed}
+    found = Calibration(facts | {name: place.facts[name] for name in ("kernel", "place")})
+    measured: list[tuple[Case, Any]] = []
+    errors: list[str] = []
+
+    def on_event(event: dict[str, Any]) -> None:
+        kind = event["event"]
+        if kind == "numbers":
+            measured.append((cases[event["index"]], event["numbers"]))
+        elif kind == "failed":
+            measured.append((cases[event["index"]], event["line"]))
+        elif kind == "left_out":
+            found.left_out.append(cases[event["index"]])
+        elif kind == "ceiling":
+            found.ceiling = event["bit_s"]
+        elif kind == "error":
+            errors.append(event["line"])
+        elif kind == "end":
+            found.facts["virtual_s"] = event["virtual_s"]
+        follow(event)
+
+    began, complaints = time.monotonic(), bytearray()
+    job = json.dumps({"cases": [[case.group, case.probe, dict(case.fields), case.count] for case in cases]})
+    status = place.run(
+        [place.python, "-m", "slownet.calibration.inside", job], env={"PYTHONPATH": str(PACKAGE.parent)},
+        stdout=events(on_event), stderr=complaints.extend,
+    )  # fmt: skip
+    found.facts["wall_s"] = round(time.monotonic() - began, 3)
+    if errors:
+        raise SlownetError(errors[0])
+    if status < 0:
+        raise KeyboardInterrupt
+    if status:
+        last = complaints.decode(errors="replace").strip().splitlines()[-1:] or [f"status {status}"]
+        raise SlownetError(f"the calibration broke off: {last[0]}")
+    found.rows = judge(measured, place.clock.tdf_json == "inf")
+    return found

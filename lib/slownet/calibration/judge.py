@@ -1,0 +1,261 @@
+"""From a probe's numbers to rows: what was stated, what was measured, and the interval that theory leaves it.
+
+What chance decides is judged by what the stated condition would show in as many packets. 99 % of the true links are
+inside such an interval, so of forty rows one is outside in every third calibration. Therefore a row is ok inside the wider
+interval that keeps all rows of 99 % of the calibrations (Sidak's correction); its own 99 % interval is shown as well.
+"""
+
+from __future__ import annotations
+
+import math
+import statistics
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from scipy.special import ndtri
+from scipy.stats import binom, nbinom
+
+from slownet.calibration.chain import Chain
+from slownet.calibration.matrix import Case
+from slownet.impairment import Chance
+from slownet.link import MTU
+from slownet.queueing import Queue
+from slownet.units import show_duration, show_percent
+
+CONFIDENCE = 0.99
+GOODPUT, WAITING = 0.02, 0.05
+OWN_FREE_CPU_S, OWN_S = 0.00005, 0.0003  # what the hosts themselves may take of a round trip or a delay
+TCP_HEADERS = 52  # IPv4 20, TCP 20, timestamps 12
+TABLE_SCALE = 8192
+LEAST_RUNS = 100  # fewer say little about their length
+
+Numbers = Mapping[str, Any]
+Interval = tuple[float, float]
+Within = Callable[[float], Interval]
+"""From a confidence to the interval around what was stated."""
+
+
+@dataclass(frozen=True)
+class Row:
+    """One quantity of one case, in `unit`.
+
+    low, high: where `measured` has to be; rule: why there; alone: the 99 % interval of a row that chance decides. What is
+    not known is None: all of it when the link could not be set, `measured` when nothing came; `note` then says why.
+    """
+
+    group: str
+    condition: str
+    what: str
+    unit: str = ""
+    stated: float | None = None
+    measured: float | None = None
+    low: float | None = None
+    high: float | None = None
+    rule: str = ""
+    alone: Interval | None = None
+    note: str = ""
+
+    @property
+    def error(self) -> float | None:
+        """Measured less stated."""
+        return None if self.measured is None or self.stated is None else self.measured - self.stated
+
+    @property
+    def ok(self) -> bool:
+        if self.measured is None or self.low is None or self.high is None:
+            return False
+        return self.low <= self.measured <= self.high
+
+    def to_json(self) -> dict[str, Any]:
+        """A dict that JSON can hold."""
+        return {**vars(self), "error": self.error, "ok": self.ok}
+
+
+def judge(measured: Sequence[tuple[Case, Numbers | str]], cpu_is_free: bool) -> list[Row]:
+    """The rows of all cases: of what their probes brought back, or of the line that says why there is nothing."""
+    own_s = OWN_FREE_CPU_S if cpu_is_free else OWN_S
+    chancy = sum(row.alone is not None for row in _rows(measured, own_s, CONFIDENCE))
+    return _rows(measured, own_s, CONFIDENCE ** (1 / max(1, chancy)))
+
+
+def _rows(measured: Sequence[tuple[Case, Numbers | str]], own_s: float, confidence: float) -> list[Row]:
+    rows: list[Row] = []
+    for case, numbers in measured:
+        if isinstance(numbers, str):
+            rows.append(Row(case.group, case.name, "the link", note=numbers))
+        else:
+            rows += _JUDGES[case.probe](_Bench(case, numbers, own_s, confidence))
+    return rows
+
+
+@dataclass(frozen=True)
+class _Bench:
+    """A case with its numbers, and the rows that can be made of them."""
+
+    case: Case
+    numbers: Numbers
+    own_s: float
+    confidence: float
+
+    def near(self, what: str, unit: str, stated: float, measured: float | None, margin: float, rule: str) -> Row:
+        """A row that has to be within a margin of what was stated."""
+        note = "" if measured is not None else "nothing came"
+        low, high = stated - margin, stated + margin
+        return Row(self.case.group, self.case.name, what, unit, stated, measured, low, high, rule, note=note)
+
+    def shortest(self, what: str, stated_s: float, seconds: Sequence[float], rule: str) -> Row:
+        """A row for the shortest of some times: hosts and timers are late at times, and never early."""
+        measured = 1000 * min(seconds) if seconds else None
+        return self.near(what, "ms", 1000 * stated_s, measured, 1000 * self.own_s, f"{rule}, shortest of {len(seconds)}")
+
+    def by_chance(self, what: str, unit: str, stated: float, measured: float | None, within: Within, rule: str) -> Row:
+        """A row that chance decides, with the rule of its interval."""
+        low, high = within(self.confidence)
+        said = f"{rule}, {100 * self.confidence:.6g} %"
+        row = self.near(what, unit, stated, measured, 0.0, said)
+        return Row(**{**vars(row), "low": low, "high": high, "alone": within(CONFIDENCE)})
+
+    def hits(self, what: str, count: int, probability: float, of: int) -> Row:
+        """How many of some packets were hit, each for itself."""
+        rule = f"binomial, {of:,} packets"
+        within = lambda level: _binomial(of, probability, level)  # noqa: E731  # short, and used once
+        return self.by_chance(what, "%", 100 * probability, 100 * count / of, within, rule)
+
+
+def _echo(bench: _Bench) -> list[Row]:
+    trips = bench.numbers["rtt_s"]
+    return [bench.shortest("round trip", bench.case.condition.rtt, trips, f"± {show_duration(bench.own_s)}")]
+
+
+def _numbers(bench: _Bench) -> list[Row]:
+    one, sent = bench.case.condition, bench.numbers["sent"]
+    if one.duplicate:
+        return [bench.hits("duplicates", bench.numbers["copies"], one.duplicate.probability, sent)]
+    assert one.loss is not None
+    lost, chain = bench.numbers["lost"], Chain.of(one.loss)
+    if isinstance(one.loss, Chance):
+        share = bench.hits("lost", lost, one.loss.probability, sent)
+    else:
+        mean, sd = chain.share(sent)
+        within = _normal(100 * mean, 100 * sd)
+        share = bench.by_chance("lost", "%", 100 * mean, 100 * lost / sent, within, f"Markov chain, {sent:,} packets")
+    return [share, *_burst(bench, chain)]
+
+
+def _burst(bench: _Bench, chain: Chain) -> list[Row]:
+    """The mean length of a run of losses."""
+    runs, sent = bench.numbers["runs"], bench.numbers["sent"]
+    mean, sd = chain.run(sent)
+    if chain.share(sent)[0] * sent / mean < LEAST_RUNS:
+        return []
+    measured = bench.numbers["lost"] / runs if runs else None
+    if chain.leaving and runs:
+        leaving = chain.leaving
+        within: Within = lambda level: _geometric(runs, leaving, level)  # noqa: E731
+        rule = f"geometric, {runs:,} bursts"
+    else:
+        within, rule = _normal(mean, sd), f"Markov chain, {runs:,} bursts"
+    return [bench.by_chance("mean burst", "packets", mean, measured, within, rule)]
+
+
+def _spread(bench: _Bench) -> list[Row]:
+    """The standard deviation and two quantiles of the table that netem draws from."""
+    one, count, table = bench.case.condition, bench.numbers["came"], sorted(bench.numbers["table"])
+    unit_ms = 1000 * one.jitter / TABLE_SCALE
+    own_ms, middle = 1000 * bench.own_s, 1000 * one.up
+    mean, sd = statistics.fmean(table), statistics.pstdev(table)
+    kurtosis = statistics.fmean(((each - mean) / sd) ** 4 for each in table)
+    error = unit_ms * sd * math.sqrt((kurtosis - 1) / (4 * count))
+    rule = f"the table's, {count:,} packets"
+    rows = [
+        bench.by_chance("jitter's sd", "ms", unit_ms * sd, 1000 * bench.numbers["sd_s"], _normal(unit_ms * sd, error), rule)
+    ]
+    for key, seconds in bench.numbers["quantiles_s"].items():
+        part = float(key)
+
+        def within(level: float, part: float = part) -> Interval:
+            low, high = _normal(part, math.sqrt(part * (1 - part) / count))(level)
+            return middle + unit_ms * _quantile(table, low) - own_ms, middle + unit_ms * _quantile(table, high) + own_ms
+
+        stated = middle + unit_ms * _quantile(table, part)
+        rows.append(bench.by_chance(f"{part:.0%} quantile", "ms", stated, 1000 * seconds, within, rule))
+    return rows
+
+
+def _early(bench: _Bench) -> list[Row]:
+    chance = bench.case.condition.reorder
+    assert chance is not None
+    return [bench.hits("overtook", bench.numbers["early"], chance.probability, bench.numbers["sent"])]
+
+
+def _damage(bench: _Bench) -> list[Row]:
+    chance = bench.case.condition.corrupt
+    assert chance is not None
+    return [bench.hits("damaged", bench.numbers["damaged"], chance.probability, bench.numbers["sent"])]
+
+
+def _transfer(bench: _Bench) -> list[Row]:
+    one = bench.case.condition
+    assert one.rate_up is not None
+    stated = one.rate_up / 1e6 * ((one.mtu or MTU) - TCP_HEADERS) / one.frame
+    rule = f"± {show_percent(GOODPUT)} of rate x payload / frame"
+    return [bench.near("goodput", "Mbit/s", stated, bench.numbers["bit_s"] / 1e6, GOODPUT * stated, rule)]
+
+
+def _crossing(bench: _Bench) -> list[Row]:
+    one, delays = bench.case.condition, bench.numbers["delays_s"]
+    assert one.rate_up is not None
+    rule = f"frame / rate ± {show_duration(bench.own_s)}"
+    return [bench.shortest("a frame's crossing", one.up + 8 * one.frame / one.rate_up, delays, rule)]
+
+
+def _fill(bench: _Bench) -> list[Row]:
+    one = bench.case.condition
+    assert one.rate_up is not None
+    size = (one.queue or Queue(1, "bdp")).bytes(one.rate_up, one.rtt, one.frame)
+    stated, measured = 8000 * size / one.rate_up, 1000 * bench.numbers["waited_s"] if bench.numbers["came"] else None
+    return [bench.near("queue delay", "ms", stated, measured, WAITING * stated, f"± {show_percent(WAITING)} of size / rate")]
+
+
+def _kept(bench: _Bench) -> list[Row]:
+    queue = bench.case.condition.queue
+    assert queue is not None
+    return [bench.near("queue length", "packets", queue.amount, bench.numbers["came"], 0.0, "exactly")]
+
+
+def _largest(bench: _Bench) -> list[Row]:
+    mtu = bench.case.condition.mtu
+    assert mtu is not None
+    return [bench.near("largest packet", "B", mtu, bench.numbers["bytes"], 0.0, "exactly")]
+
+
+_JUDGES: Mapping[str, Callable[[_Bench], list[Row]]] = {
+    "echo": _echo, "numbers": _numbers, "spread": _spread, "early": _early, "damage": _damage, "transfer": _transfer,
+    "crossing": _crossing, "fill": _fill, "kept": _kept, "largest": _largest,
+}  # fmt: skip
+
+
+def _binomial(of: int, probability: float, level: float) -> Interval:
+    """Percent of hits; the measured share is inside when Clopper and Pearson's interval of it holds the probability."""
+    tail = (1 - level) / 2
+    return 100 * float(binom.ppf(tail, of, probability)) / of, 100 * float(binom.ppf(1 - tail, of, probability)) / of
+
+
+def _geometric(runs: int, leaving: float, level: float) -> Interval:
+    """The mean of so many geometric lengths, whose sum is negative binomial."""
+    tail = (1 - level) / 2
+    low, high = (float(nbinom.ppf(part, runs, leaving)) for part in (tail, 1 - tail))
+    return 1 + low / runs, 1 + high / runs
+
+
+def _normal(mean: float, sd: float) -> Within:
+    def within(level: float) -> Interval:
+        half = float(ndtri((1 + level) / 2)) * sd
+        return mean - half, mean + half
+
+    return within
+
+
+def _quantile(ordered: Sequence[float], part: float) -> float:
+    return ordered[min(max(round(part * (len(ordered) - 1)), 0), len(ordered) - 1)]

@@ -1,0 +1,219 @@
+"""The probes: what each sends over a cable that has its condition already, and the numbers that it brings back.
+
+A probe takes the cable (its Mininet interfaces, the sender's first) and the case, and returns what JSON can hold:
+seconds, bits per second, bytes and counts. What crosses is stamped by the kernel, so a busy receiver does not count.
+"""
+
+from __future__ import annotations
+
+import socket
+import statistics
+import struct
+import time
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import closing, suppress
+from itertools import pairwise
+from typing import Any
+
+from slownet.calibration.frames import ALL, BUFFER, IPV4, LEAST, OURS, SO_SNDBUFFORCE, Frame, Ring, Sender, stamped
+from slownet.calibration.matrix import Case
+from slownet.link import ETHERNET, MTU
+from slownet.net import tc
+from slownet.net.nodes import inside
+from slownet.net.verify import TABLE_ENDS
+
+Ends = tuple[Any, Any]
+Numbers = dict[str, Any]
+
+MARGIN_S = 0.05  # what a loaded host may be late
+PAUSE_S = 0.002
+WARM = 4  # the first quarter of a transfer is slow start
+FULL = MTU + ETHERNET
+SEGMENT = 500  # bytes of payload that a segment carries at least
+MAGIC = 0x510E0000
+IPV4_HEADER, IP_PROTOCOL, TCP = 20, ETHERNET + 9, 6
+ECHO, IP_UDP, IP_MTU_DISCOVER, IP_PMTUDISC_PROBE = 8, 28, 10, 3
+LEAST_MTU, MOST_MTU = 68, 65535
+
+
+def echo(ends: Ends, case: Case) -> Numbers:
+    """Round trips of ICMP echoes, which the other kernel answers."""
+    source, target = ends
+    with inside(source.node):
+        sender = socket.socket(socket.AF_INET, socket.SOCK_RAW, socket.IPPROTO_ICMP)
+    with closing(sender), Ring(source, IPV4, 1000) as ring:
+        for number in range(case.count):
+            sender.sendto(_echo_request(number), (target.node.IP(), 0))
+            time.sleep(PAUSE_S)
+        time.sleep(case.condition.rtt + MARGIN_S)
+        at = ETHERNET + IP_UDP
+        replies = [(frame.stamp, *frame.numbered(at)) for frame in ring.frames()]
+    return {"rtt_s": [(came - sent) / 1e9 for came, number, sent in replies if number & 0xFFFF0000 == MAGIC]}
+
+
+def numbers(ends: Ends, case: Case) -> Numbers:
+    """Which of the numbered frames do not come, in how many runs, and how many come twice."""
+    came = [frame.numbered()[0] for frame in _one_way(ends, case)]
+    gone = sorted(set(range(case.count)) - set(came))
+    runs = bool(gone) + sum(after != before + 1 for before, after in pairwise(gone))
+    return {"sent": case.count, "lost": len(gone), "runs": runs, "copies": len(came) - len(set(came))}
+
+
+def spread(ends: Ends, case: Case) -> Numbers:
+    """How the one-way delays are spread, and the table that netem draws them from."""
+    delays = sorted(_delays(_one_way(ends, case, pause=PAUSE_S)))
+    quantiles = {str(part): delays[round(part * (len(delays) - 1))] for part in (0.1, 0.9)}
+    table = list(tc.table(case.condition.distribution))
+    return {"came": len(delays), "sd_s": statistics.pstdev(delays), "quantiles_s": quantiles, "table": table}
+
+
+def early(ends: Ends, case: Case) -> Numbers:
+    """How many frames came in less than half of the delay: they overtook the others."""
+    delays = _delays(_one_way(ends, case, pause=PAUSE_S))
+    return {"sent": case.count, "early": sum(each < case.condition.up / 2 for each in delays)}
+
+
+def damage(ends: Ends, case: Case) -> Numbers:
+    """How many frames came otherwise than they were sent."""
+    with closing(Sender(*ends)) as sender, Ring(ends[1], ALL, case.count + 1000) as ring:
+        sent = sender.alike(case.count)
+        time.sleep(_travels(case, 0))
+        came = [frame.content for frame in ring.frames()]
+    return {"sent": case.count, "came": len(came), "damaged": sum(content != sent for content in came)}
+
+
+def crossing(ends: Ends, case: Case) -> Numbers:
+    """How long single full frames take over an idle line, one way."""
+    delays: list[float] = []
+    for _ in range(case.count):
+        delays += _delays(_one_way(ends, case, 1, FULL))
+    return {"delays_s": delays}
+
+
+def fill(ends: Ends, case: Case) -> Numbers:
+    """The longest that a frame waited when more came at once than the queue holds."""
+    delays = _delays(_one_way(ends, case, size=FULL))
+    return {"sent": case.count, "came": len(delays), "waited_s": max(delays, default=0.0) - case.condition.up}
+
+
+def kept(ends: Ends, case: Case) -> Numbers:
+    """How many of the frames that come at once find room."""
+    return {"sent": case.count, "came": len(_one_way(ends, case, size=FULL))}
+
+
+def largest(ends: Ends, case: Case) -> Numbers:
+    """The largest IP packet that crosses in one piece, in bytes."""
+    source, target = ends
+    with inside(target.node):
+        receiver = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+    with inside(source.node):
+        sender = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+    with closing(receiver), closing(sender):
+        receiver.bind((target.node.IP(), 0))
+        receiver.settimeout(MARGIN_S)
+        sender.setsockopt(socket.IPPROTO_IP, IP_MTU_DISCOVER, IP_PMTUDISC_PROBE)
+        sender.connect(receiver.getsockname())
+        passes, stuck = LEAST_MTU, MOST_MTU + 1
+        while stuck - passes > 1:
+            size = (passes + stuck) // 2
+            passes, stuck = (size, stuck) if _crosses(sender, receiver, size) else (passes, size)
+    return {"bytes": passes}
+
+
+def transfer(ends: Ends, case: Case) -> Numbers:
+    """Bit/s of payload over one TCP connection, as it crosses: between its first and its last tenth, what comes again left out.
+
+    A receiver's program sees it later, in lumps, where a full queue made a hole.
+    """
+    with Ring(ends[1], IPV4, 2 * case.count // SEGMENT + 1000) as ring:
+        transferred(ends, case.count)
+        segments = [(frame.stamp, *_segment(frame)) for frame in ring.frames() if frame.content[IP_PROTOCOL] == TCP]
+    marks, seen, total = [], set(), 0
+    for stamp, number, size in segments:
+        if size and number not in seen:
+            seen.add(number)
+            total += size
+            marks.append((stamp, total))
+    first, last = (next(mark for mark in marks if mark[1] >= part * total) for part in (0.1, 0.9))
+    return {"bit_s": 8e9 * (last[1] - first[1]) / (last[0] - first[0])}
+
+
+def transferred(ends: Ends, count: int) -> tuple[float, float]:
+    """Bit/s of TCP payload over the last three quarters of `count` bytes, and the seconds that all of it took."""
+    source, target = ends
+    with inside(target.node):
+        listener = socket.create_server((target.node.IP(), 0))
+    with inside(source.node):
+        sender = socket.socket()
+    with closing(listener), closing(sender):
+        sender.setsockopt(socket.SOL_SOCKET, SO_SNDBUFFORCE, BUFFER)
+        began = time.monotonic()
+        sender.connect(listener.getsockname())
+        receiver, _ = listener.accept()
+        with closing(receiver):
+            marks = _poured(sender, receiver, count)
+    warm = next(mark for mark in marks if mark[1] >= count / WARM)
+    return 8 * (count - warm[1]) / (marks[-1][0] - warm[0]), marks[-1][0] - began
+
+
+def _poured(sender: socket.socket, receiver: socket.socket, count: int) -> list[tuple[float, int]]:
+    """When how many bytes had come."""
+    left, buffer = memoryview(bytes(count)), bytearray(1 << 20)
+    sender.setblocking(False)
+    marks, total = [], 0
+    while total < count:
+        with suppress(BlockingIOError):
+            left = left[sender.send(left) :] if left else left
+        total += receiver.recv_into(buffer)
+        marks.append((time.monotonic(), total))
+    return marks
+
+
+def _segment(frame: Frame) -> tuple[int, int]:
+    """A TCP segment's sequence number and the bytes that it carries (RFC 791, RFC 9293)."""
+    (total,) = struct.unpack_from("!H", frame.content, ETHERNET + 2)
+    (number,) = struct.unpack_from("!I", frame.content, ETHERNET + IPV4_HEADER + 4)
+    return number, total - IPV4_HEADER - 4 * (frame.content[ETHERNET + IPV4_HEADER + 12] >> 4)
+
+
+def _one_way(ends: Ends, case: Case, count: int | None = None, size: int = LEAST, pause: float = 0.0) -> list[Frame]:
+    """Numbered frames, sent as `Sender.numbered` does, and what comes of them."""
+    count = count or case.count
+    with closing(Sender(*ends)) as sender, Ring(ends[1], OURS, 2 * count + 1000) as ring:
+        sender.numbered(count, size, pause)
+        time.sleep(_travels(case, count * size))
+        return list(ring.frames())
+
+
+def _delays(frames: Sequence[Frame]) -> list[float]:
+    return [(frame.stamp - frame.numbered()[1]) / 1e9 for frame in frames]
+
+
+def _travels(case: Case, size: int) -> float:
+    """Seconds until the last of `size` bytes has come for certain."""
+    one = case.condition
+    return one.up + TABLE_ENDS * one.jitter + (8 * size / one.rate_up if one.rate_up else 0) + MARGIN_S
+
+
+def _crosses(sender: socket.socket, receiver: socket.socket, size: int) -> bool:
+    try:
+        sender.send(bytes(size - IP_UDP))
+        return len(receiver.recv(MOST_MTU)) == size - IP_UDP
+    except TimeoutError:
+        return False
+    except OSError:  # EMSGSIZE: our own interface says no
+        return False
+
+
+def _echo_request(number: int) -> bytes:
+    """RFC 792, with its checksum."""
+    header, content = struct.pack("!BBHHH", ECHO, 0, 0, 0, number), stamped(MAGIC | number)
+    total = sum(struct.unpack(f"!{len(header + content) // 2}H", header + content))
+    total = (total & 0xFFFF) + (total >> 16)
+    total = (total & 0xFFFF) + (total >> 16)
+    return header[:2] + struct.pack("!H", ~total & 0xFFFF) + header[4:] + content
+
+
+PROBES: Mapping[str, Callable[[Ends, Case], Numbers]] = {
+    each.__name__: each for each in (echo, numbers, spread, early, damage, crossing, fill, kept, largest, transfer)
+}

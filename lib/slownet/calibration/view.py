@@ -1,0 +1,68 @@
+"""A calibration as a table in the terminal."""
+
+from __future__ import annotations
+
+from rich.console import Group, RenderableType
+from rich.table import Table
+from rich.text import Text
+
+from slownet.calibration.command import Calibration
+from slownet.calibration.judge import CONFIDENCE, Row
+from slownet.report.text import NOTHING, trimmed
+from slownet.units import show_rate
+
+DIGITS = 6
+COLUMNS = ("stated", "measured", "error", "from", "to")
+
+
+def show(found: Calibration) -> RenderableType:
+    """The rows, and below them what was left out and how chance fared."""
+    return Group(_table(found), *(Text(line) for line in _notes(found)))
+
+
+def _table(found: Calibration) -> Table:
+    made = Table(box=None, pad_edge=False, header_style="dim", padding=(0, 2, 0, 0))
+    for name in ("condition", "what"):
+        made.add_column(name, no_wrap=True)
+    for name in COLUMNS:
+        made.add_column(name, justify="right", no_wrap=True)
+    for name in ("unit", "rule", "verdict"):
+        made.add_column(name, no_wrap=name != "rule")
+    last = ""
+    for row in found.rows:
+        made.add_row("" if row.condition == last else row.condition, *_cells(row, row in found.astray))
+        last = row.condition
+    return made
+
+
+def _cells(row: Row, astray: bool) -> tuple[str | Text, ...]:
+    verdict = Text("ok" if row.ok else "not ok", style="green" if row.ok else "bold red")
+    if astray:
+        verdict.append(" *", style="yellow")
+    numbers = (_number(each) for each in (row.stated, row.measured, row.error, row.low, row.high))
+    return (row.what, *numbers, row.unit, "; ".join(filter(None, (row.rule, row.note))), verdict)
+
+
+def _number(value: float | None) -> str:
+    if value is None:
+        return NOTHING
+    return ("-" if value < 0 else "") + trimmed(round(abs(value), DIGITS), DIGITS)
+
+
+def _notes(found: Calibration) -> list[str]:
+    facts = found.facts
+    clock = f"{facts['clock']} clock" + (f", TDF {facts['tdf']}" if facts["tdf"] is not None else "")
+    notes = [
+        f"{clock}, Linux {facts['kernel']}, seed {facts['seed']}: {len(found.rows)} rows, {len(found.bad)} not ok, "
+        f"{facts['virtual_s']:.1f} s on its clock, {facts['wall_s']:.1f} s here"
+    ]
+    chancy = len(found.by_chance)
+    if chancy:
+        notes.append(
+            f"decided by chance: {chancy}, and all of these are ok in 99 % of the calibrations of true links; outside of "
+            f"their own 99 % interval (*): {len(found.astray)}, {(1 - CONFIDENCE) * chancy:.1f} expected"
+        )
+    if found.left_out and found.ceiling:
+        names = "; ".join(dict.fromkeys(case.name for case in found.left_out))
+        notes.append(f"left out, above half of the {show_rate(float(f'{found.ceiling:.2g}'))} that this CPU carries: {names}")
+    return notes

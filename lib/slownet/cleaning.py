@@ -1,0 +1,27 @@
+"""`slownet clean`: what killed runs have left goes, and nothing else."""
+
+from __future__ import annotations
+
+import os
+from typing import Annotated
+
+import typer
+
+from slownet.errors import LabError
+
+
+def clean(
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Only say what would go.")] = False,
+) -> None:
+    """Remove what killed runs have left on this machine: programs, switches, interfaces, private files."""
+    from slownet.net import leftovers
+
+    if os.geteuid() != 0:
+        raise LabError("only root can clean up", fix="sudo slownet clean; a lab leaves nothing behind")
+    found = leftovers.find()
+    for each in found:
+        print(f"{'would remove' if dry_run else 'removing'} {each}")
+    if not found:
+        print("nothing is left of killed runs")
+    elif not dry_run:
+        leftovers.remove(found)

@@ -1,0 +1,69 @@
+"""The counters of a network's links: two dumps a namespace, whatever the number of links there."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable
+from typing import Any
+
+from slownet.counters import Counters, Flow
+from slownet.net import reading
+from slownet.net.netlink import Route
+from slownet.net.nodes import inside
+
+
+def counters(cables: Iterable[Any]) -> dict[Any, Counters]:
+    """What each of Mininet's links has carried so far; "up" is what its intf1 sent. Raises NetworkError."""
+    cables = list(cables)
+    spaces: dict[Any, Any] = {}  # one node stands for all that are outside any namespace
+    for cable in cables:
+        for end in (cable.intf1, cable.intf2):
+            spaces[end.node if end.node.inNamespace else None] = end.node
+    found = {space: _flows(node) for space, node in spaces.items()}
+    none = Flow()
+
+    def of(end: Any) -> Flow:
+        flow = found[end.node if end.node.inNamespace else None].get(end.name, none)
+        gone = getattr(end, "slownet_gone", none)  # queueing disciplines that were replaced
+        return Flow(
+            **flow.to_json() | {name: getattr(flow, name) + getattr(gone, name) for name in ("overlimits", "requeues")},
+            qdiscs=flow.qdiscs,
+        )
+
+    return {cable: Counters(of(cable.intf1), of(cable.intf2)) for cable in cables}
+
+
+def _flows(node: Any) -> dict[str, Flow]:
+    """What each interface of a node's namespace has sent, by its name."""
+    with inside(node), Route() as route:
+        interfaces = reading.interfaces(route)
+        qdiscs = defaultdict(list)
+        for each in reading.qdiscs(route):
+            qdiscs[each.interface].append(each)
+    return {each.name: flow(each, qdiscs[each.index]) for each in interfaces}
+
+
+def flow(interface: reading.Interface, qdiscs: list[reading.Qdisc]) -> Flow:
+    """An interface's whole chain of queueing disciplines as one.
+
+    What the interface sent is what came out of the chain. The kernel reports a drop below to all above (classful
+    disciplines count what their children refuse or throw away), so the root's drops are the chain's. Of overlimits and
+    requeues it knows nothing, so these are sums.
+    """
+    root = next((each for each in qdiscs if each.root), None)
+    return Flow(
+        interface.tx_packets,
+        interface.tx_bytes,
+        (root.dropped if root else 0) + interface.tx_dropped,
+        sum(each.overlimits for each in qdiscs),
+        sum(each.requeues for each in qdiscs),
+        root.queued_packets if root else 0,
+        root.queued_bytes if root else 0,
+        {f"{each.kind} {each.handle}": _own(each) for each in qdiscs},
+    )
+
+
+def _own(qdisc: reading.Qdisc) -> Flow:
+    return Flow(
+        qdisc.packets, qdisc.bytes, qdisc.dropped, qdisc.overlimits, qdisc.requeues, qdisc.queued_packets, qdisc.queued_bytes
+    )

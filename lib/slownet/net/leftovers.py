@@ -1,0 +1,192 @@
+"""What runs that were killed have left on this machine, told by its mark (see `slownet.owner`), and how it goes.
+
+A killed run's cables between hosts and its hosts' namespaces go by themselves, as soon as no program lives in them. Programs
+that live on, switches and the switches' ends of cables, and a private directory are found here.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shutil
+import signal
+import time
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+
+from slownet import owner
+from slownet.errors import NetworkError
+from slownet.net import names, openvswitch, reading
+from slownet.net.namespace import entered
+from slownet.net.netlink import Route
+from slownet.net.nodes import ovs_vsctl
+from slownet.owner import Owner
+
+DEADLINE_S = 20.0
+POLL_S = 0.01
+_VARIABLE = re.compile(rb"[A-Za-z_][A-Za-z0-9_]*=")
+
+
+@dataclass(frozen=True)
+class Leftover:
+    """One thing that a dead process has made."""
+
+    kind: str  # "process", "bridge", "interface" or "directory"
+    name: str
+    owner: Owner
+    started: int = 0  # when a process was, in clock ticks after boot
+
+    @property
+    def pid(self) -> int:
+        """The number of a process; 0 for all else."""
+        return int(self.name.partition(" ")[0]) if self.kind == "process" else 0
+
+    def __str__(self) -> str:
+        run = self.owner.run
+        return f"{self.kind} {self.name}, of process {self.owner.pid}" + (f" and run {run}" if run else "")
+
+
+def find() -> list[Leftover]:
+    """All that dead processes have left, in the order in which it can go. Raises NetworkError."""
+    found = [*_processes(), *_bridges(), *_interfaces(), *_directories()]
+    living = {each.owner for each in found if each.owner.lives}
+    kept = _ourselves() | {each.pid for each in living}
+    return [each for each in found if each.owner not in living and each.pid not in kept]
+
+
+def remove(leftovers: list[Leftover]) -> None:
+    """Takes away what `find` found; what has gone meanwhile is no error. Raises NetworkError for what cannot go."""
+    _end([each for each in leftovers if each.kind == "process"])
+    bridges = [each.name for each in leftovers if each.kind == "bridge"]
+    if bridges:
+        ovs_vsctl([word for name in bridges for word in ("--", "--if-exists", "del-br", name)])
+    with Route() as route:
+        for each in leftovers:
+            if each.kind == "interface":
+                try:
+                    route.delete(each.name)
+                except NetworkError:
+                    if each.name in names.taken():
+                        raise
+            elif each.kind == "directory":
+                shutil.rmtree(each.name, ignore_errors=True)
+
+
+def _ourselves() -> set[int]:
+    """This process and those that wait for it."""
+    found, pid = set(), os.getpid()
+    while pid:
+        found.add(pid)
+        pid = int(Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[1])
+    return found
+
+
+def _interfaces() -> Iterator[Leftover]:
+    with Route() as route:
+        for each in reading.interfaces(route):
+            whose = _of_alias(each.alias)
+            if whose:
+                yield Leftover("interface", each.name, whose)
+
+
+def _of_alias(alias: str) -> Owner | None:
+    return Owner.read(alias.removeprefix("slownet ")) if alias.startswith("slownet ") else None
+
+
+def _bridges() -> Iterator[Leftover]:
+    if not openvswitch.running():
+        return
+    shown = json.loads(ovs_vsctl(["--format=json", "--columns=name,external_ids", "list", "bridge"]))
+    for name, (_, pairs) in shown["data"]:
+        whose = Owner.read(dict(pairs).get("slownet", ""))
+        if whose:
+            yield Leftover("bridge", name, whose)
+
+
+def _directories() -> Iterator[Leftover]:
+    for path in sorted(owner.RUN.iterdir()) if owner.RUN.is_dir() else ():
+        whose = Owner.read(path.name)
+        if whose:
+            yield Leftover("directory", str(path), whose)
+
+
+def _processes() -> Iterator[Leftover]:
+    space_of = _spaces()
+    parents: dict[str, str] = {}
+    owners: dict[str, Owner | None] = {}
+    running: dict[str, tuple[str, int]] = {}  # the name, and when it was started
+    for pid in filter(str.isdigit, os.listdir("/proc")):
+        with suppress(FileNotFoundError, ProcessLookupError, PermissionError):  # it has ended, or hides from us
+            head, _, rest = Path(f"/proc/{pid}/stat").read_text(errors="replace").rpartition(")")
+            state, parents[pid], *fields = rest.split()
+            if state not in "ZX":
+                owners[pid] = _of_process(pid, space_of)
+                running[pid] = head.partition("(")[2], int(fields[17])
+    for pid, (name, started) in running.items():
+        ancestor = pid
+        while not owners.get(ancestor) and ancestor in parents:
+            ancestor = parents[ancestor]
+        whose = owners.get(ancestor)
+        if whose:
+            yield Leftover("process", f"{pid} ({name})", whose, started)
+
+
+def _of_process(pid: str, space_of: Callable[[str], Owner | None]) -> Owner | None:
+    """By the environment that it inherited. nginx and others write their title over theirs: then by its namespace.
+
+    Whoever enters a host's namespace by himself (`mnexec`, `nsenter`) has an environment without our mark, and stays. A
+    program with an environment of its own (`env -i`) is known by its parent.
+    """
+    inherited = Path(f"/proc/{pid}/environ").read_bytes().split(b"\0")
+    for each in inherited:
+        if each.startswith(f"{owner.VARIABLE}=".encode()):
+            return Owner.read(each.decode(errors="replace").partition("=")[2])
+    return None if any(map(_VARIABLE.match, inherited)) else space_of(pid)
+
+
+def _spaces() -> Callable[[str], Owner | None]:
+    """Whose the network namespace of a process is, this one's being nobody's."""
+    own = os.stat("/proc/self/ns/net").st_ino
+
+    @cache
+    def of_space(number: int, path: str) -> Owner | None:
+        descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+        try:
+            with entered(descriptor), Route() as route:
+                return _of_alias(next(each.alias for each in reading.interfaces(route) if each.name == "lo"))
+        finally:
+            os.close(descriptor)
+
+    def of_process(pid: str) -> Owner | None:
+        path = f"/proc/{pid}/ns/net"
+        number = os.stat(path).st_ino
+        return None if number == own else of_space(number, path)
+
+    return of_process
+
+
+def _end(processes: list[Leftover]) -> None:
+    """Kills them, and those that they start meanwhile."""
+    owners = {each.owner for each in processes}
+    deadline = time.monotonic() + DEADLINE_S
+    while processes:
+        for each in processes:
+            _kill(each.pid, each.started)
+        time.sleep(POLL_S)
+        processes = [each for each in find() if each.kind == "process" and each.owner in owners]
+        if processes and time.monotonic() > deadline:
+            raise NetworkError(f"{processes[0]} does not end", fix="see whether it waits for a disk (ps -o stat,wchan)")
+
+
+def _kill(pid: int, started: int) -> None:
+    with suppress(ProcessLookupError):
+        descriptor = os.pidfd_open(pid)
+        try:
+            if owner.started(pid) == started:  # the number may be another's by now
+                signal.pidfd_send_signal(descriptor, signal.SIGKILL)
+        finally:
+            os.close(descriptor)

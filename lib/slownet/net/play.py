@@ -1,0 +1,137 @@
+"""A schedule is played on a link: each step at its time on the clock of the network, from a thread that sleeps between."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import ExitStack
+from dataclasses import dataclass, field
+from types import TracebackType
+from typing import Any, Protocol, Self
+
+from slownet.errors import NetworkError
+from slownet.link import Condition
+from slownet.net import neighbours, qdisc
+from slownet.schedule import Schedule, State
+
+
+class Reshaped(Protocol):
+    """What is needed of a link."""
+
+    @property
+    def name(self) -> str: ...
+
+    @property
+    def condition(self) -> Condition: ...
+
+    def _apply(self, condition: Condition, since: Condition | None = None) -> None: ...
+
+
+@dataclass(frozen=True)
+class Applied:
+    """A step: when it was due and when the kernel had confirmed it, in seconds since the schedule's start; and what it was."""
+
+    planned: float
+    actual: float
+    what: str
+
+
+@dataclass
+class Played:
+    """What a schedule did to a link."""
+
+    link: str
+    steps: list[Applied] = field(default_factory=list)
+
+    @property
+    def latest(self) -> float:
+        """By how many seconds the latest step was late."""
+        return max((step.actual - step.planned for step in self.steps), default=0.0)
+
+    def to_json(self) -> dict[str, Any]:
+        """{"link", "steps": [{"planned_s", "actual_s", "what"}]}"""
+        steps = [
+            {"planned_s": round(step.planned, 9), "actual_s": round(step.actual, 9), "what": step.what} for step in self.steps
+        ]
+        return {"link": self.link, "steps": steps}
+
+
+class Playing:
+    """See `Link.play`. `steps` is what was applied so far, `start` the monotonic clock's time at which it began."""
+
+    def __init__(self, link: Reshaped, ends: tuple[Any, Any], schedule: Schedule, log: list[Played]) -> None:
+        self._link = link
+        self._ends = ends
+        self._schedule = schedule
+        self._log = log
+        self._over = threading.Event()
+        self._error: BaseException | None = None
+        self._thread: threading.Thread | None = None
+        self.played = Played(link.name)
+        self.start = 0.0
+
+    @property
+    def steps(self) -> list[Applied]:
+        return self.played.steps
+
+    def __enter__(self) -> Self:
+        cable = self._ends[0].link
+        if getattr(cable, "slownet_playing", False) or self._thread is not None:
+            raise NetworkError(f"a schedule plays on {self._link.name} already", fix="join the two: schedule.beside(another)")
+        self._before = self._now = self._link.condition
+        self._schedule.check(self._before)
+        with ExitStack() as undone:
+            for end in self._ends:
+                qdisc.show(end)  # what talks to the kernel runs before the first step is due
+            cable.slownet_playing = True
+            undone.callback(setattr, cable, "slownet_playing", False)
+            if self._schedule.cuts:
+                undone.enter_context(neighbours.known(self._ends))
+            undone.callback(self._restore)
+            states = self._schedule.states(self._before)
+            self.start = time.monotonic()
+            following = self._begin(states)
+            self._undone = undone.pop_all()
+        self._log.append(self.played)
+        self._thread = threading.Thread(
+            target=self._play, args=(following, states), name=f"schedule {self._link.name}", daemon=True
+        )
+        self._thread.start()
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+        self._over.set()
+        if self._thread:
+            self._thread.join()
+        self._undone.close()
+        if self._error and error is None:
+            raise self._error
+        if self._error and error is not None:
+            error.add_note(f"the schedule on {self._link.name} ended early: {self._error}")
+
+    def _restore(self) -> None:
+        self._link._apply(self._before)
+
+    def _begin(self, states: Iterator[State]) -> State | None:
+        """Applies what is due at once; returns the first state that is not."""
+        for state in states:
+            if state.at > 0:
+                return state
+            self._apply(state)
+        return None
+
+    def _play(self, following: State | None, states: Iterator[State]) -> None:
+        try:
+            while following is not None:
+                if self._over.wait(max(0.0, self.start + following.at - time.monotonic())):
+                    return
+                self._apply(following)
+                following = next(states, None)
+        except BaseException as error:  # raised where the schedule is left
+            self._error = error
+
+    def _apply(self, state: State) -> None:
+        self._link._apply(state.condition, self._now)
+        self._now = state.condition
+        self.steps.append(Applied(state.at, time.monotonic() - self.start, str(state)))

@@ -1,0 +1,110 @@
+"""Whose something is on this machine: a mark that names a process, on everything that it makes there.
+
+The mark is an Open vSwitch bridge's external id, an interface's alias, an environment variable and a directory's name.
+So what a process that was killed has left behind can be told from what others made, see `slownet.net.leftovers`.
+"""
+
+from __future__ import annotations
+
+import atexit
+import os
+import re
+import shutil
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+
+RUN = Path("/run/slownet")
+VARIABLE = "SLOWNET_OWNER"
+NOTE = "run"
+_MARK = re.compile(r"(\d+)-([0-9a-f]+)-([0-9a-f]{4})-([0-9a-f]+)")
+
+
+@dataclass(frozen=True)
+class Owner:
+    """One process, told from all others that had or will have its number."""
+
+    pid: int
+    started: int  # in clock ticks after boot
+    boot: str  # the first digits of the boot's id
+    namespace: int  # in which the pid is one
+
+    @property
+    def mark(self) -> str:
+        """Digits, letters and hyphens only, and few: `1234-8aa52-1b2c-effffffc`. A socket's path has 107 characters."""
+        return f"{self.pid}-{self.started:x}-{self.boot}-{self.namespace:x}"
+
+    @classmethod
+    def read(cls, text: str) -> Owner | None:
+        """The owner of a mark, from the first word of a text; None if that is none."""
+        found = _MARK.fullmatch(text.split()[0]) if text.split() else None
+        return cls(int(found[1]), int(found[2], 16), found[3], int(found[4], 16)) if found else None
+
+    @property
+    def lives(self) -> bool:
+        """Whether the process runs, as far as can be seen from here: one of another PID namespace may well."""
+        if self.boot != _boot():
+            return False
+        if self.namespace != _namespace():
+            return True
+        return started(self.pid) == self.started
+
+    @property
+    def directory(self) -> Path:
+        """Its private directory, if it has one."""
+        return RUN / self.mark
+
+    @property
+    def run(self) -> str:
+        """The run that it measured, if it said so (see `note`)."""
+        try:
+            return (self.directory / NOTE).read_text()
+        except OSError:
+            return ""
+
+
+def started(pid: int) -> int | None:
+    """When a process was started, in clock ticks after boot; None if it does not run (a zombie does not)."""
+    try:
+        fields = Path(f"/proc/{pid}/stat").read_text(errors="replace").rpartition(")")[2].split()
+    except (FileNotFoundError, ProcessLookupError):
+        return None
+    return None if fields[0] in "ZX" else int(fields[19])
+
+
+def this() -> Owner:
+    """This process."""
+    return _of(os.getpid())
+
+
+def directory() -> Path:
+    """A directory of this process's own, made on demand and gone when the process ends. Raises OSError."""
+    found = this().directory
+    if not found.is_dir():
+        found.mkdir(mode=0o755, parents=True)
+        atexit.register(_remove, os.getpid(), found)
+    return found
+
+
+def note(run: str) -> None:
+    """Says which run this process measures. Raises OSError."""
+    (directory() / NOTE).write_text(run)
+
+
+def _remove(pid: int, directory: Path) -> None:
+    if os.getpid() == pid:  # and no fork of it
+        shutil.rmtree(directory, ignore_errors=True)
+
+
+@cache
+def _of(pid: int) -> Owner:
+    return Owner(pid, started(pid) or 0, _boot(), _namespace())
+
+
+@cache
+def _boot() -> str:
+    return Path("/proc/sys/kernel/random/boot_id").read_text()[:4]
+
+
+def _namespace() -> int:
+    return os.stat("/proc/self/ns/pid").st_ino

@@ -1,0 +1,147 @@
+"""Mininet's command line on a network that runs: `python -m slownet.prompt JOB`, in the lab or in place."""
+
+from __future__ import annotations
+
+import json
+import logging
+import os
+import sys
+from collections.abc import Callable
+from typing import Any
+
+from mininet.cli import CLI
+from mininet.log import lg, setLogLevel
+from rich.console import Console
+from rich.table import Table
+
+from slownet import named
+from slownet.counters import Flow
+from slownet.errors import ExperimentError, SlownetError, nearest
+from slownet.inside import end_with_parent
+from slownet.net import Network
+
+
+class _Said(logging.Handler):
+    """What Mininet's commands say: answers to standard output, mistakes as ours."""
+
+    def __init__(self, complain: Callable[[str], None]) -> None:
+        super().__init__()
+        self._complain = complain
+
+    def emit(self, record: logging.LogRecord) -> None:
+        if record.levelno >= logging.ERROR:
+            self._complain(" ".join(record.getMessage().split()).removeprefix("*** "))
+        else:
+            sys.stdout.write(record.getMessage())
+            sys.stdout.flush()
+
+
+class Prompt(CLI):  # type: ignore[misc]  # Mininet has no types
+    """Mininet's CLI with conditions and counters; a mistake is one line. Without a terminal it asks nothing."""
+
+    def __init__(self, network: Network) -> None:
+        self.network = network
+        self.mistakes = 0
+        setLogLevel("output")
+        lg.handlers[:] = [_Said(self._complain)]
+        super().__init__(network.mininet)
+
+    def run(self) -> None:
+        if self.isatty():
+            super().run()
+            return
+        for line in self.stdin:
+            if self.onecmd(self.precmd(line)):
+                break
+
+    def onecmd(self, line: str) -> Any:
+        try:
+            return super().onecmd(line)
+        except KeyboardInterrupt:
+            raise
+        except SlownetError as error:
+            self._complain(error.line)
+        except Exception as error:  # Mininet's commands raise what Python does
+            self._complain(f"{type(error).__name__}: {error}")
+        return None
+
+    def default(self, line: str) -> None:
+        first = line.split()[0]
+        if first not in self.mn and first != "EOF":
+            commands = [name.removeprefix("do_") for name in self.get_names() if name.startswith("do_")]
+            raise ExperimentError(f"no command or node '{first}'", fix=nearest(first, [*commands, *self.mn]))
+        super().default(line)
+
+    def waitForNode(self, node: Any) -> None:  # noqa: N802  # Mininet's name
+        if self.isatty():
+            super().waitForNode(node)
+            return
+        while node.waiting:  # what waits on standard input are the next commands, not for the node
+            sys.stdout.write(node.monitor())
+            sys.stdout.flush()
+
+    def getLocals(self) -> dict[str, Any]:  # noqa: N802
+        return {**super().getLocals(), "network": self.network}
+
+    def do_set(self, line: str) -> None:
+        """Give a link another condition, or none: all that is not named is none.
+        Usage: set node1 node2 [NAME] [rtt=10ms] [loss=1%] [rate=2Mbit] ...
+        such as: set client server rtt=10ms, set client server LTE, set client server none"""
+        told = named.words(line)
+        if len(told) < 3:
+            raise ExperimentError("which link, and which condition?", fix="set node1 node2 rtt=10ms")
+        first, second, *words = told
+        set_link(self.network, first, second, words)
+        link = self.network.link(first, second)
+        pinged = self.network.verified[-1].rtt_ms if self.network.verified else None
+        print(f"{link.name}: {link.condition}" + (f"; a ping takes {pinged.min:g} ms" if pinged else ""))
+
+    def do_show(self, line: str) -> None:
+        """Show conditions and counters, of all links or of one.
+        Usage: show [node1 node2]"""
+        told = named.words(line)
+        if len(told) not in (0, 2):
+            raise ExperimentError("which link?", fix="show, or show node1 node2")
+        ends = [tuple(told)] if told else [(link.intf1.node.name, link.intf2.node.name) for link in self.mn.links]
+        table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0))
+        for column in ("link", "condition", "way", "sent", "bytes", "dropped", "waiting"):
+            table.add_column(column)
+        for first, second in ends:
+            link = self.network.link(first, second)
+            counted = link.counters()
+            table.add_row(link.name, str(link.condition), "up", *_row(counted.up))
+            table.add_row("", "", "down", *_row(counted.down))
+        Console(width=None if sys.stdout.isatty() else 160).print(table)
+
+    def _complain(self, line: str) -> None:
+        self.mistakes += 1
+        print(f"slownet: {line}", file=sys.stderr, flush=True)
+
+
+def _row(flow: Flow) -> list[str]:
+    return [str(number) for number in (flow.sent_packets, flow.sent_bytes, flow.dropped, flow.backlog_packets)]
+
+
+def set_link(network: Network, first: str, second: str, words: list[str]) -> None:
+    """Sets a link of a network to a condition in words (see `named.condition`). Raises SlownetError."""
+    network.verified.clear()
+    network.link(first, second).set(named.condition(words))
+
+
+def main(argv: list[str]) -> int:
+    """Builds the job's network (JSON: topology, links) and prompts in it. Returns 2 after a mistake that nobody saw."""
+    end_with_parent()
+    job = json.loads(argv[0])
+    try:
+        with Network(named.topology(job["topology"])) as network:
+            for first, second, words in job["links"]:
+                set_link(network, first, second, words)
+            prompt = Prompt(network)
+    except SlownetError as error:
+        print(f"slownet: {error}", file=sys.stderr)
+        return 2
+    return 2 if prompt.mistakes and not os.isatty(0) else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

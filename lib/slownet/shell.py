@@ -1,0 +1,43 @@
+"""`slownet shell TOPOLOGY`: Mininet's command line in a running network."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from slownet.errors import LabError
+from slownet.lab import commands as lab
+from slownet.lab.boot import MEGABYTES, Share
+
+
+def shell(
+    topology: Annotated[str, typer.Argument(metavar="TOPOLOGY", help="two_hosts, star,5 or a file for `mn --custom`: mine.py")],
+    link: Annotated[
+        list[str] | None,
+        typer.Option("--link", metavar="A-B=CONDITION", help="Such as client-server=rtt=10ms,loss=1% or A-B=LTE."),
+    ] = None,
+    clock: lab.ClockOption = None,
+    tdf: lab.TdfOption = None,
+    memory: lab.MemoryOption = MEGABYTES,
+    place: lab.PlaceOption = "auto",
+) -> None:
+    """Build a network and open Mininet's command line in it, on the real clock unless asked; commands may come from a pipe."""
+    from slownet import named
+    from slownet.lab.place import choose
+    from slownet.net import shape
+
+    planned = named.topology(topology)
+    shape.check(planned)
+    links = [named.link(text, planned) for text in link or []]
+    chosen = choose(place, clock if clock is not None or tdf is not None else "real", tdf, memory)
+    path, _, rest = topology.partition(".py")
+    file = Path(f"{path}.py").resolve() if topology.startswith(f"{path}.py") else None
+    if file and chosen.kind == "lab" and lab.hides(file.parent):
+        raise LabError(f"{file.parent} would hide the lab's own", where=topology, fix="move the file to a folder of its own")
+    job = json.dumps({"topology": f"{file}{rest}" if file else topology, "links": links})
+    shares = [Share(file.parent)] if file and file.parent != Path.cwd() else []
+    terminal = lab.are_terminals(0, 1)
+    raise typer.Exit(lab.run_here(chosen, [chosen.python, "-m", "slownet.prompt", job], shares, terminal))

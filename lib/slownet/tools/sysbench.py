@@ -1,0 +1,213 @@
+"""``sysbench``: transactions against a database, as the article on transactions and latency ran it."""
+
+from __future__ import annotations
+
+import math
+import re
+import shlex
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+
+from slownet.errors import ToolError
+from slownet.tools.numbers import Metric, metric
+from slownet.tools.process import Host
+from slownet.tools.tool import Completed, run
+
+_NUMBER = r"([\d.]+)"
+_BUCKET = re.compile(r"^ +([\d.]+) \|\**\s+(\d+)$", re.MULTILINE)
+_FATAL = re.compile(r"^FATAL: (.*)$", re.MULTILINE)
+
+
+@dataclass(frozen=True)
+class Account:
+    """Where a database is and who asks: the address by number, the user with its password, and the schema."""
+
+    address: str
+    user: str = "sbtest"
+    password: str = "sbtest"
+    schema: str = "sbtest"
+
+
+@dataclass(frozen=True)
+class Prepared:
+    """What filling the table took: seconds on the clock of where it ran, and statements if they were counted."""
+
+    raw: str
+    rows: int
+    seconds: float
+    statements: int | None = None
+
+
+@dataclass(frozen=True)
+class Sysbench:
+    """What ``sysbench`` printed of a run; ``prepared`` is what came before it.
+
+    Latencies are of whole transactions, in ms. ``errors`` are transactions that met a deadlock and were begun again.
+    ``histogram`` holds (ms, transactions) pairs in logarithmic buckets; empty when it was not asked for.
+    """
+
+    command: tuple[str, ...]
+    raw: str
+    threads: int
+    reads: int
+    writes: int
+    others: int
+    queries: int
+    transactions: int
+    transactions_per_s: float
+    queries_per_s: float
+    errors: int
+    reconnects: int
+    seconds: float
+    min_ms: float
+    avg_ms: float
+    p95_ms: float
+    max_ms: float
+    histogram: tuple[tuple[float, int], ...] = ()
+    prepared: Prepared | None = None
+
+    @property
+    def sd_ms(self) -> float | None:
+        """The latency's sample standard deviation, from the histogram (its buckets are 2 % wide)."""
+        count = sum(number for _, number in self.histogram)
+        if count < 2:
+            return None
+        middle = math.fsum(ms * number for ms, number in self.histogram) / count
+        return math.sqrt(math.fsum(number * (ms - middle) ** 2 for ms, number in self.histogram) / (count - 1))
+
+    def metrics(self) -> dict[str, Metric]:
+        """Latencies in ms, ``transactions_per_s``, ``queries_per_s``, ``queries_per_transaction`` and ``busy_threads``.
+
+        The least, the greatest and the 95th percentile have no deviation of their own. ``busy_threads`` is Little's law:
+        the rate times the time is how many transactions were under way at once. With ``prepared``, also ``prepare_ms``.
+        """
+        n, sd = self.transactions, self.sd_ms or 0.0
+        relative = sd / self.avg_ms if self.avg_ms else 0.0
+        found = {
+            "latency_min_ms": metric(self.min_ms, 0.0, n),
+            "latency_avg_ms": metric(self.avg_ms, sd, n),
+            "latency_p95_ms": metric(self.p95_ms, 0.0, n),
+            "latency_max_ms": metric(self.max_ms, 0.0, n),
+            "transactions_per_s": metric(self.transactions_per_s, self.transactions_per_s * relative, n),
+            "queries_per_s": metric(self.queries_per_s, self.queries_per_s * relative, n),
+            "queries_per_transaction": metric(self.queries / n, 0.0, n),
+            "busy_threads": metric(self.transactions_per_s * self.avg_ms / 1000, 0.0, n),
+        }
+        if self.prepared:
+            found["prepare_ms"] = metric(self.prepared.seconds * 1000, 0.0, self.prepared.rows)
+        return found
+
+    def facts(self) -> dict[str, int | None]:
+        """What belongs beside the numbers in a record."""
+        found: dict[str, int | None] = {
+            "reads": self.reads,
+            "writes": self.writes,
+            "others": self.others,
+            "errors": self.errors,
+        }
+        if self.prepared:
+            found |= {"table_rows": self.prepared.rows, "prepare_statements": self.prepared.statements}
+        return found
+
+
+def oltp(
+    host: Host,
+    database: Account,
+    *,
+    threads: int = 1,
+    transactions: int = 100,
+    rows: int = 20_000,
+    statements: Callable[[], int] | None = None,
+    timeout: float = 3600.0,
+) -> Sysbench:
+    """Fills a table, runs ``oltp_read_write`` against it from a host, and drops the table again.
+
+    Parameters
+    ----------
+    transactions
+        How many of them: a number of events, not of seconds, so that each condition measures as many.
+    rows
+        The table's size. Keys are drawn uniformly, so that as few transactions meet as in a table that is much larger
+        and has sysbench's hot rows.
+    statements
+        Counts the statements that the server has seen, for an account of what filling the table took.
+
+    Raises
+    ------
+    ToolError
+        ``sysbench`` is missing, cannot connect, takes too long, or prints what the parser does not know.
+    """
+    base = [
+        "sysbench", "oltp_read_write", "--db-driver=mysql", f"--mysql-host={database.address}", f"--mysql-user={database.user}",
+        f"--mysql-password={database.password}", f"--mysql-db={database.schema}", "--tables=1", f"--table_size={rows}",
+        "--rand-type=uniform", "--rand-seed=1",
+    ]  # fmt: skip
+    try:
+        before = statements() if statements else 0
+        filled = _run(host, [*base, "prepare"], timeout)
+        count = statements() - before if statements else None
+        argv = [*base, f"--threads={threads}", "--time=0", f"--events={transactions}", "--histogram", "run"]
+        done = _run(host, argv, timeout)
+    finally:
+        run(host, [*base, "cleanup"], timeout=timeout, check=False)
+    result = parse(done.stdout, argv)
+    return replace(result, raw=filled.stdout + done.stdout, prepared=Prepared(filled.stdout, rows, filled.seconds, count))
+
+
+def _run(host: Host, argv: Sequence[str], timeout: float) -> Completed:
+    """sysbench says on standard output why it failed."""
+    done = run(host, argv, timeout=timeout, check=False)
+    fatal = _FATAL.findall(done.raw)
+    if done.status or fatal:
+        last = [line for line in done.raw.splitlines() if line.strip()][-1:]
+        why = "; ".join(fatal[:2]) or (last or ["it printed nothing"])[0]
+        raise ToolError(f"sysbench {argv[-1]} ended with status {done.status}: {why}", f"host '{host.name}'", raw=done.raw)
+    return done
+
+
+def parse(text: str, command: Sequence[str] = ("sysbench",)) -> Sysbench:
+    """Reads what ``sysbench oltp_read_write ... run`` prints, with or without ``--histogram``.
+
+    Raises
+    ------
+    ToolError
+        A line is missing, or no transaction was done; ``.raw`` is the text.
+    """
+
+    def find(name: str, rest: str = "") -> list[float]:
+        found = re.search(rf"^\s*{name}:\s+{_NUMBER}{rest}", text, re.MULTILINE)
+        if found is None:
+            last = next((line for line in reversed(text.splitlines()) if line.strip()), "nothing")
+            raise ToolError(
+                f"sysbench printed no '{name}'; its last line: {last!r}", fix=f"command: {shlex.join(command)}", raw=text
+            )
+        return [float(each) for each in found.groups()]
+
+    def whole(name: str) -> int:
+        return int(find(name)[0])
+
+    per_second = rf"\s+\({_NUMBER} per sec\.\)"
+    transactions, rate = find("transactions", per_second)
+    queries, query_rate = find("queries", per_second)
+    if not transactions:
+        raise ToolError("sysbench did no transaction", fix=f"command: {shlex.join(command)}", raw=text)
+    return Sysbench(
+        command=tuple(command),
+        raw=text,
+        threads=whole("Number of threads"),
+        reads=whole("read"),
+        writes=whole("write"),
+        others=whole("other"),
+        queries=int(queries),
+        transactions=int(transactions),
+        transactions_per_s=rate,
+        queries_per_s=query_rate,
+        errors=whole("ignored errors"),
+        reconnects=whole("reconnects"),
+        seconds=find("total time")[0],
+        min_ms=find("min")[0],
+        avg_ms=find("avg")[0],
+        p95_ms=find("95th percentile")[0],
+        max_ms=find("max")[0],
+        histogram=tuple((float(ms), int(count)) for ms, count in _BUCKET.findall(text)),
+    )

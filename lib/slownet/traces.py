@@ -1,0 +1,74 @@
+"""What a recording of a network says, in a few numbers: `slownet trace FILE`."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from slownet import mahimahi, pinglog
+from slownet.link import MTU
+from slownet.mahimahi import Opportunities
+from slownet.pinglog import PingLog
+from slownet.tracefile import text_of
+from slownet.units import show_duration, show_percent, show_rate
+
+PERCENTILES = (5, 25, 50, 75, 95, 99)
+BIN_S = 1.0
+SHOW = {"bit_s": show_rate, "share": show_percent, "s": show_duration}
+
+
+def load(path: Path) -> Opportunities | PingLog:
+    """A Mahimahi trace if the file begins with a number alone, otherwise a log of pings. Raises TraceError."""
+    text = text_of(path)
+    first = text.lstrip().partition("\n")[0].strip()
+    return mahimahi.parse(text, str(path)) if not first or first.isdigit() else pinglog.parse(text, str(path))
+
+
+def facts(trace: Opportunities | PingLog) -> dict[str, Any]:
+    """Numbers about a trace, the unit behind the last `_` of a name."""
+    if isinstance(trace, Opportunities):
+        counts = trace.packets(BIN_S)
+        rates = [8 * count * MTU * len(counts) / trace.seconds for count in counts]
+        return {
+            "kind": "Mahimahi packet-delivery trace", "duration_s": trace.seconds, "packets": len(trace.ms),
+            "mean_rate_bit_s": trace.rate, "longest_pause_s": trace.longest_pause, "bin_s": trace.seconds / len(rates),
+            **{f"rate_p{each}_bit_s": quantile(rates, each / 100) for each in PERCENTILES},
+        }  # fmt: skip
+    found: dict[str, Any] = {
+        "kind": "log of pings", "duration_s": trace.seconds, "interval_s": trace.interval, "pings": len(trace.pings),
+        "lost": sum(trace.lost), "loss_share": trace.loss, "min_rtt_s": min(trace.rtts),
+        "mean_rtt_s": math.fsum(trace.rtts) / len(trace.rtts), "max_rtt_s": max(trace.rtts),
+        **{f"rtt_p{each}_s": quantile(trace.rtts, each / 100) for each in PERCENTILES},
+    }  # fmt: skip
+    if trace.bursts:
+        model = trace.bursts
+        found["bursts"] = f"gemodel {100 * model.p:.4g}% {100 * model.r:.4g}% ({model} pings)"
+    return found
+
+
+def quantile(values: Sequence[float], part: float) -> float:
+    """The smallest value that at least this part of the values does not exceed."""
+    ordered = sorted(values)
+    return ordered[max(0, math.ceil(part * len(ordered)) - 1)]
+
+
+def show(path: Path, as_json: bool = False) -> None:
+    """Prints what a file says. Raises TraceError."""
+    found = facts(load(path))
+    if as_json:
+        print(json.dumps(found))
+        return
+    for name, text in _lines(found).items():
+        print(f"{name:<16} {text}")
+
+
+def _lines(found: Mapping[str, Any]) -> dict[str, str]:
+    lines = {}
+    for name, value in found.items():
+        unit = next((each for each in SHOW if name.endswith(f"_{each}")), "")
+        words = name.removesuffix(f"_{unit}").replace("_", " ")
+        lines[words] = SHOW[unit](value) if unit else str(value)
+    return lines

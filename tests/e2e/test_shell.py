@@ -1,0 +1,146 @@
+"""`slownet shell` as a person uses it: on a terminal, and from a pipe."""
+
+import os
+import pty
+import re
+import select
+import subprocess
+import time
+
+import pytest
+from conftest import PATIENCE_S, SLOWNET
+
+OWN = """
+from mininet.topo import Topo
+
+class Lan(Topo):
+    def build(self, n=2):
+        switch = self.addSwitch("s1", failMode="standalone")
+        for number in range(1, n + 1):
+            self.addLink(self.addHost(f"h{number}"), switch)
+
+topos = {"lan": Lan}
+"""
+
+
+def shell(*words, told="", cwd, input_file=None):
+    given = {"stdin": input_file} if input_file else {"input": told}
+    return subprocess.run(
+        [*SLOWNET, "shell", *words], cwd=cwd, capture_output=True, text=True, timeout=PATIENCE_S, check=False, **given
+    )
+
+
+def test_pingall_from_a_pipe(built, tmp_path):
+    done = shell("two_hosts", told="pingall\n", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert "0% dropped (2/2 received)" in done.stdout
+    assert done.stderr == ""
+    assert "mininet>" not in done.stdout
+
+
+def test_conditions_and_counters(built, tmp_path):
+    told = """
+        show
+        set client server rtt=40ms 'loss=0%'    # a comment
+        client ping -c 3 -i 0.05 server
+        show client server
+        set client server none
+        py network.link('client', 'server').condition.rtt
+        nodes
+    """
+    done = shell("two_hosts", "--link", "client-server=rtt=10ms", "--tdf", "inf", told=told, cwd=tmp_path)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert re.search(r"client-server +\+10 ms RTT +up +\d+ +\d+ +0 +0", done.stdout)
+    assert "client-server: +40 ms RTT; a ping takes 40.0" in done.stdout
+    assert " 0% packet loss" in done.stdout
+    shown = re.findall(r"client-server +\+(\d+) ms RTT +up +(\d+)", done.stdout)
+    assert [each[0] for each in shown] == ["10", "40"]
+    assert int(shown[1][1]) - int(shown[0][1]) >= 3 + 5  # the three pings and those that verified
+    assert "client-server: no condition" in done.stdout
+    assert "available nodes are: \nclient server\n" in done.stdout
+
+
+def test_mistakes_are_one_line_each_and_the_others_go_on(built, tmp_path):
+    told = (
+        "pnigall\nset client server rtt=10\nset client sever rtt=1ms\nset client server LET\nset client\nshow client\n"
+        "set client server 'rtt\nx\nlink client\nclient echo on\n"
+    )
+    done = shell("two_hosts", "--tdf", "inf", told=told, cwd=tmp_path)
+    assert done.returncode == 2
+    assert done.stdout.replace("\r", "") == "on\n"
+    lines = done.stderr.splitlines()
+    assert len(lines) == 9, lines
+    assert lines[0] == "slownet: no command or node 'pnigall': did you mean 'pingall'?"
+    assert "10ms" in lines[1]
+    assert lines[2] == "slownet: no host 'sever' in TwoHosts: did you mean 'server'?"
+    assert lines[3] == "slownet: no condition 'LET': did you mean 'LTE'?"
+    assert lines[8] == "slownet: invalid number of args: link end1 end2 [up down]"
+    assert all(line.startswith("slownet: ") for line in lines)
+
+
+def test_a_topology_of_ones_own_from_a_file_of_commands(built, tmp_path):
+    (tmp_path / "mine.py").write_text(OWN)
+    (tmp_path / "commands").write_text("h1 ping -c 1 h3\nset h1 s1 LTE\nquit\npingall\n")
+    elsewhere = tmp_path / "elsewhere"
+    elsewhere.mkdir()
+    with (tmp_path / "commands").open() as commands:
+        done = shell("../mine.py:lan,3", "--tdf", "inf", cwd=elsewhere, input_file=commands)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert "1 received" in done.stdout
+    assert "h1-s1: +70 ms RTT, 12 Mbit; a ping takes" in done.stdout
+    assert "dropped" not in done.stdout
+
+
+@pytest.mark.parametrize(
+    ("words", "line"),
+    [
+        (["two_hosst"], "no topology 'two_hosst': did you mean 'two_hosts'?"),
+        (["nothing.py"], "no file nothing.py"),
+        (["two_hosts", "--link", "client-sever=LTE"], "no link 'client-sever', --link: did you mean 'client-server'?"),
+        (["two_hosts", "--link", "client-server=rtt=10"], "10ms"),
+        (["two_hosts", "--clock", "rael"], "real"),
+        (["star,0"], "a star has 1 to 1021 clients"),
+        ([], "TOPOLOGY"),
+    ],
+)
+def test_a_mistake_is_one_line_before_anything_boots(tmp_path, words, line):
+    began = time.monotonic()
+    done = shell(*words, cwd=tmp_path)
+    assert done.returncode == 2
+    assert line in done.stderr
+    assert len(done.stderr.splitlines()) == 1
+    assert done.stdout == ""
+    assert time.monotonic() - began < PATIENCE_S
+
+
+def test_on_a_terminal(built, tmp_path):
+    master, slave = pty.openpty()
+    process = subprocess.Popen([*SLOWNET, "shell", "two_hosts"], cwd=tmp_path, stdin=slave, stdout=slave, stderr=slave)
+    os.close(slave)
+    said = ""
+
+    def until(pattern):
+        nonlocal said
+        deadline = time.monotonic() + PATIENCE_S
+        while not (found := re.search(pattern, said)):
+            assert select.select([master], [], [], max(0, deadline - time.monotonic()))[0], said
+            said += os.read(master, 4096).decode()
+        said = said[found.end() :]
+
+    try:
+        until("mininet> ")
+        os.write(master, b"set client server rtt=10ms\n")
+        until(r"client-server: \+10 ms RTT; a ping takes 1[\d.]+ ms")
+        until("mininet> ")
+        os.write(master, b"client sleep 1000\n")
+        until("\n")
+        os.write(master, b"\x03")  # ends what runs on the host, not the shell
+        until("mininet> ")
+        os.write(master, b"client echo $((6 * 7))\n")
+        until(r"42\s*\n")
+        os.write(master, b"exit\n")
+        assert process.wait(PATIENCE_S) == 0
+    finally:
+        process.kill()
+        process.wait()
+        os.close(master)

@@ -1,0 +1,187 @@
+"""`slownet clean` beside others: what a killed run made goes, and nothing else does."""
+
+import json
+import os
+import re
+import signal
+import subprocess
+import sys
+import time
+from contextlib import ExitStack
+from pathlib import Path
+
+import pytest
+
+CLEAN = [sys.executable, "-m", "slownet.cli", "clean"]
+RUN = '''
+import time
+from contextlib import ExitStack, contextmanager
+from subprocess import DEVNULL
+from slownet.experiment import experiment
+from slownet.services.mariadb import MariaDB
+from slownet.services.nginx import Nginx
+from slownet.topologies import ClientWebDb
+
+
+@contextmanager
+def servers(net, folder):
+    with ExitStack() as stack:
+        stack.enter_context(MariaDB(net["db"], folder))
+        stack.enter_context(Nginx(net["web"], folder, root="/usr/share"))
+        yield net
+
+
+@experiment(topology=ClientWebDb, service=servers, vary={"rtt": ["0ms"]})
+def mine(net, site, rtt):
+    """Is anything left?"""
+    net.link("client", "switch").set(rtt="3ms")
+    net["client"].cmd("sleep 1000 &")
+    net["client"].popen(["tcpdump", "-i", "client-eth0", "-w", "/dev/null"], stderr=DEVNULL)
+    net["client"].popen(["setsid", "env", "-i", "sh", "-c", "sleep 1001; true"])
+    net["switch"].cmd("nohup sleep 1002 > /dev/null &")
+    print("measuring", flush=True)
+    time.sleep(1000)
+'''
+NETWORK = """
+import sys
+from slownet.net import Network
+from slownet.topologies import ClientWebDb
+with Network(ClientWebDb) as net:
+    web = net["web"].popen(["python3", "-m", "http.server", "80"])
+    shell = net["client"].cmd("sleep 2000 & echo $!")
+    print("up", flush=True)
+    for line in sys.stdin:
+        print(net.mininet.pingAll(), web.poll(), flush=True)
+    web.kill()
+"""
+
+
+def said(*words):
+    return subprocess.run(words, capture_output=True, text=True, check=True).stdout
+
+
+def processes():
+    """Those that run, without the kernel's own and without who asks."""
+    rows = [line.split(None, 3) for line in said("ps", "-eo", "pid=,ppid=,stat=,args=").splitlines()]
+    asking = {str(os.getpid())}
+    return {
+        (pid, args) for pid, parent, stat, args in rows
+        if stat[0] not in "ZI" and not args.startswith("[") and not (parent in asking and args.startswith("ps "))
+    }  # fmt: skip
+
+
+def bridges():
+    found = json.loads(said("ovs-vsctl", "--format=json", "--columns=_uuid,name,ports,external_ids", "list", "bridge"))
+    return sorted(map(str, found["data"]))
+
+
+def state():
+    """All of this machine that a run may touch."""
+    shown = json.loads(said("ip", "-json", "link"))
+    return {
+        "links": {each["ifname"]: (each["ifindex"], each.get("ifalias")) for each in shown},
+        "namespaces": said("ip", "netns"),
+        "qdiscs": said("tc", "-json", "qdisc"),
+        "bridges": bridges(),
+        "processes": processes(),
+        "files": sorted(str(path) for folder in ("/tmp", "/run") for path in Path(folder).glob("*")),
+        "ours": sorted(map(str, Path("/run/slownet").glob("*"))),
+    }
+
+
+def settled(wanted):
+    """The state, once it is the wanted one or ten seconds have passed: the kernel takes namespaces away when it has time."""
+    deadline = time.monotonic() + 10
+    while (found := state()) != wanted and time.monotonic() < deadline:
+        time.sleep(0.05)
+    return found
+
+
+@pytest.fixture
+def foreign(net, tmp_path):  # net: Open vSwitch and our own directory are there
+    """What others have on this machine, much of it named like ours, and a network of ours that runs."""
+    with ExitStack() as stack:
+
+        def start(*words, **options):
+            process = stack.enter_context(subprocess.Popen(words, stdout=subprocess.DEVNULL, **options))
+            stack.callback(process.kill)
+            return process
+
+        said("ovs-vsctl", "add-br", "s1", "--", "add-br", "west", "--", "set", "bridge", "west", "external_ids:slownet=no")
+        stack.callback(said, "ovs-vsctl", "del-br", "s1", "--", "del-br", "west")
+        said("ip", "link", "add", "s1-eth1", "type", "veth", "peer", "h1-eth0")
+        stack.callback(said, "ip", "link", "del", "s1-eth1")
+        said("ip", "link", "set", "s1-eth1", "alias", "slownet of my own")
+        said("tc", "qdisc", "add", "dev", "s1-eth1", "root", "handle", "51:", "netem", "delay", "5ms")
+        said("ip", "netns", "add", "client")
+        stack.callback(said, "ip", "netns", "del", "client")
+        start("ip", "netns", "exec", "client", "sleep", "3000")
+        for name in ("nginx", "mariadbd", "tcpdump", "mnexec", "slownet"):
+            start(name, "3000", executable="/usr/bin/sleep")
+        start("env", "-i", "/usr/bin/sleep", "3001")  # no environment, as if a title were written over it
+        for name in ("slownet-tc-abc", "mininet", "vconn-mn-1", "s1-ofd.log"):
+            (Path("/tmp") / name).touch()
+            stack.callback((Path("/tmp") / name).unlink)
+        running = subprocess.Popen([sys.executable, "-c", NETWORK], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+        stack.enter_context(running)
+        stack.callback(running.stdin.close)
+        assert running.stdout.readline() == "up\n"
+        yield running
+
+
+def killed(tmp_path, which):
+    """A run in place that was killed while it measured; returns the processes of the command and of its inner part."""
+    (tmp_path / "mine.py").write_text(RUN)
+    words = [sys.executable, "-m", "slownet.cli", "run", "mine.py", "--place", "native"]
+    command = subprocess.Popen(words, cwd=tmp_path, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+    while "measuring" not in (line := command.stderr.readline()):
+        assert line, "it ended"
+    (inner,) = map(int, said("pgrep", "-P", str(command.pid), "-f", "slownet.inside").split())
+    for each in which:
+        os.kill({"command": command.pid, "inner": inner}[each], signal.SIGKILL)
+    command.wait()
+    command.stderr.close()
+    return inner
+
+
+def test_a_killed_run_goes_and_all_else_stays(foreign, tmp_path):
+    before = state()
+    killed(tmp_path, ["command", "inner"])
+    left = state()
+    names = {args for _, args in left["processes"] - before["processes"]}
+    for each in ("mariadbd", "nginx: master", "nginx: worker", "tcpdump -i", "sleep 1002", "sleep 1001"):
+        assert any(each in args for args in names), f"{each} was to be killed by this test: {names}"
+    assert {"switch~3", "switch~3-eth1"} <= set(left["links"]) - set(before["links"])
+    nginx = next(pid for pid, args in left["processes"] if "nginx: master" in args)
+    intruder = subprocess.Popen(["mnexec", "-a", nginx, "sleep", "77"])
+    try:
+        listed = subprocess.run([*CLEAN, "--dry-run"], capture_output=True, text=True, check=True).stdout
+        assert state() | {"processes": 0} == left | {"processes": 0}
+        done = subprocess.run(CLEAN, capture_output=True, text=True, check=True)
+        assert done.stdout == listed.replace("would remove", "removing")
+        assert len(done.stdout.splitlines()) == 12
+        assert all(re.search(r", of process \d+ and run .*-mine$", line) for line in done.stdout.splitlines())
+        assert intruder.poll() is None  # who came in by himself stays
+    finally:
+        intruder.kill()
+        intruder.wait()
+    assert settled(before) == before
+    foreign.stdin.write("ping\n")
+    foreign.stdin.flush()
+    assert foreign.stdout.readline() == "0.0 None\n"
+    assert subprocess.run(CLEAN, capture_output=True, text=True, check=True).stdout == "nothing is left of killed runs\n"
+
+
+def test_a_run_whose_command_is_killed_cleans_up_itself(foreign, tmp_path):
+    before = state()
+    killed(tmp_path, ["command"])
+    others = before.keys() - {"processes"}
+    deadline = time.monotonic() + 20
+    while any(state()[each] != before[each] for each in others) and time.monotonic() < deadline:
+        time.sleep(0.05)
+    for each in others:
+        assert state()[each] == before[each]
+    left = {args for _, args in state()["processes"] - before["processes"]}
+    assert not [args for args in left if "nginx" in args or "mariadbd" in args]
+    subprocess.run(CLEAN, capture_output=True, check=True)  # what the experiment itself started and did not end
+    assert settled(before) == before

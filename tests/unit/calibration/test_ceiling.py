@@ -1,0 +1,61 @@
+import json
+
+import pytest
+
+from slownet.calibration import ceiling
+from slownet.errors import LabError
+from slownet.lab.clock import INF, Clock
+
+
+def through(rate, carries=250e6, heaps=1.3e9):
+    """A CPU that carries some rate packet by packet, and more where they go in heaps."""
+    return rate if rate <= carries else heaps if rate >= ceiling.BEYOND else 0.9 * carries
+
+
+def test_the_highest_rate_is_found_from_below():
+    found = ceiling.highest(through)
+    assert 250e6 / ceiling.NEAR <= found <= 250e6
+    assert ceiling.highest(lambda rate: rate) == ceiling.BEYOND
+
+
+class FakePlace:
+    kind, python = "lab", "python"
+    facts = {"kernel": "7.3.4"}  # noqa: RUF012
+
+    def __init__(self, clock, status=0):
+        self.clock, self.status, self.boots = clock, status, 0
+
+    def run(self, argv, *, env, stdout, stderr):
+        assert argv[1:] == ["-m", "slownet.calibration.ceiling"]
+        self.boots += 1
+        stdout(json.dumps({"bit_s": 1e6 * self.boots}).encode())
+        stderr(b"some\nlast words\n")
+        return self.status
+
+
+@pytest.fixture(autouse=True)
+def own_cache(tmp_path, monkeypatch):
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+
+
+def test_it_is_measured_once_a_dilation_factor():
+    place = FakePlace(Clock("virtual", 2))
+    assert [ceiling.known(place), ceiling.known(place)] == [1e6, 1e6]
+    assert ceiling.known(FakePlace(Clock("virtual", 3))) == 1e6
+    assert place.boots == 1
+
+
+def test_on_the_real_clock_it_is_measured_each_time():
+    place = FakePlace(Clock("real"))
+    assert [ceiling.known(place), ceiling.known(place)] == [1e6, 2e6]
+
+
+def test_there_is_none_where_the_cpu_is_free():
+    place = FakePlace(Clock("virtual", INF))
+    assert ceiling.known(place) is None
+    assert place.boots == 0
+
+
+def test_a_measurement_that_fails_is_one_line():
+    with pytest.raises(LabError, match="what the CPU carries: last words"):
+        ceiling.known(FakePlace(Clock("virtual", 2), status=1))

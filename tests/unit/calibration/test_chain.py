@@ -1,0 +1,70 @@
+import random
+from itertools import groupby
+
+import pytest
+
+from slownet.calibration.chain import Chain
+from slownet.errors import ConditionError
+from slownet.impairment import Chance, GilbertElliott, Markov
+
+BURSTS = GilbertElliott.bursts(0.05, 8)
+ELLIOTT = GilbertElliott(0.01, 0.1, 0.7, 0.001)
+FOUR = Markov(0.01, 0.2, 0.3, 0.05, 0.02)
+
+
+def test_alone_is_binomial():
+    mean, sd = Chain.of(Chance(0.1)).share(10_000)
+    assert mean == pytest.approx(0.1)
+    assert sd == pytest.approx((0.1 * 0.9 / 10_000) ** 0.5)
+    assert Chain.of(Chance(0.1)).run(10_000)[0] == pytest.approx(1 / 0.9)
+
+
+def test_two_states_have_the_known_variance():
+    mean, sd = Chain.of(BURSTS).share(20_000)
+    assert mean == pytest.approx(0.05)
+    # Of a two-state chain: that of independent losses times (2 - p - r) / (p + r).
+    assert sd == pytest.approx((0.05 * 0.95 / 20_000 * (2 - BURSTS.p - BURSTS.r) / (BURSTS.p + BURSTS.r)) ** 0.5)
+    assert Chain.of(BURSTS).run(20_000)[0] == pytest.approx(8)
+
+
+@pytest.mark.parametrize("model", [ELLIOTT, FOUR], ids=str)
+def test_means_are_the_models_own(model):
+    assert Chain.of(model).share(1000)[0] == pytest.approx(model.mean)
+
+
+def test_runs_are_geometric_only_where_leaving_does_not_depend_on_what_was():
+    assert Chain.of(Chance(0.3)).leaving == pytest.approx(0.7)
+    assert Chain.of(BURSTS).leaving == pytest.approx(1 / 8)
+    assert Chain.of(Markov(0.01, 0.3)).leaving == pytest.approx(0.3)
+    assert Chain.of(ELLIOTT).leaving is None
+    assert Chain.of(FOUR).leaving is None
+
+
+def test_a_correlated_chance_is_no_chain():
+    with pytest.raises(ConditionError, match="no Markov chain"):
+        Chain.of(Chance(0.1, 0.25))
+
+
+@pytest.mark.parametrize("model", [BURSTS, ELLIOTT, FOUR], ids=str)
+def test_means_and_deviations_are_what_the_walked_chain_shows(model):
+    chain, count, times = Chain.of(model), 4000, 150
+    draw = random.Random(1)
+    shares, runs = [], []
+    for _ in range(times):
+        lost = walk(chain, count, draw)
+        lengths = [len(list(run)) for each, run in groupby(lost) if each]
+        shares.append(sum(lost) / count)
+        runs.append(sum(lengths) / len(lengths))
+    for found, (mean, sd) in ((shares, chain.share(count)), (runs, chain.run(count))):
+        middle = sum(found) / times
+        spread = (sum((each - middle) ** 2 for each in found) / (times - 1)) ** 0.5
+        assert abs(middle - mean) < 4 * sd / times**0.5
+        assert spread == pytest.approx(sd, rel=0.25)  # its own error is 6 %
+
+
+def walk(chain, count, draw):
+    state, lost = 0, []
+    for _ in range(count):
+        state = draw.choices(range(len(chain.loss)), chain.transitions[state])[0]
+        lost.append(draw.random() < chain.loss[state])
+    return lost

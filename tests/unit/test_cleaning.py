@@ -1,0 +1,24 @@
+"""`slownet clean` where there is nothing to clean."""
+
+import os
+
+import pytest
+
+from slownet import owner
+from slownet.cleaning import clean
+from slownet.errors import LabError
+
+
+def test_it_needs_root(monkeypatch):
+    monkeypatch.setattr(os, "geteuid", lambda: 1000)
+    with pytest.raises(LabError, match="only root"):
+        clean()
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root may look at every process")
+def test_what_is_not_ours_is_not_found(tmp_path, monkeypatch, capsys):
+    monkeypatch.setattr(owner, "RUN", tmp_path)
+    (tmp_path / "lock").touch()
+    (tmp_path / "mine").mkdir()
+    clean(dry_run=True)
+    assert capsys.readouterr().out == "nothing is left of killed runs\n"
