@@ -27,6 +27,7 @@ from slownet.samples import (
     write_run_json,
 )
 from slownet.stats import CONFIDENCE, Summary, percentile, pooled
+from slownet.verdicts import tell
 
 __all__ = [
     "Cell",
@@ -73,7 +74,8 @@ class Judgement:
     """What the numbers were measured under: the verified round trips and the clock."""
 
     def __bool__(self) -> bool:
-        """Whether the claim is supported, for ``assert``."""
+        """Whether the claim is supported, for ``assert``; whoever listens (``slownet.verdicts``) hears of it."""
+        tell(self)
         return self.verdict == SUPPORTED
 
     def __str__(self) -> str:

@@ -19,7 +19,7 @@ from slownet import __version__, result, sampling
 from slownet.calibration import ceiling
 from slownet.claim import DECIDING, INCONCLUSIVE, REFUTED, Judgement
 from slownet.errors import ExperimentError, ServiceError, SlownetError
-from slownet.experiment import Cell, Experiment, find
+from slownet.experiment import FILES, Cell, Experiment, find
 from slownet.lab.boot import Share
 from slownet.lab.place import PACKAGE, Place
 from slownet.result import RunData
@@ -64,7 +64,7 @@ def plan(
     directory = result.new_run_directory(root, experiment.name).resolve()
     facts = {
         "experiment": experiment.name,
-        "source": str(Path(name).resolve()) if name.endswith(".py") else name,
+        "source": str(Path(name).resolve()) if name.endswith(FILES) else name,
         "question": experiment.question,
         "started": datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds"),
         "clock": place.clock.kind,
@@ -248,7 +248,7 @@ def _added(before: float | None, seconds: float | None) -> float | None:
 
 def _shares(each: Plan) -> list[Share]:
     source = Path(each.facts["source"])
-    code = [Share(source.parent)] if source.suffix == ".py" else []
+    code = [Share(source.parent)] if source.suffix in FILES else []
     return [*code, Share(each.directory, writable=True)]
 
 

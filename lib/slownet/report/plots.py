@@ -126,7 +126,8 @@ def _draw(
         axes.set_ylabel(unit)
         if not log:
             axes.set_ylim(bottom=0)
-        axes.legend(loc="upper right" if log else "upper left")
+        if axes.get_legend_handles_labels()[0]:
+            axes.legend(loc="upper right" if log else "upper left")
         return inline(figure, f"{seen.run.experiment}: {unit} against delay")
 
 
