@@ -45,6 +45,10 @@ class _Batch:
             os.close(terminal)
         self._answers = open(reader)
 
+    @property
+    def pid(self) -> int:
+        return self._process.pid
+
     def ask(self, lines: Sequence[str]) -> str:
         """The answer to the last line; nothing when the program has ended."""
         assert self._process.stdin is not None
