@@ -16,5 +16,6 @@ setup(
         "slownet.report": ["*.html", "*.css", "*.j2"],
         "slownet.programs": ["*.php"],
         "slownet": ["data/*.toml", "py.typed"],
+        "slownet.experiments": ["exercises/*"],
     },
 )

@@ -1,4 +1,4 @@
-"""The command line: `slownet list | run | predict | trace | calibrate | shell | clean | lab`."""
+"""The command line: `slownet list | run | check | predict | trace | calibrate | shell | mininet | clean | lab`."""
 
 from __future__ import annotations
 
@@ -104,6 +104,33 @@ def predict(
 
 
 @app.command()
+def check(
+    files: Annotated[list[Path], typer.Argument(metavar="FILE...", help="Hypothesis files (TOML), see experiments/exercises.")],
+    blind: Annotated[bool, typer.Option("--blind", help="Ask for what is left open, and record it before measuring.")] = False,
+    key: Annotated[
+        Path | None, typer.Option("--key", metavar="FILE", help="Write a teacher's key instead: what is measured there.")
+    ] = None,
+    clock: lab.ClockOption = None,
+    tdf: lab.TdfOption = None,
+    memory: lab.MemoryOption = MEGABYTES,
+    place: lab.PlaceOption = "auto",
+    runs: Annotated[Path, typer.Option("--runs", metavar="FOLDER", help="Where run directories are made.")] = ROOT,
+    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object instead of tables.")] = False,
+) -> None:
+    """Run hypothesis files and mark each of their predictions."""
+    from slownet import checking
+    from slownet.lab.place import choose
+    from slownet.run import ONCE_DECIDED
+
+    if key and (blind or as_json):
+        raise ExperimentError("a key is made without predictions", "--key", "leave out --blind and --json")
+    chosen = choose(place, clock, tdf, memory)
+    if key:
+        raise typer.Exit(checking.key(files, chosen, runs, ONCE_DECIDED, key))
+    raise typer.Exit(checking.check(files, chosen, runs, input if blind else None, ONCE_DECIDED, as_json))
+
+
+@app.command()
 def trace(
     file: Annotated[Path, typer.Argument(metavar="FILE", help="A Mahimahi trace, or what ping printed.")],
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
@@ -134,6 +161,22 @@ def calibrate(
 
     choose_cases((), only or [])
     raise typer.Exit(calibrate_and_show(choose(place, clock, tdf, memory), only or [], quick, seed, as_json))
+
+
+@app.command("mininet", context_settings={"ignore_unknown_options": True, "allow_interspersed_args": False})
+def mininet_program(
+    program: Annotated[list[str], typer.Argument(metavar="PROGRAM ARGUMENT...", help="A Python file, or mn.")],
+    clock: lab.ClockOption = None,
+    tdf: lab.TdfOption = None,
+    memory: lab.MemoryOption = MEGABYTES,
+    place: lab.PlaceOption = "auto",
+) -> None:
+    """Run a Mininet program as it is: its networks are slownet's, its TCLinks do what they say."""
+    from slownet.lab.place import choose
+
+    chosen = choose(place, clock, tdf, memory)
+    words = [chosen.python, "-m", "slownet.net.standin", *program]
+    raise typer.Exit(lab.run_here(chosen, words, [], terminal=lab.are_terminals(0, 1, 2)))
 
 
 def _version(wanted: bool) -> None:

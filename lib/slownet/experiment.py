@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Cell", "Experiment", "Record", "Service", "condition", "discover", "experiment", "find"]
 
+FILES = (".py", ".toml")
 Cell = dict[str, str]
 
 
@@ -144,9 +145,13 @@ def discover() -> dict[str, Experiment]:
 
 
 def find(name: str) -> Experiment:
-    """An experiment by name, or the only one of a Python file. Raises ExperimentError."""
+    """An experiment by name, the only one of a Python file, or that of a hypothesis file. Raises ExperimentError."""
     if name.endswith(".py"):
         return _from_file(Path(name))
+    if name.endswith(".toml"):
+        from slownet import hypothesis
+
+        return hypothesis.read(Path(name)).experiment()
     known = discover()
     if name not in known:
         raise ExperimentError(f"no experiment '{name}'", fix=nearest(name, known))

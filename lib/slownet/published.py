@@ -117,6 +117,30 @@ def oltp_round_trips(series: Mapping[str, Any]) -> float:
     return float((far["latency_min_ms"] - near["latency_min_ms"]) / (far["delay"] - near["delay"]))
 
 
+def thought_experiment() -> Mapping[str, Any]:
+    """Gil Tene's server that stalls: ``rate``, ``good_seconds``, ``stall_seconds``, ``mean_s``, ``p50_s``..."""
+    return dict(article("coordinated-omission")["thought_experiment"])
+
+
+def stall(cell: Mapping[str, str]) -> dict[str, Any]:
+    """The thought experiment as a report takes it, for the cell that does it."""
+    row = {"cell": dict(cell), "corrected_mean_s": thought_experiment()["mean_s"]}
+    return {"metric": "corrected_mean_s", "title": "Gil Tene's thought experiment", "rows": [row]}
+
+
+def overload() -> dict[str, Any]:
+    """nginx under more load than it manages: ``factor`` is the article's target over what was managed, 2.32."""
+    source = article("coordinated-omission")
+    named = {
+        f"{kind}_{name.replace('.', '_')}_s": seconds
+        for kind in ("corrected", "uncorrected")
+        for name, seconds in source[f"{kind}_s"].items()
+    }
+    row = {"cell": {"load": "2.32 times"}, "answered_per_s": source["requests_per_s"], **named}
+    factor = source["target_per_s"] / source["requests_per_s"]
+    return {"metric": "corrected_mean_s", "title": source["title"], "rows": [row], "factor": factor}
+
+
 def times(series: Mapping[str, Any]) -> dict[str, float]:
     """``{"10ms": 51.825, ...}``: the article's times in ms at its delays, without the undelayed one."""
     return {f"{row['rtt_ms']:g}ms": row[METRIC] for row in series["rows"] if row["rtt_ms"]}

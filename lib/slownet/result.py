@@ -27,6 +27,7 @@ from slownet.samples import (
     write_run_json,
 )
 from slownet.stats import CONFIDENCE, Summary, percentile, pooled
+from slownet.verdicts import tell
 
 __all__ = [
     "Cell",
@@ -73,7 +74,8 @@ class Judgement:
     """What the numbers were measured under: the verified round trips and the clock."""
 
     def __bool__(self) -> bool:
-        """Whether the claim is supported, for ``assert``."""
+        """Whether the claim is supported, for ``assert``; whoever listens (``slownet.verdicts``) hears of it."""
+        tell(self)
         return self.verdict == SUPPORTED
 
     def __str__(self) -> str:
@@ -97,6 +99,9 @@ class Judgement:
         known |= {"name": record["name"], "verdict": record["verdict"], "text": record.get("text", "")}
         known |= {name: record[name] for name in ("confidence", "setting") if name in record}
         return cls(**known, margin=(least, most), cells=tuple(record.get("cells") or ()))
+
+
+TIME = "time_per_request_ms"
 
 
 @dataclass(frozen=True)
@@ -265,6 +270,12 @@ class RunData:
     def metrics(self) -> tuple[str, ...]:
         """The names of all metrics measured, in order."""
         return tuple(dict.fromkeys(name for cell in self.cells for name in cell.metrics))
+
+    @property
+    def main_metric(self) -> str:
+        """The one that table, page and prediction speak of: the published one, else the time of a request, else the first."""
+        stated = (self.facts.get("published") or {}).get("metric")
+        return str(stated or (TIME if TIME in self.metrics or not self.metrics else self.metrics[0]))
 
     def along(self, name: str) -> tuple[tuple[float, Cell], ...]:
         """``(value, cell)`` by rising value of one condition, such as ``rtt_ms``."""

@@ -17,9 +17,9 @@ from typing import Any
 
 from slownet import __version__, result, sampling
 from slownet.calibration import ceiling
-from slownet.claim import DECIDING, INCONCLUSIVE, REFUTED, Judgement
+from slownet.claim import DECIDING, INCONCLUSIVE, REFUTED, Judgement, foreseen
 from slownet.errors import ExperimentError, ServiceError, SlownetError
-from slownet.experiment import Cell, Experiment, find
+from slownet.experiment import FILES, Cell, Experiment, condition, find
 from slownet.lab.boot import Share
 from slownet.lab.place import PACKAGE, Place
 from slownet.result import RunData
@@ -44,9 +44,11 @@ class Plan:
 
 
 def check(names: Sequence[str], chosen: Mapping[str, Sequence[str]]) -> None:
-    """Raises SlownetError for what is wrong with the names or conditions, before anything is made."""
+    """Raises SlownetError for what is wrong with the names, conditions or claims, before anything is made."""
     for name in names:
-        find(name).cells(chosen)
+        found = find(name)
+        if found.cells(chosen) == found.cells():  # of other cells a claim may have nothing to speak of
+            foreseen.check(found.name, found.judged_by, [(cell, condition(cell)) for cell in found.cells()])
 
 
 def plan(
@@ -64,7 +66,7 @@ def plan(
     directory = result.new_run_directory(root, experiment.name).resolve()
     facts = {
         "experiment": experiment.name,
-        "source": str(Path(name).resolve()) if name.endswith(".py") else name,
+        "source": str(Path(name).resolve()) if name.endswith(FILES) else name,
         "question": experiment.question,
         "started": datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds"),
         "clock": place.clock.kind,
@@ -248,7 +250,7 @@ def _added(before: float | None, seconds: float | None) -> float | None:
 
 def _shares(each: Plan) -> list[Share]:
     source = Path(each.facts["source"])
-    code = [Share(source.parent)] if source.suffix == ".py" else []
+    code = [Share(source.parent)] if source.suffix in FILES else []
     return [*code, Share(each.directory, writable=True)]
 
 

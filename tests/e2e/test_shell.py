@@ -1,14 +1,12 @@
 """`slownet shell` as a person uses it: on a terminal, and from a pipe."""
 
-import os
-import pty
 import re
-import select
 import subprocess
 import time
 
 import pytest
 from conftest import PATIENCE_S, SLOWNET
+from terminal import Terminal
 
 OWN = """
 from mininet.topo import Topo
@@ -114,33 +112,17 @@ def test_a_mistake_is_one_line_before_anything_boots(tmp_path, words, line):
 
 
 def test_on_a_terminal(built, tmp_path):
-    master, slave = pty.openpty()
-    process = subprocess.Popen([*SLOWNET, "shell", "two_hosts"], cwd=tmp_path, stdin=slave, stdout=slave, stderr=slave)
-    os.close(slave)
-    said = ""
-
-    def until(pattern):
-        nonlocal said
-        deadline = time.monotonic() + PATIENCE_S
-        while not (found := re.search(pattern, said)):
-            assert select.select([master], [], [], max(0, deadline - time.monotonic()))[0], said
-            said += os.read(master, 4096).decode()
-        said = said[found.end() :]
-
-    try:
-        until("mininet> ")
-        os.write(master, b"set client server rtt=10ms\n")
-        until(r"client-server: \+10 ms RTT; a ping takes 1[\d.]+ ms")
-        until("mininet> ")
-        os.write(master, b"client sleep 1000\n")
-        until("\n")
-        os.write(master, b"\x03")  # ends what runs on the host, not the shell
-        until("mininet> ")
-        os.write(master, b"client echo $((6 * 7))\n")
-        until(r"42\s*\n")
-        os.write(master, b"exit\n")
-        assert process.wait(PATIENCE_S) == 0
-    finally:
-        process.kill()
-        process.wait()
-        os.close(master)
+    terminal = Terminal([*SLOWNET, "shell", "two_hosts"], cwd=tmp_path)
+    terminal.until(b"mininet> ")
+    terminal.write(b"set client server rtt=10ms\n")
+    terminal.until(b"client-server: +10 ms RTT; a ping takes 1")
+    terminal.until(b"mininet> ")
+    terminal.write(b"client sleep 1000\n")
+    terminal.until(b"\n")
+    terminal.write(b"\x03")  # ends what runs on the host, not the shell
+    terminal.until(b"mininet> ")
+    terminal.write(b"client echo $((6 * 7))\n")
+    terminal.until(b"\n42\r")
+    terminal.write(b"exit\n")
+    status, _ = terminal.end()
+    assert status == 0

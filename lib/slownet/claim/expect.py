@@ -27,6 +27,7 @@ from slownet.measured import DECIDING, Measured, in_unit_of
 from slownet.result import REFUTED, SUPPORTED, Judgement
 from slownet.stats import Summary
 from slownet.units import duration, show_duration
+from slownet.verdicts import tell
 
 
 class Expectation:
@@ -60,6 +61,7 @@ class Expectation:
             self.name, found, shown.mean, self._times, shown.low, shown.high, (low, high), text,
             confidence=DECIDING, setting=str(measured.setting),
         )  # fmt: skip
+        tell(self.judgement)
         return self.judgement
 
     def __eq__(self, other: object) -> bool:

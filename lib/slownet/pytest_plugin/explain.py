@@ -10,22 +10,19 @@ SECTION = "slownet"
 
 
 def comparison(op: str, left: object, right: object) -> list[str] | None:
-    """The lines of a failed comparison with one of the project's values, by that value itself; None for any other.
-
-    A value explains itself with `explain(op, other)`, where it stands on the right of `op` or the left.
-    """
+    """The lines of a failed comparison with what was expected of a measured number; None for any other comparison."""
     for side, other in ((right, left), (left, right)):
-        explain = getattr(side, "explain_failure", None)
-        if explain:
-            return [*explain(other), f"on {records.place()}"]
+        if getattr(side, "judgement", None) is not None:
+            return [f"{other!r} {op} expected", *str(side).split("; ")]
     return None
 
 
 def with_the_network(item: pytest.Item, report: pytest.TestReport) -> pytest.TestReport:
     """A failed test's report, with a section on its network."""
     net = item.stash.get(records.NETWORK, None)
+    item.stash[records.FAILED] = report.failed or item.stash.get(records.FAILED, False)
     if report.failed and net is not None and report.when != "teardown":
-        lines = [f"on {records.place()}"]
+        lines = [records.place()]
         lines += [f"link set: {each}" for each in net.settings] or ["no link was set"]
         record = item.stash.get(records.RECORD, None)
         lines += [f"measured: {each}" for each in record.lines] if record else []

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
 WEB = ("web", "server", "server1", "eu1")
 DATABASE = ("db", "primary", "server", "server1", "eu1")
+HTTP, MYSQL = 80, 3306
 CLIENT = ("client", "client1", "us1")
 Measure = Callable[..., Any]
 S = TypeVar("S")
@@ -31,7 +32,7 @@ S = TypeVar("S")
 def slownet_lab() -> None:
     """A place where links can be emulated. A test that builds its network itself asks for it with
     `@pytest.mark.usefixtures("slownet_lab")`."""
-    missing = native.lacks()
+    missing = [] if native.inside_lab() or records.is_known() else native.lacks()
     if missing:
         pytest.fail(
             f"no network can be emulated here, this machine lacks {', '.join(missing)}. A test that takes a network by "
@@ -65,7 +66,7 @@ def net(request: pytest.FixtureRequest, slownet_networks: Networks) -> Iterator[
     kept = _take(request, slownet_networks, _wanted(request.node))
     request.node.stash[records.NETWORK] = kept.net
     yield kept.net
-    slownet_networks.leave()
+    slownet_networks.leave(failed=request.node.stash.get(records.FAILED, False))
 
 
 @pytest.fixture(scope="module")
@@ -83,16 +84,20 @@ def wordpress(net: Net, slownet_networks: Networks, request: pytest.FixtureReque
     from slownet.services.wordpress import WordPress
 
     web, db, client = (_host(request, *each) for each in (("web", WEB), ("db", DATABASE), ("client", CLIENT)))
-    return _server(request, ("wordpress", web, db), lambda folder: WordPress(net, folder, web=web, db=db, client=client))
+    ports = [(web, HTTP), (db, MYSQL)]
+    return _server(request, ("wordpress", web, db), ports, lambda folder: WordPress(net, folder, web=web, db=db, client=client))
 
 
 @pytest.fixture
 def mariadb(net: Net, slownet_networks: Networks, request: pytest.FixtureRequest) -> MariaDB:
-    """MariaDB on `db`; it stays for the module, with what tests did to its data."""
+    """MariaDB on `db`: that of `wordpress`, if the test has one. It stays for the module, with what tests did to its data."""
     from slownet.services.mariadb import MariaDB
 
+    if "wordpress" in request.fixturenames:
+        site: WordPress = request.getfixturevalue("wordpress")
+        return site.mariadb
     name = _host(request, "db", DATABASE)
-    return _server(request, ("mariadb", name), lambda folder: MariaDB(net[name], folder))
+    return _server(request, ("mariadb", name), [(name, MYSQL)], lambda folder: MariaDB(net[name], folder))
 
 
 @pytest.fixture
@@ -110,7 +115,7 @@ def nginx(net: Net, slownet_networks: Networks, request: pytest.FixtureRequest) 
         slownet_networks.kept.after.callback(root.cleanup)
         return Nginx(net[name], folder, root=root.name)
 
-    return _server(request, ("nginx", name), make)
+    return _server(request, ("nginx", name), [(name, HTTP)], make)
 
 
 @pytest.fixture
@@ -156,11 +161,11 @@ def _host(request: pytest.FixtureRequest, role: str, names: tuple[str, ...]) -> 
         pytest.fail(f"slownet: {error}", pytrace=False)
 
 
-def _server(request: pytest.FixtureRequest, key: tuple[str, ...], make: Callable[[Path], S]) -> S:
+def _server(request: pytest.FixtureRequest, key: tuple[str, ...], ports: list[tuple[str, int]], make: Callable[[Path], S]) -> S:
     networks: Networks = request.getfixturevalue("slownet_networks")
     folders: pytest.TempPathFactory = request.getfixturevalue("tmp_path_factory")
     try:
-        server: S = networks.kept.server(key, lambda: make(folders.mktemp("-".join(key))))
+        server: S = networks.kept.server(key, ports, lambda: make(folders.mktemp("-".join(key))))
         return server
     except SlownetError as error:
         pytest.fail(f"slownet: {error}", pytrace=False)

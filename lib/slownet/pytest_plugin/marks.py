@@ -16,7 +16,5 @@ class TakesClasses(pytest.MarkDecorator):
 
 def take_classes(name: str) -> None:
     """Makes `pytest.mark.<name>(...)` take a class as its argument; the marker is not used without arguments."""
-    plain = getattr(pytest.mark, name)
-    mark = object.__new__(TakesClasses)
-    mark.mark = plain.mark
+    mark = TakesClasses(pytest.Mark(name, (), {}, _ispytest=True), _ispytest=True)
     setattr(pytest.mark, name, mark)

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import contextlib
 import fcntl
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import IO, Any
@@ -18,7 +18,7 @@ from mininet.topo import Topo
 
 from slownet.errors import ExperimentError, NetworkError, SlownetError, nearest
 from slownet.link import Condition
-from slownet.net import Network, fingerprint, openvswitch, reach, strays, tc
+from slownet.net import Network, fingerprint, openvswitch, reach, shaping, strays, tc
 from slownet.net.cable import Link, _Changed
 from slownet.net.network import SYSCTLS
 from slownet.net.nodes import QuickNode
@@ -33,9 +33,13 @@ ANSWER_S = 1.0
 class Setting:
     """A link that was set, and the ping that verified it, if there was one."""
 
-    link: str
+    ends: tuple[str, str]
     condition: Condition
     ping: Ping | None
+
+    @property
+    def link(self) -> str:
+        return "-".join(self.ends)
 
     def __str__(self) -> str:
         if self.ping is None or self.ping.rtt_ms is None:
@@ -61,7 +65,7 @@ class Net(Network):
     @property
     def changed(self) -> list[Any]:
         """Mininet's links that were given a condition."""
-        return list(self._stated)
+        return [link for link in self.mininet.links if shaping.was_told(link)]
 
 
 class SeededLink(Link):
@@ -78,7 +82,13 @@ class SeededLink(Link):
             wanted = wanted.but(seed=self._seed)
         before = len(self._verified)
         changed = super().set(wanted, ping=ping)
-        self._settings.append(Setting(self.name, wanted, self._verified[-1] if len(self._verified) > before else None))
+        self._settings.append(
+            Setting(
+                (self._ends[0].node.name, self._ends[1].node.name),
+                wanted,
+                self._verified[-1] if len(self._verified) > before else None,
+            )
+        )
         return changed
 
 
@@ -127,43 +137,60 @@ class Kept:
 
     wanted: Wanted
     net: Net
-    own: Mapping[Any, Condition]  # of Mininet's links
+    own: Mapping[Any, tuple[shaping.OneWay, shaping.OneWay]]  # what the ends of Mininet's links were told
     state: fingerprint.Fingerprint
     spaces: frozenset[int]  # of the hosts
     processes: frozenset[int]  # that were there from the start
     servers: dict[Any, Any] = field(default_factory=dict)
+    ports: dict[Any, tuple[tuple[str, int], ...]] = field(default_factory=dict)
+    in_use: set[Any] = field(default_factory=set)  # by the test that runs now
     sessions: set[int] = field(default_factory=set)
     after: contextlib.ExitStack = field(default_factory=contextlib.ExitStack)  # when all is over
 
     @classmethod
     def of(cls, wanted: Wanted, net: Net) -> Kept:
-        own = {cable: _between(net, cable).condition for cable in net.mininet.links}
+        own = {cable: _between(net, cable).told for cable in net.mininet.links}
         for node in _nodes(net):
             tc.close(node)
         spaces = strays.spaces(net.hosts)
         return cls(wanted, net, own, fingerprint.take(_nodes(net), SYSCTLS), spaces, frozenset(strays.living_in(spaces)))
 
-    def server(self, key: Any, make: Callable[[], Any]) -> Any:
-        """The server of that key; started when it is first asked for, or was ended since."""
+    def server(self, key: Any, ports: Collection[tuple[str, int]], make: Callable[[], Any]) -> Any:
+        """The server of that key; started when it is first asked for, or was ended since.
+
+        ports: (host, port) of each that it listens on; one of an earlier test that is in the way is ended. Raises
+        NetworkError when one of this test is.
+        """
+        for other in [each for each in self.servers if each != key and set(self.ports[each]) & set(ports)]:
+            if other in self.in_use:
+                raise NetworkError(f"{key[0]} and {other[0]} listen on the same port", fix="give them hosts of their own")
+            self.servers.pop(other).stop()
         if key in self.servers and not _runs(self.servers[key]):
             self.servers.pop(key).stop()
         if key not in self.servers:
             before = set(strays.living_in(self.spaces).values())
             self.servers[key] = make().start()
+            self.ports[key] = tuple(ports)
             self.sessions |= set(strays.living_in(self.spaces).values()) - before
+        self.in_use.add(key)
         return self.servers[key]
 
-    def restore(self) -> None:
-        """Ends what a test left running and puts every link back. Raises NetworkError when that cannot be done."""
+    def restore(self, failed: bool) -> None:
+        """Ends what a test left running and puts every link back. Raises NetworkError when that cannot be done.
+
+        failed: it may have died between a question to a node's tc and its answer.
+        """
         for node in _nodes(self.net):
             if "_born" in node.__dict__ and node.__dict__.get("pid", 0) is None:
                 raise NetworkError(f"{node.name} was terminated")
             if isinstance(node, QuickNode):
                 node.close_shell()  # with its working directory, its variables and what hangs in it
-            tc.close(node)  # a test may have died between a question and its answer
-        strays.end(self.spaces, self.sessions, self.processes)
+            if failed:
+                tc.close(node)
+        asked = {each.pid for node in _nodes(self.net) for each in getattr(node, "slownet_batches", {}).values()}
+        strays.end(self.spaces, self.sessions, self.processes | asked)
         for cable in self.net.changed:
-            _between(self.net, cable).set(self.own[cable], ping=False)
+            _between(self.net, cable).tell(self.own[cable])
         if self.net.switches and not openvswitch.running():
             raise NetworkError("Open vSwitch ended")
         shaped = {end.name for cable in self.net.changed for end in (cable.intf1, cable.intf2)}
@@ -174,6 +201,7 @@ class Kept:
         reach.wait(first, others, ANSWER_S, self.wanted.name)
         self.net.verified.clear()
         self.net.settings.clear()
+        self.in_use.clear()
 
     def close(self) -> None:
         """Ends the servers, then whatever else runs on the hosts, then the network."""
@@ -223,9 +251,9 @@ class Networks:
             raise NetworkError("there is no network now", fix="take the fixture `net`")
         return self._kept
 
-    def leave(self) -> None:
+    def leave(self, failed: bool = False) -> None:
         """A test is over: its conditions and its processes are, too. What cannot be put back is taken down."""
-        if self._kept and not self._sound(self._kept) and not self._pinned:
+        if self._kept and not self._sound(self._kept, failed) and not self._pinned:
             self.close()
 
     def close(self) -> None:
@@ -238,9 +266,9 @@ class Networks:
                 self._locked.close()
                 self._locked = None
 
-    def _sound(self, kept: Kept) -> bool:
+    def _sound(self, kept: Kept, failed: bool = False) -> bool:
         try:
-            kept.restore()
+            kept.restore(failed)
         except Exception:  # whatever a test did to it: the answer is a new one
             return False
         return True
@@ -274,7 +302,7 @@ def host_for(net: Network, role: str, names: Sequence[str], chosen: Mapping[str,
 
 def _between(net: Net, cable: Any) -> SeededLink:
     """The link of one of Mininet's, seen from its first end; also where two nodes have several."""
-    return SeededLink((cable.intf1, cable.intf2), net.verified, net._stated, seed=None, settings=[])
+    return SeededLink((cable.intf1, cable.intf2), net.verified, net.told, seed=None, settings=[])
 
 
 def _nodes(net: Net) -> list[Any]:

@@ -24,10 +24,13 @@ from slownet.samples import RUN, SampleLog, new_run_directory, write_run_json
 
 if TYPE_CHECKING:
     from slownet.lab.clock import Clock
+    from slownet.measured import Setting
     from slownet.pytest_plugin.networks import Net
+    from slownet.pytest_plugin.networks import Setting as NetSetting
 
 NETWORK = pytest.StashKey["Net"]()
 RECORD = pytest.StashKey["Record"]()
+FAILED = pytest.StashKey[bool]()
 
 _here: dict[str, Any] = {}
 
@@ -35,6 +38,11 @@ _here: dict[str, Any] = {}
 def remember(facts: Mapping[str, Any], clock: Clock) -> None:
     """The facts of the place of this process, found out by the session."""
     _here.update(facts, clock=clock.kind, tdf=clock.tdf_json)
+
+
+def is_known() -> bool:
+    """Whether the session found out that its place can emulate links."""
+    return bool(inside.handed_over().get("facts") or _here)
 
 
 def facts() -> dict[str, Any]:
@@ -51,8 +59,13 @@ def facts() -> dict[str, Any]:
 def place() -> str:
     """The clock and the kernel in a few words, as failures name them."""
     here = facts()
-    clock = "the real clock" if here["clock"] == "real" else f"the virtual clock, TDF {here['tdf']}"
-    return f"{clock}, Linux {here['kernel']}, {'in a lab' if here['place'] == 'lab' else 'in place'}"
+    return f"{clock()}, Linux {here['kernel'].split(' (')[0]}, {'in a lab' if here['place'] == 'lab' else 'in place'}"
+
+
+def clock() -> str:
+    """The clock in a few words."""
+    here = facts()
+    return "real clock" if here["clock"] == "real" else f"virtual clock, TDF {here['tdf']}"
 
 
 def of(item: pytest.Item) -> Record:
@@ -139,6 +152,10 @@ class Records:
     @pytest.hookimpl(wrapper=True)
     def pytest_runtest_protocol(self, item: pytest.Item) -> Generator[None, object, object]:
         with ExitStack() as stack:
+            if needs_network(item):
+                from slownet.measured import measured_under
+
+                stack.enter_context(measured_under(lambda: _setting(item)))
             stack.enter_context(verdicts.heard_by(lambda verdict: of(item).heard(verdict)))
             return (yield)
 
@@ -159,6 +176,22 @@ class Records:
             draw(self._config)
 
 
+def _setting(item: pytest.Item) -> Setting:
+    """What a record is measured under: the ping of the link that is set now, and the clock."""
+    from slownet.measured import Setting
+
+    net = item.stash.get(NETWORK, None)
+    told = [each for each in net.settings if each.ping and each.ping.rtt_ms and _holds(net, each)] if net else []
+    rtt = told[-1].ping.rtt_ms.min if told and told[-1].ping and told[-1].ping.rtt_ms else None
+    return Setting(rtt, clock())
+
+
+def _holds(net: Net, setting: NetSetting) -> bool:
+    """Whether the link is still what it was set to."""
+    first, second = setting.ends
+    return net.link(first, second).condition == setting.condition
+
+
 def draw(config: pytest.Config) -> None:
     """Tables and reports of the run directories that have none yet."""
     folder = config.getoption(REPORT)
@@ -177,14 +210,16 @@ def draw(config: pytest.Config) -> None:
 
 
 def _sample(name: str, index: int, net: Net) -> dict[str, Any]:
+    from slownet.net import shaping  # Mininet, which only the place of the network needs
+
     changed = {setting.link: setting for setting in net.settings}
-    now = {f"{one.intf1.node.name}-{one.intf2.node.name}": condition for one, condition in net._stated.items()}
-    told = {link: str(condition) for link, condition in now.items() if str(condition) != "no condition"}
+    now = {f"{one.intf1.node.name}-{one.intf2.node.name}": shaping.of(one) for one in net.changed}
+    cell = {link: str(condition) for link, condition in now.items() if str(condition) != "no condition"}
     pings = [setting.ping for setting in changed.values() if setting.ping and setting.ping.rtt_ms]
     return {
-        "experiment": name, "cell": told, "index": index, "tool": None, "status": "ok", "error": None, "metrics": {}, "raw": [],
+        "experiment": name, "cell": cell, "index": index, "tool": None, "status": "ok", "error": None, "metrics": {}, "raw": [],
         "condition": {"rtt_ms": round(1000 * sum(each.rtt for each in now.values()), 6)}, "wall_s": None, "facts": {},
-        "verified_rtt_ms": pings[-1].rtt_ms.min if told and pings and pings[-1].rtt_ms else None,
+        "verified_rtt_ms": pings[-1].rtt_ms.min if cell and pings and pings[-1].rtt_ms else None,
     }  # fmt: skip
 
 

@@ -52,7 +52,8 @@ class Wish:
 
 def of_session(config: pytest.Config) -> Wish:
     """The session's. Raises LabError."""
-    wish = Wish(config.getoption(CLOCK), config.getoption(TDF))
+    tdf = config.getoption(TDF)
+    wish = Wish(config.getoption(CLOCK) or ("virtual" if tdf else None), tdf)
     wish.check()
     return wish
 
@@ -64,7 +65,7 @@ def of_item(item: pytest.Item) -> Wish:
     if clock is None and tdf is None:
         return session
     if clock is None:
-        clock = session.clock if session.clock != "real" else "virtual"
+        clock = "virtual"  # on the real one there is no TDF
     elif tdf is None and clock != "real":
         tdf = session.tdf
     wish = Wish(clock, tdf)

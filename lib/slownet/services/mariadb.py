@@ -7,12 +7,16 @@ import pwd
 import shutil
 import socket
 from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 from slownet.errors import ServiceError
 from slownet.services.service import Service
-from slownet.tools.process import Host
+from slownet.tools.process import Host, wait_until
 from slownet.tools.tool import run
+
+LOOK_S = 0.05
+"""Between two questions to a server that is waited for: each is a program."""
 
 TEMPLATE = Path("/var/lib/slownet/wordpress/mariadb")
 """The data directory with the WordPress site, made by ``lab/provision``."""
@@ -43,6 +47,30 @@ QUICK_START = (
 )
 
 
+@dataclass(frozen=True)
+class Replication:
+    """What a server needs to be a primary or a replica.
+
+    ``server_id`` is its own among those that replicate from each other. Transactions are logged with their GTID, rows as
+    they are; a commit that waits for a replica does so before others can read it (AFTER_SYNC: what they have read cannot
+    be lost).
+    """
+
+    server_id: int
+
+    @property
+    def options(self) -> tuple[str, ...]:
+        """Options of ``mariadbd``."""
+        return (
+            f"--server-id={self.server_id}",
+            "--log-bin=binlog",
+            "--binlog-format=ROW",
+            "--gtid-strict-mode=1",
+            "--rpl-semi-sync-master-wait-point=AFTER_SYNC",
+            "--slave-net-timeout=60",
+        )
+
+
 class MariaDB(Service):
     """A MariaDB server on all of the host's addresses, port 3306; everything else is the default.
 
@@ -52,6 +80,8 @@ class MariaDB(Service):
         The data directory that is copied; it is never written to.
     options
         Further options of ``mariadbd``, for example ``["--max-connections=50"]``.
+    replication
+        Makes it ready to be a primary or a replica; see :meth:`follow`.
     """
 
     name = "mariadb"
@@ -63,10 +93,11 @@ class MariaDB(Service):
         *,
         template: str | Path = TEMPLATE,
         options: Sequence[str] = (),
+        replication: Replication | None = None,
     ) -> None:
         super().__init__(host, directory)
         self.template = Path(template)
-        self.options = tuple(options)
+        self.options = (*(replication.options if replication else ()), *options)
 
     @property
     def socket(self) -> Path:
@@ -113,26 +144,66 @@ class MariaDB(Service):
 
     def query(self, sql: str) -> list[list[str]]:
         """Runs one statement as root: rows of text. It goes through the Unix socket, never over a link."""
-        argv = [
-            "mariadb",
-            "--no-defaults",
-            "--skip-ssl",
-            "-uroot",
-            "-S",
-            str(self.socket),
-            "--batch",
-            "-N",
-            "-e",
-            sql,
-        ]
-        done = run(self.host, argv, timeout=self.deadline_s)
-        return [line.split("\t") for line in done.stdout.splitlines()]
+        return [line.split("\t") for line in self._ask(sql, "-N").splitlines()]
+
+    def _ask(self, sql: str, *options: str) -> str:
+        login = ["-uroot", "-S", str(self.socket)]
+        argv = ["mariadb", "--no-defaults", "--skip-ssl", *login, "--batch", *options, "-e", sql]
+        return run(self.host, argv, timeout=self.deadline_s).stdout
 
     def questions(self) -> int:
         """How many statements clients have sent since the start, without those of this method."""
         rows = self.query("SHOW GLOBAL STATUS WHERE Variable_name IN ('Questions', 'Com_show_status')")
         counts = {name: int(count) for name, count in rows}
         return counts["Questions"] - counts["Com_show_status"]
+
+    # ---- replication ----
+
+    def set_global(self, name: str, value: bool) -> None:
+        """Switches one of the server's variables."""
+        self.query(f"SET GLOBAL {name} = {int(value)}")
+
+    def status(self, name: str) -> str:
+        """One of the server's status variables. Raises ServiceError when it has none of that name."""
+        rows = self.query(f"SHOW GLOBAL STATUS LIKE '{name}'")
+        if len(rows) != 1:
+            raise self.error(f"{self.name} has no status variable {name}")
+        return rows[0][1]
+
+    def position(self) -> str:
+        """The GTID of the last transaction in its own log, ``"0-1-7"``. Raises ServiceError without one."""
+        ((position,),) = self.query("SELECT @@gtid_binlog_pos")
+        if not position:
+            raise self.error(f"{self.name} has logged no transaction")
+        return position
+
+    def follow(self, primary: MariaDB, account: str, password: str) -> None:
+        """Replicates from a primary over the network, from its first transaction on."""
+        place = f"MASTER_HOST='{primary.host.IP()}', MASTER_USER='{account}', MASTER_PASSWORD='{password}'"
+        ways = "MASTER_USE_GTID=slave_pos, MASTER_SSL=0, MASTER_CONNECT_RETRY=1"
+        self.query(f"CHANGE MASTER TO {place}, {ways}; START SLAVE")
+
+    def replication(self) -> dict[str, str]:
+        """What the replica says about itself (SHOW SLAVE STATUS), by the server's names; empty when it is none."""
+        pairs = (line.partition(":") for line in self._ask("SHOW SLAVE STATUS\\G").splitlines())
+        return {name.strip(): value.strip() for name, _, value in pairs}
+
+    def wait_for_replication(self, seconds: float) -> None:
+        """Returns when both of the replica's threads run. Raises ServiceError with the error that the replica names."""
+
+        def runs() -> bool:
+            said = self.replication()
+            return said.get("Slave_IO_Running") == said.get("Slave_SQL_Running") == "Yes"
+
+        if not wait_until(runs, seconds, LOOK_S):
+            said = self.replication()
+            why = said.get("Last_IO_Error") or said.get("Last_SQL_Error") or said.get("Slave_IO_State") or "it is no replica"
+            raise self.error(f"{self.name} does not replicate after {seconds:g} s: {why}")
+
+    def wait_for(self, position: str, seconds: float) -> None:
+        """Returns when the replica has applied a transaction. Raises ServiceError when it does not."""
+        if self.query(f"SELECT MASTER_GTID_WAIT('{position}', {seconds:g})") != [["0"]]:
+            raise self.error(f"{self.name} has not applied transaction {position} after {seconds:g} s")
 
 
 def copy_sparse(source: Path, target: Path) -> None:

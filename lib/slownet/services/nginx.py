@@ -22,12 +22,18 @@ class Nginx(Service):
         The document root.
     php
         The Unix socket of a FastCGI server for ``*.php``; without it the files are served as they are.
+    directives
+        Further lines of the ``http`` block, such as ``keepalive_requests 100000``.
     """
 
     name = "nginx"
 
-    def __init__(self, host: Host, directory: str | Path, *, root: str | Path, php: str | Path | None = None) -> None:
+    def __init__(
+        self, host: Host, directory: str | Path, *, root: str | Path, php: str | Path | None = None,
+        directives: Sequence[str] = (),
+    ) -> None:  # fmt: skip
         super().__init__(host, directory)
+        self.directives = tuple(directives)
         self.root = Path(root)
         self.php = php
 
@@ -62,6 +68,7 @@ class Nginx(Service):
             "    include /etc/nginx/mime.types;\n"
             "    access_log off;\n"
             f"{temporary}"
+            f"{''.join(f'    {each};' + chr(10) for each in self.directives)}"
             "    server {\n"
             "        listen 80;\n"
             f"        listen unix:{self.socket};\n"

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 import signal
 import subprocess
 import tempfile
+import threading
 import time
-from collections.abc import Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from types import TracebackType
 from typing import IO, ClassVar, Self
@@ -163,6 +165,28 @@ class Service:
             if state is not None:
                 shutil.rmtree(state)
 
+    @contextmanager
+    def stalls(self, after: float, seconds: float) -> Iterator[None]:
+        """While it is entered, the server with all its processes is stopped (SIGSTOP) once, ``after`` so many seconds from
+        now, and continued (SIGCONT) after ``seconds`` more, or when the context ends."""
+        process, ended = self._process, threading.Event()
+        if process is None:
+            raise ServiceError(f"{self.name} is not started", f"host '{self.host.name}'", "call start() first")
+
+        def stall() -> None:
+            if not ended.wait(after):
+                _tell(process, signal.SIGSTOP)
+                ended.wait(seconds)
+                _tell(process, signal.SIGCONT)
+
+        thread = threading.Thread(target=stall, daemon=True)
+        thread.start()
+        try:
+            yield
+        finally:
+            ended.set()
+            thread.join()
+
     def __enter__(self) -> Self:
         return self.start()
 
@@ -172,6 +196,11 @@ class Service:
     def error(self, what: str) -> ServiceError:
         """A failure of this service, with the last lines of its log."""
         return ServiceError(what, f"host '{self.host.name}'", f"its log is {self.log}", log=tail(self.log))
+
+
+def _tell(process: subprocess.Popen[bytes], number: int) -> None:
+    with suppress(ProcessLookupError):
+        os.killpg(process.pid, number)
 
 
 def tail(path: Path, lines: int = LOG_LINES) -> str:

@@ -98,7 +98,7 @@ class Ab(Metrics):
         return sd
 
     def metrics(self) -> dict[str, Metric]:
-        """``time_per_request_ms``, with the single times where they are known, and ``requests_per_second``.
+        """``time_per_request_ms``, with the single times where they are known, ``requests_per_second`` and ``time_p99_ms``.
 
         The rate's deviation follows from the time's (delta method); a run that took no time has no rate.
         """
@@ -107,6 +107,8 @@ class Ab(Metrics):
         if math.isfinite(self.requests_per_second) and mean > 0:
             rate = self.requests_per_second
             metrics["requests_per_second"] = metric(rate, rate * sd / mean, self.complete)
+        if 99 in self.percentiles_ms:
+            metrics["time_p99_ms"] = metric(self.percentiles_ms[99], 0.0, self.complete)
         return metrics
 
     def facts(self) -> dict[str, int]:

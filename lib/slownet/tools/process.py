@@ -66,11 +66,11 @@ def _group_lives(group: int) -> bool:
     return True
 
 
-def wait_until(condition: Callable[[], bool], seconds: float) -> bool:
+def wait_until(condition: Callable[[], bool], seconds: float, every: float = POLL_S) -> bool:
     """Polls a condition until it holds (True) or the seconds are over (False)."""
     deadline = time.monotonic() + seconds
     while not condition():
         if time.monotonic() > deadline:
             return False
-        time.sleep(POLL_S)
+        time.sleep(every)
     return True

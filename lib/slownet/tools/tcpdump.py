@@ -11,7 +11,7 @@ from pathlib import Path
 
 from slownet.errors import ToolError
 from slownet.tools.process import POLL_S, Host, end, environment, wait_until
-from slownet.tools.tool import ENDING, missing
+from slownet.tools.tool import ENDING, missing, not_found
 
 _CAPTURED = re.compile(r"^(\d+) packets? captured$", re.MULTILINE)
 _DROPPED = re.compile(r"^(\d+) packets? dropped by kernel$", re.MULTILINE)
@@ -38,7 +38,7 @@ class Dump:
                 return
         self._process.wait()
         said = self._said.decode(errors="replace").strip()
-        if "No such file or directory" in said and said.startswith("mnexec"):
+        if not_found("tcpdump", said):
             raise missing("tcpdump", f"host '{self._host.name}'", said)
         raise ToolError(f"tcpdump does not listen: {(said.splitlines() or ['it said nothing'])[-1]}", self._where, raw=said)
 

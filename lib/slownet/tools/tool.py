@@ -7,7 +7,8 @@ import shlex
 import signal
 import subprocess
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 
 from slownet.errors import ToolError
@@ -51,8 +52,17 @@ def run(host: Host, argv: Sequence[str], timeout: float = 600.0, check: bool = T
     ToolError
         The program is missing, takes too long, or fails while ``check`` is true; ``.raw`` is what it printed.
     """
+    with running(host, argv) as wait:
+        return wait(timeout, check)
+
+
+@contextmanager
+def running(host: Host, argv: Sequence[str]) -> Iterator[Callable[[float, bool], Completed]]:
+    """A program beside others: gives a function (timeout, check) that waits for its end as :func:`run` does.
+
+    Whatever is still running at the end of the block is ended. Raises ToolError.
+    """
     argv = tuple(argv)
-    where = f"host '{host.name}'"
     begun = time.monotonic()
     try:
         process = host.popen(
@@ -63,30 +73,40 @@ def run(host: Host, argv: Sequence[str], timeout: float = 600.0, check: bool = T
             env=environment(),
         )
     except FileNotFoundError as error:
-        raise missing(argv[0], where) from error
+        raise missing(argv[0], f"host '{host.name}'") from error
+
+    def wait(timeout: float, check: bool) -> Completed:
+        done = _completed(process, argv, f"host '{host.name}'", timeout, begun)
+        return _checked(done, f"host '{host.name}'", check)
+
+    try:
+        yield wait
+    finally:
+        if process.returncode is None:
+            end(process, ENDING)
+        for stream in (process.stdout, process.stderr):
+            if stream:
+                stream.close()
+
+
+def _completed(process: subprocess.Popen[bytes], argv: tuple[str, ...], where: str, timeout: float, begun: float) -> Completed:
     try:
         out, err = process.communicate(timeout=timeout)
     except subprocess.TimeoutExpired as error:
         end(process, ENDING)
         out, err = process.communicate()
         raw = (out + err).decode(errors="replace")
-        raise ToolError(
-            f"{argv[0]} did not end within {timeout:g} s", where, f"command: {shlex.join(argv)}", raw=raw
-        ) from error
-    except BaseException:
-        end(process, ENDING)
-        raise
-    done = Completed(
-        argv,
-        out.decode(errors="replace"),
-        err.decode(errors="replace"),
-        process.returncode,
-        time.monotonic() - begun,
-    )
-    if done.status and _not_found(argv[0], done.stderr):
-        raise missing(argv[0], where, done.raw)
+        what = f"{argv[0]} did not end within {timeout:g} s"
+        raise ToolError(what, where, f"command: {shlex.join(argv)}", raw=raw) from error
+    seconds = time.monotonic() - begun
+    return Completed(argv, out.decode(errors="replace"), err.decode(errors="replace"), process.returncode, seconds)
+
+
+def _checked(done: Completed, where: str, check: bool) -> Completed:
+    if done.status and not_found(done.argv[0], done.stderr):
+        raise missing(done.argv[0], where, done.raw)
     if done.status and check:
-        raise ToolError(f"{argv[0]} ended with status {done.status}: {why(done)}", where, raw=done.raw)
+        raise ToolError(f"{done.argv[0]} ended with status {done.status}: {why(done)}", where, raw=done.raw)
     return done
 
 
@@ -96,7 +116,8 @@ def missing(program: str, where: str, raw: str = "") -> ToolError:
     return ToolError(f"{program} is not installed", where, f"apt-get install {package}", raw=raw)
 
 
-def _not_found(program: str, stderr: str) -> bool:
+def not_found(program: str, stderr: str) -> bool:
+    """Whether this is all that whoever should have started a program has to say: there is none of that name."""
     # Who starts the program says so: mnexec "ab: No such file...", ip netns 'exec of "ab" failed: No such file...'.
     pattern = rf"(^|[\s'\"]){re.escape(program)}['\"]?( failed)?: No such file or directory$"
     return re.search(pattern, stderr.strip()) is not None and len(stderr.strip().splitlines()) == 1

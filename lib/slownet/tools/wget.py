@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from slownet.errors import ToolError
+from slownet.measured import Metrics
 from slownet.tools.numbers import Metric, metric, sample_sd
 from slownet.tools.process import Host
 from slownet.tools.tool import Completed, run
@@ -16,6 +17,8 @@ MIB = 1 << 20
 """What ``wget`` means by an M: its "13.5 MB/s" are 13.5 MiB/s."""
 ROW_BYTES = 3 * MIB
 """A line of ``--progress=dot:mega``: 48 dots of 64 KiB."""
+CLOCK_DIGITS = 4
+"""A tenth of a millisecond: how often programs read the clock, and what that costs where the CPU is free, varies below."""
 _UNITS = {"": 1, "K": 1 << 10, "M": MIB, "G": 1 << 30}
 _ROW = re.compile(r"^ *\d+K [., ]+ (?: *\d+%)? +([\d.]+)([KMG]?)[ =]")
 _SAVED = re.compile(r"^\S+ \S+ \(([\d.]+|--\.-) ([KMG]?)B/s\) - .* saved \[(\d+)(?:/(\d+))?\]$", re.MULTILINE)
@@ -24,7 +27,7 @@ _FAILED = re.compile(r"^.*(?:failed: .*|unable to .*)$", re.MULTILINE)
 
 
 @dataclass(frozen=True)
-class Wget:
+class Wget(Metrics):
     """What ``wget`` printed, and the ``seconds`` that it took on the clock of where it ran.
 
     ``reported`` is the rate in ``wget``'s own three digits, ``rows`` the rates of each 3 MiB (of whole lines); all in bytes
@@ -78,7 +81,7 @@ def wget(host: Host, url: str, timeout: float = 100_000.0) -> Wget:
     done = run(host, argv, timeout=timeout, check=False)
     if done.status:
         raise ToolError(_why(done), f"host '{host.name}', {url}", raw=done.raw)
-    return parse(done.stderr, done.argv, done.seconds)
+    return parse(done.stderr, done.argv, round(done.seconds, CLOCK_DIGITS))
 
 
 def parse(text: str, command: Sequence[str] = ("wget",), seconds: float | None = None) -> Wget:

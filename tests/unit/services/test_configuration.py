@@ -13,7 +13,7 @@ from slownet import owner
 from slownet.errors import ServiceError
 from slownet.services import mariadb as mariadb_module
 from slownet.services.cured import CURES, OBJECT_CACHE, CuredSite
-from slownet.services.mariadb import MariaDB, copy_sparse
+from slownet.services.mariadb import MariaDB, Replication, copy_sparse
 from slownet.services.memcached import Memcached
 from slownet.services.nginx import Nginx
 from slownet.services.php_fpm import GET_VALUES, PhpFpm
@@ -119,6 +119,29 @@ def test_without_a_template_it_says_how_to_get_one(tmp_path: Path, monkeypatch: 
     with pytest.raises(ServiceError, match=r"^there is no prepared database, .*/none: run lab/provision"):
         MariaDB(DB, tmp_path, template=tmp_path / "none").start()
     assert list(owner.directory().iterdir()) == []
+
+
+def test_a_server_logs_its_transactions_only_when_it_is_to_be_replicated(tmp_path: Path):
+    alone, primary = MariaDB(DB, tmp_path), MariaDB(DB, tmp_path, replication=Replication(7), options=["--max-connections=5"])
+    for service in (alone, primary):
+        service._state = tmp_path
+    assert not any("log-bin" in word or "server-id" in word for word in alone.command())
+    argv = list(primary.command())
+    assert {"--server-id=7", "--log-bin=binlog", "--gtid-strict-mode=1", "--binlog-format=ROW"} <= set(argv)
+    assert argv[-1] == "--max-connections=5"
+
+
+def test_a_replicas_status_is_read_by_name(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    replica = MariaDB(DB, tmp_path, replication=Replication(2))
+    text = (Path(__file__).parent / "data" / "slave-status.txt").read_text()
+    monkeypatch.setattr(replica, "_ask", lambda sql, *options: text)
+    said = replica.replication()
+    assert (said["Slave_IO_Running"], said["Slave_SQL_Running"], said["Using_Gtid"]) == ("Yes", "Yes", "Slave_Pos")
+    assert said["Last_IO_Error"] == ""
+    replica.wait_for_replication(1)
+    monkeypatch.setattr(replica, "_ask", lambda sql, *options: "")
+    with pytest.raises(ServiceError, match=r"^mariadb does not replicate after 0 s: it is no replica, host 'db'"):
+        replica.wait_for_replication(0)
 
 
 # ---- what counts as an answer ----

@@ -258,3 +258,30 @@ def test_the_tail_of_a_log_leaves_blank_lines_out(tmp_path: Path):
     assert tail(log) == ""
     log.write_bytes(b"\n".join([b"one", b"", b"two \xff", b"   ", b"three", b""]))
     assert tail(log, lines=2) == "two \N{REPLACEMENT CHARACTER}\nthree"
+
+
+def state_of(pid: int) -> str:
+    return Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()[0]
+
+
+def eventually(condition) -> bool:
+    deadline = time.monotonic() + 10
+    while not condition() and time.monotonic() < deadline:
+        time.sleep(0.01)
+    return condition()
+
+
+def test_a_stalled_server_stands_still_and_goes_on(tmp_path: Path):
+    with Greeter(tmp_path) as service:
+        pid = service._process.pid
+        with service.stalls(after=0.0, seconds=60):
+            assert eventually(lambda: state_of(pid) == "T")
+        assert eventually(lambda: state_of(pid) != "T")  # the end of the context ends the stall
+        with service.stalls(after=60, seconds=60):
+            assert state_of(pid) != "T"
+        assert service.answers()
+
+
+def test_only_a_running_server_can_be_stalled(tmp_path: Path):
+    with pytest.raises(ServiceError, match="greeter is not started"), Greeter(tmp_path).stalls(0, 1):
+        pass

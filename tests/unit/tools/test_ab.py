@@ -103,7 +103,7 @@ def test_raw_holds_the_report_and_the_times_and_is_read_again():
 def test_a_run_that_took_no_time_has_no_rate():
     text = (DATA / "ab-100.txt").read_text()
     text = text.replace("5777.01 [#/sec]", "inf [#/sec]").replace("0.173 [ms]", "0.000 [ms]")
-    assert parse(text).metrics().keys() == {"time_per_request_ms"}
+    assert parse(text).metrics().keys() == {"time_per_request_ms", "time_p99_ms"}
 
 
 def test_responses_of_another_length_are_a_problem():

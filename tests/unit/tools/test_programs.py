@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from slownet.errors import ToolError
-from slownet.tools import delayed_ack, exchange, php_page, pipeline
+from slownet.tools import delayed_ack, exchange, php_page, pipeline, replication
 
 DATA = Path(__file__).parent / "data"
 PARSERS = {
@@ -65,6 +65,38 @@ def test_a_copy_is_timed_in_lots_and_its_second_half_is_steady():
     assert metrics["steady_row_ms"]["n"] == 15
     assert metrics["steady_row_ms"]["mean"] == pytest.approx(sum(record.times_ms[15:]) / 1500)
     assert metrics["rows_per_second"]["mean"] == pytest.approx(1000 / metrics["row_ms"]["mean"])
+
+
+COMMITS = (DATA / "replication-commits.txt").read_text()
+
+
+def test_commits_are_told_apart_from_their_lag():
+    record = replication.parse(COMMITS)
+    assert record.commit_ms[0] == pytest.approx((89378816 - 89363968) / 1e6)
+    assert record.lag_ms[0] == pytest.approx((89436928 - 89363968) / 1e6)
+    assert record.stale_ms[0] == pytest.approx((89436928 - 89378816) / 1e6)
+    metrics = record.metrics()
+    assert metrics["lag_max_ms"]["mean"] == max(record.lag_ms)
+    assert metrics["lag_last_ms"]["mean"] == record.lag_ms[-1]
+    assert record.facts() == {"commits": 5}
+
+
+def test_a_row_that_is_read_before_its_writer_is_told_is_not_stale():
+    text = '{"began_ns": [0, 10], "answered_ns": [10000000, 10]}\n{"applied_ns": [5000000, 20]}\n'
+    assert replication.parse(text).stale_ms == (0.0, 1e-05)
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        (COMMITS.splitlines()[0], "no applied_ns in the line 'nothing'"),
+        ("Killed\n", "no began_ns and answered_ns in the line 'Killed'"),
+        (COMMITS.replace("[89436928, ", "["), "5 commits began, 5 were answered, 4 came to the replica"),
+    ],
+)
+def test_commits_that_do_not_add_up_are_shown(text: str, said: str):
+    with pytest.raises(ToolError, match=said):
+        replication.parse(text)
 
 
 @pytest.mark.parametrize("name", PARSERS)

@@ -145,6 +145,19 @@ def test_an_interrupted_caller_leaves_no_program_behind(monkeypatch: pytest.Monk
     process.stderr.close()
 
 
+def test_a_program_beside_another_is_waited_for_or_ended():
+    host = Here()
+    with tool.running(host, ["sh", "-c", "echo slow; sleep 0.05; echo done"]) as wait:
+        assert run(host, ["echo", "meanwhile"]).stdout == "meanwhile\n"
+        assert wait(10, True).stdout == "slow\ndone\n"
+    begun = time.monotonic()
+    with tool.running(host, ["sleep", "60"]):
+        pass
+    with pytest.raises(ToolError, match="cat ended with status 1"), tool.running(host, ["sleep", "60"]):
+        run(host, ["cat", "/nowhere/at-all", "/nowhere/else"])
+    assert time.monotonic() - begun < 30
+
+
 # ---- ab and ping on a host that prints captured text ----
 
 

@@ -1,0 +1,66 @@
+"""The question that the article on tc opens with: how does a replicated database take a slow link between its rooms?"""
+
+from slownet.claim import between, predicted, times
+from slownet.experiment import experiment
+from slownet.services.replication import Replicated
+from slownet.topologies import PrimaryReplicas
+
+COMMITS, BYTES, EVERY_MS = 100, 1000, 50
+# Who must have a commit before its writer is told: nobody, the replica far away, or that one or another next door.
+ACKNOWLEDGED_BY = {"asynchronous": (), "semi-synchronous": ("replica1",), "semi-synchronous-near": ("replica1", "replica2")}
+DELAYS = {"10ms": 10, "40ms": 40}
+LINKS = {
+    "none": {},
+    **{text: {"rtt": text} for text in DELAYS},
+    "lossy": {"rtt": "10ms", "loss": "5%", "seed": 1},
+    "narrow": {"rtt": "10ms", "rate": "100kbit"},
+}
+
+
+@experiment(topology=PrimaryReplicas, service=Replicated, vary={"mode": list(ACKNOWLEDGED_BY), "link": list(LINKS)})
+def replication(net, database, mode, link):
+    """What do a commit and its replica pay for delay, loss and a narrow link between them?"""
+    database.acknowledged_by(*ACKNOWLEDGED_BY[mode])
+    with net.link("replica1", "switch").set(**LINKS[link]):
+        return database.commits(count=COMMITS, size=BYTES, every_ms=EVERY_MS)
+
+
+def cell(mode, link):
+    return {"mode": mode, "link": link}
+
+
+def round_trips(metric, mode, k, delay_ms):
+    """The time without a delay and k round trips."""
+    return lambda run: run.at(cell(mode, "none")).summary(metric).mean + k * delay_ms
+
+
+def backlog(run):
+    """The last lag when commits come faster than the link carries them; what one takes is seen where the writer waits."""
+    on_the_link = run.at(cell("semi-synchronous", "narrow")).summary("lag_ms").mean - 5
+    return COMMITS * on_the_link - (COMMITS - 1) * EVERY_MS + 5
+
+
+replication.claims(
+    *(
+        predicted("commit_ms", cell("semi-synchronous", link), round_trips("commit_ms", "semi-synchronous", 1, ms), 0.05,
+                  "to the replica's log and back: 1 round trip")
+        for link, ms in DELAYS.items()
+    ),
+    *(
+        predicted("lag_ms", cell("asynchronous", link), round_trips("lag_ms", "asynchronous", 0.5, ms), 0.05,
+                  "the log is sent unasked: half a round trip")
+        for link, ms in DELAYS.items()
+    ),
+    *(between("commit_ms", cell("asynchronous", link), most=5, because="nobody is waited for") for link in LINKS),
+    *(between("commit_ms", cell("semi-synchronous-near", link), most=5, because="the near replica answers") for link in LINKS),
+    *(
+        between("stale_ms", cell("semi-synchronous", link), most=1, because="AFTER_SYNC: read before the writer is told")
+        for link in LINKS
+    ),
+    between("commit_max_ms", cell("semi-synchronous", "lossy"), least=200, because="TCP's least retransmission timeout"),
+    times("commit_ms", cell("semi-synchronous", "lossy"), cell("semi-synchronous", "10ms"), least=1.5, because="5 % are lost"),
+    # 100 kbit/s carry less than 20 commits of 1 kB a second.
+    predicted("lag_last_ms", cell("asynchronous", "narrow"), backlog, 0.05, "the backlog grows with every commit"),
+    times("lag_last_ms", cell("semi-synchronous", "narrow"), cell("asynchronous", "narrow"), most=0.1,
+          because="the wait slows the writer to what the link carries"),
+)  # fmt: skip

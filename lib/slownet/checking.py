@@ -1,0 +1,176 @@
+"""`slownet check`: runs hypothesis files and marks their predictions, or makes a teacher's key of them."""
+
+from __future__ import annotations
+
+import datetime
+import hashlib
+import json
+import sys
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from rich.console import Console
+
+from slownet import hypothesis
+from slownet import run as runs
+from slownet.claim import REFUTED, SUPPORTED, Judgement, interval
+from slownet.errors import ExperimentError, SlownetError
+from slownet.hypothesis import Hypothesis, Prediction
+from slownet.lab.place import Interrupts, Place
+from slownet.report import table
+from slownet.report.view import clock_line
+from slownet.result import RunData
+from slownet.running import Follower
+from slownet.sampling import Rule
+from slownet.stats import Summary
+
+MARKS = {SUPPORTED: "right", REFUTED: "wrong"}
+UNDECIDED = "undecided"
+RECORD = "prediction.json"
+Ask = Callable[[str], str]
+
+
+@dataclass(frozen=True)
+class Checked:
+    """A hypothesis, its predictions with all numbers filled in, and the run that they were compared with."""
+
+    hypothesis: Hypothesis
+    predictions: tuple[Prediction, ...]
+    run: RunData
+
+    @property
+    def marks(self) -> list[str]:
+        """ "right", "wrong" or "undecided", a prediction each."""
+        return [MARKS.get(each.verdict, UNDECIDED) for each in self.run.claims]
+
+    @property
+    def judged(self) -> Iterable[tuple[Prediction, Prediction, Judgement]]:
+        """Each prediction as the file has it, as it was made, and what became of it."""
+        return zip(self.hypothesis.predictions, self.predictions, self.run.claims, strict=True)
+
+
+def check(files: Sequence[Path], place: Place, root: Path, ask: Ask | None, rule: Rule, as_json: bool) -> int:
+    """Runs the files, marks each prediction and prints that; returns the exit status, 0 if all are right.
+
+    ask: answers a question about a prediction that is left open; without one it is an error. Raises SlownetError.
+    """
+    read = [hypothesis.read(each) for each in files]
+    predictions = [tuple(_answered(each, ask) for each in one.predictions) for one in read]
+    done = _run(read, predictions, place, root, rule)
+    if as_json:
+        shown = [
+            {**each.run.to_json(), "marks": [MARKS.get(one.verdict, UNDECIDED) for one in each.run.claims]} for each in done
+        ]
+        print(json.dumps({"runs": shown}))
+    else:
+        for each in done:
+            _show(each)
+    return runs.status([each.run for each in done])
+
+
+def key(files: Sequence[Path], place: Place, root: Path, rule: Rule, path: Path) -> int:
+    """Runs the files and writes what was measured where a prediction is asked for, as Markdown; returns the exit status."""
+    read = [hypothesis.read(each) for each in files]
+    placeholders = [tuple(each.filled(dict.fromkeys(each.open, 1.0)) for each in one.predictions) for one in read]
+    done = _run(read, placeholders, place, root, rule)
+    failed = [each.run for each in done if each.run.failed]
+    for run in failed:
+        print(f"slownet: {run.experiment}: {run.failed[0].error}", file=sys.stderr)
+    if failed:
+        return 1
+    path.write_text(as_markdown(done), encoding="utf-8")
+    return 0
+
+
+def as_markdown(done: Sequence[Checked]) -> str:
+    """The teacher's key: each exercise with what was measured."""
+    lines = ["# Answers", "", "Measured by `slownet check --key`; do not edit.", ""]
+    for each in done:
+        lines += [f"## {each.hypothesis.path.name}", "", each.hypothesis.question, ""]
+        for asked, _, judgement in each.judged:
+            said = asked.text.rstrip(".:")
+            if asked.open:
+                lines.append(f"- {said}: **{', '.join(asked.open)} = {_measured(judgement)}**")
+            else:
+                lines.append(f"- {said}: {judgement.verdict} ({judgement.text})")
+        lines += ["", *(f"    {line}" for line in _cells(each.run)), "", f"On the {clock_line(each.run)}.", ""]
+    return "\n".join(lines)
+
+
+def _run(
+    read: Sequence[Hypothesis], predictions: Sequence[tuple[Prediction, ...]], place: Place, root: Path, rule: Rule
+) -> list[Checked]:
+    made = [replace(one, predictions=each) for one, each in zip(read, predictions, strict=True)]
+    experiments = [one.experiment() for one in made]
+    names = [one.name for one in read]
+    twice = next((name for name in names if names.count(name) > 1), None)
+    if twice:
+        raise ExperimentError(f"two of the files are called {twice}", fix="give them different names")
+    plans = []
+    for one, experiment in zip(made, experiments, strict=True):
+        plan = runs.plan(str(one.path), place, root, {}, rule)
+        plan.experiment = experiment
+        plan.facts["predictions"] = _record(one, plan.directory)
+        plans.append(plan)
+    with Interrupts(place) as interrupts, Follower(plans) as follower:
+        try:
+            done = runs.execute(plans, place, follower)
+        except SlownetError:
+            if interrupts.received:
+                raise KeyboardInterrupt from None
+            raise
+    return [Checked(*each) for each in zip(read, predictions, done, strict=True)]
+
+
+def _record(one: Hypothesis, directory: Path) -> list[dict[str, Any]]:
+    """Puts down what was predicted, and when, before anything is measured."""
+    shown = [{"claim": each.kind, **each.fields, "says": each.says} for each in one.predictions]
+    now = datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds")
+    digest = hashlib.sha256(one.path.read_bytes()).hexdigest()
+    whole = {"predicted": now, "file": str(one.path), "sha256": digest, "predictions": shown}
+    with open(directory / RECORD, "x", encoding="utf-8") as file:
+        json.dump(whole, file, indent=1)
+    return shown
+
+
+def _answered(prediction: Prediction, ask: Ask | None) -> Prediction:
+    """The prediction with its open fields asked for. Raises ExperimentError."""
+    if not prediction.open or ask is None:
+        prediction.claim()
+        return prediction
+    return prediction.filled({name: _number(name, prediction.text, ask) for name in prediction.open})
+
+
+def _number(name: str, text: str, ask: Ask) -> float:
+    try:
+        answer = ask(f"{text}\n  {name} = ").strip()
+    except EOFError as error:
+        raise ExperimentError("no answer", where=name, fix="predict a number such as 4") from error
+    try:
+        return float(answer)
+    except ValueError as error:
+        raise ExperimentError(f"'{answer}' is no number", where=name, fix="predict a number such as 4") from error
+
+
+def _show(done: Checked) -> None:
+    console = Console(width=None if sys.stdout.isatty() else 160)
+    console.print(table.show(done.run))
+    for number, ((_, made, judgement), mark) in enumerate(zip(done.judged, done.marks, strict=True), 1):
+        console.print(f"prediction {number} is {mark}: {made.text}", highlight=False, soft_wrap=True, markup=False)
+        console.print(f"  {judgement.text}", highlight=False, soft_wrap=True, markup=False)
+    console.print(f"[dim]records[/] {done.run.directory}\n", highlight=False, soft_wrap=True)
+
+
+def _measured(judgement: Judgement) -> str:
+    if judgement.measured is None:
+        return judgement.text
+    low, high = (judgement.measured if each is None else each for each in (judgement.low, judgement.high))
+    return interval(Summary(judgement.measured, low, high, 1))
+
+
+def _cells(run: RunData) -> Iterable[str]:
+    for cell in run.cells:
+        found: Mapping[str, Summary] = cell.metrics
+        yield f"{cell.title}: " + ", ".join(f"{name} {interval(each, 3)}" for name, each in found.items())

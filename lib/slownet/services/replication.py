@@ -1,0 +1,108 @@
+"""MariaDB replicated over hosts: a primary, its replicas, and who has to acknowledge a commit."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from contextlib import ExitStack
+from pathlib import Path
+from types import TracebackType
+from typing import Protocol, Self
+
+from slownet.errors import ServiceError
+from slownet.programs.replication import TABLE
+from slownet.services.mariadb import LOOK_S, MariaDB, Replication
+from slownet.tools.process import Host, wait_until
+from slownet.tools.replication import Commits, commits
+
+ACCOUNT, PASSWORD = "replica", "replica"
+CAUGHT_UP_S = 20.0
+CREATE = f"CREATE OR REPLACE TABLE wordpress.{TABLE} (id INT AUTO_INCREMENT PRIMARY KEY, payload TEXT NOT NULL)"
+
+
+class Net(Protocol):
+    """What the servers need of a network: hosts by their names."""
+
+    def __getitem__(self, name: str) -> Host: ...
+
+
+class Replicated:
+    """A primary on ``net["primary"]`` and a replica on each host named; they come up with the same data.
+
+    Parameters
+    ----------
+    net, directory
+        The network, and the run directory.
+    replicas
+        Their hosts' names.
+    """
+
+    def __init__(self, net: Net, directory: str | Path, replicas: Sequence[str] = ("replica1", "replica2")) -> None:
+        self.client = net["client"]
+        self.primary = MariaDB(net["primary"], directory, replication=Replication(server_id=1))
+        hosts = enumerate(map(net.__getitem__, replicas), start=2)
+        self.replicas = [MariaDB(host, directory, replication=Replication(server_id=number)) for number, host in hosts]
+        self._running = ExitStack()
+
+    def acknowledged_by(self, *names: str) -> None:
+        """Commits wait for one of these replicas (semi-synchronous); with none named for nobody (asynchronous).
+
+        Raises
+        ------
+        ServiceError
+            The replicas do not come back, or the primary does not count them.
+        """
+        known = [replica.host.name for replica in self.replicas]
+        if unknown := set(names) - set(known):
+            raise ServiceError(f"no replica '{min(unknown)}'", fix=f"there are {', '.join(known)}")
+        self.primary.set_global("rpl_semi_sync_master_enabled", bool(names))
+        for replica in self.replicas:
+            replica.query("STOP SLAVE IO_THREAD")
+            replica.set_global("rpl_semi_sync_slave_enabled", replica.host.name in names)
+            replica.query("START SLAVE IO_THREAD")
+        for replica in self.replicas:
+            replica.wait_for_replication(CAUGHT_UP_S)
+        if not wait_until(lambda: self.primary.status("Rpl_semi_sync_master_clients") == str(len(names)), CAUGHT_UP_S, LOOK_S):
+            counted = self.primary.status("Rpl_semi_sync_master_clients")
+            raise self.primary.error(f"the primary counts {counted} semi-synchronous replicas instead of {len(names)}")
+
+    def commits(self, *, watched: int = 0, **how: float) -> Commits:
+        """Commits from the client, each waited for on one replica; ``how`` as in `tools.replication.commits`.
+
+        Raises
+        ------
+        ServiceError
+            A commit of a semi-synchronous primary went without its acknowledgement.
+        ToolError
+            The writer or the watcher failed.
+        """
+        self.primary.query(CREATE)
+        replica = self.replicas[watched]
+        position = self.primary.position()
+        for each in self.replicas:
+            each.wait_for(position, CAUGHT_UP_S)
+        alone = int(self.primary.status("Rpl_semi_sync_master_no_tx"))
+        record = commits(self.client, self.primary.host.IP(), replica.host, replica.socket, position, **how)  # type: ignore[arg-type]
+        alone = int(self.primary.status("Rpl_semi_sync_master_no_tx")) - alone
+        if alone and self.primary.query("SELECT @@rpl_semi_sync_master_enabled") == [["1"]]:
+            raise self.primary.error(f"{alone} commits were not acknowledged in time by a replica")
+        return record
+
+    def __enter__(self) -> Self:
+        with ExitStack() as stack:
+            servers = (self.primary, *self.replicas)
+            for server in servers:
+                stack.callback(server.stop)
+                server.launch()
+            for server in servers:
+                server.wait()
+            self.primary.query(f"CREATE USER {ACCOUNT}@'%' IDENTIFIED BY '{PASSWORD}'")
+            self.primary.query(f"GRANT REPLICATION SLAVE ON *.* TO {ACCOUNT}@'%'")
+            for replica in self.replicas:
+                replica.follow(self.primary, ACCOUNT, PASSWORD)
+            for replica in self.replicas:
+                replica.wait_for_replication(CAUGHT_UP_S)
+            self._running = stack.pop_all()
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+        self._running.close()

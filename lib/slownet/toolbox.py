@@ -1,0 +1,80 @@
+"""Tools and services by the names that hypothesis files call them; one line here makes another one known to them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import AbstractContextManager, contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from slownet import owner
+from slownet.services.nginx import Nginx
+from slownet.services.wordpress import WordPress
+from slownet.tools.ab import ab
+from slownet.tools.iperf3 import iperf3
+from slownet.tools.ping import ping
+from slownet.tools.wget import wget
+from slownet.units import size
+
+
+@dataclass(frozen=True)
+class Named:
+    """A tool: the options that it takes besides `from`, its host, and how it is called with the network and the service."""
+
+    run: Callable[[Any, Any, Mapping[str, Any]], Any]
+    own: tuple[str, ...]
+    needs_service: bool = False
+
+    @property
+    def options(self) -> tuple[str, ...]:
+        return ("from", *self.own)
+
+
+@dataclass(frozen=True)
+class Page:
+    """What ``nginx`` serves."""
+
+    url: str
+
+
+@contextmanager
+def _page(net: Any, directory: Path, page: str) -> Iterator[Page]:
+    """A page of so many bytes on the host `web`, else `server`."""
+    host = net["web" if any(each.name == "web" for each in net.hosts) else "server"]
+    root = owner.directory() / "pages"
+    root.mkdir(exist_ok=True)
+    (root / "page.html").write_bytes(b"x" * size(page))
+    with Nginx(host, directory, root=root) as server:
+        yield Page(f"{server.url}page.html")
+
+
+def _ab(net: Any, service: Any, options: Mapping[str, Any]) -> Any:
+    given = {name: options[name] for name in ("requests", "concurrency") if name in options}
+    return ab(net[options.get("from", "client")], service.url, **given)
+
+
+def _ping(net: Any, service: Any, options: Mapping[str, Any]) -> Any:
+    given = {name: options[name] for name in ("count", "interval") if name in options}
+    return ping(net[options.get("from", "client")], net[options.get("to", "web")].IP(), **given)
+
+
+def _wget(net: Any, service: Any, options: Mapping[str, Any]) -> Any:
+    return wget(net[options.get("from", "client")], service.url)
+
+
+def _iperf3(net: Any, service: Any, options: Mapping[str, Any]) -> Any:
+    given = {name: options[name] for name in ("seconds", "congestion", "omit") if name in options}
+    return iperf3(net[options.get("from", "server")], net[options.get("to", "client")], **given)
+
+
+TOOLS: Mapping[str, Named] = {
+    "ab": Named(_ab, ("requests", "concurrency"), needs_service=True),
+    "ping": Named(_ping, ("to", "count", "interval")),
+    "wget": Named(_wget, (), needs_service=True),
+    "iperf3": Named(_iperf3, ("to", "seconds", "congestion", "omit")),
+}
+SERVICES: Mapping[str, Callable[[Any, Path, str], AbstractContextManager[Any]]] = {
+    "wordpress": lambda net, directory, page: WordPress(net, directory),
+    "nginx": _page,
+}

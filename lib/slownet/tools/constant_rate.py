@@ -1,0 +1,124 @@
+"""Load at a constant rate over HTTP, with both latencies of the same run: this project's own ``slownet.loader``."""
+
+from __future__ import annotations
+
+import json
+import shlex
+import sys
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+from urllib.parse import urlsplit
+
+from slownet.errors import ToolError
+from slownet.load import Schedule
+from slownet.measured import Metrics
+from slownet.tools.numbers import Metric, metric
+from slownet.tools.process import Host
+from slownet.tools.tool import run
+
+KINDS = ("corrected", "uncorrected")
+
+
+@dataclass(frozen=True)
+class ConstantRate(Metrics):
+    """What came of the load. ``corrected`` and ``uncorrected`` are as ``slownet.load.told`` tells a histogram, in seconds.
+
+    ``planned`` requests were due; ``answered`` well, ``failed`` (no connection, no answer, or none of 2xx), and
+    ``unanswered`` when patience ended.
+    """
+
+    command: tuple[str, ...]
+    raw: str
+    rate: float
+    planned: int
+    answered: int
+    failed: int
+    unanswered: int
+    seconds: float
+    corrected: Mapping[str, Any]
+    uncorrected: Mapping[str, Any]
+
+    @property
+    def answered_per_s(self) -> float:
+        """What the server managed."""
+        return self.answered / self.seconds
+
+    def metrics(self) -> dict[str, Metric]:
+        """``answered_per_s``, ``target_per_s``, and mean, percentiles and maximum of both latencies in seconds."""
+        found = {
+            "answered_per_s": metric(self.answered_per_s, 0.0, self.answered),
+            "target_per_s": metric(self.rate, 0.0, self.planned),
+        }
+        for kind in KINDS:
+            found |= latencies(kind, getattr(self, kind))
+        return found
+
+    def facts(self) -> dict[str, Any]:
+        """The spectra, and the histograms themselves in HdrHistogram's encoding."""
+        counts = {"planned": self.planned, "answered": self.answered, "failed": self.failed, "unanswered": self.unanswered}
+        return counts | {
+            f"{kind}_{part}": getattr(self, kind)[part]
+            for kind in KINDS
+            for part in ("spectrum", "hdr")
+            if part in getattr(self, kind)
+        }
+
+
+def latencies(kind: str, told: Mapping[str, Any]) -> dict[str, Metric]:
+    """A histogram's metrics; a percentile has no deviation of its own."""
+    n = int(told["count"])
+    if not n:
+        return {}
+    found = {f"{kind}_mean_s": metric(told["mean"], told["sd"] if n > 1 else 0.0, n)}
+    found |= {f"{kind}_p{each.replace('.', '_')}_s": metric(value, 0.0, n) for each, value in told["percentiles"].items()}
+    return found | {f"{kind}_max_s": metric(told["max"], 0.0, n)}
+
+
+def constant_rate(
+    host: Host, url: str, *, rate: float, seconds: float, connections: int = 1, patience: float = 600.0
+) -> ConstantRate:
+    """Loads a page from a host at a constant rate.
+
+    Parameters
+    ----------
+    rate
+        Requests a second that are due, of all connections together, whatever the server manages.
+    seconds
+        How long requests are due for.
+    connections
+        Kept alive; each has one request under way at most.
+    patience
+        Seconds after that in which late answers still count.
+
+    Raises
+    ------
+    ToolError
+        Nothing was answered, or the program fails.
+    SlownetError
+        No such load can be sent.
+    """
+    parts = urlsplit(url)
+    Schedule(rate, seconds, connections)  # a mistake is said here
+    job = {
+        "address": parts.hostname, "port": parts.port or 80, "path": parts.path or "/", "rate": rate, "seconds": seconds,
+        "connections": connections, "patience": patience,
+    }  # fmt: skip
+    argv = [sys.executable, "-m", "slownet.loader", json.dumps(job)]
+    result = parse(run(host, argv, timeout=seconds + patience + 600).stdout, argv, rate)
+    if not result.answered:
+        raise ToolError(f"none of {result.planned} requests was answered well", f"host '{host.name}', {url}", raw=result.raw)
+    return result
+
+
+def parse(text: str, command: Sequence[str] = ("slownet.loader",), rate: float = 0.0) -> ConstantRate:
+    """Reads the JSON of ``slownet.loader``. Raises ToolError."""
+    try:
+        told = json.loads(text)
+        values: dict[str, Any] = {name: int(told[name]) for name in ("planned", "answered", "failed", "unanswered")}
+        values |= {kind: dict(told[kind]) for kind in KINDS} | {"seconds": float(told["seconds"])}
+        return ConstantRate(tuple(command), text, rate, **values)
+    except (ValueError, KeyError, TypeError) as error:
+        last = next((line for line in reversed(text.splitlines()) if line.strip()), "nothing")
+        fix = f"command: {shlex.join(command)}"
+        raise ToolError(f"the load's report is not understood ({error!r}): {last[:200]!r}", fix=fix, raw=text) from None

@@ -1,0 +1,179 @@
+"""``wrk``, which asks as fast as it is answered, and ``wrk2``, which asks at a constant rate.
+
+Both are called ``wrk`` by their authors and print nearly the same. wrk measures from when it sends, so it omits what it did
+not send while the server stalled; wrk2 (``-R``) measures from when it should have sent, and with ``-U`` also shows what
+it would have said otherwise.
+"""
+
+from __future__ import annotations
+
+import re
+import shlex
+import shutil
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+from slownet.errors import ToolError
+from slownet.measured import Metrics
+from slownet.tools.numbers import Metric, metric
+from slownet.tools.process import PATH, Host
+from slownet.tools.tool import run
+
+_SECONDS = {"us": 1e-6, "ms": 1e-3, "s": 1.0, "m": 60.0, "h": 3600.0}
+_TIME = r"([\d.]+)(us|ms|s|m|h)"
+_LATENCY = re.compile(rf"^\s*Latency\s+{_TIME}\s+(?:{_TIME}|-nan\S*)\s+{_TIME}\s+\S+%?$", re.MULTILINE)
+_REQUESTS = re.compile(rf"^\s*(\d+) requests in {_TIME}, \S+ read$", re.MULTILINE)
+_RATE = re.compile(r"^Requests/sec:\s+([\d.]+)$", re.MULTILINE)
+_NON_2XX = re.compile(r"^\s*Non-2xx or 3xx responses: (\d+)$", re.MULTILINE)
+_ERRORS = re.compile(r"^\s*Socket errors: connect (\d+), read (\d+), write (\d+), timeout (\d+)$", re.MULTILINE)
+_TITLE = re.compile(r"^\s*Latency Distribution(?: \(HdrHistogram - (Recorded|Uncorrected) Latency.*\))?\s*$")
+_PERCENTILE = re.compile(rf"^\s*([\d.]+)%\s+{_TIME}\s*$")
+_STEP = re.compile(r"^\s*([\d.]+)\s+([01]\.\d+)\s+(\d+)\s+(?:[\d.]+|inf)\s*$")
+_MEAN = re.compile(r"^\s*#\[Mean\s*=\s*([\d.]+), StdDeviation\s*=\s*([\d.]+)\]\s*$")
+_MAX = re.compile(r"^\s*#\[Max\s*=\s*([\d.]+), Total count\s*=\s*(\d+)\]\s*$")
+
+
+@dataclass
+class Distribution:
+    """One table of latencies, in seconds: ``percentiles`` {99.9: s}; wrk2 adds the ``spectrum`` (s, part, count), and mean,
+    deviation, maximum and count."""
+
+    percentiles: dict[float, float] = field(default_factory=dict)
+    spectrum: list[tuple[float, float, int]] = field(default_factory=list)
+    mean: float | None = None
+    sd: float | None = None
+    max: float | None = None
+    count: int | None = None
+
+
+@dataclass(frozen=True)
+class Wrk(Metrics):
+    """What ``wrk`` or ``wrk2`` printed, in seconds. ``uncorrected`` is None but for wrk2's ``-U``.
+
+    ``errors`` are sockets' (connect, read, write, timeout); wrk counts a request as a timeout and measures it all the same.
+    """
+
+    command: tuple[str, ...]
+    raw: str
+    requests: int
+    seconds: float
+    requests_per_s: float
+    mean: float
+    sd: float | None
+    max: float
+    distribution: Distribution
+    uncorrected: Distribution | None
+    non_2xx: int
+    errors: tuple[int, int, int, int]
+
+    def metrics(self) -> dict[str, Metric]:
+        """``answered_per_s`` and the latencies in seconds: ``corrected_...`` only where the tool corrects (wrk2)."""
+        found = {"answered_per_s": metric(self.requests_per_s, 0.0, self.requests)}
+        if self.uncorrected is None:
+            return found | self._metrics("uncorrected", self.distribution)
+        return found | self._metrics("corrected", self.distribution) | self._metrics("uncorrected", self.uncorrected)
+
+    def _metrics(self, kind: str, told: Distribution) -> dict[str, Metric]:
+        n = told.count or self.requests
+        mean, sd, most = (self.mean, self.sd, self.max) if told.mean is None else (told.mean, told.sd, told.max)
+        found = {f"{kind}_mean_s": metric(mean, sd or 0.0, n), f"{kind}_max_s": metric(most or 0.0, 0.0, n)}
+        names = {
+            f"{kind}_p{percent:g}_s".replace(".", "_"): value for percent, value in told.percentiles.items() if percent < 100
+        }
+        return found | {name: metric(value, 0.0, n) for name, value in names.items()}
+
+    def facts(self) -> dict[str, object]:
+        """The spectra, where the tool has any, and what went wrong."""
+        spectra = {
+            "corrected_spectrum": self.distribution.spectrum,
+            "uncorrected_spectrum": (self.uncorrected or Distribution()).spectrum,
+        }
+        return {"socket_errors": list(self.errors)} | {name: each for name, each in spectra.items() if each}
+
+
+def wrk(host: Host, url: str, *, seconds: float, connections: int = 1, threads: int = 1, timeout: float = 3600.0) -> Wrk:
+    """Asks as fast as it is answered. Raises ToolError: ``wrk`` is missing, cannot connect, or got other answers than 2xx."""
+    argv = ["wrk", f"-t{threads}", f"-c{connections}", f"-d{seconds:g}s", "--latency", url]
+    return _checked(parse(run(host, argv, timeout=seconds + timeout).stdout, argv), host)
+
+
+def wrk2(
+    host: Host, url: str, *, rate: float, seconds: float, connections: int = 1, threads: int = 1, timeout: float = 3600.0
+) -> Wrk:
+    """Asks at a constant rate, with both latencies of the same run. Raises ToolError as ``wrk`` does.
+
+    The first 10 seconds and more are wrk2's own calibration and are not in its histograms.
+    """
+    argv = ["wrk2", f"-t{threads}", f"-c{connections}", f"-d{seconds:g}s", f"-R{rate:g}", "-L", "-U", url]
+    return _checked(parse(run(host, argv, timeout=seconds + timeout).stdout, argv), host)
+
+
+def has_wrk2() -> bool:
+    """Whether ``wrk2`` is on the path of where this runs."""
+    return shutil.which("wrk2") is not None or shutil.which("wrk2", path=PATH) is not None
+
+
+def _checked(record: Wrk, host: Host) -> Wrk:
+    if record.non_2xx:
+        what = f"{record.non_2xx} of {record.requests} responses are errors (Non-2xx or 3xx)"
+        raise ToolError(what, f"host '{host.name}', {record.command[-1]}", raw=record.raw)
+    return record
+
+
+def parse(text: str, command: Sequence[str] = ("wrk",)) -> Wrk:
+    """Reads what ``wrk --latency`` or ``wrk2 -L -U`` prints.
+
+    Raises
+    ------
+    ToolError
+        A line is missing, or no request was answered; ``.raw`` is the text.
+    """
+
+    def need(pattern: re.Pattern[str], what: str) -> re.Match[str]:
+        found = pattern.search(text)
+        if found is None:
+            last = next((line for line in reversed(text.splitlines()) if line.strip()), "nothing")
+            raise ToolError(f"wrk printed no {what}; its last line: {last!r}", fix=f"command: {shlex.join(command)}", raw=text)
+        return found
+
+    requests, latency = need(_REQUESTS, "number of requests"), need(_LATENCY, "latency")
+    if not int(requests[1]):
+        raise ToolError("wrk got no answer", fix=f"command: {shlex.join(command)}", raw=text)
+    tables = _tables(text)
+    errors = _ERRORS.search(text)
+    return Wrk(
+        command=tuple(command),
+        raw=text,
+        requests=int(requests[1]),
+        seconds=_time(requests[2], requests[3]),
+        requests_per_s=float(need(_RATE, "requests a second")[1]),
+        mean=_time(latency[1], latency[2]),
+        sd=_time(latency[3], latency[4]) if latency[3] else None,
+        max=_time(latency[5], latency[6]),
+        distribution=tables.get("Recorded") or tables.get("", Distribution()),
+        uncorrected=tables.get("Uncorrected"),
+        non_2xx=int(found[1]) if (found := _NON_2XX.search(text)) else 0,
+        errors=(int(errors[1]), int(errors[2]), int(errors[3]), int(errors[4])) if errors else (0, 0, 0, 0),
+    )
+
+
+def _tables(text: str) -> Mapping[str, Distribution]:
+    """The latency tables by their kind: "" for wrk's, "Recorded" and "Uncorrected" for wrk2's."""
+    tables: dict[str, Distribution] = {}
+    table = Distribution()
+    for line in text.splitlines():
+        if title := _TITLE.match(line):
+            table = tables.setdefault(title[1] or "", Distribution())
+        elif found := _PERCENTILE.match(line):
+            table.percentiles[float(found[1])] = _time(found[2], found[3])
+        elif found := _STEP.match(line):
+            table.spectrum.append((round(float(found[1]) / 1000, 9), float(found[2]), int(found[3])))
+        elif found := _MEAN.match(line):
+            table.mean, table.sd = round(float(found[1]) / 1000, 9), round(float(found[2]) / 1000, 9)
+        elif found := _MAX.match(line):
+            table.max, table.count = round(float(found[1]) / 1000, 9), int(found[2])
+    return tables
+
+
+def _time(number: str, unit: str) -> float:
+    return round(float(number) * _SECONDS[unit], 9)

@@ -1,0 +1,95 @@
+"""`slownet check` as a person types it."""
+
+import json
+import subprocess
+import sys
+
+import pytest
+
+SLOWNET = [sys.executable, "-m", "slownet.cli"]
+
+PAGE = """\
+question = "How many round trips is a page of 30 kB?"
+service = "nginx"
+page = "30kB"
+tool = "ab"
+
+[options]
+requests = 10
+
+[conditions]
+link = ["client", "switch"]
+rtt = ["0ms", "10ms", "40ms"]
+
+[[prediction]]
+says = "A request costs so many round trips:"
+claim = "law"
+metric = "time_per_request_ms"
+round_trips = "?"
+"""
+
+
+@pytest.fixture
+def check(built, tmp_path):
+    def run(text, *options, answers=""):
+        (tmp_path / "page.toml").write_text(text)
+        words = [*SLOWNET, "check", "page.toml", "--tdf", "inf", *options]
+        return subprocess.run(words, cwd=tmp_path, input=answers, capture_output=True, text=True, timeout=300, check=False)
+
+    return run
+
+
+def test_predictions_are_marked(check, tmp_path):
+    more = """
+[[prediction]]
+claim = "bound"
+metric = "time_per_request_ms"
+below = "20ms"
+at = { rtt = "10ms" }
+"""
+    done = check(PAGE.replace('"?"', "3") + more)
+    assert done.returncode == 1, done.stderr
+    assert "prediction 1 is right: A request costs so many round trips:" in done.stdout
+    assert "prediction 2 is wrong: bound: metric time_per_request_ms, below 20ms, at rtt 10ms" in done.stdout
+    (run,) = (tmp_path / "runs").iterdir()
+    facts = json.loads((run / "run.json").read_text())
+    assert [each["verdict"] for each in facts["claims"]] == ["supported", "refuted"]
+    assert facts["predictions"][0]["round_trips"] == 3
+    assert (run / "report.html").exists()
+
+
+def test_blind_asks_and_records_before_it_measures(check, tmp_path):
+    done = check(PAGE, "--blind", "--json", answers="3\n")
+    assert done.returncode == 0, done.stderr
+    assert json.loads(done.stdout[done.stdout.index("{") :])["runs"][0]["marks"] == ["right"]
+    (run,) = (tmp_path / "runs").iterdir()
+    record = json.loads((run / "prediction.json").read_text())
+    assert record["predictions"][0]["round_trips"] == 3
+    assert (run / "prediction.json").stat().st_mtime_ns < (run / "samples.jsonl").stat().st_mtime_ns
+
+
+def test_a_key_has_what_was_measured(check, tmp_path):
+    done = check(PAGE, "--key", "KEY.md")
+    assert done.returncode == 0, done.stderr
+    key = (tmp_path / "KEY.md").read_text()
+    assert "- A request costs so many round trips: **round_trips = 3.00**" in key
+    assert "rtt 40ms: time_per_request_ms 120." in key
+
+
+@pytest.mark.parametrize(
+    ("text", "options", "answers", "said"),
+    [
+        (PAGE.replace("round_trips", "roundtrips"), [], "", "page.toml:17:1: did you mean 'round_trips'?"),
+        (PAGE, [], "", "--blind"),
+        (PAGE, ["--blind"], "many\n", "'many' is no number"),
+        (PAGE, ["--blind"], "", "no answer, round_trips"),
+        (PAGE, ["--blind", "--key", "key.md"], "", "leave out --blind"),
+        (PAGE, ["--blind", "other.toml"], "", "cannot read other.toml"),
+    ],
+)
+def test_a_mistake_is_one_line_and_makes_nothing(check, tmp_path, text, options, answers, said):
+    done = check(text, *options, answers=answers)
+    assert done.returncode == 2
+    assert len(done.stderr.splitlines()) == 1
+    assert said in done.stderr
+    assert not (tmp_path / "runs").exists()

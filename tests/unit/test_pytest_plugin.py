@@ -1,0 +1,119 @@
+"""The parts of the plugin that need no lab: clocks that tests ask for, reports in one, what a lab sees."""
+
+import xml.etree.ElementTree as ET
+from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
+
+from slownet import pytest_inside, verdicts
+from slownet.errors import ExperimentError, LabError
+from slownet.pytest_plugin import junit, shares
+from slownet.pytest_plugin.networks import Wanted, host_for
+from slownet.pytest_plugin.wishes import CLOCK, TDF, Wish, of_item
+from slownet.topologies import ClientWebDb, Star
+
+
+def item(clock=None, tdf=None, marks=None):
+    """A test as `of_item` sees it: its session's options and its markers."""
+    markers = {name: SimpleNamespace(args=values, kwargs={}) for name, values in (marks or {}).items()}
+    config = SimpleNamespace(getoption={CLOCK: clock, TDF: tdf}.get)
+    return SimpleNamespace(config=config, nodeid="test_a.py::test_it", get_closest_marker=markers.get)
+
+
+@pytest.mark.parametrize(
+    ("one", "wish"),
+    [
+        (item(), Wish()),
+        (item(clock="real"), Wish("real")),
+        (item(tdf="4"), Wish("virtual", "4")),
+        (item(tdf="4", marks={"clock": ["real"]}), Wish("real")),
+        (item(tdf="4", marks={"clock": ["virtual"]}), Wish("virtual", "4")),
+        (item(clock="real", marks={"tdf": [float("inf")]}), Wish("virtual", "inf")),
+        (item(marks={"tdf": [10]}), Wish("virtual", "10")),
+    ],
+)
+def test_a_tests_markers_go_before_the_sessions_options(one, wish):
+    assert of_item(one) == wish
+
+
+@pytest.mark.parametrize(
+    ("marks", "said"),
+    [
+        ({"clock": ["rael"]}, "did you mean 'real'"),
+        ({"tdf": ["fast"]}, "unclear time dilation factor 'fast'"),
+        ({"tdf": []}, "takes one value"),
+        ({"clock": ["real"], "tdf": [4]}, "means nothing on the real clock"),
+    ],
+)
+def test_a_marker_that_cannot_be_names_the_test(marks, said):
+    with pytest.raises(LabError, match=said) as caught:
+        of_item(item(marks=marks))
+    assert "test_a.py::test_it" in str(caught.value)
+
+
+def test_reports_of_several_labs_become_one(tmp_path):
+    path = tmp_path / "junit.xml"
+    reports = junit.Reports(str(path))
+    for name in ("one", "two"):
+        path.write_text(f'<testsuites><testsuite name="pytest"><testcase name="{name}"/></testsuite></testsuites>')
+        reports.take()
+    reports.take()  # a lab that left none
+    reports.merge()
+    root = ET.parse(path).getroot()
+    assert [case.get("name") for case in root.iter("testcase")] == ["one", "two"]
+    assert [suite.tag for suite in root] == ["testsuite", "testsuite"]
+
+
+def test_the_marker_takes_a_class():
+    mark = pytest.mark.topology(ClientWebDb).mark
+    assert mark.args == (ClientWebDb,)
+
+
+def test_topologies_are_the_same_with_the_same_parameters():
+    assert Wanted.of("star", n=3) == Wanted.of(Star, n=3)
+    assert Wanted.of("star", n=3) != Wanted.of(Star, n=4)
+    assert len(Wanted.of(Star, n=4).build().hosts()) == 5
+    with pytest.raises(ExperimentError, match="did you mean 'star'"):
+        Wanted.of("stra")
+    with pytest.raises(ExperimentError, match="is no topology"):
+        Wanted.of(int)
+    with pytest.raises(ExperimentError, match="no Star with these parameters"):
+        Wanted.of(Star, n=0).build()
+
+
+def test_which_host_plays_a_role():
+    net = SimpleNamespace(hosts=[SimpleNamespace(name=each) for each in ("server", "client1")])
+    assert host_for(net, "web", ("web", "server"), {}) == "server"
+    assert host_for(net, "web", ("web", "server"), {"web": "client1"}) == "client1"
+    with pytest.raises(ExperimentError, match="did you mean 'client1'"):
+        host_for(net, "web", (), {"web": "client"})
+    with pytest.raises(ExperimentError, match=r"hosts\(db=...\)"):
+        host_for(net, "db", ("db",), {})
+
+
+def test_folders_inside_others_are_shared_once(tmp_path):
+    (tmp_path / "a/b").mkdir(parents=True)
+    folders = [tmp_path / "a/b", tmp_path / "a", tmp_path / "none", Path("/usr/lib"), Path("/tmp")]
+    assert shares._outermost(folders) == [tmp_path / "a"]
+
+
+def test_a_report_goes_where_its_link_leads(tmp_path):
+    link, target = tmp_path / "far/report.xml", tmp_path / "0"
+    pytest_inside.link(link, target)
+    pytest_inside.link(link, target)
+    link.write_text("<xml/>")
+    assert target.read_text() == "<xml/>"
+
+
+def test_the_plugin_is_loaded_beside_others():
+    assert pytest_inside.with_the_plugin("") == "slownet.pytest_plugin"
+    assert pytest_inside.with_the_plugin("a,b") == "a,b,slownet.pytest_plugin"
+
+
+def test_verdicts_are_heard_while_somebody_listens():
+    heard = []
+    with verdicts.heard_by(heard.append):
+        verdicts.tell("one")
+    verdicts.tell("two")
+    assert heard == ["one"]
