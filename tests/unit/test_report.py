@@ -309,6 +309,22 @@ def test_the_page_has_the_ratio_without_a_cure_too():
     assert "<th>ratio<br>without</th>" not in render_page([view(run_of(LINE))])
 
 
+def test_each_operation_has_its_own_baseline():
+    cells = []
+    for operation, cure, time in (
+        ("row", "none", 2.0),
+        ("row", "batches", 1.0),
+        ("message", "none", 10.0),
+        ("message", "cork", 40.0),
+    ):
+        label = {"operation": operation, "cure": cure}
+        cells.append(Cell(label, label, ({"status": "ok"},), {TIME: Summary(time, time - 0.01, time + 0.01, 100)}))
+    seen = view(RunData(Path("runs/x-cures"), "cures", FACTS, tuple(cells), ()))
+    assert [row.ratio.mean for row in seen.rows] == pytest.approx([1, 0.5, 1, 4], rel=1e-2)
+    assert [row.verdict for row in seen.rows] == ["baseline", "", "baseline", ""]
+    assert [row.uncured.mean if row.uncured else None for row in seen.rows] == [None, 1, None, 1]
+
+
 def text_of(made):
     console = Console(width=200, record=True, file=StringIO())
     console.print(made)

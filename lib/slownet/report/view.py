@@ -19,6 +19,8 @@ RATE = "requests_per_second"
 ALONG = "rtt_ms"
 CURE = "cure"
 """The condition that is a remedy, or "none"."""
+OPERATION = "operation"
+"""The condition that says what was timed, where that is not the same everywhere."""
 WITHIN = 0.05
 """How far from the law a cell may be and still lie on it."""
 MOSTLY_CPU = 0.5
@@ -144,10 +146,17 @@ class _Reader:
         )
 
     def _ratio(self, cell: Cell, time: Summary | None) -> Summary | None:
-        start = self.base.metrics.get(self.metric) if self.base else None
+        base = self._base_of(cell)
+        start = base.metrics.get(self.metric) if base else None
         if time is None or start is None or start.mean == 0:
             return None
-        return Summary(1.0, 1.0, 1.0, time.n) if cell is self.base else ratio(time, start)
+        return Summary(1.0, 1.0, 1.0, time.n) if cell is base else ratio(time, start)
+
+    def _base_of(self, cell: Cell) -> Cell | None:
+        """The baseline; in a run of several operations the first cell of the same one."""
+        if OPERATION not in cell.label:
+            return self.base
+        return next(each for each in self.run.cells if each.label.get(OPERATION) == cell.label[OPERATION])
 
     def _uncured(self, cell: Cell) -> Summary | None:
         """The ratio of the cell that differs in one thing, that its condition ``cure`` is "none"."""
@@ -173,7 +182,7 @@ class _Reader:
         """Whether the cell lies on the law; a line through two points says nothing about them."""
         if cell.status == "failed":
             return "failed"
-        if cell is self.base:
+        if cell is self._base_of(cell):
             return "baseline"
         if time is None or predicted is None or self.law is None or len(self.law.times) < 3:
             return ""
