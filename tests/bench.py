@@ -101,19 +101,16 @@ with Network(ClientWebDb) as net:
 """
 
 
-def main() -> None:
-    with tempfile.TemporaryDirectory() as folder:
-        print(f"{'figure':<58}{'measured':>12}  wanted")
-        wrong_verdicts()
-        first_command()
-        switch()
-        building()
-        changes()
-        round_trips()
-        calibration()
-        reshaping()
-        clocks(Path(folder))
-        memory(Path(folder))
+def main(wanted: Sequence[str]) -> None:
+    known = (
+        wrong_verdicts, first_command, switch, building, changes, round_trips, calibration, reshaping, clocks, memory,
+    )  # fmt: skip
+    sections = {each.__name__: each for each in known}
+    if unknown := [name for name in wanted if name not in sections]:
+        sys.exit(f"bench: no section {', '.join(unknown)}: there are {', '.join(sections)}")
+    print(f"{'figure':<58}{'measured':>12}  wanted")
+    for name in wanted or sections:
+        sections[name]()
 
 
 def say(what: str, measured: str, wanted: str) -> None:
@@ -222,7 +219,12 @@ def reshaping() -> None:
     say("a link reshaped and read back, slowest of 36", f"{max(took):.1f} ms", "")
 
 
-def clocks(folder: Path) -> None:
+def clocks() -> None:
+    with tempfile.TemporaryDirectory() as folder:
+        _clocks(Path(folder))
+
+
+def _clocks(folder: Path) -> None:
     runs = {}
     for name, options in (("real", ["--clock", "real"]), ("virtual", ["--tdf", "1"])):
         words = ["run", "client_delay", "--place", "lab", "--repeat", "1", "--json"]
@@ -240,8 +242,13 @@ def clocks(folder: Path) -> None:
         )
 
 
-def memory(folder: Path) -> None:
+def memory() -> None:
     """The largest resident memory of all processes of one lab, sampled while it runs the site."""
+    with tempfile.TemporaryDirectory() as folder:
+        _memory(Path(folder))
+
+
+def _memory(folder: Path) -> None:
     began = time.monotonic()
     process = subprocess.Popen(
         [SLOWNET, "run", "client_delay", "database_delay"], cwd=folder, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
@@ -269,4 +276,4 @@ def labs() -> list[int]:
 
 
 if __name__ == "__main__":
-    main()
+    main(sys.argv[1:])
