@@ -12,6 +12,9 @@ import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
+from slownet import rates
+from slownet.sampling import Rule
+
 SLOWNET = Path(sys.executable).with_name("slownet")
 PING = """
 import re
@@ -25,6 +28,19 @@ with Network(ClientWebDb) as net:
 OVS = """
 from slownet.net import openvswitch
 openvswitch.ensure(may_start=True)
+"""
+# In each network the first change finds no tc in the host; every change is read back, without the ping.
+CHANGE = """
+import time
+from slownet.net import Network
+from slownet.topologies import ClientWebDb
+for number in range(5):
+    with Network(ClientWebDb) as net:
+        for host, others in (("client", 20), ("web", 0), ("db", 0)):
+            for change in range(1 + others):
+                began = time.monotonic()
+                net.link(host, "switch").set(rtt=f"{change + 1}ms", ping=False)
+                print("later" if change else "first", 1000 * (time.monotonic() - began))
 """
 # Stock Mininet is told what Network tells its own: the same topology, switch and link; it pins and pings nothing.
 BUILD = """
@@ -85,17 +101,16 @@ with Network(ClientWebDb) as net:
 """
 
 
-def main() -> None:
-    with tempfile.TemporaryDirectory() as folder:
-        print(f"{'figure':<58}{'measured':>12}  wanted")
-        first_command()
-        switch()
-        building()
-        round_trips()
-        calibration()
-        reshaping()
-        clocks(Path(folder))
-        memory(Path(folder))
+def main(wanted: Sequence[str]) -> None:
+    known = (
+        wrong_verdicts, first_command, switch, building, changes, round_trips, calibration, reshaping, clocks, memory,
+    )  # fmt: skip
+    sections = {each.__name__: each for each in known}
+    if unknown := [name for name in wanted if name not in sections]:
+        sys.exit(f"bench: no section {', '.join(unknown)}: there are {', '.join(sections)}")
+    print(f"{'figure':<58}{'measured':>12}  wanted")
+    for name in wanted or sections:
+        sections[name]()
 
 
 def say(what: str, measured: str, wanted: str) -> None:
@@ -144,6 +159,15 @@ def building() -> None:
         say(f"a host of {hosts}", f"{seconds / int(hosts) * 1000:.1f} ms", f"{megabytes / int(hosts):.2f} MB; no growth wanted")
 
 
+def changes() -> None:
+    words = ["lab", "exec", "--tdf", "1", "--", "python", "-c", CHANGE]
+    lines = [line.split() for line in timed(words)[1].splitlines()]
+    for which in ("first", "later"):
+        took = [float(milliseconds) for name, milliseconds in lines if name == which]
+        say(f"a change of a link, the {which} in a host, read back", f"{statistics.median(took):.1f} ms", "under 20 ms")
+        say("    the slowest of them", f"{max(took):.1f} ms", "under 20 ms")
+
+
 def round_trips() -> None:
     for clock, wanted in (
         (["--tdf", "inf"], "within 0.1 ms"),
@@ -153,6 +177,15 @@ def round_trips() -> None:
         lines = timed(["lab", "exec", *clock, "--", "python", "-c", PING])[1].split("\n")
         worst = max(abs(float(line.split()[2]) - float(line.split()[0])) for line in lines if line)
         say(f"RTT by ping against the stated one, {' '.join(clock)[2:]}", f"{worst:.3f} ms", wanted)
+
+
+def wrong_verdicts() -> None:
+    """1,000 simulated runs of each kind of claim and each noise, sampled until decided; the worst of them."""
+    found = rates.wrong(1000, Rule(budget_s=60))
+    for kind in rates.CASES:
+        refuted, supported = (max(each[side] for (name, _), each in found.items() if name == kind) for side in (0, 1))
+        say(f"{kind}: runs that refute a true claim", f"{refuted:.1%}", "under 1 %")
+        say(f"{kind}: runs that support one off by twice the margin", f"{supported:.1%}", "under 1 %")
 
 
 def calibration() -> None:
@@ -186,10 +219,16 @@ def reshaping() -> None:
     say("a link reshaped and read back, slowest of 36", f"{max(took):.1f} ms", "")
 
 
-def clocks(folder: Path) -> None:
+def clocks() -> None:
+    with tempfile.TemporaryDirectory() as folder:
+        _clocks(Path(folder))
+
+
+def _clocks(folder: Path) -> None:
     runs = {}
     for name, options in (("real", ["--clock", "real"]), ("virtual", ["--tdf", "1"])):
-        seconds, text = timed(["run", "client_delay", "--place", "lab", "--json", *options], folder)
+        words = ["run", "client_delay", "--place", "lab", "--repeat", "1", "--json"]
+        seconds, text = timed([*words, *options], folder)
         runs[name] = seconds, {cell["condition"]["rtt_ms"]: cell for cell in json.loads(text)["runs"][0]["cells"]}
     say("client_delay on the real clock", f"{runs['real'][0]:.1f} s", "")
     say("client_delay on the virtual clock, TDF 1", f"{runs['virtual'][0]:.1f} s", "")
@@ -203,8 +242,13 @@ def clocks(folder: Path) -> None:
         )
 
 
-def memory(folder: Path) -> None:
+def memory() -> None:
     """The largest resident memory of all processes of one lab, sampled while it runs the site."""
+    with tempfile.TemporaryDirectory() as folder:
+        _memory(Path(folder))
+
+
+def _memory(folder: Path) -> None:
     began = time.monotonic()
     process = subprocess.Popen(
         [SLOWNET, "run", "client_delay", "database_delay"], cwd=folder, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
@@ -232,4 +276,4 @@ def labs() -> list[int]:
 
 
 if __name__ == "__main__":
-    main()
+    main(sys.argv[1:])

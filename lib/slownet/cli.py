@@ -1,4 +1,4 @@
-"""The command line: `slownet list | run | check | predict | field | compare | trace | calibrate | shell | clean | lab`."""
+"""The command line: `slownet list|run|check|predict|field|compare|trace|calibrate|shell|mininet|clean|lab`."""
 
 from __future__ import annotations
 
@@ -194,6 +194,22 @@ def calibrate(
 
     choose_cases((), only or [])
     raise typer.Exit(calibrate_and_show(choose(place, clock, tdf, memory), only or [], quick, seed, as_json))
+
+
+@app.command("mininet", context_settings={"ignore_unknown_options": True, "allow_interspersed_args": False})
+def mininet_program(
+    program: Annotated[list[str], typer.Argument(metavar="PROGRAM ARGUMENT...", help="A Python file, or mn.")],
+    clock: lab.ClockOption = None,
+    tdf: lab.TdfOption = None,
+    memory: lab.MemoryOption = MEGABYTES,
+    place: lab.PlaceOption = "auto",
+) -> None:
+    """Run a Mininet program as it is: its networks are slownet's, its TCLinks do what they say."""
+    from slownet.lab.place import choose
+
+    chosen = choose(place, clock, tdf, memory)
+    words = [chosen.python, "-m", "slownet.net.standin", *program]
+    raise typer.Exit(lab.run_here(chosen, words, [], terminal=lab.are_terminals(0, 1, 2)))
 
 
 def _version(wanted: bool) -> None:

@@ -39,6 +39,9 @@ class Setting:
         return ", ".join(filter(None, (verified, self.clock)))
 
 
+PARTS = ("facts", "files")
+"""What else a record may have; no metric is meant by them."""
+
 _setting: ContextVar[Callable[[], Setting] | None] = ContextVar("setting", default=None)
 
 
@@ -129,7 +132,7 @@ class Metrics:
         return Measured(found[0], summary, self._setting)
 
     def __getattr__(self, name: str) -> Any:
-        if name.startswith("_") or any(name == each.name for each in dataclasses.fields(self)):  # type: ignore[arg-type]
+        if name.startswith("_") or name in PARTS or any(name == each.name for each in dataclasses.fields(self)):  # type: ignore[arg-type]
             raise AttributeError(name)
         try:
             return self.measured(name)

@@ -17,9 +17,9 @@ from typing import Any
 
 from slownet import __version__, result, sampling
 from slownet.calibration import ceiling
-from slownet.claim import DECIDING, INCONCLUSIVE, REFUTED, Judgement
+from slownet.claim import DECIDING, INCONCLUSIVE, REFUTED, Judgement, foreseen
 from slownet.errors import ExperimentError, ServiceError, SlownetError
-from slownet.experiment import FILES, Cell, Experiment, find
+from slownet.experiment import FILES, Cell, Experiment, condition, find
 from slownet.lab.boot import Share
 from slownet.lab.place import PACKAGE, Place
 from slownet.result import RunData
@@ -44,9 +44,11 @@ class Plan:
 
 
 def check(names: Sequence[str], chosen: Mapping[str, Sequence[str]]) -> None:
-    """Raises SlownetError for what is wrong with the names or conditions, before anything is made."""
+    """Raises SlownetError for what is wrong with the names, conditions or claims, before anything is made."""
     for name in names:
-        find(name).cells(chosen)
+        found = find(name)
+        if found.cells(chosen) == found.cells():  # of other cells a claim may have nothing to speak of
+            foreseen.check(found.name, found.judged_by, [(cell, condition(cell)) for cell in found.cells()])
 
 
 def plan(

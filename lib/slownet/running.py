@@ -88,7 +88,7 @@ def _chosen(vary: Sequence[str]) -> dict[str, list[str]]:
 def _say_what_is_left(plan: runs.Plan) -> None:
     samples = plan.directory / "samples.jsonl"
     count = len(samples.read_text().splitlines()) if samples.exists() else 0
-    if count:
+    if 0 < count < len(plan.cells):
         kept = f"{count} of {len(plan.cells)} cells of {plan.experiment.name} are kept"
         print(f"slownet: {kept}, continue with: slownet run --resume {plan.directory}", file=sys.stderr)
 

@@ -29,7 +29,12 @@ MISTAKES = [
     (["run", "client_delay", "--memory", "10"], "--memory"),
     (["run", "client_delay", "--memory", "lots"], "--memory"),
     (["run", "client_delay", "--place", "here"], "--place"),
+    (["run", "client_delay", "--repeat", "often"], "--repeat"),
+    (["run", "client_delay", "--repeat", "0"], "--repeat"),
+    (["run", "client_delay", "--budget", "5"], "no unit"),
+    (["predict", "/nowhere", "--t0", "12ms", "--rtt", "85ms"], "/nowhere"),
     (["run", "--resume", "/nowhere"], "/nowhere"),
+    (["run", "--resume", "/nowhere", "--repeat", "2"], "--repeat"),
     (["run", "--resume", "/nowhere", "--tdf", "inf"], "--tdf"),
     (["run", "nothing.py"], "nothing.py"),
     (["rnu"], "rnu"),
@@ -216,6 +221,60 @@ def test_an_experiment_of_ones_own(tmp_path):
     (run,) = json.loads(done.stdout)["runs"]
     assert [cell["condition"] for cell in run["cells"]] == [{"delay_ms": 0.0}, {"delay_ms": 3.0}]
     assert run["cells"][1]["metrics"]["rtt_ms"]["mean"] == pytest.approx(6.0, abs=0.1)
+
+
+CLAIMED = (
+    OWN.replace("from slownet.tools", "from slownet.claim import law\nfrom slownet.tools")
+    + """
+
+mine.claims(law("rtt_ms", round_trips=2, within=%s, along="delay_ms"))
+"""
+)
+
+
+def test_the_real_clock_takes_three_repetitions(tmp_path):
+    (tmp_path / "mine.py").write_text(CLAIMED % ("client", 0.1))
+    done = slownet("run", "mine.py", "--clock", "real", "--place", "lab", "--json", cwd=tmp_path)
+    (run,) = json.loads(done.stdout)["runs"]
+    assert [cell["repetitions"] for cell in run["cells"]] >= [3, 3]
+    samples = [json.loads(line) for line in (Path(run["directory"]) / "samples.jsonl").read_text().splitlines()]
+    assert [sample["cell"]["delay"] for sample in samples[:6]] == ["0ms", "3ms", "3ms", "0ms", "0ms", "3ms"]
+    sampling = json.loads((Path(run["directory"]) / "run.json").read_text())["sampling"]
+    assert sampling["why"].startswith(f"{run['cells'][0]['repetitions']} repetitions")
+    (claim,) = run["claims"]
+    assert claim["confidence"] == sampling["confidence"]
+
+
+def test_the_virtual_clock_says_why_one_repetition_is_enough(tmp_path):
+    (tmp_path / "mine.py").write_text(CLAIMED % ("client", 0.1))
+    done = slownet("run", "mine.py", "--tdf", "inf", cwd=tmp_path)
+    assert done.returncode == 0, done.stdout
+    said = (
+        "1 repetition: every claim is decided that can be; the virtual clock with free CPU counts nothing but what the network"
+    )
+    assert said in " ".join(done.stdout.split())
+
+
+def test_repetitions_as_told(tmp_path):
+    (tmp_path / "mine.py").write_text(CLAIMED % ("client", 0.1))
+    done = slownet("run", "mine.py", "--tdf", "inf", "--repeat", "2", "--json", cwd=tmp_path)
+    (run,) = json.loads(done.stdout)["runs"]
+    assert [cell["repetitions"] for cell in run["cells"]] == [2, 2]
+
+
+def test_a_margin_of_nothing_around_what_varies_is_one_line(tmp_path):
+    (tmp_path / "mine.py").write_text(CLAIMED % ("client", 0))
+    done = slownet("run", "mine.py", "--tdf", "1", cwd=tmp_path)
+    assert done.returncode == 2
+    assert "a margin of 0 around what varies" in done.stderr
+    assert len(done.stderr.splitlines()) == 1
+
+
+def test_a_run_predicts_another_site(both):
+    _, printed, folder = both
+    directory = printed["runs"][0]["directory"]
+    done = slownet("predict", directory, "--t0", "12.3ms", "--rtt", "85ms", "--json", cwd=folder)
+    assert json.loads(done.stdout)["predicted"]["mean"] == pytest.approx(12.3 + 4 * 85, rel=0.05)
 
 
 def test_an_unknown_host_is_one_line(tmp_path):

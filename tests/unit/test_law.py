@@ -73,6 +73,19 @@ def test_a_point_without_an_interval_leaves_two_points_undecided():
     assert three.k.known  # from the residuals
 
 
+def test_the_toluca_company():
+    """Kutner, Nachtsheim, Neter and Li, "Applied linear statistical models", 1.6 and 2.1: hours against lot size."""
+    lots = (80, 30, 50, 90, 70, 60, 120, 80, 100, 50, 40, 70, 90, 20, 110, 100, 30, 50, 90, 110, 30, 90, 40, 80, 70)
+    hours = (
+        399, 121, 221, 376, 361, 224, 546, 352, 353, 157, 160, 252, 389, 113, 435, 420, 212, 268, 377, 421, 273, 468, 244, 342,
+        323,
+    )  # fmt: skip
+    law = fit((lot, from_moments(hour, None, 1)) for lot, hour in zip(lots, hours, strict=True))
+    assert (law.t0.mean, law.k.mean) == (pytest.approx(62.37, abs=0.005), pytest.approx(3.5702, abs=5e-5))
+    assert (law.k.low, law.k.high) == (pytest.approx(2.85, abs=0.005), pytest.approx(4.29, abs=0.005))
+    assert (law.k.error, law.t0.error) == (pytest.approx(0.3470, abs=5e-5), pytest.approx(26.18, abs=0.005))
+
+
 def test_the_lack_of_fit_of_the_bank_accounts():
     """Neter, Kutner and others, "Applied linear statistical models", the bank example: F = 14.80 with 4 and 5 degrees."""
     accounts = {75: (28, 42), 100: (112, 136), 125: (160, 150), 150: (152,), 175: (156, 124), 200: (124, 104)}

@@ -77,13 +77,13 @@ def bar_plot(seen: View) -> str | None:
     if not rows:
         return None
     with matplotlib.rc_context(STYLE | {"svg.hashsalt": f"{seen.run.directory.name}-bars"}):
-        figure = Figure(figsize=(SIZE[0] * 1.4, 0.8 + 0.5 * len(rows)), layout="constrained")
+        figure = Figure(figsize=(SIZE[0], 0.8 + 0.35 * len(rows)), layout="constrained")
         axes = figure.add_subplot()
         places = range(len(rows))
         axes.barh(places, [row.time.mean for row in rows if row.time], 0.5, color=MEASURED, label="measured")
         published = [(row.published_time, place) for row, place in zip(rows, places, strict=True) if row.published_time]
         if published:
-            axes.plot(*zip(*published, strict=True), "D", color=PUBLISHED, mfc="none", label="published")
+            axes.plot(*zip(*published, strict=True), "D", color=PUBLISHED, mfc="white", label="published", zorder=4)
         axes.set_yticks(places, [row.title for row in rows])
         axes.invert_yaxis()
         axes.set_xscale("log")

@@ -10,11 +10,11 @@ from slownet.claim import verdict
 from slownet.errors import SlownetError
 from slownet.law import Law, fit
 from slownet.report.text import number
-from slownet.result import Cell, RunData, cell_key, clock
+from slownet.result import TIME, Cell, RunData, cell_key, clock
 from slownet.stats import Summary, ratio
 from slownet.units import show_rate, spoken
 
-TIME, RATE = "time_per_request_ms", "requests_per_second"
+RATE = "requests_per_second"
 ALONG = "rtt_ms"
 WITHIN = 0.05
 """How far from the law a cell may be and still lie on it."""
@@ -78,7 +78,7 @@ def view(run: RunData, published: Mapping[str, Any] | None = None) -> View:
     left out, it is what the run's facts hold under that name, if anything.
     """
     published = published or run.facts.get("published") or {}
-    metric = str(published.get("metric") or _main_metric(run))
+    metric = str(published.get("metric") or run.main_metric)
     along = _along(run)
     law, note = _law(run, metric, along)
     published_rows = published.get("rows", ())
@@ -159,10 +159,6 @@ class _Reader:
         if time is None or predicted is None or self.law is None or len(self.law.times) < 3:
             return ""
         return verdict(time, predicted.mean * (1 - WITHIN), predicted.mean * (1 + WITHIN))
-
-
-def _main_metric(run: RunData) -> str:
-    return TIME if TIME in run.metrics or not run.metrics else run.metrics[0]
 
 
 def _along(run: RunData) -> str:

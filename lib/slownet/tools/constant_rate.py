@@ -12,6 +12,7 @@ from urllib.parse import urlsplit
 
 from slownet.errors import ToolError
 from slownet.load import Schedule
+from slownet.measured import Metrics
 from slownet.tools.numbers import Metric, metric
 from slownet.tools.process import Host
 from slownet.tools.tool import run
@@ -20,7 +21,7 @@ KINDS = ("corrected", "uncorrected")
 
 
 @dataclass(frozen=True)
-class ConstantRate:
+class ConstantRate(Metrics):
     """What came of the load. ``corrected`` and ``uncorrected`` are as ``slownet.load.told`` tells a histogram, in seconds.
 
     ``planned`` requests were due; ``answered`` well, ``failed`` (no connection, no answer, or none of 2xx), and

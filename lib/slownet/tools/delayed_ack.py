@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from slownet.measured import Metrics
 from slownet.tools.exchange import STALL_MS, quick
 from slownet.tools.numbers import Metric, mean, metric, sample_sd
 from slownet.tools.process import Host
@@ -18,7 +19,7 @@ FIRST_PORT = 40000
 
 
 @dataclass(frozen=True)
-class DelayedAck:
+class DelayedAck(Metrics):
     """Times in ms, in order: from each request's first segment to its ACK, from its second one to its ACK and answer.
 
     ``resets``: how often the kernel would have broken the connection.

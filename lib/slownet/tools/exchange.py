@@ -10,6 +10,7 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 from slownet.errors import ToolError, nearest
+from slownet.measured import Metrics
 from slownet.tools import strace, tcpdump
 from slownet.tools.numbers import Metric, mean, metric, sample_sd
 from slownet.tools.process import Host
@@ -24,7 +25,7 @@ STALL_MS = 30.0
 
 
 @dataclass(frozen=True)
-class Exchange:
+class Exchange(Metrics):
     """What a client measured: times in ms, in order, from the first write of ``each`` messages to the last answer.
 
     ``each`` is 1 but for a pattern that waits for no answer before the last. ``files`` is the evidence, if asked for:

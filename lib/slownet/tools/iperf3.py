@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from slownet.errors import ToolError
+from slownet.measured import Metrics
 from slownet.tools.numbers import Metric, metric, sample_sd
 from slownet.tools.process import Host, end, environment, wait_until
 from slownet.tools.tool import ENDING, missing, run
@@ -22,7 +23,7 @@ _LISTENING = "Server listening on"
 
 
 @dataclass(frozen=True)
-class Iperf3:
+class Iperf3(Metrics):
     """What ``iperf3 -J`` printed: the bytes that the receiver got, per second in ``intervals`` (bit/s).
 
     ``retransmits`` counts the sender's segments; ``congestion`` is what the sender says that it used.

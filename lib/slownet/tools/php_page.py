@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from importlib import resources
 from typing import Any
 
+from slownet.measured import Metrics
 from slownet.tools.exchange import STALL_MS
 from slownet.tools.numbers import Metric, mean, metric, sample_sd
 from slownet.tools.process import Host
@@ -20,7 +21,7 @@ REPEATS = "to microseconds a query, not bit for bit: PHP and MariaDB draw random
 
 
 @dataclass(frozen=True)
-class Page:
+class Page(Metrics):
     """Times in ms: of the connection with its login, and of each query in order."""
 
     command: tuple[str, ...]

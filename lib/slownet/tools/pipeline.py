@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from slownet.errors import ToolError, nearest
+from slownet.measured import Metrics
 from slownet.tools.numbers import Metric, mean, metric, sample_sd
 from slownet.tools.process import Host
 from slownet.tools.program import nanoseconds, python, read_json
@@ -16,7 +17,7 @@ WAYS = ("row-by-row", "batches", "pipelined")
 
 
 @dataclass(frozen=True)
-class Pipeline:
+class Pipeline(Metrics):
     """What a consumer did: times in ms, in order, each for ``each`` rows."""
 
     command: tuple[str, ...]

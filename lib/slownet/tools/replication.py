@@ -9,6 +9,7 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 from slownet.errors import ToolError
+from slownet.measured import Metrics
 from slownet.tools.numbers import Metric, mean, metric, sample_sd
 from slownet.tools.process import Host, wait_until
 from slownet.tools.program import nanoseconds, python, read_json
@@ -18,7 +19,7 @@ READY_S = 5.0
 
 
 @dataclass(frozen=True)
-class Commits:
+class Commits(Metrics):
     """Times in ms, in order: what each commit took, when it could be read on the replica after it began and after its answer.
 
     ``stale_ms`` is 0 where a reader of the replica could see a row before its writer had the answer.

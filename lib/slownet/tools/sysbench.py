@@ -9,6 +9,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 from slownet.errors import ToolError
+from slownet.measured import Metrics
 from slownet.tools.numbers import Metric, metric
 from slownet.tools.process import Host
 from slownet.tools.tool import Completed, run
@@ -39,7 +40,7 @@ class Prepared:
 
 
 @dataclass(frozen=True)
-class Sysbench:
+class Sysbench(Metrics):
     """What ``sysbench`` printed of a run; ``prepared`` is what came before it.
 
     Latencies are of whole transactions, in ms. ``errors`` are transactions that met a deadlock and were begun again.

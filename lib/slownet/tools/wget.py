@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from slownet.errors import ToolError
+from slownet.measured import Metrics
 from slownet.tools.numbers import Metric, metric, sample_sd
 from slownet.tools.process import Host
 from slownet.tools.tool import Completed, run
@@ -26,7 +27,7 @@ _FAILED = re.compile(r"^.*(?:failed: .*|unable to .*)$", re.MULTILINE)
 
 
 @dataclass(frozen=True)
-class Wget:
+class Wget(Metrics):
     """What ``wget`` printed, and the ``seconds`` that it took on the clock of where it ran.
 
     ``reported`` is the rate in ``wget``'s own three digits, ``rows`` the rates of each 3 MiB (of whole lines); all in bytes

@@ -14,6 +14,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from slownet.errors import ToolError
+from slownet.measured import Metrics
 from slownet.tools.numbers import Metric, metric
 from slownet.tools.process import PATH, Host
 from slownet.tools.tool import run
@@ -46,7 +47,7 @@ class Distribution:
 
 
 @dataclass(frozen=True)
-class Wrk:
+class Wrk(Metrics):
     """What ``wrk`` or ``wrk2`` printed, in seconds. ``uncorrected`` is None but for wrk2's ``-U``.
 
     ``errors`` are sockets' (connect, read, write, timeout); wrk counts a request as a timeout and measures it all the same.

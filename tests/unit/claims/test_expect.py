@@ -1,7 +1,10 @@
+import importlib
+import pkgutil
 from dataclasses import dataclass
 
 import pytest
 
+import slownet.tools
 from slownet.claim import about, slowed
 from slownet.errors import ExperimentError
 from slownet.measured import Measured, Metrics, Setting, measured_under
@@ -98,3 +101,13 @@ def test_a_record_knows_what_it_was_measured_under():
         "time_per_request_ms 51.80 (51.69 to 51.91) of 100, verified RTT 10.06 ms, virtual clock, TDF inf"
     )
     assert repr(Record(9.0).waiting).startswith("waiting_ms 3.00 (-inf to inf) of 1")
+
+
+def test_every_tools_record_has_its_metrics_as_attributes():
+    found = []
+    for each in pkgutil.iter_modules(slownet.tools.__path__, "slownet.tools."):
+        module = importlib.import_module(each.name)
+        classes = (kind for kind in vars(module).values() if isinstance(kind, type) and kind.__module__ == module.__name__)
+        found += [kind for kind in classes if "metrics" in vars(kind)]
+    assert len(found) > 1
+    assert [kind.__name__ for kind in found if not issubclass(kind, Metrics)] == []

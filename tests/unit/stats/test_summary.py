@@ -21,6 +21,12 @@ def test_summarize_gives_the_t_interval():
     assert summary.half_width == pytest.approx(1.9632431615)
 
 
+def test_the_heat_flow_meter_of_nist():
+    """NIST/SEMATECH e-Handbook, 1.3.5.2 (ZARR13.DAT): 95 % limits 9.258242 and 9.264679."""
+    summary = from_moments(9.261460, 0.022789, 195)
+    assert (summary.low, summary.high) == (pytest.approx(9.258242, abs=2e-6), pytest.approx(9.264679, abs=2e-6))
+
+
 def test_moments_give_the_same_interval_as_the_values():
     by_values = summarize([10.0, 11.0, 12.0, 13.0, 14.0])
     by_moments = from_moments(12.0, math.sqrt(2.5), 5)

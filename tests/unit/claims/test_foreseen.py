@@ -1,0 +1,36 @@
+import pytest
+
+from slownet import run
+from slownet.claim import all_of, bound, constant_round_trips, equal, foreseen, grows, law, more_round_trips, not_, ratio
+from slownet.errors import ExperimentError
+
+TIME = "time_per_request_ms"
+CELLS = [({"rtt": f"{rtt}ms", "loss": "0%"}, {"rtt_ms": float(rtt), "loss": "0%"}) for rtt in (0, 10, 40)]
+
+
+@pytest.mark.parametrize(
+    ("claim", "said"),
+    [
+        (ratio(TIME, {"rtt": "15ms"}, expected=4), "no cell at rtt 15ms, in experiment mine: measured were rtt 0ms, loss 0%;"),
+        (ratio(TIME, {"rt": "10ms"}, expected=4), "no condition 'rt', in experiment mine: did you mean 'rtt'?"),
+        (equal(TIME, {"rtt": "10ms"}, to={"rtt": "5ms"}), "no cell at rtt 5ms"),
+        (law(TIME, 4, along="delay_ms"), "no condition 'delay_ms'"),
+        (law(TIME, 4, at={"loss": "1%"}), "no cell at loss 1%"),
+        (all_of(grows(TIME), not_(bound(TIME, below=3, at={"rtt": "1ms"}))), "no cell at rtt 1ms"),
+    ],
+)
+def test_conditions_that_no_cell_has(claim, said):
+    with pytest.raises(ExperimentError) as caught:
+        foreseen.check("mine", [claim], CELLS)
+    assert said in str(caught.value)
+    assert len(str(caught.value).splitlines()) == 1
+
+
+def test_what_is_planned_is_fine():
+    claims = [law(TIME, 4), ratio(TIME, {"rtt": "0.01s"}, expected=4), more_round_trips(TIME, 5, of="another")]
+    foreseen.check("mine", [*claims, constant_round_trips(TIME), all_of(*claims)], CELLS)
+
+
+@pytest.mark.parametrize("name", ["client_delay", "database_delay"])
+def test_the_projects_own_experiments(name):
+    run.check([name], {})
