@@ -38,7 +38,7 @@ def mine(net, site, rtt):
     net["client"].cmd("sleep 1000 &")
     net["client"].popen(["tcpdump", "-i", "client-eth0", "-w", "/dev/null"], stderr=DEVNULL)
     net["client"].popen(["setsid", "env", "-i", "sh", "-c", "sleep 1001; true"])
-    net["switch"].cmd("nohup sleep 1002 > /dev/null &")
+    net["switch"].cmd("nohup sleep 1002 > /dev/null & sleep 0.5")  # until nohup stands
     print("measuring", flush=True)
     time.sleep(1000)
 '''
