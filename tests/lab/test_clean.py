@@ -146,7 +146,7 @@ def killed(tmp_path, which):
 
 def test_a_killed_run_goes_and_all_else_stays(foreign, tmp_path):
     before = state()
-    killed(tmp_path, ["command", "inner"])
+    killed(tmp_path, ["inner", "command"])  # or the inner part, left alone, would begin to clean up
     deadline = time.monotonic() + 10
     wanted = {"mariadbd", "nginx: master", "nginx: worker", "tcpdump -i", "sleep 1002", "sleep 1001"}
     while True:  # what was just started has the name of who started it
