@@ -13,7 +13,7 @@ from rich.console import Console
 from slownet import published
 from slownet.errors import SlownetError
 from slownet.report.page import render_page, write_page, write_report
-from slownet.report.plots import rate_plot, time_plot
+from slownet.report.plots import bar_plot, rate_plot, time_plot
 from slownet.report.table import show, table
 from slownet.report.text import milliseconds, number, spelled, trimmed, with_interval
 from slownet.report.view import law_line, view
@@ -323,6 +323,18 @@ def test_each_operation_has_its_own_baseline():
     assert [row.ratio.mean for row in seen.rows] == pytest.approx([1, 0.5, 1, 4], rel=1e-2)
     assert [row.verdict for row in seen.rows] == ["baseline", "", "baseline", ""]
     assert [row.uncured.mean if row.uncured else None for row in seen.rows] == [None, 1, None, 1]
+
+
+def test_bars_keep_their_room_beside_long_titles():
+    label = {
+        "harm": "far database",
+        "rtt": "10ms",
+        "cure": "memcached and persistent connections on the host of the web server",
+    }
+    cell = Cell(label, label, ({"status": "ok"},), {TIME: Summary(9.0, 8.0, 10.0, 100)})
+    drawn = bar_plot(view(RunData(Path("runs/x-cures"), "cures", FACTS, (cell, *run_of(LINE).cells), ())))
+    assert drawn.count("<svg") == 1
+    assert "memcached and persistent connections" in drawn  # and matplotlib's warning would be an error here
 
 
 def text_of(made):
