@@ -122,13 +122,12 @@ def test_it_can_start_again_and_the_log_goes_on(tmp_path: Path):
 
 def test_several_come_up_together(tmp_path: Path):
     services = [Greeter(tmp_path / str(number), delay_s=0.5) for number in range(3)]
-    begun = time.monotonic()
     try:
         for service in services:
             service.launch()
+        assert all(service.running for service in services)  # nobody was waited for
         for service in services:
             service.wait()
-        assert time.monotonic() - begun < 1.4
         assert all(service.running for service in services)
     finally:
         for service in services:
