@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 import os
+import socket
 import sys
 from pathlib import Path
 from typing import Any
@@ -27,6 +28,13 @@ def handed_over() -> dict[str, Any]:
 def extend_path() -> None:
     """The session's own folders after those of this interpreter, which has the versions that were tested."""
     sys.path.extend(each for each in handed_over().get("path", ()) if each not in sys.path)
+
+
+def begin(hostname: str) -> None:
+    """What a worker in a lab of its own does first. Labs are all alike and draw the same random numbers at TDF inf, so
+    files that are named after the host and such a number, as coverage's are, would be the same without a name for each."""
+    socket.sethostname(hostname)
+    extend_path()
 
 
 def main(argv: list[str]) -> int:

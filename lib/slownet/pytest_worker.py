@@ -6,6 +6,7 @@ JOB (JSON) holds the clock, the TDF, the shares and the environment. Input and o
 from __future__ import annotations
 
 import json
+import os
 import signal
 import sys
 from pathlib import Path
@@ -26,7 +27,7 @@ def main(argv: list[str]) -> int:
     try:
         place = choose("lab", given["clock"], given["tdf"])
         return attend(
-            place, [place.python, *options, f"import {inside}; {inside}.extend_path(); {code}"],
+            place, [place.python, *options, f"import {inside}; {inside}.begin('lab-{os.getpid()}'); {code}"],
             shares=[Share(Path(path), writable) for path, writable in given["shares"]],
             env={**given["env"], "PYTEST_PLUGINS": pytest_inside.with_the_plugin(given["env"].get("PYTEST_PLUGINS", ""))},
             cwd=Path.cwd(),
