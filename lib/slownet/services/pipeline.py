@@ -26,6 +26,8 @@ class Net(Protocol):
 class BrokerAndDatabase:
     """Redis on ``net["broker"]`` and MariaDB on ``net["db"]``; a consumer on ``net["worker1"]`` connects them."""
 
+    chance = MariaDB.chance
+
     def __init__(self, net: Net, directory: str | Path) -> None:
         self.net = net
         self.redis = Redis(net["broker"], directory)

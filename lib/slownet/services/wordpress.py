@@ -42,6 +42,8 @@ class WordPress:
         The hosts' names. ``client`` is who reads :meth:`page`.
     """
 
+    chance = MariaDB.chance
+
     def __init__(self, net: Net, directory: str | Path, web: str = "web", db: str = "db", client: str = "client") -> None:
         self.client = net[client]
         self.mariadb = MariaDB(net[db], directory)
