@@ -6,6 +6,7 @@ from slownet.errors import ExperimentError, nearest
 from slownet.topologies import (
     broker_worker_database,
     chain,
+    client_edge_web_db,
     client_proxy_server,
     client_web_db,
     dumbbell,
@@ -16,6 +17,7 @@ from slownet.topologies import (
 )
 from slownet.topologies.broker_worker_database import BrokerWorkerDatabase
 from slownet.topologies.chain import Chain
+from slownet.topologies.client_edge_web_db import ClientEdgeWebDb
 from slownet.topologies.client_proxy_server import ClientProxyServer
 from slownet.topologies.client_web_db import ClientWebDb
 from slownet.topologies.dumbbell import Dumbbell
@@ -27,6 +29,7 @@ from slownet.topologies.two_hosts import TwoHosts
 __all__ = [
     "BrokerWorkerDatabase",
     "Chain",
+    "ClientEdgeWebDb",
     "ClientProxyServer",
     "ClientWebDb",
     "Dumbbell",
@@ -41,6 +44,7 @@ __all__ = [
 _MODULES = (
     two_hosts,
     client_web_db,
+    client_edge_web_db,
     dumbbell,
     star,
     chain,

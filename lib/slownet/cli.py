@@ -1,4 +1,4 @@
-"""The command line: `slownet list | run | reproduce | check | predict | trace | calibrate | shell | clean | lab`."""
+"""The command line: `slownet list|run|reproduce|check|predict|field|compare|trace|calibrate|shell|mininet|clean|lab`."""
 
 from __future__ import annotations
 
@@ -130,6 +130,39 @@ def predict(
 
 
 @app.command()
+def field(
+    url: Annotated[str, typer.Argument(metavar="URL", help="A page of a service that may be measured: http or https.")],
+    requests: Annotated[int, typer.Option("--requests", metavar="N", help="How many, one at a time, 1000 at most.")] = 20,
+    pause: Annotated[str, typer.Option("--pause", metavar="TIME", help="Between two requests.")] = "500ms",
+    timeout: Annotated[str, typer.Option("--timeout", metavar="TIME", help="For one page.")] = "10s",
+    runs: Annotated[Path, typer.Option("--runs", metavar="FOLDER", help="Where run directories are made.")] = ROOT,
+    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object instead of a table.")] = False,
+) -> None:
+    """Measure a real service, without emulation: its round trip and the time of its page."""
+    from slownet.field.command import measure_and_show
+
+    raise typer.Exit(measure_and_show(url, requests, pause, timeout, runs, as_json))
+
+
+@app.command()
+def compare(
+    run: Annotated[Path, typer.Argument(metavar="RUN", help="The directory of a run.")],
+    other: Annotated[Path, typer.Argument(metavar="RUN|FIELD", help="Another, or a field.json or its directory.")],
+    within: Annotated[str, typer.Option("--within", metavar="PERCENT", help="The margin of what counts as equal.")] = "5%",
+    metric: Annotated[list[str] | None, typer.Option("--metric", help="Only this; may be given again.")] = None,
+    at: Annotated[
+        list[str] | None, typer.Option("--at", metavar="NAME=VALUE", help="Only at this condition, such as loss=0%.")
+    ] = None,
+    t0: Annotated[str | None, typer.Option("--t0", metavar="TIME", help="Time at the field's site without delay.")] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object instead of a table.")] = False,
+) -> None:
+    """Say where two runs, or a run and the field, agree, where they differ and by how much."""
+    from slownet.field.command import compare_and_show
+
+    raise typer.Exit(compare_and_show(run, other, within, metric or [], at or [], t0, as_json))
+
+
+@app.command()
 def check(
     files: Annotated[list[Path], typer.Argument(metavar="FILE...", help="Hypothesis files (TOML), see experiments/exercises.")],
     blind: Annotated[bool, typer.Option("--blind", help="Ask for what is left open, and record it before measuring.")] = False,
@@ -187,6 +220,22 @@ def calibrate(
 
     choose_cases((), only or [])
     raise typer.Exit(calibrate_and_show(choose(place, clock, tdf, memory), only or [], quick, seed, as_json))
+
+
+@app.command("mininet", context_settings={"ignore_unknown_options": True, "allow_interspersed_args": False})
+def mininet_program(
+    program: Annotated[list[str], typer.Argument(metavar="PROGRAM ARGUMENT...", help="A Python file, or mn.")],
+    clock: lab.ClockOption = None,
+    tdf: lab.TdfOption = None,
+    memory: lab.MemoryOption = MEGABYTES,
+    place: lab.PlaceOption = "auto",
+) -> None:
+    """Run a Mininet program as it is: its networks are slownet's, its TCLinks do what they say."""
+    from slownet.lab.place import choose
+
+    chosen = choose(place, clock, tdf, memory)
+    words = [chosen.python, "-m", "slownet.net.standin", *program]
+    raise typer.Exit(lab.run_here(chosen, words, [], terminal=lab.are_terminals(0, 1, 2)))
 
 
 def _version(wanted: bool) -> None:

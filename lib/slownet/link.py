@@ -66,8 +66,8 @@ class Condition:
         with correlation, "2% in bursts of 8", or netem's "gemodel ..." and "state ..."; with "100%" the link is cut, what
         is on its way is lost too. duplicate, reorder, corrupt: "1%" or "1% 25%"; gap: every gap-th packet may overtake.
         rate, or rate_up and rate_down: "2Mbit"; burst: "3kB"; queue: "100 packets", "64kB", "50ms" or "bdp"; aqm:
-        fq_codel, cake, red or pie, with ecn. mtu, offloads, seed. None is as good as not given. Raises UnitError,
-        ConditionError.
+        fq_codel, cake, pie, red or "red 30kB 35kB" (its thresholds), with ecn. mtu, offloads, seed. None is as good as not
+        given. Raises UnitError, ConditionError.
         """
         return cls().but(**fields)
 

@@ -17,7 +17,7 @@ from slownet.units import duration
 def predict(run: RunData, metric: str | None, t0: str, rtt: str, along: str = "rtt_ms") -> dict[str, Any]:
     """The prediction with the law that it rests on, as ``--json`` prints it; times in ms.
 
-    ``metric`` may be None where one metric of the run is a time. Raises SlownetError for a run without a law.
+    ``metric`` may be None where the run's main one, or only one of it, is a time. Raises SlownetError for a run without a law.
     """
     good = tuple(cell for cell in run.cells if cell.status == "ok")
     chosen = RunData(run.directory, run.experiment, run.facts, good)
@@ -55,6 +55,8 @@ def run_and_show(directory: Path, metric: str | None, t0: str, rtt: str, as_json
 
 def _time(run: RunData) -> str:
     times = [name for name in run.metrics if name.endswith("_ms")]
+    if run.main_metric in times:
+        return run.main_metric
     if len(times) == 1:
         return times[0]
     what = f"{len(times)} metrics of {run.experiment} are times"

@@ -72,8 +72,31 @@ class Queue:
         return "1 packet" if self == Queue(1, "packets") else f"{self.amount:g} {self.unit}"
 
 
-def aqm(name: str) -> str:
-    """The name of an AQM that the kernel has. Raises ConditionError with the nearest."""
-    if name not in AQM:
-        raise ConditionError(f"no AQM '{name}'", fix=nearest(str(name), AQM))
-    return name
+@dataclass(frozen=True)
+class Red:
+    """Thresholds of a RED queue, in bytes that wait on average: below the first none is hit, from the second on all are."""
+
+    least: int
+    most: int
+
+    @classmethod
+    def parse(cls, text: str) -> Red | None:
+        """From `"red 30kB 35kB"`; None if the text has no thresholds. Raises UnitError, ConditionError."""
+        words = text.split()
+        if words[0] != "red" or len(words) == 1:
+            return None
+        if len(words) != 3:
+            raise ConditionError(f"aqm '{text}' has not two thresholds", fix="write red, or red 30kB 35kB")
+        red = cls(size(words[1]), size(words[2]))
+        if not 0 < red.least < red.most:
+            raise ConditionError(f"aqm '{text}' has its lower threshold not below the upper", fix="write it like red 30kB 35kB")
+        return red
+
+
+def aqm(text: str) -> str:
+    """An AQM that the kernel has, with its parameters if it has any. Raises ConditionError with the nearest."""
+    name, *rest = str(text).split() or [""]
+    if name not in AQM or (rest and name != "red"):
+        raise ConditionError(f"no AQM '{text}'", fix=nearest(str(text), AQM))
+    Red.parse(text)
+    return " ".join([name, *rest])

@@ -101,6 +101,9 @@ class Judgement:
         return cls(**known, margin=(least, most), cells=tuple(record.get("cells") or ()))
 
 
+TIME = "time_per_request_ms"
+
+
 @dataclass(frozen=True)
 class Cell:
     """One condition and what was measured in it."""
@@ -267,6 +270,12 @@ class RunData:
     def metrics(self) -> tuple[str, ...]:
         """The names of all metrics measured, in order."""
         return tuple(dict.fromkeys(name for cell in self.cells for name in cell.metrics))
+
+    @property
+    def main_metric(self) -> str:
+        """The one that table, page and prediction speak of: the published one, else the time of a request, else the first."""
+        stated = (self.facts.get("published") or {}).get("metric")
+        return str(stated or (TIME if TIME in self.metrics or not self.metrics else self.metrics[0]))
 
     def along(self, name: str) -> tuple[tuple[float, Cell], ...]:
         """``(value, cell)`` by rising value of one condition, such as ``rtt_ms``."""

@@ -8,6 +8,8 @@ from slownet.lab import native
 from slownet.net import Network
 from slownet.topologies import ClientWebDb
 
+collect_ignore = ["mininets_own"]  # test_mininets_own.py runs it
+
 
 @pytest.fixture(scope="session", autouse=True)
 def able() -> None:

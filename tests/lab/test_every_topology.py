@@ -61,8 +61,17 @@ def test_regions_are_as_far_apart_as_their_gateways():
 
 def test_a_bottleneck_may_be_set_from_the_start():
     with Network(topologies.Dumbbell(1, bw=8, delay="3ms")) as net:
-        kinds = [each["kind"] for each in json.loads(net["west"].pexec("tc -json qdisc show dev west-eth1")[0])]
-        assert kinds == ["htb", "netem"]
+        bottleneck = net.link("west", "east")
+        assert str(bottleneck.condition) == "+6 ms RTT, 8 Mbit"
+        with bottleneck.set(rate="4Mbit"):
+            assert told(net["west"], "west-eth1") == (1e-9, 500_000)
+        assert told(net["west"], "west-eth1") == (0.003, 1_000_000)
+
+
+def told(node, name):
+    """Delay and rate of an interface."""
+    cable, bottleneck = json.loads(node.pexec(f"tc -json qdisc show dev {name}")[0])
+    return cable["options"]["delay"]["delay"], bottleneck["options"]["rate"]["rate"]
 
 
 def test_a_size_that_is_none_is_one_line():

@@ -76,11 +76,12 @@ def test_two_delayed_links_add_up_and_are_verified_together(net):
 
 def test_a_link_that_lies_is_an_error_that_names_both_values(net):
     link = net.link("client", "switch")
+    net.link("web", "switch").set()
     net["web"].cmd("tc qdisc replace dev web-eth0 root netem delay 7ms")
     try:
         # tc is right about this link, but somebody else's 7 ms are on the way.
         with pytest.raises(NetworkError, match=r"takes 7[\d.]* ms where 0"):
-            verify.check(link._ends, lambda cable: verify.Span(0.0, 0.0))
+            verify.check(link._ends)
     finally:
         net["web"].cmd("tc qdisc change dev web-eth0 root netem delay 0ms")
 

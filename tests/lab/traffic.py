@@ -11,6 +11,7 @@ s.setsockopt(socket.SOL_SOCKET, 33, 1 << 26)  # SO_RCVBUFFORCE
 s.bind(("", 5002))
 print("up", flush=True)
 got = []
+s.settimeout(30)  # all may be lost
 try:
     while True:
         data = s.recv(65536)

@@ -3,6 +3,7 @@ import re
 import subprocess
 import sys
 from html.parser import HTMLParser
+from io import StringIO
 from pathlib import Path
 from xml.etree import ElementTree
 
@@ -12,7 +13,7 @@ from rich.console import Console
 from slownet import published
 from slownet.errors import SlownetError
 from slownet.report.page import render_page, write_page, write_report
-from slownet.report.plots import rate_plot, time_plot
+from slownet.report.plots import bar_plot, rate_plot, time_plot
 from slownet.report.table import show, table
 from slownet.report.text import milliseconds, number, spelled, trimmed, with_interval
 from slownet.report.view import law_line, view
@@ -275,3 +276,68 @@ def test_names_for_headings():
         "retransmits",
         "seconds",
     ]
+
+
+def cured_run(half=0.5, failed=()):
+    cells = []
+    for harm, cure, time in (("none", "none", 10.0), ("far", "none", 250.0), ("far", "cache", 20.0), ("near", "cache", 9.0)):
+        label = {"harm": harm, "cure": cure}
+        bad = label in failed
+        sample = {"status": "failed", "error": "ab timed out"} if bad else {"status": "ok"}
+        metrics = {} if bad else {TIME: Summary(time, time - half, time + half, 100)}
+        cells.append(Cell(label, label, (sample,), metrics))
+    return RunData(Path("runs/x-cures"), "cures", FACTS, tuple(cells), ())
+
+
+def test_a_cure_stands_beside_the_ratio_without_it():
+    seen = view(cured_run())
+    assert seen.cures
+    assert [row.ratio.mean for row in seen.rows] == pytest.approx([1, 25, 2, 0.9], rel=1e-2)
+    with_cure = seen.rows[2]
+    assert with_cure.uncured == seen.rows[1].ratio
+    assert [row.uncured for row in seen.rows if row is not with_cure] == [None] * 3  # no cell of "near" has no cure
+    assert "ratio without" in text_of(table(cured_run()))
+    assert "ratio without" not in text_of(table(run_of(LINE)))
+
+
+def test_without_the_uncured_cell_there_is_no_ratio_to_compare():
+    assert not view(cured_run(failed=({"harm": "far", "cure": "none"},))).cures
+
+
+def test_the_page_has_the_ratio_without_a_cure_too():
+    assert "<th>ratio<br>without</th>" in render_page([view(cured_run())])
+    assert "<th>ratio<br>without</th>" not in render_page([view(run_of(LINE))])
+
+
+def test_each_operation_has_its_own_baseline():
+    cells = []
+    for operation, cure, time in (
+        ("row", "none", 2.0),
+        ("row", "batches", 1.0),
+        ("message", "none", 10.0),
+        ("message", "cork", 40.0),
+    ):
+        label = {"operation": operation, "cure": cure}
+        cells.append(Cell(label, label, ({"status": "ok"},), {TIME: Summary(time, time - 0.01, time + 0.01, 100)}))
+    seen = view(RunData(Path("runs/x-cures"), "cures", FACTS, tuple(cells), ()))
+    assert [row.ratio.mean for row in seen.rows] == pytest.approx([1, 0.5, 1, 4], rel=1e-2)
+    assert [row.verdict for row in seen.rows] == ["baseline", "", "baseline", ""]
+    assert [row.uncured.mean if row.uncured else None for row in seen.rows] == [None, 1, None, 1]
+
+
+def test_bars_keep_their_room_beside_long_titles():
+    label = {
+        "harm": "far database",
+        "rtt": "10ms",
+        "cure": "memcached and persistent connections on the host of the web server",
+    }
+    cell = Cell(label, label, ({"status": "ok"},), {TIME: Summary(9.0, 8.0, 10.0, 100)})
+    drawn = bar_plot(view(RunData(Path("runs/x-cures"), "cures", FACTS, (cell, *run_of(LINE).cells), ())))
+    assert drawn.count("<svg") == 1
+    assert "memcached and persistent connections" in drawn  # and matplotlib's warning would be an error here
+
+
+def text_of(made):
+    console = Console(width=200, record=True, file=StringIO())
+    console.print(made)
+    return console.export_text()

@@ -2,29 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, MutableMapping
+from collections.abc import Mapping
+from contextlib import suppress
 from pathlib import Path
 from types import TracebackType
 from typing import Any
 
 from slownet import conditions
 from slownet.counters import Counters
-from slownet.errors import NetworkError
+from slownet.errors import ConditionError, NetworkError
 from slownet.link import Condition
-from slownet.net import counting, device, plan, qdisc, verify
+from slownet.net import counting, neighbours, plan, shaping, verify
 from slownet.net.capture import Capture
 from slownet.net.play import Played, Playing
+from slownet.net.shaping import OneWay
+from slownet.net.told import Told
 from slownet.schedule import Schedule
 from slownet.tools.ping import Ping
-
-# Mininet's cables and what they were told, "up" being what a cable's intf1 sends.
-Stated = MutableMapping[Any, Condition]
 
 
 class Link:
     """One cable of a network; `set` changes its condition, as a context manager for a while."""
 
-    def __init__(self, ends: tuple[Any, Any], verified: list[Ping], stated: Stated, played: list[Played] | None = None) -> None:
+    def __init__(self, ends: tuple[Any, Any], verified: list[Ping], stated: Told, played: list[Played] | None = None) -> None:
         self._ends = ends  # Mininet interfaces; the first one is of the node that was named first
         self._verified = verified
         self._stated = stated
@@ -36,12 +36,14 @@ class Link:
 
     @property
     def condition(self) -> Condition:
-        """What the link was told last, and the kernel confirmed. `up` is what the node sends that was named first."""
-        stated = self._stated.get(self._cable)
-        if stated is None:
-            up, down = (qdisc.delay(end) for end in self._ends)
-            return Condition(up, down)
-        return stated if self._forward else stated.reversed
+        """What the link was told last, and the kernel confirmed. `up` is what the node sends that was named first.
+
+        Raises ConditionError if TCLink's parameters made its ends differ in more than delay and rate.
+        """
+        try:
+            return shaping.together(*self.told)
+        except ConditionError as error:
+            raise ConditionError(error.what, where=f"link {self.name}", fix=error.fix) from None
 
     def counters(self) -> Counters:
         """What the link has carried and dropped since it was made; `up` is what the node sent that was named first.
@@ -64,21 +66,23 @@ class Link:
         condition: a Condition, or a name such as "LTE" (see `slownet.conditions`); none to start from a plain link.
         fields: as in `Condition.parse`, on top of it: `set(rtt="10ms")`, `set("LTE", loss="1%")`. The whole condition is
         stated each time: what is not named is none. No packet is lost by the change. What the kernel made of it is
-        read back, and a ping across the link must take what it should; ping=False leaves that out, for a link that other
-        packets fill now. Raises UnitError, ConditionError, NetworkError.
+        read back, and a ping across the link must take what it should, but for one that waited behind other packets;
+        ping=False leaves that out. Raises UnitError, ConditionError, NetworkError.
         """
         if getattr(self._cable, "slownet_playing", False):
             raise NetworkError(f"a schedule plays on {self.name}", fix="set the link before or after it, or add a step to it")
         wanted = self.wanted(condition, **fields)
-        before = self.condition
+        before = self.told
         changed = _Changed(self, before)
         try:
+            if wanted.seed is not None:
+                neighbours.introduce(self._ends)
             if ping:
                 self._verify(wanted)
             if not ping or wanted.chancy:
                 self._apply(wanted)
         except BaseException:
-            self._apply(before)
+            self.tell(before)
             raise
         return changed
 
@@ -101,25 +105,29 @@ class Link:
     def _verify(self, wanted: Condition) -> None:
         """Pings the link without what chance decides; so a seed's pattern begins with the packets that follow."""
         self._apply(wanted.steady)
-        record = verify.check(self._ends, self._span)
+        record = verify.check(self._ends)
         if record:
             self._verified.append(record)
 
     def _apply(self, condition: Condition, since: Condition | None = None) -> None:
         """since: what the link does now, if the direction in which nothing changes shall not be told anything."""
         for end, way in zip(self._ends, ("up", "down"), strict=True):
-            device.set_mtu(end, condition.mtu)
-            device.set_offloads(end, condition.offloads)
-            if since is None or plan.layers(since, way) != plan.layers(condition, way):
-                qdisc.apply(end, condition, way)
+            stays = since is not None and plan.layers(since, way) == plan.layers(condition, way)
+            shaping.tell(end, (condition, way), queues_stay=stays)
         self._stated[self._cable] = condition if self._forward else condition.reversed
 
-    def _span(self, cable: Any) -> verify.Span:
-        """What a cable adds to a ping's round trip."""
-        if cable in self._stated:
-            return verify.span(self._stated[cable])
-        seconds = qdisc.delay(cable.intf1) + qdisc.delay(cable.intf2)
-        return verify.Span(seconds, seconds)
+    @property
+    def told(self) -> tuple[OneWay, OneWay]:
+        """What each end was told last; `tell` takes it back."""
+        first, second = self._ends
+        return shaping.last(first), shaping.last(second)
+
+    def tell(self, each: tuple[OneWay, OneWay]) -> None:
+        """Gives each end a condition of its own, and reads it back. Raises NetworkError."""
+        for end, one in zip(self._ends, each, strict=True):
+            shaping.tell(end, one)
+        with suppress(ConditionError):  # what its ends do may be more than one condition can say
+            self._stated[self._cable] = shaping.of(self._cable)
 
     @property
     def _cable(self) -> Any:
@@ -133,7 +141,7 @@ class Link:
 class _Changed:
     """A change of a link's condition that a `with` takes back."""
 
-    def __init__(self, link: Link, before: Condition) -> None:
+    def __init__(self, link: Link, before: tuple[OneWay, OneWay]) -> None:
         self._link = link
         self._before = before
 
@@ -141,4 +149,4 @@ class _Changed:
         return self._link
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
-        self._link._apply(self._before)
+        self._link.tell(self._before)

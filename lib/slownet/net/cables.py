@@ -10,7 +10,7 @@ import shlex
 import socket
 import struct
 import subprocess
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from functools import cache
 from pathlib import Path
@@ -18,13 +18,15 @@ from typing import Any
 
 from mininet.link import Intf, Link, OVSIntf, OVSLink, TCIntf, TCLink
 
-from slownet import owner
-from slownet.errors import NetworkError
-from slownet.net import ethtool, names
+from slownet import owner, tclink
+from slownet.errors import NetworkError, SlownetError
+from slownet.link import Condition
+from slownet.net import ethtool, names, qdisc, shaping
 from slownet.net.namespace import current
 from slownet.net.netlink import End, Route
-from slownet.net.nodes import inside
+from slownet.net.nodes import QuickSwitch, inside, made_quick
 
+SHAPING = ("bw", "delay", "jitter", "loss", "max_queue_size")
 USUAL = ["gro", "off", "tx", "on", "rx", "on"]
 ACQUAINTED_MS = 24 * 3600 * 1000
 SIOCGIFFLAGS, IFF_UP = 0x8913, 1
@@ -77,7 +79,7 @@ class QuickInterface(Intf):  # type: ignore[misc]  # Mininet has no types
 
 
 class QuickTCInterface(QuickInterface, TCIntf):  # type: ignore[misc]
-    """TCLink's interface: tc runs only when there is something to set."""
+    """TCLink's interface whose class makes tc commands of its own."""
 
     def cmd(self, *args: Any, **kwargs: Any) -> Any:
         """tc and ethtool without the node's shell. Raises NetworkError where Mininet prints tc's error and goes on."""
@@ -92,6 +94,66 @@ class QuickTCInterface(QuickInterface, TCIntf):  # type: ignore[misc]
         if done.returncode and words[0] == "tc":
             raise NetworkError(f"{shlex.join(words)}: {done.stderr.strip()}", where=f"node {self.node.name}")
         return done.stdout
+
+
+class ShapedInterface(QuickTCInterface):
+    """TCLink's interface: its parameters are a condition, changed in place. See `slownet.tclink`.
+
+    Raises UnitError, ConditionError, NetworkError where Mininet prints an error and goes on.
+    """
+
+    _asked: dict[str, Any] | None = None  # while it is being configured: what TCIntf made of the parameters
+
+    def config(self, **params: Any) -> Any:  # what a class of a user's adds to the parameters arrives in bwCmds, delayCmds
+        self._asked = {}
+        try:
+            result = super().config(**params)
+            # TCIntf stops at parameters that are all 0, or a jitter alone: 0 takes back, and jitter alone is a mistake.
+            asked = self._asked or {name: params[name] for name in SHAPING if params.get(name) is not None}
+        finally:
+            self._asked = None
+        if asked:
+            self._shape(asked)
+        return result
+
+    def bwCmds(self, speedup: float = 0, use_hfsc: bool = False, **asked: Any) -> tuple[list[str], str]:  # noqa: N802
+        if self._asked is None:
+            commands: tuple[list[str], str] = super().bwCmds(speedup=speedup, use_hfsc=use_hfsc, **asked)
+            return commands
+        if asked.get("bw") is not None and speedup > 0 and self.node.name.startswith("s"):  # Mininet's idea of a switch
+            asked["bw"] = speedup
+        self._asked |= asked
+        return [], " root "
+
+    def delayCmds(self, parent: str, **asked: Any) -> tuple[list[str], str]:  # noqa: N802
+        if self._asked is None:
+            commands: tuple[list[str], str] = TCIntf.delayCmds(parent, **asked)
+            return commands
+        self._asked |= asked
+        return [], parent
+
+    def tc(self, cmd: str, tc: str = "tc") -> Any:
+        return "noqueue" if self._asked is not None else super().tc(cmd, tc)
+
+    def _shape(self, asked: Mapping[str, Any]) -> None:
+        try:
+            condition = tclink.condition(**asked)
+        except SlownetError as error:
+            raise type(error)(error.what, where=f"interface {self.name}", fix=error.fix) from None
+        had = getattr(self, "slownet_told", None)
+        if had is None and condition == Condition():
+            return
+        if isinstance(self.node, QuickSwitch) and not getattr(self.node, "made", False):
+            self.slownet_told = condition, "up"  # Open vSwitch will take away what is there, see tell_again
+        else:
+            shaping.tell(self, (condition, "up"))
+
+    def tell_again(self) -> None:
+        """Tells it what it was told last."""
+        had = getattr(self, "slownet_told", None)
+        qdisc.forget(self)
+        if had is not None:
+            shaping.tell(self, had)
 
 
 def is_up(name: str) -> bool:
@@ -112,10 +174,10 @@ class QuickLink(Link):  # type: ignore[misc]
         if isinstance(self, TCLink):
             params.setdefault("cls1", TCIntf)
             params.setdefault("cls2", TCIntf)
-        params["intf"] = quick_interface(params.get("intf") or Intf)
+        params["intf"] = made_quick(params.get("intf") or Intf, quick_interface)
         for key in ("cls1", "cls2"):
             if params.get(key):
-                params[key] = quick_interface(params[key])
+                params[key] = made_quick(params[key], quick_interface)
         for key, node in (("intfName1", node1), ("intfName2", node2)):
             if params.get(key) and not node.inNamespace:
                 params[key] = names.free(params[key])
@@ -201,7 +263,10 @@ def quick_interface(cls: type) -> type:
     """The same class of interfaces over netlink."""
     if issubclass(cls, (QuickInterface, OVSIntf)) or not issubclass(cls, Intf):
         return cls
-    return type(cls.__name__, (QuickTCInterface if issubclass(cls, TCIntf) else QuickInterface, cls), {})
+    if not issubclass(cls, TCIntf):
+        return type(cls.__name__, (QuickInterface, cls), {})
+    of_its_own = any(getattr(cls, name) is not getattr(TCIntf, name) for name in ("bwCmds", "delayCmds", "tc"))
+    return type(cls.__name__, (QuickTCInterface if of_its_own else ShapedInterface, cls), {})
 
 
 @cache

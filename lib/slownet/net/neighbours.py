@@ -1,7 +1,7 @@
-"""Hardware addresses that stay known while a cable is cut: what is cut is the way, not ARP.
+"""Hardware addresses that are known without asking: ARP must not decide what a condition does to packets.
 
-Without them a host that asks for an address during the cut asks again up to a second after it, and what it sends
-meanwhile comes late by that.
+While a cable is cut, a host that asks for an address asks again up to a second after the cut, and what it sends meanwhile
+comes late by that. And where a seed says which packets are lost, a request would take one of its draws.
 """
 
 from __future__ import annotations
@@ -20,6 +20,19 @@ from slownet.net.nodes import inside
 SIOCGIFHWADDR = 0x8927
 
 
+def introduce(ends: tuple[Any, Any]) -> None:
+    """The hosts and routers on both sides of a cable know each other's hardware addresses from now on."""
+    if getattr(ends[0].link, "slownet_introduced", False):
+        return
+    near, far = (_domain(end, other) for end, other in (ends, ends[::-1]))
+    macs = {interface: _mac(interface) for interface in (*near, *far)}
+    for interface, others in [(each, far) for each in near] + [(each, near) for each in far]:
+        with inside(interface.node), Route() as route:
+            for other in others:
+                route.set_neighbour(interface.name, other.IP(), macs[other], NUD_PERMANENT)
+    ends[0].link.slownet_introduced = True
+
+
 @contextmanager
 def known(ends: tuple[Any, Any]) -> Iterator[None]:
     """The hosts and routers on both sides of a cable, as far as ARP goes, know each other's hardware addresses."""
@@ -36,6 +49,7 @@ def known(ends: tuple[Any, Any]) -> Iterator[None]:
     try:
         yield
     finally:
+        ends[0].link.slownet_introduced = False
         for interface, other, state in before:
             with inside(interface.node), Route() as route:
                 if state:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import subprocess
+from contextlib import suppress
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
@@ -13,9 +14,9 @@ from mininet.node import OVSSwitch
 from mininet.topo import Topo
 
 from slownet.counters import Counters
-from slownet.errors import ExperimentError, NetworkError, SlownetError, nearest
+from slownet.errors import ConditionError, ExperimentError, NetworkError, SlownetError, nearest
 from slownet.lab import native
-from slownet.net import counting, device, names, openvswitch, reach, shape, tc
+from slownet.net import counting, device, names, openvswitch, reach, shape, shaping, tc
 from slownet.net.cable import Link
 from slownet.net.capture import Capture, interface_of
 from slownet.net.play import Played
@@ -62,6 +63,11 @@ class Network:
                 self.mininet.start()
             first, *others = self.mininet.hosts
             reach.wait(first, others, DEADLINE_S, type(self._topology).__name__)
+            for switch in self.mininet.switches[:1]:
+                tc.warm(switch)
+            for cable in filter(shaping.was_told, self.mininet.links):  # a TCLink of the topology's
+                with suppress(ConditionError):
+                    self._stated[cable] = shaping.of(cable)
         except BaseException as error:
             self._stop()
             if isinstance(error, Exception) and not isinstance(error, SlownetError):  # Mininet raises plain Exception
@@ -128,8 +134,6 @@ class Network:
 
     def _stop(self) -> None:
         if self.mininet is not None:
-            for node in self.mininet.values():
-                tc.close(node)
             self.mininet.stop()
             self.mininet = None
 

@@ -6,15 +6,17 @@ import os
 import secrets
 import shlex
 import subprocess
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from functools import cache
+from functools import cache, partial
 from typing import Any
 
-from mininet.node import Node, OVSSwitch, Switch
+from mininet.node import CPULimitedHost, Node, OVSSwitch, Switch
 
 from slownet import owner
 from slownet.errors import NetworkError
+from slownet.lab import native
+from slownet.net import openvswitch
 from slownet.net.namespace import Namespace, entered
 from slownet.net.netlink import Route
 
@@ -154,11 +156,20 @@ class QuickSwitch(QuickNode, OVSSwitch):  # type: ignore[misc]
 
     @classmethod
     def setup(cls) -> None:
-        """Whether Open vSwitch runs is seen by whoever builds the network."""
+        """Makes sure that Open vSwitch runs, once. Raises NetworkError."""
+        openvswitch.ensure(may_start=native.inside_lab())
 
     @classmethod
     def isOldOVS(cls) -> bool:  # noqa: N802  # before 1.10, of 2013
         return False
+
+    @staticmethod
+    def TCReapply(intf: Any) -> None:  # noqa: N802
+        """Gives a port its condition again, which Open vSwitch took away when it took the port."""
+        if hasattr(intf, "tell_again"):
+            intf.tell_again()
+        else:
+            OVSSwitch.TCReapply(intf)
 
     def start(self, controllers: Sequence[Any]) -> None:
         self.dpid: str
@@ -237,13 +248,24 @@ def ovs_vsctl(words: Sequence[str]) -> str:
     return done.stdout
 
 
+def made_quick(maker: Any, convert: Callable[[type], Any]) -> Any:
+    """A class of Mininet's, a `partial` of one, or a function that makes its objects: converted as far as can be seen."""
+    if isinstance(maker, partial):
+        return partial(made_quick(maker.func, convert), *maker.args, **maker.keywords)
+    return convert(maker) if isinstance(maker, type) else maker
+
+
 @cache
 def quick(cls: type) -> type:
     """The same class of nodes without a shell from the start; as it is if that cannot be."""
     if issubclass(cls, QuickNode) or not issubclass(cls, Node):
         return cls
+    if cls is CPULimitedHost:
+        from slownet.net.limited import QuickLimitedHost
+
+        return QuickLimitedHost
     if any(getattr(cls, name) is not getattr(Node, name) for name in ("startShell", "popen", "_popen")):
-        return cls  # starts its programs in a way of its own, as CPULimitedHost does
+        return cls  # starts its programs in a way of its own
     if issubclass(cls, OVSSwitch):
         return type(cls.__name__, (QuickSwitch, cls), {})
     return type(cls.__name__, (Renamed if issubclass(cls, Switch) else QuickNode, cls), {})

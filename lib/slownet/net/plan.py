@@ -24,7 +24,7 @@ from slownet.impairment import Chance, GilbertElliott, Loss, Markov
 from slownet.jitter import Table
 from slownet.link import Condition
 from slownet.net.correlated import threshold
-from slownet.queueing import AQM, Queue
+from slownet.queueing import AQM, Queue, Red
 
 # Packets on their way. A queue that is not the bottleneck must never drop: 1 Gbit/s at 500 ms is 42,000 frames.
 TRAVELLING = 100_000
@@ -142,17 +142,19 @@ def _waiting(condition: Condition, queue: Queue, rate: float) -> Layer:
     frame = condition.frame
     size = queue.bytes(rate, condition.rtt, frame)
     packets = queue.packets(rate, condition.rtt, frame)
-    kind = condition.aqm or ("pfifo" if queue.unit == "packets" else "bfifo")
+    kind = condition.aqm.split()[0] if condition.aqm else "pfifo" if queue.unit == "packets" else "bfifo"
     marks = condition.ecn if condition.ecn is not None else AQM.get(kind, False)
     options: dict[str, float | str | bool]
     if kind == "red":
+        own = Red.parse(condition.aqm or kind)
         # Floyd's advice (tc-red(8)): the upper threshold twice the lower or more, room for a burst above it.
-        upper = max(size // 2, 6 * frame)
-        lower = max(upper // 3, frame)
+        upper = own.most if own else max(size // 2, 6 * frame)
+        lower = own.least if own else max(upper // 3, frame)
         limit = max(size, upper + 4 * frame)
         bursts = (2 * lower + upper) // (3 * frame) + 1
         words = [f"limit {limit} min {lower} max {upper} avpkt {frame} burst {bursts}", f"bandwidth {round(rate)}bit"]
         options = {"limit": limit, "min": lower, "max": upper, "ecn": marks}
+        words += ["probability 1"] if own else []
         words += ["ecn"] if marks else []
     elif kind in ("fq_codel", "pie"):
         words = ["limit", f"{packets}", "ecn" if marks else "noecn"]

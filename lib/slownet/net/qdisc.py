@@ -55,6 +55,11 @@ def delay(interface: Any) -> float:
     return 0.0
 
 
+def forget(interface: Any) -> None:
+    """Looks at the interface again before the next change: somebody took its qdiscs away, as Open vSwitch does."""
+    interface.slownet_qdiscs = None
+
+
 def show(interface: Any) -> list[dict[str, Any]]:
     """The interface's qdiscs with their counters, as `tc -json -s` prints them."""
     return tc.run(interface, [])

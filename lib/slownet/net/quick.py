@@ -4,38 +4,69 @@ from __future__ import annotations
 
 import secrets
 from collections.abc import Mapping, Sequence
+from functools import partial
 from typing import Any
 
 from mininet.link import Intf, Link
 from mininet.net import Mininet
-from mininet.node import Host
+from mininet.node import Controller, DefaultController, Host, NullController, OVSBridge, OVSSwitch, findController
 
-from slownet.net import names
+from slownet.errors import NetworkError
+from slownet.net import device, names, tc
 from slownet.net.cables import QuickLink, quick_link
 from slownet.net.netlink import Route
-from slownet.net.nodes import QuickNode, QuickSwitch, Renamed, quick
+from slownet.net.nodes import QuickNode, QuickSwitch, Renamed, made_quick, quick
+from slownet.net.trials import Trials
 
 
-class QuickNet(Mininet):  # type: ignore[misc]  # Mininet has no types
+def _is_missing(controller: Any) -> bool:
+    """Whether a program asks for a default controller where there is none.
+
+    Mininet's own command then takes bridges that learn by themselves; so do these networks.
+    """
+    if controller is DefaultController:
+        return findController() is None
+    return controller is Controller and not Controller.isAvailable()
+
+
+class QuickNet(Trials, Mininet):  # type: ignore[misc]  # Mininet has no types
     """Takes what Mininet takes; classes of nodes and links that a topology names keep their behaviour.
 
-    sysctls: of every host, set before it has an interface; offloads_off: "tso", "gso", "gro", of every interface.
+    sysctls: of every host, set before it has an interface; offloads_off: "tso", "gso", "gro", of every interface, all of
+    them unless told otherwise.
     """
 
     def __init__(
-        self, *args: Any, sysctls: Mapping[str, str] | None = None, offloads_off: Sequence[str] = (), **params: Any
-    ) -> None:
+        self, *args: Any, sysctls: Mapping[str, str] | None = None, offloads_off: Sequence[str] = tuple(device.OFFLOADS),
+        **params: Any,
+    ) -> None:  # fmt: skip
         self._group = secrets.randbits(31) | 1 << 16  # its cables, among others of this machine
         self._sysctls = dict(sysctls or {})
         self._offloads_off = tuple(offloads_off)
         self._taken = names.taken()
-        super().__init__(*args, **{"switch": QuickSwitch, "host": Host, "link": Link, "intf": Intf, **params})
+        given = dict(zip(("topo", "switch", "host", "controller"), args, strict=False)) | params
+        self._on_their_own = _is_missing(given.get("controller", DefaultController))
+        if self._on_their_own:
+            given["controller"] = NullController
+        defaults = {"switch": QuickSwitch, "host": Host, "link": Link, "intf": Intf}
+        super().__init__(*args[4:], **defaults | given)
 
     def addHost(self, name: str, cls: Any = None, **params: Any) -> Any:  # noqa: N802  # Mininet's names
-        return self._renamed(super().addHost(name, self._with_sysctls(quick(cls or self.host)), **params))
+        most = (0xFFFFFFFF >> self.prefixLen) - 1
+        if "ip" not in params and self.nextIP > most:
+            raise NetworkError(
+                f"no address is left for '{name}': {self.ipBase} has {most}",
+                fix="give the network a larger ipBase, or hosts an ip",
+            )
+        cls = made_quick(cls or self.host, lambda each: self._with_sysctls(quick(each)))
+        return self._renamed(super().addHost(name, cls, **params))
 
     def addSwitch(self, name: str, cls: Any = None, **params: Any) -> Any:  # noqa: N802
-        return self._renamed(super().addSwitch(name, quick(cls or self.switch), **params))
+        cls = made_quick(cls or self.switch, quick)
+        kind = cls.func if isinstance(cls, partial) else cls
+        if self._on_their_own and isinstance(kind, type) and issubclass(kind, OVSSwitch) and not issubclass(kind, OVSBridge):
+            params.setdefault("failMode", "standalone")
+        return self._renamed(super().addSwitch(name, cls, **params))
 
     def _renamed(self, node: Any) -> Any:
         """A node of the machine's own namespace gets a name that nobody has there."""
@@ -45,8 +76,9 @@ class QuickNet(Mininet):  # type: ignore[misc]  # Mininet has no types
         return node
 
     def addLink(self, node1: Any, node2: Any, *args: Any, cls: Any = None, **params: Any) -> Any:  # noqa: N802
-        cls = quick_link(cls or self.link)
-        if isinstance(cls, type) and issubclass(cls, QuickLink):
+        cls = made_quick(cls or self.link, quick_link)
+        kind = cls.func if isinstance(cls, partial) else cls
+        if isinstance(kind, type) and issubclass(kind, QuickLink):
             params |= {"group": self._group, "offloads_off": self._offloads_off}
         return super().addLink(node1, node2, *args, cls=cls, **params)
 
@@ -63,6 +95,8 @@ class QuickNet(Mininet):  # type: ignore[misc]  # Mininet has no types
 
     def stop(self) -> None:
         """Takes everything down; what fails does not keep the rest from going."""
+        for node in self.values():
+            tc.close(node)
         try:
             super().stop()
         finally:

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 from slownet.errors import NetworkError
 from slownet.lab import native
 from slownet.link import Condition
+from slownet.net import shaping
+from slownet.net.nodes import inside
 from slownet.tools.ping import Ping, ping
 from slownet.units import show_duration
 
@@ -18,6 +21,8 @@ PINGS_LOSSY = 20
 PING_BITS = 8 * 98  # a ping of 56 bytes as an Ethernet frame
 TABLE_ENDS = 4  # netem's tables end at four standard deviations
 INTERVAL_S = 0.05
+TX_PACKETS = 9  # which number of a line of /proc/net/dev
+STRANGERS = 10  # frames on an end that are not the ping's; fewer may be ARP
 # What hosts and switches may take themselves, in seconds of a round trip: nothing where the CPU is free.
 OWN_SHARE_S = 0.001
 OWN_SHARE_FREE_CPU_S = 0.0001
@@ -57,46 +62,66 @@ def _is_switch(node: Any) -> bool:
 
 @dataclass(frozen=True)
 class Span:
-    """What a cable adds to a round trip, in seconds from `low` to `high`; `loses`: whether the ping may get lost on it."""
+    """What an end of a cable adds to a round trip, in seconds from `low` to `high`; `loses`: whether a ping may get lost."""
 
     low: float
     high: float
     loses: bool = False
 
 
-def span(condition: Condition) -> Span:
-    """What a link in this condition adds to the round trip of a small ping."""
-    spread = (condition.jitter_up + condition.jitter_down) * (1 if condition.distribution == "uniform" else TABLE_ENDS)
-    wire = sum(PING_BITS / rate for rate in (condition.rate_up, condition.rate_down) if rate)
+def span(condition: Condition, way: str) -> Span:
+    """What an end in this condition adds to a small ping that it sends, in its way of it ("up" or "down")."""
+    delay, jitter, rate = (getattr(condition, name) for name in (way, f"jitter_{way}", f"rate_{way}"))
+    spread = jitter * (1 if condition.distribution == "uniform" else TABLE_ENDS)
+    wire = PING_BITS / rate if rate else 0.0
     paced = condition.aqm is None and condition.burst is None  # a token bucket lets a packet on an idle link pass at once
-    low = 0.0 if condition.reorder else max(0.0, condition.rtt - spread)
-    return Span(low + wire * paced, condition.rtt + spread + wire, bool(condition.lossy or condition.corrupt))
+    low = 0.0 if condition.reorder else max(0.0, delay - spread)
+    return Span(low + wire * paced, delay + spread + wire, bool(condition.loses(way) or condition.corrupt))
 
 
-def check(ends: tuple[Any, Any], span_of: Callable[[Any], Span]) -> Ping | None:
-    """Pings across a cable and compares with what the cables on the way are set to.
+def check(ends: tuple[Any, Any]) -> Ping | None:
+    """Pings across a cable and compares with what the cables on the way were told.
 
-    span_of: what a cable adds to a round trip. None if no two hosts see each other across it, or if lossy cables on the
-    way took every ping. Raises NetworkError naming the stated and the found value.
+    None if no two hosts see each other across it, if lossy cables on the way took every ping, or if pings came late or
+    not at all while other packets filled a cable: then only the read-back speaks for the change. Raises NetworkError
+    naming the stated and the found value.
     """
     found = across(ends)
     if not found:
         return None
     source, target, cables = found
-    spans = [span_of(cable) for cable in cables]
+    interfaces = [end for cable in cables for end in (cable.intf1, cable.intf2)]
+    spans = [span(*shaping.last(end)) for end in interfaces]
     lossy = any(each.loses for each in spans)
-    record = ping(source, target.IP(), count=PINGS_LOSSY if lossy else PINGS, interval=INTERVAL_S, check=not lossy)
+    count = PINGS_LOSSY if lossy else PINGS
+    before = _sent(interfaces)
+    record = ping(source, target.IP(), count=count, interval=INTERVAL_S, check=False)
+    busy = any(after - earlier > count + STRANGERS for earlier, after in zip(before, _sent(interfaces), strict=True))
+    where = f"{source.name} to {target.name} over {_names(cables)}"
+    if record.problem and not lossy and not busy:
+        raise NetworkError(record.problem, where=where)
     if record.rtt_ms is None:
         return None
     low, high, measured = sum(each.low for each in spans), sum(each.high for each in spans), record.rtt_ms.min / 1000
     own = OWN_SHARE_FREE_CPU_S if native.cpu_is_free() else OWN_SHARE_S
+    if measured > high + own and busy:
+        return None  # it waited behind others' packets
     if not low - EARLY_S <= measured <= high + own:
         stated = show_duration(low) if low == high else f"{show_duration(low)} to {show_duration(high)}"
-        raise NetworkError(
-            f"the round trip takes {show_duration(measured)} where {stated} were stated",
-            where=f"{source.name} to {target.name} over {_names(cables)}",
-        )
+        raise NetworkError(f"the round trip takes {show_duration(measured)} where {stated} were stated", where=where)
     return record
+
+
+def _sent(interfaces: Sequence[Any]) -> list[int]:
+    """Frames that each has sent so far."""
+    return [_counted(end) for end in interfaces]
+
+
+def _counted(interface: Any) -> int:
+    with inside(interface.node):
+        lines = Path("/proc/thread-self/net/dev").read_text().splitlines()
+    counters = next(line.split(":", 1)[1] for line in lines if line.split(":")[0].strip() == interface.name)
+    return int(counters.split()[TX_PACKETS])
 
 
 def _names(cables: Sequence[Any]) -> str:

@@ -18,7 +18,7 @@ from mininet.topo import Topo
 
 from slownet.errors import ExperimentError, NetworkError, SlownetError, nearest
 from slownet.link import Condition
-from slownet.net import Network, fingerprint, openvswitch, reach, strays, tc
+from slownet.net import Network, fingerprint, openvswitch, reach, shaping, strays, tc
 from slownet.net.cable import Link, _Changed
 from slownet.net.network import SYSCTLS
 from slownet.net.nodes import QuickNode
@@ -65,7 +65,7 @@ class Net(Network):
     @property
     def changed(self) -> list[Any]:
         """Mininet's links that were given a condition."""
-        return list(self._stated)
+        return [link for link in self.mininet.links if shaping.was_told(link)]
 
 
 class SeededLink(Link):
@@ -137,7 +137,7 @@ class Kept:
 
     wanted: Wanted
     net: Net
-    own: Mapping[Any, Condition]  # of Mininet's links
+    own: Mapping[Any, tuple[shaping.OneWay, shaping.OneWay]]  # what the ends of Mininet's links were told
     state: fingerprint.Fingerprint
     spaces: frozenset[int]  # of the hosts
     processes: frozenset[int]  # that were there from the start
@@ -149,7 +149,7 @@ class Kept:
 
     @classmethod
     def of(cls, wanted: Wanted, net: Net) -> Kept:
-        own = {cable: _between(net, cable).condition for cable in net.mininet.links}
+        own = {cable: _between(net, cable).told for cable in net.mininet.links}
         for node in _nodes(net):
             tc.close(node)
         spaces = strays.spaces(net.hosts)
@@ -190,7 +190,7 @@ class Kept:
         asked = {each.pid for node in _nodes(self.net) for each in getattr(node, "slownet_batches", {}).values()}
         strays.end(self.spaces, self.sessions, self.processes | asked)
         for cable in self.net.changed:
-            _between(self.net, cable).set(self.own[cable], ping=False)
+            _between(self.net, cable).tell(self.own[cable])
         if self.net.switches and not openvswitch.running():
             raise NetworkError("Open vSwitch ended")
         shaped = {end.name for cable in self.net.changed for end in (cable.intf1, cable.intf2)}
@@ -302,7 +302,7 @@ def host_for(net: Network, role: str, names: Sequence[str], chosen: Mapping[str,
 
 def _between(net: Net, cable: Any) -> SeededLink:
     """The link of one of Mininet's, seen from its first end; also where two nodes have several."""
-    return SeededLink((cable.intf1, cable.intf2), net.verified, net._stated, seed=None, settings=[])
+    return SeededLink((cable.intf1, cable.intf2), net.verified, net.told, seed=None, settings=[])
 
 
 def _nodes(net: Net) -> list[Any]:

@@ -210,14 +210,16 @@ def draw(config: pytest.Config) -> None:
 
 
 def _sample(name: str, index: int, net: Net) -> dict[str, Any]:
+    from slownet.net import shaping  # Mininet, which only the place of the network needs
+
     changed = {setting.link: setting for setting in net.settings}
-    now = {f"{one.intf1.node.name}-{one.intf2.node.name}": condition for one, condition in net._stated.items()}
-    told = {link: str(condition) for link, condition in now.items() if str(condition) != "no condition"}
+    now = {f"{one.intf1.node.name}-{one.intf2.node.name}": shaping.of(one) for one in net.changed}
+    cell = {link: str(condition) for link, condition in now.items() if str(condition) != "no condition"}
     pings = [setting.ping for setting in changed.values() if setting.ping and setting.ping.rtt_ms]
     return {
-        "experiment": name, "cell": told, "index": index, "tool": None, "status": "ok", "error": None, "metrics": {}, "raw": [],
+        "experiment": name, "cell": cell, "index": index, "tool": None, "status": "ok", "error": None, "metrics": {}, "raw": [],
         "condition": {"rtt_ms": round(1000 * sum(each.rtt for each in now.values()), 6)}, "wall_s": None, "facts": {},
-        "verified_rtt_ms": pings[-1].rtt_ms.min if told and pings and pings[-1].rtt_ms else None,
+        "verified_rtt_ms": pings[-1].rtt_ms.min if cell and pings and pings[-1].rtt_ms else None,
     }  # fmt: skip
 
 

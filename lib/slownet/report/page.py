@@ -68,7 +68,7 @@ def _context(seen: View) -> dict[str, Any]:
         "law": law_line(seen),
         "sampling": sampling_notes(seen.run),
         "plots": [Markup(plot) for plot in (*plots, *sequence_plots(seen.run)) if plot],
-        "facts": [(name, _plain(facts[name])) for name in FACTS if facts.get(name) is not None],
+        "facts": [(name, _plain(facts[name])) for name in FACTS if facts.get(name) not in (None, {}, "")],
         "folded": {name: _pairs(facts[name]) for name in ("versions", "settings", "argv") if facts.get(name)},
     }
 

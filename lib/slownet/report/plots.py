@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import math
 import re
+import textwrap
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
@@ -44,6 +45,8 @@ STYLE: dict[Any, Any] = {
     "legend.frameon": False,
 }
 SIZE = (5.4, 3.5)
+TITLE_WIDTH = 40
+"""Letters of a bar's title in one line: a longer one would leave no room for the bars."""
 STEPS = 200
 NEAR = 0.05
 """Ticks nearer than this share of the axis would print over each other."""
@@ -77,14 +80,16 @@ def bar_plot(seen: View) -> str | None:
     if not rows:
         return None
     with matplotlib.rc_context(STYLE | {"svg.hashsalt": f"{seen.run.directory.name}-bars"}):
-        figure = Figure(figsize=(SIZE[0] * 1.4, 0.8 + 0.5 * len(rows)), layout="constrained")
+        titles = [textwrap.fill(row.title, TITLE_WIDTH) for row in rows]
+        lines = 1 + max(title.count("\n") for title in titles)
+        figure = Figure(figsize=(SIZE[0], 0.8 + (0.2 + 0.15 * lines) * len(rows)), layout="constrained")
         axes = figure.add_subplot()
         places = range(len(rows))
         axes.barh(places, [row.time.mean for row in rows if row.time], 0.5, color=MEASURED, label="measured")
         published = [(row.published_time, place) for row, place in zip(rows, places, strict=True) if row.published_time]
         if published:
-            axes.plot(*zip(*published, strict=True), "D", color=PUBLISHED, mfc="none", label="published")
-        axes.set_yticks(places, [row.title for row in rows])
+            axes.plot(*zip(*published, strict=True), "D", color=PUBLISHED, mfc="white", label="published", zorder=4)
+        axes.set_yticks(places, titles)
         axes.invert_yaxis()
         axes.set_xscale("log")
         axes.xaxis.set_major_formatter(FuncFormatter(lambda value, _: trimmed(value)))

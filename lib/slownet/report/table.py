@@ -40,7 +40,7 @@ def show(run: RunData, published: Mapping[str, Any] | None = None) -> Renderable
 def _table(seen: View) -> Table:
     """Columns that say nothing in any row are left out."""
     made = Table(box=None, pad_edge=False, header_style="dim", padding=(0, 2, 0, 0))
-    names = ("requests/s", seen.unit, "published", "ratio", "published ratio", "law, ms", "verified RTT, ms")
+    names = ("requests/s", seen.unit, "published", "ratio", "ratio without", "published ratio", "law, ms", "verified RTT, ms")
     rows = [_numbers(row) for row in seen.rows]
     shown = [at for at, name in enumerate(names) if name == seen.unit or any(row[at] != NOTHING for row in rows)]
     made.add_column("condition", no_wrap=True)
@@ -58,6 +58,7 @@ def _numbers(row: Row) -> tuple[str, ...]:
         with_interval(row.time),
         number(row.published_time),
         number(row.ratio.mean if row.ratio else None, 3),
+        number(row.uncured.mean if row.uncured else None, 3),
         number(row.published_ratio, 3),
         number(row.predicted.mean if row.predicted else None),
         milliseconds(row.verified_rtt_ms),

@@ -9,13 +9,18 @@ from typing import Any
 from slownet.claim import verdict
 from slownet.errors import SlownetError
 from slownet.law import Law, fit
+from slownet.recorded import NONE
 from slownet.report.text import number
-from slownet.result import Cell, RunData, cell_key, clock
+from slownet.result import TIME, Cell, RunData, cell_key, clock
 from slownet.stats import Summary, ratio
 from slownet.units import show_rate, spoken
 
-TIME, RATE = "time_per_request_ms", "requests_per_second"
+RATE = "requests_per_second"
 ALONG = "rtt_ms"
+CURE = "cure"
+"""The condition that is a remedy, or "none"."""
+OPERATION = "operation"
+"""The condition that says what was timed, where that is not the same everywhere."""
 WITHIN = 0.05
 """How far from the law a cell may be and still lie on it."""
 MOSTLY_CPU = 0.5
@@ -31,6 +36,8 @@ class Row:
     time: Summary | None
     rate: Summary | None
     ratio: Summary | None
+    uncured: Summary | None
+    """The ratio without the cell's cure."""
     published_time: float | None
     published_rate: float | None
     published_ratio: float | None
@@ -67,6 +74,11 @@ class View:
         return self.along.endswith("_ms") and self.metric.endswith("_ms")
 
     @property
+    def cures(self) -> bool:
+        """Whether some cells stand beside themselves without their cure."""
+        return any(row.uncured for row in self.rows)
+
+    @property
     def unit(self) -> str:
         """What the main metric counts, for a heading."""
         return "ms per page" if self.metric == TIME else spoken(self.metric)
@@ -80,7 +92,7 @@ def view(run: RunData, published: Mapping[str, Any] | None = None) -> View:
     left out, it is what the run's facts hold under that name, if anything.
     """
     published = published or run.facts.get("published") or {}
-    metric = str(published.get("metric") or _main_metric(run))
+    metric = str(published.get("metric") or run.main_metric)
     along = _along(run)
     law, note = _law(run, metric, along)
     published_rows = published.get("rows", ())
@@ -122,6 +134,7 @@ class _Reader:
             time=time,
             rate=cell.metrics.get(RATE),
             ratio=self._ratio(cell, time),
+            uncured=self._uncured(cell),
             published_time=published.get(self.metric),
             published_rate=published.get(RATE),
             published_ratio=self._published_ratio(published),
@@ -136,10 +149,25 @@ class _Reader:
         )
 
     def _ratio(self, cell: Cell, time: Summary | None) -> Summary | None:
-        start = self.base.metrics.get(self.metric) if self.base else None
+        base = self._base_of(cell)
+        start = base.metrics.get(self.metric) if base else None
         if time is None or start is None or start.mean == 0:
             return None
-        return Summary(1.0, 1.0, 1.0, time.n) if cell is self.base else ratio(time, start)
+        return Summary(1.0, 1.0, 1.0, time.n) if cell is base else ratio(time, start)
+
+    def _base_of(self, cell: Cell) -> Cell | None:
+        """The baseline; in a run of several operations the first cell of the same one."""
+        if OPERATION not in cell.label:
+            return self.base
+        return next(each for each in self.run.cells if each.label.get(OPERATION) == cell.label[OPERATION])
+
+    def _uncured(self, cell: Cell) -> Summary | None:
+        """The ratio of the cell that differs in one thing, that its condition ``cure`` is "none"."""
+        if cell.label.get(CURE, NONE) == NONE:
+            return None
+        without = cell_key({**cell.label, CURE: NONE})
+        same = next((each for each in self.run.cells if cell_key(each.label) == without), None)
+        return self._ratio(same, same.metrics.get(self.metric)) if same else None
 
     def _published_ratio(self, published: Mapping[str, Any]) -> float | None:
         start = self.published(self.base) if self.base else None
@@ -157,15 +185,11 @@ class _Reader:
         """Whether the cell lies on the law; a line through two points says nothing about them."""
         if cell.status == "failed":
             return "failed"
-        if cell is self.base:
+        if cell is self._base_of(cell):
             return "baseline"
         if time is None or predicted is None or self.law is None or len(self.law.times) < 3:
             return ""
         return verdict(time, predicted.mean * (1 - WITHIN), predicted.mean * (1 + WITHIN))
-
-
-def _main_metric(run: RunData) -> str:
-    return TIME if TIME in run.metrics or not run.metrics else run.metrics[0]
 
 
 def _along(run: RunData) -> str:

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import socket
 from collections.abc import Sequence
 from pathlib import Path
 
+from slownet.services import http
 from slownet.services.service import Service
 from slownet.tools.process import Host
 
@@ -98,22 +98,12 @@ class Nginx(Service):
         return ["nginx", "-e", "stderr", "-p", str(self.state), "-c", str(self.config)]
 
     def answers(self) -> bool:
-        with socket.socket(socket.AF_UNIX) as connection:
-            connection.settimeout(1.0)
-            connection.connect(str(self.socket))
-            connection.sendall(b"OPTIONS /slownet HTTP/1.0\r\n\r\n")
-            return connection.recv(5) == b"HTTP/"
+        return http.speaks(self.socket, "OPTIONS /slownet HTTP/1.0\r\n\r\n")
 
     def get(self, path: str = "/", timeout_s: float = 60.0) -> tuple[int, bytes]:
         """One page through the Unix socket: its status and its body."""
         try:
-            with socket.socket(socket.AF_UNIX) as connection:
-                connection.settimeout(timeout_s)
-                connection.connect(str(self.socket))
-                connection.sendall(f"GET {path} HTTP/1.0\r\nHost: {SITE_NAME}\r\n\r\n".encode())
-                answer = b"".join(iter(lambda: connection.recv(1 << 16), b""))
+            page = http.get(self.socket, path, SITE_NAME, timeout_s)
         except OSError as error:
             raise self.error(f"{self.name} does not hand over {path}: {error}") from error
-        head, _, body = answer.partition(b"\r\n\r\n")
-        words = head.split(None, 2)
-        return (int(words[1]) if len(words) > 1 and words[1].isdigit() else 0), body
+        return page.status, page.body

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import shlex
+import shutil
 import socket
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -26,13 +28,23 @@ class PhpFpm(Service):
     ----------
     variables
         What the pages see in their environment, for example ``{"SLOWNET_DB_HOST": "10.0.0.3"}``.
+    additions
+        Directories and the files that these workers, and nobody else, see there besides those that are.
     """
 
     name = "php-fpm"
 
-    def __init__(self, host: Host, directory: str | Path, *, variables: Mapping[str, str] | None = None) -> None:
+    def __init__(
+        self,
+        host: Host,
+        directory: str | Path,
+        *,
+        variables: Mapping[str, str] | None = None,
+        additions: Mapping[Path, Sequence[Path]] | None = None,
+    ) -> None:
         super().__init__(host, directory)
         self.variables = dict(variables or {})
+        self.additions = dict(additions or {})
 
     @property
     def socket(self) -> Path:
@@ -64,10 +76,29 @@ class PhpFpm(Service):
             *(f'env[{name}] = "{value}"' for name, value in self.variables.items()),
         ]
         self.config.write_text("\n".join(lines) + "\n")
+        for number, files in enumerate(self.additions.values()):
+            place = self._addition(number)
+            place.mkdir()
+            for file in files:
+                shutil.copyfile(file, place / file.name)
+            for path in (place, *place.iterdir()):
+                path.chmod(0o755)  # the workers are another user
+
+    def _addition(self, number: int) -> Path:
+        return self.state / f"addition{number}"
+
+    def _mount(self, number: int, directory: Path) -> str:
+        layers = f"ro,lowerdir={self._addition(number)}:{directory}"
+        return shlex.join(["mount", "-t", "overlay", "-o", layers, "overlay", str(directory)])
 
     def command(self) -> Sequence[str]:
         settings = [part for name, value in SETTINGS.items() for part in ("-d", f"{name}={value}")]
-        return [PROGRAM, "--nodaemonize", "--fpm-config", str(self.config), *settings]
+        php = [PROGRAM, "--nodaemonize", "--fpm-config", str(self.config), *settings]
+        if not self.additions:
+            return php
+        mounts = (self._mount(number, directory) for number, directory in enumerate(self.additions))
+        # In a mount namespace of its own: whatever becomes of the run, the machine's files are as they were.
+        return ["unshare", "--mount", "sh", "-c", f'{" && ".join(mounts)} && exec "$@"', "sh", *php]
 
     def answers(self) -> bool:
         with socket.socket(socket.AF_UNIX) as connection:

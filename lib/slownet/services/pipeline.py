@@ -24,14 +24,24 @@ class Net(Protocol):
 
 
 class BrokerAndDatabase:
-    """Redis on ``net["broker"]`` and MariaDB on ``net["db"]``; a consumer on ``net["worker1"]`` connects them."""
+    """Redis on one host and MariaDB on another; a consumer on a third, or on one of theirs, connects them.
+
+    Parameters
+    ----------
+    net, directory
+        The network, and the run directory for logs.
+    broker, db, worker
+        The hosts' names.
+    """
 
     chance = MariaDB.chance
 
-    def __init__(self, net: Net, directory: str | Path) -> None:
-        self.net = net
-        self.redis = Redis(net["broker"], directory)
-        self.mariadb = MariaDB(net["db"], directory)
+    def __init__(
+        self, net: Net, directory: str | Path, broker: str = "broker", db: str = "db", worker: str = "worker1"
+    ) -> None:
+        self.worker = net[worker]
+        self.redis = Redis(net[broker], directory)
+        self.mariadb = MariaDB(net[db], directory)
         self._running = ExitStack()
 
     def copy(self, way: str, rows: int) -> Pipeline:
@@ -47,7 +57,7 @@ class BrokerAndDatabase:
         self.mariadb.query(CREATE)
         broker, database = self.redis.host.IP(), self.mariadb.host.IP()
         produce(self.redis.host, broker, rows)
-        record = consume(self.net["worker1"], broker, database, way, rows)
+        record = consume(self.worker, broker, database, way, rows)
         ((written,),) = self.mariadb.query(f"SELECT COUNT(*) FROM wordpress.{TABLE}")
         if int(written) != rows or self.redis.pending() != 0:
             raise ServiceError(f"{written} of {rows} rows came, {self.redis.pending()} are not acknowledged", f"way {way}")

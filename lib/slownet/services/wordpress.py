@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
 from pathlib import Path
 from types import TracebackType
@@ -40,15 +40,40 @@ class WordPress:
         The run directory, for logs and configurations.
     web, db, client
         The hosts' names. ``client`` is who reads :meth:`page`.
+    mariadb
+        A database that runs already, and goes on when the site stops; without it the site has its own.
+    persistent
+        Whether a PHP worker keeps its connection to the database from page to page.
+    drop_ins
+        Files that WordPress finds in its ``wp-content``, such as ``object-cache.php``.
+    variables
+        What the pages see in their environment, for the drop-ins.
     """
 
     chance = MariaDB.chance
 
-    def __init__(self, net: Net, directory: str | Path, web: str = "web", db: str = "db", client: str = "client") -> None:
+    def __init__(
+        self,
+        net: Net,
+        directory: str | Path,
+        web: str = "web",
+        db: str = "db",
+        client: str = "client",
+        *,
+        mariadb: MariaDB | None = None,
+        persistent: bool = False,
+        drop_ins: Sequence[Path] = (),
+        variables: Mapping[str, str] | None = None,
+    ) -> None:
         self.client = net[client]
-        self.mariadb = MariaDB(net[db], directory)
-        self.php = PhpFpm(net[web], directory, variables={"SLOWNET_DB_HOST": net[db].IP()})
+        self.mariadb = mariadb or MariaDB(net[db], directory)
+        address = self.mariadb.host.IP()
+        # mysqli keeps what starts with "p:"; without the port WordPress would take "p" for the host and the rest for a port.
+        named = f"p:{address}:3306" if persistent else address
+        additions = {ROOT / "wp-content": drop_ins} if drop_ins else {}
+        self.php = PhpFpm(net[web], directory, variables={"SLOWNET_DB_HOST": named, **(variables or {})}, additions=additions)
         self.nginx = Nginx(net[web], directory, root=ROOT)
+        self._servers = (*(() if mariadb else (self.mariadb,)), self.php, self.nginx)
         self.page_length = 0
         """Bytes of the front page, known once it is started."""
         self._running = ExitStack()
@@ -59,7 +84,7 @@ class WordPress:
         return self.nginx.url
 
     def start(self) -> Self:
-        """Starts the three servers and warms the front page up.
+        """Starts its servers and warms the front page up.
 
         Raises
         ------
@@ -67,13 +92,13 @@ class WordPress:
             A server does not come up, or the page is an error; nothing is left running.
         """
         with ExitStack() as stack:
-            for service in (self.mariadb, self.php, self.nginx):
+            for service in self._servers:
                 stack.callback(service.stop)
-            self.mariadb.launch()
-            self.php.launch()
-            self.nginx.php = self.php.socket
-            self.nginx.launch()
-            for service in (self.mariadb, self.php, self.nginx):
+            for service in self._servers:
+                if service is self.nginx:
+                    self.nginx.php = self.php.socket
+                service.launch()
+            for service in self._servers:
                 service.wait()
             self._warm_up()
             self._running = stack.pop_all()

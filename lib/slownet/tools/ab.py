@@ -71,6 +71,8 @@ class Ab(Metrics):
     total_ms: Phase
     percentiles_ms: Mapping[int, float]
     times_ms: tuple[float, ...] = ()
+    kept_alive: int | None = None
+    """Requests on connections that were kept, None when ``ab`` was not asked to."""
 
     @property
     def problem(self) -> str:
@@ -111,7 +113,8 @@ class Ab(Metrics):
 
     def facts(self) -> dict[str, int]:
         """What belongs beside the numbers in a record."""
-        return {"document_length": self.document_length}
+        kept = {} if self.kept_alive is None else {"kept_alive": self.kept_alive}
+        return {"document_length": self.document_length, **kept}
 
 
 EXACT = 100
@@ -125,11 +128,15 @@ def ab(
     concurrency: int = 1,
     timeout: float = 3600.0,
     check: bool = True,
+    keep_alive: bool = False,
 ) -> Ab:
     """Loads a page from a host.
 
     Parameters
     ----------
+    keep_alive
+        Whether requests share connections (``-k``). ``ab`` speaks HTTP/1.0, so the server must know the page's length
+        beforehand, as for a file or from a cache; a page that PHP makes still ends with its connection.
     timeout
         Seconds for all of it, and for each response.
     check
@@ -141,6 +148,7 @@ def ab(
         ``ab`` is missing, cannot connect, ends early, or prints what the parser does not know.
     """
     argv = ["ab", "-q", "-n", str(requests), "-c", str(concurrency), "-s", str(max(1, math.ceil(timeout)))]
+    argv += ["-k"] if keep_alive else []
     with tempfile.TemporaryDirectory(prefix="slownet-ab-") as directory:
         percentiles, times = Path(directory, "percentiles.csv"), Path(directory, "times.tsv")
         done = run(host, [*argv, "-e", str(percentiles), "-g", str(times), url], timeout=timeout)
@@ -189,6 +197,7 @@ def parse(text: str, csv: str = "", tsv: str = "", command: Sequence[str] = ("ab
         total_ms=report.phase("Total"),
         percentiles_ms={int(percent): float(ms) for percent, ms in _PERCENTILE.findall(text)},
         times_ms=_times(csv, tsv, complete, report),
+        kept_alive=report.integer("Keep-Alive requests") if "Keep-Alive requests" in report.lines else None,
     )
 
 

@@ -12,12 +12,15 @@ import pytest
 from slownet import owner
 from slownet.errors import ServiceError
 from slownet.services import mariadb as mariadb_module
+from slownet.services.cured import CURES, OBJECT_CACHE, CuredSite
 from slownet.services.mariadb import MariaDB, Replication, copy_sparse
+from slownet.services.memcached import Memcached
 from slownet.services.nginx import Nginx
 from slownet.services.php_fpm import GET_VALUES, PhpFpm
 from slownet.services.program import Listener, Proxy
 from slownet.services.redis import Redis
-from slownet.services.wordpress import WordPress
+from slownet.services.varnish import Varnish
+from slownet.services.wordpress import ROOT, WordPress
 
 
 class Host:
@@ -261,3 +264,91 @@ def test_wordpress_is_put_together_over_three_hosts(tmp_path: Path):
     assert (site.mariadb.host, site.php.host, site.nginx.host) == (DB, WEB, WEB)
     assert site.php.variables == {"SLOWNET_DB_HOST": "10.0.0.3"}
     assert WordPress(NET, tmp_path, web="client", db="web").php.variables == {"SLOWNET_DB_HOST": "10.0.0.2"}
+
+
+def test_a_site_may_have_drop_ins_that_only_its_php_sees(tmp_path: Path):
+    drop_in = tmp_path / "object-cache.php"
+    drop_in.write_text("<?php\n")
+    site = WordPress(NET, tmp_path, drop_ins=[drop_in], variables={"SLOWNET_MEMCACHED": "10.0.0.2:11211"})
+    (tmp_path / "state").mkdir()
+    php = prepared(site.php, tmp_path / "state")
+    assert 'env[SLOWNET_MEMCACHED] = "10.0.0.2:11211"' in php.config.read_text().splitlines()
+    copy = tmp_path / "state" / "addition0" / "object-cache.php"
+    assert copy.read_text() == "<?php\n"
+    assert copy.parent.stat().st_mode & 0o777 == 0o755
+    argv = list(php.command())
+    assert argv[:4] == ["unshare", "--mount", "sh", "-c"]
+    assert argv[4] == (
+        f'mount -t overlay -o ro,lowerdir={copy.parent}:{ROOT}/wp-content overlay {ROOT}/wp-content && exec "$@"'
+    )
+    assert argv[6] == "/opt/slownet/bin/php-fpm"
+
+
+def test_a_persistent_connection_is_named_so_that_wordpress_passes_it_on(tmp_path: Path):
+    assert WordPress(NET, tmp_path, persistent=True).php.variables == {"SLOWNET_DB_HOST": "p:10.0.0.3:3306"}
+
+
+def test_a_site_on_a_database_that_runs_does_not_start_another(tmp_path: Path):
+    mariadb = MariaDB(DB, tmp_path)
+    site = WordPress(NET, tmp_path, mariadb=mariadb)
+    assert site.mariadb is mariadb
+    assert site._servers == (site.php, site.nginx)
+
+
+@pytest.mark.parametrize(
+    ("behind", "backend"),
+    [
+        ("10.0.0.2", 'backend default { .host = "10.0.0.2"; .port = "80"; }'),
+        (Path("/run/nginx/sock"), 'backend default { .path = "/run/nginx/sock"; }'),
+    ],
+)
+def test_varnish_asks_an_address_or_a_socket(tmp_path: Path, behind: str | Path, backend: str):
+    service = prepared(Varnish(WEB, tmp_path, behind=behind, ttl_s=60), tmp_path)
+    assert service.config.read_text().splitlines() == [
+        "vcl 4.1;",
+        backend,
+        "sub vcl_recv {",
+        '    set req.http.Host = "web";',
+        "}",
+        "sub vcl_deliver {",
+        '    set resp.http.X-Cache = "miss";',
+        '    if (obj.hits > 0) { set resp.http.X-Cache = "hit"; }',
+        "}",
+    ]
+    argv = list(service.command())
+    assert argv[:6] == ["varnishd", "-F", "-n", f"{tmp_path}/work", "-f", f"{tmp_path}/vcl"]
+    assert (tmp_path / "vcl").read_text() == service.config.read_text()
+    assert [argv[at + 1] for at, word in enumerate(argv) if word == "-a"] == ["http=:6081", f"local={tmp_path}/sock,mode=666"]
+    assert argv[argv.index("-t") + 1] == "60"
+    assert service.url == "http://10.0.0.2:6081/"
+
+
+def test_varnish_answers_in_http_and_hands_over_a_page(tmp_path: Path):
+    service = Varnish(WEB, tmp_path, behind="10.0.0.2")
+    service._state = tmp_path
+    thread = answer_once(tmp_path / "sock", b"HTTP/1.1 405 Method Not Allowed\r\n\r\n")
+    assert service.answers()
+    thread.join()
+    (tmp_path / "sock").unlink()
+    thread = answer_once(tmp_path / "sock", b"HTTP/1.1 200 OK\r\nX-Cache: hit\r\nX-Varnish: 5 3\r\n\r\n<html>\r\n\r\n</html>")
+    page = service.get()
+    thread.join()
+    assert (page.status, page.body) == (200, b"<html>\r\n\r\n</html>")
+    assert page.headers == {"x-cache": "hit", "x-varnish": "5 3"}
+    (tmp_path / "sock").unlink()
+    with pytest.raises(ServiceError, match=r"^varnish does not hand over /: .*No such file or directory, host 'web'"):
+        service.get()
+
+
+def test_memcached_listens_on_all_addresses_as_debians_user(tmp_path: Path):
+    service = Memcached(WEB, tmp_path, port=11212)
+    assert list(service.command()) == ["memcached", "-u", "memcache", "-l", "0.0.0.0", "-p", "11212"]
+    assert service.address == "10.0.0.2:11212"
+
+
+def test_an_unknown_cure_is_told_the_nearest(tmp_path: Path):
+    site = CuredSite(NET, tmp_path)
+    with pytest.raises(ServiceError, match=r"^no cure 'memcache': did you mean 'memcached'"), site.cured("memcache"):
+        pass
+    assert next(iter(CURES)) == "none"
+    assert OBJECT_CACHE.read_text().startswith("<?php")

@@ -34,6 +34,14 @@ def test_a_report_is_read_to_the_digit():
     assert record.facts() == {"document_length": 51686}
 
 
+def test_connections_that_were_kept_are_counted():
+    record = captured("ab-keep-alive")
+    assert record.kept_alive == 50
+    assert record.facts() == {"document_length": 51686, "kept_alive": 50}
+    assert record.time_per_request_ms == 42.574
+    assert captured("ab-100").kept_alive is None
+
+
 def test_with_concurrency_the_time_per_request_is_the_users_and_not_the_servers():
     record = captured("ab-250")
     assert record.concurrency == 4

@@ -1,0 +1,66 @@
+"""What helps: the articles' advice, and what engineers would add, against a reader or a database that is far away."""
+
+from contextlib import nullcontext
+
+from slownet.claim import round_trips_between, times
+from slownet.experiment import experiment
+from slownet.law import round_trips
+from slownet.services.cured import CuredSite
+from slownet.tools.ab import ab
+from slownet.topologies import ClientEdgeWebDb
+
+CABLES = {"far database": ("db", "far"), "far reader": ("near", "far")}
+PAGE = "time_per_request_ms"
+
+
+def cell(harm, cure):
+    return {"harm": harm, "rtt": {"far database": "10ms", "far reader": "40ms"}.get(harm, "0ms"), "cure": cure}
+
+
+HEALTHY, CACHED = cell("none", "none"), cell("none", "varnish")
+DATABASE = [
+    "none", "persistent connections", "memcached", "memcached and persistent connections", "memcached beside the database",
+    "varnish",
+]  # fmt: skip
+READER = ["none", "varnish", "varnish with keep-alive", "varnish near the reader"]
+CELLS = [HEALTHY, CACHED, *(cell("far database", cure) for cure in DATABASE), *(cell("far reader", cure) for cure in READER)]
+
+
+@experiment(topology=ClientEdgeWebDb, service=CuredSite, cells=CELLS)
+def cures(net, site, harm, rtt, cure):
+    """What brings a page back whose database is 10 ms away, or whose reader is 40 ms away?"""
+    cure, _, keep_alive = cure.partition(" with ")
+    with site.cured(cure) as url, net.link(*CABLES[harm]).set(rtt=rtt) if harm in CABLES else nullcontext():
+        return ab(net["client"], url, requests=100 if keep_alive else 50, keep_alive=bool(keep_alive))
+
+
+cures.claims(
+    round_trips_between(
+        PAGE, cell("far database", "varnish"), against=CACHED, most=0.1, name="Varnish makes the database's delay vanish",
+        because="a page that is kept asks nobody",
+    ),
+    times(
+        PAGE, cell("far database", "memcached"), cell("far database", "none"), most=0.5,
+        because="memcached answers on the web server's own host what the database would be asked for",
+    ),
+    times(
+        PAGE, cell("far database", "persistent connections"), cell("far database", "none"), least=0.9, most=1,
+        because="TCP's handshake is saved, but the worker logs in anew and every query remains",
+    ),
+    times(
+        PAGE, cell("far database", "memcached beside the database"), cell("far database", "memcached"), least=2,
+        because="a cache as far away as the database is asked over the same cable, key by key",
+    ),
+    round_trips_between(
+        PAGE, cell("far reader", "varnish"), against=CACHED, expected=round_trips(51_686),
+        because="a cache on the far side answers at once, but the page still needs its handshake and its slow start",
+    ),
+    round_trips_between(
+        PAGE, cell("far reader", "varnish with keep-alive"), against=CACHED, expected=1, within=0.15,
+        because="a connection that is kept has shaken hands, and its window holds the page: only the first of a hundred pays",
+    ),
+    times(
+        PAGE, cell("far reader", "varnish near the reader"), HEALTHY, most=1,
+        because="what a cache on the reader's side has does not travel",
+    ),
+)  # fmt: skip

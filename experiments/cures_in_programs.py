@@ -1,0 +1,56 @@
+"""What helps where no cache can: a program that asks less often, or writes in one piece."""
+
+from contextlib import nullcontext
+
+from slownet.claim import between, round_trips_between, times
+from slownet.experiment import experiment
+from slownet.programs.pipeline import BATCH
+from slownet.services.rows_and_messages import RowsAndMessages
+from slownet.topologies import ClientWebDb
+
+TIME, ROWS = "operation_ms", {"none": 200, "batches": 3000, "pipelined": 3000}
+# The first of each is healthy; the second has the harm, and what follows has it with a cure.
+ROW = [("none", "0ms", "none"), *(("far database", "10ms", cure) for cure in ROWS)]
+PATTERNS = {"none": "write-write-read", "TCP_NODELAY": "nodelay", "TCP_CORK": "cork"}
+MESSAGE = [("none", "0ms", "none"), *(("two small writes", "0ms", cure) for cure in PATTERNS)]
+
+
+def cell(operation, harm, rtt, cure):
+    return {"operation": operation, "harm": harm, "rtt": rtt, "cure": cure}
+
+
+CELLS = [*(cell("row", *each) for each in ROW), *(cell("message", *each) for each in MESSAGE)]
+
+
+@experiment(topology=ClientWebDb, service=RowsAndMessages, cells=CELLS)
+def cures_in_programs(net, programs, operation, harm, rtt, cure):
+    """What brings back a program whose rows have a far database, or whose messages leave in two small writes?"""
+    if operation == "message":
+        return programs.message("one-write" if harm == "none" else PATTERNS[cure], count=100)
+    with net.link("db", "switch").set(rtt=rtt) if harm == "far database" else nullcontext():
+        return programs.row("row-by-row" if cure == "none" else cure, ROWS[cure])
+
+
+HEALTHY, FAR = cell("row", *ROW[0]), cell("row", *ROW[1])
+
+cures_in_programs.claims(
+    round_trips_between(TIME, FAR, against=HEALTHY, expected=1, because="each row waits for the answer to its INSERT"),
+    *(
+        times(
+            TIME, cell("row", "far database", "10ms", cure), against=FAR, most=2 / BATCH,
+            because=f"{BATCH} rows share a round trip, and may cost as much in CPU as in distance",
+        )
+        for cure in ("batches", "pipelined")
+    ),
+    between(
+        TIME, cell("message", "two small writes", "0ms", "none"), 38, 48,
+        because="Nagle's algorithm holds the second write until the peer's delayed ACK, HZ / 25 and up to a tick",
+    ),
+    *(
+        between(TIME, cell("message", "two small writes", "0ms", cure), most=1, because=because)
+        for cure, because in (
+            ("TCP_NODELAY", "the second write leaves at once"),
+            ("TCP_CORK", "the first write waits for the second: one segment"),
+        )
+    ),
+)  # fmt: skip

@@ -1,0 +1,181 @@
+"""A run's law carried to the field: the page time that it predicts at the field's round trip, against the measured one.
+
+Pure. k, the round trips per operation, belongs to the protocol and T0 to the machine. So two predictions are compared: with
+the run's own T0, which holds where the machine is as fast as the lab's; and with the field's, which holds where the page
+costs the same round trips.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+from typing import Any
+
+from slownet.claim import fitted
+from slownet.errors import ExperimentError, SlownetError, TooFewError
+from slownet.field.record import RTT, SERVER, TIME, WITHOUT_TLS, Field, values
+from slownet.field.row import Row, compared
+from slownet.field.runs import Comparison, compare_cells
+from slownet.law import Law, fit, round_trips
+from slownet.measured import DECIDING
+from slownet.report.text import number
+from slownet.result import Cell, RunData
+from slownet.stats import Summary, difference, from_error, median, needed, quantile, ratio, welch
+from slownet.units import duration
+
+ALONG = "rtt_ms"
+MOSTLY = 0.5
+"""What part of a page's time the round trips are at least, for the field's T0 to say something about them."""
+
+
+def compare_field(run: RunData, field: Field, within: float, t0: str | None = None) -> Comparison:
+    """A run against the field: directly at the cells of the field's round trip, and by the law.
+
+    t0: the site's time without delay, such as ``12.3ms``; the only prediction is then the one with it.
+    Raises SlownetError where there is neither such a cell nor a law.
+    """
+    if TIME not in run.metrics:
+        raise ExperimentError(f"no metric '{TIME}'", f"in {run.experiment}", "compare the field with a run of ab")
+    other, rtt = _without_tls(field), round_trip(field)
+    good = replace(run, cells=tuple(cell for cell in run.cells if cell.status == "ok")).at_confidence(DECIDING)
+    near = [(cell.title, cell, other.cells[0]) for cell in good.cells if TIME in cell.metrics and _is_near(cell, rtt, within)]
+    rows, notes = compare_cells(good, other, near, within, [TIME]) if near else ([], [])
+    facts = None
+    try:
+        law = fitted(good, TIME, ALONG)
+    except SlownetError as error:
+        if not rows:
+            raise
+        notes.append(f"no law: {error}")
+    else:
+        own = _own_round_trip(good)
+        facts = _facts(law, own, rtt, other.cells[0])
+        rows += _predicted(_Lines(law, rtt.mean - (own or 0.0)), rtt, other.cells[0], within, t0)
+        notes += _doubts(law, own, rtt)
+    if run.failed:
+        notes.append(f"{len(run.failed)} failed cell{'s' * (len(run.failed) > 1)} left out")
+    return Comparison(run, other, within, tuple(rows), facts, (*notes, *_differences(run, field)))
+
+
+def round_trip(field: Field) -> Summary:
+    """The field's round trip: the median of the connections' handshakes, which a lost SYN does not move."""
+    times = values(field, RTT)
+    try:
+        return median(times, DECIDING)
+    except TooFewError:
+        return Summary(quantile(sorted(times), 0.5), -math.inf, math.inf, len(times), None, DECIDING)
+
+
+class _Lines:
+    """A run's law at a delay: between the cells next to it, for no run is as straight as it is exact; beyond them all of it."""
+
+    def __init__(self, law: Law, delay: float) -> None:
+        self._law = law
+        self._points = dict(zip(law.delays, law.times, strict=True))
+        self._delay = delay
+        least, *others = self._points
+        above = [each for each in others if each >= delay]
+        self._between = bool(above) and (delay >= least or least == 0)
+        self._least, self._upper = least, above[0] if above else math.nan
+
+    @property
+    def time(self) -> Summary:
+        """The time at the delay."""
+        lower = max((each for each in self._points if each < self._upper), default=math.nan)
+        return self._through(lower).at(self._delay)
+
+    @property
+    def k(self) -> Summary:
+        """The round trips from no delay to this."""
+        return self._through(self._least).k
+
+    def _through(self, lower: float) -> Law:
+        return fit((each, self._points[each]) for each in (lower, self._upper)) if self._between else self._law
+
+
+def _predicted(lines: _Lines, rtt: Summary, page: Cell, within: float, t0: str | None) -> list[Row]:
+    """The measured time against the law's."""
+    time, k, at = page.summary(TIME), lines.k, f"RTT {number(rtt.mean)} ms"
+    trips = (k.scaled(rtt.mean), rtt.scaled(k.mean))
+    if t0 is not None:
+        predicted = _sum(duration(t0) * 1000 + k.mean * rtt.mean, *trips)
+        return [compared(f"{at}, law with T0 {t0}", TIME, predicted, time, within)]
+    line = lines.time
+    rows = [compared(f"{at}, law", TIME, _sum(line.mean, line, rtt.scaled(k.mean)), time, within)]
+    if k.mean * rtt.mean >= MOSTLY * time.mean:
+        start = page.summary(SERVER).at_confidence(DECIDING)
+        predicted = _sum(start.mean + k.mean * rtt.mean, start, *trips)
+        rows.append(compared(f"{at}, law with the field's T0", TIME, predicted, time, within))
+    return rows
+
+
+def _sum(mean: float, *parts: Summary) -> Summary:
+    """A mean whose error is that of independent parts."""
+    n = min(part.n for part in parts)
+    if not all(part.known for part in parts):
+        return Summary(mean, -math.inf, math.inf, n, 0, DECIDING)
+    error, degrees = welch(*((part.error, part.freedom) for part in parts))
+    return from_error(mean, error, n, degrees, DECIDING)
+
+
+def _facts(law: Law, own: float | None, rtt: Summary, page: Cell) -> dict[str, Any]:
+    """k and T0 on both sides; the field's T0 is what its server takes to the first byte, its k what the rest amounts to."""
+    start = page.summary(SERVER).at_confidence(DECIDING)
+    rest = difference(page.summary(TIME).at_confidence(DECIDING), start)
+    return {
+        "run": {"k": law.k.to_json(), "t0_ms": law.t0.to_json(), "rtt_ms": own, "up_to_ms": max(law.delays), "bent": law.bent},
+        "field": {"k": ratio(rest, rtt).to_json(), "t0_ms": start.to_json(), "rtt_ms": rtt.to_json()},
+    }
+
+
+def _doubts(law: Law, own: float | None, rtt: Summary) -> list[str]:
+    notes = []
+    if own is None:
+        notes.append("the run has no verified round trip: its own is taken as 0 ms")
+    if rtt.mean > max(law.delays):
+        notes.append(f"{number(rtt.mean)} ms lies beyond the {number(max(law.delays))} ms that were measured")
+    if law.bent:
+        notes.append("the run's cells do not lie on a line as far as their intervals tell: those next to the field's RTT count")
+    if not rtt.known:
+        notes.append(
+            f"{rtt.n} requests are too few for the interval of a round trip: --requests {needed(50, DECIDING)} or more"
+        )
+    return notes
+
+
+def _differences(run: RunData, field: Field) -> list[str]:
+    """What makes the two pages unlike each other."""
+    notes = [f"the field's measurement broke off: {field.error}"] if field.error else []
+    if any(page.tls_ms is not None for page in field.pages):
+        notes.append("the field's times are without their TLS handshakes, which the run's have not")
+    least, most = field.lengths
+    try:
+        length = int(run.fact("document_length"))
+    except SlownetError:
+        return notes
+    trips = {round_trips(each) for each in (length, least, most)}
+    if len(trips) > 1:
+        there = f"{least:,} bytes" if least == most else f"{least:,} to {most:,} bytes"
+        notes.append(f"the page has {there} there and {length:,} in the run: other round trips by slow start alone")
+    return notes
+
+
+def _without_tls(field: Field) -> RunData:
+    """The field as a run of one cell, its page time as the lab's services take it."""
+    run = field.run()
+    (cell,) = run.cells
+    metrics = dict(cell.metrics)
+    metrics[TIME] = metrics.pop(WITHOUT_TLS, metrics[TIME])
+    return replace(run, cells=(replace(cell, metrics=metrics),)).at_confidence(DECIDING)
+
+
+def _is_near(cell: Cell, rtt: Summary, within: float) -> bool:
+    """Whether a cell was measured at the field's round trip."""
+    seen = cell.verified_rtt_ms
+    return seen is not None and abs(seen - rtt.mean) <= within * rtt.mean
+
+
+def _own_round_trip(run: RunData) -> float | None:
+    """What the run's round trip is without added delay, in ms; None where no ping verified it."""
+    base = run.baseline(ALONG)
+    return None if base.verified_rtt_ms is None else max(0.0, base.verified_rtt_ms - float(base.condition[ALONG]))

@@ -1,0 +1,72 @@
+"""One number of a run against the same number of another: equivalent, different, or not to be told yet. Pure.
+
+Equivalence takes evidence: two one-sided tests (TOST) within a margin, a part of the first number. The intervals are as
+sure as those that verdicts rest on.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from slownet.errors import SlownetError
+from slownet.measured import DECIDING
+from slownet.stats import Summary, difference, equivalent, ratio
+from slownet.units import percent
+
+EQUIVALENT, DIFFERS, INCONCLUSIVE = "equivalent", "differs", "inconclusive"
+SIGNIFICANT = (1 - DECIDING) / 2
+
+
+@dataclass(frozen=True)
+class Row:
+    """A metric under a condition, in two runs. ``ratio`` and ``difference`` are those of the second to the first."""
+
+    condition: str
+    metric: str
+    first: Summary | None
+    second: Summary | None
+    ratio: Summary | None
+    difference: Summary | None
+    p: float | None
+    """Of the test of equivalence, None where a spread is not known."""
+    verdict: str
+    note: str = ""
+
+    def to_json(self) -> dict[str, Any]:
+        """A dict that JSON can hold."""
+        numbers = ("first", "second", "ratio", "difference")
+        summaries = {name: getattr(self, name) for name in numbers}
+        shown = {name: each.to_json() if each else None for name, each in summaries.items()}
+        return {"condition": self.condition, "metric": self.metric, **shown, "p": self.p, "verdict": self.verdict} | (
+            {"note": self.note} if self.note else {}
+        )
+
+
+def margin(text: str) -> float:
+    """The margin in a percentage such as ``5%``, a part of one. Raises UnitError, SlownetError."""
+    part = percent(text)
+    if not 0 < part < 1:
+        raise SlownetError(f"a margin of {text}", "--within", "give it some width, such as 5%")
+    return part
+
+
+def compared(condition: str, metric: str, first: Summary, second: Summary, within: float, note: str = "") -> Row:
+    """The row of two summaries; the margin is ``within`` of the first (of the second, where the first is 0)."""
+    first, second = first.at_confidence(DECIDING), second.at_confidence(DECIDING)
+    gap, width = difference(second, first), within * abs(first.mean or second.mean)
+    p = equivalent(second, first, -width, width).p if width and gap.known else None
+    if gap.known and gap.low == gap.high == 0:
+        p, verdict = 0.0, EQUIVALENT
+    elif p is not None and p <= SIGNIFICANT:
+        verdict = EQUIVALENT
+    elif gap.known and (gap.low > width or gap.high < -width):
+        verdict = DIFFERS
+    else:
+        verdict = INCONCLUSIVE
+    return Row(condition, metric, first, second, ratio(second, first), gap, p, verdict, note)
+
+
+def missing(condition: str, metric: str, note: str) -> Row:
+    """The row of what was measured in one of the two only, or failed."""
+    return Row(condition, metric, None, None, None, None, None, INCONCLUSIVE, note)

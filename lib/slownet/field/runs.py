@@ -1,0 +1,131 @@
+"""A run against another, metric by metric and condition by condition. Pure."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from slownet import readings
+from slownet.errors import ExperimentError, nearest
+from slownet.field.row import EQUIVALENT, Row, compared, missing
+from slownet.result import Cell, RunData, cell_key
+from slownet.samples import finite
+from slownet.stats import Summary
+
+SETTINGS = ("experiment", "clock", "tdf", "kernel", "slownet")
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """What two runs agree on; ``law`` holds what the first's law says of a field, else None."""
+
+    first: RunData
+    second: RunData
+    within: float
+    rows: tuple[Row, ...]
+    law: Mapping[str, Any] | None = None
+    notes: tuple[str, ...] = ()
+
+    @property
+    def status(self) -> int:
+        """0 if every row is equivalent, else 1."""
+        return int(any(row.verdict != EQUIVALENT for row in self.rows))
+
+    def to_json(self) -> dict[str, Any]:
+        """What ``--json`` prints."""
+        runs = {
+            name: {"experiment": each.experiment, "directory": str(each.directory)}
+            for name, each in (("first", self.first), ("second", self.second))
+        }
+        found: dict[str, Any] = finite(
+            {**runs, "within": self.within, "rows": [row.to_json() for row in self.rows], "law": self.law, "notes": self.notes}
+        )
+        return found | {"equivalent": self.status == 0}
+
+
+def compare_runs(first: RunData, second: RunData, within: float, metrics: Sequence[str] = ()) -> Comparison:
+    """The cells of the same conditions of both; ``metrics`` are all that both have and that have intervals unless named.
+
+    Raises ExperimentError where the two share no condition or no metric.
+    """
+    others = {_key(cell): cell for cell in second.cells}
+    pairs = [(cell.title, cell, others[_key(cell)]) for cell in first.cells if _key(cell) in others]
+    if not pairs:
+        one, other = (f"{_titles(run.cells)} in {run.experiment}" for run in (first, second))
+        what = f"no condition in common: {one}, {other}"
+        raise ExperimentError(what, fix="compare runs of the same conditions, or a run with a law and a field.json")
+    rows, notes = compare_cells(first, second, pairs, within, metrics)
+    shared = {_key(cell) for _, cell, _ in pairs}
+    for run in (first, second):
+        alone = [cell for cell in run.cells if _key(cell) not in shared]
+        notes += [f"only in {run.directory}: {_titles(alone)}"] if alone else []
+    return Comparison(first, second, within, tuple(rows), None, (*_settings(first, second), *notes))
+
+
+def compare_cells(
+    first: RunData, second: RunData, pairs: Sequence[tuple[str, Cell, Cell]], within: float, metrics: Sequence[str] = ()
+) -> tuple[list[Row], list[str]]:
+    """The rows of pairs of cells, each with its name, and what is to be said of them. Raises ExperimentError."""
+    shared = [name for name in first.metrics if name in second.metrics]
+    for name in metrics:
+        if name not in shared:
+            raise ExperimentError(f"no metric '{name}' in both", "--metric", nearest(name, shared))
+    failed = any(cell.error for _, *both in pairs for cell in both)
+    if not shared and not failed:
+        one, other = (f"{', '.join(run.metrics) or 'nothing'} in {run.experiment}" for run in (first, second))
+        what = f"no metric in common: {one}, {other}"
+        raise ExperimentError(what, fix="compare runs of the same tool")
+    chosen = list(metrics) or [
+        name for name in shared if any(known(one, name) and known(other, name) for _, one, other in pairs)
+    ] or shared  # fmt: skip
+    rows = [row for title, one, other in pairs for row in _rows(title, one, other, chosen, within)]
+    left_out = [] if metrics else [name for name in shared if name not in chosen]
+    notes = [f"without an interval, so not compared (--metric does): {', '.join(left_out)}"] if left_out else []
+    return rows, notes
+
+
+def known(cell: Cell, metric: str) -> bool:
+    """Whether a metric of a cell has an interval."""
+    return metric in cell.metrics and sure(cell, metric).known
+
+
+def sure(cell: Cell, metric: str) -> Summary:
+    """A metric's summary, without the interval where a single number of one sample has none.
+
+    Tools that print one percentile or maximum over many requests give it no spread: where the others of the same sample
+    vary, that is not to say that it does not.
+    """
+    summary, kept = cell.summary(metric), readings.records(cell.samples, metric)
+    others = [record for name in cell.metrics for record in readings.records(cell.samples, name)]
+    single = len({record["mean"] for record in kept}) == 1 and not any(record.get("sd") for record in kept)
+    if single and any(record.get("sd") for record in others):
+        return replace(summary, low=-math.inf, high=math.inf)
+    return summary
+
+
+def _rows(title: str, one: Cell, other: Cell, metrics: Collection[str], within: float) -> list[Row]:
+    error = one.error or other.error
+    if error:
+        return [missing(title, "", f"failed: {error}")]
+    found = []
+    for name in metrics:
+        if name in one.metrics and name in other.metrics:
+            found.append(compared(title, name, sure(one, name), sure(other, name), within))
+        elif name in one.metrics or name in other.metrics:
+            found.append(missing(title, name, "measured in one of the two only"))
+    return found
+
+
+def _key(cell: Cell) -> str:
+    return cell_key(cell.condition or cell.label)
+
+
+def _titles(cells: Sequence[Cell]) -> str:
+    return "; ".join(cell.title for cell in cells) or "no cell"
+
+
+def _settings(first: RunData, second: RunData) -> list[str]:
+    pairs = ((name, first.facts.get(name), second.facts.get(name)) for name in SETTINGS)
+    return [f"{name} {one} against {other}" for name, one, other in pairs if one != other]

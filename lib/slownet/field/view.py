@@ -1,0 +1,83 @@
+"""The field, and a comparison, as tables in the terminal."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from rich.console import Group, RenderableType
+from rich.table import Table
+from rich.text import Text
+
+from slownet.field.record import Field
+from slownet.field.row import DIFFERS, EQUIVALENT, INCONCLUSIVE, Row
+from slownet.field.runs import Comparison
+from slownet.report.text import NOTHING, number, spelled, with_interval
+from slownet.stats import Summary, quantile
+from slownet.units import show_duration, show_percent
+
+STYLES = {EQUIVALENT: "green", DIFFERS: "bold red", INCONCLUSIVE: "yellow"}
+
+
+def measured(field: Field, directory: Path) -> RenderableType:
+    """What `slownet field` prints."""
+    facts, (cell,) = field.facts, field.run().cells
+    pages = len(field.pages)
+    paused = f", {show_duration(facts['pause_s'])} apart" if pages > 1 else ""
+    head = f"{facts['url']} at {facts['address']} port {facts['port']}: {pages} request{'s' * (pages > 1)}{paused}"
+    made = _table("metric", "mean", "median", "least", "most")
+    for name, each in field.metrics().items():
+        ordered = sorted(each.get("values", ()))
+        marks = (quantile(ordered, part) for part in (0.5, 0, 1)) if ordered else (None,) * 3
+        made.add_row(name, with_interval(cell.summary(name)), *map(number, marks))
+    least, most = field.lengths
+    length = f"{least:,} bytes" if least == most else f"{least:,} to {most:,} bytes, not always the same page"
+    return Group(Text(head, style="bold"), made, *map(Text, [length, *_kept(cell.warm_up, cell.outliers), str(directory)]))
+
+
+def compared(found: Comparison) -> RenderableType:
+    """What `slownet compare` prints."""
+    head = f"{found.first.experiment} against {found.second.experiment}, margin {show_percent(found.within)}"
+    made = _table("condition", "metric", "first", "second", "times", "difference", "verdict")
+    for row in found.rows:
+        made.add_row(row.condition, row.metric, *_numbers(row), Text(row.verdict, style=STYLES[row.verdict]).append(_note(row)))
+    lines = [*(_law(found.law) if found.law else ()), *(f"note: {note}" for note in found.notes)]
+    return Group(Text(head, style="bold"), made, *map(Text, lines))
+
+
+def _numbers(row: Row) -> tuple[str, ...]:
+    gap = spelled(row.difference)
+    shown = f"+{gap}" if row.difference and row.difference.mean > 0 else gap
+    return with_interval(row.first), with_interval(row.second), with_interval(row.ratio), shown
+
+
+def _note(row: Row) -> Text:
+    return Text(f" ({row.note})" if row.note else "", style="default")
+
+
+def _law(law: Mapping[str, Any]) -> Sequence[str]:
+    def told(side: str, name: str) -> str:
+        return spelled(Summary.from_json(law[side][name]))
+
+    own = law["run"]["rtt_ms"]
+    here = f"RTT without delay {NOTHING if own is None else number(own)} ms"
+    there = f"RTT {told('field', 'rtt_ms')} ms"
+    return (
+        f"run: {told('run', 'k')} round trips, T0 {told('run', 't0_ms')} ms, {here}",
+        f"field: {told('field', 'k')} round trips, T0 {told('field', 't0_ms')} ms to its server's first byte, {there}",
+    )
+
+
+def _kept(warm_up: Mapping[str, int], outliers: Mapping[str, int]) -> list[str]:
+    pairs = ((warm_up, "left out as warm-up"), (outliers, "far out, and counted"))
+    return [f"{what}: {', '.join(f'{count} of {name}' for name, count in found.items())}" for found, what in pairs if found]
+
+
+def _table(*names: str) -> Table:
+    made = Table(box=None, pad_edge=False, header_style="dim", padding=(0, 2, 0, 0))
+    for name in names:
+        made.add_column(
+            name, justify="left" if name in ("condition", "metric", "verdict") else "right", no_wrap=name != "verdict"
+        )
+    return made

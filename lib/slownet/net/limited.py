@@ -1,0 +1,114 @@
+"""Mininet's host with a share of the processor, on cgroup v2, which Mininet 2.3 does not know."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import time
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from mininet.node import CPULimitedHost, Node
+from mininet.util import numCores
+
+from slownet.errors import NetworkError
+from slownet.net.nodes import QuickNode
+
+CGROUPS = Path("/sys/fs/cgroup")
+SHORTEST_QUOTA_US = 1000  # kernel/sched: min_cfs_quota_period
+ENDING_S = 2.0
+_JOIN = 'echo $$ >"$0" && exec "$@"'
+
+
+class QuickLimitedHost(QuickNode, CPULimitedHost):  # type: ignore[misc]
+    """CPULimitedHost without its tools: a cgroup of its own with the first share that is stated.
+
+    cpu: a part of all processors, None or below 0 for no limit. On the virtual clock a share is one of the time that the CPU
+    is charged, so at a TDF of `inf` it limits nothing.
+    """
+
+    def __init__(self, name: str, sched: str = "cfs", period_us: int = 100_000, **params: Any) -> None:
+        self._sysctls = params.pop("sysctls", None) or {}
+        self._group: Path | None = None
+        self.sched = sched
+        self.period_us = period_us
+        if sched != "cfs":
+            raise NetworkError(f"no scheduler '{sched}' for a share of the processor", f"host {name}", "cgroup v2 has cfs")
+        Node.__init__(self, name, **params)  # CPULimitedHost's own calls cgcreate
+
+    def setCPUFrac(self, f: float, sched: str | None = None) -> None:  # noqa: N802  # Mininet's names
+        if f is None or f < 0:
+            if self._group:
+                (self._group / "cpu.max").write_text("max")
+            return
+        if f == 0 or sched not in (None, "cfs"):
+            raise NetworkError(
+                f"cpu={f} with {sched or self.sched} is no share", f"host {self.name}", "give a part of 1, such as 0.1"
+            )
+        quota = max(round(self.period_us * f * numCores()), SHORTEST_QUOTA_US)
+        period = max(self.period_us, round(quota / f / numCores()))
+        (self._its_group() / "cpu.max").write_text(f"{quota} {period}")
+
+    def setCPUs(self, cores: Any, mems: int = 0) -> None:  # noqa: N802
+        if cores in (None, []) or numCores() == 1:
+            return
+        text = ",".join(map(str, cores)) if isinstance(cores, list) else str(cores)
+        group = self._its_group()
+        _want("cpuset")
+        (group / "cpuset.cpus").write_text(text)
+
+    @property
+    def cpu_seconds(self) -> float:
+        """Processor time that its programs have taken since it has a share."""
+        lines = (self._its_group() / "cpu.stat").read_text().splitlines()
+        return float(dict(line.split() for line in lines)["usage_usec"]) / 1e6
+
+    def _popen(self, cmd: Sequence[str], **params: Any) -> subprocess.Popen[Any]:
+        if self._group:
+            # by way of this process, as the host's own /sys shows no cgroups
+            joining = f"/proc/{os.getpid()}/root{self._group}/cgroup.procs"
+            cmd = ["sh", "-c", _JOIN, joining, *cmd]
+        return super()._popen(cmd, **params)
+
+    def _its_group(self) -> Path:
+        if self._group is None:
+            _want("cpu")
+            group = CGROUPS / f"slownet-{os.getpid()}-{self.name}"
+            group.mkdir()
+            self._group = group
+            if "shell" in self.__dict__:
+                (group / "cgroup.procs").write_text(str(self.pid))
+        return self._group
+
+    def terminate(self) -> None:
+        super().terminate()
+        self.cgroupDel()
+
+    def cgroupDel(self) -> bool:  # noqa: N802
+        """Ends what still runs in the cgroup and deletes it."""
+        group, self._group = self._group, None
+        if group is None:
+            return True
+        (group / "cgroup.kill").write_text("1")
+        deadline = time.monotonic() + ENDING_S
+        while True:
+            try:
+                group.rmdir()
+            except OSError:
+                if time.monotonic() > deadline:
+                    raise
+                time.sleep(0.01)
+            else:
+                return True
+
+
+def _want(controller: str) -> None:
+    """Makes a controller available to the groups below the root. Raises NetworkError."""
+    try:
+        known = (CGROUPS / "cgroup.controllers").read_text().split()
+    except OSError:
+        known = []
+    if controller not in known:
+        raise NetworkError(f"this kernel has no '{controller}' controller in cgroup v2", fix="leave cpu and cores out")
+    (CGROUPS / "cgroup.subtree_control").write_text(f"+{controller}")

@@ -1,0 +1,76 @@
+"""Runs a Mininet program as it is on slownet's classes: `python -m slownet.net.standin PROGRAM ARGUMENT...`.
+
+Whatever the program imports from mininet.net, mininet.link and mininet.node is slownet's class of that name, where there is
+one. Mininet's own modules keep theirs, on which ours are built.
+"""
+
+from __future__ import annotations
+
+import importlib
+import runpy
+import shutil
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+from slownet.errors import ExperimentError, SlownetError
+
+
+class _StandIn(ModuleType):
+    """A module with some names of its own, and the rest another's."""
+
+    def __init__(self, real: ModuleType, names: Mapping[str, Any]) -> None:
+        super().__init__(real.__name__, real.__doc__)
+        self.__dict__.update({**vars(real), **names})
+
+
+def install() -> None:
+    """From now on an import from Mininet gives slownet's classes. For a process that does nothing else."""
+    from mininet import link, net, node
+
+    from slownet.net.cables import quick_interface, quick_link
+    from slownet.net.nodes import quick
+    from slownet.net.quick import QuickNet
+
+    links = {name: quick_link(getattr(link, name)) for name in ("Link", "TCLink", "TCULink")}
+    interfaces = {name: quick_interface(getattr(link, name)) for name in ("Intf", "TCIntf")}
+    nodes = {name: quick(getattr(node, name)) for name in ("Node", "Host", "CPULimitedHost", "OVSSwitch", "OVSBridge")}
+    nodes["OVSKernelSwitch"] = nodes["OVSSwitch"]
+    for real, names in ((net, {"Mininet": QuickNet}), (link, links | interfaces), (node, nodes)):
+        standin = _StandIn(real, names)
+        sys.modules[real.__name__] = standin
+        setattr(importlib.import_module("mininet"), real.__name__.rpartition(".")[2], standin)
+
+
+def find(program: str) -> str:
+    """The path of a Python program: a file, or the name of one on PATH, such as mn. Raises ExperimentError."""
+    path = program if Path(program).is_file() else shutil.which(program)
+    if not path:
+        raise ExperimentError(f"there is no program '{program}'", fix="name a Python file, or one on PATH such as mn")
+    with open(path, "rb") as file:
+        first = file.readline()
+    if not str(path).endswith(".py") and b"python" not in first:
+        raise ExperimentError(f"'{path}' is no Python program", fix="name a program that uses Mininet")
+    return str(path)
+
+
+def main(argv: list[str]) -> int:
+    """Runs the program as `python PROGRAM` would. A mistake of the caller's ends in one line and status 2."""
+    try:
+        if not argv:
+            raise ExperimentError("no program is named", fix="python -m slownet.net.standin PROGRAM ARGUMENT...")
+        path = find(argv[0])
+        install()
+        sys.argv = [path, *argv[1:]]
+        sys.path[0] = str(Path(path).resolve().parent)
+        runpy.run_path(path, run_name="__main__")
+    except SlownetError as error:
+        print(f"slownet: {error}", file=sys.stderr)
+        return 2
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,49 @@
+"""One page from a web server, asked for through its Unix socket: no link is crossed."""
+
+from __future__ import annotations
+
+import socket
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+
+@dataclass(frozen=True)
+class Page:
+    """An HTTP response; the headers' names are in lower case, the status is 0 when there is none."""
+
+    status: int
+    body: bytes
+    headers: Mapping[str, str] = field(default_factory=dict)
+
+
+def get(server: Path, path: str, host: str, timeout_s: float = 60.0) -> Page:
+    """Asks for a page in HTTP/1.0, so that the server closes the connection after it. Raises OSError."""
+    return parse(exchange(server, f"GET {path} HTTP/1.0\r\nHost: {host}\r\n\r\n", timeout_s))
+
+
+def speaks(server: Path, request: str) -> bool:
+    """Whether the server answers a request in HTTP within a second, whatever it answers. Raises OSError."""
+    return exchange(server, request, 1.0, enough=5)[:5] == b"HTTP/"
+
+
+def exchange(server: Path, request: str, timeout_s: float, enough: int | None = None) -> bytes:
+    """All that a server sends until it closes the connection, or until that is ``enough`` bytes. Raises OSError."""
+    answer = b""
+    with socket.socket(socket.AF_UNIX) as connection:
+        connection.settimeout(timeout_s)
+        connection.connect(str(server))
+        connection.sendall(request.encode())
+        while (enough is None or len(answer) < enough) and (more := connection.recv(1 << 16)):
+            answer += more
+    return answer
+
+
+def parse(answer: bytes) -> Page:
+    """Takes a response apart."""
+    head, _, body = answer.partition(b"\r\n\r\n")
+    first, *lines = head.decode("latin-1").split("\r\n")
+    words = first.split(None, 2)
+    status = int(words[1]) if len(words) > 1 and words[1].isdigit() else 0
+    pairs = (line.partition(":") for line in lines)
+    return Page(status, body, {name.strip().lower(): value.strip() for name, _, value in pairs})

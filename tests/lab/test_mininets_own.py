@@ -1,0 +1,166 @@
+"""Programs that know nothing of slownet, and Mininet's own test of links and CPU limits, on slownet's classes."""
+
+import json
+import subprocess
+import sys
+import textwrap
+from pathlib import Path
+
+import pytest
+
+from slownet.lab import native
+
+HIFI = Path(__file__).with_name("mininets_own") / "test_hifi.py"
+
+
+def standin(*words, code=None, folder=None):
+    program = folder / "program.py" if code else words[0]
+    if code:
+        program.write_text(textwrap.dedent(code))
+        words = (program, *words)
+    command = [sys.executable, "-m", "slownet.net.standin", *map(str, words)]
+    return subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False, timeout=300)
+
+
+@pytest.mark.parametrize("name", ["testLinkDelay", "testLinkBandwidth", "testLinkLoss", "testMostOptions", "testCPULimits"])
+def test_mininets_own_test_passes(name):
+    if name == "testCPULimits" and native.cpu_is_free():
+        pytest.skip("a loop without end, where the CPU is free")
+    done = standin(HIFI, "-v", f"testOptionsTopoOVSKernel.{name}")
+    assert done.returncode == 0, done.stderr
+    assert f"{name} (__main__.testOptionsTopoOVSKernel.{name})" in done.stderr
+    assert "Ran 1 test in" in done.stderr
+    assert "OK\n" in done.stderr
+
+
+def test_mininets_command_runs():
+    done = standin("mn", "--topo", "linear,3", "--link", "tc,bw=10,delay=5ms", "--test", "pingall")
+    assert "Results: 0% dropped (6/6 received)" in done.stdout + done.stderr
+
+
+STUDENT = """
+    import json
+    from mininet.link import TCIntf, TCLink
+    from mininet.log import setLogLevel
+    from mininet.net import Mininet
+    from mininet.node import CPULimitedHost
+    from mininet.topo import Topo
+    from mininet.util import custom
+
+    class MyTopo(Topo):
+        def build(self):
+            s = self.addSwitch("s1")
+            for name in ("h1", "h2"):
+                h = self.addHost(name, cpu=0.5)
+                self.addLink(h, s, bw=10, delay="5ms", loss=0, max_queue_size=1000, use_htb=True)
+            self.addLink(self.addHost("h3"), s, intf=custom(TCIntf, bw=7), cls=TCLink, params1={"delay": "3ms"})
+
+    def shown(intf):
+        options = {}
+        for each in json.loads(intf.node.cmd("tc -json qdisc show dev " + intf.name)):
+            options[each["handle"]] = each["options"]
+        cable, bottleneck = options["51:"], options.get("52:", {"rate": {"rate": 0}, "limit": 0})
+        return [cable.get("delay", {}).get("delay", 0), cable.get("loss-random", {}).get("loss", 0),
+                bottleneck.get("rate", {}).get("rate", 0), bottleneck["limit"]]
+
+    setLogLevel("critical")
+    net = Mininet(topo=MyTopo(), link=TCLink, host=CPULimitedHost)
+    net.start()
+    link = net.linksBetween(net["h1"], net["s1"])[0]
+    found = {"mininet": type(net).__module__, "dropped": net.pingAll(), "h1": shown(link.intf1), "s1": shown(link.intf2)}
+    h3 = net["h3"].defaultIntf()
+    found["h3"] = shown(h3)
+    flood = net["h1"].popen("ping -n -f -c 500 10.0.0.2")
+    link.intf1.config(bw=20, delay="10ms", loss=0)
+    found["changed"] = shown(link.intf1)
+    link.intf1.config(delay="0ms")
+    found["back"] = shown(link.intf1)
+    found["flood"] = flood.communicate()[0].decode()
+    net.stop()
+    print(json.dumps(found))
+"""
+
+
+def test_a_students_program_runs_unchanged_and_changes_links_in_place(tmp_path):
+    done = standin(code=STUDENT, folder=tmp_path)
+    assert done.returncode == 0, done.stderr
+    found = json.loads(done.stdout.splitlines()[-1])
+    assert found["mininet"] == "slownet.net.quick"
+    assert found["dropped"] == 0
+    assert found["h1"] == found["s1"] == [pytest.approx(0.005), 0, 1_250_000, 1000]
+    assert found["changed"] == [pytest.approx(0.010), 0, 2_500_000, 34]
+    assert found["back"][:3] == [0, 0, 0]
+    assert found["h3"][0] == pytest.approx(0.003)
+    assert "500 received, 0% packet loss" in found["flood"]
+
+
+def test_a_class_that_adds_to_the_parameters_keeps_its_way(tmp_path):
+    done = standin(
+        code="""
+        from mininet.link import TCIntf, TCLink
+        from mininet.net import Mininet
+        from mininet.topo import Topo
+
+        class Slow(TCIntf):
+            def config(self, **params):
+                params.setdefault("delay", "20ms")
+                return TCIntf.config(self, **params)
+
+        class Pair(Topo):
+            def build(self):
+                self.addLink(self.addHost("h1"), self.addHost("h2"), cls1=Slow, cls2=Slow)
+
+        net = Mininet(topo=Pair(), link=TCLink)
+        net.start()
+        print(net["h1"].cmd("ping -c 2 10.0.0.2"), net["h1"].cmd("tc qdisc show dev h1-eth0"))
+        net.stop()
+        """,
+        folder=tmp_path,
+    )
+    assert "min/avg/max/mdev = 40.0" in done.stdout, done.stderr
+    assert "netem 51:" in done.stdout
+
+
+@pytest.mark.parametrize(
+    ("params", "line"),
+    [
+        ("jitter='1ms'", "slownet: jitter without delay: packets cannot come before they were sent, interface h1-eth0: give"),
+        ("delay='10'", "slownet: duration '10' has no unit, interface h1-eth0: write it like"),
+        ("loss=101", "slownet: loss=101 is no percentage, interface h1-eth0: give 0 to 100"),
+        ("bw=-5", "slownet: bw=-5 lets nothing through, interface h1-eth0: give Mbit/s above 0"),
+    ],
+)
+def test_what_mininet_passes_over_ends_in_one_line(tmp_path, params, line):
+    code = f"""
+        from mininet.link import TCLink
+        from mininet.net import Mininet
+
+        net = Mininet()
+        net.addLink(net.addHost("h1"), net.addHost("h2"), cls=TCLink, {params})
+    """
+    done = standin(code=code, folder=tmp_path)
+    assert done.returncode == 2
+    assert done.stderr.startswith(line)
+    assert len(done.stderr.splitlines()) == 1
+
+
+def test_more_hosts_than_addresses_is_one_line(tmp_path):
+    code = """
+        from mininet.net import Mininet
+        from mininet.topo import SingleSwitchTopo
+
+        Mininet(topo=SingleSwitchTopo(3), ipBase="10.0.0.0/30")
+    """
+    done = standin(code=code, folder=tmp_path)
+    assert done.returncode == 2
+    assert done.stderr.startswith("slownet: no address is left for 'h3': 10.0.0.0/30 has 2: give")
+
+
+@pytest.mark.parametrize(
+    ("words", "line"), [(["nosuch.py"], "there is no program 'nosuch.py'"), (["true"], "no Python program")]
+)
+def test_a_program_that_is_none_is_one_line(words, line):
+    done = standin(*words)
+    assert done.returncode == 2
+    assert line in done.stderr
+    assert len(done.stderr.splitlines()) == 1

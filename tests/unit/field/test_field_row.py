@@ -1,0 +1,50 @@
+import math
+
+import pytest
+
+from slownet.errors import SlownetError
+from slownet.field.row import DIFFERS, EQUIVALENT, INCONCLUSIVE, compared, margin
+from slownet.stats import Summary, from_moments
+
+
+def verdict(first, second, within=0.05):
+    return compared("rtt 0ms", "time_ms", first, second, within).verdict
+
+
+def test_the_interval_of_the_difference_decides():
+    base = from_moments(100.0, 4.0, 100)
+    # Each mean has an error of 0.4, their difference one of 0.566; t of 99 % with 198 degrees is 2.601: 1.47 either way.
+    assert verdict(base, from_moments(103.4, 4.0, 100)) == EQUIVALENT
+    assert verdict(base, from_moments(103.6, 4.0, 100)) == INCONCLUSIVE
+    assert verdict(base, from_moments(106.4, 4.0, 100)) == INCONCLUSIVE
+    assert verdict(base, from_moments(106.6, 4.0, 100)) == DIFFERS
+    assert verdict(base, from_moments(93.4, 4.0, 100)) == DIFFERS
+    assert verdict(base, from_moments(93.4, 4.0, 100), 0.10) == EQUIVALENT
+
+
+def test_by_how_much():
+    row = compared("rtt 0ms", "time_ms", from_moments(100.0, 4.0, 100), from_moments(110.0, 4.0, 100), 0.05)
+    assert (row.ratio.mean, row.difference.mean) == (pytest.approx(1.1), pytest.approx(10.0))
+    assert row.difference.half_width == pytest.approx(2.601 * 0.4 * math.sqrt(2), rel=1e-3)
+    assert row.p == pytest.approx(1.0)
+    assert row.to_json()["difference"]["mean"] == pytest.approx(10.0)
+
+
+def test_what_does_not_vary_is_told_exactly():
+    exact = Summary(40.0, 40.0, 40.0, 100)
+    assert verdict(exact, Summary(41.9, 41.9, 41.9, 100)) == EQUIVALENT
+    assert verdict(exact, Summary(42.1, 42.1, 42.1, 100)) == DIFFERS
+    zero = Summary(0.0, 0.0, 0.0, 100)
+    assert (verdict(zero, zero), verdict(zero, exact)) == (EQUIVALENT, DIFFERS)
+
+
+def test_one_value_decides_nothing():
+    assert verdict(from_moments(100.0, None, 1), from_moments(100.0, 4.0, 100)) == INCONCLUSIVE
+    assert verdict(from_moments(100.0, None, 1), from_moments(900.0, 4.0, 100)) == INCONCLUSIVE
+
+
+@pytest.mark.parametrize(("text", "said"), [("0%", "give it some width"), ("100%", "give it some width"), ("5", "has no unit")])
+def test_a_margin_has_some_width(text, said):
+    with pytest.raises(SlownetError, match=said):
+        margin(text)
+    assert margin("2.5%") == 0.025

@@ -1,0 +1,48 @@
+import pytest
+
+from slownet.errors import ExperimentError
+from slownet.field.row import DIFFERS, EQUIVALENT, INCONCLUSIVE
+from slownet.field.runs import compare_runs
+
+
+def test_a_run_equals_itself(made):
+    found = compare_runs(made(), made(), 0.05)
+    assert [row.verdict for row in found.rows] == [EQUIVALENT] * 4
+    assert [row.condition for row in found.rows] == ["rtt 0ms", "rtt 10ms", "rtt 40ms", "rtt 120ms"]
+    assert found.status == 0
+
+
+def test_a_percentile_of_one_sample_has_no_interval(made):
+    found = compare_runs(made(), made(), 0.05)
+    assert {row.metric for row in found.rows} == {"time_per_request_ms"}
+    assert found.notes == ("without an interval, so not compared (--metric does): time_p99_ms",)
+    asked = compare_runs(made(), made(), 0.05, ["time_p99_ms"])
+    assert [row.verdict for row in asked.rows] == [INCONCLUSIVE] * 4
+    assert asked.rows[1].ratio.mean == 1
+    exact = compare_runs(made(sd=0.0), made(sd=0.0), 0.05, ["time_p99_ms"])
+    assert [row.verdict for row in exact.rows] == [EQUIVALENT] * 4
+
+
+def test_only_what_both_measured_is_compared(made):
+    found = compare_runs(made(), made({0: 9.1, 10: 60.0, 25: 109.0}), 0.05)
+    assert [row.verdict for row in found.rows] == [EQUIVALENT, DIFFERS]
+    assert found.rows[1].difference.mean == pytest.approx(11.0)
+    assert found.status == 1
+    assert [note for note in found.notes if note.startswith("only in")] == [
+        "only in .: rtt 40ms; rtt 120ms",
+        "only in .: rtt 25ms",
+    ]
+
+
+def test_a_failed_cell_is_not_told(made):
+    found = compare_runs(made(), made({0: 9.0}, status="failed", error="ab is missing"), 0.05)
+    assert [(row.verdict, row.note) for row in found.rows] == [(INCONCLUSIVE, "failed: ab is missing")]
+
+
+def test_runs_without_anything_in_common(made):
+    with pytest.raises(ExperimentError, match=r"no condition in common: rtt 0ms; .* in client_delay, rtt 5ms in client_delay"):
+        compare_runs(made(), made({5: 29.0}), 0.05)
+    with pytest.raises(ExperimentError, match=r"no metric in common: .* in client_delay, mbit_per_s in client_delay"):
+        compare_runs(made(), made(metrics={"mbit_per_s": {"mean": 5.0, "sd": 0.1, "n": 9}}), 0.05)
+    with pytest.raises(ExperimentError, match="did you mean 'time_per_request_ms'"):
+        compare_runs(made(), made(), 0.05, ["time_per_reqest_ms"])

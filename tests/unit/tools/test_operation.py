@@ -1,0 +1,25 @@
+"""A tool's record as the time of an operation."""
+
+from pathlib import Path
+
+import pytest
+
+from slownet.errors import ToolError
+from slownet.tools.ab import parse
+from slownet.tools.operation import Operation
+
+RECORD = parse((Path(__file__).parent / "data" / "ab-keep-alive.txt").read_text(), command=("ab", "-k"))
+
+
+def test_the_time_of_the_operation_comes_first_and_everything_else_stays():
+    operation = Operation(RECORD, "time_per_request_ms")
+    metrics = operation.metrics()
+    assert list(metrics) == ["operation_ms", *RECORD.metrics()]
+    assert metrics["operation_ms"] == RECORD.metrics()["time_per_request_ms"]
+    assert (operation.command, operation.raw) == (RECORD.command, RECORD.raw)
+    assert operation.facts() == {"document_length": 51686, "kept_alive": 50, "timed": "time_per_request_ms"}
+
+
+def test_a_time_that_was_not_measured_is_told_the_nearest():
+    with pytest.raises(ToolError, match=r"^ab has no metric 'time_per_page_ms': did you mean 'time_per_request_ms'"):
+        Operation(RECORD, "time_per_page_ms").metrics()
