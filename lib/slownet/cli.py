@@ -1,4 +1,4 @@
-"""The command line: `slownet list|run|check|predict|field|compare|trace|calibrate|shell|mininet|clean|lab`."""
+"""The command line: `slownet list|run|reproduce|check|predict|field|compare|trace|calibrate|shell|mininet|clean|lab`."""
 
 from __future__ import annotations
 
@@ -87,6 +87,32 @@ def run(
     chosen = choose(place, clock, tdf, memory)
     captured = capture.split(",") if capture else []
     raise typer.Exit(run_and_show(experiments or [], chosen, runs, vary or [], resume, as_json, rule, captured))
+
+
+@app.command()
+def reproduce(
+    only: Annotated[
+        list[str] | None,
+        typer.Option("--only", metavar="ARTICLE", help="Such as wordpress-latency, or an experiment; may be given again."),
+    ] = None,
+    clock: lab.ClockOption = None,
+    tdf: lab.TdfOption = None,
+    memory: lab.MemoryOption = MEGABYTES,
+    place: lab.PlaceOption = "auto",
+    repeat: Annotated[
+        str, typer.Option("--repeat", metavar="N|auto", help="Repetitions; auto goes on while a claim is open.")
+    ] = "auto",
+    budget: Annotated[str, typer.Option("--budget", metavar="TIME", help="Wall time after which nothing is repeated.")] = "5m",
+    runs: Annotated[Path, typer.Option("--runs", metavar="FOLDER", help="Where the run directories are made.")] = ROOT,
+    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object instead of the table.")] = False,
+) -> None:
+    """Run all articles' experiments: one table of what was published, measured and foreseen."""
+    from slownet.lab.place import choose
+    from slownet.reproducing import reproduce_and_show
+    from slownet.sampling import read_rule
+
+    rule = read_rule(repeat, budget)
+    raise typer.Exit(reproduce_and_show(only or [], choose(place, clock, tdf, memory), runs, rule, as_json))
 
 
 @app.command()

@@ -11,7 +11,7 @@ import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -22,10 +22,12 @@ from slownet.errors import ExperimentError, ServiceError, SlownetError
 from slownet.experiment import FILES, Cell, Experiment, condition, find
 from slownet.lab.boot import Share
 from slownet.lab.place import PACKAGE, Place
+from slownet.repeating import repeats
 from slownet.result import RunData
 from slownet.sampling import Rule
 
 ONCE_DECIDED = Rule()
+INTERRUPTED = "interrupted"
 Follow = Callable[[str, Mapping[str, Any]], None]
 
 
@@ -41,6 +43,16 @@ class Plan:
     rule: Rule = ONCE_DECIDED
     first: int = 0
     """Where the repetition that is to be measured begins."""
+    last_s: float = 0.0
+    """Wall time of the last repetition."""
+    error: str = ""
+    """Why it broke off; what it measured until then is kept."""
+
+    def broke_off(self, error: BaseException) -> None:
+        """Puts down why there is no more of it than there is."""
+        self.error = str(error) or INTERRUPTED
+        self.facts["error"] = self.error
+        result.write_run_json(self.directory, self.facts)
 
 
 def check(names: Sequence[str], chosen: Mapping[str, Sequence[str]]) -> None:
@@ -79,6 +91,7 @@ def plan(
         "capture": list(capture),
         "planned": cells,
         "sampling": rule.to_json(),
+        "repeats": repeats(place.clock.kind, place.clock.tdf_json, experiment.name, experiment.service),
     }
     result.write_run_json(directory, facts)
     return Plan(experiment, directory, cells, facts, rule)
@@ -86,7 +99,7 @@ def plan(
 
 def resume(directory: Path) -> Plan:
     """The plan of a run that did not end. Raises SlownetError."""
-    facts = _facts(directory)
+    facts = {name: value for name, value in _facts(directory).items() if name != "error"}
     return Plan(
         find(facts["source"]), directory.resolve(), facts["planned"], facts, Rule.from_json(facts.get("sampling") or {})
     )
@@ -107,40 +120,47 @@ def _facts(directory: Path) -> dict[str, Any]:
     return facts
 
 
-def execute(plans: Sequence[Plan], place: Place, follow: Follow) -> list[RunData]:
+def execute(plans: Sequence[Plan], place: Place, follow: Follow, go_on: bool = False) -> list[RunData]:
     """Runs the plans, again and again while their claims are open and their rules allow it; judges and records each.
 
-    `follow(experiment's name, event)` sees the progress.
+    `follow(experiment's name, event)` sees the progress. go_on: one that breaks off or is interrupted is judged by what it
+    measured, its facts say `error`, and the others go on. Otherwise the first error is raised after all have ended; what was
+    measured is on disk by then.
     """
     began, open_plans = time.monotonic(), list(plans)
     while open_plans:
-        round_began = time.monotonic()
-        _measure_all(open_plans, place, follow)
-        ended = time.monotonic()
-        open_plans = _still_open(plans, open_plans, ended - began, ended - round_began, follow)
-    return judge([_weighed(each, place) for each in plans], plans)
+        broken = _measure_all(open_plans, place, follow)
+        for each, error in broken:
+            if not go_on:
+                raise error
+            each.broke_off(error)
+        good = [each for each in open_plans if not each.error]
+        open_plans = _still_open(plans, good, time.monotonic() - began, follow)
+    return judge([_weighed(each, place) for each in plans], plans, go_on)
 
 
-def _measure_all(plans: Sequence[Plan], place: Place, follow: Follow) -> None:
+def _measure_all(plans: Sequence[Plan], place: Place, follow: Follow) -> list[tuple[Plan, BaseException]]:
     """One repetition: labs side by side on the virtual clock, one after the other where they would disturb each other.
 
-    The first error is raised after all have ended; what was measured is on disk by then.
+    Returns the plans that broke off or were interrupted, and why. Raises whatever is no SlownetError, after all have ended.
     """
     side_by_side = place.kind == "lab" and place.clock.kind == "virtual"
     with ThreadPoolExecutor(max_workers=min(len(plans), os.cpu_count() or 1) if side_by_side else 1) as pool:
         futures = [pool.submit(_measure, each, place.on(each.experiment.tdf), follow) for each in plans]
-        errors = [error for future in futures if (error := future.exception())]
-    if errors:
-        raise errors[0]
+        errors = [(each, error) for each, future in zip(plans, futures, strict=True) if (error := future.exception())]
+    for _, error in errors:
+        if not isinstance(error, SlownetError | KeyboardInterrupt):
+            raise error
+    return errors
 
 
-def _still_open(plans: Sequence[Plan], measured: Sequence[Plan], spent_s: float, round_s: float, follow: Follow) -> list[Plan]:
+def _still_open(plans: Sequence[Plan], measured: Sequence[Plan], spent_s: float, follow: Follow) -> list[Plan]:
     """The plans that go on, with the cells of their next repetition; the record of each says why it does or does not."""
     runs = {each.experiment.name: result.load(each.directory) for each in plans}
     again = []
     for each in measured:
         name = each.experiment.name
-        decision = sampling.decide(runs[name], each.experiment.judged_by, runs, each.rule, spent_s, round_s)
+        decision = sampling.decide(runs[name], each.experiment.judged_by, runs, each.rule, spent_s, each.last_s)
         each.first = len(each.cells)
         each.cells = [*each.cells, *(dict(cell) for cell in decision.cells)]
         each.facts |= {
@@ -154,14 +174,21 @@ def _still_open(plans: Sequence[Plan], measured: Sequence[Plan], spent_s: float,
     return again
 
 
-def judge(runs: Sequence[RunData], plans: Sequence[Plan]) -> list[RunData]:
-    """The runs with their claims' verdicts, written with samples.parquet and report.html."""
+def judge(runs: Sequence[RunData], plans: Sequence[Plan], go_on: bool = False) -> list[RunData]:
+    """The runs with their claims' verdicts, written with samples.parquet and report.html; go_on as in `execute`."""
     from slownet.report.page import write_report
 
     sure = {run.experiment: run.at_confidence(_confidence(run)) for run in runs}
     judged = []
     for run, each in zip(runs, plans, strict=True):
-        done = run.judged(_judgements(sure[run.experiment], each, sure))
+        try:
+            found = _judgements(sure[run.experiment], each, sure)
+        except SlownetError as error:
+            if not go_on:
+                raise
+            each.broke_off(error)
+            run, found = replace(run, facts=each.facts), []
+        done = run.judged(found)
         done.save()
         done.write_parquet()
         write_report(done)
@@ -185,20 +212,20 @@ def _confidence(run: RunData) -> float:
 
 
 def status(runs: Sequence[RunData]) -> int:
-    """0 if every claim is supported and every cell was measured, else 1."""
+    """0 if every claim is supported, every cell was measured and no run broke off, else 1."""
     verdicts = {claim.verdict for run in runs for claim in run.claims}
-    return int(bool(verdicts & {REFUTED, INCONCLUSIVE}) or any(run.failed for run in runs))
+    return int(bool(verdicts & {REFUTED, INCONCLUSIVE}) or any(run.failed or run.facts.get("error") for run in runs))
 
 
 def _judgements(run: RunData, each: Plan, siblings: Mapping[str, RunData]) -> list[Judgement]:
     own = each.experiment.cells()
-    whole = each.cells[: len(own)] == own and all(cell in own for cell in each.cells)
+    whole = each.cells[: len(own)] == own and all(cell in own for cell in each.cells) and len(run.cells) == len(own)
     judgements = []
     for claim in each.experiment.judged_by:
         try:
             judgements.append(claim.judge(run, siblings))
         except SlownetError:
-            if whole:  # with other cells than the experiment's own a claim may have nothing to speak of
+            if whole:  # with other cells than the experiment's own, or not all, a claim may have nothing to speak of
                 raise
     return judgements
 
@@ -229,7 +256,8 @@ def _measure(each: Plan, place: Place, follow: Follow) -> None:
         stdout=events(on_line),
         stderr=complaints.extend,
     )
-    spans = {"wall_s": round(time.monotonic() - began, 3), "virtual_s": span.get("virtual_s")}
+    each.last_s = time.monotonic() - began
+    spans = {"wall_s": round(each.last_s, 3), "virtual_s": span.get("virtual_s")}
     each.facts |= {name: _added(each.facts.get(name), seconds) for name, seconds in spans.items()}
     result.write_run_json(each.directory, each.facts)
     if complaints:

@@ -36,7 +36,7 @@ def run_and_show(
             done = runs.execute(plans, place, follower)
     except (SlownetError, KeyboardInterrupt):
         for each in plans:
-            _say_what_is_left(each)
+            say_what_is_left(each)
         if interrupts.received:
             print("slownet: interrupted", file=sys.stderr)
             return 128 + interrupts.received
@@ -85,7 +85,8 @@ def _chosen(vary: Sequence[str]) -> dict[str, list[str]]:
     return chosen
 
 
-def _say_what_is_left(plan: runs.Plan) -> None:
+def say_what_is_left(plan: runs.Plan) -> None:
+    """Tells how to continue a run that has some of its samples."""
     samples = plan.directory / "samples.jsonl"
     count = len(samples.read_text().splitlines()) if samples.exists() else 0
     if 0 < count < len(plan.cells):
@@ -113,7 +114,9 @@ class Follower:
     def __init__(self, plans: Sequence[runs.Plan]) -> None:
         self._progress = bars()
         self._tasks = {
-            each.experiment.name: self._progress.add_task(each.experiment.name, total=len(each.cells), now="booting")
+            each.experiment.name: self._progress.add_task(
+                each.experiment.name, total=len(each.cells), start=False, now="waiting"
+            )
             for each in plans
         }
 
@@ -123,6 +126,7 @@ class Follower:
 
     def __call__(self, name: str, event: Mapping[str, Any]) -> None:
         task = self._tasks[name]
+        self._progress.start_task(task)
         if event["event"] == "facts":
             self._progress.update(task, now="services up")
         elif event["event"] == "cell":

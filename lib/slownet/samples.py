@@ -54,7 +54,11 @@ def new_run_directory(root: Path | str, name: str) -> Path:
 
 def write_run_json(directory: Path | str, facts: Mapping[str, Any]) -> Path:
     """Write ``run.json`` whole or not at all; numbers that are not finite become null."""
-    path = Path(directory) / RUN
+    return write_json(Path(directory) / RUN, facts)
+
+
+def write_json(path: Path, facts: Mapping[str, Any]) -> Path:
+    """Write a JSON file whole or not at all; numbers that are not finite become null. Raises SlownetError."""
     draft = path.with_suffix(".json.part")
     text = json.dumps(finite(facts), indent=1, allow_nan=False, default=str)
     try:
@@ -64,7 +68,7 @@ def write_run_json(directory: Path | str, facts: Mapping[str, Any]) -> Path:
             os.fsync(file.fileno())
         os.replace(draft, path)
     except OSError as error:
-        raise SlownetError(f"cannot write {RUN}, {error.strerror}", f"in {directory}") from error
+        raise SlownetError(f"cannot write {path.name}, {error.strerror}", f"in {path.parent}") from error
     return path
 
 

@@ -8,6 +8,7 @@ import pytest
 from slownet.errors import ExperimentError, NetworkError, UnitError
 from slownet.lab import native
 from slownet.net import verify
+from slownet.net.cables import ACQUAINTED_MS
 from slownet.net.network import SYSCTLS
 
 OWN_MS = 0.1 if native.cpu_is_free() else 1.0
@@ -106,6 +107,11 @@ def test_tcp_is_pinned(net):
     features = net["web"].cmd("ethtool -k web-eth0")
     for feature in ("tcp-segmentation-offload", "generic-segmentation-offload", "generic-receive-offload"):
         assert re.search(rf"^{feature}: off", features, re.MULTILINE), feature
+
+
+def test_who_was_reached_is_not_asked_for_again(net):
+    shown = net["web"].cmd("ip ntable show dev web-eth0 name arp_cache")
+    assert int(re.search(r"base_reachable (\d+)", shown)[1]) == ACQUAINTED_MS
 
 
 def test_the_switch_is_open_vswitch_in_the_kernel(net):

@@ -164,6 +164,59 @@ def test_a_crash_inside_is_one_line_and_kept(plan):
     assert (plan.directory / "stderr.txt").read_bytes() == trace
 
 
+@experiment(topology=ClientWebDb, vary={"rtt": ["0ms", "10ms"]})
+def other(net, rtt):
+    """And how long does that take?"""
+
+
+class OneBreaks(FakePlace):
+    """A place where `other` measures one cell and breaks off, or is interrupted."""
+
+    def __init__(self, status):
+        super().__init__()
+        self.ends_with = status
+
+    def run(self, argv, *, shares, env, stdout, stderr):
+        breaks = json.loads(argv[-1])["experiment"] == "other"
+        self.samples = [sample(0, 5.0, 0), sample(10, 45.0, 1)][: 1 if breaks else 2]
+        self.status, self.errors = (self.ends_with, b"ValueError: no\n") if breaks else (0, b"")
+        return super().run(argv, shares=shares, env=env, stdout=stdout, stderr=stderr)
+
+
+@pytest.mark.parametrize(("status", "why"), [(1, "other broke off: ValueError: no"), (-2, "interrupted")])
+def test_one_that_breaks_off_is_marked_and_the_others_go_on(tmp_path, monkeypatch, status, why):
+    monkeypatch.setattr(run, "find", lambda name: {"example": example, "other": other}[name])
+    monkeypatch.setattr(run.os, "cpu_count", lambda: 1)
+    monkeypatch.setattr(other, "judged_by", example.judged_by)
+    plans = [run.plan(name, FakePlace(), tmp_path, {}) for name in ("other", "example")]
+    broken, good = run.execute(plans, OneBreaks(status), lambda name, event: None, go_on=True)
+    assert [claim.verdict for claim in good.claims] == [SUPPORTED]
+    assert run.status([good]) == 0
+    facts = json.loads((broken.directory / "run.json").read_text())
+    assert facts["error"].startswith(why)
+    assert len(facts["cells"]) == 1  # what it measured is kept
+    assert broken.claims == ()
+    assert (broken.directory / "report.html").exists()
+    assert run.status([broken]) == 1
+    assert not run.resume(broken.directory).error
+
+
+def test_one_that_breaks_off_before_its_first_sample_has_a_report_all_the_same(plan):
+    (done,) = run.execute([plan], FakePlace(errors=b"OSError: no\n", status=1), lambda name, event: None, go_on=True)
+    assert (done.cells, done.claims) == ((), ())
+    assert (plan.directory / "report.html").exists()
+
+
+def test_a_claim_that_cannot_be_judged_breaks_its_own_run_off_only(plan, monkeypatch):
+    monkeypatch.setattr(example, "judged_by", [law("nothing_ms", round_trips=4, within=0.05)])
+    place = FakePlace(samples=[sample(0, 5.0, 0), sample(10, 45.0, 1)])
+    with pytest.raises(ExperimentError, match="nothing_ms"):
+        run.execute([plan], place, lambda name, event: None)
+    (done,) = run.execute([plan], place, lambda name, event: None, go_on=True)
+    assert "no metric 'nothing_ms'" in done.facts["error"]
+    assert run.status([done]) == 1
+
+
 def test_what_an_experiment_prints_is_no_event(plan, capsys):
     place = FakePlace(b"hello\n[1, 2]\n", [sample(0, 5.0, 0), sample(10, 45.0, 1)])
     run.execute([plan], place, lambda name, event: pytest.fail("an event?"))

@@ -37,6 +37,8 @@ class Place:
     megabytes: int = MEGABYTES
     clock_is_asked_for: bool = False  # by the caller; else an experiment may state its own
     _running: list[Lab | InPlace] = field(default_factory=list)
+    told_to_end: list[int] = field(default_factory=list)
+    """The signals that `Interrupts` heard: no command starts after one."""
 
     @property
     def kind(self) -> str:
@@ -66,10 +68,12 @@ class Place:
         stderr: Sink = lambda data: None,
         terminal: tuple[int, int] | None = None,
     ) -> int:
-        """Runs a command to its end; returns its exit status, -N if signal N ended it. Raises LabError.
+        """Runs a command to its end; returns its exit status, -N if signal N ended it, or came before it. Raises LabError.
 
         terminal: rows and columns; in a lab of a terminal of its own, natively it gets this process's.
         """
+        if self.told_to_end:
+            return -self.told_to_end[-1]
         if not self.parts:
             here = InPlace()
             with self._as_running(here):
@@ -184,7 +188,7 @@ def _lab(kind: str, factor: float | None, megabytes: int) -> Place:
 
 
 class Interrupts:
-    """While it is entered (in the main thread), SIGINT, SIGTERM and SIGHUP go to what runs in the place.
+    """While it is entered (in the main thread), SIGINT, SIGTERM and SIGHUP go to what runs in the place; no more starts then.
 
     One that the caller ignores, as nohup and the shell's `&` make it, stays ignored.
     """
@@ -202,8 +206,10 @@ class Interrupts:
 
     def _pass_on(self, number: int, frame: object) -> None:
         self.received = number
+        self._place.told_to_end.append(number)
         self._place.signal(number)
 
     def __exit__(self, *error: object) -> None:
+        self._place.told_to_end.clear()
         for number, handler in self._before.items():
             signal.signal(number, handler)

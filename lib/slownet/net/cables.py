@@ -28,6 +28,7 @@ from slownet.net.nodes import QuickSwitch, inside, made_quick
 
 SHAPING = ("bw", "delay", "jitter", "loss", "max_queue_size")
 USUAL = ["gro", "off", "tx", "on", "rx", "on"]
+ACQUAINTED_MS = 24 * 3600 * 1000
 SIOCGIFFLAGS, IFF_UP = 0x8913, 1
 
 
@@ -209,7 +210,9 @@ class QuickLink(Link):  # type: ignore[misc]
         for node, name in zip(nodes, (intfname1, intfname2), strict=True):
             with inside(node):
                 ethtool.switch_off(name, self._offloads_off)
-                if not node.inNamespace:
+                if node.inNamespace:
+                    _stay_acquainted(name)
+                else:
                     _without_ipv6(name)
                     with Route() as route:
                         route.set_alias(name, f"slownet {owner.this().mark}")
@@ -238,6 +241,15 @@ def _check_address(interface: Any, address: str) -> None:
                     where=f"interface {interface.name}",
                     fix="give it another subnet, or leave out inNamespace=False",
                 )
+
+
+def _stay_acquainted(name: str) -> None:
+    """Who was reached once stays known for hours (ip-sysctl.rst: base_reachable_time).
+
+    Else the kernel asks for an address again after a time that it draws by chance, and one such frame more or less moves
+    every later draw of a link's loss: no two runs would be the same.
+    """
+    Path(f"/proc/sys/net/ipv4/neigh/{name}/base_reachable_time_ms").write_text(str(ACQUAINTED_MS))
 
 
 def _without_ipv6(name: str) -> None:

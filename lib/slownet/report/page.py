@@ -8,7 +8,7 @@ from importlib import resources
 from pathlib import Path
 from typing import Any
 
-from jinja2 import Environment, StrictUndefined
+from jinja2 import Environment, FunctionLoader, StrictUndefined, Template
 from markupsafe import Markup
 
 from slownet.errors import SlownetError
@@ -25,17 +25,27 @@ FACTS = ("started", "place", "clock", "tdf", "kernel", "image", "seed", "wall_s"
 
 def render_page(views: Sequence[View]) -> str:
     """The page of one run or several."""
-    source = resources.files("slownet.report").joinpath("page.html.j2").read_text("utf-8")
-    environment = Environment(autoescape=True, undefined=StrictUndefined, trim_blocks=True)
+    return template("page.html.j2").render(runs=[_context(each) for each in views])
+
+
+def template(name: str) -> Template:
+    """One of this folder's pages, with the filters that write numbers."""
+    folder = resources.files("slownet.report")
+    loader = FunctionLoader(lambda each: folder.joinpath(each).read_text("utf-8"))
+    environment = Environment(loader=loader, autoescape=True, undefined=StrictUndefined, trim_blocks=True)
     environment.filters |= {"number": number, "spelled": spelled, "rtt": milliseconds, "pm": with_interval}
-    return environment.from_string(source).render(runs=[_context(each) for each in views])
+    return environment.get_template(name)
 
 
 def write_page(path: Path | str, views: Sequence[View]) -> Path:
     """Write the page of one run or several to a file."""
-    path = Path(path)
+    return write_html(Path(path), render_page(views))
+
+
+def write_html(path: Path, text: str) -> Path:
+    """Write a page to a file. Raises SlownetError."""
     try:
-        path.write_text(render_page(views), encoding="utf-8")
+        path.write_text(text, encoding="utf-8")
     except OSError as error:
         raise SlownetError(f"cannot write the report, {error.strerror}", str(path)) from error
     return path

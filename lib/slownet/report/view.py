@@ -51,6 +51,8 @@ class Row:
     """Mostly T0, on the virtual clock: the number says more about the dilation than about the network."""
     beyond_cpu: bool
     """A link was told a rate that the CPU cannot carry."""
+    article: Mapping[str, Any]
+    """Everything published of the cell, by metric; empty without anything."""
 
 
 @dataclass(frozen=True)
@@ -96,7 +98,7 @@ def view(run: RunData, published: Mapping[str, Any] | None = None) -> View:
     published_rows = published.get("rows", ())
     article = {float(row[along]): row for row in published_rows if along in row}
     by_cell = {cell_key(row["cell"]): row for row in published_rows if "cell" in row}
-    reader = _Reader(run, metric, along, law, _baseline(run, along), article, by_cell)
+    reader = _Reader(run, metric, along, law, baseline(run, along), article, by_cell)
     rows = tuple(reader.row(cell) for cell in run.cells)
     return View(run, metric, along, rows, law, note, article)
 
@@ -143,6 +145,7 @@ class _Reader:
             cpu_share=share,
             cpu_bound=share is not None and share > MOSTLY_CPU and self.run.facts.get("clock") == "virtual",
             beyond_cpu=self.run.beyond_cpu(cell),
+            article=published,
         )
 
     def _ratio(self, cell: Cell, time: Summary | None) -> Summary | None:
@@ -201,7 +204,7 @@ def _orders(run: RunData, name: str) -> bool:
     return all(isinstance(value, int | float) for value in values) and len(set(values)) == len(values)
 
 
-def _baseline(run: RunData, along: str) -> Cell | None:
+def baseline(run: RunData, along: str) -> Cell | None:
     """The baseline: the least of what is varied, else the first cell; None for a run without cells."""
     if along:
         return run.baseline(along)

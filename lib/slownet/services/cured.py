@@ -28,6 +28,8 @@ class CuredSite:
         The network, and the run directory for logs and configurations.
     """
 
+    chance = MariaDB.chance
+
     def __init__(self, net: Net, directory: str | Path) -> None:
         self.net = net
         self.directory = directory

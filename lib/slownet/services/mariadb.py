@@ -84,6 +84,9 @@ class MariaDB(Service):
         Makes it ready to be a primary or a replica; see :meth:`follow`.
     """
 
+    chance = "MariaDB draws random numbers of its own, and its threads meet a little earlier or later for it"
+    """Why the same run again may not give the same numbers, even where the CPU is free."""
+
     name = "mariadb"
 
     def __init__(

@@ -34,6 +34,8 @@ class BrokerAndDatabase:
         The hosts' names.
     """
 
+    chance = MariaDB.chance
+
     def __init__(
         self, net: Net, directory: str | Path, broker: str = "broker", db: str = "db", worker: str = "worker1"
     ) -> None:

@@ -22,6 +22,8 @@ class Net(Protocol):
 class ProxiedDatabase:
     """A database on ``net["server"]``; a proxy on ``net["proxy"]`` is started for each cell."""
 
+    chance = MariaDB.chance
+
     def __init__(self, net: Net, directory: str | Path) -> None:
         self.mariadb = MariaDB(net["server"], directory)
         self.directory = directory

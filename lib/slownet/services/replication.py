@@ -36,6 +36,8 @@ class Replicated:
         Their hosts' names.
     """
 
+    chance = MariaDB.chance
+
     def __init__(self, net: Net, directory: str | Path, replicas: Sequence[str] = ("replica1", "replica2")) -> None:
         self.client = net["client"]
         self.primary = MariaDB(net["primary"], directory, replication=Replication(server_id=1))

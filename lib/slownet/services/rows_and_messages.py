@@ -22,6 +22,8 @@ class RowsAndMessages:
         The network, and the run directory for logs.
     """
 
+    chance = BrokerAndDatabase.chance
+
     def __init__(self, net: Net, directory: str | Path) -> None:
         self.client: Host = net["client"]
         self.peer = Peer(net, directory, server="web")

@@ -50,6 +50,8 @@ class WordPress:
         What the pages see in their environment, for the drop-ins.
     """
 
+    chance = MariaDB.chance
+
     def __init__(
         self,
         net: Net,

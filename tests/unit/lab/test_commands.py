@@ -72,6 +72,14 @@ def test_signals_go_to_the_place_while_it_runs(monkeypatch):
     assert signal.getsignal(signal.SIGTERM) == before
 
 
+def test_after_a_signal_nothing_starts_any_more():
+    here = Place(None, {})
+    with Interrupts(here):
+        os.kill(os.getpid(), signal.SIGTERM)
+        assert here.run(["true"]) == -signal.SIGTERM
+    assert here.run(["true"]) == 0
+
+
 def test_a_signal_that_the_caller_ignores_stays_ignored(monkeypatch):
     monkeypatch.setattr(Place, "signal", lambda self, number: pytest.fail("passed on"))
     before = signal.signal(signal.SIGHUP, signal.SIG_IGN)

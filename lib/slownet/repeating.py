@@ -1,0 +1,29 @@
+"""Whether a run that is made again gives the same numbers: part of every record."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+FREE = "inf"
+TIMERS = "over minutes of loss TCP's timers part by nanoseconds, and with them the order of packets"
+PARTED: Mapping[str, str] = {
+    "download": f"{TIMERS}: 0.02 % of 6,660 s; a copy that nothing slows takes 10 to 20 ms",
+    "packet_loss": f"{TIMERS}: rates by 0.3 %",
+    "congestion_control": f"{TIMERS}: rates by 2 %",
+    "coordinated_omission": "a hundred connections at a constant rate are some microseconds apart; wrk and ab are the same",
+}
+"""What differed where the same experiment was run twice with free CPU."""
+
+
+def repeats(kind: str, tdf: Any, experiment: str, service: Any = None) -> str:
+    """What to expect of the same run again, for its clock (as records hold it), its experiment and its service.
+
+    A service that runs programs with a randomness of their own says so in its attribute `chance`.
+    """
+    if kind != "virtual":
+        return "near, not the same: on the real clock everything counts that this machine does"
+    if tdf != FREE:
+        return "near, not the same: the CPU's time is charged, and is never quite the same"
+    parted = getattr(service, "chance", "") or PARTED.get(experiment, "")
+    return f"near, not the same: {parted}" if parted else "the same numbers, bit for bit"

@@ -1,0 +1,165 @@
+"""Published numbers beside measured ones and what law or theory says: the table of several runs."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from slownet.claim import INCONCLUSIVE, REFUTED, SUPPORTED
+from slownet.report.view import Row, View, baseline, view
+from slownet.result import Cell, Judgement, RunData
+from slownet.samples import finite
+from slownet.stats import Summary
+
+WORST_FIRST = (REFUTED, INCONCLUSIVE, SUPPORTED)
+
+
+@dataclass(frozen=True)
+class Line:
+    """One published number, in the unit that its metric's name ends with; None where there is nothing to compare."""
+
+    experiment: str
+    condition: str
+    metric: str
+    published: float
+    measured: Summary | None
+    theory: float | None
+    """By the run's law, or by the claim that predicts this number."""
+    published_ratio: float | None
+    """To the baseline's, as measured and published alike."""
+    ratio: float | None
+    verdict: str
+    """That of the claims about this number, or else about this cell; "failed", "baseline", or empty without any."""
+    is_main: bool
+    """Of the metric that the article speaks of first."""
+
+    def to_json(self) -> dict[str, Any]:
+        """A dict that JSON can hold."""
+        record: dict[str, Any] = finite(vars(self) | {"measured": self.measured.to_json() if self.measured else None})
+        return record
+
+
+@dataclass(frozen=True)
+class Tally:
+    """How a run ended: verdicts counted, its times in s, its clock; ``error`` says why it broke off."""
+
+    experiment: str
+    supported: int
+    claims: int
+    cells: int
+    repetitions: int
+    failed: tuple[str, ...]
+    """The cells that failed, each with why."""
+    error: str
+    clock: str
+    real_s: float
+    """What it would have taken on a real clock: the time that passed on the clock it ran on."""
+    wall_s: float
+    repeats: str
+    """Whether another run of it gives the same numbers, and what prevents it where not."""
+
+    def to_json(self) -> dict[str, Any]:
+        """A dict that JSON can hold."""
+        record: dict[str, Any] = finite(vars(self))
+        return record
+
+
+def lines(run: RunData) -> list[Line]:
+    """Every published number of a run that was measured too, or whose cell failed."""
+    seen = view(run)
+    base = baseline(run, seen.along)
+    start = next((row.article for cell, row in zip(run.cells, seen.rows, strict=True) if cell is base), {})
+    return [
+        Line(
+            experiment=run.experiment,
+            condition=row.title,
+            metric=metric,
+            published=float(row.article[metric]),
+            measured=cell.metrics.get(metric),
+            theory=_theory(seen, cell, row, metric),
+            published_ratio=_over(float(row.article[metric]), start.get(metric)),
+            ratio=_over(_mean(cell, metric), _mean(base, metric) if base else None) if start.get(metric) else None,
+            verdict=_verdict(seen, cell, row, metric),
+            is_main=metric == seen.metric,
+        )
+        for cell, row in zip(run.cells, seen.rows, strict=True)
+        for metric in _metrics(seen, row)
+        if metric in cell.metrics or cell.status == "failed"
+    ]
+
+
+def tally(run: RunData) -> Tally:
+    """How a run ended."""
+    return Tally(
+        experiment=run.experiment,
+        supported=sum(claim.verdict == SUPPORTED for claim in run.claims),
+        claims=len(run.claims),
+        cells=len(run.cells),
+        repetitions=max((cell.repetitions for cell in run.cells), default=0),
+        failed=tuple(f"{cell.title}: {cell.error}" for cell in run.failed),
+        error=str(run.facts.get("error") or ""),
+        clock=f"{run.facts.get('clock')}" + (f", TDF {run.facts['tdf']}" if run.facts.get("tdf") is not None else ""),
+        real_s=_passed(run),
+        wall_s=float(run.facts.get("wall_s") or 0.0),
+        repeats=str(run.facts.get("repeats") or ""),
+    )
+
+
+def worst(claims: Iterable[Judgement]) -> str:
+    """The verdict on several claims together; empty without any."""
+    return min((claim.verdict for claim in claims), key=WORST_FIRST.index, default="")
+
+
+def _metrics(seen: View, row: Row) -> Sequence[str]:
+    """The main metric first."""
+    names = [name for name, value in row.article.items() if isinstance(value, int | float) and name != seen.along]
+    return sorted(names, key=lambda name: name != seen.metric)
+
+
+def _theory(seen: View, cell: Cell, row: Row, metric: str) -> float | None:
+    if metric == seen.metric and row.predicted:
+        return row.predicted.mean
+    return next((claim.expected for claim in _about(seen.run, cell, metric) if claim.expected is not None), None)
+
+
+def _verdict(seen: View, cell: Cell, row: Row, metric: str) -> str:
+    if cell.status == "failed":
+        return "failed"
+    own = worst(_about(seen.run, cell, metric))
+    if own or metric != seen.metric:
+        return own
+    return (row.verdict if row.verdict in WORST_FIRST else "") or worst(_naming(seen.run, cell)) or row.verdict
+
+
+def _about(run: RunData, cell: Cell, metric: str) -> list[Judgement]:
+    """The claims about one number: about its cell alone, and measured as it was."""
+    mean = _mean(cell, metric)
+    return [
+        claim
+        for claim in run.claims
+        if mean is not None and claim.cells == (cell.label,) and claim.measured is not None
+        if math.isclose(claim.measured, mean, rel_tol=1e-12)
+    ]
+
+
+def _naming(run: RunData, cell: Cell) -> list[Judgement]:
+    return [claim for claim in run.claims if cell.label in claim.cells]
+
+
+def _mean(cell: Cell, metric: str) -> float | None:
+    found = cell.metrics.get(metric)
+    return found.mean if found else None
+
+
+def _over(value: float | None, start: Any) -> float | None:
+    return None if value is None or not start else value / float(start)
+
+
+def _passed(run: RunData) -> float:
+    """Seconds on the run's clock; of one that broke off, those of its samples."""
+    whole: Mapping[str, Any] = run.facts
+    if whole.get("virtual_s") is not None:
+        return float(whole["virtual_s"])
+    return math.fsum(sample.get("virtual_s") or 0.0 for cell in run.cells for sample in cell.samples)

@@ -1,0 +1,180 @@
+"""A reproduction of the articles: its runs worked out for one table, one page and one record."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from rich.console import Group, RenderableType
+from rich.table import Table
+from rich.text import Text
+
+from slownet import published
+from slownet.articles import ARTICLES, BEYOND, grouped
+from slownet.report.comparison import Line, Tally, lines, tally
+from slownet.report.page import REPORT, template, write_html
+from slownet.report.table import STYLES
+from slownet.report.text import NOTHING, number, with_interval
+from slownet.result import SUPPORTED, Judgement, RunData
+from slownet.samples import finite, write_json
+from slownet.units import show_duration, spoken
+
+RECORD = "reproduction.json"
+
+
+@dataclass(frozen=True)
+class Reproduction:
+    """Several runs made at once; ``wall_s`` and ``cpu_s`` (of all processors) are those of all of them together."""
+
+    directory: Path
+    runs: tuple[RunData, ...]
+    wall_s: float
+    cpu_s: float
+    processors: int
+
+    @property
+    def tallies(self) -> list[Tally]:
+        """How each run ended, in the articles' order."""
+        return [tally(run) for run in self._ordered]
+
+    @property
+    def lines(self) -> list[Line]:
+        """The table: published, measured, law or theory."""
+        return [line for run in self._ordered for line in lines(run)]
+
+    @property
+    def real_s(self) -> float:
+        """What all of it would have taken on a real clock, one after the other."""
+        return math.fsum(each.real_s for each in self.tallies)
+
+    @property
+    def articles(self) -> list[tuple[str, list[RunData]]]:
+        """Each article's title and the runs that ask its questions."""
+        by_name = {run.experiment: run for run in self.runs}
+        return [(_title(article), [by_name[name] for name in names]) for article, names in grouped(by_name).items()]
+
+    @property
+    def _ordered(self) -> list[RunData]:
+        return [run for _, runs in self.articles for run in runs]
+
+    @property
+    def ending(self) -> str:
+        """Claims counted and times, in one line."""
+        claims = [claim for run in self.runs for claim in run.claims]
+        supported = sum(claim.verdict == SUPPORTED for claim in claims)
+        stopped = [run.experiment for run in self.runs if run.facts.get("error")]
+        times = (
+            f"{show_duration(_rounded(self.real_s))} on a real clock, {show_duration(_rounded(self.wall_s))} here "
+            f"({show_duration(_rounded(self.cpu_s))} of CPU on {self.processors} processor{'s' * (self.processors > 1)})"
+        )
+        broken = f"; broken off: {', '.join(stopped)}" if stopped else ""
+        return f"{supported} of {len(claims)} claims supported{broken}; {times}"
+
+    def to_json(self) -> dict[str, Any]:
+        """What the record holds, and ``--json`` prints beside the runs."""
+        times = {"real_s": self.real_s, "wall_s": self.wall_s, "cpu_s": self.cpu_s, "processors": self.processors}
+        record: dict[str, Any] = finite(
+            {
+                "directory": str(self.directory),
+                **times,
+                "experiments": [each.to_json() for each in self.tallies],
+                "lines": [each.to_json() for each in self.lines],
+            }
+        )
+        return record
+
+    def save(self) -> Path:
+        """Write reproduction.json and report.html into the directory; returns the page. Raises SlownetError."""
+        write_json(self.directory / RECORD, self.to_json())
+        return write_html(self.directory / REPORT, render(self))
+
+
+def render(done: Reproduction) -> str:
+    """The page: every published number, every claim, a link to each run's own report."""
+    articles = [
+        {"title": title, "runs": [_shown(done, run) for run in runs]}
+        for title, runs in done.articles
+    ]  # fmt: skip
+    return template("reproduction.html.j2").render(ending=done.ending, articles=articles, duration=_duration, spoken=spoken)
+
+
+def show(done: Reproduction) -> RenderableType:
+    """What the command prints: the table by the articles' main numbers, each run's claims, what is not supported."""
+    parts: list[RenderableType] = [_numbers(done.lines), Text(), _runs(done.tallies)]
+    for run in done.runs:
+        parts += [_open(run, claim) for claim in run.claims if claim.verdict != SUPPORTED]
+    for each in done.tallies:
+        parts += [Text(f"{each.experiment}: {line}", style="bold red") for line in (*each.failed, each.error) if line]
+    return Group(*parts, Text(), Text(done.ending, style="bold"))
+
+
+def _numbers(shown: Sequence[Line]) -> Table:
+    made = _table(("experiment", "condition", "unit"), ("published", "measured", "law or theory", "published ratio", "ratio"))
+    before = ""
+    for line in shown:
+        if line.is_main:
+            name = line.experiment if line.experiment != before else ""
+            numbers = (number(line.published), with_interval(line.measured), number(line.theory))
+            ratios = (number(line.published_ratio, 3), number(line.ratio, 3))
+            made.add_row(name, line.condition, spoken(line.metric), *numbers, *ratios, _verdict(line.verdict))
+            before = line.experiment
+    return made
+
+
+def _runs(tallies: Sequence[Tally]) -> Table:
+    made = _table(("experiment", "clock"), ("cells", "repetitions", "on a real clock", "here", "claims supported"))
+    for each in tallies:
+        times = (_duration(each.real_s), _duration(each.wall_s))
+        counts = (str(each.cells), str(each.repetitions))
+        good = each.supported == each.claims and not each.failed and not each.error
+        verdict = SUPPORTED if good else "failed" if each.failed or each.error else "not supported"
+        made.add_row(
+            each.experiment, each.clock, *counts, *times, f"{each.supported} of {each.claims}",
+            Text(verdict, style=STYLES.get(verdict, "bold red")),
+        )  # fmt: skip
+    return made
+
+
+def _table(texts: Sequence[str], numbers: Sequence[str]) -> Table:
+    made = Table(box=None, pad_edge=False, header_style="dim", padding=(0, 2, 0, 0))
+    for name in texts:
+        made.add_column(name)
+    for name in numbers:
+        made.add_column(name, justify="right")
+    made.add_column("verdict")
+    return made
+
+
+def _verdict(verdict: str) -> Text:
+    return Text(verdict or NOTHING, style=STYLES.get(verdict, "dim"))
+
+
+def _open(run: RunData, claim: Judgement) -> Text:
+    line = Text(f"{claim.verdict:<12} ", style=STYLES.get(claim.verdict, ""))
+    return line.append(f"{run.experiment}: {claim.name}: {claim.text}", style="default")
+
+
+def _shown(done: Reproduction, run: RunData) -> dict[str, Any]:
+    page = run.directory / REPORT
+    return {
+        "run": run,
+        "tally": tally(run),
+        "lines": lines(run),
+        "page": page.relative_to(done.directory).as_posix() if page.is_relative_to(done.directory) and page.exists() else "",
+    }
+
+
+def _title(article: str) -> str:
+    return str(published.article(article)["title"]) if article in ARTICLES else f"{BEYOND} the articles"
+
+
+def _duration(seconds: float) -> str:
+    return show_duration(_rounded(seconds))
+
+
+def _rounded(seconds: float) -> float:
+    """Three digits: times of a whole run are not known better."""
+    return float(f"{seconds:.3g}")

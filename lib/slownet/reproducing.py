@@ -1,0 +1,60 @@
+"""`slownet reproduce`: the articles' experiments, side by side, and one table of what was published, measured and foreseen."""
+
+from __future__ import annotations
+
+import json
+import os
+import resource
+import sys
+import time
+from collections.abc import Sequence
+from pathlib import Path
+
+from rich.console import Console
+
+from slownet import articles
+from slownet import run as runs
+from slownet.experiment import discover
+from slownet.lab.place import Interrupts, Place
+from slownet.report.reproduction import Reproduction, show
+from slownet.result import new_run_directory
+from slownet.running import Follower, say_what_is_left
+from slownet.sampling import Rule
+
+
+def reproduce_and_show(only: Sequence[str], place: Place, root: Path, rule: Rule, as_json: bool) -> int:
+    """Runs the experiments of the articles named (all without), prints the table; returns the exit status.
+
+    0 if every claim is supported, 1 if one is not, or a cell or an experiment failed; 128 + N after signal N, and what was
+    measured until then is judged and shown all the same. Raises SlownetError for a mistake, before anything is made.
+    """
+    names = articles.select(discover(), only)
+    runs.check(names, {})
+    directory = new_run_directory(root, "reproduce").resolve()
+    plans = [runs.plan(name, place, directory, {}, rule) for name in articles.longest_first(names)]
+    began, cpu_before = time.monotonic(), _cpu_s()
+    with Interrupts(place) as interrupts, Follower(plans) as follower:
+        by_name = {run.experiment: run for run in runs.execute(plans, place, follower, go_on=True)}
+    found = [by_name[name] for name in names]
+    wall_s = round(time.monotonic() - began, 3)
+    processors = len(os.sched_getaffinity(0))
+    done = Reproduction(directory, tuple(found), wall_s, round(_cpu_s() - cpu_before, 3), processors)
+    page = done.save()
+    if as_json:
+        print(json.dumps({"runs": [run.to_json() for run in found], "reproduction": done.to_json()}))
+    else:
+        console = Console(width=None if sys.stdout.isatty() else 160)
+        console.print(show(done))
+        console.print(f"[dim]records[/] {page}", highlight=False, soft_wrap=True)
+    if interrupts.received:
+        for each in plans:
+            say_what_is_left(each)
+        print("slownet: interrupted", file=sys.stderr)
+        return 128 + interrupts.received
+    return runs.status(found)
+
+
+def _cpu_s() -> float:
+    """Seconds of CPU of this process and of the labs that ended."""
+    spent = [resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
+    return sum(each.ru_utime + each.ru_stime for each in spent)
