@@ -111,7 +111,8 @@ def test_the_plugin_is_loaded_beside_others():
     assert pytest_inside.with_the_plugin("a,b") == "a,b,slownet.pytest_plugin"
 
 
-def test_verdicts_are_heard_while_somebody_listens():
+def test_verdicts_are_heard_while_somebody_listens(monkeypatch):
+    monkeypatch.setattr(verdicts, "_listeners", [])  # this test's own session may have the plugin
     heard = []
     with verdicts.heard_by(heard.append):
         verdicts.tell("one")
