@@ -1,12 +1,14 @@
 # make run    sets everything up, runs the first two experiments and prints their tables
 # make test   sets everything up and runs all tests
+# make test-provision     provisions a clean Debian as the Vagrant VM is; minutes, so no part of make test
+# make test-stock-kernel  native mode on the kernel that Debian ships, under QEMU (apt-get install qemu-system-x86); likewise
 # make bench  prints the figures that the project wants to reach; asserts nothing (ONLY="building clocks": some of them)
 
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: run test check unit lab-tests e2e bench lab clean
+.PHONY: run test check unit lab-tests e2e bench lab test-stock-kernel test-provision clean
 .DELETE_ON_ERROR:
 
 run: lab
@@ -32,6 +34,12 @@ e2e: $(VENV)/dev lab
 
 bench: $(VENV)/dev lab
 	$(BIN)/python tests/bench.py $(ONLY)
+
+test-stock-kernel: $(VENV)/dev lab
+	$(BIN)/pytest -q -rP tests/stock_kernel
+
+test-provision: $(VENV)/dev
+	$(BIN)/pytest -q tests/provision
 
 lab: $(VENV)/ready
 	$(BIN)/slownet lab build

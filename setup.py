@@ -12,7 +12,16 @@ setup(
     packages=packages,
     package_dir=ROOMS,
     package_data={
-        "slownet.lab": ["*.c", "*.txt", "provision", "setup-host", "linux/*", "wordpress/*", "wordpress/theme/*"],
+        "slownet.lab": [
+            "*.c",
+            "*.txt",
+            "provision",
+            "setup-host",
+            "setup-native",
+            "linux/*",
+            "wordpress/*",
+            "wordpress/theme/*",
+        ],
         "slownet.report": ["*.html", "*.css", "*.j2"],
         "slownet.programs": ["*.php"],
         "slownet": ["data/*.toml", "py.typed"],

@@ -59,8 +59,8 @@ def test_a_share_is_ok_where_clopper_and_pearson_hold_the_stated_one():
         (row, _) = rows(link, loss(lost, 950))
         alone = binomtest(lost, 20_000, 0.05).proportion_ci(CONFIDENCE, "exact")
         wide = binomtest(lost, 20_000, 0.05).proportion_ci(1 - both, "exact")
-        assert row.ok is (wide.low <= 0.05 <= wide.high), lost
-        assert (row.alone[0] <= row.measured <= row.alone[1]) is (alone.low <= 0.05 <= alone.high), lost
+        assert row.ok == (wide.low <= 0.05 <= wide.high), lost
+        assert (row.alone[0] <= row.measured <= row.alone[1]) == (alone.low <= 0.05 <= alone.high), lost
     assert share.ok
     assert not rows(link, loss(1250, 1190))[0].ok  # 6.25 %
 

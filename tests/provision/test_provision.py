@@ -1,0 +1,78 @@
+"""The script that makes the Vagrant VM, run for real in a clean Debian 13."""
+
+import shutil
+from pathlib import Path
+
+import pytest
+
+from slownet.errors import SlownetError
+from slownet.lab import cache, debian, image
+
+CHECKOUT = Path(__file__).parents[2]
+SOURCES = ["lib", "topologies", "experiments", "tests", "setup.py", "pyproject.toml", "README.md", "LICENSE", "Makefile",
+           "Vagrantfile"]  # fmt: skip
+SERVERS = ["mariadb", "nginx", "memcached", "redis-server", "varnish", "varnishncsa", "openvswitch-switch", "php8.4-fpm"]
+# From outside: what runs with that root, which is what a service that was started would do.
+LEFT_RUNNING = """for each in /proc/[0-9]*; do
+    [ "$(readlink "$each/root")" != "$1" ] || tr '\\0' ' ' <"$each/cmdline"
+done >"$1/report/running" """
+
+
+@pytest.fixture(scope="module")
+def report(tmp_path_factory):
+    """The folder in which `inside` left its findings."""
+    work = tmp_path_factory.mktemp("provision")
+    kit = work / "kit"
+    for name in SOURCES:
+        path, target = CHECKOUT / name, kit / "vagrant" / name
+        target.parent.mkdir(parents=True, exist_ok=True)
+        shutil.copytree(path, target, ignore=shutil.ignore_patterns("__pycache__")) if path.is_dir() else shutil.copy(
+            path, target
+        )
+    # As for the image: this machine's pip knows its index. To install a checkout pip wants its build system too.
+    (kit / "requirements.txt").write_text("\n".join([*image.requirements(), "setuptools>=68"]) + "\n")
+    argv = [
+        "mmdebstrap", "--variant=minbase", "--format=null",
+        "--customize-hook=mkdir $1/vagrant $1/wheels", f"--customize-hook=sync-in {kit}/vagrant /vagrant",
+        f"--customize-hook=sync-in {kit}/wheels /wheels", '--customize-hook=chroot "$1" /vagrant/tests/provision/inside',
+        f"--customize-hook={LEFT_RUNNING}", f"--customize-hook=copy-out /report {work}", debian.SUITE, "/dev/null",
+    ]  # fmt: skip
+    try:
+        cache.need_programs(debian.PROGRAMS, "a clean Debian")
+        image._fetch_wheels(kit, work / "provision.log")
+        cache.run(argv, work / "provision.log", "provisioning a clean Debian", cwd=Path("/"), hints=debian.HINTS)
+    except SlownetError as error:
+        pytest.fail(str(error), pytrace=False)
+    return work / "report"
+
+
+def lines(path):
+    return path.read_text().splitlines()
+
+
+def test_the_second_run_changes_nothing(report):
+    first, second = (dict(each.split("\t") for each in lines(report / name)) for name in ("first", "second"))
+    changed = {path for path in first.keys() | second.keys() if first.get(path) != second.get(path)}
+    assert len(first) > 10_000
+    assert changed == set()
+    assert lines(report / "second.log") == ["provision: done"]
+
+
+def test_no_service_was_started_and_none_will_be(report):
+    assert (report / "running").read_text() == ""
+    states = {words[0]: words[1] for words in map(str.split, lines(report / "units"))}
+    assert {name: states[f"{name}.service"] for name in SERVERS} == dict.fromkeys(SERVERS, "disabled")
+    assert "/usr/sbin/policy-rc.d" not in (report / "second").read_text()
+
+
+def test_what_experiments_need_is_there(report):
+    paths = {line.split("\t")[0] for line in lines(report / "first")}
+    assert {
+        "/opt/slownet/venv/bin/python", "/opt/slownet/bin/php-fpm", "/var/lib/slownet/wordpress/www/wp-config.php",
+        "/var/lib/slownet/openvswitch/conf.db", "/usr/local/bin/slownet", "/usr/local/bin/pytest",
+    } <= paths  # fmt: skip
+
+
+def test_the_two_commands_work(report):
+    assert any(line.split()[:1] == ["client_delay"] for line in lines(report / "experiments"))
+    assert (report / "pytest.status").read_text() == "0\n", (report / "pytest.log").read_text()[-3000:]

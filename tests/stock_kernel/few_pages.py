@@ -1,0 +1,24 @@
+"""client_delay's page without WordPress: an emulated processor is slow, and its pace wavers with this machine's load."""
+
+from functools import partial
+
+from slownet.claim import law
+from slownet.experiment import experiment
+from slownet.law import round_trips
+from slownet.services.page import StaticPage
+from slownet.tools.ab import ab
+from slownet.topologies import ClientWebDb
+
+LENGTH = 51_686  # the front page's
+
+
+@experiment(topology=ClientWebDb, service=partial(StaticPage, length=LENGTH, on="web"), vary={"rtt": ["0ms", "300ms", "600ms"]})
+def few_pages(net, site, rtt):
+    """How much slower is a page when its reader is 300 or 600 ms away?"""
+    with net.link("client", "switch").set(rtt=rtt):
+        return ab(net["client"], site.url, requests=10)
+
+
+few_pages.claims(
+    law("time_per_request_ms", round_trips=lambda run: round_trips(run.fact("document_length")), within=0.05),
+)

@@ -1,0 +1,68 @@
+"""Native mode where users have it: root by sudo on the kernel that Debian ships."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from machine import SHARED
+
+CHECKOUT = Path(__file__).parents[2]
+EXPERIMENT = "tests/stock_kernel/few_pages.py"
+SMOKE = ["tests/lab/test_native.py", "tests/lab/test_plugin_in_place.py"]
+AGREE = 0.03
+# A guest that hangs ends the session; how long a job takes is up to this machine.
+LIMIT_S = 3600
+
+
+def law_of(json_text):
+    """A run's facts, and its verdict on the law."""
+    (run,) = json.loads(json_text)["runs"]
+    (verdict,) = run["claims"]
+    return run, verdict
+
+
+def test_it_is_debians_kernel(guest, kernel):
+    done = guest.run("uname -r && cat /proc/version", LIMIT_S)
+    release, version = done.output.splitlines()
+    assert release == kernel.release
+    assert "Debian" in version
+
+
+def test_root_by_sudo_lacks_nothing_there(guest):
+    program = "from slownet.lab import native; print(native.lacks())"
+    assert guest.run(f"sudo /opt/slownet/venv/bin/python -c '{program}'", LIMIT_S).output == "[]\n"
+    assert guest.run(f"/opt/slownet/venv/bin/python -c '{program}'", LIMIT_S).output == "['root']\n"
+    modules = {line.split()[0] for line in guest.run("cat /proc/modules", LIMIT_S).output.splitlines()}
+    assert {"sch_netem", "sch_htb", "openvswitch"} <= modules
+
+
+@pytest.fixture(scope="module")
+def natively(guest):
+    done = guest.run(f"cd {SHARED} && sudo slownet run /vagrant/{EXPERIMENT} --json 2>errors", LIMIT_S)
+    assert done.status == 0, done.output + (guest.folder / "errors").read_text()
+    return law_of(done.output)
+
+
+@pytest.fixture(scope="module")
+def in_the_lab(tmp_path_factory):
+    words = [sys.executable, "-m", "slownet.cli", "run", str(CHECKOUT / EXPERIMENT), "--place", "lab", "--json"]
+    folder = tmp_path_factory.mktemp("lab")
+    return law_of(subprocess.run(words, cwd=folder, capture_output=True, text=True, check=True).stdout)
+
+
+def test_both_kernels_have_one_law(natively, in_the_lab, kernel):
+    (native_run, native), (lab_run, lab) = natively, in_the_lab
+    assert (native_run["clock"], native_run["kernel"]) == ("real", kernel.release)
+    assert "User-Mode Linux" in lab_run["kernel"]
+    assert native["measured"] == pytest.approx(lab["measured"], rel=AGREE)
+    assert (native["verdict"], lab["verdict"]) == ("supported", "supported")
+    for run, law in (natively, in_the_lab):
+        print(f"{law['measured']:.3f} round trips per page on {run['kernel']}")
+
+
+def test_the_smoke_tests_pass_under_sudo_pytest(guest):
+    done = guest.run(f"cd /vagrant && sudo pytest -q -p no:cacheprovider {' '.join(SMOKE)}", LIMIT_S)
+    assert done.status == 0, done.output
+    assert " passed" in done.output
