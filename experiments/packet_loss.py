@@ -6,7 +6,7 @@ from slownet.throughput import mathis, padhye, timeouts_rule
 from slownet.tools.iperf3 import iperf3
 from slownet.topologies import TwoHosts
 
-SECONDS = {"100ms": 600, "20ms": 120}  # some hundred losses each
+SECONDS = {"100ms": 600, "20ms": 300}  # some hundred losses each, and enough seconds for the claims to be decided
 
 
 @experiment(
