@@ -7,7 +7,6 @@ import re
 import signal
 import subprocess
 import sys
-import time
 import xml.etree.ElementTree as ET
 from pathlib import Path
 
@@ -368,12 +367,10 @@ def test_an_interrupt_ends_it_as_ever(session, pytester):
             if "begun" in line:
                 break
         process.send_signal(signal.SIGINT)
-        begin = time.monotonic()
         rest = process.stdout.read()
         assert process.wait(PATIENCE_S) == 2
     assert "KeyboardInterrupt" in rest
-    assert "no tests ran" in rest
-    assert time.monotonic() - begin < 8  # not by the ten seconds after which the lab itself is ended
+    assert re.search(r"(no tests ran|warnings?) in [\d.]+s", rest)  # pytest's own last line: the lab was not ended around it
 
 
 def test_the_debugger_has_the_terminal(session, pytester):
