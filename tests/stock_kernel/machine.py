@@ -90,9 +90,12 @@ def booted(stock: Stock, image: Image, checkout: Path, folder: Path) -> Iterator
         (folder / "qemu.log").open("wb") as log,
         cache.start(words, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=log, cwd=folder) as process,
     ):
-        machine = Machine(process, folder)
-        assert machine.line(BOOT_S, "booting") == "ready"
-        yield machine
+        assert process.stdin
+        assert process.stdout
+        with process.stdin, process.stdout:
+            machine = Machine(process, folder)
+            assert machine.line(BOOT_S, "booting") == "ready"
+            yield machine
 
 
 def _qemu(stock: Stock, console: Path) -> list[str | Path]:
