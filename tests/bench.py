@@ -12,8 +12,8 @@ import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from slownet import rates
-from slownet.sampling import Rule
+from slownet.sweep import rates
+from slownet.sweep.sampling import Rule
 
 SLOWNET = Path(sys.executable).with_name("slownet")
 PING = """

@@ -12,12 +12,12 @@ from typing import Annotated, NoReturn
 import typer
 
 from slownet import __version__
-from slownet.cleaning import clean
+from slownet.commands.cleaning import clean
+from slownet.commands.shell import shell
 from slownet.errors import ExperimentError, SlownetError
 from slownet.lab import cache
 from slownet.lab import commands as lab
 from slownet.lab.boot import MEGABYTES
-from slownet.shell import shell
 
 app = typer.Typer(name="slownet", no_args_is_help=True, add_completion=False, pretty_exceptions_enable=False)
 app.add_typer(lab.app, name="lab")
@@ -72,10 +72,10 @@ def run(
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object instead of tables.")] = False,
 ) -> None:
     """Run experiments, judge their claims and write the report."""
+    from slownet.commands.running import run_and_show
     from slownet.lab.place import choose
-    from slownet.run import where_it_ran
-    from slownet.running import run_and_show
-    from slownet.sampling import BUDGET, read_rule
+    from slownet.sweep.run import where_it_ran
+    from slownet.sweep.sampling import BUDGET, read_rule
 
     if resume:
         if clock or tdf:
@@ -107,9 +107,9 @@ def reproduce(
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object instead of the table.")] = False,
 ) -> None:
     """Run all articles' experiments: one table of what was published, measured and foreseen."""
+    from slownet.commands.reproducing import reproduce_and_show
     from slownet.lab.place import choose
-    from slownet.reproducing import reproduce_and_show
-    from slownet.sampling import read_rule
+    from slownet.sweep.sampling import read_rule
 
     rule = read_rule(repeat, budget)
     raise typer.Exit(reproduce_and_show(only or [], choose(place, clock, tdf, memory), runs, rule, as_json))
@@ -124,7 +124,7 @@ def predict(
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
 ) -> None:
     """Predict a time at another site: the law of a run, your machine's T0, your users' round trip."""
-    from slownet.predicting import run_and_show
+    from slownet.commands.predicting import run_and_show
 
     run_and_show(run, metric, t0, rtt, as_json)
 
@@ -177,9 +177,9 @@ def check(
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object instead of tables.")] = False,
 ) -> None:
     """Run hypothesis files and mark each of their predictions."""
-    from slownet import checking
+    from slownet.commands import checking
     from slownet.lab.place import choose
-    from slownet.run import ONCE_DECIDED
+    from slownet.sweep.run import ONCE_DECIDED
 
     if key and (blind or as_json):
         raise ExperimentError("a key is made without predictions", "--key", "leave out --blind and --json")
@@ -195,7 +195,7 @@ def trace(
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
 ) -> None:
     """Say what a recording of a network is: its length, rates or round trips, losses."""
-    from slownet.traces import show
+    from slownet.traces.summary import show
 
     show(file, as_json)
 

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from slownet.errors import ExperimentError, SlownetError, nearest
 from slownet.lab.clock import check_tdf
-from slownet.recorded import condition
+from slownet.records.recorded import condition
 from slownet.topologies import find as find_topology
 
 if TYPE_CHECKING:
@@ -149,7 +149,7 @@ def find(name: str) -> Experiment:
     if name.endswith(".py"):
         return _from_file(Path(name))
     if name.endswith(".toml"):
-        from slownet import hypothesis
+        from slownet.hypotheses import file as hypothesis
 
         return hypothesis.read(Path(name)).experiment()
     known = discover()

@@ -11,9 +11,10 @@ from typing import Any
 from mininet.topo import Topo
 from mininet.util import splitArgs
 
-from slownet import conditions, topologies
+from slownet import topologies
+from slownet.conditions import named as conditions
+from slownet.conditions.link import Condition
 from slownet.errors import ConditionError, ExperimentError, SlownetError, nearest
-from slownet.link import Condition
 
 
 def topology(text: str) -> Topo:

@@ -29,7 +29,7 @@ import os
 
 import pytest
 
-from slownet.link import Condition
+from slownet.conditions.link import Condition
 from slownet.tools.ping import ping
 from slownet.topologies import ClientWebDb
 

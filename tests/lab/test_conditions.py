@@ -8,9 +8,9 @@ import pytest
 from scipy.stats import binomtest, norm
 from traffic import Datagrams, goodput, lost
 
-from slownet.conditions import TABLE, find
+from slownet.conditions.impairment import GilbertElliott
+from slownet.conditions.named import TABLE, find
 from slownet.errors import NetworkError
-from slownet.impairment import GilbertElliott
 from slownet.lab import native
 from slownet.net import tc
 

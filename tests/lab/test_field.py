@@ -9,7 +9,7 @@ from slownet.cli import main
 from slownet.field import record
 from slownet.field.carried import compare_field, round_trip
 from slownet.field.row import EQUIVALENT, compared
-from slownet.result import gather
+from slownet.records.result import gather
 from slownet.services.wordpress import WordPress
 from slownet.stats import from_moments
 from slownet.tools.ab import ab

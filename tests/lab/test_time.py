@@ -10,14 +10,14 @@ from collections import Counter
 import pytest
 from traffic import Datagrams, poured
 
-from slownet import mahimahi, pinglog
+from slownet.conditions.jitter import Table
+from slownet.conditions.link import Condition
+from slownet.conditions.schedule import Schedule, change, flap
 from slownet.errors import ConditionError, NetworkError
-from slownet.jitter import Table
 from slownet.lab import native
-from slownet.link import Condition
 from slownet.net import tc
-from slownet.schedule import Schedule, change, flap
-from slownet.traces import quantile
+from slownet.traces import mahimahi, pinglog
+from slownet.traces.summary import quantile
 
 OWN_MS = 0.1 if native.cpu_is_free() else 1.0
 LATE_S = 0.001 if native.cpu_is_free() else 0.05

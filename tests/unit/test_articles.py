@@ -1,7 +1,7 @@
 import pytest
 
 from slownet import published
-from slownet.articles import ARTICLES, BEYOND, LONGEST, article_of, grouped, longest_first, select
+from slownet.commands.articles import ARTICLES, BEYOND, LONGEST, article_of, grouped, longest_first, select
 from slownet.errors import ExperimentError
 from slownet.experiment import discover
 

@@ -5,7 +5,7 @@ import os
 import pytest
 
 from slownet import owner
-from slownet.cleaning import clean
+from slownet.commands.cleaning import clean
 from slownet.errors import LabError
 
 

@@ -1,9 +1,9 @@
 import pytest
 
-from slownet import conditions
-from slownet.conditions import TABLE, find
+from slownet.conditions import named as conditions
+from slownet.conditions.link import Condition
+from slownet.conditions.named import TABLE, find
 from slownet.errors import ConditionError
-from slownet.link import Condition
 
 
 def test_names_are_found_in_any_case():

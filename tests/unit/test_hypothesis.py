@@ -4,9 +4,10 @@ from pathlib import Path
 
 import pytest
 
-from slownet import claim, hypothesis
+from slownet import claim
 from slownet.errors import ExperimentError
-from slownet.hypothesis import place_of, read
+from slownet.hypotheses import file as hypothesis
+from slownet.hypotheses.file import place_of, read
 
 EXERCISES = sorted((Path(__file__).parents[2] / "experiments/exercises").glob("*.toml"))
 

@@ -1,9 +1,9 @@
 import pytest
 
+from slownet.conditions.impairment import Chance, GilbertElliott, Markov
+from slownet.conditions.link import Condition
+from slownet.conditions.queueing import Queue
 from slownet.errors import ConditionError, SlownetError, UnitError
-from slownet.impairment import Chance, GilbertElliott, Markov
-from slownet.link import Condition
-from slownet.queueing import Queue
 
 
 @pytest.mark.parametrize(

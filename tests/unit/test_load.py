@@ -8,9 +8,9 @@ import time
 import pytest
 from hdrh.histogram import HdrHistogram
 
-from slownet import loader
 from slownet.errors import SlownetError, ToolError
-from slownet.load import Recording, Schedule, spectrum, stalled
+from slownet.programs import loader
+from slownet.programs.load import Recording, Schedule, spectrum, stalled
 from slownet.tools.constant_rate import parse
 
 

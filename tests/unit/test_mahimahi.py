@@ -1,9 +1,9 @@
 import pytest
 
-from slownet import mahimahi
+from slownet.conditions.link import Condition
 from slownet.errors import TraceError
-from slownet.link import Condition
-from slownet.mahimahi import parse, runs
+from slownet.traces import mahimahi
+from slownet.traces.mahimahi import parse, runs
 
 
 def test_a_trace_in_numbers():

@@ -2,9 +2,10 @@
 
 import pytest
 
-from slownet import conditions, named
+from slownet import named
+from slownet.conditions import named as conditions
+from slownet.conditions.link import Condition
 from slownet.errors import ConditionError, ExperimentError, SlownetError, UnitError
-from slownet.link import Condition
 from slownet.topologies import Star, TwoHosts
 
 ONE = """

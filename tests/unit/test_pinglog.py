@@ -5,10 +5,11 @@ from pathlib import Path
 
 import pytest
 
-from slownet import cli, pinglog
+from slownet import cli
+from slownet.conditions.impairment import GilbertElliott
+from slownet.conditions.link import Condition
 from slownet.errors import ConditionError, TraceError
-from slownet.impairment import GilbertElliott
-from slownet.link import Condition
+from slownet.traces import pinglog
 
 DATA = Path(__file__).parent / "data"
 LOST = [45, 46, 47, 48, 49, 53, 54, 55, 56, 57]

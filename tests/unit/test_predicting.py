@@ -3,9 +3,9 @@ import json
 import pytest
 
 from slownet.cli import main
-from slownet.predicting import predict
-from slownet.result import gather
-from slownet.samples import SampleLog, write_run_json
+from slownet.commands.predicting import predict
+from slownet.records.result import gather
+from slownet.records.samples import SampleLog, write_run_json
 
 TIMES = {0: 9.0, 10: 49.0, 40: 169.0, 120: 489.0}
 

@@ -6,11 +6,12 @@ from types import SimpleNamespace
 
 import pytest
 
-from slownet import pytest_inside, verdicts
+from slownet import pytest_inside
 from slownet.errors import ExperimentError, LabError
 from slownet.pytest_plugin import junit, shares
 from slownet.pytest_plugin.networks import Wanted, host_for
 from slownet.pytest_plugin.wishes import CLOCK, TDF, Wish, of_item
+from slownet.records import heard as verdicts
 from slownet.topologies import ClientWebDb, Star
 
 

@@ -2,10 +2,10 @@
 
 import pytest
 
-from slownet import rates
 from slownet.claim import bound, law
-from slownet.rates import METRIC, Noise, World, straight, verdicts
-from slownet.sampling import Rule
+from slownet.sweep import rates
+from slownet.sweep.rates import METRIC, Noise, World, straight, verdicts
+from slownet.sweep.sampling import Rule
 
 RUNS = 1000
 

@@ -1,5 +1,5 @@
 from slownet.experiment import discover
-from slownet.repeating import PARTED, repeats
+from slownet.records.repeating import PARTED, repeats
 from slownet.services.wordpress import WordPress
 
 

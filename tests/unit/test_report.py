@@ -12,12 +12,12 @@ from rich.console import Console
 
 from slownet import published
 from slownet.errors import SlownetError
+from slownet.records.result import Cell, Judgement, RunData
 from slownet.report.page import render_page, write_page, write_report
 from slownet.report.plots import bar_plot, rate_plot, time_plot
 from slownet.report.table import show, table
 from slownet.report.text import milliseconds, number, spelled, trimmed, with_interval
 from slownet.report.view import law_line, view
-from slownet.result import Cell, Judgement, RunData
 from slownet.stats import Summary
 from slownet.units import spoken
 

@@ -5,10 +5,10 @@ import shutil
 from pathlib import Path
 
 from slownet import published
+from slownet.records.result import Cell, RunData, load
 from slownet.report.page import write_report
 from slownet.report.sequence import sequence_plots
 from slownet.report.view import view
-from slownet.result import Cell, RunData, load
 from slownet.stats import Summary
 
 HERE = Path(__file__).parent
@@ -54,7 +54,7 @@ def test_evidence_that_cannot_be_read_is_left_out(tmp_path):
 
 
 def test_files_of_a_record_are_kept_byte_for_byte(tmp_path):
-    from slownet.samples import SampleLog
+    from slownet.records.samples import SampleLog
 
     content = bytes(range(256))
     with SampleLog(tmp_path) as log:

@@ -11,9 +11,9 @@ from rich.console import Console
 
 from slownet import published
 from slownet.claim import law, predicted, times
+from slownet.records.result import Cell, Judgement, RunData, gather
 from slownet.report.comparison import lines, tally
 from slownet.report.reproduction import Reproduction, show
-from slownet.result import Cell, Judgement, RunData, gather
 from slownet.stats import Summary
 
 FACTS = {"clock": "virtual", "tdf": "inf", "virtual_s": 5400.0, "wall_s": 20.0, "question": "Is 10 ms <a lot>?"}

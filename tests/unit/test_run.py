@@ -5,12 +5,12 @@ from types import SimpleNamespace
 
 import pytest
 
-from slownet import run
 from slownet.claim import SUPPORTED, law
 from slownet.errors import ExperimentError, ServiceError
 from slownet.experiment import experiment
 from slownet.lab.clock import INF, Clock
 from slownet.lab.place import Place
+from slownet.sweep import run
 from slownet.topologies import ClientWebDb
 
 

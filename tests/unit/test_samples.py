@@ -7,7 +7,7 @@ import time
 import pytest
 
 from slownet.errors import SlownetError
-from slownet.samples import SampleLog, cell_key, finite, new_run_directory, read_samples, write_run_json
+from slownet.records.samples import SampleLog, cell_key, finite, new_run_directory, read_samples, write_run_json
 
 
 def sample(rtt="0ms", index=0, status="ok", **more):

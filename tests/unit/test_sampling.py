@@ -2,8 +2,8 @@ import pytest
 
 from slownet.claim import bound, law, ratio
 from slownet.errors import ExperimentError, UnitError
-from slownet.result import gather
-from slownet.sampling import MOST, Rule, decide, read_rule
+from slownet.records.result import gather
+from slownet.sweep.sampling import MOST, Rule, decide, read_rule
 
 TIME = "time_per_request_ms"
 VIRTUAL, REAL = {"clock": "virtual", "tdf": "inf"}, {"clock": "real"}

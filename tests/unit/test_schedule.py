@@ -2,10 +2,10 @@ import itertools
 
 import pytest
 
-from slownet.conditions import find
+from slownet.conditions.link import Condition
+from slownet.conditions.named import find
+from slownet.conditions.schedule import Schedule, Track, change, flap
 from slownet.errors import ConditionError, SlownetError
-from slownet.link import Condition
-from slownet.schedule import Schedule, Track, change, flap
 
 RTT = Condition.parse(rtt="40ms")
 

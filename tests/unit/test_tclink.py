@@ -2,9 +2,9 @@
 
 import pytest
 
+from slownet.conditions.link import Condition
+from slownet.conditions.tclink import condition
 from slownet.errors import ConditionError, SlownetError, UnitError
-from slownet.link import Condition
-from slownet.tclink import condition
 
 
 @pytest.mark.parametrize(

@@ -13,8 +13,8 @@ from typing import Any
 
 import numpy as np
 
+from slownet.conditions.impairment import Chance, GilbertElliott, Loss, Markov
 from slownet.errors import ConditionError
-from slownet.impairment import Chance, GilbertElliott, Loss, Markov
 
 ROUNDING = 1e-12
 Matrix = np.ndarray[Any, np.dtype[np.float64]]

@@ -13,10 +13,10 @@ from rich.console import Console
 
 from slownet.calibration.judge import CONFIDENCE, Row, judge
 from slownet.calibration.matrix import Case, choose, matrix
+from slownet.commands.running import bars
 from slownet.errors import SlownetError
 from slownet.lab.place import PACKAGE, Interrupts, Place
-from slownet.run import events
-from slownet.running import bars
+from slownet.sweep.run import events
 
 Follow = Callable[[Mapping[str, Any]], None]
 

@@ -14,9 +14,9 @@ from slownet.calibration import probes
 from slownet.calibration.ceiling import carried
 from slownet.calibration.matrix import Case
 from slownet.errors import NetworkError, SlownetError
-from slownet.inside import tell
 from slownet.lab import native
 from slownet.net import Network
+from slownet.sweep.inside import tell
 from slownet.topologies import TwoHosts
 
 HEADROOM = 0.5  # nearer to what the CPU carries the rest of the machine decides

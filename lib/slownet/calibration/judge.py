@@ -18,9 +18,9 @@ from scipy.stats import binom, nbinom
 
 from slownet.calibration.chain import Chain
 from slownet.calibration.matrix import Case
-from slownet.impairment import Chance
-from slownet.link import MTU
-from slownet.queueing import Queue
+from slownet.conditions.impairment import Chance
+from slownet.conditions.link import MTU
+from slownet.conditions.queueing import Queue
 from slownet.units import show_duration, show_percent
 
 CONFIDENCE = 0.99

@@ -6,9 +6,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from slownet.conditions.link import DISTRIBUTIONS, Condition
+from slownet.conditions.queueing import AQM
 from slownet.errors import ExperimentError, nearest
-from slownet.link import DISTRIBUTIONS, Condition
-from slownet.queueing import AQM
 
 ECHOES = 21
 FRAMES = 40_000  # at 5 % loss a share is then known to 0.3 % of the frames, and a case takes half a second

@@ -17,7 +17,7 @@ from typing import Any
 
 from slownet.calibration.frames import ALL, BUFFER, IPV4, LEAST, OURS, SO_SNDBUFFORCE, Frame, Ring, Sender, stamped
 from slownet.calibration.matrix import Case
-from slownet.link import ETHERNET, MTU
+from slownet.conditions.link import ETHERNET, MTU
 from slownet.net import tc
 from slownet.net.nodes import inside
 from slownet.net.verify import TABLE_ENDS

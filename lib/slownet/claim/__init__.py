@@ -11,7 +11,7 @@ A kind of one's own is any class with a method ``judge``; ``decide`` does the re
 
 >>> from dataclasses import dataclass
 >>> from slownet.claim import ALONE, decide
->>> from slownet.result import gather
+>>> from slownet.records.result import gather
 >>> from slownet.stats import difference
 >>>
 >>> @dataclass(frozen=True)
@@ -43,7 +43,7 @@ from slownet.claim.reasoned import between, predicted, times
 from slownet.claim.theory import follows, round_trips_between
 from slownet.claim.trends import grows, monotone
 from slownet.measured import DECIDING
-from slownet.result import INCONCLUSIVE, REFUTED, SUPPORTED, Judgement
+from slownet.records.result import INCONCLUSIVE, REFUTED, SUPPORTED, Judgement
 
 __all__ = [
     "ALONE",

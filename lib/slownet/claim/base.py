@@ -9,7 +9,7 @@ from types import MappingProxyType
 from typing import Protocol
 
 from slownet.errors import ExperimentError
-from slownet.result import INCONCLUSIVE, REFUTED, SUPPORTED, Cell, Judgement, RunData
+from slownet.records.result import INCONCLUSIVE, REFUTED, SUPPORTED, Cell, Judgement, RunData
 from slownet.stats import Summary
 
 ROUNDING = 1e-9

@@ -9,7 +9,7 @@ from typing import Literal
 from slownet import stats
 from slownet.claim.base import ALONE, Siblings, around, decide, described, interval
 from slownet.errors import ExperimentError
-from slownet.result import Cell, Judgement, RunData
+from slownet.records.result import Cell, Judgement, RunData
 from slownet.stats import Summary
 
 

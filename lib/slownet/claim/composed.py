@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 from slownet.claim.base import ALONE, Claim, Siblings, all_hold, any_holds, shared
 from slownet.errors import ExperimentError
-from slownet.result import REFUTED, SUPPORTED, Judgement, RunData
+from slownet.records.result import REFUTED, SUPPORTED, Judgement, RunData
 
 
 @dataclass(frozen=True, init=False)

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from slownet.result import Cell, RunData
+from slownet.records.result import Cell, RunData
 
 LABELS = ("at", "of", "to", "than", "against")
 """What the kinds of claims call the conditions that they speak of."""

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from slownet.claim.base import ALONE, Siblings, around, decide, interval, placed, undecided
 from slownet.errors import ExperimentError
-from slownet.result import Judgement, RunData
+from slownet.records.result import Judgement, RunData
 from slownet.stats import Summary, ratio
 
 Label = Mapping[str, str]

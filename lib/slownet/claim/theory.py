@@ -10,7 +10,7 @@ from typing import Any
 from slownet import stats
 from slownet.claim.base import ALONE, Siblings, decide, described, interval, judged, placed, undecided
 from slownet.errors import ExperimentError
-from slownet.result import INCONCLUSIVE, REFUTED, SUPPORTED, Cell, Judgement, RunData
+from slownet.records.result import INCONCLUSIVE, REFUTED, SUPPORTED, Cell, Judgement, RunData
 from slownet.stats import Summary
 from slownet.units import spoken
 

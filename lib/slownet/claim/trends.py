@@ -8,7 +8,7 @@ from itertools import pairwise
 
 from slownet.claim.base import ALONE, Margin, Siblings, all_hold, around, decide, interval, shared
 from slownet.errors import ExperimentError
-from slownet.result import Judgement, RunData
+from slownet.records.result import Judgement, RunData
 from slownet.stats import difference, ratio
 
 SOME = 5e-324

@@ -10,6 +10,7 @@ from typing import Any
 
 from rich.console import Console
 
+from slownet.commands.running import bars
 from slownet.errors import ExperimentError, SlownetError
 from slownet.field import address, record, view
 from slownet.field.carried import compare_field
@@ -17,9 +18,8 @@ from slownet.field.measure import INTERRUPTED, measure
 from slownet.field.record import Field
 from slownet.field.row import margin
 from slownet.field.runs import Comparison, compare_runs
-from slownet.result import RunData, load, new_run_directory
-from slownet.running import bars
-from slownet.samples import RUN
+from slownet.records.result import RunData, load, new_run_directory
+from slownet.records.samples import RUN
 
 
 def measure_and_show(url: str, requests: int, pause: str, timeout: str, root: Path, as_json: bool) -> int:

@@ -10,7 +10,7 @@ from typing import Any
 
 from slownet.errors import SlownetError
 from slownet.field.request import Page
-from slownet.result import RunData, gather
+from slownet.records.result import RunData, gather
 from slownet.tools.numbers import Metric, mean, metric, sample_sd
 
 FILE = "field.json"

@@ -7,11 +7,11 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from slownet import readings
 from slownet.errors import ExperimentError, nearest
 from slownet.field.row import EQUIVALENT, Row, compared, missing
-from slownet.result import Cell, RunData, cell_key
-from slownet.samples import finite
+from slownet.records import readings
+from slownet.records.result import Cell, RunData, cell_key
+from slownet.records.samples import finite
 from slownet.stats import Summary
 
 SETTINGS = ("experiment", "clock", "tdf", "kernel", "slownet")

@@ -18,9 +18,10 @@ from typing import Any
 
 from mininet.link import Intf, Link, OVSIntf, OVSLink, TCIntf, TCLink
 
-from slownet import owner, tclink
+from slownet import owner
+from slownet.conditions import tclink
+from slownet.conditions.link import Condition
 from slownet.errors import NetworkError, SlownetError
-from slownet.link import Condition
 from slownet.net import ethtool, names, qdisc, shaping
 from slownet.net.namespace import current
 from slownet.net.netlink import End, Route
@@ -97,7 +98,7 @@ class QuickTCInterface(QuickInterface, TCIntf):  # type: ignore[misc]
 
 
 class ShapedInterface(QuickTCInterface):
-    """TCLink's interface: its parameters are a condition, changed in place. See `slownet.tclink`.
+    """TCLink's interface: its parameters are a condition, changed in place. See `slownet.conditions.tclink`.
 
     Raises UnitError, ConditionError, NetworkError where Mininet prints an error and goes on.
     """

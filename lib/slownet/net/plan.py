@@ -20,11 +20,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from slownet.impairment import Chance, GilbertElliott, Loss, Markov
-from slownet.jitter import Table
-from slownet.link import Condition
+from slownet.conditions.impairment import Chance, GilbertElliott, Loss, Markov
+from slownet.conditions.jitter import Table
+from slownet.conditions.link import Condition
+from slownet.conditions.queueing import AQM, Queue, Red
 from slownet.net.correlated import threshold
-from slownet.queueing import AQM, Queue, Red
 
 # Packets on their way. A queue that is not the bottleneck must never drop: 1 Gbit/s at 500 ms is 42,000 frames.
 TRAVELLING = 100_000

@@ -10,10 +10,10 @@ from dataclasses import dataclass, field
 from types import TracebackType
 from typing import Any, Protocol, Self
 
+from slownet.conditions.link import Condition
+from slownet.conditions.schedule import Schedule, State
 from slownet.errors import NetworkError
-from slownet.link import Condition
 from slownet.net import neighbours, qdisc
-from slownet.schedule import Schedule, State
 
 
 class Reshaped(Protocol):

@@ -6,10 +6,10 @@ import time
 from collections.abc import Sequence
 from typing import Any
 
+from slownet.conditions.jitter import Table
+from slownet.conditions.link import Condition
 from slownet.counters import Flow
 from slownet.errors import NetworkError
-from slownet.jitter import Table
-from slownet.link import Condition
 from slownet.net import tc
 from slownet.net.plan import BLACKHOLE, ROOT, Layer, layers
 from slownet.net.readback import deviations

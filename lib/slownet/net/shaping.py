@@ -5,8 +5,8 @@ from __future__ import annotations
 import dataclasses
 from typing import Any
 
+from slownet.conditions.link import Condition
 from slownet.errors import ConditionError
-from slownet.link import Condition
 from slownet.net import device, qdisc
 
 OneWay = tuple[Condition, str]  # a condition, and which way of it the interface sends: "up" or "down"

@@ -16,8 +16,8 @@ from pathlib import Path
 from typing import Any
 
 from slownet import owner
+from slownet.conditions.jitter import Table
 from slownet.errors import NetworkError
-from slownet.jitter import Table
 from slownet.net.nodes import inside
 
 # They end at the first line that fails.

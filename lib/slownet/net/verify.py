@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from slownet.conditions.link import Condition
 from slownet.errors import NetworkError
 from slownet.lab import native
-from slownet.link import Condition
 from slownet.net import shaping
 from slownet.net.nodes import inside
 from slownet.tools.ping import Ping, ping

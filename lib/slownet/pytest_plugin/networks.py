@@ -16,8 +16,8 @@ from typing import IO, Any
 
 from mininet.topo import Topo
 
+from slownet.conditions.link import Condition
 from slownet.errors import ExperimentError, NetworkError, SlownetError, nearest
-from slownet.link import Condition
 from slownet.net import Network, fingerprint, openvswitch, reach, shaping, strays, tc
 from slownet.net.cable import Link, _Changed
 from slownet.net.network import SYSCTLS

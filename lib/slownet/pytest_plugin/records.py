@@ -15,12 +15,13 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from slownet import __version__, verdicts
+from slownet import __version__
 from slownet import pytest_inside as inside
 from slownet.errors import SlownetError
 from slownet.lab import native
 from slownet.pytest_plugin.wishes import REPORT, SEED, needs_network
-from slownet.samples import RUN, SampleLog, new_run_directory, write_run_json
+from slownet.records import heard as verdicts
+from slownet.records.samples import RUN, SampleLog, new_run_directory, write_run_json
 
 if TYPE_CHECKING:
     from slownet.lab.clock import Clock
@@ -199,7 +200,7 @@ def draw(config: pytest.Config) -> None:
     runs = [each.parent for each in sorted(root.glob(f"*/{RUN}"))] if root else []
     for directory in runs:
         if not (directory / "report.html").exists():
-            from slownet import result
+            from slownet.records import result
             from slownet.report.page import write_report
 
             run = result.load(directory)

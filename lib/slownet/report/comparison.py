@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from slownet.claim import INCONCLUSIVE, REFUTED, SUPPORTED
+from slownet.records.result import Cell, Judgement, RunData
+from slownet.records.samples import finite
 from slownet.report.view import Row, View, baseline, view
-from slownet.result import Cell, Judgement, RunData
-from slownet.samples import finite
 from slownet.stats import Summary
 
 WORST_FIRST = (REFUTED, INCONCLUSIVE, SUPPORTED)

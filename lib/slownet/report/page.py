@@ -12,11 +12,11 @@ from jinja2 import Environment, FunctionLoader, StrictUndefined, Template
 from markupsafe import Markup
 
 from slownet.errors import SlownetError
+from slownet.records.result import RunData
 from slownet.report.plots import bar_plot, rate_plot, time_plot
 from slownet.report.sequence import sequence_plots
 from slownet.report.text import milliseconds, number, spelled, with_interval
 from slownet.report.view import View, beyond_line, clock_line, law_line, sampling_notes, view
-from slownet.result import RunData
 
 REPORT = "report.html"
 FACTS = ("started", "place", "clock", "tdf", "kernel", "image", "seed", "wall_s", "virtual_s", "git")

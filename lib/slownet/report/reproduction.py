@@ -13,13 +13,13 @@ from rich.table import Table
 from rich.text import Text
 
 from slownet import published
-from slownet.articles import ARTICLES, BEYOND, grouped
+from slownet.commands.articles import ARTICLES, BEYOND, grouped
+from slownet.records.result import SUPPORTED, Judgement, RunData
+from slownet.records.samples import finite, write_json
 from slownet.report.comparison import Line, Tally, lines, tally
 from slownet.report.page import REPORT, template, write_html
 from slownet.report.table import STYLES
 from slownet.report.text import NOTHING, number, with_interval
-from slownet.result import SUPPORTED, Judgement, RunData
-from slownet.samples import finite, write_json
 from slownet.units import show_duration, spoken
 
 RECORD = "reproduction.json"

@@ -15,8 +15,8 @@ from matplotlib.figure import Figure
 
 from slownet.errors import ToolError
 from slownet.packets.capture import ACK, Segment, departures, read
+from slownet.records.result import RunData
 from slownet.report.plots import INK, MEASURED, PUBLISHED, SIZE, STYLE, inline
-from slownet.result import RunData
 from slownet.tools.strace import Call, parse
 
 STRACE, PCAP = ".strace.txt", ".pcap"

@@ -9,9 +9,9 @@ from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
+from slownet.records.result import RunData
 from slownet.report.text import NOTHING, milliseconds, number, with_interval
 from slownet.report.view import Row, View, beyond_line, clock_line, law_line, sampling_notes, view
-from slownet.result import RunData
 
 STYLES = {"supported": "green", "refuted": "bold red", "inconclusive": "yellow", "failed": "bold red"}
 

@@ -9,9 +9,9 @@ from typing import Any
 from slownet.claim import verdict
 from slownet.errors import SlownetError
 from slownet.law import Law, fit
-from slownet.recorded import NONE
+from slownet.records.recorded import NONE
+from slownet.records.result import TIME, Cell, RunData, cell_key, clock
 from slownet.report.text import number
-from slownet.result import TIME, Cell, RunData, cell_key, clock
 from slownet.stats import Summary, ratio
 from slownet.units import show_rate, spoken
 

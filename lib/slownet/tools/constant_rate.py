@@ -1,4 +1,4 @@
-"""Load at a constant rate over HTTP, with both latencies of the same run: this project's own ``slownet.loader``."""
+"""Load at a constant rate over HTTP, with both latencies of the same run: this project's own ``slownet.programs.loader``."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from slownet.errors import ToolError
-from slownet.load import Schedule
 from slownet.measured import Metrics
+from slownet.programs.load import Schedule
 from slownet.tools.numbers import Metric, metric
 from slownet.tools.process import Host
 from slownet.tools.tool import run
@@ -22,7 +22,7 @@ KINDS = ("corrected", "uncorrected")
 
 @dataclass(frozen=True)
 class ConstantRate(Metrics):
-    """What came of the load. ``corrected`` and ``uncorrected`` are as ``slownet.load.told`` tells a histogram, in seconds.
+    """What came of the load. ``corrected`` and ``uncorrected`` are as ``programs.load.told`` tells a histogram, in seconds.
 
     ``planned`` requests were due; ``answered`` well, ``failed`` (no connection, no answer, or none of 2xx), and
     ``unanswered`` when patience ended.
@@ -104,15 +104,15 @@ def constant_rate(
         "address": parts.hostname, "port": parts.port or 80, "path": parts.path or "/", "rate": rate, "seconds": seconds,
         "connections": connections, "patience": patience,
     }  # fmt: skip
-    argv = [sys.executable, "-m", "slownet.loader", json.dumps(job)]
+    argv = [sys.executable, "-m", "slownet.programs.loader", json.dumps(job)]
     result = parse(run(host, argv, timeout=seconds + patience + 600).stdout, argv, rate)
     if not result.answered:
         raise ToolError(f"none of {result.planned} requests was answered well", f"host '{host.name}', {url}", raw=result.raw)
     return result
 
 
-def parse(text: str, command: Sequence[str] = ("slownet.loader",), rate: float = 0.0) -> ConstantRate:
-    """Reads the JSON of ``slownet.loader``. Raises ToolError."""
+def parse(text: str, command: Sequence[str] = ("slownet.programs.loader",), rate: float = 0.0) -> ConstantRate:
+    """Reads the JSON of ``slownet.programs.loader``. Raises ToolError."""
     try:
         told = json.loads(text)
         values: dict[str, Any] = {name: int(told[name]) for name in ("planned", "answered", "failed", "unanswered")}

@@ -4,8 +4,8 @@ from itertools import groupby
 import pytest
 
 from slownet.calibration.chain import Chain
+from slownet.conditions.impairment import Chance, GilbertElliott, Markov
 from slownet.errors import ConditionError
-from slownet.impairment import Chance, GilbertElliott, Markov
 
 BURSTS = GilbertElliott.bursts(0.05, 8)
 ELLIOTT = GilbertElliott(0.01, 0.1, 0.7, 0.001)

@@ -1,8 +1,8 @@
 import pytest
 
-from slownet import run
 from slownet.claim import all_of, bound, constant_round_trips, equal, foreseen, grows, law, more_round_trips, not_, ratio
 from slownet.errors import ExperimentError
+from slownet.sweep import run
 
 TIME = "time_per_request_ms"
 CELLS = [({"rtt": f"{rtt}ms", "loss": "0%"}, {"rtt_ms": float(rtt), "loss": "0%"}) for rtt in (0, 10, 40)]

@@ -15,7 +15,7 @@ from slownet.claim import (
     ratio,
 )
 from slownet.errors import ExperimentError, TooFewError, UnitError
-from slownet.result import Judgement, gather
+from slownet.records.result import Judgement, gather
 
 TIME, RATE = "time_per_request_ms", "requests_per_second"
 FACTS = {"experiment": "client_delay", "clock": "virtual", "tdf": 4}

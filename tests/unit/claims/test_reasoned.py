@@ -6,7 +6,7 @@ import pytest
 
 from slownet.claim import between, predicted, times
 from slownet.errors import ExperimentError
-from slownet.result import Cell, RunData
+from slownet.records.result import Cell, RunData
 from slownet.stats import Summary
 
 STALLS, FINE, FAILED = {"pattern": "wwr"}, {"pattern": "one"}, {"pattern": "broken"}

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from slownet.result import gather
+from slownet.records.result import gather
 
 PEM = Path(__file__).with_name("localhost.pem")
 BODY = b"x" * 52_000

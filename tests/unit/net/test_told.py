@@ -1,4 +1,4 @@
-from slownet.link import Condition
+from slownet.conditions.link import Condition
 from slownet.net.told import Told
 
 

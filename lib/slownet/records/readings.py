@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 from slownet.errors import UnitError
-from slownet.samples import Sample
+from slownet.records.samples import Sample
 from slownet.stats import mean_and_sd, outliers, warm_up
 from slownet.units import duration
 

@@ -16,12 +16,12 @@ from pathlib import Path
 from statistics import median
 from typing import Any
 
+from slownet.conditions.impairment import Chance, GilbertElliott
+from slownet.conditions.jitter import Table
+from slownet.conditions.link import Condition
+from slownet.conditions.schedule import Change, Schedule, Step, Track
 from slownet.errors import TraceError
-from slownet.impairment import Chance, GilbertElliott
-from slownet.jitter import Table
-from slownet.link import Condition
-from slownet.schedule import Change, Schedule, Step, Track
-from slownet.tracefile import text_of
+from slownet.traces.file import text_of
 from slownet.units import duration
 
 # iputils, busybox and BSD: an answer, and other lines with a number. -D puts the time in front.

@@ -8,11 +8,11 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from slownet import mahimahi, pinglog
-from slownet.link import MTU
-from slownet.mahimahi import Opportunities
-from slownet.pinglog import PingLog
-from slownet.tracefile import text_of
+from slownet.conditions.link import MTU
+from slownet.traces import mahimahi, pinglog
+from slownet.traces.file import text_of
+from slownet.traces.mahimahi import Opportunities
+from slownet.traces.pinglog import PingLog
 from slownet.units import show_duration, show_percent, show_rate
 
 PERCENTILES = (5, 25, 50, 75, 95, 99)

@@ -12,11 +12,11 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+from slownet.conditions.link import ETHERNET, MTU
+from slownet.conditions.queueing import Queue
+from slownet.conditions.schedule import Change, Schedule, Step, Track
 from slownet.errors import TraceError
-from slownet.link import ETHERNET, MTU
-from slownet.queueing import Queue
-from slownet.schedule import Change, Schedule, Step, Track
-from slownet.tracefile import text_of
+from slownet.traces.file import text_of
 from slownet.units import duration
 
 FRAME = MTU + ETHERNET  # an opportunity's 1500 bytes are an IP packet, and a link's rate counts its frame

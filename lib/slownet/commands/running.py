@@ -11,12 +11,12 @@ from typing import Any
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 
-from slownet import run as runs
 from slownet.errors import ExperimentError, SlownetError, nearest
 from slownet.experiment import discover
 from slownet.lab.place import Interrupts, Place
 from slownet.report import table
-from slownet.sampling import Rule
+from slownet.sweep import run as runs
+from slownet.sweep.sampling import Rule
 
 
 def run_and_show(

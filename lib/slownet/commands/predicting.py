@@ -8,8 +8,8 @@ from typing import Any
 
 from slownet.claim import fitted
 from slownet.errors import ExperimentError, nearest
+from slownet.records.result import RunData, load
 from slownet.report.text import number, spelled
-from slownet.result import RunData, load
 from slownet.stats import Summary, ratio
 from slownet.units import duration
 

@@ -34,10 +34,10 @@ from pathlib import Path
 from typing import Any
 
 from slownet import claim as claims
+from slownet.conditions.link import Condition
 from slownet.errors import ExperimentError, SlownetError, nearest
 from slownet.experiment import Experiment, condition
-from slownet.link import Condition
-from slownet.toolbox import SERVICES, TOOLS
+from slownet.hypotheses.toolbox import SERVICES, TOOLS
 from slownet.topologies import find as find_topology
 
 OPEN = "?"

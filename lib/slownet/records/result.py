@@ -1,6 +1,6 @@
 """A run read back from its directory: cells with their summaries, the facts, the claims.
 
-``SampleLog`` (from ``slownet.samples``) writes while the lab runs; ``load`` reads afterwards.
+``SampleLog`` (from ``slownet.records.samples``) writes while the lab runs; ``load`` reads afterwards.
 """
 
 from __future__ import annotations
@@ -13,10 +13,11 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
-from slownet import readings
 from slownet.counters import total
 from slownet.errors import ExperimentError, SlownetError, TooFewError, nearest
-from slownet.samples import (
+from slownet.records import readings
+from slownet.records.heard import tell
+from slownet.records.samples import (
     RUN,
     Sample,
     SampleLog,
@@ -27,7 +28,6 @@ from slownet.samples import (
     write_run_json,
 )
 from slownet.stats import CONFIDENCE, Summary, percentile, pooled
-from slownet.verdicts import tell
 
 __all__ = [
     "Cell",
@@ -74,7 +74,7 @@ class Judgement:
     """What the numbers were measured under: the verified round trips and the clock."""
 
     def __bool__(self) -> bool:
-        """Whether the claim is supported, for ``assert``; whoever listens (``slownet.verdicts``) hears of it."""
+        """Whether the claim is supported, for ``assert``; whoever listens (``slownet.records.heard``) hears of it."""
         tell(self)
         return self.verdict == SUPPORTED
 

@@ -7,11 +7,11 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from slownet import impairment
+from slownet.conditions import impairment
+from slownet.conditions.impairment import Chance, Loss
+from slownet.conditions.jitter import Table
+from slownet.conditions.queueing import AQM, Queue, aqm
 from slownet.errors import ConditionError, nearest
-from slownet.impairment import Chance, Loss
-from slownet.jitter import Table
-from slownet.queueing import AQM, Queue, aqm
 from slownet.units import duration, percent, rate, show_duration, show_percent, show_rate, size
 
 DISTRIBUTIONS = ("uniform", "normal", "pareto", "paretonormal")
@@ -62,7 +62,7 @@ class Condition:
 
         delay: one-way, in each direction; rtt: what a round trip gains, half of it each way; delay_up, delay_down:
         one-way, in one direction. jitter, or jitter_up and jitter_down, with distribution (uniform, normal, pareto,
-        paretonormal or a `slownet.jitter.Table`) and correlation ("25%"). loss, or loss_up and loss_down: "1%", "1% 25%"
+        paretonormal or a `conditions.jitter.Table`) and correlation ("25%"). loss, or loss_up and loss_down: "1%", "1% 25%"
         with correlation, "2% in bursts of 8", or netem's "gemodel ..." and "state ..."; with "100%" the link is cut, what
         is on its way is lost too. duplicate, reorder, corrupt: "1%" or "1% 25%"; gap: every gap-th packet may overtake.
         rate, or rate_up and rate_down: "2Mbit"; burst: "3kB"; queue: "100 packets", "64kB", "50ms" or "bdp"; aqm:

@@ -12,14 +12,14 @@ from pathlib import Path
 
 from rich.console import Console
 
-from slownet import articles
-from slownet import run as runs
+from slownet.commands import articles
+from slownet.commands.running import Follower, say_what_is_left
 from slownet.experiment import discover
 from slownet.lab.place import Interrupts, Place
+from slownet.records.result import new_run_directory
 from slownet.report.reproduction import Reproduction, show
-from slownet.result import new_run_directory
-from slownet.running import Follower, say_what_is_left
-from slownet.sampling import Rule
+from slownet.sweep import run as runs
+from slownet.sweep.sampling import Rule
 
 
 def reproduce_and_show(only: Sequence[str], place: Place, root: Path, rule: Rule, as_json: bool) -> int:

@@ -10,10 +10,10 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import Any
 
-from slownet import conditions
+from slownet.conditions import named as conditions
+from slownet.conditions.impairment import Chance
+from slownet.conditions.link import Condition, read
 from slownet.errors import ConditionError, UnitError
-from slownet.impairment import Chance
-from slownet.link import Condition, read
 from slownet.units import duration, show_duration
 
 

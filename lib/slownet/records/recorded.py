@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from slownet import conditions
-from slownet.impairment import Chance, loss
-from slownet.queueing import Queue
+from slownet.conditions import named as conditions
+from slownet.conditions.impairment import Chance, loss
+from slownet.conditions.queueing import Queue
 from slownet.units import duration, rate
 
 NONE = "none"

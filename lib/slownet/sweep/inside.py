@@ -1,4 +1,4 @@
-"""The part of a run that happens where the network is: `python -m slownet.inside JOB`, in the lab or in place.
+"""The part of a run that happens where the network is: `python -m slownet.sweep.inside JOB`, in the lab or in place.
 
 Samples and raw output go to the run directory as they come. Progress goes to standard output, a JSON object a line:
 {"event": "facts"|"cell"|"sample"|"error", ...}.
@@ -23,7 +23,7 @@ from slownet.experiment import Cell, Experiment, condition, find
 from slownet.net import Network
 from slownet.net import capture as captures
 from slownet.net.network import SYSCTLS, ovs_version
-from slownet.samples import Sample, SampleLog, cell_key
+from slownet.records.samples import Sample, SampleLog, cell_key
 
 PR_SET_PDEATHSIG = 1  # linux/prctl.h
 

@@ -40,4 +40,4 @@ def shell(
     job = json.dumps({"topology": f"{file}{rest}" if file else topology, "links": links})
     shares = [Share(file.parent)] if file and file.parent != Path.cwd() else []
     terminal = lab.are_terminals(0, 1)
-    raise typer.Exit(lab.run_here(chosen, [chosen.python, "-m", "slownet.prompt", job], shares, terminal))
+    raise typer.Exit(lab.run_here(chosen, [chosen.python, "-m", "slownet.commands.prompt", job], shares, terminal))

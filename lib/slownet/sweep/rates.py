@@ -15,8 +15,8 @@ from typing import Any
 
 from slownet.claim import REFUTED, SUPPORTED, Claim, all_of, bound, equal, grows, law, monotone, no_worse_than, ratio
 from slownet.errors import TooFewError
-from slownet.result import RunData, gather
-from slownet.sampling import Rule, decide
+from slownet.records.result import RunData, gather
+from slownet.sweep.sampling import Rule, decide
 
 METRIC = "time_per_request_ms"
 ROUND_S = 10.0

@@ -13,18 +13,18 @@ from typing import Any
 
 from rich.console import Console
 
-from slownet import hypothesis
-from slownet import run as runs
 from slownet.claim import REFUTED, SUPPORTED, Judgement, interval
+from slownet.commands.running import Follower
 from slownet.errors import ExperimentError, SlownetError
-from slownet.hypothesis import Hypothesis, Prediction
+from slownet.hypotheses import file as hypothesis
+from slownet.hypotheses.file import Hypothesis, Prediction
 from slownet.lab.place import Interrupts, Place
+from slownet.records.result import RunData
 from slownet.report import table
 from slownet.report.view import clock_line
-from slownet.result import RunData
-from slownet.running import Follower
-from slownet.sampling import Rule
 from slownet.stats import Summary
+from slownet.sweep import run as runs
+from slownet.sweep.sampling import Rule
 
 MARKS = {SUPPORTED: "right", REFUTED: "wrong"}
 UNDECIDED = "undecided"

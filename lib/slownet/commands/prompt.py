@@ -1,4 +1,4 @@
-"""Mininet's command line on a network that runs: `python -m slownet.prompt JOB`, in the lab or in place."""
+"""Mininet's command line on a network that runs: `python -m slownet.commands.prompt JOB`, in the lab or in place."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ from rich.table import Table
 from slownet import named
 from slownet.counters import Flow
 from slownet.errors import ExperimentError, SlownetError, nearest
-from slownet.inside import end_with_parent
 from slownet.net import Network
+from slownet.sweep.inside import end_with_parent
 
 
 class _Said(logging.Handler):

@@ -1,4 +1,4 @@
-"""Sends load at a constant rate: ``python -m slownet.loader JOB``, on a host; prints one JSON object.
+"""Sends load at a constant rate: ``python -m slownet.programs.loader JOB``, on a host; prints one JSON object.
 
 JOB is JSON: {"address", "port", "path", "rate", "seconds", "connections", "patience"}. Each connection is kept alive and
 sends its next request when it is due, or as soon as the answer to the one before is whole: late if it must be, never left
@@ -18,7 +18,7 @@ from collections.abc import Iterator
 from contextlib import suppress
 from typing import Any
 
-from slownet.load import Recording, Schedule
+from slownet.programs.load import Recording, Schedule
 
 _LENGTH = re.compile(rb"^content-length: *(\d+)\r$", re.IGNORECASE | re.MULTILINE)
 _HEAD_ENDS = b"\r\n\r\n"

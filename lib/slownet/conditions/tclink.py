@@ -18,8 +18,8 @@ from __future__ import annotations
 import re
 from typing import Any
 
+from slownet.conditions.link import Condition
 from slownet.errors import ConditionError
-from slownet.link import Condition
 
 TBF_BURST = 15_000  # bytes, as in Mininet's TCIntf.bwCmds; so are the thresholds
 RED = "red 30000B 35000B"

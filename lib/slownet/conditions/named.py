@@ -12,8 +12,8 @@ from dataclasses import dataclass, field
 from functools import cache
 from typing import Any
 
+from slownet.conditions.link import Condition
 from slownet.errors import ConditionError, nearest
-from slownet.link import Condition
 
 
 @dataclass(frozen=True)

@@ -15,16 +15,18 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from slownet import __version__, result, sampling
+from slownet import __version__
 from slownet.calibration import ceiling
 from slownet.claim import DECIDING, INCONCLUSIVE, REFUTED, Judgement, foreseen
 from slownet.errors import ExperimentError, ServiceError, SlownetError
 from slownet.experiment import FILES, Cell, Experiment, condition, find
 from slownet.lab.boot import Share
 from slownet.lab.place import PACKAGE, Place
-from slownet.repeating import repeats
-from slownet.result import RunData
-from slownet.sampling import Rule
+from slownet.records import result
+from slownet.records.repeating import repeats
+from slownet.records.result import RunData
+from slownet.sweep import sampling
+from slownet.sweep.sampling import Rule
 
 ONCE_DECIDED = Rule()
 INTERRUPTED = "interrupted"
@@ -250,7 +252,7 @@ def _measure(each: Plan, place: Place, follow: Follow) -> None:
     asked = {"experiment": each.facts["source"], "directory": str(each.directory), "cells": each.cells}
     job = json.dumps({**asked, "first": each.first, "capture": each.facts.get("capture")})
     code = place.run(
-        [place.python, "-m", "slownet.inside", job],
+        [place.python, "-m", "slownet.sweep.inside", job],
         shares=_shares(each),
         env={"PYTHONPATH": str(PACKAGE.parent)},
         stdout=events(on_line),

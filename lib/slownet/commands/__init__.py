@@ -1,0 +1,1 @@
+"""What the command line does, a command a file; ``cli`` reads the words."""

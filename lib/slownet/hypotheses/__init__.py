@@ -1,0 +1,1 @@
+"""Hypothesis files: questions and predictions in TOML."""

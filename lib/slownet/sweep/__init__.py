@@ -1,0 +1,1 @@
+"""A run: its cells measured in a place, as often as its claims need."""
