@@ -2,13 +2,14 @@
 # make test   sets everything up and runs all tests
 # make test-provision     provisions a clean Debian as the Vagrant VM is; minutes, so no part of make test
 # make test-stock-kernel  native mode on the kernel that Debian ships, under QEMU (apt-get install qemu-system-x86); likewise
+# make soak   the tests again and again beside a busy program on each processor; hours (ROUNDS=50 WHOLE=3 NICE=0)
 # make bench  prints the figures that the project wants to reach; asserts nothing (ONLY="building clocks": some of them)
 
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: run test check unit lab-tests e2e bench lab test-stock-kernel test-provision clean
+.PHONY: run test check unit lab-tests e2e bench soak lab test-stock-kernel test-provision clean
 .DELETE_ON_ERROR:
 
 run: lab
@@ -34,6 +35,9 @@ e2e: $(VENV)/dev lab
 
 bench: $(VENV)/dev lab
 	$(BIN)/python tests/bench.py $(ONLY)
+
+soak: $(VENV)/dev lab
+	$(BIN)/python tests/soak.py --rounds $(or $(ROUNDS),50) --whole $(or $(WHOLE),3) --nice $(or $(NICE),0)
 
 test-stock-kernel: $(VENV)/dev lab
 	$(BIN)/pytest -q -rP tests/stock_kernel

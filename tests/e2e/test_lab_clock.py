@@ -74,12 +74,15 @@ took("socket", receive)
 import ctypes, struct
 libc = ctypes.CDLL(None)
 fd = libc.timerfd_create(1, 0)
-libc.timerfd_settime(fd, 0, struct.pack("qqqq", 0, 0, 0, 250_000_000), None)
-took("timerfd", lambda: os.read(fd, 8))
-timer = threading.Timer(0.25, lambda: b.send(b"x"))
-timer.start()
+def expire():
+    libc.timerfd_settime(fd, 0, struct.pack("qqqq", 0, 0, 0, 250_000_000), None)
+    os.read(fd, 8)
+took("timerfd", expire)
 a.settimeout(None)
-took("thread", lambda: a.recv(1))
+def thread():
+    threading.Timer(0.25, lambda: b.send(b"x")).start()
+    a.recv(1)
+took("thread", thread)
 took("process", lambda: subprocess.run(["sleep", "0.25"]))
 import signal
 signal.signal(signal.SIGALRM, lambda number, frame: None)

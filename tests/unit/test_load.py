@@ -119,8 +119,9 @@ def test_answers_that_are_errors_are_failures(page):
 
 
 def test_nobody_listens(page):
-    told = loader.run(job(page, rate=20, seconds=0.2, port=1))
+    told = loader.run(job(page, rate=20, seconds=0.2, port=1, patience=600))
     assert (told["answered"], told["failed"], told["unanswered"]) == (0, 4, 0)
+    assert told["seconds"] < 600  # nobody is waited for
 
 
 def test_patience_ends(page):

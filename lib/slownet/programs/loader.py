@@ -105,6 +105,8 @@ def run(job: dict[str, Any]) -> dict[str, Any]:
                     failed += 1
                     _next(connections[number], number, waiting, good=False)
                 now = time.monotonic() - start
+            if not (waiting or busy):  # the last one failed
+                break
             until = min(waiting[0][0] - now if waiting else deadline - start - now, deadline - start - now)
             for key, _ in selector.select(max(0.0, until)):
                 one = connections[key.data]

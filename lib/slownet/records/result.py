@@ -208,6 +208,8 @@ class RunData:
 
     def at_confidence(self, confidence: float) -> RunData:
         """The same run with other intervals."""
+        if confidence == self.confidence:
+            return self
         cells = (
             replace(cell, metrics={name: each.at_confidence(confidence) for name, each in cell.metrics.items()})
             for cell in self.cells

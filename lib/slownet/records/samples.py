@@ -28,11 +28,12 @@ RUN = "run.json"
 RAW = "raw"
 
 Sample = dict[str, Any]
+_sorted = json.JSONEncoder(sort_keys=True).encode
 
 
 def cell_key(cell: Mapping[str, Any]) -> str:
     """One string per cell, the same whatever the order of its names."""
-    return json.dumps(cell, sort_keys=True)
+    return _sorted(cell)
 
 
 def new_run_directory(root: Path | str, name: str) -> Path:

@@ -56,11 +56,11 @@ class Summary:
     def scaled(self, factor: float) -> Summary:
         """The same summary in another unit."""
         low, high = sorted((self.low * factor, self.high * factor))
-        return replace(self, mean=self.mean * factor, low=low, high=high)
+        return Summary(self.mean * factor, low, high, self.n, self.degrees, self.confidence)
 
     def plus(self, offset: float) -> Summary:
         """The same summary, moved by an exact number."""
-        return replace(self, mean=self.mean + offset, low=self.low + offset, high=self.high + offset)
+        return Summary(self.mean + offset, self.low + offset, self.high + offset, self.n, self.degrees, self.confidence)
 
     def at_confidence(self, confidence: float) -> Summary:
         """The same mean with its t interval at another confidence."""
@@ -70,7 +70,7 @@ class Summary:
         if self.known and any(widths):
             factor = t_quantile(self.freedom, confidence) / t_quantile(self.freedom, self.confidence)
             widths = (widths[0] * factor, widths[1] * factor)
-        return replace(self, low=self.mean - widths[0], high=self.mean + widths[1], confidence=confidence)
+        return Summary(self.mean, self.mean - widths[0], self.mean + widths[1], self.n, self.degrees, confidence)
 
     def to_json(self) -> dict[str, Any]:
         """``{"mean", "low", "high", "n"}`` with None for what is not finite."""

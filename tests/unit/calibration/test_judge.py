@@ -55,12 +55,15 @@ def test_a_share_is_ok_where_clopper_and_pearson_hold_the_stated_one():
     link = case("numbers", loss="5%")
     share, _ = rows(link, loss(1000, 950))
     both = 1 - CONFIDENCE**0.5  # Sidak's for two rows
-    for lost in range(850, 1150):
+    seen = set()
+    for lost in (850, 1000, 1149, *range(900, 935), *range(1065, 1100)):  # every step about both edges
         (row, _) = rows(link, loss(lost, 950))
         alone = binomtest(lost, 20_000, 0.05).proportion_ci(CONFIDENCE, "exact")
         wide = binomtest(lost, 20_000, 0.05).proportion_ci(1 - both, "exact")
         assert row.ok == (wide.low <= 0.05 <= wide.high), lost
         assert (row.alone[0] <= row.measured <= row.alone[1]) == (alone.low <= 0.05 <= alone.high), lost
+        seen.add((lost > 1000, row.ok, row.alone[0] <= row.measured <= row.alone[1]))
+    assert {(side, *inside) for side in (False, True) for inside in ((True, True), (True, False), (False, False))} <= seen
     assert share.ok
     assert not rows(link, loss(1250, 1190))[0].ok  # 6.25 %
 

@@ -1,0 +1,66 @@
+"""The script of `make soak`: it counts what fails, and its hogs end with it whatever ends it."""
+
+import importlib
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from slownet import owner
+
+FOLDER = Path(__file__).parents[1]
+HOGS = f"""
+import sys, time
+sys.path.insert(0, {str(FOLDER)!r})
+import soak
+with soak.hogs(2, 19) as found:
+    print(*(each.pid for each in found), flush=True)
+    time.sleep(600)
+"""
+
+
+@pytest.fixture
+def soak(monkeypatch):
+    monkeypatch.syspath_prepend(FOLDER)
+    return importlib.import_module("soak")
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGKILL])
+def test_hogs_end_with_it(number):
+    with subprocess.Popen([sys.executable, "-c", HOGS], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL) as process:
+        pids = [int(pid) for pid in process.stdout.readline().split()]
+        began = [owner.started(pid) for pid in pids]
+        assert len(pids) == 2
+        assert None not in began
+        process.send_signal(number)
+    while any(owner.started(pid) == start for pid, start in zip(pids, began, strict=True)):
+        time.sleep(0.05)
+
+
+def test_every_round_is_run_and_failures_are_counted_and_kept(soak, tmp_path, capsys):
+    failing = "print('FAILED tests/unit/test_x.py::test_y[a b] - AssertionError: no - no'); raise SystemExit(1)"
+    steps = {"good": [sys.executable, "-c", ""], "bad": [sys.executable, "-c", failing]}
+    tally = soak.Tally()
+    soak.soak("whole round", 2, steps, tmp_path / "kept", tally)
+    assert (tally.rounds, tally.failed) == (2, 2)
+    assert tally.failures == {"tests/unit/test_x.py::test_y[a b]": 2}
+    assert sorted(path.name for path in tmp_path.glob("kept/*")) == ["whole-round-1-bad.txt", "whole-round-2-bad.txt"]
+    assert soak.tell({"whole rounds": tally}, tmp_path) == 1
+    assert "0 of 2 passed\n    2 times tests/unit/test_x.py::test_y[a b]\n" in capsys.readouterr().out
+
+
+def test_what_never_ends_is_ended(soak, monkeypatch):
+    monkeypatch.setattr(soak, "PATIENCE_S", 0.5)
+    monkeypatch.setattr(soak, "GRACE_S", 0.5)
+    ignoring = "import signal, time; signal.signal(signal.SIGINT, signal.SIG_IGN); time.sleep(600)"
+    for code in ("import time; time.sleep(600)", ignoring):
+        assert "ended after 0.5 s" in soak.run([sys.executable, "-c", code])
+
+
+def test_its_files_are_there(soak):
+    files = [word for steps in (soak.SMOKE, soak.WHOLE) for command in steps.values() for word in command if "tests/" in word]
+    assert len(files) > 5
+    assert [each for each in files if not (soak.ROOT / each).exists()] == []
