@@ -59,7 +59,8 @@ class Tally:
 def main() -> int:
     options = arguments()
     folder = options.keep or ROOT / "runs" / time.strftime("soak-%Y%m%d-%H%M%S")
-    signal.signal(signal.SIGTERM, lambda number, frame: sys.exit(128 + number))
+    for number in (signal.SIGINT, signal.SIGTERM):  # a shell's job in the background ignores the first, and tests send it
+        signal.signal(number, signal.default_int_handler)
     tallies = {"rounds": Tally(), "whole rounds": Tally()}
     try:
         with hogs(options.hogs, options.nice):
@@ -68,6 +69,8 @@ def main() -> int:
             soak("whole round", options.whole, WHOLE, folder, tallies["whole rounds"])
     except KeyboardInterrupt:
         print("interrupted")
+        tell(tallies, folder)
+        return 130
     return tell(tallies, folder)
 
 

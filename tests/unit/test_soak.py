@@ -13,7 +13,8 @@ from slownet import owner
 
 FOLDER = Path(__file__).parents[1]
 HOGS = f"""
-import sys, time
+import signal, sys, time
+signal.signal(signal.SIGINT, signal.default_int_handler)
 sys.path.insert(0, {str(FOLDER)!r})
 import soak
 with soak.hogs(2, 19) as found:
@@ -36,8 +37,12 @@ def test_hogs_end_with_it(number):
         assert len(pids) == 2
         assert None not in began
         process.send_signal(number)
-    while any(owner.started(pid) == start for pid, start in zip(pids, began, strict=True)):
+    left = dict(zip(pids, began, strict=True))
+    deadline = time.monotonic() + 60
+    while left and time.monotonic() < deadline:
+        left = {pid: start for pid, start in left.items() if owner.started(pid) == start}
         time.sleep(0.05)
+    assert not left
 
 
 def test_every_round_is_run_and_failures_are_counted_and_kept(soak, tmp_path, capsys):
