@@ -29,6 +29,35 @@ round_trips = "?"
 """
 
 
+DATABASE = """\
+question = "How many round trips is a transaction?"
+topology = "two_hosts"
+service = "mariadb"
+tool = "sysbench"
+
+[options]
+transactions = 10
+rows = 100
+
+[conditions]
+link = ["client", "server"]
+rtt = ["0ms", "10ms"]
+
+[[prediction]]
+claim = "all_of"
+claims = [
+    { claim = "predicted", metric = "queries_per_transaction", at = { rtt = "0ms" }, value = 20, within = 0 },
+    { claim = "law", metric = "latency_avg_ms", round_trips = 20 },
+]
+
+[[prediction]]
+claim = "between"
+metric = "latency_avg_ms"
+at = { rtt = "10ms" }
+most = 150
+"""
+
+
 @pytest.fixture
 def check(built, tmp_path):
     def run(text, *options, answers=""):
@@ -56,6 +85,14 @@ at = { rtt = "10ms" }
     assert [each["verdict"] for each in facts["claims"]] == ["supported", "refuted"]
     assert facts["predictions"][0]["round_trips"] == 3
     assert (run / "report.html").exists()
+
+
+def test_a_database_is_asked_and_claims_are_made_of_claims(check):
+    done = check(DATABASE)
+    assert done.returncode == 1, done.stderr
+    assert "prediction 1 is right: all_of: predicted: metric queries_per_transaction" in done.stdout
+    assert "20.00 round trips per operation measured, 20 expected" in done.stdout
+    assert "prediction 2 is wrong: between: metric latency_avg_ms" in done.stdout
 
 
 def test_blind_asks_and_records_before_it_measures(check, tmp_path):

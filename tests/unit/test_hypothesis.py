@@ -1,5 +1,7 @@
 """Hypothesis files: what they say, and what is wrong with them, with line and column."""
 
+import json
+import tomllib
 from pathlib import Path
 
 import pytest
@@ -7,7 +9,9 @@ import pytest
 from slownet import claim
 from slownet.errors import ExperimentError
 from slownet.hypotheses import file as hypothesis
-from slownet.hypotheses.file import place_of, read
+from slownet.hypotheses.file import read
+from slownet.hypotheses.place import place_of
+from slownet.hypotheses.predictions import COMPOSED, KINDS
 
 EXERCISES = sorted((Path(__file__).parents[2] / "experiments/exercises").glob("*.toml"))
 
@@ -92,9 +96,14 @@ def test_an_open_prediction_is_no_claim(file):
         ('"10ms"]', "10]", ":13:1:", "in quotes"),
         ('loss = "1%"', 'los = "1%"', ":14:1:", "did you mean 'loss'?"),
         ('rtt = ["0ms", "10ms"]\n', "", ":12:1:", "no condition varies"),
-        ('link = ["client1", "switch"]\n', "", ":1:1:", "conditions need a link"),
+        ('link = ["client1", "switch"]\n', "", ":11:2:", "conditions need a link"),
         ('service = "nginx"\npage = "30kB"\n', "", ":4:1:", "ab needs a service"),
         ('"nginx"', '"wordpress"', ":5:1:", "page is the size of nginx's page"),
+        ('service = "nginx"\npage = "30kB"\n', 'service = "mariadb"\n', ":4:1:", "ab cannot ask mariadb"),
+        ('"time_per_request_ms"', "5", ":18:1:", "write a text in quotes"),
+        ('"?"', '"four"', ":19:1:", "write a number"),
+        ('at = { rtt = "10ms" }', 'at = "10ms"', ":25:1:", "write a table such as"),
+        ('claim = "ratio"', "", ":21:3:", "a prediction needs a claim"),
         ('metric = "time_per_request_ms"\nround', "round", ":17:1:", "law needs metric"),
         ("question =", "question", "", "(at line 1, column 10)"),
     ],
@@ -112,8 +121,148 @@ def test_mistakes_are_one_line_that_says_where(file, old, new, where, said):
 def test_where_keys_stand():
     assert place_of(WHOLE, ("tool",)) == (6, 1)
     assert place_of(WHOLE, ("prediction", 1, "at")) == (25, 1)
+    assert place_of(WHOLE, ("prediction", 1, "at", "rtt")) == (25, 8)
     assert place_of(WHOLE, ("parameters", "n")) == (3, 16)
     assert place_of(WHOLE, ("nothing",)) == (1, 1)
+
+
+NESTED = """\
+a.b = 1  # a.c = 2
+text = \"\"\"
+a.d = 3 [[x]]
+\"\"\"
+list = [ { c = [1, 2] }, "c = 1", [
+    { c = '}' , d.e = 1979-05-27T07:32:00Z }, 0.5,
+] ]
+[[x]]
+[[x]]
+y = 1
+[[x.z]]
+"a b" = 1
+[[x.z]]
+c = -1.5e3
+[x.w]
+c = { }
+"""
+
+
+@pytest.mark.parametrize(
+    ("keys", "place"),
+    [
+        (("a",), (1, 1)),
+        (("a", "b"), (1, 1)),
+        (("a", "d"), (1, 1)),
+        (("list", 0), (5, 10)),
+        (("list", 0, "c", 1), (5, 20)),
+        (("list", 2, 0, "c"), (6, 7)),
+        (("list", 2, 0, "d", "e"), (6, 17)),
+        (("list", 2, 1), (6, 47)),
+        (("x",), (8, 3)),
+        (("x", 1), (9, 3)),
+        (("x", 1, "y"), (10, 1)),
+        (("x", 1, "z", 0, "a b"), (12, 1)),
+        (("x", 1, "z", 1, "c"), (14, 1)),
+        (("x", 1, "w", "c"), (16, 1)),
+        (("x", 1, "w", "missing"), (15, 2)),
+    ],
+    ids=str,
+)
+def test_where_nested_keys_stand(keys, place):
+    assert tomllib.loads(NESTED)
+    assert place_of(NESTED, keys) == place
+
+
+HEAD = WHOLE.split("[[prediction]]")[0]
+METRIC = "time_per_request_ms"
+FAR = {"rtt": "10ms"}
+WRITTEN = {
+    "between": ('at = { rtt = "10ms" }\nleast = 20\nmost = 30', claim.between(METRIC, FAR, 20, 30)),
+    "times": (
+        'at = { rtt = "10ms" }\nagainst = { rtt = "0ms" }\nleast = 3.5',
+        claim.times(METRIC, FAR, {"rtt": "0ms"}, 3.5),
+    ),
+    "predicted": ('at = { rtt = "10ms" }\nvalue = 30\nwithin = 0.1', claim.predicted(METRIC, FAR, 30, 0.1)),
+    "round_trips_between": (
+        'at = { rtt = "10ms" }\nagainst = { rtt = "0ms" }\nbecause = "slow start"\nexpected = 3',
+        claim.round_trips_between(METRIC, FAR, {"rtt": "0ms"}, "slow start", 3),
+    ),
+    "more_round_trips": ('times = 5\nof = "client_delay"\notherwise = 4', claim.more_round_trips(METRIC, 5, "client_delay", 4)),
+    "published_times": (
+        't0_ms = 12.5\ntimes_ms = { "10ms" = 51.8 }',
+        claim.published_times(METRIC, 12.5, {"10ms": 51.8}),
+    ),
+    "constant_round_trips": ('at = ["10ms", "40ms"]', claim.constant_round_trips(METRIC, ("10ms", "40ms"))),
+    "bound": ('below = "300ms"\npercentile = 99', claim.bound(METRIC, below="300ms", percentile=99)),
+}
+
+
+@pytest.mark.parametrize("kind", WRITTEN)
+def test_kinds_of_claims(file, kind):
+    fields, made = WRITTEN[kind]
+    (found,) = read(file(f'{HEAD}[[prediction]]\nclaim = "{kind}"\nmetric = "{METRIC}"\n{fields}\n')).predictions
+    assert found.claim() == made
+
+
+@pytest.mark.parametrize("kind", sorted({*KINDS, *COMPOSED}))
+def test_every_kind_says_what_it_needs(file, kind):
+    with pytest.raises(ExperimentError, match=rf"^{kind} needs .*:17:1: "):
+        read(file(f'{HEAD}[[prediction]]\nclaim = "{kind}"\n'))
+
+
+COMPOSITE = """\
+[[prediction]]
+claim = "all_of"
+claims = [
+    { claim = "bound", metric = "m_ms", below = 9 },
+    { claim = "not", claims = [{ claim = "grows", metric = "m_ms" }] },
+]
+"""
+
+
+def test_claims_made_of_claims(file):
+    (found,) = read(file(HEAD + COMPOSITE)).predictions
+    inner = claim.bound("m_ms", below=9), claim.not_(claim.grows("m_ms"))
+    assert found.claim() == claim.all_of(*inner)
+    assert found.text == "all_of: bound: metric m_ms, below 9; not: grows: metric m_ms"
+    assert json.loads(json.dumps(found.fields)) == found.fields
+    written = '[[prediction]]\nclaim = "any_of"\n[[prediction.claims]]\nclaim = "grows"\nmetric = "m_ms"\n'
+    assert read(file(HEAD + written)).predictions[0].claim() == claim.any_of(claim.grows("m_ms"))
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "where", "said"),
+    [
+        ("below", "belwo", ":19:41:", "did you mean 'below'?"),
+        ('"grows", metric', '"grows", metrc', ":20:51:", "did you mean 'metric'?"),
+        ('"grows"', '"grow"', ":20:34:", "did you mean 'grows'?"),
+        (
+            '{ claim = "grows", metric = "m_ms" }',
+            '{ claim = "law", metric = "m_ms", round_trips = "?" }',
+            ":20:66:",
+            "within not",
+        ),
+        ('[{ claim = "grows", metric = "m_ms" }]', "[]", ":20:7:", "not needs claims"),
+        ('[{ claim = "grows", metric = "m_ms" }]', '["grows"]', ":20:32:", "a claim is no table"),
+        ('"m_ms" }]', '"m_ms" }, { claim = "grows", metric = "m_ms" }]', ":20:22:", "not of 2 claims"),
+    ],
+)
+def test_mistakes_in_claims_made_of_claims(file, old, new, where, said):
+    assert old in COMPOSITE
+    text = HEAD + COMPOSITE.replace(old, new, 1)
+    with pytest.raises(ExperimentError) as caught:
+        read(file(text))
+    assert where in str(caught.value)
+    assert said in str(caught.value)
+
+
+def test_sysbench_asks_a_database(file):
+    text = WHOLE.replace('"nginx"', '"mariadb"').replace('"ab"', '"sysbench"').replace('page = "30kB"\n', "")
+    found = read(file(text.replace("requests = 20", "threads = 2\ntransactions = 30\nrows = 100")))
+    assert (found.service, found.tool, dict(found.options)) == (
+        "mariadb", "sysbench", {"threads": 2, "transactions": 30, "rows": 100},
+    )  # fmt: skip
+    with pytest.raises(ExperimentError, match=r"unknown key 'requests'.*:8:1: "):
+        read(file(text))
 
 
 def test_there_are_ten_exercises():

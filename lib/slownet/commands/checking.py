@@ -17,7 +17,8 @@ from slownet.claim import REFUTED, SUPPORTED, Judgement, interval
 from slownet.commands.running import Follower
 from slownet.errors import ExperimentError, SlownetError
 from slownet.hypotheses import file as hypothesis
-from slownet.hypotheses.file import Hypothesis, Prediction
+from slownet.hypotheses.file import Hypothesis
+from slownet.hypotheses.predictions import Prediction
 from slownet.lab.place import Interrupts, Place
 from slownet.records.result import RunData
 from slownet.report import table

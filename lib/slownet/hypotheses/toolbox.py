@@ -10,21 +10,26 @@ from typing import Any
 
 from slownet import owner
 from slownet.services.nginx import Nginx
+from slownet.services.oltp import OltpDatabase
 from slownet.services.wordpress import WordPress
 from slownet.tools.ab import ab
 from slownet.tools.iperf3 import iperf3
 from slownet.tools.ping import ping
+from slownet.tools.sysbench import oltp
 from slownet.tools.wget import wget
 from slownet.units import size
 
 
 @dataclass(frozen=True)
 class Named:
-    """A tool: the options that it takes besides `from`, its host, and how it is called with the network and the service."""
+    """A tool: the options that it takes besides `from`, its host, and how it is called with the network and the service.
+
+    ``asks`` are the services one of which it needs; none for a tool that needs no service.
+    """
 
     run: Callable[[Any, Any, Mapping[str, Any]], Any]
     own: tuple[str, ...]
-    needs_service: bool = False
+    asks: tuple[str, ...] = ()
 
     @property
     def options(self) -> tuple[str, ...]:
@@ -41,7 +46,7 @@ class Page:
 @contextmanager
 def _page(net: Any, directory: Path, page: str) -> Iterator[Page]:
     """A page of so many bytes on the host `web`, else `server`."""
-    host = net["web" if any(each.name == "web" for each in net.hosts) else "server"]
+    host = net[_first(net, "web")]
     root = owner.directory() / "pages"
     root.mkdir(exist_ok=True)
     (root / "page.html").write_bytes(b"x" * size(page))
@@ -68,13 +73,30 @@ def _iperf3(net: Any, service: Any, options: Mapping[str, Any]) -> Any:
     return iperf3(net[options.get("from", "server")], net[options.get("to", "client")], **given)
 
 
+def _sysbench(net: Any, service: Any, options: Mapping[str, Any]) -> Any:
+    given = {name: options[name] for name in ("threads", "transactions", "rows") if name in options}
+    return oltp(net[options.get("from", "client")], service.account, statements=service.questions, **given)
+
+
+def _database(net: Any, directory: Path, page: str) -> OltpDatabase:
+    """MariaDB with an empty schema on the host `db`, else `server`."""
+    return OltpDatabase(net, directory, on=_first(net, "db"))
+
+
+def _first(net: Any, name: str) -> str:
+    return name if any(each.name == name for each in net.hosts) else "server"
+
+
+WEB = ("wordpress", "nginx")
 TOOLS: Mapping[str, Named] = {
-    "ab": Named(_ab, ("requests", "concurrency"), needs_service=True),
+    "ab": Named(_ab, ("requests", "concurrency"), asks=WEB),
     "ping": Named(_ping, ("to", "count", "interval")),
-    "wget": Named(_wget, (), needs_service=True),
+    "wget": Named(_wget, (), asks=WEB),
     "iperf3": Named(_iperf3, ("to", "seconds", "congestion", "omit")),
+    "sysbench": Named(_sysbench, ("threads", "transactions", "rows"), asks=("mariadb",)),
 }
 SERVICES: Mapping[str, Callable[[Any, Path, str], AbstractContextManager[Any]]] = {
     "wordpress": lambda net, directory, page: WordPress(net, directory),
     "nginx": _page,
+    "mariadb": _database,
 }

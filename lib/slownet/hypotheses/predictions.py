@@ -1,0 +1,162 @@
+"""The predictions of a hypothesis file: claims written as tables, some with a number that is left to be predicted.
+
+A claim that is made of others holds them as tables::
+
+    [[prediction]]
+    claim = "all_of"                          # or "any_of", or "not" with one
+    claims = [
+        { claim = "bound", metric = "time_per_request_ms", below = "300ms" },
+        { claim = "grows", metric = "time_per_request_ms" },
+    ]
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from slownet import claim as claims
+from slownet.errors import ExperimentError, nearest
+from slownet.hypotheses.place import Keys, Source
+
+OPEN = "?"
+KINDS: Mapping[str, type[Any]] = {
+    each.__name__: each
+    for each in (
+        *(claims.law, claims.constant_round_trips, claims.round_trips_between, claims.more_round_trips),
+        *(claims.ratio, claims.times, claims.equal, claims.no_worse_than, claims.published_times),
+        *(claims.bound, claims.between, claims.predicted, claims.grows, claims.monotone),
+    )
+}
+"""The kinds that are made of texts and numbers; `follows` takes a function, which no file can hold."""
+COMPOSED: Mapping[str, type[Any]] = {"all_of": claims.all_of, "any_of": claims.any_of, "not": claims.not_}
+CLAIM, SAYS, PARTS = "claim", "says", "claims"
+_TYPES: tuple[tuple[tuple[str, ...], tuple[type, ...], str], ...] = (
+    (("Mapping", "Label"), (dict,), 'a table such as { rtt = "10ms" }'),
+    (("tuple",), (list,), 'a list such as ["10ms", "40ms"]'),
+    (("bool",), (bool,), "true or false"),
+    (("float | str",), (int, float, str), 'a number, or a text such as "300ms"'),
+    (("float", "Expected"), (int, float), f'a number, or "{OPEN}" where the reader shall predict it'),
+    (("str", "Literal"), (str,), "a text in quotes"),
+)
+"""How the types of a claim's fields begin, what TOML has for them, and how to write that."""
+
+
+@dataclass(frozen=True)
+class Prediction:
+    """One [[prediction]] as it is written; ``open`` are the fields that are left to be predicted."""
+
+    kind: str
+    fields: Mapping[str, Any]
+    says: str = ""
+
+    @property
+    def open(self) -> tuple[str, ...]:
+        return tuple(name for name, value in self.fields.items() if value == OPEN)
+
+    @property
+    def text(self) -> str:
+        """For people: what it says, else its fields."""
+        return self.says or _told(self.kind, self.fields)
+
+    def filled(self, values: Mapping[str, float]) -> Prediction:
+        """The same with numbers for its open fields."""
+        return dataclasses.replace(self, fields={**self.fields, **values})
+
+    def claim(self) -> claims.Claim:
+        """What a run is judged by. Raises ExperimentError while a field is open."""
+        if self.open:
+            raise ExperimentError(
+                f"{self.open[0]} is left to be predicted", self.text, "write a number, or run it with --blind"
+            )
+        return _made(self.kind, self.fields)
+
+
+def read(source: Source, found: Any) -> Iterable[Prediction]:
+    """The predictions of a file. Raises ExperimentError with line and column."""
+    if not isinstance(found, list) or not found:
+        source.fail("nothing is predicted", ("prediction",), "write a [[prediction]]")
+    for number, table in enumerate(found):
+        where: Keys = ("prediction", number)
+        kind, fields = _fields(source, table, where)
+        yield Prediction(kind, fields, table.get(SAYS, ""))
+
+
+def _fields(source: Source, table: Any, where: Keys) -> tuple[str, dict[str, Any]]:
+    """The kind of a claim that is written as a table, and its fields, checked."""
+    if not isinstance(table, dict):
+        source.fail("a claim is no table", where, 'write it as { claim = "bound", ... }')
+    kind = table.get(CLAIM, "")
+    if kind in COMPOSED:
+        return kind, {PARTS: _parts(source, kind, table, where)}
+    if kind not in KINDS:
+        what = f"no kind of claim '{kind}'" if kind else "a prediction needs a claim"
+        source.fail(what, (*where, CLAIM), nearest(str(kind), (*KINDS, *COMPOSED)))
+    fields = {each.name: each for each in dataclasses.fields(KINDS[kind])}
+    source.known(table, (CLAIM, SAYS, *fields), where)
+    for name, each in fields.items():
+        needed = each.default is dataclasses.MISSING and each.default_factory is dataclasses.MISSING
+        if needed and name not in table:
+            source.fail(f"{kind} needs {name}", (*where, CLAIM), f"write {name} = ...")
+        if name in table:
+            _typed(source, name, table[name], str(each.type), (*where, name))
+    return kind, {name: table[name] for name in fields if name in table}
+
+
+def _parts(source: Source, kind: str, table: Mapping[str, Any], where: Keys) -> list[dict[str, Any]]:
+    """The claims that another is composed of, as tables."""
+    source.known(table, (CLAIM, SAYS, PARTS), where)
+    inner = table.get(PARTS)
+    if not isinstance(inner, list) or not inner:
+        source.fail(f"{kind} needs {PARTS}", (*where, CLAIM), f'write {PARTS} = [{{ claim = "bound", ... }}]')
+    if kind == "not" and len(inner) > 1:
+        source.fail(f"not of {len(inner)} claims", (*where, PARTS), "give it one: all_of or any_of of these, say")
+    found = []
+    for number, each in enumerate(inner):
+        at: Keys = (*where, PARTS, number)
+        name, fields = _fields(source, each, at)
+        for field, value in fields.items():
+            if value == OPEN:
+                source.fail(f"{field} is left to be predicted", (*at, field), f"within {kind} write a number")
+        found.append({CLAIM: name, **fields})
+    return found
+
+
+def _typed(source: Source, name: str, value: Any, declared: str, where: Keys) -> None:
+    """Whether a value is what its field takes."""
+    for beginnings, types, written in _TYPES:
+        if declared.startswith(beginnings):
+            number = types == (int, float)
+            good = value == OPEN if number and isinstance(value, str) else isinstance(value, types)
+            if not good or (isinstance(value, bool) and bool not in types):
+                source.fail(f"{name} is {_shown(value)!r}", where, f"write {written}")
+            return
+
+
+def _made(kind: str, fields: Mapping[str, Any]) -> claims.Claim:
+    made: claims.Claim
+    if kind in COMPOSED:
+        made = COMPOSED[kind](*(_made(each[CLAIM], _without(each, CLAIM)) for each in fields[PARTS]))
+    else:
+        made = KINDS[kind](**{name: tuple(value) if isinstance(value, list) else value for name, value in fields.items()})
+    return made
+
+
+def _without(table: Mapping[str, Any], name: str) -> dict[str, Any]:
+    return {each: value for each, value in table.items() if each != name}
+
+
+def _told(kind: str, fields: Mapping[str, Any]) -> str:
+    if kind in COMPOSED:
+        return f"{kind}: " + "; ".join(_told(each[CLAIM], _without(each, CLAIM)) for each in fields[PARTS])
+    return f"{kind}: " + ", ".join(f"{name} {_shown(value)}" for name, value in fields.items())
+
+
+def _shown(value: Any) -> str:
+    if isinstance(value, dict):
+        return " ".join(f"{name} {each}" for name, each in value.items())
+    if isinstance(value, Sequence) and not isinstance(value, str):
+        return " and ".join(map(str, value))
+    return str(value)
