@@ -59,7 +59,7 @@ class Tally:
 def main() -> int:
     options = arguments()
     folder = options.keep or ROOT / "runs" / time.strftime("soak-%Y%m%d-%H%M%S")
-    for number in (signal.SIGINT, signal.SIGTERM):  # a shell's job in the background ignores the first, and tests send it
+    for number in (signal.SIGINT, signal.SIGTERM):  # a shell's job in the background ignores the first
         signal.signal(number, signal.default_int_handler)
     tallies = {"rounds": Tally(), "whole rounds": Tally()}
     try:
