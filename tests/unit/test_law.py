@@ -122,6 +122,23 @@ def test_a_law_predicts_another_place():
         law.predict(T0=1, rtt=-1)
 
 
+def test_theory_predicts_between_the_cells_of_a_bent_law():
+    law = fit((delay, within(time, 0.1)) for delay, time in ARTICLE)
+    assert law.bent
+    assert law.k.low < 4 < law.k.high
+    scatter = math.sqrt(sum(each * each for each in law.residuals) / 2)
+    at = law.predict(12.323, 40, 4)  # where a cell is: what it measured
+    assert at.mean == pytest.approx(173.318)
+    ends = (12.323 + 160 - scatter, 173.318 + scatter + math.sqrt(2) * 0.1)
+    assert (at.low, at.high) == pytest.approx(ends, rel=1e-4)
+    assert law.predict(12.323, 25, 4).mean == pytest.approx((51.825 + 173.318) / 2)
+    assert law.predict(10, 0, 4).mean == 10
+    assert law.predict(12.323, 121, 4) == law.predict(12.323, 121)
+    assert law.predict(12.323, 40, 5) == law.predict(12.323, 40)
+    straight = fit((delay, within(9 + 4 * delay, 0.1)) for delay in (0, 10, 40))
+    assert straight.predict(12, 25, 4) == straight.predict(12, 25)
+
+
 def test_the_law_at_another_confidence():
     points = [(delay, from_moments(9 + 4 * delay, 0.5, 20)) for delay in (0.0, 10.0)]
     usual = fit(points).k

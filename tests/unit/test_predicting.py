@@ -2,6 +2,7 @@ import json
 
 import pytest
 
+from slownet.claim import law
 from slownet.cli import main
 from slownet.commands.predicting import predict
 from slownet.records.result import gather
@@ -64,6 +65,25 @@ def test_notes_say_what_weakens_it():
     failed[2] |= {"status": "failed", "metrics": {}}
     assert predict(gather(failed, {}), None, "0ms", "85ms")["notes"] == ["1 failed cell left out"]
     assert predict(gather(failed, {}), None, "0ms", "85ms")["ratio"] is None
+
+
+def test_theory_makes_a_bent_law_say_more():
+    bent = samples()
+    for one, off in zip(bent, (0.0, -0.8, -1.5, -0.5), strict=True):
+        one["metrics"]["time_per_request_ms"]["mean"] += off
+    claimed = law("time_per_request_ms", 4).judge(gather(bent, {}))
+    assert claimed.verdict == "supported"
+    alone, explained = (predict(gather(bent, {}).judged(each), None, "12.3ms", "85ms") for each in ([], [claimed]))
+    assert (alone["round_trips_of_theory"], explained["round_trips_of_theory"]) == (None, 4)
+    low, high = (explained["predicted"][end] for end in ("low", "high"))
+    assert explained["predicted"]["mean"] == pytest.approx(12.3 + 340 - 1.5 + 45 / 80)
+    assert low < 12.3 + 340 - 1.5
+    assert high > 12.3 + 340
+    assert high - low < 0.7 * (alone["predicted"]["high"] - alone["predicted"]["low"])
+    assert "so k is theory's 4 and the interval comes from how far off they are" in explained["notes"][0]
+    assert predict(gather(bent, {}).judged([claimed]), None, "12.3ms", "121ms")["round_trips_of_theory"] is None
+    wrong = law("time_per_request_ms", 5).judge(gather(bent, {}))
+    assert predict(gather(bent, {}).judged([wrong]), None, "12.3ms", "85ms")["round_trips_of_theory"] is None
 
 
 @pytest.mark.parametrize(

@@ -38,7 +38,7 @@ from slownet.claim.bounds import bound
 from slownet.claim.compare import equal, no_worse_than, ratio
 from slownet.claim.composed import all_of, any_of, not_
 from slownet.claim.expect import Expectation, about, slowed
-from slownet.claim.laws import constant_round_trips, fitted, law, more_round_trips, published_times
+from slownet.claim.laws import constant_round_trips, expected_round_trips, fitted, law, more_round_trips, published_times
 from slownet.claim.reasoned import between, predicted, times
 from slownet.claim.theory import follows, round_trips_between
 from slownet.claim.trends import grows, monotone
@@ -65,6 +65,7 @@ __all__ = [
     "constant_round_trips",
     "decide",
     "equal",
+    "expected_round_trips",
     "fitted",
     "follows",
     "grows",

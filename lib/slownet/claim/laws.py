@@ -14,6 +14,8 @@ from slownet.records.result import INCONCLUSIVE, REFUTED, SUPPORTED, Judgement, 
 from slownet.stats import Summary, ratio
 from slownet.units import duration
 
+PER_OPERATION = "per operation, within"
+
 
 @dataclass(frozen=True)
 class law:  # noqa: N801
@@ -33,7 +35,7 @@ class law:  # noqa: N801
         """Fit the law over all cells and compare its k."""
         fixed = None if callable(self.round_trips) else float(self.round_trips)
         what = "the predicted round trips" if fixed is None else f"{fixed:g} round trip{'s' * (fixed != 1)}"
-        name = f"{what} per operation, within {100 * self.within:g} %"
+        name = f"{what} {PER_OPERATION} {100 * self.within:g} %"
         chosen = run.where(self.at)
         if chosen.failed:
             return placed(undecided(name, fixed, chosen.failed), chosen)
@@ -159,6 +161,12 @@ class published_times:  # noqa: N801
         judged = [decide(run, name, partial(_same, each), around(1.0, self.within), 1.0, (), text) for each in ratios]
         severity = (SUPPORTED, INCONCLUSIVE, REFUTED)
         return max(judged, key=lambda each: (severity.index(each.verdict), abs((each.measured or 0.0) - 1)))
+
+
+def expected_round_trips(run: RunData) -> float | None:
+    """The round trips that the law claims of a judged run expect, None where they name none or several."""
+    known = {each.expected for each in run.claims if PER_OPERATION in each.name and each.expected is not None}
+    return known.pop() if len(known) == 1 else None
 
 
 def fitted(run: RunData, metric: str, along: str = "rtt_ms") -> Law:

@@ -6,10 +6,11 @@ import json
 from pathlib import Path
 from typing import Any
 
-from slownet.claim import fitted
+from slownet.claim import expected_round_trips, fitted
 from slownet.errors import ExperimentError, nearest
+from slownet.law import Law
 from slownet.records.result import RunData, load
-from slownet.report.text import number, spelled
+from slownet.report.text import number, spelled, trimmed
 from slownet.stats import Summary, ratio
 from slownet.units import duration
 
@@ -23,7 +24,10 @@ def predict(run: RunData, metric: str | None, t0: str, rtt: str, along: str = "r
     chosen = RunData(run.directory, run.experiment, run.facts, good)
     name = metric or _time(run)
     law = fitted(chosen, name, along)
-    time, start, delay = law.predict(t0, rtt), duration(t0) * 1000, duration(rtt) * 1000
+    start, delay = duration(t0) * 1000, duration(rtt) * 1000
+    theory = expected_round_trips(run)
+    taken = theory if theory is not None and law.explains(theory, delay) else None
+    time = law.predict(t0, rtt, taken)
     fit = law.lack_of_fit()
     return {
         "experiment": run.experiment,
@@ -33,8 +37,9 @@ def predict(run: RunData, metric: str | None, t0: str, rtt: str, along: str = "r
         "predicted": time.to_json(),
         "ratio": _times(time, start).to_json() if start else None,
         "law": {"k": law.k.to_json(), "t0": law.t0.to_json(), "worst_residual": fit.worst, "bent": law.bent},
+        "round_trips_of_theory": taken,
         "measured_up_to_ms": max(law.delays),
-        "notes": _notes(run, law.bent, delay, max(law.delays)),
+        "notes": _notes(run, law, delay, taken),
         "directory": str(run.directory),
     }
 
@@ -67,14 +72,14 @@ def _times(time: Summary, start: float) -> Summary:
     return ratio(time, Summary(start, start, start, time.n))
 
 
-def _notes(run: RunData, bent: bool, delay: float, last: float) -> list[str]:
-    notes = []
+def _notes(run: RunData, law: Law, delay: float, theory: float | None) -> list[str]:
+    notes, last = [], max(law.delays)
     if run.failed:
         notes.append(f"{len(run.failed)} failed cell{'s' * (len(run.failed) > 1)} left out")
     if delay > last:
         notes.append(f"{number(delay)} ms lies beyond the {number(last)} ms that were measured")
-    if bent:
-        notes.append(
-            "the cells do not lie on a line as far as their intervals tell, so the interval comes from how far off they are"
-        )
+    if law.bent:
+        theirs = "" if theory is None else f"k is theory's {trimmed(theory)} and "
+        bent = f"the cells do not lie on a line as far as their intervals tell, so {theirs}the interval comes from how far off"
+        notes.append(f"{bent} they are")
     return notes

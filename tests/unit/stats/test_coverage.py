@@ -71,6 +71,24 @@ def test_both_numbers_of_a_law(rng, n):
     assert 0.03 <= sum(law.lack_of_fit().p < 0.05 for law in laws) / RUNS <= 0.07
 
 
+@pytest.mark.parametrize(
+    "bend", [lambda d: 0 * d, lambda d: -1.0 * (d > 0), lambda d: -1.5 * (1 - np.exp(-d / 30)), lambda d: 0.01 * d]
+)
+def test_what_theory_predicts_of_a_bent_law(rng, bend):
+    """Long measurements of cells that are 0.5 ms off a line, and of one that is bent besides."""
+    delays = np.array([0.0, 10.0, 40.0, 120.0])
+    off = rng.normal(0, 0.5, (RUNS // 2, 4))
+    means = 12 + 4 * delays + bend(delays) + off + rng.normal(0, 0.15, off.shape)
+    laws = [fit((d, from_moments(float(t), 1.5, 100)) for d, t in zip(delays, each, strict=True)) for each in means]
+    bent = [law for law in laws if law.bent]
+    assert len(bent) > RUNS / 5
+    truth = 12.3 + 4 * 85 + float(bend(np.array(85.0)))
+    theirs, alone = ([law.predict(12.3, 85, trips) for law in bent] for trips in (4, None))
+    hits = sum(low <= truth <= high for low, high in ends(theirs)) / len(bent)
+    assert hits > 0.95
+    assert np.median([each.half_width for each in theirs]) < 0.8 * np.median([each.half_width for each in alone])
+
+
 def test_a_law_without_intervals_of_its_points(rng):
     delays = (0.0, 10.0, 40.0, 80.0, 120.0)
     times = rng.normal([9 + 4 * delay for delay in delays], 1.5, (RUNS, 5))
