@@ -20,7 +20,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from slownet.errors import ExperimentError, nearest
-from slownet.stats import Summary, difference, from_moments
+from slownet.stats import Summary, difference, from_moments, printed
 from slownet.units import duration
 
 DECIDING = 0.99
@@ -33,6 +33,11 @@ class Setting:
 
     verified_rtt_ms: float | None = None
     clock: str = ""
+
+    @property
+    def exact(self) -> bool:
+        """Whether the clock counts nothing that varies from run to run."""
+        return self.clock.endswith(" TDF inf")
 
     def __str__(self) -> str:
         verified = "" if self.verified_rtt_ms is None else f"verified RTT {self.verified_rtt_ms:.2f} ms"
@@ -128,7 +133,13 @@ class Metrics:
         if len(found) != 1:
             raise ExperimentError(f"no metric '{name}'", f"of {type(self).__name__.lower()}", nearest(name, metrics))
         record = metrics[found[0]]
-        summary = from_moments(float(record["mean"]), record.get("sd"), int(record["n"]), DECIDING)
+        value, sd, n = float(record["mean"]), record.get("sd"), int(record["n"])
+        if sd is not None:
+            summary = from_moments(value, sd, n, DECIDING)
+        elif self._setting.exact:
+            summary = Summary(value, value, value, n, None, DECIDING)
+        else:
+            summary = printed(record, metrics, DECIDING)
         return Measured(found[0], summary, self._setting)
 
     def __getattr__(self, name: str) -> Any:

@@ -40,6 +40,49 @@ def test_on_the_virtual_clock_one_repetition_is_the_usual_answer():
     assert "not what else this machine does" in look(run_of({"clock": "virtual", "tdf": 4}, 0), FOUR).why
 
 
+P99 = {"mean": 60.0, "sd": None, "n": 1000, "percent": 99, "of": TIME}
+WITHIN = bound("p99_ms", below=61)
+
+
+def tail(facts, *p99s, **values):
+    samples = [sample(0, 50.0 + number, 5.0, **values) for number in range(len(p99s))]
+    for each, p99 in zip(samples, p99s, strict=True):
+        each["metrics"]["p99_ms"] = P99 | {"mean": p99}
+    return gather(samples, {"experiment": "e", **facts})
+
+
+def test_a_printed_percentile_is_exact_where_the_cpu_is_free():
+    run = tail(VIRTUAL, 60.0)
+    assert WITHIN.judge(run).verdict == "supported"
+    assert look(run, WITHIN).cells == ()
+    assert "the virtual clock with free CPU counts nothing but what the network does" in look(run, WITHIN).why
+
+
+@pytest.mark.parametrize("facts", [{"clock": "virtual", "tdf": 4}, REAL])
+def test_a_printed_percentile_is_not_exact_where_the_cpu_counts(facts):
+    alone = tail(facts, 60.0)
+    assert WITHIN.judge(alone).verdict == "inconclusive"
+    assert "measure more" in WITHIN.judge(alone).text
+    assert look(alone, WITHIN).cells == ({"rtt": "0ms"},)
+    again = tail(facts, 60.0, 60.0, 60.0)  # of a histogram's coarse steps, say
+    assert WITHIN.judge(again).verdict == "inconclusive"
+    near = tail(facts, 60.0, 60.01, 59.99)
+    assert WITHIN.judge(near).verdict == "supported"
+
+
+def test_a_printed_percentile_has_the_interval_of_what_was_recorded():
+    values = [50 + each / 99 for each in range(1000)]  # the 99th percentile is 60
+    steps = [[value, count] for count, value in enumerate(values, 1)]
+    for kept in ({"values": values, "n": 1000}, {"steps": steps, "n": 1000}):
+        run = tail({"clock": "virtual", "tdf": 4}, 60.0, **kept)
+        found = WITHIN.judge(run)
+        assert found.verdict == "supported"
+        assert found.low < 60 < found.high
+        assert WITHIN.judge(run.at_confidence(0.99)).high > found.high
+        assert WITHIN.judge(run.at_confidence(1 - 1e-5)).verdict == "inconclusive"  # a thousand are too few
+        assert bound("p99_ms", above=60.02).judge(run).verdict == "inconclusive"
+
+
 def test_the_real_clock_takes_three_of_them_every_second_backwards():
     first, second = look(run_of(REAL, 0), FOUR), look(run_of(REAL, 0, 0.01), FOUR)
     assert (first.cells, second.cells) == (CELLS[::-1], CELLS)

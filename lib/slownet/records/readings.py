@@ -8,7 +8,7 @@ from typing import Any
 
 from slownet.errors import UnitError
 from slownet.records.samples import Sample
-from slownet.stats import mean_and_sd, outliers, warm_up
+from slownet.stats import CONFIDENCE, Summary, mean_and_sd, outliers, pooled, printed, warm_up
 from slownet.units import duration
 
 Reading = Mapping[str, Any]
@@ -19,6 +19,32 @@ def records(samples: Iterable[Sample], metric: str) -> list[Reading]:
     """The metric's records in the samples that are ok."""
     good = (sample.get("metrics") or {} for sample in samples if sample.get("status") == "ok")
     return [metrics[metric] for metrics in good if metric in metrics]
+
+
+def summary(samples: Sequence[Sample], metric: str, exact: bool, confidence: float = CONFIDENCE) -> Summary:
+    """A metric over the samples that are ok.
+
+    A percentile that a tool printed says nothing of its spread. One measurement of it, or several that are the same, has
+    the interval of the recorded values; where the clock counts nothing that varies (``exact``) it has no width.
+    """
+    kept = settled(samples, metric)
+    first = kept[0]
+    if not _prints(first) or len({(each["mean"], each["n"]) for each in kept}) > 1:
+        return pooled(kept, confidence)
+    if exact:
+        return Summary(first["mean"], first["mean"], first["mean"], int(first["n"]), None, confidence)
+    others = next(sample["metrics"] for sample in samples if sample.get("status") == "ok" and metric in sample["metrics"])
+    return printed(first, others, confidence)
+
+
+def prints(samples: Sequence[Sample]) -> frozenset[str]:
+    """The metrics that are such percentiles."""
+    good = (sample.get("metrics") or {} for sample in samples if sample.get("status") == "ok")
+    return frozenset(name for metrics in good for name, record in metrics.items() if _prints(record))
+
+
+def _prints(record: Reading) -> bool:
+    return record.get("sd", 0.0) is None
 
 
 def settled(samples: Iterable[Sample], metric: str) -> list[Reading]:

@@ -16,6 +16,11 @@ PARTED: Mapping[str, str] = {
 """What differed where the same experiment was run twice with free CPU."""
 
 
+def exact(facts: Mapping[str, Any]) -> bool:
+    """Whether a run's clock counts nothing that another run of it would not: free CPU on the virtual clock."""
+    return facts.get("clock") == "virtual" and facts.get("tdf") == FREE
+
+
 def repeats(kind: str, tdf: Any, experiment: str, service: Any = None) -> str:
     """What to expect of the same run again, for its clock (as records hold it), its experiment and its service.
 

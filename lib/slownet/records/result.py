@@ -17,6 +17,7 @@ from slownet.counters import total
 from slownet.errors import ExperimentError, SlownetError, TooFewError, nearest
 from slownet.records import readings
 from slownet.records.heard import tell
+from slownet.records.repeating import exact
 from slownet.records.samples import (
     RUN,
     Sample,
@@ -27,7 +28,7 @@ from slownet.records.samples import (
     read_samples,
     write_run_json,
 )
-from slownet.stats import CONFIDENCE, Summary, percentile, pooled
+from slownet.stats import CONFIDENCE, Summary, percentile
 
 __all__ = [
     "Cell",
@@ -115,6 +116,8 @@ class Cell:
     samples: tuple[Sample, ...]
     metrics: Mapping[str, Summary]
     """Over the samples that are ok, each without its warm-up."""
+    printed: frozenset[str] = frozenset()
+    """The metrics that are percentiles as a tool printed them: see `slownet.records.readings.summary`."""
 
     @property
     def error(self) -> str | None:
@@ -211,10 +214,14 @@ class RunData:
         if confidence == self.confidence:
             return self
         cells = (
-            replace(cell, metrics={name: each.at_confidence(confidence) for name, each in cell.metrics.items()})
-            for cell in self.cells
+            replace(cell, metrics={name: self._surer(cell, name, confidence) for name in cell.metrics}) for cell in self.cells
         )
         return replace(self, cells=tuple(cells), confidence=confidence)
+
+    def _surer(self, cell: Cell, metric: str, confidence: float) -> Summary:
+        if metric in cell.printed:
+            return readings.summary(cell.samples, metric, exact(self.facts), confidence)
+        return cell.metrics[metric].at_confidence(confidence)
 
     def where(self, at: Mapping[str, Any] | None) -> RunData:
         """The same run with only the cells where the conditions have these values: ``{"loss": "1%"}``; None is all.
@@ -388,7 +395,9 @@ def gather(samples: Iterable[Sample], facts: Mapping[str, Any], directory: Path 
         by_cell.setdefault(cell_key(sample["cell"]), []).append(sample)
     name = facts.get("experiment") or (samples[0].get("experiment") if samples else None)
     claims = tuple(Judgement.from_json(record) for record in facts.get("claims") or ())
-    return RunData(directory, str(name or "unnamed"), facts, tuple(map(_cell, by_cell.values())), claims)
+    return RunData(
+        directory, str(name or "unnamed"), facts, tuple(_cell(each, exact(facts)) for each in by_cell.values()), claims
+    )
 
 
 def clock(facts: Mapping[str, Any]) -> str:
@@ -397,11 +406,12 @@ def clock(facts: Mapping[str, Any]) -> str:
     return f"{kind}, TDF {facts['tdf']}" if facts.get("tdf") is not None else kind
 
 
-def _cell(samples: list[Sample]) -> Cell:
+def _cell(samples: list[Sample], is_exact: bool) -> Cell:
     good = [sample for sample in samples if sample.get("status") == "ok"]
     names = dict.fromkeys(name for sample in good for name in sample.get("metrics") or {})
-    metrics = {name: pooled(readings.settled(samples, name)) for name in names}
-    return Cell(samples[0]["cell"], samples[0].get("condition") or {}, tuple(samples), metrics)
+    metrics = {name: readings.summary(samples, name, is_exact) for name in names}
+    condition = samples[0].get("condition") or {}
+    return Cell(samples[0]["cell"], condition, tuple(samples), metrics, readings.prints(samples))
 
 
 def _row(sample: Sample) -> dict[str, Any]:

@@ -6,7 +6,7 @@ imported inside the lab too, where an import costs time.
 
 from slownet.stats.compare import Test, difference, differs, equivalent, ratio, welch
 from slownet.stats.proportion import proportion
-from slownet.stats.quantile import median, needed, percentile, quantile
+from slownet.stats.quantile import median, needed, percentile, printed, quantile
 from slownet.stats.resample import bootstrap, bootstrap_ratio
 from slownet.stats.series import outliers, warm_up
 from slownet.stats.summary import CONFIDENCE, Summary, from_error, from_moments, mean_and_sd, pooled, summarize, t_quantile
@@ -28,6 +28,7 @@ __all__ = [
     "outliers",
     "percentile",
     "pooled",
+    "printed",
     "proportion",
     "quantile",
     "ratio",

@@ -8,8 +8,9 @@ of values before anything above it has been seen often enough to bound it.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import lru_cache
+from typing import Any
 
 from slownet.errors import SlownetError, TooFewError
 from slownet.stats.summary import CONFIDENCE, Summary
@@ -34,6 +35,30 @@ def percentile(values: Sequence[float], percent: float, confidence: float = CONF
     ordered = sorted(values)
     low, high = _ranks(len(ordered), percent / 100, confidence)
     return Summary(quantile(ordered, percent / 100), ordered[low], ordered[high], len(ordered), len(ordered) - 1, confidence)
+
+
+def printed(record: Mapping[str, Any], others: Mapping[str, Mapping[str, Any]], confidence: float = CONFIDENCE) -> Summary:
+    """A percentile that a tool printed, with the interval that the recorded values allow, or the histogram's ``steps``.
+
+    ``record`` is ``{"mean", "n", "percent", "of"}``, ``others`` the records of the same measurement by name. The interval
+    is not known where nothing was kept, for a maximum, and where there are too few values.
+    """
+    value, n = float(record["mean"]), int(record["n"])
+    source = others.get(str(record.get("of")), {})
+    values = enumerate(sorted(source.get("values", ())), 1)
+    steps: Sequence[Sequence[float]] = source.get("steps") or [(each, count) for count, each in values]
+    count = int(steps[-1][1]) if steps else 0
+    if "percent" not in record or count < needed(float(record["percent"]), confidence):
+        return Summary(value, -math.inf, math.inf, n, 0, confidence)
+    low, high = (_step_of(steps, rank) for rank in _ranks(count, float(record["percent"]) / 100, confidence))
+    return Summary(value, min(value, low[0]), max(value, high[1]), n, n - 1, confidence)
+
+
+def _step_of(steps: Sequence[Sequence[float]], rank: int) -> tuple[float, float]:
+    """Between which values the one stands that is at a place, from 0, among the sorted ones: the same where it is alone."""
+    at = next(number for number, (_, count) in enumerate(steps) if count > rank)
+    before, count = steps[at - 1] if at else (steps[0][0], 0)
+    return float(steps[at][0] if steps[at][1] - count == 1 else before), float(steps[at][0])
 
 
 def needed(percent: float, confidence: float = CONFIDENCE) -> int:

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from slownet.errors import ToolError
 from slownet.measured import Metrics
-from slownet.tools.numbers import Metric, metric, sample_sd
+from slownet.tools.numbers import Metric, metric, printed, sample_sd
 from slownet.tools.process import Host
 from slownet.tools.tool import run
 
@@ -108,7 +108,7 @@ class Ab(Metrics):
             rate = self.requests_per_second
             metrics["requests_per_second"] = metric(rate, rate * sd / mean, self.complete)
         if 99 in self.percentiles_ms:
-            metrics["time_p99_ms"] = metric(self.percentiles_ms[99], 0.0, self.complete)
+            metrics["time_p99_ms"] = printed(self.percentiles_ms[99], self.complete, 99, "time_per_request_ms")
         return metrics
 
     def facts(self) -> dict[str, int]:

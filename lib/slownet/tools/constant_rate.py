@@ -13,7 +13,7 @@ from urllib.parse import urlsplit
 from slownet.errors import ToolError
 from slownet.measured import Metrics
 from slownet.programs.load import Schedule
-from slownet.tools.numbers import Metric, metric
+from slownet.tools.numbers import Metric, metric, printed
 from slownet.tools.process import Host
 from slownet.tools.tool import run
 
@@ -66,13 +66,15 @@ class ConstantRate(Metrics):
 
 
 def latencies(kind: str, told: Mapping[str, Any]) -> dict[str, Metric]:
-    """A histogram's metrics; a percentile has no deviation of its own."""
+    """A histogram's metrics; the mean's record has the spectrum, for the intervals of the percentiles."""
     n = int(told["count"])
     if not n:
         return {}
-    found = {f"{kind}_mean_s": metric(told["mean"], told["sd"] if n > 1 else 0.0, n)}
-    found |= {f"{kind}_p{each.replace('.', '_')}_s": metric(value, 0.0, n) for each, value in told["percentiles"].items()}
-    return found | {f"{kind}_max_s": metric(told["max"], 0.0, n)}
+    mean, steps = f"{kind}_mean_s", [(value, count) for value, _, count in told.get("spectrum", ())]
+    found = {mean: metric(told["mean"], told["sd"] if n > 1 else 0.0, n, steps=steps)}
+    for percent, value in told["percentiles"].items():
+        found[f"{kind}_p{percent.replace('.', '_')}_s"] = printed(value, n, float(percent), mean)
+    return found | {f"{kind}_max_s": printed(told["max"], n)}
 
 
 def constant_rate(

@@ -7,7 +7,10 @@ from collections.abc import Sequence
 from typing import Any
 
 Metric = dict[str, Any]
-"""``{"mean": ..., "sd": ..., "n": ...}``: what one measurement says about one number; ``sd`` is the sample's."""
+"""``{"mean": ..., "sd": ..., "n": ...}``: what one measurement says about one number; ``sd`` is the sample's, None where one
+measurement does not say how it varies."""
+Steps = Sequence[tuple[float, int]]
+"""A histogram as rising (value, how many values are up to there)."""
 
 
 def mean(values: Sequence[float]) -> float:
@@ -23,15 +26,29 @@ def sample_sd(values: Sequence[float]) -> float:
     return math.sqrt(math.fsum((value - middle) ** 2 for value in values) / (len(values) - 1))
 
 
-def metric(mean: float, sd: float, n: int, values: Sequence[float] = (), ordered: bool = False) -> Metric:
+def metric(
+    mean: float, sd: float | None, n: int, values: Sequence[float] = (), ordered: bool = False, steps: Steps = ()
+) -> Metric:
     """A metric of a sample's record.
 
     ``values`` are the single ones, where there are n of them: percentiles take them. ``ordered`` says that they stand in
-    the order in which they were measured, so that a warm-up shows.
+    the order in which they were measured, so that a warm-up shows. ``steps`` are instead of them where the tool kept a
+    histogram.
     """
     record: Metric = {"mean": mean, "sd": sd, "n": n}
     if values and len(values) == n:
         record["values"] = list(values)
         if ordered:
             record["ordered"] = True
+    if steps:
+        record["steps"] = [list(each) for each in steps]
     return record
+
+
+def printed(value: float, n: int, percent: float | None = None, of: str = "") -> Metric:
+    """A percentile of n values that a tool printed, or their maximum (``percent`` None): one number without a deviation.
+
+    ``of`` is the metric whose record has the values, or the steps, that its interval can be taken from.
+    """
+    record = metric(value, None, n)
+    return record if percent is None else record | {"percent": percent, "of": of}

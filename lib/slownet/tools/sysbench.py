@@ -7,10 +7,11 @@ import re
 import shlex
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from itertools import accumulate
 
 from slownet.errors import ToolError
 from slownet.measured import Metrics
-from slownet.tools.numbers import Metric, metric
+from slownet.tools.numbers import Metric, metric, printed
 from slownet.tools.process import Host
 from slownet.tools.tool import Completed, run
 
@@ -79,16 +80,18 @@ class Sysbench(Metrics):
     def metrics(self) -> dict[str, Metric]:
         """Latencies in ms, ``transactions_per_s``, ``queries_per_s``, ``queries_per_transaction`` and ``busy_threads``.
 
-        The least, the greatest and the 95th percentile have no deviation of their own. ``busy_threads`` is Little's law:
-        the rate times the time is how many transactions were under way at once. With ``prepared``, also ``prepare_ms``.
+        The least has no deviation; the greatest and the 95th percentile say nothing of theirs. ``busy_threads`` is Little's
+        law: the rate times the time is how many transactions were under way at once. With ``prepared``, also ``prepare_ms``.
         """
         n, sd = self.transactions, self.sd_ms or 0.0
         relative = sd / self.avg_ms if self.avg_ms else 0.0
+        up_to = accumulate(count for _, count in self.histogram)
+        steps = [(ms, count) for (ms, _), count in zip(self.histogram, up_to, strict=True)]
         found = {
             "latency_min_ms": metric(self.min_ms, 0.0, n),
-            "latency_avg_ms": metric(self.avg_ms, sd, n),
-            "latency_p95_ms": metric(self.p95_ms, 0.0, n),
-            "latency_max_ms": metric(self.max_ms, 0.0, n),
+            "latency_avg_ms": metric(self.avg_ms, sd, n, steps=steps),
+            "latency_p95_ms": printed(self.p95_ms, n, 95, "latency_avg_ms"),
+            "latency_max_ms": printed(self.max_ms, n),
             "transactions_per_s": metric(self.transactions_per_s, self.transactions_per_s * relative, n),
             "queries_per_s": metric(self.queries_per_s, self.queries_per_s * relative, n),
             "queries_per_transaction": metric(self.queries / n, 0.0, n),

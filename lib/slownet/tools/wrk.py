@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 
 from slownet.errors import ToolError
 from slownet.measured import Metrics
-from slownet.tools.numbers import Metric, metric
+from slownet.tools.numbers import Metric, metric, printed
 from slownet.tools.process import PATH, Host
 from slownet.tools.tool import run
 
@@ -76,11 +76,12 @@ class Wrk(Metrics):
     def _metrics(self, kind: str, told: Distribution) -> dict[str, Metric]:
         n = told.count or self.requests
         mean, sd, most = (self.mean, self.sd, self.max) if told.mean is None else (told.mean, told.sd, told.max)
-        found = {f"{kind}_mean_s": metric(mean, sd or 0.0, n), f"{kind}_max_s": metric(most or 0.0, 0.0, n)}
-        names = {
-            f"{kind}_p{percent:g}_s".replace(".", "_"): value for percent, value in told.percentiles.items() if percent < 100
-        }
-        return found | {name: metric(value, 0.0, n) for name, value in names.items()}
+        middle, steps = f"{kind}_mean_s", [(value, count) for value, _, count in told.spectrum]
+        found = {middle: metric(mean, sd or 0.0, n, steps=steps), f"{kind}_max_s": printed(most or 0.0, n)}
+        for percent, value in told.percentiles.items():
+            if percent < 100:
+                found[f"{kind}_p{percent:g}_s".replace(".", "_")] = printed(value, n, percent, middle)
+        return found
 
     def facts(self) -> dict[str, object]:
         """The spectra, where the tool has any, and what went wrong."""

@@ -75,6 +75,23 @@ def test_order_goes_by_intervals():
 
 
 @dataclass(frozen=True)
+class Tail(Metrics):
+    values: int
+
+    def metrics(self):
+        every = {"mean": 50.0, "sd": 10.0, "n": 1000, "values": [float(each) for each in range(self.values)]}
+        return {"time_ms": every, "p99_ms": {"mean": 99.0, "sd": None, "n": 1000, "percent": 99, "of": "time_ms"}}
+
+
+def test_a_printed_percentile_is_as_sure_as_the_clock():
+    assert not Tail(0).p99 < 1000
+    assert Tail(1000).p99 < 1000
+    for clock, holds in (("virtual clock, TDF inf", True), ("virtual clock, TDF 4", False), ("real clock", False)):
+        with measured_under(lambda clock=clock: Setting(clock=clock)):
+            assert (Tail(0).p99 < 99.1) is holds
+
+
+@dataclass(frozen=True)
 class Record(Metrics):
     rate: float
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from slownet.errors import SlownetError
-from slownet.stats import bootstrap, bootstrap_ratio, median, needed, outliers, percentile, proportion, warm_up
+from slownet.stats import bootstrap, bootstrap_ratio, median, needed, outliers, percentile, printed, proportion, warm_up
 
 SPATIAL = [
     48, 36, 20, 29, 42, 42, 20, 42, 22, 41, 45, 14, 6, 0, 33, 28, 34, 4, 32, 24, 47, 41, 24, 26, 30, 41,
@@ -81,6 +81,27 @@ def test_too_few_values_for_a_percentile():
     assert percentile([1.0] * 368, 99).half_width == 0
     with pytest.raises(SlownetError, match="percentile 100 is not between 0 and 100"):
         percentile([1.0] * 100, 100)
+
+
+P95 = {"mean": 190.0, "sd": None, "n": 200, "percent": 95, "of": "time"}
+
+
+def test_a_printed_percentile_has_the_interval_of_the_values():
+    values = [float(each) for each in np.random.default_rng(5).permutation(200)]
+    ours, theirs = printed(P95, {"time": {"values": values}}), percentile(values, 95)
+    assert (ours.mean, ours.low, ours.high) == (190.0, theirs.low, theirs.high)
+    each_alone = {"time": {"steps": [[value, count] for count, value in enumerate(sorted(values), 1)]}}
+    assert printed(P95, each_alone) == ours
+    tens = {"time": {"steps": [[each + 9.0, each + 10] for each in range(0, 200, 10)]}}
+    coarse = printed(P95, tens)  # what stands within a step may be as low as the one before
+    assert (coarse.low, coarse.high) == (theirs.low // 10 * 10 - 1, theirs.high // 10 * 10 + 9)
+    assert printed(P95 | {"mean": 150.0}, tens).low == 150.0
+
+
+@pytest.mark.parametrize("others", [{}, {"time": {}}, {"time": {"values": [1.0] * 50}}])
+def test_a_printed_percentile_without_enough_values_has_no_interval(others):
+    assert not printed(P95, others).known
+    assert not printed({"mean": 9.0, "sd": None, "n": 200}, {"time": {"values": [1.0] * 200}}).known
 
 
 def test_a_warm_up_ends_where_the_level_is_reached():

@@ -35,6 +35,15 @@ def test_metrics_rest_on_the_histogram():
     assert "prepare_ms" not in found
 
 
+def test_a_percentile_is_one_number_and_the_histogram_is_kept():
+    found = parse(text("sysbench-1.txt")).metrics()
+    assert found["latency_p95_ms"] == {"mean": 19.29, "sd": None, "n": 50, "percent": 95, "of": "latency_avg_ms"}
+    assert found["latency_max_ms"] == {"mean": 21.42, "sd": None, "n": 50}
+    steps = found["latency_avg_ms"]["steps"]
+    assert (steps[0], steps[-1][1]) == ([13.704, 1], 50)
+    assert steps == sorted(steps)
+
+
 def test_transactions_that_met_a_deadlock_ask_more():
     record = parse(text("sysbench-10.txt"))
     assert (record.threads, record.transactions) == (10, 200)

@@ -27,7 +27,9 @@ def test_wrk():
 
 def test_wrk_corrects_nothing_and_its_metrics_say_so():
     found = parse(text("wrk.txt")).metrics()
-    assert found["uncorrected_p99_s"] == {"mean": 0.00685, "sd": 0.0, "n": 9943}
+    assert found["uncorrected_p99_s"] == {
+        "mean": 0.00685, "sd": None, "n": 9943, "percent": 99, "of": "uncorrected_mean_s",
+    }  # fmt: skip
     assert found["uncorrected_mean_s"]["sd"] == 0.00145
     assert not [name for name in found if name.startswith("corrected")]
 
@@ -42,7 +44,10 @@ def test_wrk2_has_both_latencies_with_their_spectra():
     assert (record.uncorrected.mean, record.uncorrected.sd) == (0.002757, 0.001254)
     assert (record.uncorrected.max, record.uncorrected.count) == (0.007012, 39500)
     found = record.metrics()
-    assert found["corrected_mean_s"] == {"mean": 0.006178, "sd": 0.001836, "n": 39500}
+    assert found["corrected_mean_s"] == {
+        "mean": 0.006178, "sd": 0.001836, "n": 39500,
+        "steps": [[0.000677, 1], [0.003783, 3952], [0.006207, 19783], [0.011319, 39500]],
+    }  # fmt: skip
     assert found["corrected_p99_99_s"]["mean"] == 0.01129
     assert found["uncorrected_p50_s"]["mean"] == 0.00268
     assert found["answered_per_s"]["mean"] == 2000.67
