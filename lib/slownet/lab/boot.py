@@ -94,8 +94,9 @@ class Lab:
         Raises LabError when the lab itself fails.
         """
         job = frames.job(
-            argv, mounts=[each.mount for each in self.shares], env=env, cwd=cwd, clock=wall_clock, tty=terminal is not None
-        )
+            argv, mounts=[each.mount for each in self.shares], env=env, cwd=cwd, clock=wall_clock, tty=terminal is not None,
+            limit=self.clock.silence_s,
+        )  # fmt: skip
         self._run = _Run(self, job, stdin, stdout, stderr, terminal)
         if self._asked_to_end:
             self._run.signal(self._asked_to_end)

@@ -96,12 +96,18 @@ def job(
     cwd: str = "",
     clock: int = 0,
     tty: bool = False,
+    limit: int = 0,
 ) -> bytes:
-    """The payload of JOB frames. `mounts`: ("ro" or "rw", path on the host, path in the lab); `clock`: seconds since 1970."""
+    """The payload of JOB frames.
+
+    `mounts`: ("ro" or "rw", path on the host, path in the lab); `clock`: seconds since 1970; `limit`: seconds that the
+    command may be silent for, 0 for ever.
+    """
     lines = [line for mode, host, lab in mounts for line in (f"host={host}", f"{mode}={lab}")]
     lines += [f"env={name}={value}" for name, value in (env or {}).items()]
     lines += [f"clock={clock}"] if clock else []
     lines += [f"cwd={cwd}"] if cwd else []
     lines += ["tty=1"] if tty else []
+    lines += [f"limit={limit}"] if limit else []
     lines += [f"arg={word}" for word in argv]
     return b"".join(line.encode(errors="surrogateescape") + b"\0" for line in lines)

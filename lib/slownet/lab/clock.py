@@ -6,16 +6,29 @@ import math
 from dataclasses import dataclass
 
 from slownet.errors import LabError, nearest
+from slownet.units import duration
 
 INF = math.inf
+LIMIT_S = 30 * 86_400
+"""What idles that long on the virtual clock takes some ten seconds of a processor."""
 
 
 @dataclass(frozen=True)
 class Clock:
-    """`kind` is "real" or "virtual"; `tdf` says how many times faster the CPU looks from inside (inf: free)."""
+    """`kind` is "real" or "virtual"; `tdf` says how many times faster the CPU looks from inside (inf: free).
+
+    `limit_s`: how long a command may be silent on the virtual clock, in its seconds: one that waits for ever would keep the
+    host busy for ever. None limits one that may still be told something, over a terminal or an input that has not ended.
+    """
 
     kind: str = "real"
     tdf: float = 1
+    limit_s: int = LIMIT_S
+
+    @property
+    def silence_s(self) -> int:
+        """The limit as the lab gets it, 0 for none."""
+        return self.limit_s if self.kind == "virtual" else 0
 
     @property
     def arguments(self) -> list[str]:
@@ -44,6 +57,14 @@ def check_kind(text: str) -> str:
     if text not in ("real", "virtual"):
         raise LabError(f"unknown clock '{text}'", where="--clock", fix=nearest(text, ["real", "virtual"]))
     return text
+
+
+def check_limit(text: str) -> int:
+    """A duration of a second or more, in whole seconds. Raises LabError, UnitError."""
+    seconds = math.ceil(duration(text))
+    if seconds < 1:
+        raise LabError(f"a limit of {text}", where="--limit", fix="give a second or more")
+    return seconds
 
 
 def check_tdf(text: str) -> float | None:

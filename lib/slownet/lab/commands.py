@@ -9,6 +9,7 @@ import sys
 import termios
 import tty
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated
 
@@ -17,6 +18,7 @@ import typer
 from slownet.errors import LabError
 from slownet.lab import cache
 from slownet.lab.boot import MEGABYTES, Share
+from slownet.lab.clock import check_limit
 from slownet.lab.parts import Parts
 from slownet.lab.place import Interrupts, Place, choose
 
@@ -56,12 +58,17 @@ def execute(
     tdf: TdfOption = None,
     memory: MemoryOption = MEGABYTES,
     place: PlaceOption = "lab",
+    limit: Annotated[
+        str | None, typer.Option("--limit", metavar="TIME", help="Of silence on the virtual clock, then the lab ends: 720h.")
+    ] = None,
     share: Annotated[
         Path | None, typer.Option("--share", metavar="FOLDER", help="A folder of the host that the command may write to.")
     ] = None,
 ) -> None:
     """Run one command in the lab: its output, errors and exit status come through."""
     chosen = choose(place, clock, tdf, memory)
+    if limit is not None:
+        chosen.clock = replace(chosen.clock, limit_s=check_limit(limit))
     shares = [Share(_checked(share), writable=True)] if share else []
     raise typer.Exit(run_here(chosen, command, shares, terminal=are_terminals(0, 1, 2)))
 

@@ -15,7 +15,8 @@
  *                  K a signal for it   W rows and columns of its terminal
  *
  * Keys of a job: host=PATH and then ro=PATH or rw=PATH in the lab to mount it,
- * env=NAME=VALUE, cwd=PATH, clock=SECONDS since 1970, tty=1, arg=WORD.
+ * env=NAME=VALUE, cwd=PATH, clock=SECONDS since 1970, tty=1, limit=SECONDS that
+ * the command may be silent (0: for ever), arg=WORD.
  *
  * No more than WINDOW_BYTES of J and I frames are on their way and not taken. So
  * a command that does not read its input keeps neither signals nor output waiting,
@@ -43,10 +44,12 @@
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/statvfs.h>
+#include <sys/syscall.h>
 #include <sys/sysinfo.h>
 #include <sys/time.h>
 #include <sys/wait.h>
 #include <termios.h>
+#include <time.h>
 #include <unistd.h>
 
 #define CHANNEL "/dev/tty1"
@@ -64,6 +67,7 @@ struct job {
 	size_t n_words;
 	char *cwd;
 	int tty;
+	long limit;
 };
 
 struct command {
@@ -357,6 +361,8 @@ static void take_job(struct job *job)
 			job->cwd = value;
 		} else if (key == 3 && !strncmp(p, "tty", 3)) {
 			job->tty = 1;
+		} else if (key == 5 && !strncmp(p, "limit", 5)) {
+			job->limit = strtol(value, NULL, 10);
 		} else if (key == 4 && !strncmp(p, "host", 4)) {
 			host = value;
 		} else if (key == 2 && !strncmp(p, "ro", 2)) {
@@ -540,12 +546,122 @@ static void report_full(void)
 		send_frame('F', "disk", 4);
 }
 
-/* Until the command ends. What it started and left behind ends with it. */
-static int attend(struct command *command, int signals)
+static const struct { long number; const char *name; } CALLS[] = {
+	{ SYS_read, "read" }, { SYS_write, "write" }, { SYS_readv, "readv" }, { SYS_writev, "writev" },
+	{ SYS_poll, "poll" }, { SYS_ppoll, "ppoll" }, { SYS_select, "select" }, { SYS_pselect6, "pselect" },
+	{ SYS_epoll_wait, "epoll_wait" }, { SYS_epoll_pwait, "epoll_pwait" }, { SYS_pause, "pause" },
+	{ SYS_futex, "futex" }, { SYS_wait4, "wait4" }, { SYS_waitid, "waitid" },
+	{ SYS_nanosleep, "nanosleep" }, { SYS_clock_nanosleep, "clock_nanosleep" },
+	{ SYS_rt_sigtimedwait, "sigtimedwait" }, { SYS_rt_sigsuspend, "sigsuspend" },
+	{ SYS_connect, "connect" }, { SYS_accept, "accept" }, { SYS_accept4, "accept" },
+	{ SYS_recvfrom, "recv" }, { SYS_recvmsg, "recvmsg" }, { SYS_sendto, "send" }, { SYS_sendmsg, "sendmsg" },
+	{ SYS_flock, "flock" }, { SYS_fcntl, "fcntl" }, { SYS_io_getevents, "io_getevents" },
+	{ SYS_semop, "semop" }, { SYS_semtimedop, "semtimedop" }, { SYS_msgrcv, "msgrcv" },
+};
+
+/* The first line of a file of a process, "" if there is none. */
+static void read_of(const char *pid, const char *name, char *line, int size)
+{
+	char path[64];
+	FILE *file;
+
+	snprintf(path, sizeof(path), "/proc/%.16s/%s", pid, name);
+	file = fopen(path, "re");
+	if (!file || !fgets(line, size, file))
+		line[0] = 0;
+	if (file)
+		fclose(file);
+	line[strcspn(line, "\n")] = 0;
+}
+
+/* "sleep in clock_nanosleep"; 0 for the kernel's own threads and for what has ended. */
+static int describe(const char *pid, char *text, int size)
+{
+	char command[2], name[17], call[12];
+	const char *known = NULL;
+
+	read_of(pid, "cmdline", command, sizeof(command));
+	read_of(pid, "comm", name, sizeof(name));
+	read_of(pid, "syscall", call, sizeof(call));
+	if (!command[0] || !call[0])
+		return 0;
+	for (size_t i = 0; i < sizeof(CALLS) / sizeof(CALLS[0]); i++)
+		if (CALLS[i].number == atol(call))
+			known = CALLS[i].name;
+	call[strcspn(call, " ")] = 0;
+	if (call[0] < '0' || call[0] > '9')
+		snprintf(text, size, "%s %s", name, call);	/* running */
+	else if (known)
+		snprintf(text, size, "%s in %s", name, known);
+	else
+		snprintf(text, size, "%s in system call %s", name, call);
+	return 1;
+}
+
+/* Ends the lab of a command that was silent for so long: it says what its processes wait for, alike ones together. */
+static void give_up(long limit)
+{
+	enum { KINDS = 10 };
+	char kinds[KINDS][64], text[64], line[448] = "";
+	int counts[KINDS] = { 0 }, n = 0, more = 0;
+	DIR *all = opendir("/proc");
+
+	for (struct dirent *one; all && (one = readdir(all));) {
+		int i = 0;
+
+		if (one->d_name[0] < '0' || one->d_name[0] > '9' || atoi(one->d_name) == getpid() ||
+		    !describe(one->d_name, text, sizeof(text)))
+			continue;
+		while (i < n && strcmp(kinds[i], text))
+			i++;
+		if (i == KINDS) {
+			more++;
+			continue;
+		}
+		if (i == n)
+			strcpy(kinds[n++], text);
+		counts[i]++;
+	}
+	for (int i = 0; i < n; i++) {
+		size_t at = strlen(line);
+
+		if (counts[i] > 1)
+			snprintf(text, sizeof(text), "%d ", counts[i]);
+		else
+			text[0] = 0;
+		snprintf(line + at, sizeof(line) - at, "%s%s%s", i ? ", " : "", text, kinds[i]);
+	}
+	if (more)
+		snprintf(text, sizeof(text), " and %d more", more);
+	else
+		text[0] = 0;
+	fail("the command said nothing for %ld %s of the lab's clock; what waits: %s%s", limit % 86400 ? limit : limit / 86400,
+	     limit % 86400 ? "s" : "days", n ? line : "nothing", text);
+}
+
+static time_t seconds(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return now.tv_sec;
+}
+
+/*
+ * Until the command ends. What it started and left behind ends with it.
+ *
+ * On a virtual clock one that waits for ever would busy the host for ever. It is
+ * given up after `limit` seconds without a word, unless there is somebody who may
+ * still tell it something.
+ */
+static int attend(struct command *command, int signals, long limit)
 {
 	int status = 0, ended = 0;
+	time_t heard = seconds();
 
 	while (!ended) {
+		struct timespec left = { .tv_sec = heard + limit - seconds() };
+		int limited = limit && !command->tty && command->input_ended;
 		struct pollfd fds[5] = {
 			{ .fd = channel, .events = POLLIN },
 			{ .fd = signals, .events = POLLIN },
@@ -554,8 +670,12 @@ static int attend(struct command *command, int signals)
 			{ .fd = command->n_input ? command->in : -1, .events = POLLOUT },
 		};
 
-		if (poll(fds, 5, -1) < 0)
+		if (limited && left.tv_sec <= 0)
+			give_up(limit);
+		if (ppoll(fds, 5, limited ? &left : NULL, NULL) <= 0)
 			continue;
+		if (fds[0].revents || fds[2].revents || fds[3].revents || fds[4].revents)
+			heard = seconds();
 		for (int i = 0; i < 2; i++)
 			if (fds[2 + i].revents)
 				pump_output(command, i);
@@ -606,7 +726,7 @@ int main(void)
 		start_on_terminal(&job, &command);
 	else
 		start_on_pipes(&job, &command);
-	snprintf(text, sizeof(text), "%d", attend(&command, signals));
+	snprintf(text, sizeof(text), "%d", attend(&command, signals, job.limit));
 	sync();
 	send_frame('X', text, strlen(text));
 	power_off();

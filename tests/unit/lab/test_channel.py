@@ -117,10 +117,11 @@ def test_a_job_is_lines_that_end_in_nul():
         cwd="/x",
         clock=1_750_000_000,
         tty=True,
+        limit=3600,
     )
     assert payload.split(b"\0") == [
         b"host=/a b:c", b"ro=/x", b"host=/d", b"rw=/d", b"env=A=1=2", b"env=B=", b"clock=1750000000", b"cwd=/x", b"tty=1",
-        b"arg=sh", b"arg=-c", b"arg=a=b\n\xc3\xbc", b"",
+        b"limit=3600", b"arg=sh", b"arg=-c", b"arg=a=b\n\xc3\xbc", b"",
     ]  # fmt: skip
 
 

@@ -18,6 +18,17 @@ def test_a_virtual_clock_tells_the_kernel_its_factor(tdf, text):
     assert str(Clock("virtual", tdf)) == f"virtual clock, TDF {text}"
 
 
+def test_only_a_virtual_clock_limits_silence():
+    assert Clock().silence_s == 0
+    assert Clock("virtual", 4).silence_s == 30 * 24 * 3600
+    assert Clock("virtual", 4, limit_s=5).silence_s == 5
+
+
+@pytest.mark.parametrize(("text", "seconds"), [("1s", 1), ("1.2s", 2), ("720h", 30 * 24 * 3600)])
+def test_a_limit_in_whole_seconds(text, seconds):
+    assert clock.check_limit(text) == seconds
+
+
 @pytest.mark.parametrize(("text", "value"), [("auto", None), ("inf", math.inf), ("1", 1), ("007", 7), ("999999", 999_999)])
 def test_a_time_dilation_factor(text, value):
     assert clock.check_tdf(text) == value
