@@ -276,6 +276,14 @@ def test_a_session_without_a_network_stays_where_it_is(session):
     assert "slownet:" not in result.stdout.str()
 
 
+@pytest.mark.parametrize("options", [[], ["-n1"]], ids=["alone", "a worker"])
+def test_the_virtual_clock_asked_for_by_name_is_the_labs_usual_one(session, options):
+    marked = "import pytest\n@pytest.mark.clock('virtual')\ndef test_virtual(net): pass\ndef test_usual(net): pass\n"
+    result = session(*options, test_usual=marked)
+    result.assert_outcomes(passed=2)
+    assert str(result.stdout).count("slownet: in a lab") == (0 if options else 1)
+
+
 def test_each_clock_has_its_lab_and_one_report_holds_all(session, pytester):
     result = session("--slownet-tdf=7", "--junitxml=junit.xml", test_clocks=CLOCKS)
     assert result.ret == 0

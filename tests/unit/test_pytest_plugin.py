@@ -8,11 +8,24 @@ import pytest
 
 from slownet import pytest_inside
 from slownet.errors import ExperimentError, LabError
-from slownet.pytest_plugin import junit, shares
+from slownet.lab.clock import Clock
+from slownet.lab.place import Place
+from slownet.pytest_plugin import junit, session, shares
 from slownet.pytest_plugin.networks import Wanted, host_for
 from slownet.pytest_plugin.wishes import CLOCK, TDF, Wish, of_item
 from slownet.records import heard as verdicts
 from slownet.topologies import ClientWebDb, Star
+
+
+def test_wishes_for_one_clock_share_its_place(monkeypatch):
+    def choose(place, clock, tdf):
+        return Place(Clock(clock or "virtual", float(tdf or 4)), {}, parts="a lab's")
+
+    monkeypatch.setattr(session, "choose", choose)
+    usual, real, virtual, free, four = Wish(), Wish("real"), Wish("virtual"), Wish("virtual", "inf"), Wish("virtual", "4")
+    groups = session.together([usual, real, virtual, free, four])
+    assert [alike for alike, _ in groups] == [[usual, virtual, four], [real], [free]]
+    assert [str(place.clock) for _, place in groups] == ["virtual clock, TDF 4", "real clock", "virtual clock, TDF inf"]
 
 
 def item(clock=None, tdf=None, marks=None):

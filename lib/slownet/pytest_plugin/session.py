@@ -18,7 +18,7 @@ import json
 import os
 import platform
 import sys
-from collections.abc import Generator, Mapping, Sequence
+from collections.abc import Generator, Iterable, Mapping, Sequence
 from typing import Any
 
 import pytest
@@ -52,13 +52,12 @@ class Session:
     def pytest_collection(self, session: pytest.Session) -> Generator[None, object, object]:
         try:
             result = yield
-            groups = self._groups(session)
-            places = {wish: _place(wish) for wish in groups}
+            groups = together(self._wishes(session))
         except BaseException:
             self._held.show()
             raise
-        if all(place.kind == "native" for place in places.values()) and len(groups) < 2:
-            for place in places.values():
+        if all(place.kind == "native" for _, place in groups) and len(groups) < 2:
+            for _, place in groups:
                 records.remember(place.facts, place.clock)
             self._held.show()
             return result
@@ -67,7 +66,7 @@ class Session:
         for hook in ("pytest_runtestloop", "pytest_sessionfinish"):
             _only(self._config, hook, self)
         with _capture_suspended(self._config):
-            self._status = _run(self._config, places)
+            self._status = _run(self._config, groups)
         records.draw(self._config)
         return result
 
@@ -76,7 +75,7 @@ class Session:
         if self._status is not None:
             session.exitstatus = self._status
 
-    def _groups(self, session: pytest.Session) -> list[Wish]:
+    def _wishes(self, session: pytest.Session) -> list[Wish]:
         """The clocks that the tests with a network ask for, the session's own first; none if nothing of this can run."""
         if session.testsfailed and not self._config.option.continue_on_collection_errors:
             return []
@@ -88,13 +87,31 @@ class Session:
         return sorted(wishes, key=lambda wish: wish != own)
 
 
+Groups = Sequence[tuple[Sequence[Wish], Place]]
+"""The places of a session, each with what is asked for there."""
+
+
+def together(wishes: Iterable[Wish]) -> Groups:
+    """The places that these take, in their order: one for all that come to the same clock, "virtual" and the lab's usual one,
+    say. Raises pytest.UsageError."""
+    found: list[tuple[list[Wish], Place]] = []
+    for wish in wishes:
+        place = _place(wish)
+        alike = [group for group, other in found if (other.kind, other.clock) == (place.kind, place.clock)]
+        if alike:
+            alike[0].append(wish)
+        else:
+            found.append(([wish], place))
+    return found
+
+
 def leave_out_the_others(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Where a session takes several labs: deselects what runs in another one."""
     mine = inside.handed_over().get("only")
     if not mine:
         return
-    wish = Wish(mine["clock"], mine["tdf"])
-    here = [item for item in items if (of_item(item) == wish if needs_network(item) else mine["rest"])]
+    wishes = [Wish(*each) for each in mine["wishes"]]
+    here = [item for item in items if (of_item(item) in wishes if needs_network(item) else mine["rest"])]
     if len(here) < len(items):
         config.hook.pytest_deselected(items=[item for item in items if item not in here])
         items[:] = here
@@ -125,12 +142,12 @@ def _place(wish: Wish) -> Place:
         raise pytest.UsageError(f"slownet: {error}") from error
 
 
-def _run(config: pytest.Config, places: Mapping[Wish, Place]) -> int:
+def _run(config: pytest.Config, groups: Groups) -> int:
     """Runs the session in each place, one after the other; returns pytest's exit status."""
-    reports = junit.Reports(config.option.xmlpath if len(places) > 1 else None)
+    reports = junit.Reports(config.option.xmlpath if len(groups) > 1 else None)
     statuses: list[int] = []
-    for number, (wish, place) in enumerate(places.items()):
-        only = {"clock": wish.clock, "tdf": wish.tdf, "rest": number == 0} if len(places) > 1 else None
+    for number, (wishes, place) in enumerate(groups):
+        only = {"wishes": [[each.clock, each.tdf] for each in wishes], "rest": number == 0} if len(groups) > 1 else None
         more = ["--cov-append"] if number and config.pluginmanager.hasplugin("_cov") else []
         statuses.append(_attend(config, place, only, more))
         reports.take()

@@ -18,7 +18,7 @@ import pytest
 
 from slownet.errors import SlownetError
 from slownet.lab import native
-from slownet.lab.place import PACKAGE, choose
+from slownet.lab.place import PACKAGE
 from slownet.pytest_plugin import records, session
 from slownet.pytest_plugin.shares import Shares
 from slownet.pytest_plugin.wishes import Wish, needs_network, of_item
@@ -60,15 +60,13 @@ class Workers:
         wishes = _collected_by_a_copy(self._session)
         if not wishes:
             return
-        if len(wishes) > 1:
-            clocks = " and ".join(map(str, wishes))
+        groups = session.together(wishes)
+        if len(groups) > 1:
+            clocks = " and ".join(str(alike[0]) for alike, _ in groups)
             raise pytest.UsageError(
                 f"slownet: tests of one distributed session ask for {clocks}: run them apart, or without -n"
             )
-        try:
-            place = choose("auto", wishes[0].clock, wishes[0].tdf)
-        except SlownetError as error:
-            raise pytest.UsageError(f"slownet: {error}") from error
+        ((_, place),) = groups
         if place.kind == "native":
             return
         self._in_labs = True
