@@ -45,7 +45,7 @@ SUPPORTED, REFUTED, INCONCLUSIVE = "supported", "refuted", "inconclusive"
 PARQUET = "samples.parquet"
 PLAIN = (
     *("experiment", "index", "tool", "status", "error"),
-    *("verified_rtt_ms", "rate_bit_s", "virtual_s", "wall_s", "raw"),
+    *("verified_rtt_ms", "rate_bit_s", "virtual_s", "wall_s", "lab", "raw"),
 )
 """What samples.parquet takes from a sample as it is."""
 
@@ -170,6 +170,11 @@ class Cell:
         return sum(sample.get("status") == "ok" for sample in self.samples)
 
     @property
+    def labs(self) -> tuple[int, ...]:
+        """Which of the labs side by side measured it, a repetition each; empty where that is not known."""
+        return tuple(sample["lab"] for sample in self.samples if sample.get("lab"))
+
+    @property
     def warm_up(self) -> Mapping[str, int]:
         """How many values were left out as warm-up, by metric; they stay in the samples."""
         return readings.counts(self.samples, self.metrics, readings.dropped)
@@ -189,6 +194,7 @@ class Cell:
             "rate_bit_s": self.rate_bit_s,
             "status": self.status,
             "repetitions": self.repetitions,
+            "labs": list(self.labs),
             "warm_up": dict(self.warm_up),
             "outliers": dict(self.outliers),
         }

@@ -242,9 +242,13 @@ def beyond_line(run: RunData) -> str:
 
 
 def sampling_notes(run: RunData) -> list[str]:
-    """How often it was measured and why that is enough, and what was left out or is far out."""
+    """How often and where it was measured and why that is enough, and what was left out or is far out."""
     why = (run.facts.get("sampling") or {}).get("why")
     notes = [f"sampling: {why}"] if why else []
+    if run.facts.get("labs", 1) > 1:
+        notes.append(f"labs: {run.facts['labs']} side by side shared the cells")
+    for name, values in (run.facts.get("contradicted") or {}).items():
+        notes.append(f"not all were measured alike: {name} was {', then '.join(map(str, values))}")
     for cell in run.cells:
         for name, count in cell.warm_up.items():
             notes.append(f"{cell.title}: the first {count} values of {name} are warm-up, left out")
