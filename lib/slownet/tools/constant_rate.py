@@ -45,10 +45,15 @@ class ConstantRate(Metrics):
         return self.answered / self.seconds
 
     def metrics(self) -> dict[str, Metric]:
-        """``answered_per_s``, ``target_per_s``, and mean, percentiles and maximum of both latencies in seconds."""
+        """``answered_per_s``, ``target_per_s``, when the answers came, and mean, percentiles and maximum of both latencies.
+
+        Answers count from ``counted_from_s`` to ``counted_to_s`` after the start. All times are in seconds.
+        """
         found = {
             "answered_per_s": metric(self.answered_per_s, 0.0, self.answered),
             "target_per_s": metric(self.rate, 0.0, self.planned),
+            "counted_from_s": metric(0.0, 0.0, self.answered),
+            "counted_to_s": metric(self.seconds, 0.0, self.answered),
         }
         for kind in KINDS:
             found |= latencies(kind, getattr(self, kind))
