@@ -5,11 +5,11 @@ from __future__ import annotations
 import math
 import re
 import shlex
-import tempfile
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from slownet import owner
 from slownet.errors import ToolError
 from slownet.measured import Metrics
 from slownet.tools.numbers import Metric, metric, sample_sd
@@ -149,7 +149,7 @@ def ab(
     """
     argv = ["ab", "-q", "-n", str(requests), "-c", str(concurrency), "-s", str(max(1, math.ceil(timeout)))]
     argv += ["-k"] if keep_alive else []
-    with tempfile.TemporaryDirectory(prefix="slownet-ab-") as directory:
+    with owner.temporary("ab") as directory:
         percentiles, times = Path(directory, "percentiles.csv"), Path(directory, "times.tsv")
         done = run(host, [*argv, "-e", str(percentiles), "-g", str(times), url], timeout=timeout)
         result = parse(

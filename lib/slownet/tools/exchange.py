@@ -6,9 +6,9 @@ from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import Any
 
+from slownet import owner
 from slownet.errors import ToolError, nearest
 from slownet.measured import Metrics
 from slownet.tools import strace, tcpdump
@@ -90,7 +90,7 @@ def witnessed(measured: Exchange, host: Host, address: str, *, port: int = 5000,
     They are taken apart from the measurement, which tracing would disturb where CPU is charged.
     """
     command = _command(address, port, measured.pattern, count)
-    with TemporaryDirectory(prefix="slownet-exchange-") as directory, ExitStack() as stack:
+    with owner.temporary("exchange") as directory, ExitStack() as stack:
         trace, capture = Path(directory, "strace"), Path(directory, "pcap")
         dump = stack.enter_context(tcpdump.capture(host, f"{host.name}-eth0", f"tcp port {port}", capture))
         run(host, strace.traced(command, trace))

@@ -5,13 +5,13 @@ from __future__ import annotations
 import json
 import shlex
 import subprocess
-import tempfile
 from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from slownet import owner
 from slownet.errors import ToolError
 from slownet.measured import Metrics
 from slownet.tools.numbers import Metric, metric, sample_sd
@@ -84,7 +84,7 @@ def iperf3(
     argv += ["--omit", f"{omit:g}"] if omit else []
     argv += ["--congestion", congestion] if congestion else []
     with ExitStack() as stack:
-        folder = stack.enter_context(tempfile.TemporaryDirectory(prefix="slownet-iperf3-"))
+        folder = stack.enter_context(owner.temporary("iperf3"))
         process = _serve(server, Path(folder, "server.log"))
         stack.callback(end, process, ENDING)
         # A connection that gets nothing through for long still ends: the client's own watchdog is off, ours is not.

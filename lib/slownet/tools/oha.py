@@ -9,13 +9,13 @@ from __future__ import annotations
 import json
 import re
 import sqlite3
-import tempfile
 from collections.abc import Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
+from slownet import owner
 from slownet.errors import ToolError
 from slownet.programs.load import Recording, Schedule
 from slownet.tools import brought
@@ -61,7 +61,7 @@ def oha(host: Host, url: str, *, rate: float, seconds: float, connections: int =
         rate = float(max(1, round(rate)))
     planned = Schedule(rate, seconds, connections).count
     printing = ["-j"] if version < NEW_OPTIONS else ["--output-format", "json"]
-    with tempfile.TemporaryDirectory(prefix="slownet-oha-") as folder:
+    with owner.temporary("oha") as folder:
         database = Path(folder) / "requests.db"
         argv = [
             program, "--no-tui", *printing, "-n", str(planned), "-c", str(connections), "-q", _number(rate),
