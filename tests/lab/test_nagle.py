@@ -9,10 +9,11 @@ from slownet.net import Network
 from slownet.packets.capture import departures, read
 from slownet.services.peer import Peer, quick_route
 from slownet.services.proxied import ProxiedDatabase
-from slownet.tools import strace, tcpdump
+from slownet.tools import strace
 from slownet.tools.delayed_ack import delayed_ack
 from slownet.tools.exchange import exchange, witnessed
 from slownet.tools.php_page import php_page
+from slownet.tools.tcpdump import Capture
 from slownet.tools.tool import run
 from slownet.topologies import ClientProxyServer, TwoHosts
 
@@ -79,8 +80,8 @@ def test_nobody_to_talk_to_is_one_line(pair):
 
 def test_a_capture_of_no_interface_says_so(pair, tmp_path):
     with (
-        pytest.raises(ToolError, match=r"tcpdump does not listen: .*No such device"),
-        tcpdump.capture(pair["client"], "nothing0", "tcp", tmp_path / "x"),
+        pytest.raises(ToolError, match=r"tcpdump: .*No such device"),
+        Capture(pair["client"], "nothing0", tmp_path / "x"),
     ):
         pass
 
