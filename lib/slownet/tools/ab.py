@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 import re
-import shlex
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,6 +12,7 @@ from slownet import owner
 from slownet.errors import ToolError
 from slownet.measured import Metrics
 from slownet.tools.numbers import Metric, metric, sample_sd
+from slownet.tools.printed import complaint, unread
 from slownet.tools.process import Host
 from slownet.tools.tool import run
 
@@ -218,8 +218,7 @@ class _Report:
             return self.lines[name]
         if default is not None:
             return default
-        last = next((line for line in reversed(self.raw.splitlines()) if line.strip()), "nothing")
-        raise self.error(f"ab printed no {name!r}; its last line: {last!r}")
+        raise unread(f"ab printed no {name!r}", self.raw, self.command)
 
     def real(self, name: str, default: float | None = None) -> float:
         if default is not None and name not in self.lines:
@@ -243,7 +242,7 @@ class _Report:
         return Phase(*map(float, found.groups()))
 
     def error(self, what: str) -> ToolError:
-        return ToolError(what, fix=f"command: {shlex.join(self.command)}", raw=self.raw)
+        return complaint(what, self.raw, self.command)
 
 
 def _times(csv: str, tsv: str, complete: int, report: _Report) -> tuple[float, ...]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import shlex
 from collections.abc import Sequence
 
@@ -11,6 +12,14 @@ from slownet.errors import ToolError
 def last_line(text: str, nothing: str = "nothing") -> str:
     """The last line that is not empty: where most programs say what went wrong."""
     return next((line for line in reversed(text.splitlines()) if line.strip()), nothing)
+
+
+def needed(pattern: re.Pattern[str], text: str, missing: str, command: Sequence[str]) -> re.Match[str]:
+    """Where a pattern first stands. Raises ToolError that says what is missing."""
+    found = pattern.search(text)
+    if found is None:
+        raise unread(missing, text, command)
+    return found
 
 
 def unread(what: str, text: str, command: Sequence[str]) -> ToolError:

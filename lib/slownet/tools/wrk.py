@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import math
 import re
-import shlex
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
@@ -17,6 +16,7 @@ from slownet.errors import ToolError
 from slownet.measured import Metrics
 from slownet.tools import brought
 from slownet.tools.numbers import Metric, metric
+from slownet.tools.printed import complaint, needed
 from slownet.tools.process import Host
 from slownet.tools.tool import run
 
@@ -139,15 +139,11 @@ def parse(text: str, command: Sequence[str] = ("wrk",)) -> Wrk:
     """
 
     def need(pattern: re.Pattern[str], what: str) -> re.Match[str]:
-        found = pattern.search(text)
-        if found is None:
-            last = next((line for line in reversed(text.splitlines()) if line.strip()), "nothing")
-            raise ToolError(f"wrk printed no {what}; its last line: {last!r}", fix=f"command: {shlex.join(command)}", raw=text)
-        return found
+        return needed(pattern, text, f"wrk printed no {what}", command)
 
     requests, latency = need(_REQUESTS, "number of requests"), need(_LATENCY, "latency")
     if not int(requests[1]):
-        raise ToolError("wrk got no answer", fix=f"command: {shlex.join(command)}", raw=text)
+        raise complaint("wrk got no answer", text, command)
     tables = _tables(text)
     errors = _ERRORS.search(text)
     return Wrk(
