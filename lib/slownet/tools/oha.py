@@ -55,6 +55,7 @@ def oha(host: Host, url: str, *, rate: float, seconds: float, connections: int =
     SlownetError
         No such load can be sent.
     """
+    Schedule(rate, seconds, connections)  # a mistake is said here
     program = brought.path("oha") or "oha"
     version = _version(host, program)
     if version < NEW_OPTIONS:
