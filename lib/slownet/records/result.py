@@ -280,8 +280,16 @@ class RunData:
     @property
     def main_metric(self) -> str:
         """The one that table, page and prediction speak of: the published one, else the time of a request, else the first."""
-        stated = (self.facts.get("published") or {}).get("metric")
+        stated = self.published.get("metric")
         return str(stated or (TIME if TIME in self.metrics or not self.metrics else self.metrics[0]))
+
+    @property
+    def published(self) -> Mapping[str, Any]:
+        """What an article says of it: ``{"metric", "title", "rows": [{"rtt_ms", "time_per_request_ms"...}]}``, or nothing.
+
+        A row may say which cell it speaks of (``"cell": {"rtt": "10ms", "loss": "1%"}``, as the experiment wrote it) instead.
+        """
+        return self.facts.get("published") or {}
 
     def along(self, name: str) -> tuple[tuple[float, Cell], ...]:
         """``(value, cell)`` by rising value of one condition, such as ``rtt_ms``."""

@@ -51,9 +51,9 @@ def write_html(path: Path, text: str) -> Path:
     return path
 
 
-def write_report(run: RunData, published: Mapping[str, Any] | None = None) -> Path:
-    """Write ``report.html`` into the run's directory; ``published`` as in ``slownet.report.view.view``."""
-    return write_page(run.directory / REPORT, [view(run, published)])
+def write_report(run: RunData) -> Path:
+    """Write ``report.html`` into the run's directory."""
+    return write_page(run.directory / REPORT, [view(run)])
 
 
 def _context(seen: View) -> dict[str, Any]:
