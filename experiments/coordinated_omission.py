@@ -4,44 +4,62 @@ from slownet import published
 from slownet.claim import predicted
 from slownet.experiment import experiment
 from slownet.services.page import StaticPage
+from slownet.tools import steady
 from slownet.tools.ab import ab
-from slownet.tools.constant_rate import constant_rate
-from slownet.tools.wrk import wrk
+from slownet.tools.wrk import CALIBRATION_S, wrk
 from slownet.topologies import TwoHosts
 
 SAID = published.thought_experiment()
 GOOD, STALL, RATE = SAID["good_seconds"], SAID["stall_seconds"], SAID["rate"]
-TOOLS = {
-    # A hundred connections, so that what waits is answered within a moment of the stall's end, as in the thought.
-    "constant_rate": lambda host, url: constant_rate(host, url, rate=RATE, seconds=GOOD + STALL, connections=100),
+LATE = 0.2  # in which the programs start and connect
+CONNECTIONS = 50  # so many that what waits is answered within a moment of the stall's end, as in the thought
+# wrk2 calibrates itself first and counts nothing until it has, and nothing that is answered after its end; oha connects
+# when it first asks.
+BEFORE, AFTER = {"wrk2": CALIBRATION_S, "oha": 1}, {"wrk2": 1}
+ASKING = {
     # One connection over 10 ms asks 100 times a second as long as it is answered.
     "wrk": lambda host, url: wrk(host, url, seconds=GOOD + STALL),
     "ab": lambda host, url: ab(host, url, requests=6_000),  # each on a new connection: 20 ms, so 5,000 before the stall
 }
-OURS, WRK, AB = {"tool": "constant_rate", "rtt": "1ms"}, {"tool": "wrk", "rtt": "10ms"}, {"tool": "ab", "rtt": "10ms"}
+OURS, *BROUGHT = ({"tool": name, "rtt": "1ms"} for name in steady.there())  # beside ours wrk2 and oha where they are
+WRK, AB = {"tool": "wrk", "rtt": "10ms"}, {"tool": "ab", "rtt": "10ms"}
 
 
-@experiment(topology=TwoHosts, service=StaticPage, cells=[OURS, WRK, AB], published=published.stall(OURS), tdf="inf")
+@experiment(
+    topology=TwoHosts, service=StaticPage, cells=[OURS, WRK, AB, *BROUGHT], published=published.stall(OURS), tdf="inf"
+)  # fmt: skip
 def coordinated_omission(net, site, tool, rtt):
     """What do load testers say of a server that stands still half of the time?"""
-    # The stall is late by 0.2 s, in which the programs start and connect.
-    with net.link("client", "server").set(rtt=rtt), site.stalls(after=GOOD + 0.2, seconds=STALL):
-        return TOOLS[tool](net["client"], site.url)
+    after = BEFORE.get(tool, 0) + GOOD + LATE
+    with net.link("client", "server").set(rtt=rtt), site.stalls(after=after, seconds=STALL):
+        if tool in ASKING:
+            return ASKING[tool](net["client"], site.url)
+        seconds = GOOD + STALL + AFTER.get(tool, 0)
+        return steady.LOADS[tool](net["client"], site.url, rate=RATE, seconds=seconds, connections=CONNECTIONS)
+
+
+def by(cell):
+    """Which program, for one that was brought."""
+    return f" ({cell['tool']})" if cell in BROUGHT else ""
 
 
 coordinated_omission.claims(
     *(
         predicted(
-            f"corrected_{name}_s", OURS, SAID[f"{said}_s"], within, name=f"{said} as Tene says",
+            f"corrected_{name}_s", cell, SAID[f"{said}_s"], within, name=f"{said} as Tene says{by(cell)}",
             because="requests go on being due while the server stands still, and who asks late in the stall waits less",
         )
+        for cell in (OURS, *BROUGHT)
         for name, said, within in (
             ("mean", "mean", 0.03), ("p50", "p50", 0.1), ("p75", "p75", 0.01), ("p99_99", "p99.99", 0.01),
         )
     ),
-    predicted(
-        "uncorrected_p99_s", OURS, 0.001, within=0.1, name="the same run, not corrected: 99 % take 1 ms",
-        because="each connection waits for its answer and asks nothing meanwhile, so 100 requests stand for 10,000",
+    *(
+        predicted(
+            "uncorrected_p99_s", cell, 0.001, within=0.1, name=f"the same run, not corrected: 99 % take 1 ms{by(cell)}",
+            because="each connection waits for its answer and asks nothing meanwhile, so 50 requests stand for 10,000",
+        )
+        for cell in (OURS, *BROUGHT)
     ),
     predicted(
         "uncorrected_p99_s", WRK, 0.010, within=0.1, name="wrk: 99 % take one round trip",

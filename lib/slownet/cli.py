@@ -67,6 +67,12 @@ def run(
     budget: Annotated[
         str | None, typer.Option("--budget", metavar="TIME", help="Wall time that repetitions may take, such as 5m (default).")
     ] = None,
+    labs: Annotated[
+        str,
+        typer.Option(
+            "--labs", metavar="N|auto", help="Labs that share an experiment's cells; auto: one a processor if CPU costs."
+        ),
+    ] = "auto",
     resume: Annotated[Path | None, typer.Option("--resume", metavar="RUN", help="Continue a run that did not end.")] = None,
     runs: Annotated[Path, typer.Option("--runs", metavar="FOLDER", help="Where run directories are made.")] = ROOT,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object instead of tables.")] = False,
@@ -74,8 +80,9 @@ def run(
     """Run experiments, judge their claims and write the report."""
     from slownet.commands.running import run_and_show
     from slownet.lab.place import choose
-    from slownet.sweep.run import where_it_ran
+    from slownet.sweep.planning import where_it_ran
     from slownet.sweep.sampling import BUDGET, read_rule
+    from slownet.sweep.sharing import read_labs
 
     if resume:
         if clock or tdf:
@@ -83,10 +90,10 @@ def run(
         if repeat or budget:
             raise ExperimentError("a run is continued as it was planned", "--resume", "leave out --repeat and --budget")
         place, clock, tdf = where_it_ran(resume)
-    rule = read_rule(repeat or "auto", budget or BUDGET)
+    rule, sides = read_rule(repeat or "auto", budget or BUDGET), read_labs(labs)
     chosen = choose(place, clock, tdf, memory)
     captured = capture.split(",") if capture else []
-    raise typer.Exit(run_and_show(experiments or [], chosen, runs, vary or [], resume, as_json, rule, captured))
+    raise typer.Exit(run_and_show(experiments or [], chosen, runs, vary or [], resume, as_json, rule, captured, sides))
 
 
 @app.command()
@@ -179,7 +186,7 @@ def check(
     """Run hypothesis files and mark each of their predictions."""
     from slownet.commands import checking
     from slownet.lab.place import choose
-    from slownet.sweep.run import ONCE_DECIDED
+    from slownet.sweep.planning import ONCE_DECIDED
 
     if key and (blind or as_json):
         raise ExperimentError("a key is made without predictions", "--key", "leave out --blind and --json")

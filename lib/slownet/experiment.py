@@ -7,7 +7,6 @@ the network, the service and one condition each. It is imported on the host to l
 from __future__ import annotations
 
 import importlib
-import importlib.util
 import inspect
 import itertools
 import pkgutil
@@ -17,7 +16,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
-from slownet.errors import ExperimentError, SlownetError, nearest
+from slownet import importing
+from slownet.errors import ExperimentError, nearest
 from slownet.lab.clock import check_tdf
 from slownet.records.recorded import condition
 from slownet.topologies import find as find_topology
@@ -159,18 +159,7 @@ def find(name: str) -> Experiment:
 
 
 def _from_file(path: Path) -> Experiment:
-    if not path.is_file():
-        raise ExperimentError(f"no file {path}", fix="name an experiment (slownet list) or a Python file with one")
-    spec = importlib.util.spec_from_file_location(path.stem, path)
-    assert spec
-    assert spec.loader
-    module = importlib.util.module_from_spec(spec)
-    try:
-        spec.loader.exec_module(module)
-    except SlownetError:
-        raise
-    except Exception as error:
-        raise ExperimentError(f"{path} cannot be imported: {type(error).__name__}: {error}") from error
+    module = importing.file(path, "name an experiment (slownet list) or a Python file with one")
     found = [each for each in vars(module).values() if isinstance(each, Experiment)]
     if len(found) != 1:
         raise ExperimentError(f"{path} holds {len(found)} experiments", fix="an experiment file holds one")

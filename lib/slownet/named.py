@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib.util
 import shlex
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -11,7 +10,7 @@ from typing import Any
 from mininet.topo import Topo
 from mininet.util import splitArgs
 
-from slownet import topologies
+from slownet import importing, topologies
 from slownet.conditions import named as conditions
 from slownet.conditions.link import Condition
 from slownet.errors import ConditionError, ExperimentError, SlownetError, nearest
@@ -34,16 +33,7 @@ def topology(text: str) -> Topo:
 
 
 def _of_file(path: Path, which: str) -> Any:
-    if not path.is_file():
-        raise ExperimentError(f"no file {path}", fix=f"name a topology ({', '.join(topologies.known())}) or a Python file")
-    spec = importlib.util.spec_from_file_location(path.stem, path)
-    assert spec
-    assert spec.loader
-    module = importlib.util.module_from_spec(spec)
-    try:
-        spec.loader.exec_module(module)
-    except Exception as error:
-        raise ExperimentError(f"{path} cannot be imported: {type(error).__name__}: {error}") from error
+    module = importing.file(path, f"name a topology ({', '.join(topologies.known())}) or a Python file")
     own = {
         name: each
         for name, each in vars(module).items()

@@ -1,7 +1,8 @@
 """Whose something is on this machine: a mark that names a process, on everything that it makes there.
 
-The mark is an Open vSwitch bridge's external id, an interface's alias, an environment variable and a directory's name.
-So what a process that was killed has left behind can be told from what others made, see `slownet.net.leftovers`.
+The mark is an Open vSwitch bridge's external id, an interface's alias, an environment variable, and in a directory's and a
+cgroup's name. So what a process that was killed has left behind can be told from what others made, see
+`slownet.net.leftovers`.
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ import atexit
 import os
 import re
 import shutil
+import tempfile
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -84,6 +86,15 @@ def directory() -> Path:
         found.mkdir(mode=0o755, parents=True)
         atexit.register(_remove, os.getpid(), found)
     return found
+
+
+def temporary(purpose: str) -> tempfile.TemporaryDirectory[str]:
+    """A directory for a while, in this process's own; in the system's for temporary files where only root has one."""
+    try:
+        where = directory()
+    except OSError:
+        return tempfile.TemporaryDirectory(prefix=f"slownet-{purpose}-")
+    return tempfile.TemporaryDirectory(prefix=f"{purpose}-", dir=where)
 
 
 def note(run: str) -> None:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import tomllib
 from collections.abc import Mapping
+from dataclasses import dataclass
 from functools import lru_cache
 from importlib import resources
 from typing import Any
@@ -29,6 +30,23 @@ def article(name: str) -> Mapping[str, Any]:
     if name not in known:
         raise ExperimentError(f"no article '{name}'", "in published.toml", nearest(name, known))
     return known[name]
+
+
+@dataclass(frozen=True)
+class Title:
+    """An article's title in English; and as it was written, where that was in another ``language`` (of BCP 47)."""
+
+    english: str
+    original: str = ""
+    language: str = ""
+
+
+def title(name: str) -> Title:
+    """The title of an article by its id. Raises ExperimentError."""
+    source = article(name)
+    if "english" not in source:
+        return Title(source["title"])
+    return Title(source["english"], source["title"], source["language"])
 
 
 def client_delay() -> dict[str, Any]:

@@ -3,6 +3,7 @@
 import os
 import subprocess
 import sys
+import time
 
 import pytest
 
@@ -92,3 +93,14 @@ def session_of(pid):
 def children_of(pid):
     with open(f"/proc/{pid}/task/{pid}/children") as children:
         return [int(each) for each in children.read().split()]
+
+
+def wait_for_a_sample(folder, process):
+    """The file of a run's samples below the folder, when one of its labs has measured one."""
+    for _ in range(3000):
+        found = [path for path in folder.glob("runs/*/samples*.jsonl") if path.read_text().endswith("\n")]
+        if found:
+            return found[0].with_name("samples.jsonl")
+        assert process.poll() is None
+        time.sleep(0.1)
+    pytest.fail("no sample came")

@@ -6,11 +6,11 @@ import re
 import signal
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import pyarrow.parquet as pq
 import pytest
+from conftest import wait_for_a_sample
 
 SLOWNET = Path(sys.executable).with_name("slownet")
 
@@ -31,6 +31,9 @@ MISTAKES = [
     (["run", "client_delay", "--place", "here"], "--place"),
     (["run", "client_delay", "--repeat", "often"], "--repeat"),
     (["run", "client_delay", "--repeat", "0"], "--repeat"),
+    (["run", "client_delay", "--labs", "two"], "--labs"),
+    (["run", "client_delay", "--labs", "0"], "--labs"),
+    (["run", "client_delay", "--labs", "2", "--clock", "real", "--place", "lab"], "--labs"),
     (["run", "client_delay", "--budget", "5"], "no unit"),
     (["predict", "/nowhere", "--t0", "12ms", "--rtt", "85ms"], "/nowhere"),
     (["run", "--resume", "/nowhere"], "/nowhere"),
@@ -188,16 +191,6 @@ def test_interrupt_says_where_the_samples_are(tmp_path):
     assert "Traceback" not in errors
     assert f"--resume {samples.parent}" in errors
     assert len(samples.read_text().splitlines()) >= 1
-
-
-def wait_for_a_sample(folder, process):
-    for _ in range(3000):
-        found = list(folder.glob("runs/*/samples.jsonl"))
-        if found and found[0].read_text().endswith("\n"):
-            return found[0]
-        assert process.poll() is None
-        time.sleep(0.1)
-    pytest.fail("no sample came")
 
 
 OWN = '''

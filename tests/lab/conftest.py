@@ -19,6 +19,7 @@ def able() -> None:
 
 
 @pytest.fixture(scope="module")
-def net() -> Iterator[Network]:
-    with Network(ClientWebDb) as network:
+def net(request: pytest.FixtureRequest) -> Iterator[Network]:
+    """A network of the module's `TOPOLOGY`, of ClientWebDb unless it has one."""
+    with Network(getattr(request.module, "TOPOLOGY", ClientWebDb)) as network:
         yield network

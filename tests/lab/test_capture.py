@@ -8,7 +8,7 @@ from scapy.layers.inet import IP, UDP
 from scapy.utils import PcapReader
 from traffic import Datagrams, start
 
-from slownet.errors import ExperimentError, NetworkError
+from slownet.errors import ExperimentError, ToolError
 
 OURS = "udp and dst port 5002"
 SHOTS = """
@@ -83,9 +83,9 @@ def test_nothing_is_left_running(net, tmp_path):
         (("client", "client-eth1"), {}, ExperimentError, "client has no interface 'client-eth1': did you mean 'client-eth0'?"),
         (("switch", "any"), {}, ExperimentError, "switch has no interface 'any': choose from switch-eth1, "),
         (("cleint",), {}, ExperimentError, "no host 'cleint' in ClientWebDb: did you mean 'client'?"),
-        (("client",), {"filter": "tpc port 80"}, NetworkError, "tcpdump: can't parse filter expression: syntax error"),
+        (("client",), {"filter": "tpc port 80"}, ToolError, "tcpdump: can't parse filter expression: syntax error"),
         (("client",), {"snaplen": 0}, ExperimentError, "a snaplen of 0 keeps nothing"),
-        (("client", None, "/proc/nothing/x.pcap"), {}, NetworkError, "cannot capture to /proc/nothing/x.pcap: No such file"),
+        (("client", None, "/proc/nothing/x.pcap"), {}, ToolError, "cannot capture to /proc/nothing/x.pcap: No such file"),
     ],
 )
 def test_a_mistake_is_one_line(net, tmp_path, monkeypatch, arguments, options, error, line):

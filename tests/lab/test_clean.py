@@ -12,11 +12,13 @@ from pathlib import Path
 
 import pytest
 
+CGROUPS = Path("/sys/fs/cgroup")
 CLEAN = [sys.executable, "-m", "slownet.cli", "clean"]
 RUN = '''
 import time
 from contextlib import ExitStack, contextmanager
 from subprocess import DEVNULL
+from mininet.node import CPULimitedHost
 from slownet.experiment import experiment
 from slownet.services.mariadb import MariaDB
 from slownet.services.nginx import Nginx
@@ -31,7 +33,15 @@ def servers(net, folder):
         yield net
 
 
-@experiment(topology=ClientWebDb, service=servers, vary={"rtt": ["0ms"]})
+class Limited(ClientWebDb):
+    """Its client has a part of the processor, by a cgroup."""
+
+    def addHost(self, name, **params):
+        limit = {"cls": CPULimitedHost, "cpu": 0.5} if name == "client" else {}
+        return super().addHost(name, **limit, **params)
+
+
+@experiment(topology=Limited, service=servers, vary={"rtt": ["0ms"]})
 def mine(net, site, rtt):
     """Is anything left?"""
     net.link("client", "switch").set(rtt="3ms")
@@ -85,6 +95,7 @@ def state():
         "bridges": bridges(),
         "processes": processes(),
         "files": sorted(str(path) for folder in ("/tmp", "/run") for path in Path(folder).glob("*")),
+        "cgroups": sorted(map(str, CGROUPS.rglob("*/"))),
         "ours": sorted(map(str, Path("/run/slownet").glob("*"))),
     }
 
@@ -122,6 +133,10 @@ def foreign(net, tmp_path):  # net: Open vSwitch and our own directory are there
         for name in ("slownet-tc-abc", "mininet", "vconn-mn-1", "s1-ofd.log"):
             (Path("/tmp") / name).touch()
             stack.callback((Path("/tmp") / name).unlink)
+        for name in ("slownet", "slownet.west.client", "slownet.1-2-3-4"):
+            (CGROUPS / name).mkdir()
+            stack.callback((CGROUPS / name).rmdir)
+        (CGROUPS / "slownet.west.client" / "cgroup.procs").write_text(str(start("sleep", "3002").pid))
         running = subprocess.Popen([sys.executable, "-c", NETWORK], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
         stack.enter_context(running)
         stack.callback(running.stdin.close)
@@ -157,6 +172,7 @@ def test_a_killed_run_goes_and_all_else_stays(foreign, tmp_path):
         time.sleep(0.05)
     assert [each for each in wanted if each not in names] == [], names
     assert {"switch~3", "switch~3-eth1"} <= set(left["links"]) - set(before["links"])
+    assert [each.endswith(".client") for each in set(left["cgroups"]) - set(before["cgroups"])] == [True]
     nginx = next(pid for pid, args in left["processes"] if "nginx: master" in args)
     intruder = subprocess.Popen(["mnexec", "-a", nginx, "sleep", "77"])
     try:
@@ -164,7 +180,7 @@ def test_a_killed_run_goes_and_all_else_stays(foreign, tmp_path):
         assert state() | {"processes": 0} == left | {"processes": 0}
         done = subprocess.run(CLEAN, capture_output=True, text=True, check=True)
         assert done.stdout == listed.replace("would remove", "removing")
-        assert len(done.stdout.splitlines()) == 12
+        assert len(done.stdout.splitlines()) == 13
         assert all(re.search(r", of process \d+ and run .*-mine$", line) for line in done.stdout.splitlines())
         assert intruder.poll() is None  # who came in by himself stays
     finally:
@@ -190,3 +206,21 @@ def test_a_run_whose_command_is_killed_cleans_up_itself(foreign, tmp_path):
     assert not [args for args in left if "nginx" in args or "mariadbd" in args]
     subprocess.run(CLEAN, capture_output=True, check=True)  # what the experiment itself started and did not end
     assert settled(before) == before
+
+
+def test_a_cgroup_that_somebody_else_uses_stays(net):
+    dead = subprocess.run([sys.executable, "-c", "from slownet import owner; print(owner.this().mark)"], stdout=subprocess.PIPE)
+    group = CGROUPS / f"slownet.{dead.stdout.decode().strip()}.client"
+    group.mkdir()
+    with subprocess.Popen(["sleep", "3003"]) as guest:
+        try:
+            (group / "cgroup.procs").write_text(str(guest.pid))
+            done = subprocess.run(CLEAN, capture_output=True, text=True, check=False)
+            assert done.returncode == 2
+            assert f"cannot delete the cgroup {group}: Device or resource busy" in done.stderr
+            assert f"see process {guest.pid}, which is in it" in done.stderr
+            assert guest.poll() is None
+        finally:
+            guest.kill()
+    assert subprocess.run(CLEAN, capture_output=True, text=True, check=True).stdout.startswith(f"removing cgroup {group}, of")
+    assert not group.exists()

@@ -5,7 +5,6 @@ import json
 import pytest
 
 from slownet.errors import ToolError
-from slownet.net import Network
 from slownet.services.cured import OBJECT_CACHE, CuredSite
 from slownet.services.memcached import Memcached
 from slownet.services.varnish import Varnish
@@ -14,11 +13,7 @@ from slownet.tools.ab import ab
 from slownet.tools.tool import run
 from slownet.topologies import ClientEdgeWebDb
 
-
-@pytest.fixture(scope="module")
-def net():
-    with Network(ClientEdgeWebDb) as network:
-        yield network
+TOPOLOGY = ClientEdgeWebDb
 
 
 @pytest.fixture(scope="module")

@@ -9,23 +9,20 @@ from slownet.net import Network
 from slownet.packets.capture import departures, read
 from slownet.services.peer import Peer, quick_route
 from slownet.services.proxied import ProxiedDatabase
-from slownet.tools import strace, tcpdump
+from slownet.tools import strace
 from slownet.tools.delayed_ack import delayed_ack
 from slownet.tools.exchange import exchange, witnessed
 from slownet.tools.php_page import php_page
+from slownet.tools.tcpdump import Capture
 from slownet.tools.tool import run
 from slownet.topologies import ClientProxyServer, TwoHosts
 
-
-@pytest.fixture(scope="module")
-def pair():
-    with Network(TwoHosts) as network:
-        yield network
+TOPOLOGY = TwoHosts
 
 
 @pytest.fixture
-def peer(pair, tmp_path):
-    with Peer(pair, tmp_path) as running:
+def peer(net, tmp_path):
+    with Peer(net, tmp_path) as running:
         yield running
 
 
@@ -33,16 +30,16 @@ def peer(pair, tmp_path):
     ("pattern", "stalls"),
     [("write-write-read", True), ("write-read-write-read", False), ("nodelay", False), ("cork", False), ("one-write", False)],
 )
-def test_which_patterns_stall(pair, peer, pattern, stalls):
+def test_which_patterns_stall(net, peer, pattern, stalls):
     with peer.listening():
-        record = exchange(pair["client"], peer.address, pattern, count=10)
+        record = exchange(net["client"], peer.address, pattern, count=10)
     assert len(record.stalls_ms) == (9 if stalls else 0)
     assert all(40 <= time <= 60 for time in record.stalls_ms)
 
 
-def test_evidence_shows_writes_at_once_and_a_segment_after_the_ack(pair, peer):
+def test_evidence_shows_writes_at_once_and_a_segment_after_the_ack(net, peer):
     with peer.listening():
-        record = witnessed(exchange(pair["client"], peer.address, "write-write-read", count=2), pair["client"], peer.address)
+        record = witnessed(exchange(net["client"], peer.address, "write-write-read", count=2), net["client"], peer.address)
     calls = [call for call in strace.parse(record.files["strace.txt"]) if call.name == "sendto"]
     found = departures([(call.ns, call.result) for call in calls], read(record.files["pcap"]))
     second = found[3]
@@ -51,36 +48,36 @@ def test_evidence_shows_writes_at_once_and_a_segment_after_the_ack(pair, peer):
     assert second.acked > second.written
 
 
-def test_crafted_segments_measure_the_delay_and_leave_no_rule(pair, peer):
+def test_crafted_segments_measure_the_delay_and_leave_no_rule(net, peer):
     with peer.listening():
-        record = delayed_ack(pair["client"], peer.address, count=5)
+        record = delayed_ack(net["client"], peer.address, count=5)
     assert len(record.delayed_ms) == 4
     assert record.resets > 0
-    assert run(pair["client"], ["nft", "list", "ruleset"]).stdout == ""
+    assert run(net["client"], ["nft", "list", "ruleset"]).stdout == ""
 
 
-def test_crafted_segments_to_nobody_are_one_line_and_leave_no_rule(pair):
+def test_crafted_segments_to_nobody_are_one_line_and_leave_no_rule(net):
     with pytest.raises(ToolError, match="does anything listen on port 5000"):
-        delayed_ack(pair["client"], pair["server"].IP())
-    assert run(pair["client"], ["nft", "list", "ruleset"]).stdout == ""
+        delayed_ack(net["client"], net["server"].IP())
+    assert run(net["client"], ["nft", "list", "ruleset"]).stdout == ""
 
 
-def test_quickack_on_the_route_is_taken_back(pair, peer):
-    before = json.loads(run(pair["server"], ["ip", "-json", "route"]).stdout)
-    with quick_route(pair["server"]):
-        assert "quickack 1" in run(pair["server"], ["ip", "route"]).stdout
-    assert json.loads(run(pair["server"], ["ip", "-json", "route"]).stdout) == before
+def test_quickack_on_the_route_is_taken_back(net, peer):
+    before = json.loads(run(net["server"], ["ip", "-json", "route"]).stdout)
+    with quick_route(net["server"]):
+        assert "quickack 1" in run(net["server"], ["ip", "route"]).stdout
+    assert json.loads(run(net["server"], ["ip", "-json", "route"]).stdout) == before
 
 
-def test_nobody_to_talk_to_is_one_line(pair):
+def test_nobody_to_talk_to_is_one_line(net):
     with pytest.raises(ToolError, match="Connection refused"):
-        exchange(pair["client"], pair["server"].IP(), "one-write")
+        exchange(net["client"], net["server"].IP(), "one-write")
 
 
-def test_a_capture_of_no_interface_says_so(pair, tmp_path):
+def test_a_capture_of_no_interface_says_so(net, tmp_path):
     with (
-        pytest.raises(ToolError, match=r"tcpdump does not listen: .*No such device"),
-        tcpdump.capture(pair["client"], "nothing0", "tcp", tmp_path / "x"),
+        pytest.raises(ToolError, match=r"tcpdump: .*No such device"),
+        Capture(net["client"], "nothing0", tmp_path / "x"),
     ):
         pass
 

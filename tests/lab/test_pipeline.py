@@ -5,17 +5,12 @@ import threading
 import pytest
 
 from slownet.errors import ToolError
-from slownet.net import Network
 from slownet.services.pipeline import BrokerAndDatabase
 from slownet.tools.pipeline import WAYS, consume, produce
 from slownet.tools.process import wait_until
 from slownet.topologies import BrokerWorkerDatabase
 
-
-@pytest.fixture(scope="module")
-def net():
-    with Network(BrokerWorkerDatabase) as network:
-        yield network
+TOPOLOGY = BrokerWorkerDatabase
 
 
 @pytest.fixture

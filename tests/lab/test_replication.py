@@ -3,16 +3,11 @@
 import pytest
 
 from slownet.errors import ServiceError, ToolError
-from slownet.net import Network
 from slownet.programs.replication import TABLE
 from slownet.services.replication import Replicated
 from slownet.topologies import PrimaryReplicas
 
-
-@pytest.fixture(scope="module")
-def net():
-    with Network(PrimaryReplicas) as network:
-        yield network
+TOPOLOGY = PrimaryReplicas
 
 
 @pytest.fixture(scope="module")

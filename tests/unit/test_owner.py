@@ -2,7 +2,9 @@
 
 import os
 import subprocess
+import tempfile
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
@@ -50,3 +52,17 @@ def test_the_directory_is_made_once_and_goes_with_its_process_alone(tmp_path, mo
     assert made.is_dir()
     owner._remove(os.getpid(), made)
     assert not made.exists()
+
+
+def test_a_temporary_directory_is_the_owners_or_the_systems(tmp_path, monkeypatch):
+    monkeypatch.setattr(owner, "RUN", tmp_path / "run")
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "tmp"))
+    (tmp_path / "tmp").mkdir()
+    with owner.temporary("ab") as made:
+        assert Path(made).parent == owner.directory()
+    assert not Path(made).exists()
+    (tmp_path / "file").touch()
+    monkeypatch.setattr(owner, "RUN", tmp_path / "file" / "run")  # as where only root may make it
+    with owner.temporary("ab") as made:
+        assert Path(made).parent == tmp_path / "tmp"
+        assert Path(made).name.startswith("slownet-ab-")

@@ -2,6 +2,7 @@ import pytest
 
 from slownet import published
 from slownet.errors import ExperimentError
+from slownet.published import Title
 
 
 def test_client_delay_holds_the_articles_numbers():
@@ -70,3 +71,11 @@ def test_the_articles_transactions():
     assert [row["transactions_per_s"] * row["latency_avg_ms"] / 1000 for row in series["rows"]] == pytest.approx(
         [50, 50], abs=0.03
     )
+
+
+def test_a_title_in_another_language_stands_beside_an_english_one():
+    assert published.title("oltp-latency") == Title("Explore the impact of network latency on transactions")
+    assert published.title("nagle-delayed-ack") == Title("The 40 ms network delay problem", "ネットワーク40 ms遅延問題", "ja")
+    told = [published.title(name) for name in published.articles()]
+    assert all(each.english.isascii() for each in told)
+    assert all(bool(each.language) == bool(each.original) for each in told)

@@ -24,6 +24,7 @@ from slownet.units import spoken
 TIME, RATE = "time_per_request_ms", "requests_per_second"
 FACTS = {"question": "Is 10 ms <a lot>?", "clock": "virtual", "tdf": 4, "kernel": "6.12.48", "place": "lab"}
 FACTS |= {"versions": {"nginx": "1.26.3"}, "image": "sha256:3f2c", "wall_s": 14.2314}
+COMPARED = FACTS | {"published": published.client_delay()}
 CLAIM = Judgement("4 round trips", "supported", 4.0, 4.0, 3.9, 4.1, (3.8, 4.2), "4.00 & some measured")
 
 
@@ -65,7 +66,7 @@ def test_other_texts():
 
 
 def test_a_view_works_out_each_row():
-    seen = view(run_of(LINE), published.client_delay())
+    seen = view(run_of(LINE, facts=COMPARED))
     base, ten = seen.rows[0], seen.rows[1]
     assert (base.verdict, base.ratio, base.published_ratio) == ("baseline", Summary(1, 1, 1, 100), 1.0)
     assert ten.ratio.mean == pytest.approx(49 / 9)
@@ -95,7 +96,7 @@ def test_only_the_virtual_clock_has_cells_for_the_real_one():
 
 
 def test_a_failed_cell_leaves_the_rest_readable():
-    seen = view(run_of(LINE, failed=(40,)), published.client_delay())
+    seen = view(run_of(LINE, failed=(40,), facts=COMPARED))
     assert [row.verdict for row in seen.rows] == ["baseline", "supported", "failed", "supported"]
     assert (seen.rows[2].time, seen.rows[2].error) == (None, "ab timed out")
     assert seen.rows[2].predicted.mean == pytest.approx(169.0)
@@ -116,7 +117,7 @@ def test_free_cpu_has_no_ratio():
 
 
 def test_published_numbers_may_come_with_the_run():
-    seen = view(run_of(LINE, facts=FACTS | {"published": published.client_delay()}))
+    seen = view(run_of(LINE, facts=COMPARED))
     assert seen.rows[1].published_time == 51.825
 
 
@@ -128,7 +129,7 @@ def printed(renderable, width=132):
 
 
 def test_the_table_has_the_columns_and_one_row_a_cell():
-    lines = printed(table(run_of(LINE), published.client_delay())).splitlines()
+    lines = printed(table(run_of(LINE, facts=COMPARED))).splitlines()
     heads = "condition|requests/s|ms per page|published|ratio|published ratio|law, ms|verified RTT, ms|verdict"
     assert re.split(r" {2,}", lines[0].strip()) == heads.split("|")
     wanted = ["rtt 10ms", "20.41", "49.00 ± 0.50", "51.83", "5.44", "4.21", "49.00", "10.06", "supported"]
@@ -137,7 +138,7 @@ def test_the_table_has_the_columns_and_one_row_a_cell():
 
 
 def test_show_adds_question_law_notes_and_claims():
-    text = printed(show(run_of(LINE, failed=(40,)), published.client_delay()))
+    text = printed(show(run_of(LINE, failed=(40,), facts=COMPARED)))
     assert "Is 10 ms <a lot>?" in text
     assert "virtual clock, TDF 4, Linux 6.12.48, in the lab" in text
     assert "law: T(d) = 9.000 ms + 4.000 d" in text
@@ -168,7 +169,7 @@ def test_the_table_needs_no_matplotlib():
 
 @pytest.mark.parametrize("draw", [time_plot, rate_plot])
 def test_a_plot_takes_its_colours_from_the_page(draw):
-    svg = draw(view(run_of(LINE), published.client_delay()))
+    svg = draw(view(run_of(LINE, facts=COMPARED)))
     root = ElementTree.fromstring(svg.replace("xlink:href", "href"))
     assert root.tag.endswith("svg")
     assert "width" not in root.attrib
@@ -177,11 +178,11 @@ def test_a_plot_takes_its_colours_from_the_page(draw):
     assert {"0", "10", "40", "120"} <= set(texts)
     assert "var(--measured)" in svg
     assert "#010203" not in svg
-    assert svg == draw(view(run_of(LINE), published.client_delay()))
+    assert svg == draw(view(run_of(LINE, facts=COMPARED)))
 
 
 def test_a_plot_shows_published_points_that_were_not_measured():
-    texts = time_plot(view(run_of({0: 9.0, 10: 49.0}), published.client_delay()))
+    texts = time_plot(view(run_of({0: 9.0, 10: 49.0}, facts=COMPARED)))
     assert ">120</text>" in texts
 
 
@@ -213,7 +214,7 @@ class Page(HTMLParser):
 
 
 def test_a_page_holds_everything_and_needs_nothing(tmp_path):
-    path = write_report(run_of(LINE, failed=(40,), directory=tmp_path), published.client_delay())
+    path = write_report(run_of(LINE, failed=(40,), directory=tmp_path, facts=COMPARED))
     assert path == tmp_path / "report.html"
     page = Page(path.read_text())
     assert all(each.startswith("#") for each in page.references)
@@ -234,7 +235,7 @@ def test_a_page_of_several_runs_has_every_one_and_no_id_twice():
 
 
 def test_a_run_in_which_everything_failed_still_has_a_page():
-    html = render_page([view(run_of(LINE, failed=tuple(LINE)), published.client_delay())])
+    html = render_page([view(run_of(LINE, failed=tuple(LINE), facts=COMPARED))])
     assert html.count("ab timed out") == 4
     assert "no law" in html
 

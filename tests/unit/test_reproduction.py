@@ -111,6 +111,8 @@ def test_the_page_links_to_every_run_and_shows_what_broke_off(done):
     text = done.save().read_text()
     assert re.findall(r'href="([^"]*)"', text) == ["x-client_delay/report.html", "x-download/report.html"]
     assert text.index("x-client_delay/report.html") < text.index("x-download/report.html")
+    assert text.count("<cite") == 1  # the other title is in English
+    assert 'Is 10 ms a lot?\n<cite class="soft" lang="pl">[PL] czy 10 ms to duzo?</cite></th>' in text
     assert all(f"<td>{number}</td>" in text for number in ("51.83", "13.50", "13.80"))
     assert "broke off: MariaDB does &lt;not&gt; answer" in text
     assert "Is 10 ms &lt;a lot&gt;?" in text

@@ -65,6 +65,7 @@ def test_json_for_the_command_line(directory):
         "rate_bit_s": None,
         "status": "ok",
         "repetitions": 1,
+        "labs": [],
         "warm_up": {},
         "outliers": {},
         "beyond_cpu": False,

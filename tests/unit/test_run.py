@@ -1,16 +1,20 @@
 """The parts of a run that need no lab."""
 
 import json
+import threading
 from types import SimpleNamespace
 
 import pytest
 
 from slownet.claim import SUPPORTED, law
-from slownet.errors import ExperimentError, ServiceError
+from slownet.errors import ExperimentError, LabError, ServiceError
 from slownet.experiment import experiment
 from slownet.lab.clock import INF, Clock
 from slownet.lab.place import Place
-from slownet.sweep import run
+from slownet.records.samples import SampleLog, read_samples
+from slownet.report.view import sampling_notes
+from slownet.sweep import planning, repetition, run
+from slownet.sweep.sampling import Rule
 from slownet.topologies import ClientWebDb
 
 
@@ -55,8 +59,8 @@ def sample(rtt_ms, mean, index):
 
 @pytest.fixture
 def plan(tmp_path, monkeypatch):
-    monkeypatch.setattr(run, "find", lambda name: example)
-    return run.plan("example", FakePlace(), tmp_path, {})
+    monkeypatch.setattr(planning, "find", lambda name: example)
+    return planning.plan("example", FakePlace(), tmp_path, {})
 
 
 def test_a_plan_is_on_disk_before_anything_runs(plan):
@@ -85,8 +89,9 @@ def test_what_the_cpu_carries_is_measured_only_where_a_link_stated_a_rate(plan, 
     slow = [sample(0, 5.0, 0), sample(10, 45.0, 1)]
     (done,) = run.execute([plan], FakePlace(samples=slow), lambda name, event: None)
     assert "ceiling_bit_s" not in done.facts
+    (plan.directory / "samples.jsonl").unlink()
     fast = [sample(0, 5.0, 0) | {"rate_bit_s": 10e6}, sample(10, 45.0, 1) | {"rate_bit_s": 100e6}]
-    (done,) = run.execute([plan], FakePlace(samples=fast), lambda name, event: None)
+    (done,) = run.execute([planning.resume(plan.directory)], FakePlace(samples=fast), lambda name, event: None)
     assert [cell["beyond_cpu"] for cell in done.to_json()["cells"]] == [False, True]
     facts = json.loads((plan.directory / "run.json").read_text())
     assert facts["ceiling_bit_s"] == 50e6
@@ -104,6 +109,110 @@ def test_a_failed_cell_is_status_1(plan):
     assert run.status([done]) == 1
 
 
+class SideBySide(FakePlace):
+    """A place of which each lab measures its own share; `dies` are those that break off after their first cell."""
+
+    clock = Clock("virtual", 1)
+
+    def __init__(self, dies=(), pages=None):
+        super().__init__()
+        self.dies, self.pages, self.jobs, self.lock = dies, pages or {}, [], threading.Lock()
+        self.all_there = threading.Barrier(2)
+
+    def run(self, argv, *, shares, env, stdout, stderr):
+        job = json.loads(argv[-1])
+        lab, cells = job["lab"], {int(index): cell for index, cell in job["cells"].items()}
+        with self.lock:
+            self.jobs.append(job)
+        self.all_there.wait(10)  # both run at once, or this is an error
+        with SampleLog(job["directory"], lab) as log:
+            self.tell(stdout, "facts", service={"page_length": self.pages.get(lab, 51686)}, openvswitch="3.5")
+            for index, cell in cells.items():
+                self.tell(stdout, "cell", index=index, cell=cell)
+                rtt_ms = int(cell["rtt"][:-2])
+                log.append(sample(rtt_ms, 5.0 + 4 * rtt_ms, index) | {"lab": lab})
+                self.tell(stdout, "sample", index=index, status="ok", error=None)
+                if lab in self.dies:
+                    raise LabError(f"lab {lab} is gone")
+        stderr(f"lab {lab} says".encode())
+        self.tell(stdout, "end", virtual_s=2.5)
+        return 0
+
+    @staticmethod
+    def tell(stdout, event, **values):
+        stdout(json.dumps({"event": event, **values}).encode() + b"\n")
+
+
+FOUR = {"rtt": ["0ms", "10ms", "40ms", "120ms"]}
+
+
+@pytest.fixture
+def two_processors(monkeypatch):
+    monkeypatch.setattr(planning, "find", lambda name: example)
+    monkeypatch.setattr(repetition.cpu, "count", lambda: 2)
+
+
+def test_labs_side_by_side_share_the_cells(two_processors, tmp_path):
+    place, seen = SideBySide(), []
+    each = planning.plan("example", place, tmp_path, FOUR)
+    (done,) = run.execute([each], place, lambda name, event: seen.append((event["event"], event.get("lab"))))
+    assert sorted(list(job["cells"]) for job in place.jobs) == [["0", "2"], ["1", "3"]]
+    assert [(cell.label["rtt"], cell.labs) for cell in done.cells] == [
+        ("0ms", (1,)), ("10ms", (2,)), ("40ms", (1,)), ("120ms", (2,)),
+    ]  # fmt: skip
+    assert sorted(set(seen)) == sorted((event, lab) for event in ("facts", "cell", "sample", "end") for lab in (1, 2))
+    facts = json.loads((each.directory / "run.json").read_text())
+    assert (facts["labs"], facts["virtual_s"], facts["service"]) == (2, 5.0, {"page_length": 51686})
+    assert [cell["labs"] for cell in facts["cells"]] == [[1], [2], [1], [2]]
+    assert "contradicted" not in facts
+    assert [claim.verdict for claim in done.claims] == [SUPPORTED]
+    assert (each.directory / "stderr.txt").read_text() == "lab 1 says"
+    assert (each.directory / "stderr-2.txt").read_text() == "lab 2 says"
+    assert len((each.directory / "samples.jsonl").read_text().splitlines()) == 4
+    assert not (each.directory / "samples-2.jsonl").exists()
+
+
+def test_a_lab_that_dies_leaves_the_cells_of_the_other(two_processors, tmp_path):
+    place = SideBySide(dies=[2])
+    each = planning.plan("example", place, tmp_path, FOUR)
+    with pytest.raises(LabError, match="lab 2 is gone"):
+        run.execute([each], place, lambda name, event: None)
+    assert [taken["index"] for taken in read_samples(each.directory)] == [0, 1, 2]
+    again = planning.resume(each.directory, labs=1)
+    place = Repeating({"120ms": 485.0})
+    (done,) = run.execute([again], place, lambda name, event: None)
+    assert [list(job["cells"]) for job in place.jobs] == [["3"]]
+    assert [cell.label["rtt"] for cell in done.cells] == FOUR["rtt"]
+    assert done.facts["labs"] == 2
+
+
+def test_both_labs_that_die_are_one_error_that_the_others_survive(two_processors, tmp_path):
+    place = SideBySide(dies=[1, 2])
+    each = planning.plan("example", place, tmp_path, FOUR)
+    (done,) = run.execute([each], place, lambda name, event: None, go_on=True)
+    assert done.facts["error"] == "lab 1 is gone"
+    assert [cell.label["rtt"] for cell in done.cells] == ["0ms", "10ms"]
+
+
+def test_labs_that_contradict_each_other_are_told(two_processors, tmp_path):
+    place = SideBySide(pages={1: 51686, 2: 51690})
+    each = planning.plan("example", place, tmp_path, FOUR)
+    (done,) = run.execute([each], place, lambda name, event: None)
+    (values,) = done.facts["contradicted"].values()
+    assert sorted(values) == [51686, 51690]
+    assert done.facts["service"]["page_length"] == values[0]
+    (note,) = [note for note in sampling_notes(done) if "page_length" in note]
+    assert note == f"not all were measured alike: service.page_length was {values[0]}, then {values[1]}"
+
+
+def test_a_run_of_which_nothing_is_left_boots_nothing(two_processors, tmp_path):
+    place = SideBySide()
+    each = planning.plan("example", place, tmp_path, FOUR)
+    run.execute([each], place, lambda name, event: None)
+    run.execute([planning.resume(each.directory)], place, lambda name, event: None)
+    assert len(place.jobs) == 2
+
+
 class Repeating(FakePlace):
     """A place that gives the times of one repetition after the other to the cells that it is asked for."""
 
@@ -115,8 +224,7 @@ class Repeating(FakePlace):
         job = json.loads(argv[-1])
         self.jobs.append(job)
         times = self.rounds.pop(0)
-        asked = list(enumerate(job["cells"]))[job["first"] :]
-        self.samples = [sample(int(cell["rtt"][:-2]), times[cell["rtt"]], index) for index, cell in asked]
+        self.samples = [sample(int(cell["rtt"][:-2]), times[cell["rtt"]], int(index)) for index, cell in job["cells"].items()]
         for each in self.samples:
             each["metrics"]["time_per_request_ms"]["sd"] = self.sd
         self.output = b'{"event": "end", "virtual_s": 7.5}\n'
@@ -127,8 +235,8 @@ def test_a_run_is_repeated_while_a_claim_is_open(plan):
     seen = []
     place = Repeating({"0ms": 5.0, "10ms": 46.0}, {"0ms": 5.01, "10ms": 45.99}, {"0ms": 5.0, "10ms": 46.0}, sd=30.0)
     (done,) = run.execute([plan], place, lambda name, event: seen.append(event))
-    assert [job["first"] for job in place.jobs] == [0, 2, 4][: len(place.jobs)]
-    assert [cell["rtt"] for cell in place.jobs[1]["cells"]] == ["0ms", "10ms", "10ms", "0ms"]
+    assert [list(job["cells"]) for job in place.jobs] == [["0", "1"], ["2", "3"], ["4", "5"]][: len(place.jobs)]
+    assert [cell["rtt"] for cell in place.jobs[1]["cells"].values()] == ["10ms", "0ms"]
     assert [cell.repetitions for cell in done.cells] == [len(place.jobs)] * 2
     assert done.claims[0].verdict == SUPPORTED
     assert {"event": "planned", "cells": 4, "why": "1 repetition, 1 of 1 claim open"} in seen
@@ -139,15 +247,22 @@ def test_a_run_is_repeated_while_a_claim_is_open(plan):
 
 
 def test_as_often_as_told(tmp_path, monkeypatch):
-    monkeypatch.setattr(run, "find", lambda name: example)
-    each = run.plan("example", FakePlace(), tmp_path, {}, run.Rule(repeat=3))
+    monkeypatch.setattr(planning, "find", lambda name: example)
+    each = planning.plan("example", FakePlace(), tmp_path, {}, Rule(repeat=3))
     place = Repeating(*[{"0ms": 5.0, "10ms": 45.0}] * 3)
     (done,) = run.execute([each], place, lambda name, event: None)
-    assert [cell["rtt"] for cell in place.jobs[2]["cells"]] == ["0ms", "10ms", "10ms", "0ms", "0ms", "10ms"]
+    assert [cell["rtt"] for job in place.jobs for cell in job["cells"].values()] == [
+        "0ms",
+        "10ms",
+        "10ms",
+        "0ms",
+        "0ms",
+        "10ms",
+    ]
     assert done.facts["sampling"] == {"repeat": 3, "budget_s": 300.0, "confidence": 0.99, "why": "3 repetitions, as told"}
     assert done.cells[0].label == {"rtt": "0ms"}
-    assert run.resume(each.directory).rule == run.Rule(repeat=3)
-    assert run.resume(each.directory).cells == done.facts["planned"]
+    assert planning.resume(each.directory).rule == Rule(repeat=3)
+    assert planning.resume(each.directory).cells == done.facts["planned"]
 
 
 def test_an_error_from_inside_keeps_its_log_lines(plan):
@@ -185,10 +300,10 @@ class OneBreaks(FakePlace):
 
 @pytest.mark.parametrize(("status", "why"), [(1, "other broke off: ValueError: no"), (-2, "interrupted")])
 def test_one_that_breaks_off_is_marked_and_the_others_go_on(tmp_path, monkeypatch, status, why):
-    monkeypatch.setattr(run, "find", lambda name: {"example": example, "other": other}[name])
-    monkeypatch.setattr(run.os, "cpu_count", lambda: 1)
+    monkeypatch.setattr(planning, "find", lambda name: {"example": example, "other": other}[name])
+    monkeypatch.setattr(repetition.cpu, "count", lambda: 1)
     monkeypatch.setattr(other, "judged_by", example.judged_by)
-    plans = [run.plan(name, FakePlace(), tmp_path, {}) for name in ("other", "example")]
+    plans = [planning.plan(name, FakePlace(), tmp_path, {}) for name in ("other", "example")]
     broken, good = run.execute(plans, OneBreaks(status), lambda name, event: None, go_on=True)
     assert [claim.verdict for claim in good.claims] == [SUPPORTED]
     assert run.status([good]) == 0
@@ -198,7 +313,7 @@ def test_one_that_breaks_off_is_marked_and_the_others_go_on(tmp_path, monkeypatc
     assert broken.claims == ()
     assert (broken.directory / "report.html").exists()
     assert run.status([broken]) == 1
-    assert not run.resume(broken.directory).error
+    assert not planning.resume(broken.directory).error
 
 
 def test_one_that_breaks_off_before_its_first_sample_has_a_report_all_the_same(plan):
@@ -224,9 +339,9 @@ def test_what_an_experiment_prints_is_no_event(plan, capsys):
 
 
 def test_only_a_run_can_be_continued(tmp_path, plan):
-    assert run.resume(plan.directory).cells == plan.cells
+    assert planning.resume(plan.directory).cells == plan.cells
     with pytest.raises(ExperimentError, match="no run that can be continued"):
-        run.resume(tmp_path)
+        planning.resume(tmp_path)
 
 
 def test_tdf_as_records_hold_it():
@@ -245,4 +360,7 @@ def test_an_experiment_may_state_its_clock_where_the_caller_does_not():
 
 def test_shares_of_an_experiment_of_ones_own(tmp_path):
     plan = SimpleNamespace(facts={"source": str(tmp_path / "mine.py")}, directory=tmp_path / "runs" / "x")
-    assert [(share.path, share.writable) for share in run._shares(plan)] == [(tmp_path, False), (tmp_path / "runs" / "x", True)]
+    assert [(share.path, share.writable) for share in repetition.shares(plan)] == [
+        (tmp_path, False),
+        (tmp_path / "runs" / "x", True),
+    ]

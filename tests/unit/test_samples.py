@@ -7,7 +7,7 @@ import time
 import pytest
 
 from slownet.errors import SlownetError
-from slownet.records.samples import SampleLog, cell_key, finite, new_run_directory, read_samples, write_run_json
+from slownet.records.samples import SampleLog, cell_key, collect, finite, new_run_directory, read_samples, taken, write_run_json
 
 
 def sample(rtt="0ms", index=0, status="ok", **more):
@@ -37,10 +37,43 @@ def test_resume_names_what_is_done(tmp_path):
         log.append(sample("0ms", 0))
         log.append(sample("10ms", 1, status="failed"))
     with SampleLog(tmp_path) as again:
-        assert again.resume() == {(cell_key({"rtt": "0ms"}), 0)}
+        assert taken(tmp_path) == {(cell_key({"rtt": "0ms"}), 0)}
         again.append(sample("10ms", 1))
-        assert (cell_key({"rtt": "10ms"}), 1) in again.resume()
+        assert (cell_key({"rtt": "10ms"}), 1) in taken(tmp_path)
     assert [each["status"] for each in read_samples(tmp_path)] == ["ok", "ok"]
+
+
+def test_labs_side_by_side_have_a_file_each_until_they_end(tmp_path):
+    with SampleLog(tmp_path) as first, SampleLog(tmp_path, lab=2) as second:
+        second.append(sample("10ms", 1, lab=2))
+        first.append(sample("0ms", 0, lab=1))
+        first.append(sample("40ms", 2, lab=1))
+    assert (tmp_path / "samples-2.jsonl").exists()
+    before = read_samples(tmp_path)
+    assert [(each["index"], each["lab"]) for each in before] == [(0, 1), (1, 2), (2, 1)]
+    collect(tmp_path)
+    collect(tmp_path)
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["raw", "samples.jsonl"]
+    assert len((tmp_path / "samples.jsonl").read_text().splitlines()) == 3
+    assert read_samples(tmp_path) == before
+
+
+def test_a_kill_while_samples_are_collected_loses_and_doubles_nothing(tmp_path):
+    with SampleLog(tmp_path, lab=2) as log:
+        log.append(sample("10ms", 1))
+        log.append(sample("40ms", 2))
+    half = (tmp_path / "samples-2.jsonl").read_text()
+    (tmp_path / "samples.jsonl").write_text(half[: len(half) - 20])  # the first line, and a part of the second
+    collect(tmp_path)
+    with pytest.warns(UserWarning, match="samples.jsonl:2 "):
+        assert [each["index"] for each in read_samples(tmp_path)] == [1, 2]
+
+
+def test_what_a_lab_measured_again_replaces_what_failed(tmp_path):
+    with SampleLog(tmp_path) as first, SampleLog(tmp_path, lab=2) as second:
+        first.append(sample("10ms", 1, status="failed"))
+        second.append(sample("10ms", 1))
+    assert [each["status"] for each in read_samples(tmp_path)] == ["ok"]
 
 
 def test_a_torn_last_line_is_skipped_with_a_warning_and_not_built_upon(tmp_path):

@@ -16,7 +16,7 @@ from slownet.calibration.matrix import Case, choose, matrix
 from slownet.commands.running import bars
 from slownet.errors import SlownetError
 from slownet.lab.place import PACKAGE, Interrupts, Place
-from slownet.sweep.run import events
+from slownet.sweep.repetition import events
 
 Follow = Callable[[Mapping[str, Any]], None]
 

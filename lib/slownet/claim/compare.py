@@ -39,7 +39,7 @@ class ratio:  # noqa: N801
         return decide(
             run,
             name,
-            lambda: _quotient(cell, base, self.metric),
+            lambda: quotient(cell, base, self.metric),
             around(number, self.within),
             number,
             (base, cell),
@@ -66,7 +66,7 @@ class equal:  # noqa: N801
         return decide(
             run,
             name,
-            lambda: _quotient(cell, base, self.metric),
+            lambda: quotient(cell, base, self.metric),
             around(1.0, self.within),
             1.0,
             (base, cell),
@@ -98,7 +98,7 @@ class no_worse_than:  # noqa: N801
         return decide(
             run,
             name,
-            lambda: _quotient(cell, base, self.metric),
+            lambda: quotient(cell, base, self.metric),
             (None, most) if self.better == "lower" else (least, None),
             1.0,
             (base, cell),
@@ -115,7 +115,8 @@ def _pair(run: RunData, at: Mapping[str, str], of: Mapping[str, str] | None) -> 
     return cell, base
 
 
-def _quotient(cell: Cell, base: Cell, metric: str) -> Summary:
+def quotient(cell: Cell, base: Cell, metric: str) -> Summary:
+    """The metric of one cell over that of another."""
     return stats.ratio(cell.summary(metric), base.summary(metric))
 
 

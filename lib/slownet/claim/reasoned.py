@@ -9,9 +9,10 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 from slownet.claim.base import ALONE, Siblings, around, decide, interval, placed, undecided
+from slownet.claim.compare import quotient
 from slownet.errors import ExperimentError
 from slownet.records.result import Judgement, RunData
-from slownet.stats import Summary, ratio
+from slownet.stats import Summary
 
 Label = Mapping[str, str]
 Expected = float | Callable[[RunData], float]
@@ -54,10 +55,8 @@ class times:  # noqa: N801
         name = self.name or f"{self.metric} {margin_said} times as much at {cell.title} as at {base.title}"
         margin = (self.least, self.most)
 
-        def measure() -> Summary:
-            return ratio(cell.summary(self.metric), base.summary(self.metric))
-
-        return decide(run, name, measure, margin, cells=(cell, base), text=_said(self.because))
+        text = _said(self.because)
+        return decide(run, name, lambda: quotient(cell, base, self.metric), margin, cells=(cell, base), text=text)
 
 
 @dataclass(frozen=True)

@@ -24,6 +24,7 @@ from slownet.records.result import RunData
 from slownet.report import table
 from slownet.report.view import clock_line
 from slownet.stats import Summary
+from slownet.sweep import planning
 from slownet.sweep import run as runs
 from slownet.sweep.sampling import Rule
 
@@ -111,7 +112,7 @@ def _run(
         raise ExperimentError(f"two of the files are called {twice}", fix="give them different names")
     plans = []
     for one, experiment in zip(made, experiments, strict=True):
-        plan = runs.plan(str(one.path), place, root, {}, rule)
+        plan = planning.plan(str(one.path), place, root, {}, rule)
         plan.experiment = experiment
         plan.facts["predictions"] = _record(one, plan.directory)
         plans.append(plan)

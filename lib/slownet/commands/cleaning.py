@@ -13,7 +13,7 @@ from slownet.errors import LabError
 def clean(
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Only say what would go.")] = False,
 ) -> None:
-    """Remove what killed runs have left on this machine: programs, switches, interfaces, private files."""
+    """Remove what killed runs have left on this machine: programs, cgroups, switches, interfaces, private files."""
     from slownet.net import leftovers
 
     if os.geteuid() != 0:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import resource
 import sys
 import time
@@ -15,9 +14,11 @@ from rich.console import Console
 from slownet.commands import articles
 from slownet.commands.running import Follower, say_what_is_left
 from slownet.experiment import discover
+from slownet.lab import cpu
 from slownet.lab.place import Interrupts, Place
 from slownet.records.result import new_run_directory
 from slownet.report.reproduction import Reproduction, show
+from slownet.sweep import planning
 from slownet.sweep import run as runs
 from slownet.sweep.sampling import Rule
 
@@ -29,15 +30,15 @@ def reproduce_and_show(only: Sequence[str], place: Place, root: Path, rule: Rule
     measured until then is judged and shown all the same. Raises SlownetError for a mistake, before anything is made.
     """
     names = articles.select(discover(), only)
-    runs.check(names, {})
+    planning.check(names, {})
     directory = new_run_directory(root, "reproduce").resolve()
-    plans = [runs.plan(name, place, directory, {}, rule) for name in articles.longest_first(names)]
+    plans = [planning.plan(name, place, directory, {}, rule) for name in articles.longest_first(names)]
     began, cpu_before = time.monotonic(), _cpu_s()
     with Interrupts(place) as interrupts, Follower(plans) as follower:
         by_name = {run.experiment: run for run in runs.execute(plans, place, follower, go_on=True)}
     found = [by_name[name] for name in names]
     wall_s = round(time.monotonic() - began, 3)
-    processors = len(os.sched_getaffinity(0))
+    processors = cpu.count()
     done = Reproduction(directory, tuple(found), wall_s, round(_cpu_s() - cpu_before, 3), processors)
     page = done.save()
     if as_json:

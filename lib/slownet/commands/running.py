@@ -15,8 +15,10 @@ from slownet.errors import ExperimentError, SlownetError, nearest
 from slownet.experiment import discover
 from slownet.lab.place import Interrupts, Place
 from slownet.report import table
+from slownet.sweep import planning
 from slownet.sweep import run as runs
 from slownet.sweep.sampling import Rule
+from slownet.sweep.sharing import check_labs
 
 
 def run_and_show(
@@ -26,11 +28,16 @@ def run_and_show(
     vary: Sequence[str],
     resume: Path | None,
     as_json: bool,
-    rule: Rule = runs.ONCE_DECIDED,
+    rule: Rule = planning.ONCE_DECIDED,
     capture: Sequence[str] = (),
+    labs: int | None = None,
 ) -> int:
-    """Runs, judges and prints; returns the exit status. Raises SlownetError."""
-    plans = _plans(names, place, root, vary, resume, rule, capture)
+    """Runs, judges and prints; returns the exit status. Raises SlownetError.
+
+    labs: how many share the cells of an experiment, if not as many as `slownet.sweep.sharing` thinks fit.
+    """
+    check_labs(labs, place)
+    plans = _plans(names, place, root, vary, resume, rule, capture, labs)
     try:
         with Interrupts(place) as interrupts, Follower(plans) as follower:
             done = runs.execute(plans, place, follower)
@@ -59,18 +66,19 @@ def _plans(
     resume: Path | None,
     rule: Rule,
     capture: Sequence[str],
-) -> list[runs.Plan]:
+    labs: int | None,
+) -> list[planning.Plan]:
     if resume:
         if names or vary:
             raise ExperimentError(
                 "a run is continued as it was planned", where="--resume", fix="leave out the experiments and --vary"
             )
-        return [runs.resume(resume)]
+        return [planning.resume(resume, labs)]
     if not names:
         raise ExperimentError("which experiment?", fix=nearest("", discover()))
     chosen = _chosen(vary)
-    runs.check(names, chosen)
-    return [runs.plan(name, place, root, chosen, rule, capture) for name in dict.fromkeys(names)]
+    planning.check(names, chosen)
+    return [planning.plan(name, place, root, chosen, rule, capture, labs) for name in dict.fromkeys(names)]
 
 
 def _chosen(vary: Sequence[str]) -> dict[str, list[str]]:
@@ -85,7 +93,7 @@ def _chosen(vary: Sequence[str]) -> dict[str, list[str]]:
     return chosen
 
 
-def say_what_is_left(plan: runs.Plan) -> None:
+def say_what_is_left(plan: planning.Plan) -> None:
     """Tells how to continue a run that has some of its samples."""
     samples = plan.directory / "samples.jsonl"
     count = len(samples.read_text().splitlines()) if samples.exists() else 0
@@ -109,9 +117,9 @@ def bars() -> Progress:
 
 
 class Follower:
-    """One progress bar an experiment, on standard error."""
+    """One progress bar an experiment, on standard error, whose labs may be several."""
 
-    def __init__(self, plans: Sequence[runs.Plan]) -> None:
+    def __init__(self, plans: Sequence[planning.Plan]) -> None:
         self._progress = bars()
         self._tasks = {
             each.experiment.name: self._progress.add_task(
@@ -119,6 +127,7 @@ class Follower:
             )
             for each in plans
         }
+        self._now: dict[str, dict[int, str]] = {each.experiment.name: {} for each in plans}
 
     def __enter__(self) -> Follower:
         self._progress.start()
@@ -130,9 +139,14 @@ class Follower:
         if event["event"] == "facts":
             self._progress.update(task, now="services up")
         elif event["event"] == "cell":
-            self._progress.update(task, now=" ".join(f"{key} {value}" for key, value in event["cell"].items()))
+            now = self._now[name]
+            now[event.get("lab", 1)] = " ".join(f"{key} {value}" for key, value in event["cell"].items())
+            self._progress.update(task, now="; ".join(now[lab] for lab in sorted(now)))
         elif event["event"] == "planned":
+            self._now[name].clear()
             self._progress.update(task, total=event["cells"], now="booting again")
+        elif event["event"] == "end":
+            self._now[name].pop(event.get("lab", 1), None)
         elif event["event"] == "sample":
             self._progress.advance(task)
             if event["error"]:

@@ -9,19 +9,38 @@ from __future__ import annotations
 import contextlib
 import fcntl
 import os
+import threading
+from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 
 from slownet.lab import cache
 
+_choosing = threading.Lock()
+_mine: Counter[int] = Counter()
+
+
+def count() -> int:
+    """How many processors this process may use."""
+    return len(os.sched_getaffinity(0))
+
 
 @contextlib.contextmanager
 def reserved() -> Iterator[int]:
-    """The number of a processor that no other lab of this user has; if all are taken, one of them."""
+    """The number of a processor that no other lab of this user has; if all are taken, one where this process has fewest."""
     allowed = sorted(os.sched_getaffinity(0), reverse=True)
+    first = os.getpid() % len(allowed)  # several processes begin at different ones
     with contextlib.ExitStack() as locks:
-        free = (number for number in allowed if _lock(cache.root() / "cpu" / str(number), locks))
-        yield next(free, allowed[os.getpid() % len(allowed)])
+        with _choosing:
+            free = (number for number in allowed if _lock(cache.root() / "cpu" / str(number), locks))
+            found = next(free, None)
+            chosen = min(allowed[first:] + allowed[:first], key=_mine.__getitem__) if found is None else found
+            _mine[chosen] += 1
+        try:
+            yield chosen
+        finally:
+            with _choosing:
+                _mine[chosen] -= 1
 
 
 def _lock(path: Path, locks: contextlib.ExitStack) -> bool:

@@ -14,7 +14,7 @@ from typing import Any
 
 import slownet
 from slownet.errors import LabError, nearest
-from slownet.lab import calibrate, native
+from slownet.lab import brought, calibrate, native
 from slownet.lab import parts as lab_parts
 from slownet.lab.boot import MEGABYTES, Lab, Share, Sink, check_megabytes
 from slownet.lab.clock import Clock, check_kind, check_tdf
@@ -81,11 +81,12 @@ class Place:
                     argv, env=env or {}, cwd=cwd, stdin=stdin, stdout=stdout, stderr=stderr, on_terminal=terminal is not None
                 )
         # Outer folders first: a share mounted later would hide one inside it.
-        nested = sorted([*code_shares(), *shares], key=lambda share: len(share.path.parts))
+        nested = sorted([*code_shares(), *brought.shares(), *shares], key=lambda share: len(share.path.parts))
         lab = self.parts.lab(self.clock, megabytes=self.megabytes, shares=nested)
+        given = {**lab_environment(self.clock), **brought.environment(), **(env or {})}
         with self._as_running(lab):
             return lab.run(
-                argv, env={**lab_environment(self.clock), **(env or {})}, cwd=str(cwd) if cwd else "", stdin=stdin,
+                argv, env=given, cwd=str(cwd) if cwd else "", stdin=stdin,
                 stdout=stdout, stderr=stderr, terminal=terminal,
                 wall_clock=self.parts.image.built + DAY_S if self.clock.kind == "virtual" else 0,
             )  # fmt: skip

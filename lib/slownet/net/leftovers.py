@@ -1,7 +1,7 @@
 """What runs that were killed have left on this machine, told by its mark (see `slownet.owner`), and how it goes.
 
 A killed run's cables between hosts and its hosts' namespaces go by themselves, as soon as no program lives in them. Programs
-that live on, switches and the switches' ends of cables, and a private directory are found here.
+that live on, their cgroups, switches and the switches' ends of cables, and a private directory are found here.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from pathlib import Path
 
 from slownet import owner
 from slownet.errors import NetworkError
-from slownet.net import names, openvswitch, reading
+from slownet.net import limited, names, openvswitch, reading
 from slownet.net.namespace import entered
 from slownet.net.netlink import Route
 from slownet.net.nodes import ovs_vsctl
@@ -35,7 +35,7 @@ _VARIABLE = re.compile(rb"[A-Za-z_][A-Za-z0-9_]*=")
 class Leftover:
     """One thing that a dead process has made."""
 
-    kind: str  # "process", "bridge", "interface" or "directory"
+    kind: str  # "process", "bridge", "interface", "directory" or "cgroup"
     name: str
     owner: Owner
     started: int = 0  # when a process was, in clock ticks after boot
@@ -52,7 +52,7 @@ class Leftover:
 
 def find() -> list[Leftover]:
     """All that dead processes have left, in the order in which it can go. Raises NetworkError."""
-    found = [*_processes(), *_bridges(), *_interfaces(), *_directories()]
+    found = [*_processes(), *_bridges(), *_interfaces(), *_directories(), *_cgroups()]
     living = {each.owner for each in found if each.owner.lives}
     kept = _ourselves() | {each.pid for each in living}
     return [each for each in found if each.owner not in living and each.pid not in kept]
@@ -74,6 +74,8 @@ def remove(leftovers: list[Leftover]) -> None:
                         raise
             elif each.kind == "directory":
                 shutil.rmtree(each.name, ignore_errors=True)
+            elif each.kind == "cgroup":
+                limited.delete(Path(each.name))
 
 
 def _ourselves() -> set[int]:
@@ -83,6 +85,10 @@ def _ourselves() -> set[int]:
         found.add(pid)
         pid = int(Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[1])
     return found
+
+
+def _cgroups() -> Iterator[Leftover]:
+    return (Leftover("cgroup", str(path), whose) for path, whose in limited.made())
 
 
 def _interfaces() -> Iterator[Leftover]:

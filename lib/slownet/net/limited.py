@@ -5,15 +5,17 @@ from __future__ import annotations
 import os
 import subprocess
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
 from mininet.node import CPULimitedHost, Node
 from mininet.util import numCores
 
+from slownet import owner
 from slownet.errors import NetworkError
 from slownet.net.nodes import QuickNode
+from slownet.owner import Owner
 
 CGROUPS = Path("/sys/fs/cgroup")
 SHORTEST_QUOTA_US = 1000  # kernel/sched: min_cfs_quota_period
@@ -74,7 +76,7 @@ class QuickLimitedHost(QuickNode, CPULimitedHost):  # type: ignore[misc]
     def _its_group(self) -> Path:
         if self._group is None:
             _want("cpu")
-            group = CGROUPS / f"slownet-{os.getpid()}-{self.name}"
+            group = CGROUPS / f"slownet.{owner.this().mark}.{self.name}"
             group.mkdir()
             self._group = group
             if "shell" in self.__dict__:
@@ -88,19 +90,32 @@ class QuickLimitedHost(QuickNode, CPULimitedHost):  # type: ignore[misc]
     def cgroupDel(self) -> bool:  # noqa: N802
         """Ends what still runs in the cgroup and deletes it."""
         group, self._group = self._group, None
-        if group is None:
-            return True
-        (group / "cgroup.kill").write_text("1")
-        deadline = time.monotonic() + ENDING_S
-        while True:
-            try:
-                group.rmdir()
-            except OSError:
-                if time.monotonic() > deadline:
-                    raise
-                time.sleep(0.01)
-            else:
-                return True
+        if group:
+            (group / "cgroup.kill").write_text("1")
+            delete(group)
+        return True
+
+
+def delete(group: Path) -> None:
+    """Deletes a cgroup as soon as no program is in it. Raises NetworkError if one stays."""
+    deadline = time.monotonic() + ENDING_S
+    while group.exists():
+        try:
+            group.rmdir()
+        except OSError as error:
+            if time.monotonic() > deadline:
+                inside = (group / "cgroup.procs").read_text().split()
+                fix = f"see process {inside[0]}, which is in it" if inside else "see what is in it"
+                raise NetworkError(f"cannot delete the cgroup {group}: {error.strerror}", fix=fix) from error
+            time.sleep(0.01)
+
+
+def made() -> Iterator[tuple[Path, Owner]]:
+    """The cgroups that hosts of slownet's have here, whoever made them."""
+    for path in sorted(CGROUPS.glob("slownet.*.*")):
+        whose = Owner.read(path.name.split(".")[1])
+        if whose:
+            yield path, whose
 
 
 def _want(controller: str) -> None:

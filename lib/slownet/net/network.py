@@ -127,7 +127,7 @@ class Network:
         """What crosses an interface of a node, to a pcap file: `with net.capture("client", "client-eth0", path):`.
 
         interface: the node's first one unless named; "any" for all of a host's. path: `INTERFACE.pcap` here unless given.
-        filter, snaplen: as in `Capture`. Raises ExperimentError, NetworkError.
+        filter, snaplen: as in `Capture`. Raises ExperimentError, ToolError.
         """
         name = interface_of(self[node], interface)
         return Capture(self[node], name, Path(path or f"{name}.pcap"), filter=filter, snaplen=snaplen)

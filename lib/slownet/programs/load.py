@@ -65,9 +65,10 @@ class Recording:
     corrected: HdrHistogram = field(default_factory=histogram)
     uncorrected: HdrHistogram = field(default_factory=histogram)
 
-    def answered(self, planned: float, sent: float, done: float) -> None:
-        """One request, in seconds on one clock."""
-        self.corrected.record_value(_us(done - planned))
+    def answered(self, planned: float | None, sent: float, done: float) -> None:
+        """One request, in seconds on one clock; planned None: nobody knows, so it is in the uncorrected ones only."""
+        if planned is not None:
+            self.corrected.record_value(_us(done - planned))
         self.uncorrected.record_value(_us(done - sent))
 
     def to_json(self) -> dict[str, Any]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import tempfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -110,7 +109,7 @@ def nginx(net: Net, slownet_networks: Networks, request: pytest.FixtureRequest) 
 
     def make(folder: Path) -> Nginx:
         # pytest's own folders are their owner's alone, and nginx is www-data
-        root = tempfile.TemporaryDirectory(prefix="nginx-root-", dir=owner.directory())
+        root = owner.temporary("nginx-root")
         Path(root.name).chmod(0o755)
         slownet_networks.kept.after.callback(root.cleanup)
         return Nginx(net[name], folder, root=root.name)

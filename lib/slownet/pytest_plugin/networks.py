@@ -1,18 +1,16 @@
 """The network of a module's tests: built once, and between tests put back to what its topology says.
 
 What cannot be put back is built again: hosts that do not answer, interfaces, addresses, routes, queues or sysctls that
-somebody changed otherwise than by `link.set`, an Open vSwitch that ended. There is one network at a time, also among the
-processes of one kernel: two of them would fight for the names of bridges and interfaces.
+somebody changed otherwise than by `link.set`, an Open vSwitch that ended. A process keeps one network at a time, as each
+module's tests want theirs; those of other processes of one kernel are side by side with it.
 """
 
 from __future__ import annotations
 
 import contextlib
-import fcntl
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
-from pathlib import Path
-from typing import IO, Any
+from typing import Any
 
 from mininet.topo import Topo
 
@@ -22,7 +20,6 @@ from slownet.net import Network, fingerprint, openvswitch, reach, shaping, stray
 from slownet.net.cable import Link, _Changed
 from slownet.net.network import SYSCTLS
 from slownet.net.nodes import QuickNode
-from slownet.owner import RUN
 from slownet.tools.ping import Ping
 from slownet.topologies import find
 
@@ -216,10 +213,8 @@ class Kept:
 class Networks:
     """The network of the tests that run now. `close` it at the end."""
 
-    def __init__(self, seed: int | None, lock: Path = RUN / "networks.lock") -> None:
+    def __init__(self, seed: int | None) -> None:
         self._seed = seed
-        self._lock = lock
-        self._locked: IO[str] | None = None
         self._kept: Kept | None = None
         self._pinned = False
         self.built = 0
@@ -258,13 +253,8 @@ class Networks:
 
     def close(self) -> None:
         kept, self._kept = self._kept, None
-        try:
-            if kept:
-                kept.close()
-        finally:
-            if self._locked:
-                self._locked.close()
-                self._locked = None
+        if kept:
+            kept.close()
 
     def _sound(self, kept: Kept, failed: bool = False) -> bool:
         try:
@@ -274,9 +264,6 @@ class Networks:
         return True
 
     def _build(self, wanted: Wanted) -> Kept:
-        self._lock.parent.mkdir(parents=True, exist_ok=True)
-        self._locked = self._lock.open("w")
-        fcntl.flock(self._locked, fcntl.LOCK_EX)
         net = Net(wanted.build(), self._seed)
         net.__enter__()
         self.built += 1

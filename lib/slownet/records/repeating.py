@@ -21,8 +21,8 @@ def exact(facts: Mapping[str, Any]) -> bool:
     return facts.get("clock") == "virtual" and facts.get("tdf") == FREE
 
 
-def repeats(kind: str, tdf: Any, experiment: str, service: Any = None) -> str:
-    """What to expect of the same run again, for its clock (as records hold it), its experiment and its service.
+def repeats(kind: str, tdf: Any, experiment: str, service: Any = None, labs: int = 1) -> str:
+    """What to expect of the same run again, for its clock (as records hold it), its experiment, service and number of labs.
 
     A service that runs programs with a randomness of their own says so in its attribute `chance`.
     """
@@ -31,4 +31,6 @@ def repeats(kind: str, tdf: Any, experiment: str, service: Any = None) -> str:
     if tdf != FREE:
         return "near, not the same: the CPU's time is charged, and is never quite the same"
     parted = getattr(service, "chance", "") or PARTED.get(experiment, "")
-    return f"near, not the same: {parted}" if parted else "the same numbers, bit for bit"
+    if parted:
+        return f"near, not the same: {parted}"
+    return "the same numbers, bit for bit" + (f", where {labs} labs share the cells" if labs > 1 else "")

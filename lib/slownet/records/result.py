@@ -46,7 +46,7 @@ SUPPORTED, REFUTED, INCONCLUSIVE = "supported", "refuted", "inconclusive"
 PARQUET = "samples.parquet"
 PLAIN = (
     *("experiment", "index", "tool", "status", "error"),
-    *("verified_rtt_ms", "rate_bit_s", "virtual_s", "wall_s", "raw"),
+    *("verified_rtt_ms", "rate_bit_s", "virtual_s", "wall_s", "lab", "raw"),
 )
 """What samples.parquet takes from a sample as it is."""
 
@@ -173,6 +173,11 @@ class Cell:
         return sum(sample.get("status") == "ok" for sample in self.samples)
 
     @property
+    def labs(self) -> tuple[int, ...]:
+        """Which of the labs side by side measured it, a repetition each; empty where that is not known."""
+        return tuple(sample["lab"] for sample in self.samples if sample.get("lab"))
+
+    @property
     def warm_up(self) -> Mapping[str, int]:
         """How many values were left out as warm-up, by metric; they stay in the samples."""
         return readings.counts(self.samples, self.metrics, readings.dropped)
@@ -192,6 +197,7 @@ class Cell:
             "rate_bit_s": self.rate_bit_s,
             "status": self.status,
             "repetitions": self.repetitions,
+            "labs": list(self.labs),
             "warm_up": dict(self.warm_up),
             "outliers": dict(self.outliers),
         }
@@ -283,8 +289,16 @@ class RunData:
     @property
     def main_metric(self) -> str:
         """The one that table, page and prediction speak of: the published one, else the time of a request, else the first."""
-        stated = (self.facts.get("published") or {}).get("metric")
+        stated = self.published.get("metric")
         return str(stated or (TIME if TIME in self.metrics or not self.metrics else self.metrics[0]))
+
+    @property
+    def published(self) -> Mapping[str, Any]:
+        """What an article says of it: ``{"metric", "title", "rows": [{"rtt_ms", "time_per_request_ms"...}]}``, or nothing.
+
+        A row may say which cell it speaks of (``"cell": {"rtt": "10ms", "loss": "1%"}``, as the experiment wrote it) instead.
+        """
+        return self.facts.get("published") or {}
 
     def along(self, name: str) -> tuple[tuple[float, Cell], ...]:
         """``(value, cell)`` by rising value of one condition, such as ``rtt_ms``."""

@@ -8,7 +8,10 @@ Imported inside the lab, so standard library only. A sample is a dict with the k
     up to there]]; a percentile that a tool printed has "sd" None, "percent" and "of", the metric that has its values}},
     verified_rtt_ms, verified, raw [paths in the run directory], virtual_s, wall_s, facts {name: value},
     counters {link: {"up" or "down": {counter: number}}}, captures [{"file", "interface", "packets", "dropped"}],
-    rate_bit_s (the highest that a link was told, or None)
+    rate_bit_s (the highest that a link was told, or None), lab (which of those side by side measured it, from 1)
+
+Labs side by side write a file each, the first one ``samples.jsonl``: what one kernel has appended to a shared file another
+does not see. `collect` puts them together afterwards.
 """
 
 from __future__ import annotations
@@ -30,6 +33,12 @@ RAW = "raw"
 
 Sample = dict[str, Any]
 _sorted = json.JSONEncoder(sort_keys=True).encode
+
+
+def of_lab(name: str, lab: int) -> str:
+    """What a file or a folder of a run is called that each lab has for itself: the first one's name, or ``name-2.suffix``."""
+    stem, suffix = os.path.splitext(name)
+    return name if lab == 1 else f"{stem}-{lab}{suffix}"
 
 
 def cell_key(cell: Mapping[str, Any]) -> str:
@@ -86,35 +95,57 @@ def finite(value: Any) -> Any:
 
 
 def read_samples(directory: Path | str) -> list[Sample]:
-    """The samples of a run, oldest first.
+    """The samples of a run, in the order of their indices, those of the same index oldest first.
 
     A line that a kill cut short is skipped with a warning. A sample that was taken again (same cell,
     same index) replaces the older one, in the older one's place.
     """
-    path = Path(directory) / SAMPLES
-    if not path.exists():
-        return []
     latest: dict[tuple[str, int], Sample] = {}
-    for number, line in enumerate(path.read_text(encoding="utf-8", errors="replace").split("\n"), 1):
-        if not line.strip():
-            continue
-        try:
-            sample = json.loads(line)
-            latest[cell_key(sample["cell"]), sample["index"]] = sample
-        except (ValueError, KeyError, TypeError):
-            warnings.warn(f"{path}:{number} is cut short and was skipped", stacklevel=2)
-    return list(latest.values())
+    first = Path(directory) / SAMPLES
+    for path in [*([first] if first.exists() else []), *_of_others(Path(directory))]:
+        for number, line in enumerate(path.read_text(encoding="utf-8", errors="replace").split("\n"), 1):
+            if not line.strip():
+                continue
+            try:
+                sample = json.loads(line)
+                latest[cell_key(sample["cell"]), sample["index"]] = sample
+            except (ValueError, KeyError, TypeError):
+                warnings.warn(f"{path}:{number} is cut short and was skipped", stacklevel=2)
+    return sorted(latest.values(), key=lambda sample: int(sample["index"]))
+
+
+def taken(directory: Path | str) -> set[tuple[str, int]]:
+    """What need not be measured again: ``(cell_key(cell), index)`` of each sample that is ok."""
+    samples = read_samples(directory)
+    return {(cell_key(each["cell"]), each["index"]) for each in samples if each.get("status") == "ok"}
+
+
+def collect(directory: Path | str) -> None:
+    """Append what labs side by side have written to ``samples.jsonl``, once they have ended. A kill loses nothing."""
+    parts = _of_others(Path(directory))
+    if not parts:
+        return
+    with SampleLog(directory) as log:
+        for part in parts:
+            log.take_over(part)
+            part.unlink()
+
+
+def _of_others(directory: Path) -> list[Path]:
+    """The files of the labs beside the first one."""
+    stem, suffix = os.path.splitext(SAMPLES)
+    return sorted(directory.glob(f"{stem}-*{suffix}"))
 
 
 class SampleLog:
-    """The samples of one run directory, each on disk before the next is measured.
+    """The samples of one run directory, or of one ``lab`` in it, each on disk before the next is measured.
 
     Use it as a context manager, or call ``close()``.
     """
 
-    def __init__(self, directory: Path | str) -> None:
+    def __init__(self, directory: Path | str, lab: int = 1) -> None:
         self.directory = Path(directory)
-        path = self.directory / SAMPLES
+        path = self.directory / of_lab(SAMPLES, lab)
         try:
             (self.directory / RAW).mkdir(parents=True, exist_ok=True)
             torn = _is_torn(path)
@@ -133,6 +164,14 @@ class SampleLog:
         except ValueError as error:
             what = f"sample {sample['index']} holds a number that is not finite"
             raise SlownetError(what, f"in {self.directory}", "its raw output is kept") from error
+        self._write(line)
+
+    def take_over(self, part: Path) -> None:
+        """Add the samples of another file; when this returns, they are on disk."""
+        for line in part.read_text(encoding="utf-8", errors="replace").splitlines():
+            self._write(line)
+
+    def _write(self, line: str) -> None:
         try:
             self._file.write(line + "\n")
             self._file.flush()
@@ -159,11 +198,6 @@ class SampleLog:
                 path = path.with_name(f"{stem}-{number}{suffix}")
             except OSError as error:
                 raise SlownetError(f"cannot keep raw output, {error.strerror}", str(path)) from error
-
-    def resume(self) -> set[tuple[str, int]]:
-        """What need not be measured again: ``(cell_key(cell), index)`` of each sample that is ok."""
-        samples = read_samples(self.directory)
-        return {(cell_key(each["cell"]), each["index"]) for each in samples if each.get("status") == "ok"}
 
     def close(self) -> None:
         """Close the file; the samples are on disk already."""

@@ -19,7 +19,7 @@ from slownet.report.text import milliseconds, number, spelled, with_interval
 from slownet.report.view import View, beyond_line, clock_line, law_line, sampling_notes, view
 
 REPORT = "report.html"
-FACTS = ("started", "place", "clock", "tdf", "kernel", "image", "seed", "wall_s", "virtual_s", "git")
+FACTS = ("started", "place", "clock", "tdf", "labs", "kernel", "image", "seed", "wall_s", "virtual_s", "git")
 """The facts of a run that stand on the page by themselves; versions and settings are folded away."""
 
 
@@ -51,9 +51,9 @@ def write_html(path: Path, text: str) -> Path:
     return path
 
 
-def write_report(run: RunData, published: Mapping[str, Any] | None = None) -> Path:
-    """Write ``report.html`` into the run's directory; ``published`` as in ``slownet.report.view.view``."""
-    return write_page(run.directory / REPORT, [view(run, published)])
+def write_report(run: RunData) -> Path:
+    """Write ``report.html`` into the run's directory."""
+    return write_page(run.directory / REPORT, [view(run)])
 
 
 def _context(seen: View) -> dict[str, Any]:

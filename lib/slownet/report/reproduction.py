@@ -14,6 +14,7 @@ from rich.text import Text
 
 from slownet import published
 from slownet.commands.articles import ARTICLES, BEYOND, grouped
+from slownet.published import Title
 from slownet.records.result import SUPPORTED, Judgement, RunData
 from slownet.records.samples import finite, write_json
 from slownet.report.comparison import Line, Tally, lines, tally
@@ -51,7 +52,7 @@ class Reproduction:
         return math.fsum(each.real_s for each in self.tallies)
 
     @property
-    def articles(self) -> list[tuple[str, list[RunData]]]:
+    def articles(self) -> list[tuple[Title, list[RunData]]]:
         """Each article's title and the runs that ask its questions."""
         by_name = {run.experiment: run for run in self.runs}
         return [(_title(article), [by_name[name] for name in names]) for article, names in grouped(by_name).items()]
@@ -167,8 +168,8 @@ def _shown(done: Reproduction, run: RunData) -> dict[str, Any]:
     }
 
 
-def _title(article: str) -> str:
-    return str(published.article(article)["title"]) if article in ARTICLES else f"{BEYOND} the articles"
+def _title(article: str) -> Title:
+    return published.title(article) if article in ARTICLES else Title(f"{BEYOND} the articles")
 
 
 def _duration(seconds: float) -> str:

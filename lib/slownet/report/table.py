@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
-
 from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
@@ -16,14 +13,14 @@ from slownet.report.view import Row, View, beyond_line, clock_line, law_line, sa
 STYLES = {"supported": "green", "refuted": "bold red", "inconclusive": "yellow", "failed": "bold red"}
 
 
-def table(run: RunData, published: Mapping[str, Any] | None = None) -> Table:
-    """The cells of a run; ``published`` as in ``slownet.report.view.view``."""
-    return _table(view(run, published))
+def table(run: RunData) -> Table:
+    """The cells of a run."""
+    return _table(view(run))
 
 
-def show(run: RunData, published: Mapping[str, Any] | None = None) -> RenderableType:
+def show(run: RunData) -> RenderableType:
     """Question, table, law, notes and claims: what the command prints for one run."""
-    seen = view(run, published)
+    seen = view(run)
     parts: list[RenderableType] = [Text(run.experiment, style="bold")]
     if run.facts.get("question"):
         parts.append(Text(str(run.facts["question"])))

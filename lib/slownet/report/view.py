@@ -84,18 +84,12 @@ class View:
         return "ms per page" if self.metric == TIME else spoken(self.metric)
 
 
-def view(run: RunData, published: Mapping[str, Any] | None = None) -> View:
-    """Work out the rows of a run.
-
-    ``published`` is ``{"metric", "rows": [{"rtt_ms", "time_per_request_ms", "requests_per_second"}]}``, where a row
-    may say which cell it speaks of (``"cell": {"rtt": "10ms", "loss": "1%"}``, as the experiment wrote it) instead;
-    left out, it is what the run's facts hold under that name, if anything.
-    """
-    published = published or run.facts.get("published") or {}
-    metric = str(published.get("metric") or run.main_metric)
+def view(run: RunData) -> View:
+    """Work out the rows of a run."""
+    metric = run.main_metric
     along = _along(run)
     law, note = _law(run, metric, along)
-    published_rows = published.get("rows", ())
+    published_rows = run.published.get("rows", ())
     article = {float(row[along]): row for row in published_rows if along in row}
     by_cell = {cell_key(row["cell"]): row for row in published_rows if "cell" in row}
     reader = _Reader(run, metric, along, law, baseline(run, along), article, by_cell)
@@ -242,9 +236,13 @@ def beyond_line(run: RunData) -> str:
 
 
 def sampling_notes(run: RunData) -> list[str]:
-    """How often it was measured and why that is enough, and what was left out or is far out."""
+    """How often and where it was measured and why that is enough, and what was left out or is far out."""
     why = (run.facts.get("sampling") or {}).get("why")
     notes = [f"sampling: {why}"] if why else []
+    if run.facts.get("labs", 1) > 1:
+        notes.append(f"labs: {run.facts['labs']} side by side shared the cells")
+    for name, values in (run.facts.get("contradicted") or {}).items():
+        notes.append(f"not all were measured alike: {name} was {', then '.join(map(str, values))}")
     for cell in run.cells:
         for name, count in cell.warm_up.items():
             notes.append(f"{cell.title}: the first {count} values of {name} are warm-up, left out")

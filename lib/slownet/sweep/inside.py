@@ -12,7 +12,7 @@ import shlex
 import signal
 import sys
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
@@ -23,18 +23,18 @@ from slownet.experiment import Cell, Experiment, condition, find
 from slownet.net import Network
 from slownet.net import capture as captures
 from slownet.net.network import SYSCTLS, ovs_version
-from slownet.records.samples import Sample, SampleLog, cell_key
+from slownet.records.samples import Sample, SampleLog, of_lab
 
 PR_SET_PDEATHSIG = 1  # linux/prctl.h
 
 
 def main(argv: list[str]) -> int:
-    """Runs the job (JSON: experiment, directory, cells, first: where to begin). Returns the exit status: 2 after an error."""
+    """Runs the job (JSON: experiment, directory, cells by number, lab, capture). Returns the exit status: 2 after an error."""
     end_with_parent()
     job = json.loads(argv[0])
+    cells = {int(index): cell for index, cell in job["cells"].items()}
     try:
-        where = Path(job["directory"])
-        run(find(job["experiment"]), where, job["cells"], job.get("first", 0), job.get("capture") or [])
+        run(find(job["experiment"]), Path(job["directory"]), cells, job["lab"], job.get("capture") or [])
     except SlownetError as error:
         tell("error", line=error.line, log=getattr(error, "log", ""))
         return 2
@@ -52,28 +52,24 @@ def tell(event: str, **values: Any) -> None:
     print(json.dumps({"event": event, **values}), flush=True)
 
 
-def run(experiment: Experiment, directory: Path, cells: list[Cell], first: int = 0, capture: Sequence[str] = ()) -> None:
-    """Measures the cells from the first on that the directory lacks. A cell that fails is marked so, and the others go on.
+def run(experiment: Experiment, directory: Path, cells: Mapping[int, Cell], lab: int = 1, capture: Sequence[str] = ()) -> None:
+    """Measures the cells, by their numbers in the plan. A cell that fails is marked so, and the others go on.
 
-    capture: the interfaces whose packets are kept, a file each a sample.
+    lab: which of several that share the run directory; capture: the interfaces whose packets are kept, a file each a sample.
     """
     began = time.monotonic()
-    with SampleLog(directory) as log:
-        done = log.resume()
-        todo = [(index, cell) for index, cell in enumerate(cells) if index >= first and (cell_key(cell), index) not in done]
-        if not todo:
-            return
+    with SampleLog(directory, lab) as log:
         owner.note(str(directory))
         with Network(experiment.topology) as net:
             interfaces = captures.find(net, capture)
-            start = experiment.service(net, directory / "services") if experiment.service else nullcontext()
+            start = experiment.service(net, directory / of_lab("services", lab)) if experiment.service else nullcontext()
             with start as service:
                 facts = dict(service.facts()) if service is not None and hasattr(service, "facts") else {}
                 tell("facts", settings={**SYSCTLS, "offloads": "off"}, openvswitch=ovs_version(), service=facts)
-                for index, cell in todo:
+                for index, cell in cells.items():
                     tell("cell", index=index, cell=cell)
                     sample = measure(experiment, net, service, cell, log, index, interfaces)
-                    log.append(sample)
+                    log.append({**sample, "lab": lab})
                     tell("sample", index=index, status=sample["status"], error=sample["error"])
     tell("end", virtual_s=round(time.monotonic() - began, 6))
 

@@ -2,7 +2,8 @@
 
 A repetition is a boot of its own: network and services are made anew, so that what a boot fixes by chance varies with
 it (Kalibera and Jones, "Rigorous benchmarking in reasonable time", 2013). It measures the cells one after the other,
-every second one backwards, so that a drift hits baseline and conditions alike.
+every second one backwards, so that a drift hits baseline and conditions alike. Labs side by side share its cells
+(`slownet.sweep.sharing`), each with a boot of its own.
 
 Each look at the claims may be wrong once in a while, so each takes its share of the 1 % that all looks together may be
 (1/2, 1/6, 1/12, ...): stopping at the first decision does not make wrong ones more likely.

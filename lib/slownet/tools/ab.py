@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import math
 import re
-import shlex
-import tempfile
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from slownet import owner
 from slownet.errors import ToolError
 from slownet.measured import Metrics
 from slownet.tools.numbers import Metric, metric, printed, sample_sd
+from slownet.tools.printed import complaint, unread
 from slownet.tools.process import Host
 from slownet.tools.tool import run
 
@@ -149,7 +149,7 @@ def ab(
     """
     argv = ["ab", "-q", "-n", str(requests), "-c", str(concurrency), "-s", str(max(1, math.ceil(timeout)))]
     argv += ["-k"] if keep_alive else []
-    with tempfile.TemporaryDirectory(prefix="slownet-ab-") as directory:
+    with owner.temporary("ab") as directory:
         percentiles, times = Path(directory, "percentiles.csv"), Path(directory, "times.tsv")
         done = run(host, [*argv, "-e", str(percentiles), "-g", str(times), url], timeout=timeout)
         result = parse(
@@ -218,8 +218,7 @@ class _Report:
             return self.lines[name]
         if default is not None:
             return default
-        last = next((line for line in reversed(self.raw.splitlines()) if line.strip()), "nothing")
-        raise self.error(f"ab printed no {name!r}; its last line: {last!r}")
+        raise unread(f"ab printed no {name!r}", self.raw, self.command)
 
     def real(self, name: str, default: float | None = None) -> float:
         if default is not None and name not in self.lines:
@@ -243,7 +242,7 @@ class _Report:
         return Phase(*map(float, found.groups()))
 
     def error(self, what: str) -> ToolError:
-        return ToolError(what, fix=f"command: {shlex.join(self.command)}", raw=self.raw)
+        return complaint(what, self.raw, self.command)
 
 
 def _times(csv: str, tsv: str, complete: int, report: _Report) -> tuple[float, ...]:

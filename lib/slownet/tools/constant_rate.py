@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import shlex
 import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -14,6 +13,7 @@ from slownet.errors import ToolError
 from slownet.measured import Metrics
 from slownet.programs.load import Schedule
 from slownet.tools.numbers import Metric, metric, printed
+from slownet.tools.printed import unread
 from slownet.tools.process import Host
 from slownet.tools.tool import run
 
@@ -45,10 +45,15 @@ class ConstantRate(Metrics):
         return self.answered / self.seconds
 
     def metrics(self) -> dict[str, Metric]:
-        """``answered_per_s``, ``target_per_s``, and mean, percentiles and maximum of both latencies in seconds."""
+        """``answered_per_s``, ``target_per_s``, when the answers came, and mean, percentiles and maximum of both latencies.
+
+        Answers count from ``counted_from_s`` to ``counted_to_s`` after the start. All times are in seconds.
+        """
         found = {
             "answered_per_s": metric(self.answered_per_s, 0.0, self.answered),
             "target_per_s": metric(self.rate, 0.0, self.planned),
+            "counted_from_s": metric(0.0, 0.0, self.answered),
+            "counted_to_s": metric(self.seconds, 0.0, self.answered),
         }
         for kind in KINDS:
             found |= latencies(kind, getattr(self, kind))
@@ -121,6 +126,4 @@ def parse(text: str, command: Sequence[str] = ("slownet.programs.loader",), rate
         values |= {kind: dict(told[kind]) for kind in KINDS} | {"seconds": float(told["seconds"])}
         return ConstantRate(tuple(command), text, rate, **values)
     except (ValueError, KeyError, TypeError) as error:
-        last = next((line for line in reversed(text.splitlines()) if line.strip()), "nothing")
-        fix = f"command: {shlex.join(command)}"
-        raise ToolError(f"the load's report is not understood ({error!r}): {last[:200]!r}", fix=fix, raw=text) from None
+        raise unread(f"the load's report is not understood ({error!r})", text, command) from None

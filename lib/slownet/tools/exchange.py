@@ -3,23 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import Any
 
+from slownet import owner
 from slownet.errors import ToolError, nearest
 from slownet.measured import Metrics
-from slownet.tools import strace, tcpdump
+from slownet.tools import strace
 from slownet.tools.numbers import Metric, mean, metric, sample_sd
 from slownet.tools.process import Host
 from slownet.tools.program import nanoseconds, python, read_json
+from slownet.tools.tcpdump import Capture
 from slownet.tools.tool import run
 
 PATTERNS = (
     "write-write-read", "write-read-write-read", "write-write-write", "one-write", "nodelay", "cork", "full-segment-first",
 )  # fmt: skip
+HEADERS = 96
+"""Bytes kept of each packet of the evidence."""
 STALL_MS = 30.0
 """Above this an exchange waited for a delayed ACK, whose minimum is 40 ms (TCP_DELACK_MIN, HZ / 25)."""
 
@@ -90,14 +92,16 @@ def witnessed(measured: Exchange, host: Host, address: str, *, port: int = 5000,
     They are taken apart from the measurement, which tracing would disturb where CPU is charged.
     """
     command = _command(address, port, measured.pattern, count)
-    with TemporaryDirectory(prefix="slownet-exchange-") as directory, ExitStack() as stack:
-        trace, capture = Path(directory, "strace"), Path(directory, "pcap")
-        dump = stack.enter_context(tcpdump.capture(host, f"{host.name}-eth0", f"tcp port {port}", capture))
-        run(host, strace.traced(command, trace))
-        dump.stop()
+    with owner.temporary("exchange") as directory:
+        trace = Path(directory, "strace")
+        capture = Capture(host, f"{host.name}-eth0", Path(directory, "pcap"), filter=f"tcp port {port}", snaplen=HEADERS)
+        with capture:
+            run(host, strace.traced(command, trace))
+        if capture.dropped:
+            raise ToolError(f"tcpdump lost {capture.dropped} packets", f"host '{host.name}'")
         calls = trace.read_text(errors="replace")
         strace.parse(calls)
-        return replace(measured, files={"strace.txt": calls, "pcap": capture.read_bytes()})
+        return replace(measured, files={"strace.txt": calls, "pcap": capture.path.read_bytes()})
 
 
 def _command(address: str, port: int, pattern: str, count: int) -> list[str]:

@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 import json
-import shlex
 import subprocess
-import tempfile
 from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from slownet import owner
 from slownet.errors import ToolError
 from slownet.measured import Metrics
 from slownet.tools.numbers import Metric, metric, sample_sd
+from slownet.tools.printed import complaint, last_line, unread
 from slownet.tools.process import Host, end, environment, wait_until
 from slownet.tools.tool import ENDING, missing, run
 
@@ -84,7 +84,7 @@ def iperf3(
     argv += ["--omit", f"{omit:g}"] if omit else []
     argv += ["--congestion", congestion] if congestion else []
     with ExitStack() as stack:
-        folder = stack.enter_context(tempfile.TemporaryDirectory(prefix="slownet-iperf3-"))
+        folder = stack.enter_context(owner.temporary("iperf3"))
         process = _serve(server, Path(folder, "server.log"))
         stack.callback(end, process, ENDING)
         # A connection that gets nothing through for long still ends: the client's own watchdog is off, ours is not.
@@ -115,8 +115,7 @@ def _serve(host: Host, log: Path) -> subprocess.Popen[bytes]:
     end(process, ENDING)
     if "No such file or directory" in text:
         raise missing("iperf3", where, text)
-    last = next((line.strip() for line in reversed(text.splitlines()) if line.strip()), "it printed nothing")
-    raise ToolError(f"iperf3's server does not listen: {last}", where, raw=text)
+    raise ToolError(f"iperf3's server does not listen: {last_line(text, 'it printed nothing').strip()}", where, raw=text)
 
 
 def parse(text: str, command: Sequence[str] = ("iperf3",)) -> Iperf3:
@@ -127,14 +126,12 @@ def parse(text: str, command: Sequence[str] = ("iperf3",)) -> Iperf3:
     ToolError
         It is no JSON, it holds an error, or a number is missing; ``.raw`` is the text.
     """
-    fix = f"command: {shlex.join(command)}"
     try:
         report: Mapping[str, Any] = json.loads(text)
     except ValueError:
-        last = next((line for line in reversed(text.splitlines()) if line.strip()), "nothing")
-        raise ToolError(f"iperf3 printed no JSON; its last line: {last!r}", fix=fix, raw=text) from None
+        raise unread("iperf3 printed no JSON", text, command) from None
     if report.get("error"):
-        raise ToolError(f"iperf3: {report['error']}", fix=fix, raw=text)
+        raise complaint(f"iperf3: {report['error']}", text, command)
     try:
         ended = report["end"]
         received = ended["sum_received"]
@@ -150,4 +147,4 @@ def parse(text: str, command: Sequence[str] = ("iperf3",)) -> Iperf3:
             ),
         )
     except (KeyError, TypeError, ValueError) as error:
-        raise ToolError(f"iperf3 printed JSON without {error}", fix=fix, raw=text) from None
+        raise complaint(f"iperf3 printed JSON without {error}", text, command) from None

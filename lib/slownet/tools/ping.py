@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import math
 import re
-import shlex
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 from slownet.errors import ToolError
 from slownet.measured import Metrics
 from slownet.tools.numbers import Metric, metric
+from slownet.tools.printed import complaint, unread
 from slownet.tools.process import Host
 from slownet.tools.tool import run, why
 
@@ -127,16 +127,11 @@ def parse(text: str, command: Sequence[str] = ("ping",)) -> Ping:
         elif summary := _RTT.match(line):
             rtt = Rtt(*(_number(part, line, text) for part in summary.groups()))
     if counts is None:
-        last = next((line for line in reversed(text.splitlines()) if line.strip()), "nothing")
-        raise ToolError(
-            f"ping printed no summary; its last line: {last!r}",
-            fix=f"command: {shlex.join(command)}",
-            raw=text,
-        )
+        raise unread("ping printed no summary", text, command)
     extra = {kind: int(number) for number, kind in _EXTRA.findall(counts[3])}
     sent, received = int(counts[1]), int(counts[2])
     if (rtt is None) != (received == 0) or received > sent:
-        raise ToolError(f"ping contradicts itself: {counts[0]!r}", fix=f"command: {shlex.join(command)}", raw=text)
+        raise complaint(f"ping contradicts itself: {counts[0]!r}", text, command)
     return Ping(
         tuple(command),
         text,

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import json
-import shlex
 import sys
 from collections.abc import Sequence
 from typing import Any
 
 from slownet.errors import ToolError
+from slownet.tools.printed import complaint, last_line
 
 
 def python(module: str, *words: object) -> list[str]:
@@ -18,8 +18,7 @@ def python(module: str, *words: object) -> list[str]:
 
 def read_json(text: str, command: Sequence[str], *names: str) -> dict[str, Any]:
     """The object that a program printed last, which must have these names. Raises ToolError with the line."""
-    lines = [line for line in text.splitlines() if line.strip()]
-    last = lines[-1] if lines else "nothing"
+    last = last_line(text)
     try:
         record = json.loads(last)
         missing = [name for name in names if name not in record]
@@ -28,7 +27,7 @@ def read_json(text: str, command: Sequence[str], *names: str) -> dict[str, Any]:
         record = {}
     if missing or not isinstance(record, dict):
         shown = last if len(last) <= 200 else f"{last[:200]}..."
-        raise ToolError(f"no {' and '.join(names)} in the line {shown!r}", fix=f"command: {shlex.join(command)}", raw=text)
+        raise complaint(f"no {' and '.join(names)} in the line {shown!r}", text, command)
     return record
 
 

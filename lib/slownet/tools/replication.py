@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import Any
 
+from slownet import owner
 from slownet.errors import ToolError
 from slownet.measured import Metrics
 from slownet.tools.numbers import Metric, mean, metric, sample_sd
@@ -77,7 +77,7 @@ def commits(
     ToolError
         The primary or the replica refuses or goes away, a transaction never comes, or output is not understood.
     """
-    with TemporaryDirectory(prefix="slownet-replication-") as directory:
+    with owner.temporary("replication") as directory:
         ready = Path(directory, "ready")
         with running(replica, python("replication", "watch", socket, ready, position, count)) as wait:
             if not wait_until(ready.exists, READY_S):

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 import re
-import shlex
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from itertools import accumulate
@@ -12,6 +11,7 @@ from itertools import accumulate
 from slownet.errors import ToolError
 from slownet.measured import Metrics
 from slownet.tools.numbers import Metric, metric, printed
+from slownet.tools.printed import complaint, last_line, needed
 from slownet.tools.process import Host
 from slownet.tools.tool import Completed, run
 
@@ -163,8 +163,7 @@ def _run(host: Host, argv: Sequence[str], timeout: float) -> Completed:
     done = run(host, argv, timeout=timeout, check=False)
     fatal = _FATAL.findall(done.raw)
     if done.status or fatal:
-        last = [line for line in done.raw.splitlines() if line.strip()][-1:]
-        why = "; ".join(fatal[:2]) or (last or ["it printed nothing"])[0]
+        why = "; ".join(fatal[:2]) or last_line(done.raw, "it printed nothing")
         raise ToolError(f"sysbench {argv[-1]} ended with status {done.status}: {why}", f"host '{host.name}'", raw=done.raw)
     return done
 
@@ -179,13 +178,8 @@ def parse(text: str, command: Sequence[str] = ("sysbench",)) -> Sysbench:
     """
 
     def find(name: str, rest: str = "") -> list[float]:
-        found = re.search(rf"^\s*{name}:\s+{_NUMBER}{rest}", text, re.MULTILINE)
-        if found is None:
-            last = next((line for line in reversed(text.splitlines()) if line.strip()), "nothing")
-            raise ToolError(
-                f"sysbench printed no '{name}'; its last line: {last!r}", fix=f"command: {shlex.join(command)}", raw=text
-            )
-        return [float(each) for each in found.groups()]
+        line = re.compile(rf"^\s*{name}:\s+{_NUMBER}{rest}", re.MULTILINE)
+        return [float(each) for each in needed(line, text, f"sysbench printed no '{name}'", command).groups()]
 
     def whole(name: str) -> int:
         return int(find(name)[0])
@@ -194,7 +188,7 @@ def parse(text: str, command: Sequence[str] = ("sysbench",)) -> Sysbench:
     transactions, rate = find("transactions", per_second)
     queries, query_rate = find("queries", per_second)
     if not transactions:
-        raise ToolError("sysbench did no transaction", fix=f"command: {shlex.join(command)}", raw=text)
+        raise complaint("sysbench did no transaction", text, command)
     return Sysbench(
         command=tuple(command),
         raw=text,

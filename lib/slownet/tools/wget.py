@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import re
-import shlex
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 from slownet.errors import ToolError
 from slownet.measured import Metrics
 from slownet.tools.numbers import Metric, metric, sample_sd
+from slownet.tools.printed import complaint, last_line, unread
 from slownet.tools.process import Host
 from slownet.tools.tool import Completed, run
 
@@ -94,13 +94,12 @@ def parse(text: str, command: Sequence[str] = ("wget",), seconds: float | None =
     """
     saved = _SAVED.search(text)
     if saved is None:
-        last = next((line for line in reversed(text.splitlines()) if line.strip()), "nothing")
-        raise _error(f"wget does not say that it saved the file; its last line: {last!r}", text, command)
+        raise unread("wget does not say that it saved the file", text, command)
     if saved[1] == "--.-" and not seconds:
-        raise _error("wget took no time that it could measure", text, command)
+        raise complaint("wget took no time that it could measure", text, command)
     size = int(saved[3])
     if saved[4] and int(saved[4]) != size:
-        raise _error(f"wget saved {size} of {saved[4]} bytes", text, command)
+        raise complaint(f"wget saved {size} of {saved[4]} bytes", text, command)
     reported = size / seconds if saved[1] == "--.-" and seconds else float(saved[1]) * _UNITS[saved[2]]
     rows = [float(row[1]) * _UNITS[row[2]] for line in text.splitlines() if (row := _ROW.match(line))]
     return Wget(tuple(command), text, size, reported, tuple(row for row in rows[: size // ROW_BYTES] if row), seconds)
@@ -110,9 +109,4 @@ def _why(done: Completed) -> str:
     for pattern in (_ERROR, _FAILED):
         if found := pattern.search(done.stderr):
             return f"wget ended with status {done.status}: {(found[1] if pattern is _ERROR else found[0]).strip()}"
-    last = next((line for line in reversed(done.raw.splitlines()) if line.strip()), "it printed nothing")
-    return f"wget ended with status {done.status}: {last.strip()}"
-
-
-def _error(what: str, text: str, command: Sequence[str]) -> ToolError:
-    return ToolError(what, fix=f"command: {shlex.join(command)}", raw=text)
+    return f"wget ended with status {done.status}: {last_line(done.raw, 'it printed nothing').strip()}"

@@ -7,16 +7,17 @@ it would have said otherwise.
 
 from __future__ import annotations
 
+import math
 import re
-import shlex
-import shutil
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from slownet.errors import ToolError
 from slownet.measured import Metrics
+from slownet.tools import brought
 from slownet.tools.numbers import Metric, metric, printed
-from slownet.tools.process import PATH, Host
+from slownet.tools.printed import complaint, needed
+from slownet.tools.process import Host
 from slownet.tools.tool import run
 
 _SECONDS = {"us": 1e-6, "ms": 1e-3, "s": 1.0, "m": 60.0, "h": 3600.0}
@@ -30,6 +31,8 @@ _TITLE = re.compile(r"^\s*Latency Distribution(?: \(HdrHistogram - (Recorded|Unc
 _PERCENTILE = re.compile(rf"^\s*([\d.]+)%\s+{_TIME}\s*$")
 _STEP = re.compile(r"^\s*([\d.]+)\s+([01]\.\d+)\s+(\d+)\s+(?:[\d.]+|inf)\s*$")
 _MEAN = re.compile(r"^\s*#\[Mean\s*=\s*([\d.]+), StdDeviation\s*=\s*([\d.]+)\]\s*$")
+CALIBRATION_S = 10.0
+"""What wrk2 measures first is its own: it empties its histograms then (CALIBRATE_DELAY_MS)."""
 _MAX = re.compile(r"^\s*#\[Max\s*=\s*([\d.]+), Total count\s*=\s*(\d+)\]\s*$")
 
 
@@ -65,10 +68,19 @@ class Wrk(Metrics):
     uncorrected: Distribution | None
     non_2xx: int
     errors: tuple[int, int, int, int]
+    rate: float | None = None
+    """Requests a second that wrk2 was asked for."""
 
     def metrics(self) -> dict[str, Metric]:
-        """``answered_per_s`` and the latencies in seconds: ``corrected_...`` only where the tool corrects (wrk2)."""
+        """``answered_per_s`` and the latencies in seconds: ``corrected_...`` only where the tool corrects (wrk2).
+
+        With a rate also ``target_per_s``, and when the answers came that the latencies are of: ``counted_from_s``,
+        ``counted_to_s`` after the start.
+        """
         found = {"answered_per_s": metric(self.requests_per_s, 0.0, self.requests)}
+        if self.rate is not None:
+            told = {"target_per_s": self.rate, "counted_from_s": CALIBRATION_S, "counted_to_s": self.seconds}
+            found |= {name: metric(value, 0.0, self.requests) for name, value in told.items()}
         if self.uncorrected is None:
             return found | self._metrics("uncorrected", self.distribution)
         return found | self._metrics("corrected", self.distribution) | self._metrics("uncorrected", self.uncorrected)
@@ -103,15 +115,12 @@ def wrk2(
 ) -> Wrk:
     """Asks at a constant rate, with both latencies of the same run. Raises ToolError as ``wrk`` does.
 
-    The first 10 seconds and more are wrk2's own calibration and are not in its histograms.
+    seconds: after the first ten (`CALIBRATION_S`), which are in neither. Then it ends: what is unanswered is in neither too.
     """
-    argv = ["wrk2", f"-t{threads}", f"-c{connections}", f"-d{seconds:g}s", f"-R{rate:g}", "-L", "-U", url]
-    return _checked(parse(run(host, argv, timeout=seconds + timeout).stdout, argv), host)
-
-
-def has_wrk2() -> bool:
-    """Whether ``wrk2`` is on the path of where this runs."""
-    return shutil.which("wrk2") is not None or shutil.which("wrk2", path=PATH) is not None
+    lasts, asked = math.ceil(CALIBRATION_S + seconds), max(1, round(rate))  # it reads whole numbers only
+    argv = [brought.path("wrk2") or "wrk2", f"-t{threads}", f"-c{connections}", f"-d{lasts}s", f"-R{asked}", "-L", "-U", url]
+    record = parse(run(host, argv, timeout=lasts + timeout).stdout, argv)
+    return _checked(replace(record, rate=float(asked)), host)
 
 
 def _checked(record: Wrk, host: Host) -> Wrk:
@@ -131,15 +140,11 @@ def parse(text: str, command: Sequence[str] = ("wrk",)) -> Wrk:
     """
 
     def need(pattern: re.Pattern[str], what: str) -> re.Match[str]:
-        found = pattern.search(text)
-        if found is None:
-            last = next((line for line in reversed(text.splitlines()) if line.strip()), "nothing")
-            raise ToolError(f"wrk printed no {what}; its last line: {last!r}", fix=f"command: {shlex.join(command)}", raw=text)
-        return found
+        return needed(pattern, text, f"wrk printed no {what}", command)
 
     requests, latency = need(_REQUESTS, "number of requests"), need(_LATENCY, "latency")
     if not int(requests[1]):
-        raise ToolError("wrk got no answer", fix=f"command: {shlex.join(command)}", raw=text)
+        raise complaint("wrk got no answer", text, command)
     tables = _tables(text)
     errors = _ERRORS.search(text)
     return Wrk(

@@ -2,7 +2,7 @@ import pytest
 
 from slownet.claim import all_of, bound, constant_round_trips, equal, foreseen, grows, law, more_round_trips, not_, ratio
 from slownet.errors import ExperimentError
-from slownet.sweep import run
+from slownet.sweep import planning
 
 TIME = "time_per_request_ms"
 CELLS = [({"rtt": f"{rtt}ms", "loss": "0%"}, {"rtt_ms": float(rtt), "loss": "0%"}) for rtt in (0, 10, 40)]
@@ -33,4 +33,4 @@ def test_what_is_planned_is_fine():
 
 @pytest.mark.parametrize("name", ["client_delay", "database_delay"])
 def test_the_projects_own_experiments(name):
-    run.check([name], {})
+    planning.check([name], {})

@@ -8,6 +8,7 @@ from slownet.errors import ExperimentError
 from slownet.net import capture, reading
 from slownet.net.counting import flow
 from slownet.net.reading import Interface, Qdisc
+from slownet.tools import tcpdump
 
 # {"kind":"tbf","handle":"53:","parent":"51:", ... "bytes":4816,"packets":8,"drops":0,"overlimits":1,"requeues":0,
 #  "backlog":0,"qlen":0}
@@ -46,8 +47,8 @@ def test_a_chain_is_its_root_and_the_sum_of_what_a_root_does_not_know():
 def test_what_tcpdump_says_on_its_way_and_at_its_end():
     asked = "tcpdump: 1 packet captured, 12 packets received by filter, 0 packets dropped by kernel\n"
     ended = "\n12 packets captured\n13 packets received by filter\n1 packet dropped by kernel\n"
-    assert capture._counts(asked) == {"captured": 1, "received by filter": 12, "dropped by kernel": 0}
-    assert capture._counts(ended) == {"captured": 12, "received by filter": 13, "dropped by kernel": 1}
+    assert tcpdump._counts(asked) == {"captured": 1, "received by filter": 12, "dropped by kernel": 0}
+    assert tcpdump._counts(ended) == {"captured": 12, "received by filter": 13, "dropped by kernel": 1}
 
 
 def test_what_was_captured_before_stays(tmp_path):

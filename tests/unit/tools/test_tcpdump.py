@@ -1,5 +1,6 @@
 """Captures by a program that says what tcpdump says; the real one runs in tests/lab."""
 
+import signal
 import subprocess
 from pathlib import Path
 
@@ -7,20 +8,21 @@ import pytest
 
 from slownet.errors import ToolError
 from slownet.tools import tcpdump
-from slownet.tools.tcpdump import capture
+from slownet.tools.tcpdump import Capture
 
 LISTENING = "tcpdump: listening on client-eth0, link-type EN10MB (Ethernet), snapshot length 96 bytes"
-COUNTS = "4 packets captured\n5 packets received by filter\n0 packets dropped by kernel"
+COUNTS = "4 packets captured\n4 packets received by filter\n0 packets dropped by kernel"
 
 
 class Scripted:
-    """A host where tcpdump says one thing at its start and another when it is interrupted."""
+    """A host where tcpdump says one thing at its start and another when it is asked for counts, or interrupted."""
 
     name = "here"
 
     def __init__(self, first: str, last: str = COUNTS, stays: bool = True) -> None:
-        loop = "trap 'echo \"$2\" >&2; exit 0' INT; while :; do sleep 0.02; done" if stays else "exit 1"
-        self.script = ["sh", "-c", f'echo "$1" >&2; {loop}', "sh", first, last]
+        says = "trap 'echo \"$2\" >&2' USR1; trap 'echo \"$2\" >&2; exit 0' INT"
+        loop = f'{says}; echo "$1" >&2; while :; do sleep 0.02; done' if stays else 'echo "$1" >&2; exit 1'
+        self.script = ["sh", "-c", loop, "sh", first, last]
         self.argv: list[str] = []
 
     def IP(self) -> str:  # noqa: N802
@@ -31,51 +33,63 @@ class Scripted:
         return subprocess.Popen(self.script, start_new_session=True, **options)
 
 
-@pytest.fixture(autouse=True)
-def quick(monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(tcpdump, "QUIET", 2)
-
-
 def test_its_counts_come_back(tmp_path: Path):
     host = Scripted(LISTENING)
-    with capture(host, "client-eth0", "tcp port 5000", tmp_path / "pcap") as dump:
-        dump.stop()
-    assert (dump.captured, dump.dropped) == (4, 0)
-    assert host.argv[-3:] == ["tcp", "port", "5000"]
+    with Capture(host, "client-eth0", tmp_path / "new" / "pcap", filter="tcp port 5000", snaplen=96) as capture:
+        assert (capture.packets, capture.path) == (0, tmp_path / "new" / "pcap")
+    assert (capture.packets, capture.dropped) == (4, 0)
     assert host.argv[host.argv.index("-i") + 1] == "client-eth0"
+    assert host.argv[-4:] == ["-s", "96", "--", "tcp port 5000"]
+    capture.stop()
+
+
+def test_what_the_kernel_dropped_is_counted(tmp_path: Path):
+    counts = COUNTS.replace("4 packets received", "7 packets received").replace("0 packets dropped", "3 packets dropped")
+    with Capture(Scripted(LISTENING, counts), "client-eth0", tmp_path / "pcap") as capture:
+        pass
+    assert (capture.packets, capture.dropped) == (4, 3)
+
+
+def test_packets_of_before_its_filter_are_not_waited_for_long(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(tcpdump, "STILL_S", 0.1)
+    with Capture(
+        Scripted(LISTENING, COUNTS.replace("4 packets received", "5 packets received")), "x", tmp_path / "x"
+    ) as capture:
+        pass
+    assert capture.packets == 4
 
 
 @pytest.mark.parametrize(
     ("first", "said"),
     [
-        ("tcpdump: nothing0: No such device exists", "tcpdump does not listen: tcpdump: nothing0: No such device exists"),
-        ("tcpdump: No such file or directory", "tcpdump is not installed, host 'here': apt-get install tcpdump"),
+        ("tcpdump: nothing0: No such device exists", "tcpdump: nothing0: No such device exists, capture on x"),
+        ("tcpdump: No such file or directory", "tcpdump is not installed, capture on x: apt-get install tcpdump"),
+        ("", "tcpdump: tcpdump does not listen, capture on x"),
     ],
 )
 def test_one_that_does_not_start_says_why(tmp_path: Path, first: str, said: str):
-    with pytest.raises(ToolError, match=said) as caught, capture(Scripted(first, stays=False), "x", "", tmp_path / "pcap"):
+    with pytest.raises(ToolError, match=said) as caught, Capture(Scripted(first, stays=False), "x", tmp_path / "pcap"):
         pass
     assert caught.value.raw.strip() == first
 
 
 @pytest.mark.parametrize(
-    ("last", "said"),
+    ("last", "stays", "said"),
     [
-        (COUNTS.replace("0 packets dropped", "3 packets dropped"), "tcpdump lost 3 packets"),
-        ("tcpdump: pcap_loop: The interface disappeared", "tcpdump printed no counts; its last line: 'tcpdump: pcap_loop"),
+        ("tcpdump: pcap_loop: The interface disappeared", True, "tcpdump: pcap_loop: The interface disappeared"),
+        (COUNTS, False, "tcpdump: tcpdump does not end"),
     ],
 )
-def test_a_capture_that_is_not_whole_is_an_error(tmp_path: Path, last: str, said: str):
-    with (
-        pytest.raises(ToolError, match=said) as caught,
-        capture(Scripted(LISTENING, last), "client-eth0", "tcp", tmp_path / "pcap") as dump,
-    ):
-        dump.stop()
-    assert caught.value.raw.strip().endswith(last)
+def test_one_that_ended_by_itself_is_an_error_if_it_has_no_counts(tmp_path: Path, last: str, stays: bool, said: str):
+    capture = Capture(Scripted(LISTENING, last, stays), "x", tmp_path / "pcap").start()
+    capture._process.send_signal(signal.SIGINT)
+    capture._process.wait()
+    with pytest.raises(ToolError, match=said):
+        capture.stop()
+    capture.stop()
 
 
-def test_one_that_ended_by_itself_is_an_error(tmp_path: Path):
-    with capture(Scripted(LISTENING, stays=False), "client-eth0", "tcp", tmp_path / "pcap") as dump:
-        dump._process.wait()
-        with pytest.raises(ToolError, match="tcpdump ended with status 1 before it was stopped"):
-            dump.stop()
+def test_a_file_that_cannot_be_written(tmp_path: Path):
+    capture = Capture(Scripted(LISTENING), "x", tmp_path)
+    with pytest.raises(ToolError, match=f"cannot capture to {tmp_path}: Is a directory, capture on x"):
+        capture.start()

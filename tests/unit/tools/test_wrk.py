@@ -85,7 +85,11 @@ def test_no_connection(canned):
         wrk(canned("", text("wrk-refused.txt"), 1), "http://x/", seconds=1)
 
 
-def test_what_wrk2_is_asked(canned):
+def test_what_wrk2_is_asked(canned, monkeypatch):
+    monkeypatch.setenv("SLOWNET_WRK2", "/mine/wrk")
     host = canned(text("wrk2-u.txt"))
-    wrk2(host, "http://x/", rate=2000, seconds=30, connections=100, threads=2)
-    assert host.argv == [["wrk2", "-t2", "-c100", "-d30s", "-R2000", "-L", "-U", "http://x/"]]
+    record = wrk2(host, "http://x/", rate=1999.6, seconds=19.5, connections=100, threads=2)
+    assert host.argv == [["/mine/wrk", "-t2", "-c100", "-d30s", "-R2000", "-L", "-U", "http://x/"]]
+    found = record.metrics()
+    counted = {name: found[name]["mean"] for name in ("target_per_s", "counted_from_s", "counted_to_s")}
+    assert counted == {"target_per_s": 2000.0, "counted_from_s": 10.0, "counted_to_s": record.seconds}

@@ -1,0 +1,28 @@
+"""The caller's own load programs in a lab: the folder of each, read-only, and the variable that says where it is."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+from slownet.lab.boot import Share
+from slownet.tools import brought
+
+AT = "/opt/slownet/brought"
+
+
+def shares() -> list[Share]:
+    """The folders of the programs that are there."""
+    return [Share(path.parent, at=f"{AT}/{program}") for program, path in _found()]
+
+
+def environment() -> dict[str, str]:
+    """``{"SLOWNET_OHA": "/opt/slownet/brought/oha/oha"}``"""
+    return {brought.variable(program): f"{AT}/{program}/{path.name}" for program, path in _found()}
+
+
+def _found() -> Iterator[tuple[str, Path]]:
+    for program in brought.there():
+        path = Path(brought.path(program) or "").resolve()
+        if path.is_file():
+            yield program, path

@@ -1,0 +1,144 @@
+"""What is to be run: an experiment's cells with their run directory, new or continued."""
+
+from __future__ import annotations
+
+import datetime
+import json
+import subprocess
+import sys
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from slownet import __version__
+from slownet.claim import foreseen
+from slownet.errors import ExperimentError
+from slownet.experiment import FILES, Cell, Experiment, condition, find
+from slownet.lab.place import Place
+from slownet.records import result, samples
+from slownet.records.repeating import repeats
+from slownet.records.samples import cell_key
+from slownet.sweep.sampling import Rule
+from slownet.sweep.sharing import how_many
+
+ONCE_DECIDED = Rule()
+INTERRUPTED = "interrupted"
+
+
+@dataclass
+class Plan:
+    """One experiment to be run, or to be continued, in its run directory."""
+
+    experiment: Experiment
+    directory: Path
+    cells: list[Cell]
+    """In the order in which they are measured; a repetition adds its own."""
+    facts: dict[str, Any]
+    rule: Rule = ONCE_DECIDED
+    first: int = 0
+    """Where the repetition that is to be measured begins."""
+    labs: int | None = None
+    """How many labs the caller wants its cells to be shared among; None where that is left to `sharing`."""
+    costs: dict[str, float] = field(default_factory=dict)
+    """Seconds of wall time that a cell took when it was measured last, by its key."""
+    last_s: float = 0.0
+    """Wall time of the last repetition."""
+    error: str = ""
+    """Why it broke off; what it measured until then is kept."""
+
+    @property
+    def left(self) -> list[int]:
+        """The numbers of the cells, from the first on, of which the directory has no good sample."""
+        taken = samples.taken(self.directory)
+        return [index for index, cell in enumerate(self.cells) if index >= self.first and (cell_key(cell), index) not in taken]
+
+    def broke_off(self, error: BaseException) -> None:
+        """Puts down why there is no more of it than there is."""
+        self.error = str(error) or INTERRUPTED
+        self.facts["error"] = self.error
+        result.write_run_json(self.directory, self.facts)
+
+
+def check(names: Sequence[str], chosen: Mapping[str, Sequence[str]]) -> None:
+    """Raises SlownetError for what is wrong with the names, conditions or claims, before anything is made."""
+    for name in names:
+        found = find(name)
+        if found.cells(chosen) == found.cells():  # of other cells a claim may have nothing to speak of
+            foreseen.check(found.name, found.judged_by, [(cell, condition(cell)) for cell in found.cells()])
+
+
+def plan(
+    name: str,
+    place: Place,
+    root: Path,
+    chosen: Mapping[str, Sequence[str]],
+    rule: Rule = ONCE_DECIDED,
+    capture: Sequence[str] = (),
+    labs: int | None = None,
+) -> Plan:
+    """The plan of a new run, with its run directory. Raises SlownetError.
+
+    labs: how many are to share the cells, if not as many as `sharing` thinks fit.
+    """
+    experiment = find(name)
+    place = place.on(experiment.tdf)
+    cells = experiment.cells(chosen)
+    shared_by = how_many(labs, place, len(cells), beside=1, processors=1)
+    directory = result.new_run_directory(root, experiment.name).resolve()
+    facts = {
+        "experiment": experiment.name,
+        "source": str(Path(name).resolve()) if name.endswith(FILES) else name,
+        "question": experiment.question,
+        "started": datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds"),
+        "clock": place.clock.kind,
+        "tdf": place.clock.tdf_json,
+        **place.facts,
+        "slownet": __version__,
+        "git": _git(),
+        "argv": sys.argv,
+        "published": experiment.published,
+        "capture": list(capture),
+        "planned": cells,
+        "sampling": rule.to_json(),
+        "repeats": repeats(place.clock.kind, place.clock.tdf_json, experiment.name, experiment.service, shared_by),
+    }
+    result.write_run_json(directory, facts)
+    return Plan(experiment, directory, cells, facts, rule, labs=labs)
+
+
+def resume(directory: Path, labs: int | None = None) -> Plan:
+    """The plan of a run that did not end, with any number of labs. Raises SlownetError."""
+    facts = {name: value for name, value in _facts(directory).items() if name != "error"}
+    samples.collect(directory)
+    rule = Rule.from_json(facts.get("sampling") or {})
+    return Plan(find(facts["source"]), directory.resolve(), facts["planned"], facts, rule, labs=labs)
+
+
+def where_it_ran(directory: Path) -> tuple[str, str, str | None]:
+    """Place, clock and TDF of a run, as `choose` takes them. Raises SlownetError."""
+    facts = _facts(directory)
+    return facts["place"], facts["clock"], str(facts["tdf"]) if facts["tdf"] else None
+
+
+def _facts(directory: Path) -> dict[str, Any]:
+    try:
+        facts: dict[str, Any] = json.loads((directory / "run.json").read_text())
+        _ = facts["source"], facts["planned"], facts["place"], facts["clock"], facts["tdf"]
+    except (OSError, ValueError, KeyError) as error:
+        raise ExperimentError(f"{directory} is no run that can be continued", fix="name a directory with a run.json") from error
+    return facts
+
+
+def _git() -> dict[str, Any]:
+    """Revision of the caller's checkout and whether it has changes; empty outside one."""
+
+    def ask(*words: str) -> str:
+        done = subprocess.run(["git", *words], capture_output=True, text=True, check=False)
+        return done.stdout.strip() if done.returncode == 0 else ""
+
+    try:
+        revision = ask("rev-parse", "HEAD")
+        return {"revision": revision, "changed": bool(ask("status", "--porcelain"))} if revision else {}
+    except OSError:
+        return {}

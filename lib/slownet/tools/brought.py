@@ -1,0 +1,28 @@
+"""Load programs that no package of the lab has, used where the caller has them: on the path, or where SLOWNET_WRK2 says.
+
+A lab sees those of whoever starts it, see `slownet.lab.brought`.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+
+from slownet.tools.process import PATH
+
+PROGRAMS = ("wrk2", "oha")
+
+
+def variable(program: str) -> str:
+    """The environment variable that says where a program is: ``SLOWNET_WRK2``."""
+    return f"SLOWNET_{program.upper()}"
+
+
+def path(program: str) -> str | None:
+    """Where one of these programs is; None if it is not there."""
+    return os.environ.get(variable(program)) or shutil.which(program) or shutil.which(program, path=PATH)
+
+
+def there() -> list[str]:
+    """The programs that are there."""
+    return [each for each in PROGRAMS if path(each)]

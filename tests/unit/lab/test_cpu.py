@@ -1,0 +1,44 @@
+"""A processor of its own for each lab."""
+
+from contextlib import ExitStack
+
+import pytest
+
+from slownet.lab import cpu
+
+
+@pytest.fixture
+def three(monkeypatch, tmp_path):
+    monkeypatch.setattr(cpu.os, "sched_getaffinity", lambda pid: {0, 1, 2})
+    monkeypatch.setattr(cpu.cache, "root", lambda: tmp_path)
+    return tmp_path
+
+
+def test_labs_of_one_process_have_different_processors(three):
+    assert cpu.count() == 3
+    with cpu.reserved() as first, cpu.reserved() as second, cpu.reserved() as third:
+        assert {first, second, third} == {0, 1, 2}
+    with cpu.reserved() as again:
+        assert again == first
+
+
+def test_more_labs_than_processors_are_spread(three):
+    with ExitStack() as labs:
+        found = [labs.enter_context(cpu.reserved()) for _ in range(6)]
+    assert sorted(found) == [0, 0, 1, 1, 2, 2]
+
+
+def test_what_others_have_is_taken_before_ones_own(three):
+    """Two of three belong to somebody else: one lab gets what is free, the next two those, none the same."""
+    with ExitStack() as others:
+        for number in (0, 2):
+            assert cpu._lock(three / "cpu" / str(number), others)
+        with cpu.reserved() as first, cpu.reserved() as second, cpu.reserved() as third:
+            assert first == 1
+            assert {second, third} == {0, 2}
+
+
+def test_a_processor_is_had_where_the_cache_cannot_be_written_to(three):
+    (three / "cpu").write_text("in the way")
+    with cpu.reserved() as first, cpu.reserved() as second:
+        assert first != second
