@@ -5,6 +5,7 @@ import math
 import time
 
 import pytest
+from scapy.utils import RawPcapReader
 
 CLOCKS = {"auto": [], "1": ["--tdf", "1"], "4": ["--tdf", "4"], "inf": ["--tdf", "inf"]}
 
@@ -145,7 +146,57 @@ def test_work_takes_no_time_at_inf(execute):
 
 def test_at_inf_two_runs_tell_the_same_time(execute):
     body = WAITS + BUSY + "found['end'] = time.monotonic()\nfound['date'] = time.time()"
-    assert run(execute, body, CLOCKS["inf"]) == pytest.approx(run(execute, body, CLOCKS["inf"]), rel=0, abs=2e-6)
+    assert run(execute, body, CLOCKS["inf"]) == run(execute, body, CLOCKS["inf"])
+
+
+def test_at_inf_a_timer_comes_at_its_nanosecond_whatever_came_before(execute):
+    body = f"""
+fd = os.timerfd_create(time.CLOCK_MONOTONIC)
+def late(due):
+    os.timerfd_settime_ns(fd, flags=os.TFD_TIMER_ABSTIME, initial=due)
+    os.read(fd, 8)
+    return time.monotonic_ns() - due
+now, step = time.monotonic_ns(), {round(STEP_S * 1e9)}
+found["phase"] = now % step
+found["late"] = [late(now + n * 1000 * step) for n in range(1, 201)]
+"""
+    assert run(execute, body, CLOCKS["inf"]) == {"phase": 0, "late": [0] * 200}
+
+
+# 10 MiB over 100 ms with 10 % loss take more than four virtual minutes.
+TRANSFER = """
+import sys
+from pathlib import Path
+from slownet.net import Network
+from slownet.net.capture import Capture
+from slownet.services.files import FileServer
+from slownet.tools.wget import wget
+from slownet.topologies import TwoHosts
+
+folder = Path(sys.argv[1])
+with Network(TwoHosts) as net, FileServer(net, folder, length="10MiB") as files:
+    with net.link("server", "client").set(delay_up="100ms", loss_up="10%", seed=1):
+        interface = net["client"].defaultIntf().name
+        with Capture(net["client"], interface, folder / "client.pcap", filter="tcp", snaplen=80):
+            print(wget(net["client"], files.url).seconds)
+"""
+
+
+def test_at_inf_a_long_transfer_with_loss_is_the_same_packet_by_packet(execute):
+    def transferred(name):
+        folder = execute.folder / name
+        folder.mkdir()
+        done = execute("python", "-c", TRANSFER, str(folder), options=[*CLOCKS["inf"], "--share", str(folder)])
+        assert (done.returncode, done.stderr) == (0, b"")
+        with RawPcapReader(str(folder / "client.pcap")) as frames:  # ports and sequence numbers differ, as they are to
+            return float(done.stdout), [(meta.sec, meta.usec, meta.wirelen) for _, meta in frames]
+
+    (first_s, first), (again_s, again) = transferred("first"), transferred("again")
+    assert 200 < first_s < 350
+    assert len(first) > 10_000
+    parted = [pair for pair in zip(first, again, strict=False) if pair[0] != pair[1]]
+    assert parted[:1] == []
+    assert (first_s, len(first)) == (again_s, len(again))
 
 
 def test_at_inf_a_loop_that_waits_for_the_clock_ends(execute):

@@ -19,4 +19,4 @@ def test_every_experiment_of_which_runs_differ_says_so():
     chancy = {name for name, each in found.items() if "bit for bit" not in repeats("virtual", "inf", name, each.service)}
     assert {"client_delay", "database_delay", "nagle_proxy", "oltp", "replication", "sync_pipeline", *PARTED} <= chancy
     assert set(PARTED) <= set(found)
-    assert not chancy & {"nagle_patterns", "crafted_segments"}
+    assert not chancy & {"nagle_patterns", "crafted_segments", "download", "packet_loss", "coordinated_omission"}

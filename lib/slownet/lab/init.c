@@ -31,6 +31,7 @@
 #include <fcntl.h>
 #include <net/if.h>
 #include <poll.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdarg.h>
 #include <stdint.h>
@@ -270,6 +271,38 @@ static void limit_memory(void)
 	write_file(GROUP "/memory.max", text);
 }
 
+static int cpu_is_free(void)
+{
+	char line[4096];
+	int fd = open("/proc/cmdline", O_RDONLY | O_CLOEXEC);
+	ssize_t n = read(fd, line, sizeof(line) - 1);
+
+	close(fd);
+	line[n > 0 ? n : 0] = 0;
+	return strstr(line, "tdf=inf") != NULL;
+}
+
+/*
+ * 15 to 45 s after its start, as chance has it, and then every 15 s the kernel looks for
+ * old neighbours (neigh_periodic_work()): a thread that has its turn among the programs,
+ * now before this one and now before that. Where runs are to repeat let the first time
+ * pass, and the next be after 12 days. Nobody waits for that: the clock is virtual.
+ */
+static void outlast_chance(void)
+{
+	static const char *const names[] = {
+		"/proc/sys/net/ipv4/neigh/default/base_reachable_time_ms",
+		"/proc/sys/net/ipv6/neigh/default/base_reachable_time_ms",
+	};
+	const struct timespec passed = { .tv_sec = 60 };
+
+	for (int i = 0; i < 2; i++)
+		write_file(names[i], "2147483647");
+	nanosleep(&passed, NULL);
+	for (int i = 0; i < 2; i++)
+		write_file(names[i], "30000");
+}
+
 static void settle(void)
 {
 	struct ifreq lo = { .ifr_name = "lo", .ifr_flags = IFF_UP | IFF_RUNNING };
@@ -279,6 +312,8 @@ static void settle(void)
 	close(fd);
 	sethostname("lab", 3);
 	limit_memory();
+	if (cpu_is_free())
+		outlast_chance();
 	setenv("PATH", "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin", 1);
 	setenv("HOME", "/root", 1);
 }
@@ -306,13 +341,17 @@ static void add_word(struct job *job, char *word)
  */
 static void look_out(void)
 {
+	const struct sched_param none = { .sched_priority = 0 };
 	struct pollfd fds[2] = {
 		{ .fd = channel, .events = POLLIN },
 		{ .fd = disk, .events = POLLIN },
 	};
 
+	/* The kernel's thread that brings the bytes goes first. */
+	sched_setscheduler(0, SCHED_IDLE, &none);
 	while (poll(fds, 2, 0) > 0 && !fds[0].revents)
 		;
+	sched_setscheduler(0, SCHED_OTHER, &none);
 }
 
 /* The pieces of the job as one; the caller keeps it, words and environment point into it. */
