@@ -12,7 +12,9 @@ from rich.console import Console
 
 from slownet import published
 from slownet.errors import SlownetError
-from slownet.records.result import Cell, Judgement, RunData
+from slownet.records.cell import Cell
+from slownet.records.judgement import Judgement
+from slownet.records.result import RunData
 from slownet.report.page import render_page, write_page, write_report
 from slownet.report.plots import bar_plot, rate_plot, time_plot
 from slownet.report.table import show, table

@@ -5,7 +5,8 @@ import shutil
 from pathlib import Path
 
 from slownet import published
-from slownet.records.result import Cell, RunData, load
+from slownet.records.cell import Cell
+from slownet.records.result import RunData, load
 from slownet.report.page import write_report
 from slownet.report.sequence import sequence_plots
 from slownet.report.view import view

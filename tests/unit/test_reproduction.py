@@ -11,7 +11,9 @@ from rich.console import Console
 
 from slownet import published
 from slownet.claim import law, predicted, times
-from slownet.records.result import Cell, Judgement, RunData, gather
+from slownet.records.cell import Cell
+from slownet.records.judgement import Judgement
+from slownet.records.result import RunData, gather
 from slownet.report.comparison import lines, tally
 from slownet.report.reproduction import Reproduction, show
 from slownet.stats import Summary

@@ -4,7 +4,9 @@ import pyarrow.parquet as pq
 import pytest
 
 from slownet.errors import ExperimentError, SlownetError
-from slownet.records.result import Judgement, SampleLog, load, write_run_json
+from slownet.records.judgement import Judgement
+from slownet.records.result import load
+from slownet.records.samples import SampleLog, write_run_json
 from slownet.stats import Summary, from_moments
 
 TIMES = {0: 12.323, 10: 51.825, 40: 173.318}

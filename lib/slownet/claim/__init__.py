@@ -43,7 +43,7 @@ from slownet.claim.reasoned import between, predicted, times
 from slownet.claim.theory import follows, round_trips_between
 from slownet.claim.trends import grows, monotone
 from slownet.measured import DECIDING
-from slownet.records.result import INCONCLUSIVE, REFUTED, SUPPORTED, Judgement
+from slownet.records.judgement import INCONCLUSIVE, REFUTED, SUPPORTED, Judgement
 
 __all__ = [
     "ALONE",

@@ -9,7 +9,9 @@ from types import MappingProxyType
 from typing import Protocol
 
 from slownet.errors import ExperimentError
-from slownet.records.result import INCONCLUSIVE, REFUTED, SUPPORTED, Cell, Judgement, RunData
+from slownet.records.cell import Cell
+from slownet.records.judgement import INCONCLUSIVE, REFUTED, SUPPORTED, Judgement
+from slownet.records.result import RunData
 from slownet.stats import Summary
 
 ROUNDING = 1e-9

@@ -8,7 +8,9 @@ from dataclasses import dataclass
 from slownet.claim.base import ALONE, Siblings, all_hold, decide, described, interval, shared
 from slownet.errors import ExperimentError
 from slownet.measured import in_unit_of
-from slownet.records.result import Cell, Judgement, RunData
+from slownet.records.cell import Cell
+from slownet.records.judgement import Judgement
+from slownet.records.result import RunData
 from slownet.stats import Summary
 
 

@@ -9,7 +9,9 @@ from typing import Literal
 from slownet import stats
 from slownet.claim.base import ALONE, Siblings, around, decide, described, interval
 from slownet.errors import ExperimentError
-from slownet.records.result import Cell, Judgement, RunData
+from slownet.records.cell import Cell
+from slownet.records.judgement import Judgement
+from slownet.records.result import RunData
 from slownet.stats import Summary
 
 

@@ -7,7 +7,8 @@ from dataclasses import dataclass, replace
 
 from slownet.claim.base import ALONE, Claim, Siblings, all_hold, any_holds, shared
 from slownet.errors import ExperimentError
-from slownet.records.result import REFUTED, SUPPORTED, Judgement, RunData
+from slownet.records.judgement import REFUTED, SUPPORTED, Judgement
+from slownet.records.result import RunData
 
 
 @dataclass(frozen=True, init=False)

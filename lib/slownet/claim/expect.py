@@ -25,7 +25,7 @@ from slownet import stats
 from slownet.claim.base import around, interval, margin_is_wide_enough, verdict
 from slownet.measured import DECIDING, Measured, in_unit_of
 from slownet.records.heard import tell
-from slownet.records.result import REFUTED, SUPPORTED, Judgement
+from slownet.records.judgement import REFUTED, SUPPORTED, Judgement
 from slownet.stats import Summary
 from slownet.units import duration, show_duration
 

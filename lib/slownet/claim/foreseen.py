@@ -6,7 +6,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from slownet.records.result import Cell, RunData
+from slownet.records.cell import Cell
+from slownet.records.result import RunData
 
 LABELS = ("at", "of", "to", "than", "against")
 """What the kinds of claims call the conditions that they speak of."""

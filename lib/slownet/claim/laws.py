@@ -10,7 +10,8 @@ from functools import partial
 from slownet.claim.base import ALONE, Siblings, around, decide, interval, placed, undecided
 from slownet.errors import ExperimentError, nearest
 from slownet.law import Law, fit
-from slownet.records.result import INCONCLUSIVE, REFUTED, SUPPORTED, Judgement, RunData
+from slownet.records.judgement import INCONCLUSIVE, REFUTED, SUPPORTED, Judgement
+from slownet.records.result import RunData
 from slownet.stats import Summary, ratio
 from slownet.units import duration
 

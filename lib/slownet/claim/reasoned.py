@@ -11,7 +11,8 @@ from dataclasses import dataclass
 from slownet.claim.base import ALONE, Siblings, around, decide, interval, placed, undecided
 from slownet.claim.compare import quotient
 from slownet.errors import ExperimentError
-from slownet.records.result import Judgement, RunData
+from slownet.records.judgement import Judgement
+from slownet.records.result import RunData
 from slownet.stats import Summary
 
 Label = Mapping[str, str]

@@ -10,7 +10,9 @@ from typing import Any
 from slownet import stats
 from slownet.claim.base import ALONE, Siblings, decide, described, interval, judged, placed, undecided
 from slownet.errors import ExperimentError
-from slownet.records.result import INCONCLUSIVE, REFUTED, SUPPORTED, Cell, Judgement, RunData
+from slownet.records.cell import Cell
+from slownet.records.judgement import INCONCLUSIVE, REFUTED, SUPPORTED, Judgement
+from slownet.records.result import RunData
 from slownet.stats import Summary
 from slownet.units import spoken
 

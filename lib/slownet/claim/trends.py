@@ -8,7 +8,8 @@ from itertools import pairwise
 
 from slownet.claim.base import ALONE, Margin, Siblings, all_hold, around, decide, interval, shared
 from slownet.errors import ExperimentError
-from slownet.records.result import Judgement, RunData
+from slownet.records.judgement import Judgement
+from slownet.records.result import RunData
 from slownet.stats import difference, ratio
 
 SOME = 5e-324

@@ -16,7 +16,7 @@ from slownet.commands.running import Follower, say_what_is_left
 from slownet.experiment import discover
 from slownet.lab import cpu
 from slownet.lab.place import Interrupts, Place
-from slownet.records.result import new_run_directory
+from slownet.records.samples import new_run_directory
 from slownet.report.reproduction import Reproduction, show
 from slownet.sweep import planning
 from slownet.sweep import run as runs

@@ -18,7 +18,8 @@ from slownet.field.row import Row, compared
 from slownet.field.runs import Comparison, compare_cells
 from slownet.law import Law, fit, round_trips
 from slownet.measured import DECIDING
-from slownet.records.result import Cell, RunData
+from slownet.records.cell import Cell
+from slownet.records.result import RunData
 from slownet.report.text import number
 from slownet.stats import Summary, difference, from_error, median, needed, quantile, ratio, welch
 from slownet.units import duration

@@ -18,8 +18,8 @@ from slownet.field.measure import INTERRUPTED, measure
 from slownet.field.record import Field
 from slownet.field.row import margin
 from slownet.field.runs import Comparison, compare_runs
-from slownet.records.result import RunData, load, new_run_directory
-from slownet.records.samples import RUN
+from slownet.records.result import RunData, load
+from slownet.records.samples import RUN, new_run_directory
 
 
 def measure_and_show(url: str, requests: int, pause: str, timeout: str, root: Path, as_json: bool) -> int:

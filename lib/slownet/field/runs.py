@@ -10,8 +10,9 @@ from typing import Any
 from slownet.errors import ExperimentError, nearest
 from slownet.field.row import EQUIVALENT, Row, compared, missing
 from slownet.records import readings
-from slownet.records.result import Cell, RunData, cell_key
-from slownet.records.samples import finite
+from slownet.records.cell import Cell
+from slownet.records.result import RunData
+from slownet.records.samples import cell_key, finite
 from slownet.stats import Summary
 
 SETTINGS = ("experiment", "clock", "tdf", "kernel", "slownet")

@@ -13,194 +13,20 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
-from slownet.counters import total
-from slownet.errors import ExperimentError, SlownetError, TooFewError, nearest
+from slownet.errors import ExperimentError, SlownetError, nearest
 from slownet.records import readings
-from slownet.records.heard import tell
+from slownet.records.cell import TIME, Cell, of_samples
+from slownet.records.judgement import Judgement
 from slownet.records.repeating import exact
-from slownet.records.samples import (
-    RUN,
-    Sample,
-    SampleLog,
-    cell_key,
-    finite,
-    new_run_directory,
-    read_samples,
-    write_run_json,
-)
-from slownet.stats import CONFIDENCE, Summary, percentile
+from slownet.records.samples import RUN, Sample, cell_key, finite, read_samples, write_run_json
+from slownet.stats import CONFIDENCE, Summary
 
-__all__ = [
-    "Cell",
-    "Judgement",
-    "RunData",
-    "SampleLog",
-    "cell_key",
-    "gather",
-    "load",
-    "new_run_directory",
-    "write_run_json",
-]
-
-SUPPORTED, REFUTED, INCONCLUSIVE = "supported", "refuted", "inconclusive"
 PARQUET = "samples.parquet"
 PLAIN = (
     *("experiment", "index", "tool", "status", "error"),
     *("verified_rtt_ms", "rate_bit_s", "virtual_s", "wall_s", "lab", "raw"),
 )
 """What samples.parquet takes from a sample as it is."""
-
-
-@dataclass(frozen=True, repr=False)
-class Judgement:
-    """What a claim says about a run.
-
-    ``measured`` with its interval ``low`` to ``high`` was compared with ``expected``; the claim is
-    supported inside ``margin`` (low, high; None is open), refuted outside, else inconclusive.
-    """
-
-    name: str
-    verdict: str
-    measured: float | None
-    expected: float | None
-    low: float | None
-    high: float | None
-    margin: tuple[float | None, float | None]
-    text: str
-    cells: tuple[Mapping[str, Any], ...] = ()
-    """The labels of the cells that it rests on; empty for all of the run."""
-    confidence: float = CONFIDENCE
-    """Of the interval."""
-    setting: str = ""
-    """What the numbers were measured under: the verified round trips and the clock."""
-
-    def __bool__(self) -> bool:
-        """Whether the claim is supported, for ``assert``; whoever listens (``slownet.records.heard``) hears of it."""
-        tell(self)
-        return self.verdict == SUPPORTED
-
-    def __str__(self) -> str:
-        """All of it in one line."""
-        known = self.low is not None and self.high is not None and self.low != self.high
-        interval = f"{100 * self.confidence:g} % interval {self.low:.4g} to {self.high:.4g}" if known else ""
-        return "; ".join(filter(None, (f"{self.verdict}: {self.name}: {self.text}", interval, self.setting)))
-
-    __repr__ = __str__
-
-    def to_json(self) -> dict[str, Any]:
-        """A dict that JSON can hold, None for what is not finite."""
-        record: dict[str, Any] = finite(vars(self))
-        return record
-
-    @classmethod
-    def from_json(cls, record: Mapping[str, Any]) -> Judgement:
-        """The reverse of ``to_json``."""
-        least, most = record.get("margin") or (None, None)
-        known: dict[str, Any] = {name: record.get(name) for name in ("measured", "expected", "low", "high")}
-        known |= {"name": record["name"], "verdict": record["verdict"], "text": record.get("text", "")}
-        known |= {name: record[name] for name in ("confidence", "setting") if name in record}
-        return cls(**known, margin=(least, most), cells=tuple(record.get("cells") or ()))
-
-
-TIME = "time_per_request_ms"
-
-
-@dataclass(frozen=True)
-class Cell:
-    """One condition and what was measured in it."""
-
-    label: Mapping[str, Any]
-    """As the experiment wrote it: ``{"rtt": "10ms"}``."""
-    condition: Mapping[str, Any]
-    """In numbers, the unit in the name: ``{"rtt_ms": 10.0}``; a text where the condition is none of those."""
-    samples: tuple[Sample, ...]
-    metrics: Mapping[str, Summary]
-    """Over the samples that are ok, each without its warm-up."""
-    printed: frozenset[str] = frozenset()
-    """The metrics that are percentiles as a tool printed them: see `slownet.records.readings.summary`."""
-
-    @property
-    def error(self) -> str | None:
-        """Why the cell failed: the first failed sample's line."""
-        for sample in self.samples:
-            if sample.get("status") != "ok":
-                return str(sample.get("error") or "failed without saying why")
-        return None
-
-    @property
-    def status(self) -> str:
-        """``"ok"``, or ``"failed"`` when any sample failed: those that are left may be the lucky ones."""
-        return "ok" if self.error is None else "failed"
-
-    @property
-    def verified_rtt_ms(self) -> float | None:
-        """The round trip that ping read before measuring, mean over the samples that have one."""
-        values = [s["verified_rtt_ms"] for s in self.samples if s.get("verified_rtt_ms") is not None]
-        return math.fsum(values) / len(values) if values else None
-
-    @property
-    def rate_bit_s(self) -> float | None:
-        """The highest rate that one of its links was told."""
-        return max((sample["rate_bit_s"] for sample in self.samples if sample.get("rate_bit_s")), default=None)
-
-    @property
-    def title(self) -> str:
-        """For people: ``"rtt 10ms"``."""
-        return ", ".join(f"{name} {value}" for name, value in self.label.items()) or "no condition"
-
-    def summary(self, metric: str) -> Summary:
-        """The summary of a metric. Raises ExperimentError with the nearest name."""
-        if metric in self.metrics:
-            return self.metrics[metric]
-        raise ExperimentError(f"no metric '{metric}'", f"in cell {self.title}", nearest(metric, self.metrics))
-
-    def percentile(self, metric: str, percent: float, confidence: float) -> Summary:
-        """A percentile of the single values of all samples. Raises TooFewError, ExperimentError where none were kept."""
-        self.summary(metric)
-        values, where = readings.values(self.samples, metric), f"in cell {self.title}"
-        if values is None:
-            kept = [name for name in self.metrics if readings.values(self.samples, name) is not None]
-            fix = f"those of {', '.join(kept) or 'no metric'} were kept"
-            raise ExperimentError(f"metric '{metric}' has no single values", where, fix)
-        try:
-            return percentile(values, percent, confidence)
-        except TooFewError as error:
-            raise TooFewError(error.what, f"{metric} {where}", error.fix) from error
-
-    @property
-    def repetitions(self) -> int:
-        """How many samples are ok."""
-        return sum(sample.get("status") == "ok" for sample in self.samples)
-
-    @property
-    def labs(self) -> tuple[int, ...]:
-        """Which of the labs side by side measured it, a repetition each; empty where that is not known."""
-        return tuple(sample["lab"] for sample in self.samples if sample.get("lab"))
-
-    @property
-    def warm_up(self) -> Mapping[str, int]:
-        """How many values were left out as warm-up, by metric; they stay in the samples."""
-        return readings.counts(self.samples, self.metrics, readings.dropped)
-
-    @property
-    def outliers(self) -> Mapping[str, int]:
-        """How many values are far out, by metric; all of them count in the summaries."""
-        return readings.counts(self.samples, self.metrics, readings.far_out)
-
-    def to_json(self) -> dict[str, Any]:
-        """The cell as run.json and ``--json`` hold it."""
-        return {
-            "condition": dict(self.condition),
-            "metrics": {name: summary.to_json() for name, summary in self.metrics.items()},
-            "verified_rtt_ms": self.verified_rtt_ms,
-            "counters": total([sample.get("counters") or {} for sample in self.samples]),
-            "rate_bit_s": self.rate_bit_s,
-            "status": self.status,
-            "repetitions": self.repetitions,
-            "labs": list(self.labs),
-            "warm_up": dict(self.warm_up),
-            "outliers": dict(self.outliers),
-        }
 
 
 @dataclass(frozen=True)
@@ -410,7 +236,7 @@ def gather(samples: Iterable[Sample], facts: Mapping[str, Any], directory: Path 
     name = facts.get("experiment") or (samples[0].get("experiment") if samples else None)
     claims = tuple(Judgement.from_json(record) for record in facts.get("claims") or ())
     return RunData(
-        directory, str(name or "unnamed"), facts, tuple(_cell(each, exact(facts)) for each in by_cell.values()), claims
+        directory, str(name or "unnamed"), facts, tuple(of_samples(each, exact(facts)) for each in by_cell.values()), claims
     )
 
 
@@ -418,14 +244,6 @@ def clock(facts: Mapping[str, Any]) -> str:
     """The clock of a run: ``virtual clock, TDF 4``."""
     kind = f"{facts['clock']} clock" if facts.get("clock") else "clock not recorded"
     return f"{kind}, TDF {facts['tdf']}" if facts.get("tdf") is not None else kind
-
-
-def _cell(samples: list[Sample], is_exact: bool) -> Cell:
-    good = [sample for sample in samples if sample.get("status") == "ok"]
-    names = dict.fromkeys(name for sample in good for name in sample.get("metrics") or {})
-    metrics = {name: readings.summary(samples, name, is_exact) for name in names}
-    condition = samples[0].get("condition") or {}
-    return Cell(samples[0]["cell"], condition, tuple(samples), metrics, readings.prints(samples))
 
 
 def _row(sample: Sample) -> dict[str, Any]:

@@ -8,7 +8,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from slownet.claim import INCONCLUSIVE, REFUTED, SUPPORTED
-from slownet.records.result import Cell, Judgement, RunData
+from slownet.records.cell import Cell
+from slownet.records.judgement import Judgement
+from slownet.records.result import RunData
 from slownet.records.samples import finite
 from slownet.report.view import Row, View, baseline, view
 from slownet.stats import Summary

@@ -15,7 +15,8 @@ from rich.text import Text
 from slownet import published
 from slownet.commands.articles import ARTICLES, BEYOND, grouped
 from slownet.published import Title
-from slownet.records.result import SUPPORTED, Judgement, RunData
+from slownet.records.judgement import SUPPORTED, Judgement
+from slownet.records.result import RunData
 from slownet.records.samples import finite, write_json
 from slownet.report.comparison import Line, Tally, lines, tally
 from slownet.report.page import REPORT, template, write_html

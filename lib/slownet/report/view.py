@@ -9,8 +9,10 @@ from typing import Any
 from slownet.claim import verdict
 from slownet.errors import SlownetError
 from slownet.law import Law, fit
+from slownet.records.cell import TIME, Cell
 from slownet.records.recorded import NONE
-from slownet.records.result import TIME, Cell, RunData, cell_key, clock
+from slownet.records.result import RunData, clock
+from slownet.records.samples import cell_key
 from slownet.report.text import number
 from slownet.stats import Summary, ratio
 from slownet.units import show_rate, spoken

@@ -16,7 +16,7 @@ from slownet.claim import foreseen
 from slownet.errors import ExperimentError
 from slownet.experiment import FILES, Cell, Experiment, condition, find
 from slownet.lab.place import Place
-from slownet.records import result, samples
+from slownet.records import samples
 from slownet.records.repeating import repeats
 from slownet.records.samples import cell_key
 from slownet.sweep.sampling import Rule
@@ -57,7 +57,7 @@ class Plan:
         """Puts down why there is no more of it than there is."""
         self.error = str(error) or INTERRUPTED
         self.facts["error"] = self.error
-        result.write_run_json(self.directory, self.facts)
+        samples.write_run_json(self.directory, self.facts)
 
 
 def check(names: Sequence[str], chosen: Mapping[str, Sequence[str]]) -> None:
@@ -85,7 +85,7 @@ def plan(
     place = place.on(experiment.tdf)
     cells = experiment.cells(chosen)
     shared_by = how_many(labs, place, len(cells), beside=1, processors=1)
-    directory = result.new_run_directory(root, experiment.name).resolve()
+    directory = samples.new_run_directory(root, experiment.name).resolve()
     facts = {
         "experiment": experiment.name,
         "source": str(Path(name).resolve()) if name.endswith(FILES) else name,
@@ -103,7 +103,7 @@ def plan(
         "sampling": rule.to_json(),
         "repeats": repeats(place.clock.kind, place.clock.tdf_json, experiment.name, experiment.service, shared_by),
     }
-    result.write_run_json(directory, facts)
+    samples.write_run_json(directory, facts)
     return Plan(experiment, directory, cells, facts, rule, labs=labs)
 
 

@@ -16,7 +16,7 @@ from slownet.experiment import FILES
 from slownet.lab import cpu
 from slownet.lab.boot import Share
 from slownet.lab.place import PACKAGE, Place
-from slownet.records import result, samples
+from slownet.records import samples
 from slownet.records.agreed import agreed
 from slownet.records.samples import cell_key, of_lab
 from slownet.sweep import sharing
@@ -106,7 +106,7 @@ class Repetition:
         plan.last_s = max(ended) - min(booted)
         spans = {"wall_s": round(plan.last_s, 3), "virtual_s": round(sum(self._virtual_s), 6) if self._virtual_s else None}
         plan.facts |= {name: _added(plan.facts.get(name), seconds) for name, seconds in spans.items()}
-        result.write_run_json(plan.directory, plan.facts)
+        samples.write_run_json(plan.directory, plan.facts)
 
     def _job(self, lab: int) -> str:
         cells = {index: self.plan.cells[index] for index in self._shares[lab - 1]}
@@ -118,7 +118,7 @@ class Repetition:
         with self._telling:
             if event["event"] == "facts":
                 plan.facts = agreed(plan.facts, {key: value for key, value in event.items() if key != "event"})
-                result.write_run_json(plan.directory, plan.facts)
+                samples.write_run_json(plan.directory, plan.facts)
             elif event["event"] == "end":
                 self._virtual_s.append(event["virtual_s"])
             self._follow(plan.experiment.name, {**event, "lab": lab})

@@ -10,7 +10,7 @@ from slownet.calibration import ceiling
 from slownet.claim import DECIDING, INCONCLUSIVE, REFUTED, Judgement
 from slownet.errors import SlownetError
 from slownet.lab.place import Place
-from slownet.records import result
+from slownet.records import result, samples
 from slownet.records.result import RunData
 from slownet.sweep import repetition, sampling
 from slownet.sweep.planning import Plan
@@ -49,7 +49,7 @@ def _still_open(plans: Sequence[Plan], measured: Sequence[Plan], spent_s: float,
             "planned": each.cells,
             "sampling": {**each.rule.to_json(), "confidence": decision.confidence, "why": decision.why},
         }
-        result.write_run_json(each.directory, each.facts)
+        samples.write_run_json(each.directory, each.facts)
         if decision.cells:
             follow(name, {"event": "planned", "cells": len(each.cells), "why": decision.why})
             again.append(each)
@@ -83,7 +83,7 @@ def _weighed(each: Plan, place: Place) -> RunData:
     run = result.load(each.directory)
     if any(cell.rate_bit_s for cell in run.cells):
         each.facts["ceiling_bit_s"] = ceiling.known(place)
-        result.write_run_json(each.directory, each.facts)
+        samples.write_run_json(each.directory, each.facts)
         run = result.load(each.directory)
     return run
 

@@ -18,7 +18,8 @@ from typing import Any
 from slownet.claim import INCONCLUSIVE, Claim, Judgement
 from slownet.errors import ExperimentError, SlownetError, TooFewError
 from slownet.measured import DECIDING
-from slownet.records.result import Cell, RunData
+from slownet.records.cell import Cell
+from slownet.records.result import RunData
 from slownet.units import duration, show_duration
 
 BUDGET = "5min"

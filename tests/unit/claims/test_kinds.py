@@ -15,7 +15,8 @@ from slownet.claim import (
     ratio,
 )
 from slownet.errors import ExperimentError, TooFewError, UnitError
-from slownet.records.result import Judgement, gather
+from slownet.records.judgement import Judgement
+from slownet.records.result import gather
 
 TIME, RATE = "time_per_request_ms", "requests_per_second"
 FACTS = {"experiment": "client_delay", "clock": "virtual", "tdf": 4}

@@ -5,7 +5,8 @@ import pytest
 from slownet.claim import constant_round_trips, law, more_round_trips, published_times
 from slownet.errors import ExperimentError
 from slownet.law import round_trips
-from slownet.records.result import Cell, RunData
+from slownet.records.cell import Cell
+from slownet.records.result import RunData
 from slownet.stats import Summary
 
 METRIC = "time_per_request_ms"

@@ -6,7 +6,8 @@ import pytest
 
 from slownet.claim import between, predicted, times
 from slownet.errors import ExperimentError
-from slownet.records.result import Cell, RunData
+from slownet.records.cell import Cell
+from slownet.records.result import RunData
 from slownet.stats import Summary
 
 STALLS, FINE, FAILED = {"pattern": "wwr"}, {"pattern": "one"}, {"pattern": "broken"}

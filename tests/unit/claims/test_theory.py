@@ -6,7 +6,8 @@ import pytest
 
 from slownet.claim import INCONCLUSIVE, REFUTED, SUPPORTED, follows, round_trips_between
 from slownet.errors import ExperimentError
-from slownet.records.result import Cell, RunData
+from slownet.records.cell import Cell
+from slownet.records.result import RunData
 from slownet.stats import Summary
 
 NEAR, FAR, LOST = {"step": "before"}, {"rtt": "100ms"}, {"rtt": "100ms", "loss": "1%"}

@@ -1,0 +1,64 @@
+"""What a claim says about a run: a verdict, and the numbers that it rests on."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from slownet.records.heard import tell
+from slownet.records.samples import finite
+from slownet.stats import CONFIDENCE
+
+SUPPORTED, REFUTED, INCONCLUSIVE = "supported", "refuted", "inconclusive"
+
+
+@dataclass(frozen=True, repr=False)
+class Judgement:
+    """What a claim says about a run.
+
+    ``measured`` with its interval ``low`` to ``high`` was compared with ``expected``; the claim is
+    supported inside ``margin`` (low, high; None is open), refuted outside, else inconclusive.
+    """
+
+    name: str
+    verdict: str
+    measured: float | None
+    expected: float | None
+    low: float | None
+    high: float | None
+    margin: tuple[float | None, float | None]
+    text: str
+    cells: tuple[Mapping[str, Any], ...] = ()
+    """The labels of the cells that it rests on; empty for all of the run."""
+    confidence: float = CONFIDENCE
+    """Of the interval."""
+    setting: str = ""
+    """What the numbers were measured under: the verified round trips and the clock."""
+
+    def __bool__(self) -> bool:
+        """Whether the claim is supported, for ``assert``; whoever listens (``slownet.records.heard``) hears of it."""
+        tell(self)
+        return self.verdict == SUPPORTED
+
+    def __str__(self) -> str:
+        """All of it in one line."""
+        known = self.low is not None and self.high is not None and self.low != self.high
+        interval = f"{100 * self.confidence:g} % interval {self.low:.4g} to {self.high:.4g}" if known else ""
+        return "; ".join(filter(None, (f"{self.verdict}: {self.name}: {self.text}", interval, self.setting)))
+
+    __repr__ = __str__
+
+    def to_json(self) -> dict[str, Any]:
+        """A dict that JSON can hold, None for what is not finite."""
+        record: dict[str, Any] = finite(vars(self))
+        return record
+
+    @classmethod
+    def from_json(cls, record: Mapping[str, Any]) -> Judgement:
+        """The reverse of ``to_json``."""
+        least, most = record.get("margin") or (None, None)
+        known: dict[str, Any] = {name: record.get(name) for name in ("measured", "expected", "low", "high")}
+        known |= {"name": record["name"], "verdict": record["verdict"], "text": record.get("text", "")}
+        known |= {name: record[name] for name in ("confidence", "setting") if name in record}
+        return cls(**known, margin=(least, most), cells=tuple(record.get("cells") or ()))
