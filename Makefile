@@ -28,7 +28,8 @@ unit: $(VENV)/dev
 	$(BIN)/pytest -q -n 2 tests/unit
 
 lab-tests: $(VENV)/dev lab
-	$(BIN)/slownet lab exec --tdf inf -- python -m pytest -q -p no:cacheprovider tests/lab
+	$(BIN)/slownet lab exec --tdf inf -- python -m pytest -q -p no:cacheprovider -m 'not charged' tests/lab
+	$(BIN)/slownet lab exec -- python -m pytest -q -p no:cacheprovider -m charged tests/lab
 
 e2e: $(VENV)/dev lab
 	$(BIN)/pytest -q tests/e2e

@@ -11,6 +11,15 @@ from slownet.topologies import ClientWebDb
 collect_ignore = ["mininets_own"]  # test_mininets_own.py runs it
 
 
+def pytest_configure(config: pytest.Config) -> None:
+    config.addinivalue_line("markers", "charged: asks what the CPU's time does, so it needs a clock that counts that")
+
+
+def pytest_runtest_setup(item: pytest.Item) -> None:
+    if item.get_closest_marker("charged") and native.cpu_is_free():
+        pytest.skip("the CPU is free here: run it in a lab without --tdf inf")
+
+
 @pytest.fixture(scope="session", autouse=True)
 def able() -> None:
     missing = native.lacks()

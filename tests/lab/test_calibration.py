@@ -66,7 +66,7 @@ def test_the_same_seed_draws_the_same(pair):
     assert measured(pair, case) == measured(pair, case)
 
 
-@pytest.mark.skipif(native.cpu_is_free(), reason="where the CPU is free there is no ceiling")
+@pytest.mark.charged  # without that there is no ceiling
 def test_a_rate_that_the_cpu_carries_is_found(pair):
     most = carried(pair.link("client", "server"), pair["client"], pair["server"])
     case = Case("", "transfer", {"rate": f"{int(most / 2)}bit"}, 2_000_000)
