@@ -115,6 +115,7 @@ class Cell:
 
 
 def of_samples(samples: list[Sample], is_exact: bool) -> Cell:
+    """The cell that these samples are of; ``is_exact`` as `slownet.records.repeating.exact` says of their run."""
     good = [sample for sample in samples if sample.get("status") == "ok"]
     names = dict.fromkeys(name for sample in good for name in sample.get("metrics") or {})
     metrics = {name: readings.summary(samples, name, is_exact) for name in names}

@@ -84,7 +84,7 @@ def _weighed(each: Plan, place: Place) -> RunData:
     if any(cell.rate_bit_s for cell in run.cells):
         each.facts["ceiling_bit_s"] = ceiling.known(place)
         samples.write_run_json(each.directory, each.facts)
-        run = result.load(each.directory)
+        run = replace(run, facts=each.facts)
     return run
 
 
