@@ -8,6 +8,8 @@
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
+# Each worker and each command would compile all it imports anew.
+export PYTHONDONTWRITEBYTECODE :=
 
 .PHONY: run test check unit lab-tests e2e bench soak lab test-stock-kernel test-provision clean
 .DELETE_ON_ERROR:
@@ -25,7 +27,7 @@ check: $(VENV)/dev
 	$(BIN)/mypy
 
 unit: $(VENV)/dev
-	$(BIN)/pytest -q -n 2 tests/unit
+	$(BIN)/pytest -q -n 2 --dist worksteal tests/unit
 
 lab-tests: $(VENV)/dev lab
 	$(BIN)/slownet lab exec --tdf inf -- python -m pytest -q -p no:cacheprovider -m 'not charged' tests/lab

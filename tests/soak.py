@@ -1,32 +1,40 @@
 """`make soak`: the same tests again and again beside programs that want every processor, for those that depend on luck.
 
 A round is all unit tests and the smoke set of the lab; a whole round is what `make test` runs. One line a round; what a
-round that fails printed is kept in a folder. Exit status 1 if any failed.
+round that fails printed is kept in a folder, with the tally: a soak that was interrupted goes on with its next round when
+it is started again on the same commit. Exit status 1 if any failed.
 """
 
 from __future__ import annotations
 
 import argparse
+import json
 import os
 import re
 import signal
 import subprocess
 import sys
+import tempfile
 import time
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import IO
 
 ROOT = Path(__file__).parent.parent
 PATIENCE_S = 3600.0
 GRACE_S = 30.0
+POLL_S = 0.05
+TALLY = "tally.json"
 # It ends with its standard input: nobody else holds the other end, so it outlives us by no way of ending.
 HOG = "import os, sys, threading; threading.Thread(target=lambda: (sys.stdin.read(), os._exit(0))).start()\nwhile True: pass"
 
+# Each worker and each command would compile all it imports anew.
+os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 PYTEST = ("-m", "pytest", "-q", "-p", "no:cacheprovider")
-UNIT = (sys.executable, *PYTEST, "-n", "2", "tests/unit")
+UNIT = (sys.executable, *PYTEST, "-n", "2", "--dist", "worksteal", "tests/unit")
 
 
 def in_lab(tdf: str, *files: str) -> tuple[str, ...]:
@@ -35,16 +43,20 @@ def in_lab(tdf: str, *files: str) -> tuple[str, ...]:
     return (*lab, *(f"tests/lab/{each}" for each in files))
 
 
-SMOKE = {
-    "unit": UNIT,
-    "lab": in_lab("inf", "test_network.py", "test_services.py", "test_seeds.py", "test_capture.py", "test_teardown.py"),
-    # where the CPU's time counts, what else this machine does may tell
-    "lab, CPU charged": in_lab("auto", "test_network.py", "test_nagle.py", "test_counters.py"),
-    "clocks": (sys.executable, *PYTEST, "tests/e2e/test_lab_clock.py"),
-}
-WHOLE = {"unit": UNIT, "lab": in_lab("inf", ""), "commands": (sys.executable, *PYTEST, "tests/e2e")}
+Steps = Sequence[Mapping[str, Sequence[str]]]
+"""Commands by name: those of one mapping run side by side, the mappings one after the other."""
 
-Steps = Mapping[str, Sequence[str]]
+# where the CPU's time counts, what else this machine does may tell
+CHARGED = in_lab("auto", "test_network.py", "test_nagle.py", "test_counters.py")
+SMOKE: Steps = (
+    {"unit": UNIT},
+    {
+        "lab": in_lab("inf", "test_network.py", "test_services.py", "test_seeds.py", "test_capture.py", "test_teardown.py"),
+        "lab, CPU charged": CHARGED,
+    },
+    {"clocks": (sys.executable, *PYTEST, "tests/e2e/test_lab_clock.py")},
+)
+WHOLE: Steps = ({"unit": UNIT}, {"lab": in_lab("inf", ""), "commands": (sys.executable, *PYTEST, "tests/e2e")})
 
 
 @dataclass
@@ -56,17 +68,24 @@ class Tally:
     failures: Counter[str] = field(default_factory=Counter)
 
 
+Tallies = Mapping[str, Tally]
+
+
 def main() -> int:
     options = arguments()
-    folder = options.keep or ROOT / "runs" / time.strftime("soak-%Y%m%d-%H%M%S")
+    folder = options.keep or ROOT / "runs" / f"soak-{commit()}"
     for number in (signal.SIGINT, signal.SIGTERM):  # a shell's job in the background ignores the first
         signal.signal(number, signal.default_int_handler)
-    tallies = {"rounds": Tally(), "whole rounds": Tally()}
+    tallies = read(folder / TALLY)
+
+    def write() -> None:
+        keep(folder / TALLY, json.dumps({name: vars(each) for name, each in tallies.items()}, indent=1) + "\n")
+
     try:
         with hogs(options.hogs, options.nice):
             print(f"beside {options.hogs} hogs at nice {options.nice}", flush=True)
-            soak("round", options.rounds, SMOKE, folder, tallies["rounds"])
-            soak("whole round", options.whole, WHOLE, folder, tallies["whole rounds"])
+            soak("round", options.rounds, SMOKE, folder, tallies["rounds"], write)
+            soak("whole round", options.whole, WHOLE, folder, tallies["whole rounds"], write)
     except KeyboardInterrupt:
         print("interrupted")
         tell(tallies, folder)
@@ -81,8 +100,21 @@ def arguments() -> argparse.Namespace:
     parser.add_argument("--whole", type=int, default=3, help="rounds of the whole suite after them (%(default)s)")
     parser.add_argument("--hogs", type=int, default=processors, help="busy programs beside the tests (one a processor)")
     parser.add_argument("--nice", type=int, default=0, help="their niceness (%(default)s)")
-    parser.add_argument("--keep", type=Path, help="where to keep what failed rounds print (runs/soak-...)")
+    parser.add_argument("--keep", type=Path, help="where the tally and what failed rounds print is kept (runs/soak-COMMIT)")
     return parser.parse_args()
+
+
+def commit() -> str:
+    """What the checkout is at; with the time where that does not say all, so that nothing goes on."""
+    words = ("git", "describe", "--always", "--abbrev=12", "--dirty")
+    said = subprocess.run(words, cwd=ROOT, capture_output=True, text=True, check=False).stdout.strip()
+    return said if said and not said.endswith("-dirty") else time.strftime("%Y%m%d-%H%M%S")
+
+
+def read(path: Path) -> dict[str, Tally]:
+    """The tallies of a soak that was interrupted, else new ones."""
+    kept = json.loads(path.read_text()) if path.exists() else {"rounds": {}, "whole rounds": {}}
+    return {name: Tally(**each | {"failures": Counter(each.get("failures"))}) for name, each in kept.items()}
 
 
 @contextmanager
@@ -102,47 +134,72 @@ def hog(nice: int) -> Iterator[subprocess.Popen[bytes]]:
         process.communicate()
 
 
-def soak(name: str, rounds: int, steps: Steps, folder: Path, tally: Tally) -> None:
-    """Rounds of the same steps, each to its end whatever fails."""
-    for number in range(1, rounds + 1):
+def soak(name: str, rounds: int, steps: Steps, folder: Path, tally: Tally, done: Callable[[], None] = lambda: None) -> None:
+    """The rounds that are left, of the same steps, each to its end whatever fails."""
+    for number in range(tally.rounds + 1, rounds + 1):
         took, failed = [], []
-        for step, command in steps.items():
-            began = time.monotonic()
-            output = run(command)
-            took.append(f"{step} {time.monotonic() - began:.0f} s")
-            if output is not None:
-                failed.append(keep(folder / f"{name}-{number}-{step}.txt".replace(" ", "-"), output))
-                tally.failures.update(named(output) or [f"{step}: no test by name"])
+        for side_by_side in steps:
+            for step, (seconds, output) in run(side_by_side).items():
+                took.append(f"{step} {seconds:.0f} s")
+                if output is not None:
+                    failed.append(keep(folder / f"{name}-{number}-{step}.txt".replace(" ", "-"), output))
+                    tally.failures.update(named(output) or [f"{step}: no test by name"])
         tally.rounds += 1
         tally.failed += bool(failed)
+        done()
         said = f"FAILED, see {', '.join(map(str, failed))}" if failed else "passed"
         print(f"{name} {number} of {rounds} ({', '.join(took)}): {said}", flush=True)
 
 
-def run(command: Sequence[str]) -> str | None:
-    """What a command that failed or took too long printed; None of one that succeeded. It ends before this does."""
-    process = subprocess.Popen(
-        command, cwd=ROOT, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, start_new_session=True
-    )
-    try:
-        output, _ = process.communicate(timeout=PATIENCE_S)
-    except subprocess.TimeoutExpired:
-        output = end(process) + f"\nended after {PATIENCE_S:g} s\n".encode()
-    except BaseException:
+def run(commands: Mapping[str, Sequence[str]]) -> dict[str, tuple[float, str | None]]:
+    """Commands side by side, to the end of all: the seconds that each took, and what it printed if it failed or took too
+    long, None if it succeeded."""
+    with ExitStack() as stack:
+        running = {name: stack.enter_context(started(command)) for name, command in commands.items()}
+        began = time.monotonic()
+        took: dict[str, tuple[float, str | None]] = {}
+        while len(took) < len(running):
+            time.sleep(POLL_S)
+            for name, (process, output) in running.items():
+                seconds = time.monotonic() - began
+                if name not in took and (process.poll() is not None or seconds > PATIENCE_S):
+                    took[name] = seconds, said(process, output)
+    return {name: took[name] for name in commands}
+
+
+@contextmanager
+def started(command: Sequence[str]) -> Iterator[tuple[subprocess.Popen[bytes], IO[bytes]]]:
+    """A command and the file that it prints to. It ends before the block does."""
+    with tempfile.TemporaryFile() as output:
+        process = subprocess.Popen(
+            command, cwd=ROOT, stdin=subprocess.DEVNULL, stdout=output, stderr=subprocess.STDOUT, start_new_session=True
+        )
+        try:
+            yield process, output
+        finally:
+            if process.poll() is None:
+                end(process)
+
+
+def said(process: subprocess.Popen[bytes], output: IO[bytes]) -> str | None:
+    """What a command printed that failed, or that is ended now; None of one that succeeded."""
+    late = ""
+    if process.poll() is None:
         end(process)
-        raise
-    return output.decode(errors="replace") if process.returncode else None
+        late = f"\nended after {PATIENCE_S:g} s\n"
+    output.seek(0)
+    return output.read().decode(errors="replace") + late if late or process.returncode else None
 
 
-def end(process: subprocess.Popen[bytes]) -> bytes:
-    """Interrupts a command, then kills what is left of it; what it printed."""
+def end(process: subprocess.Popen[bytes]) -> None:
+    """Interrupts a command, then kills what is left of it."""
     with suppress(ProcessLookupError):
         os.killpg(process.pid, signal.SIGINT)
     try:
-        return process.communicate(timeout=GRACE_S)[0]
+        process.wait(GRACE_S)
     except subprocess.TimeoutExpired:
         os.killpg(process.pid, signal.SIGKILL)
-        return process.communicate()[0]
+        process.wait()
 
 
 def keep(path: Path, text: str) -> Path:
@@ -156,7 +213,7 @@ def named(output: str) -> list[str]:
     return re.findall(r"^(?:FAILED|ERROR) (\S+?::.+?)(?: - .*)?$", output, re.MULTILINE)
 
 
-def tell(tallies: Mapping[str, Tally], folder: Path) -> int:
+def tell(tallies: Tallies, folder: Path) -> int:
     """The summary; the exit status."""
     for name, tally in tallies.items():
         print(f"{name}: {tally.rounds - tally.failed} of {tally.rounds} passed")

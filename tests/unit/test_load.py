@@ -10,7 +10,7 @@ from hdrh.histogram import HdrHistogram
 
 from slownet.errors import SlownetError, ToolError
 from slownet.programs import loader
-from slownet.programs.load import Recording, Schedule, spectrum, stalled
+from slownet.programs.load import Recording, Schedule, mean_and_sd, spectrum, stalled
 from slownet.tools.constant_rate import parse
 
 
@@ -37,6 +37,7 @@ def test_both_latencies_of_one_request():
     recording = Recording()
     recording.answered(planned=1.0, sent=3.0, done=3.5)
     told = recording.to_json()
+    assert told["corrected"]["mean"] == recording.corrected.get_mean_value() / 1e6
     assert told["corrected"]["max"] == pytest.approx(2.5, rel=1e-3)
     assert told["uncorrected"]["max"] == pytest.approx(0.5, rel=1e-3)
     assert Recording().to_json()["corrected"] == {"count": 0}
@@ -63,8 +64,14 @@ def test_a_spectrum_rises_and_a_histogram_survives_its_record():
     assert again.get_value_at_percentile(75) == recording.corrected.get_value_at_percentile(75)
 
 
+def test_mean_and_deviation_are_histograms_own():
+    corrected = stalled(rate=100, good_s=2, latency_s=0.001, stall_s=3).corrected
+    assert mean_and_sd(corrected) == pytest.approx((corrected.get_mean_value(), corrected.get_stddev()), rel=1e-12)
+
+
 class Page(http.server.BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
+    disable_nagle_algorithm = True  # else each body waits 40 ms for the acknowledgement of its head
     status, stall_at, count = 200, None, 0
 
     def do_GET(self):
@@ -85,7 +92,7 @@ class Page(http.server.BaseHTTPRequestHandler):
 def page():
     handler = type("OnePage", (Page,), {})
     with http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
-        thread = threading.Thread(target=server.serve_forever, daemon=True)
+        thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01}, daemon=True)
         thread.start()
         handler.port = server.server_port
         yield handler

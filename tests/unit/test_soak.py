@@ -47,7 +47,7 @@ def test_hogs_end_with_it(number):
 
 def test_every_round_is_run_and_failures_are_counted_and_kept(soak, tmp_path, capsys):
     failing = "print('FAILED tests/unit/test_x.py::test_y[a b] - AssertionError: no - no'); raise SystemExit(1)"
-    steps = {"good": [sys.executable, "-c", ""], "bad": [sys.executable, "-c", failing]}
+    steps = [{"good": [sys.executable, "-c", ""], "bad": [sys.executable, "-c", failing]}, {"last": ["true"]}]
     tally = soak.Tally()
     soak.soak("whole round", 2, steps, tmp_path / "kept", tally)
     assert (tally.rounds, tally.failed) == (2, 2)
@@ -58,14 +58,55 @@ def test_every_round_is_run_and_failures_are_counted_and_kept(soak, tmp_path, ca
 
 
 def test_what_never_ends_is_ended(soak, monkeypatch):
-    monkeypatch.setattr(soak, "PATIENCE_S", 0.5)
-    monkeypatch.setattr(soak, "GRACE_S", 0.5)
+    monkeypatch.setattr(soak, "PATIENCE_S", 0.2)
+    monkeypatch.setattr(soak, "GRACE_S", 0.2)
     ignoring = "import signal, time; signal.signal(signal.SIGINT, signal.SIG_IGN); time.sleep(600)"
-    for code in ("import time; time.sleep(600)", ignoring):
-        assert "ended after 0.5 s" in soak.run([sys.executable, "-c", code])
+    codes = {"sleeps": "import time; time.sleep(600)", "ignores": ignoring}
+    found = soak.run({name: [sys.executable, "-c", code] for name, code in codes.items()})
+    assert list(found) == ["sleeps", "ignores"]
+    for seconds, output in found.values():
+        assert seconds >= 0.2
+        assert "ended after 0.2 s" in output
+
+
+def test_an_interrupt_ends_what_runs(soak, tmp_path, monkeypatch):
+    class Interrupting:
+        """soak's clock, in whose sleep the interrupt comes."""
+
+        monotonic = staticmethod(time.monotonic)
+
+        @staticmethod
+        def sleep(seconds):
+            if (tmp_path / "pid").exists():
+                raise KeyboardInterrupt
+
+    monkeypatch.setattr(soak, "time", Interrupting)
+    waiting = f"echo $$ > {tmp_path}/new; mv {tmp_path}/new {tmp_path}/pid; exec sleep 600"
+    with pytest.raises(KeyboardInterrupt):
+        soak.run({"first": ["true"], "waits": ["sh", "-c", waiting]})
+    assert owner.started(int((tmp_path / "pid").read_text())) is None
+
+
+def test_a_soak_goes_on_where_it_was_interrupted(soak, tmp_path, capsys, monkeypatch):
+    """On the same commit: its rounds and failures sum up."""
+    monkeypatch.setattr(soak, "SMOKE", [{"bad": ["false"]}])
+    monkeypatch.setattr(soak, "WHOLE", [{"good": ["true"]}])
+    monkeypatch.setattr(soak.signal, "signal", lambda number, handler: None)
+
+    def start(rounds):
+        words = ["soak", "--rounds", str(rounds), "--whole", "1", "--hogs", "0", "--keep", str(tmp_path)]
+        monkeypatch.setattr(sys, "argv", words)
+        return soak.main()
+
+    assert [start(2), start(3)] == [1, 1]
+    lines = capsys.readouterr().out.splitlines()
+    assert [line.split(" (")[0] for line in lines if " of " in line and "(" in line] == [
+        "round 1 of 2", "round 2 of 2", "whole round 1 of 1", "round 3 of 3",
+    ]  # fmt: skip
+    assert lines[-4:-1] == ["rounds: 0 of 3 passed", "    3 times bad: no test by name", "whole rounds: 1 of 1 passed"]
 
 
 def test_its_files_are_there(soak):
-    files = [word for steps in (soak.SMOKE, soak.WHOLE) for command in steps.values() for word in command if "tests/" in word]
+    files = [word for steps in (*soak.SMOKE, *soak.WHOLE) for command in steps.values() for word in command if "tests/" in word]
     assert len(files) > 5
     assert [each for each in files if not (soak.ROOT / each).exists()] == []

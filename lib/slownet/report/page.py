@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
+from functools import cache
 from importlib import resources
 from pathlib import Path
 from typing import Any
@@ -28,6 +29,7 @@ def render_page(views: Sequence[View]) -> str:
     return template("page.html.j2").render(runs=[_context(each) for each in views])
 
 
+@cache  # it takes longer to read and compile than to fill in
 def template(name: str) -> Template:
     """One of this folder's pages, with the filters that write numbers."""
     folder = resources.files("slownet.report")
