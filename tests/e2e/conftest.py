@@ -13,6 +13,37 @@ from slownet.lab import calibrate, parts
 SLOWNET = [sys.executable, "-m", "slownet.cli"]
 PATIENCE_S = 120
 
+PAGES = '''
+import time
+from pathlib import Path
+
+from slownet.claim import law
+from slownet.experiment import experiment
+from slownet.services.nginx import Nginx
+from slownet.tools.ab import ab
+from slownet.topologies import ClientWebDb
+
+ROOT, GO = Path("/var/tmp/pages"), Path(__file__).with_name("go")
+
+
+def server(net, folder):
+    ROOT.mkdir(exist_ok=True)
+    (ROOT / "index.html").write_bytes(b"x" * 52_000)
+    return Nginx(net["web"], folder, root=ROOT)
+
+
+@experiment(topology=ClientWebDb, service=server, vary={"rtt": ["0ms", "20ms", "30ms", "50ms"]})
+def pages(net, nginx, rtt):
+    """What does a page take?"""
+    while rtt in ("30ms", "50ms") and not GO.exists():
+        time.sleep(0.1)
+    with net.link("client", "switch").set(rtt=rtt):
+        return ab(net["client"], nginx.url, requests=10)
+
+
+pages.claims(law("time_per_request_ms", round_trips=4, within=0.1))
+'''
+
 
 @pytest.fixture(scope="session")
 def built():
@@ -49,6 +80,22 @@ class Command:
             "cwd": self.folder,
         } | others
         return subprocess.Popen(self.words(*command, options=options), **others)
+
+
+class Pages:
+    """An experiment of one's own that has only just begun until it is told to go on: half its cells wait for that."""
+
+    def __init__(self, folder):
+        self.folder, self.file = folder, folder / "pages.py"
+        self.file.write_text(PAGES)
+
+    def go_on(self):
+        (self.folder / "go").touch()
+
+
+@pytest.fixture
+def pages(built, tmp_path):
+    return Pages(tmp_path)
 
 
 @pytest.fixture

@@ -27,7 +27,7 @@ def mine(net, delay):
 
 mine.claims(law("rtt_ms", round_trips=2, within=0.1, along="delay_ms"))
 '''
-PAGES = ["client_delay", "--vary", "rtt=0ms,20ms,30ms,50ms", "--tdf", "1", "--repeat", "1", "--labs", "2"]
+TWO_LABS = ["run", "pages.py", "--tdf", "1", "--repeat", "1", "--labs", "2"]
 
 
 def slownet(*words, cwd):
@@ -77,11 +77,8 @@ def test_two_labs_share_the_cells(mine):
     assert "2 side by side shared the cells" in page
 
 
-def test_services_of_two_labs_log_beside_each_other(built, tmp_path):
-    done = slownet(
-        "run", "client_delay", "--vary", "rtt=0ms,120ms", "--tdf", "1", "--repeat", "1", "--labs", "2", "--json", cwd=tmp_path
-    )
-    run, directory = one_run(done)
+def test_services_of_two_labs_log_beside_each_other(pages):
+    run, directory = one_run(slownet(*TWO_LABS, "--vary", "rtt=0ms,120ms", "--json", cwd=pages.folder))
     assert [(cell["condition"]["rtt_ms"], cell["labs"], cell["status"]) for cell in run["cells"]] == [
         (0, [1], "ok"), (120, [2], "ok"),
     ]  # fmt: skip
@@ -104,7 +101,7 @@ def test_a_free_cpu_means_one_lab_unless_told_and_the_same_numbers_again(mine):
 @contextlib.contextmanager
 def started(folder):
     process = subprocess.Popen(
-        [*SLOWNET, "run", *PAGES], cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True
+        [*SLOWNET, *TWO_LABS], cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True
     )
     try:
         yield process
@@ -131,7 +128,8 @@ def ended(pids):
     return not any(map(alive, pids))
 
 
-def resumed(directory, *options):
+def resumed(pages, directory, *options):
+    pages.go_on()
     done = slownet("run", "--resume", directory, "--json", *options, cwd=directory.parent)
     run, _ = one_run(done)
     assert [cell["condition"]["rtt_ms"] for cell in run["cells"]] == [0, 20, 30, 50]
@@ -141,9 +139,9 @@ def resumed(directory, *options):
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGKILL])
-def test_an_end_ends_every_lab_and_the_run_can_be_continued(built, tmp_path, number):
-    with started(tmp_path) as process:
-        directory = wait_for_a_sample(tmp_path, process).parent
+def test_an_end_ends_every_lab_and_the_run_can_be_continued(pages, number):
+    with started(pages.folder) as process:
+        directory = wait_for_a_sample(pages.folder, process).parent
         labs = labs_of(process)
         assert len(labs) == 2
         if len(os.sched_getaffinity(0)) > 1:
@@ -154,15 +152,17 @@ def test_an_end_ends_every_lab_and_the_run_can_be_continued(built, tmp_path, num
     if number == signal.SIGINT:
         assert process.returncode == 130
         assert "Traceback" not in errors
-        assert f"of 4 cells of client_delay are kept, continue with: slownet run --resume {directory}" in errors
-    resumed(directory, "--labs", "1")
+        assert f"of 4 cells of pages are kept, continue with: slownet run --resume {directory}" in errors
+    resumed(pages, directory, "--labs", "1")
 
 
-def test_a_lab_that_is_killed_leaves_the_other_ones_cells(built, tmp_path):
-    with started(tmp_path) as process:
-        directory = wait_for_a_sample(tmp_path, process).parent
+def test_a_lab_that_is_killed_leaves_the_other_ones_cells(pages):
+    with started(pages.folder) as process:
+        directory = wait_for_a_sample(pages.folder, process).parent
         victim, other = labs_of(process)
         os.kill(victim, signal.SIGKILL)
+        assert ended([victim])
+        pages.go_on()
         _, errors = process.communicate(timeout=600)
     assert ended([victim, other])
     assert process.returncode == 2
@@ -172,4 +172,4 @@ def test_a_lab_that_is_killed_leaves_the_other_ones_cells(built, tmp_path):
     shares = [{sample["index"] for sample in left if sample["lab"] == lab} for lab in (1, 2)]
     assert {0, 2} in shares or {1, 3} in shares
     assert len(left) < 4
-    resumed(directory)
+    resumed(pages, directory)

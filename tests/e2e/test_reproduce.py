@@ -1,4 +1,4 @@
-"""`slownet reproduce` as a person types it, with the articles' short experiments."""
+"""`slownet reproduce` as a person types it, with the experiments of the article on the 40 ms delay."""
 
 import json
 import os
@@ -45,6 +45,20 @@ def test_numbers_and_verdicts_are_the_same_twice_bit_for_bit(twice):
     for run, other in zip(first, again, strict=True):
         assert run["cells"] == other["cells"]
         assert run["claims"] == other["claims"]
+
+
+def test_every_pattern_does_what_the_article_says(twice):
+    runs = json.loads(twice[0].stdout)["runs"]
+    assert {claim["verdict"] for run in runs for claim in run["claims"]} == {"supported"}
+
+
+def test_the_page_shows_what_was_written_beside_what_left(twice):
+    patterns, _ = json.loads(twice[0].stdout)["runs"]
+    directory = Path(patterns["directory"])
+    page = (directory / "report.html").read_text()
+    assert 'aria-label="time-sequence picture, pattern write-write-read' in page
+    assert "held 4" in page
+    assert len(list((directory / "raw").glob("*.pcap"))) == len(list((directory / "raw").glob("*.strace.txt"))) == 10
 
 
 def test_the_table_has_what_was_published_measured_and_foreseen(twice):

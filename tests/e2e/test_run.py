@@ -148,16 +148,36 @@ def test_the_run_directory_is_complete(both):
         assert not re.search(r'(src|href)="(https?:)?//', page)
 
 
-def test_two_runs_are_the_same_where_the_cpu_is_free(both, tmp_path):
+@pytest.fixture(scope="module")
+def installed(tmp_path_factory):
+    """A run of the package as its wheel installs it, in a folder of its own."""
+    folder = tmp_path_factory.mktemp("installed")
+    checkout = Path(__file__).parents[2]
+    pip = [sys.executable, "-m", "pip", "--disable-pip-version-check", "--quiet"]
+    subprocess.run([*pip, "wheel", "--no-deps", "--wheel-dir", folder, checkout], check=True)
+    (wheel,) = folder.glob("*.whl")
+    subprocess.run([*pip, "install", "--no-deps", "--target", folder / "installed", wheel], check=True)
+    command = [sys.executable, "-m", "slownet.cli", "run", "client_delay", "--vary", "rtt=0ms,10ms", "--tdf", "inf", "--json"]
+    environment = {**os.environ, "PYTHONPATH": str(folder / "installed")}
+    return subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, check=False)
+
+
+def test_the_wheel_runs_without_the_checkout(installed):
+    assert installed.returncode == 0, installed.stderr
+    (run,) = json.loads(installed.stdout)["runs"]
+    assert len(run["cells"]) == 2
+
+
+def test_two_runs_are_the_same_where_the_cpu_is_free(both, installed):
     _, printed, _ = both
-    again = json.loads(slownet("run", "client_delay", "--vary", "rtt=0ms,10ms", "--tdf", "inf", "--json", cwd=tmp_path).stdout)
+    again = json.loads(installed.stdout)
     for rtt_ms, cell in cells(again["runs"][0]).items():
         first = cells(printed["runs"][0])[rtt_ms]["metrics"]["time_per_request_ms"]["mean"]
         assert cell["metrics"]["time_per_request_ms"]["mean"] == pytest.approx(first, rel=0.005, abs=0.05)
 
 
-def test_the_clock_and_its_factor_by_default(tmp_path):
-    done = slownet("run", "client_delay", "--vary", "rtt=0ms,120ms", "--json", cwd=tmp_path)
+def test_the_clock_and_its_factor_by_default(pages):
+    done = slownet("run", "pages.py", "--vary", "rtt=0ms,120ms", "--json", cwd=pages.folder)
     (run,) = json.loads(done.stdout)["runs"]
     assert run["clock"] == "virtual"
     assert run["tdf"] >= 1
@@ -165,15 +185,16 @@ def test_the_clock_and_its_factor_by_default(tmp_path):
     assert far - near >= 4 * 120 * 0.95
 
 
-def test_a_kill_loses_nothing_and_a_run_can_be_continued(tmp_path):
-    words = [SLOWNET, "run", "client_delay", "--vary", "rtt=0ms,20ms,30ms,50ms", "--tdf", "inf"]
-    process = subprocess.Popen(words, cwd=tmp_path, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-    samples = wait_for_a_sample(tmp_path, process)
+def test_a_kill_loses_nothing_and_a_run_can_be_continued(pages):
+    words = [SLOWNET, "run", "pages.py", "--tdf", "inf"]
+    process = subprocess.Popen(words, cwd=pages.folder, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    samples = wait_for_a_sample(pages.folder, process)
     process.send_signal(signal.SIGKILL)
     process.wait()
     before = samples.read_text().splitlines()
     assert 1 <= len(before) < 4
-    done = slownet("run", "--resume", samples.parent, "--json", cwd=tmp_path)
+    pages.go_on()
+    done = slownet("run", "--resume", samples.parent, "--json", cwd=pages.folder)
     assert done.returncode == 0, done.stderr
     assert samples.read_text().splitlines()[: len(before)] == before
     assert list(cells(json.loads(done.stdout)["runs"][0])) == [0, 20, 30, 50]
@@ -310,16 +331,3 @@ def test_a_service_that_does_not_come_up_shows_its_last_lines(tmp_path):
     assert "mariadb ended with status" in done.stderr
     assert "no-such-option" in done.stderr
     assert "Traceback" not in done.stderr
-
-
-def test_the_wheel_runs_without_the_checkout(tmp_path):
-    checkout = Path(__file__).parents[2]
-    pip = [sys.executable, "-m", "pip", "--disable-pip-version-check", "--quiet"]
-    subprocess.run([*pip, "wheel", "--no-deps", "--wheel-dir", tmp_path, checkout], check=True)
-    (wheel,) = tmp_path.glob("*.whl")
-    subprocess.run([*pip, "install", "--no-deps", "--target", tmp_path / "installed", wheel], check=True)
-    command = [sys.executable, "-m", "slownet.cli", "run", "client_delay", "--vary", "rtt=0ms", "--tdf", "inf", "--json"]
-    environment = {**os.environ, "PYTHONPATH": str(tmp_path / "installed")}
-    done = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stderr
-    assert len(json.loads(done.stdout)["runs"][0]["cells"]) == 1
