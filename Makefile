@@ -17,7 +17,8 @@ export PYTHONDONTWRITEBYTECODE :=
 run: lab
 	$(BIN)/slownet run client_delay database_delay
 
-# The tests in the lab and those of the commands side by side: a lab is one process.
+# The tests in the lab and those of the commands side by side: a lab is one process. Two workers have the commands, so
+# that no processor idles when the lab is done.
 test: check unit
 	$(MAKE) --jobs=2 --output-sync=line lab-tests e2e
 
@@ -34,7 +35,7 @@ lab-tests: $(VENV)/dev lab
 	$(BIN)/slownet lab exec -- python -m pytest -q -p no:cacheprovider -m charged tests/lab
 
 e2e: $(VENV)/dev lab
-	$(BIN)/pytest -q tests/e2e
+	$(BIN)/pytest -q -n 2 --dist loadfile tests/e2e
 
 bench: $(VENV)/dev lab
 	$(BIN)/python tests/bench.py $(ONLY)

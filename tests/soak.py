@@ -37,26 +37,33 @@ PYTEST = ("-m", "pytest", "-q", "-p", "no:cacheprovider")
 UNIT = (sys.executable, *PYTEST, "-n", "2", "--dist", "worksteal", "tests/unit")
 
 
-def in_lab(tdf: str, *files: str) -> tuple[str, ...]:
-    """Tests inside one lab, as `make lab-tests` runs them."""
-    lab = (sys.executable, "-m", "slownet.cli", "lab", "exec", "--tdf", tdf, "--", "python", *PYTEST)
+def in_lab(tdf: str, *files: str, only: str = "") -> tuple[str, ...]:
+    """Tests inside one lab, as `make lab-tests` runs them; ``only`` those that pytest's ``-m`` picks."""
+    lab = (sys.executable, "-m", "slownet.cli", "lab", "exec", "--tdf", tdf, "--", "python", *PYTEST, "-m", only)
     return (*lab, *(f"tests/lab/{each}" for each in files))
 
 
 Steps = Sequence[Mapping[str, Sequence[str]]]
 """Commands by name: those of one mapping run side by side, the mappings one after the other."""
 
-# where the CPU's time counts, what else this machine does may tell
-CHARGED = in_lab("auto", "test_network.py", "test_nagle.py", "test_counters.py")
+FEW = ("test_network.py", "test_services.py", "test_seeds.py", "test_capture.py", "test_teardown.py")
 SMOKE: Steps = (
     {"unit": UNIT},
     {
-        "lab": in_lab("inf", "test_network.py", "test_services.py", "test_seeds.py", "test_capture.py", "test_teardown.py"),
-        "lab, CPU charged": CHARGED,
+        "lab": in_lab("inf", *FEW),
+        # where the CPU's time counts, what else this machine does may tell
+        "lab, CPU charged": in_lab("auto", "test_network.py", "test_nagle.py", "test_counters.py"),
+        "clocks": (sys.executable, *PYTEST, "tests/e2e/test_lab_clock.py"),
     },
-    {"clocks": (sys.executable, *PYTEST, "tests/e2e/test_lab_clock.py")},
 )
-WHOLE: Steps = ({"unit": UNIT}, {"lab": in_lab("inf", ""), "commands": (sys.executable, *PYTEST, "tests/e2e")})
+WHOLE: Steps = (
+    {"unit": UNIT},
+    {
+        "lab": in_lab("inf", "", only="not charged"),
+        "commands": (sys.executable, *PYTEST, "-n", "2", "--dist", "loadfile", "tests/e2e"),
+    },
+    {"lab, CPU charged": in_lab("auto", "", only="charged")},
+)
 
 
 @dataclass
