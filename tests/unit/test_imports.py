@@ -1,0 +1,20 @@
+"""What a command does not need it does not import: each of these takes a good part of a second."""
+
+import subprocess
+import sys
+
+HEAVY = ("matplotlib", "numpy", "pandas", "pyarrow", "scapy", "scipy")
+COMMANDS = f"""
+import sys
+from contextlib import suppress
+from slownet.cli import main
+for words in (["list"], ["run", "client_dealy"], ["lab", "exec", "--tdf", "fast", "--", "true"]):
+    with suppress(SystemExit):
+        main(words)
+    print("imported:", [name for name in {HEAVY} if name in sys.modules])
+"""
+
+
+def test_short_commands_import_nothing_heavy():
+    done = subprocess.run([sys.executable, "-c", COMMANDS], capture_output=True, text=True, check=True)
+    assert [line for line in done.stdout.splitlines() if line.startswith("imported:")] == ["imported: []"] * 3
