@@ -24,7 +24,8 @@ for number in range(500):
 def numbers(path):
     """The numbers of the datagrams in a file, and when each was seen."""
     with RawPcapReader(str(path)) as packets:  # thousands: taking each apart by layers takes seconds
-        found = [(frame, meta.sec + meta.usec / 1e6) for frame, meta in packets]
+        second = 1e9 if packets.nano else 1e6  # `usec` holds nanoseconds then
+        found = [(frame, meta.sec + meta.usec / second) for frame, meta in packets]
     assert all(frame[23] == socket.IPPROTO_UDP for frame, _ in found)
     return [(int.from_bytes(frame[HEADERS : HEADERS + 4], "big"), seen) for frame, seen in found]
 
