@@ -1,6 +1,6 @@
 import pytest
 
-from slownet.claim import bound, law, ratio
+from slownet.claim import all_of, bound, law, ratio
 from slownet.errors import ExperimentError, UnitError
 from slownet.records.result import gather
 from slownet.sweep.sampling import MOST, Rule, decide, read_rule
@@ -107,6 +107,29 @@ def test_each_look_takes_its_share_of_one_percent():
     rounds = [0.5 * (-1) ** at for at in range(8)]
     left = [1 - look(run_of(REAL, *rounds[:count]), FOUR).confidence for count in range(3, 8)]
     assert left == pytest.approx([0.01 / 2, 0.01 / 6, 0.01 / 12, 0.01 / 20, 0.01 / 30])
+
+
+def test_a_bent_law_is_not_measured_on_for():
+    """The times of four repetitions of a page whose server worked on while its data travelled."""
+    times = {"0": (27.03, 31.1, 29.07, 26.9), "10": (60.9, 59.7, 58.6, 62.0), "40": (180.2, 181.0, 180.1, 179.5)}
+    times["120"] = (497.2, 503.2, 500.9, 499.0)
+
+    def repeated(count):
+        samples = [sample(rtt, values[at], 2.5) for at in range(count) for rtt, values in times.items()]
+        return gather(samples, {"experiment": "e", "clock": "virtual", "tdf": 1})
+
+    looks = [look(repeated(count), FOUR) for count in (1, 2, 3, 4)]
+    assert [bool(each.cells) for each in looks] == [True, True, True, False]
+    assert looks[-1].why == "4 repetitions, 1 of 1 claim open: more repetitions do not help: the law is bent by 4.5 ms at 0 ms"
+    found = FOUR.judge(repeated(4).at_confidence(looks[-1].confidence))
+    assert found.verdict == "inconclusive"
+    assert "the law is bent by 4.5 ms at 0 ms, and more repetitions do not help" in found.text
+    assert (found.low, found.high) == (pytest.approx(3.50, abs=0.02), pytest.approx(4.41, abs=0.02))
+    for wide in (law(TIME, 4, within=0.2), law(TIME, 8)):
+        assert wide.judge(repeated(4)).verdict == ("supported" if wide.within == 0.2 else "refuted")
+    other = bound(TIME, below=501, at={"rtt": "120ms"})  # open, and not for the bend
+    assert look(repeated(4), FOUR, other).cells == ({"rtt": "120ms"},)
+    assert look(repeated(4), all_of(FOUR, other)).cells
 
 
 def test_what_repeats_itself_is_not_asked_again():
