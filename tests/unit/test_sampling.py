@@ -62,7 +62,7 @@ def test_a_printed_percentile_is_exact_where_the_cpu_is_free():
 def test_a_printed_percentile_is_not_exact_where_the_cpu_counts(facts):
     alone = tail(facts, 60.0)
     assert WITHIN.judge(alone).verdict == "inconclusive"
-    assert "measure more" in WITHIN.judge(alone).text
+    assert "its interval is not known: repeat the measurement" in WITHIN.judge(alone).text
     assert look(alone, WITHIN).cells == ({"rtt": "0ms"},)
     again = tail(facts, 60.0, 60.0, 60.0)  # of a histogram's coarse steps, say
     assert WITHIN.judge(again).verdict == "inconclusive"
@@ -81,6 +81,25 @@ def test_a_printed_percentile_has_the_interval_of_what_was_recorded():
         assert WITHIN.judge(run.at_confidence(0.99)).high > found.high
         assert WITHIN.judge(run.at_confidence(1 - 1e-5)).verdict == "inconclusive"  # a thousand are too few
         assert bound("p99_ms", above=60.02).judge(run).verdict == "inconclusive"
+
+
+def test_a_single_number_takes_another_measurement():
+    def least(*values, **facts):
+        samples = [sample(0, 50.0 + at, 5.0) for at in range(len(values))]
+        for each, value in zip(samples, values, strict=True):
+            each["metrics"]["least_ms"] = {"mean": value, "sd": None, "n": 100, "step": 0.01}
+        return gather(samples, {"experiment": "e", "clock": "virtual", "tdf": 4} | facts)
+
+    below = bound("least_ms", below=61)
+    found = below.judge(least(60.0))
+    assert found.verdict == "inconclusive"
+    assert found.text.endswith("(its interval is not known: repeat the measurement, --repeat 3 or more)")
+    assert look(least(60.0), below).cells == ({"rtt": "0ms"},)
+    assert below.judge(least(60.0, tdf="inf")).verdict == "supported"
+    same, other = (below.judge(least(60.0, *more)) for more in ((60.0, 60.0), (60.01, 60.0)))
+    assert same.high - 60 == pytest.approx(4.302653 * 0.01 / 6)  # 0.01 / sqrt(12) / sqrt(3)
+    assert same.high < other.high < 60.03
+    assert look(least(60.0, 60.0), below).cells == ()
 
 
 def test_the_real_clock_takes_three_of_them_every_second_backwards():

@@ -65,7 +65,7 @@ def judged(name: str, measured: Summary, expected: float | None, margin: Margin,
     """The judgement of a number that was compared with its margin, an end of None being open."""
     least, most = (-math.inf if margin[0] is None else margin[0], math.inf if margin[1] is None else margin[1])
     found = verdict(measured, least, most)
-    text += "" if measured.known else " (its interval is not known: measure more)"
+    text += "" if measured.known else " (its interval is not known: repeat the measurement, --repeat 3 or more)"
     return Judgement(
         name, found, measured.mean, expected, measured.low, measured.high, margin, text, confidence=measured.confidence
     )

@@ -12,7 +12,7 @@ from urllib.parse import urlsplit
 from slownet.errors import ToolError
 from slownet.measured import Metrics
 from slownet.programs.load import Schedule
-from slownet.tools.numbers import Metric, metric, printed
+from slownet.tools.numbers import Metric, metric, printed, single
 from slownet.tools.printed import unread
 from slownet.tools.process import Host
 from slownet.tools.tool import run
@@ -50,10 +50,10 @@ class ConstantRate(Metrics):
         Answers count from ``counted_from_s`` to ``counted_to_s`` after the start. All times are in seconds.
         """
         found = {
-            "answered_per_s": metric(self.answered_per_s, 0.0, self.answered),
+            "answered_per_s": single(self.answered_per_s, self.answered),
             "target_per_s": metric(self.rate, 0.0, self.planned),
             "counted_from_s": metric(0.0, 0.0, self.answered),
-            "counted_to_s": metric(self.seconds, 0.0, self.answered),
+            "counted_to_s": single(self.seconds, self.answered),
         }
         for kind in KINDS:
             found |= latencies(kind, getattr(self, kind))
