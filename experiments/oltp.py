@@ -33,7 +33,8 @@ def oltp(net, database, threads, rtt):
 def idle_at_the_end(threads):
     """The part of all threads' time at most that they have no transaction any more while the last one ends.
 
-    They take the next transaction from one heap, so each misses one at most of its share and one more.
+    They take theirs from one heap, so while the last one is under way each of the others misses one at most: one of its
+    share and one.
     """
     return round(int(threads) / (TRANSACTIONS[threads] + int(threads)), 4)
 

@@ -176,7 +176,7 @@ class Law:
         else:
             wide = t_quantile(scatter.degrees, lasting) if self.bend else 0.0
             half = math.hypot(own.half_width, wide * self.bend * math.sqrt(factor))
-        if half > own.half_width:
+        if half > own.half_width and lasting == confidence:
             freedom = float(scatter.degrees)
         return Summary(mean, mean - half, mean + half, n, freedom, confidence)
 
