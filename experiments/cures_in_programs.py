@@ -22,7 +22,7 @@ def cell(operation, harm, rtt, cure):
 CELLS = [*(cell("row", *each) for each in ROW), *(cell("message", *each) for each in MESSAGE)]
 
 
-@experiment(topology=ClientWebDb, service=RowsAndMessages, cells=CELLS)
+@experiment(topology=ClientWebDb, service=RowsAndMessages, cells=CELLS, tdf="100")
 def cures_in_programs(net, programs, operation, harm, rtt, cure):
     """What brings back a program whose rows have a far database, or whose messages leave in two small writes?"""
     if operation == "message":
@@ -40,13 +40,15 @@ cures_in_programs.claims(
         TIME, row("far database", "none"), against=row("none", "none"), expected=1,
         because="each row waits for the answer to its INSERT",
     ),
-    # Against the same cure nearby, so that neither its CPU nor the machine counts.
+    # Against the same cure nearby, so that neither its CPU nor the machine counts. A lot of rows waits for whole round trips:
+    # for one of them, if it is nearer to one than to none or two. What CPU charges differently here and there is below that.
     round_trips_between(
         TIME, row("far database", "batches"), against=row("none", "batches"), expected=1 / BATCH,
+        within=0.5,
         because=f"{BATCH} rows are one INSERT, which waits for one answer",
     ),
     round_trips_between(
-        TIME, row("far database", "pipelined"), against=row("none", "pipelined"), most=1 / BATCH,
+        TIME, row("far database", "pipelined"), against=row("none", "pipelined"), most=1.5 / BATCH,
         because=f"{BATCH} INSERTs leave together and their answers come together; what is worked on meanwhile costs less",
     ),
     between(

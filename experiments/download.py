@@ -41,9 +41,10 @@ download.claims(
         because="netem's default queue of 1000 packets holds what travels too, so no more than 1000 pass in 100 ms",
     ),
     # At least half of tcp_rmem's 6 MiB is window (the kernel's ip-sysctl, tcp_adv_win_scale 1): 3 MiB a round trip, reached
-    # by doubling in 0.8 s, are 28 MiB/s of this file, and the other queue lets 13.8 pass at most.
+    # by doubling in 0.8 s, are 28 MiB/s of this file, and the other queue lets 13.8 pass at most: twice. Half of that gain
+    # tells the two limits apart.
     times(
-        "mib_per_s", FAR_SIZED, against=FAR, least=2,
+        "mib_per_s", FAR_SIZED, against=FAR, least=1.5,
         because="a queue with room for all that travels drops nothing, and slow start goes on to the limits of TCP's buffers",
     ),
     predicted(
