@@ -176,6 +176,9 @@ def wrong_verdicts() -> None:
         refuted, supported = (max(each[side] for (name, _), each in found.items() if name == kind) for side in (0, 1))
         say(f"{kind}: runs that refute a true claim", f"{refuted:.1%}", "under 1 %")
         say(f"{kind}: runs that support one off by twice the margin", f"{supported:.1%}", "under 1 %")
+    for bend, (refuted, supported) in rates.wrong_of_bent_laws(1000, Rule(budget_s=60)).items():
+        say(f"law, cells {bend:g} ms off its line: runs that refute a true claim", f"{refuted:.1%}", "under 1 %")
+        say("    runs that support one off by twice the margin", f"{supported:.1%}", "under 1 %")
 
 
 def calibration() -> None:

@@ -7,12 +7,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from statistics import NormalDist
 
 from slownet.errors import SlownetError
-from slownet.stats import CONFIDENCE, Summary, difference, from_error, welch
+from slownet.stats import CONFIDENCE, Scatter, Summary, difference, from_error, t_quantile, welch
 from slownet.units import duration
 
 MSS = 1448  # 1500 B Ethernet less IPv4 (20), TCP (20) and the timestamp option (12)
@@ -32,6 +32,10 @@ class Law:
     delays: tuple[float, ...]
     times: tuple[Summary, ...]
     weights: tuple[float, ...]
+    lasting: float = 1.0
+    """The most confidence that is asked of the bend, which is the same at every look at the same cells."""
+    bend: float | None = None
+    """How far off the line the points are (a standard deviation), None to see that from them."""
 
     @property
     def k(self) -> Summary:
@@ -119,55 +123,73 @@ class Law:
 
     def lack_of_fit(self) -> LackOfFit:
         """Whether the points lie as near to the line as their own intervals say: see `LackOfFit`."""
-        degrees = len(self.times) - 2
-        misfit = self._real_residuals()
         worst = max((abs(r) / abs(t.mean) for r, t in zip(self.residuals, self.times, strict=True) if t.mean), default=0.0)
-        if degrees < 1:
-            return LackOfFit(math.nan, 0, 0, math.nan, worst)
-        if not all(time.known for time in self.times):
-            return LackOfFit(math.nan, degrees, 0, math.nan, worst)
-        errors = [time.error for time in self.times]
-        if any(r and not e for r, e in zip(misfit, errors, strict=True)):
-            return LackOfFit(math.inf, degrees, math.fsum(time.freedom for time in self.times), 0.0, worst)
-        shares = self._shares()
-        parts = ((e * math.sqrt(share), t.freedom) for e, share, t in zip(errors, shares, self.times, strict=True))
-        noise, within = welch(*parts)
-        seen = math.fsum(w * r * r for w, r in zip(self.weights, misfit, strict=True))
-        f = seen / noise**2 if seen else 0.0
-        return LackOfFit(f, degrees, within, _f_tail(f, degrees, within), worst)
+        scatter = self._scatter
+        return LackOfFit(scatter.f, max(0, scatter.degrees), scatter.within, scatter.p, worst)
 
-    def _shares(self) -> list[float]:
-        """What each point's own variance adds to the expected sum of weighted squared residuals."""
+    def straight(self) -> Law:
+        """The same law with the points' own errors alone in its intervals: k is the slope of these points, bent or not.
+
+        Such a slope is a number of its own (White, "Using least squares to approximate unknown regression functions", 1980;
+        Buja and others, "Models as approximations I", 2019); that it is the round trips of any delay, only a line says.
+        """
+        return replace(self, bend=0.0)
+
+    def endless(self) -> Law:
+        """The law as endless repetitions leave it: points without errors, and the bend that is sure to stay."""
+        exact = tuple(replace(time, low=time.mean, high=time.mean) for time in self.times)
+        return replace(self, times=exact, bend=self._scatter.at_least)
+
+    @cached_property
+    def _scatter(self) -> Scatter:
+        """How far the points lie off the line, beside what their own errors add."""
         total, middle = math.fsum(self.weights), self._middle()
         pairs = list(zip(self.weights, self.delays, strict=True))
         spread = math.fsum(w * (d - middle) ** 2 for w, d in pairs)
-        return [w * (1 - w / total - w * (d - middle) ** 2 / spread) for w, d in pairs]
+        shares = [w * max(0.0, 1 - w / total - w * (d - middle) ** 2 / spread) for w, d in pairs]
+        squares = math.fsum(w * r * r for w, r in zip(self.weights, self._real_residuals(), strict=True))
+        noise, within = None, 0.0
+        if all(time.known for time in self.times):
+            parts = ((time.error * math.sqrt(share), time.freedom) for time, share in zip(self.times, shares, strict=True))
+            error, within = welch(*parts)
+            noise = error * error
+        return Scatter(squares, noise, within, math.fsum(shares), len(self.times) - 2)
 
     def _combine(self, factors: list[float], mean: float) -> Summary:
-        """The interval of a weighted sum of the times.
+        """The interval of a weighted sum of the times: from their own errors (Satterthwaite's degrees of freedom), and from
+        how far they lie off the line beside these, which takes three points: see `Scatter.half_width`.
 
-        It comes from the points' own errors (Satterthwaite's degrees of freedom) while the points lie on a line as far
-        as these tell. Where they do not, or say nothing of themselves, it comes from the residuals, which takes three
-        points or more; the wider of the two then.
+        Each repetition draws the errors anew, so that many looks at them take a surer interval. The bend is drawn once for
+        all looks, and takes no more than ``lasting``.
         """
         confidence, n = self.times[0].confidence, sum(time.n for time in self.times)
-        found: list[Summary] = []
-        if all(time.known for time in self.times):
-            pairs = zip(factors, self.times, strict=True)
-            error, freedom = welch(*((abs(f) * t.error, t.freedom) for f, t in pairs))
-            found.append(from_error(mean, error, n, freedom, confidence))
-        if len(self.times) > 2 and (not found or self.bent):
-            degrees = len(self.times) - 2
-            misfit = [w * r * r for w, r in zip(self.weights, self._real_residuals(), strict=True)]
-            spread = math.fsum(f * f / w for f, w in zip(factors, self.weights, strict=True))
-            found.append(from_error(mean, math.sqrt(math.fsum(misfit) / degrees * spread), n, degrees, confidence))
-        return max(found, key=lambda each: each.half_width, default=Summary(mean, -math.inf, math.inf, n, 0, confidence))
+        lasting, factor = min(confidence, self.lasting), math.fsum(f * f for f in factors)
+        scatter = self._scatter
+        own, freedom = Summary(mean, mean, mean, n, None, confidence), float(scatter.degrees)
+        if known := all(time.known for time in self.times):
+            error, freedom = welch(*((abs(f) * t.error, t.freedom) for f, t in zip(factors, self.times, strict=True)))
+            own = from_error(mean, error, n, freedom, confidence)
+        if scatter.degrees < 1 and not known:
+            return Summary(mean, -math.inf, math.inf, n, 0, confidence)
+        if self.bend is None:
+            half = scatter.half_width(factor, own.half_width, lasting)
+        else:
+            wide = t_quantile(scatter.degrees, lasting) if self.bend else 0.0
+            half = math.hypot(own.half_width, wide * self.bend * math.sqrt(factor))
+        if half > own.half_width and lasting == confidence:
+            freedom = float(scatter.degrees)
+        return Summary(mean, mean - half, mean + half, n, freedom, confidence)
 
     @cached_property
     def bent(self) -> bool:
         """Whether the points are further from the line than their own errors explain (1 % of straight ones are)."""
         p = self.lack_of_fit().p
         return not math.isnan(p) and p < SIGNIFICANT
+
+    def bend_in_words(self) -> str:
+        """The point that is furthest off the line, for people: "the law is bent by 2.1 ms at 10 ms"."""
+        off, delay = max(zip(map(abs, self.residuals), self.delays, strict=True))
+        return f"the law is bent by {off:.2g} ms at {delay:g} ms"
 
     def _real_residuals(self) -> list[float]:
         """The residuals, zero where they are no more than the rounding of a float."""
@@ -193,8 +215,8 @@ class LackOfFit:
     worst: float
 
 
-def fit(points: Iterable[tuple[float, Summary]]) -> Law:
-    """The law through ``(delay, time)`` points by weighted least squares.
+def fit(points: Iterable[tuple[float, Summary]], lasting: float = 1.0) -> Law:
+    """The law through ``(delay, time)`` points by weighted least squares; ``lasting`` is the most confidence of its bend.
 
     Weights are 1 / half width squared when every point has an interval of some width that rests on ``ENOUGH`` values or
     more, else equal: a weight guessed from few values is worse than none.
@@ -207,8 +229,8 @@ def fit(points: Iterable[tuple[float, Summary]]) -> Law:
     delays, times = zip(*pairs, strict=True)
     if all(0 < time.half_width < math.inf and time.freedom >= ENOUGH for time in times):
         widest = max(time.half_width for time in times)
-        return Law(delays, times, tuple((widest / time.half_width) ** 2 for time in times))
-    return Law(delays, times, (1.0,) * len(times))
+        return Law(delays, times, tuple((widest / time.half_width) ** 2 for time in times), lasting)
+    return Law(delays, times, (1.0,) * len(times), lasting)
 
 
 def round_trips(size_bytes: int, new_connection: bool = True, initial_window: int = INITIAL_WINDOW, mss: int = MSS) -> int:
@@ -235,12 +257,6 @@ def round_trips(size_bytes: int, new_connection: bool = True, initial_window: in
 def _at_least(name: str, value: int, least: int) -> None:
     if value < least:
         raise SlownetError(f"{name} is {value}", "in round_trips", f"give {least} or more")
-
-
-def _f_tail(f: float, degrees: float, within: float) -> float:
-    from scipy.special import fdtrc
-
-    return float(fdtrc(degrees, within, f))
 
 
 def _milliseconds(name: str, value: float | str) -> float:

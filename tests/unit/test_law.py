@@ -43,6 +43,32 @@ def test_exact_points_off_the_line_get_the_interval_of_their_residuals():
     assert law.residuals == pytest.approx([-0.1077127, -0.5857803, 0.9670169, -0.2735239], abs=1e-6)
 
 
+def test_the_bend_takes_no_more_confidence_than_what_lasts():
+    """Of 30 looks the last takes a t of 2 degrees of 305 at 99.999 %; the bend, which is the same at all, 9.9 at 99 %."""
+    sure = [(delay, from_moments(time, 0.1, 30, 1 - 1e-5)) for delay, time in ARTICLE]
+    look, once = fit(sure, 0.99).k, fit((delay, time.at_confidence(0.99)) for delay, time in sure).k
+    assert (look.confidence, look.mean) == (1 - 1e-5, pytest.approx(once.mean))
+    assert once.half_width < look.half_width < 1.2 * once.half_width
+    assert fit(sure).k.half_width == pytest.approx(once.half_width * t_quantile(2, 1 - 1e-5) / t_quantile(2, 0.99), rel=0.02)
+
+
+def test_a_law_without_its_bend_and_without_its_noise():
+    law = fit((delay, within(time, 0.1)) for delay, time in ARTICLE)
+    assert law.bent
+    noise, stays = law.straight().k, law.endless().k
+    assert noise.mean == stays.mean == law.k.mean
+    slopes = [(delay - 42.5) / 8875 for delay in law.delays]
+    squares = [slope * slope for slope in slopes]
+    degrees = 99 * sum(squares) ** 2 / sum(square * square for square in squares)
+    assert noise.half_width == pytest.approx(math.sqrt(sum(squares)) * 0.1 * t_quantile(degrees) / t_quantile(99))
+    assert noise.half_width < stays.half_width < law.k.half_width
+    exact = fit((delay, within(time, 0.0)) for delay, time in ARTICLE)
+    assert exact.endless().k.half_width == pytest.approx(exact.k.half_width)
+    assert exact.straight().k.half_width == 0
+    assert fit((delay, within(9 + 4 * delay, 0.1)) for delay in (0, 10, 40)).endless().k.half_width == 0
+    assert law.bend_in_words() == "the law is bent by 0.97 ms at 40 ms"
+
+
 def test_exact_points_on_the_line_give_an_exact_law():
     law = fit((delay, within(9.1 + 21.05 * delay, 0.0)) for delay in (0, 0.1, 10, 40, 120))
     assert law.k.mean == pytest.approx(21.05, rel=1e-13)
@@ -55,7 +81,14 @@ def test_weights_follow_the_intervals():
     law = fit((delay, within(time, half)) for (delay, time), half in zip(ARTICLE, halves, strict=True))
     assert law.t0.mean == pytest.approx(12.33362208)
     assert law.k.mean == pytest.approx(4.00411703)
-    assert law.k.half_width == pytest.approx(0.05057304, abs=1e-8)  # residuals, 0.00306 is propagated
+    weighted = sum(weight * off * off for weight, off in zip(law.weights, law.residuals, strict=True))
+    # the sum of the shares and of the squared slopes by hand: w (1 - w / 5.75 - w (d - m)**2 / 1881.5...) of w = 4, 1, 1, 1/4
+    middle = sum(w * d for w, d in zip(law.weights, law.delays, strict=True)) / sum(law.weights)
+    spread = sum(w * (d - middle) ** 2 for w, d in zip(law.weights, law.delays, strict=True))
+    total, slopes = sum(law.weights), [w * (d - middle) / spread for w, d in zip(law.weights, law.delays, strict=True)]
+    share = sum(w - w * w / total - w * w * (d - middle) ** 2 / spread for w, d in zip(law.weights, law.delays, strict=True))
+    scatter = math.sqrt(weighted / share * sum(slope * slope for slope in slopes))  # residuals; 0.00306 is propagated
+    assert law.k.half_width == pytest.approx(t_quantile(2) * scatter)
 
 
 def test_wide_points_on_the_line_keep_their_own_width():

@@ -147,6 +147,18 @@ def test_the_tool_reads_what_the_loader_prints(page):
     assert {"corrected_spectrum", "uncorrected_hdr", "unanswered"} <= set(record.facts())
 
 
+def test_the_rate_varies_as_its_batches_do():
+    recording = Recording()
+    for number in range(40):
+        recording.answered(0.0, 0.0, number / 40 if number < 39 else 0.5)  # the last of the 20 parts lacks one
+    rates = recording.batches(1.0)
+    assert (len(rates), rates[-1], rates[10], sum(rates)) == (20, 20, 60, 800)
+    assert recording.batches(0.0) == []
+    few = Recording()
+    few.answered(0.0, 0.0, 0.5)
+    assert few.batches(1.0) == []
+
+
 @pytest.mark.parametrize("text", ["", "Traceback\nKeyError: 'x'\n", "{}", '{"planned": "many"}'])
 def test_what_is_no_report(text):
     with pytest.raises(ToolError, match="report is not understood") as caught:

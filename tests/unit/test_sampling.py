@@ -1,6 +1,6 @@
 import pytest
 
-from slownet.claim import bound, law, ratio
+from slownet.claim import all_of, bound, law, ratio
 from slownet.errors import ExperimentError, UnitError
 from slownet.records.result import gather
 from slownet.sweep.sampling import MOST, Rule, decide, read_rule
@@ -62,7 +62,7 @@ def test_a_printed_percentile_is_exact_where_the_cpu_is_free():
 def test_a_printed_percentile_is_not_exact_where_the_cpu_counts(facts):
     alone = tail(facts, 60.0)
     assert WITHIN.judge(alone).verdict == "inconclusive"
-    assert "measure more" in WITHIN.judge(alone).text
+    assert "its interval is not known: repeat the measurement" in WITHIN.judge(alone).text
     assert look(alone, WITHIN).cells == ({"rtt": "0ms"},)
     again = tail(facts, 60.0, 60.0, 60.0)  # of a histogram's coarse steps, say
     assert WITHIN.judge(again).verdict == "inconclusive"
@@ -81,6 +81,25 @@ def test_a_printed_percentile_has_the_interval_of_what_was_recorded():
         assert WITHIN.judge(run.at_confidence(0.99)).high > found.high
         assert WITHIN.judge(run.at_confidence(1 - 1e-5)).verdict == "inconclusive"  # a thousand are too few
         assert bound("p99_ms", above=60.02).judge(run).verdict == "inconclusive"
+
+
+def test_a_single_number_takes_another_measurement():
+    def least(*values, **facts):
+        samples = [sample(0, 50.0 + at, 5.0) for at in range(len(values))]
+        for each, value in zip(samples, values, strict=True):
+            each["metrics"]["least_ms"] = {"mean": value, "sd": None, "n": 100, "step": 0.01}
+        return gather(samples, {"experiment": "e", "clock": "virtual", "tdf": 4} | facts)
+
+    below = bound("least_ms", below=61)
+    found = below.judge(least(60.0))
+    assert found.verdict == "inconclusive"
+    assert found.text.endswith("(its interval is not known: repeat the measurement, --repeat 3 or more)")
+    assert look(least(60.0), below).cells == ({"rtt": "0ms"},)
+    assert below.judge(least(60.0, tdf="inf")).verdict == "supported"
+    same, other = (below.judge(least(60.0, *more)) for more in ((60.0, 60.0), (60.01, 60.0)))
+    assert same.high - 60 == pytest.approx(4.302653 * 0.01 / 6)  # 0.01 / sqrt(12) / sqrt(3)
+    assert same.high < other.high < 60.03
+    assert look(least(60.0, 60.0), below).cells == ()
 
 
 def test_the_real_clock_takes_three_of_them_every_second_backwards():
@@ -107,6 +126,29 @@ def test_each_look_takes_its_share_of_one_percent():
     rounds = [0.5 * (-1) ** at for at in range(8)]
     left = [1 - look(run_of(REAL, *rounds[:count]), FOUR).confidence for count in range(3, 8)]
     assert left == pytest.approx([0.01 / 2, 0.01 / 6, 0.01 / 12, 0.01 / 20, 0.01 / 30])
+
+
+def test_a_bent_law_is_not_measured_on_for():
+    """The times of four repetitions of a page whose server worked on while its data travelled."""
+    times = {"0": (27.03, 31.1, 29.07, 26.9), "10": (60.9, 59.7, 58.6, 62.0), "40": (180.2, 181.0, 180.1, 179.5)}
+    times["120"] = (497.2, 503.2, 500.9, 499.0)
+
+    def repeated(count):
+        samples = [sample(rtt, values[at], 2.5) for at in range(count) for rtt, values in times.items()]
+        return gather(samples, {"experiment": "e", "clock": "virtual", "tdf": 1})
+
+    looks = [look(repeated(count), FOUR) for count in (1, 2, 3, 4)]
+    assert [bool(each.cells) for each in looks] == [True, True, True, False]
+    assert looks[-1].why == "4 repetitions, 1 of 1 claim open: more repetitions do not help: the law is bent by 4.5 ms at 0 ms"
+    found = FOUR.judge(repeated(4).at_confidence(looks[-1].confidence))
+    assert found.verdict == "inconclusive"
+    assert "the law is bent by 4.5 ms at 0 ms, and more repetitions do not help" in found.text
+    assert (found.low, found.high) == (pytest.approx(3.50, abs=0.02), pytest.approx(4.41, abs=0.02))
+    for wide in (law(TIME, 4, within=0.2), law(TIME, 8)):
+        assert wide.judge(repeated(4)).verdict == ("supported" if wide.within == 0.2 else "refuted")
+    other = bound(TIME, below=501, at={"rtt": "120ms"})  # open, and not for the bend
+    assert look(repeated(4), FOUR, other).cells == ({"rtt": "120ms"},)
+    assert look(repeated(4), all_of(FOUR, other)).cells
 
 
 def test_what_repeats_itself_is_not_asked_again():

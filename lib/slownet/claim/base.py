@@ -65,7 +65,7 @@ def judged(name: str, measured: Summary, expected: float | None, margin: Margin,
     """The judgement of a number that was compared with its margin, an end of None being open."""
     least, most = (-math.inf if margin[0] is None else margin[0], math.inf if margin[1] is None else margin[1])
     found = verdict(measured, least, most)
-    text += "" if measured.known else " (its interval is not known: measure more)"
+    text += "" if measured.known else " (its interval is not known: repeat the measurement, --repeat 3 or more)"
     return Judgement(
         name, found, measured.mean, expected, measured.low, measured.high, margin, text, confidence=measured.confidence
     )
@@ -119,7 +119,9 @@ def any_holds(name: str, parts: Sequence[Judgement], text: str = "") -> Judgemen
 
 def shared(run: RunData, parts: int) -> RunData:
     """The run with surer intervals, so that several looks at it are together as sure as one (Bonferroni)."""
-    return run.at_confidence(1 - (1 - run.confidence) / parts) if parts > 1 else run
+    if parts < 2:
+        return run
+    return replace(run.at_confidence(1 - (1 - run.confidence) / parts), lasting=1 - (1 - run.lasting) / parts)
 
 
 def labels(cells: Sequence[Cell]) -> tuple[Mapping[str, str], ...]:
@@ -151,4 +153,6 @@ def _joined(name: str, parts: Sequence[Judgement], order: tuple[str, ...], text:
     said = text or "; ".join(f"{part.name}: {part.verdict} ({part.text})" for part in parts)
     everywhere = any(not part.cells for part in parts)
     cells = {str(label): label for part in parts for label in part.cells}
-    return replace(deciding, name=name, text=said, cells=() if everywhere else tuple(cells.values()))
+    open_ones = [part for part in parts if part.verdict == INCONCLUSIVE]
+    stays = deciding.stays_open if all(part.stays_open for part in open_ones) else ""
+    return replace(deciding, name=name, text=said, cells=() if everywhere else tuple(cells.values()), stays_open=stays)

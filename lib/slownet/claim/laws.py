@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import partial
 
-from slownet.claim.base import ALONE, Siblings, around, decide, interval, placed, undecided
+from slownet.claim.base import ALONE, Margin, Siblings, around, decide, interval, placed, undecided, verdict
 from slownet.errors import ExperimentError, nearest
 from slownet.law import Law, fit
 from slownet.records.judgement import INCONCLUSIVE, REFUTED, SUPPORTED, Judgement
@@ -41,15 +40,17 @@ class law:  # noqa: N801
         if chosen.failed:
             return placed(undecided(name, fixed, chosen.failed), chosen)
         expected = float(self.round_trips(chosen)) if callable(self.round_trips) else float(self.round_trips)
-        return decide(
+        margin = around(expected, self.within)
+        found = decide(
             run,
             name,
             lambda: fitted(chosen, self.metric, self.along).k,
-            around(expected, self.within),
+            margin,
             expected,
             chosen.cells if self.at else (),
             lambda k: f"{interval(k)} round trips per operation measured, {expected:g} expected",
         )
+        return unless_bent(found, (chosen,), self.metric, self.along, lambda laws: laws[0].k, margin)
 
 
 @dataclass(frozen=True)
@@ -122,14 +123,13 @@ class more_round_trips:  # noqa: N801
             known = nearest(self.of, siblings)
             raise ExperimentError(f"no run of '{self.of}' to compare with", f"in {run.experiment}", known)
         start = f"{k.mean:.2f} round trips against {other.mean:.2f} of {source}"
-        return decide(
-            run,
-            name,
-            lambda: ratio(k, other),
-            (self.times, None),
-            self.times,
-            (),
-            lambda times: f"{start}: {interval(times)} times",
+        margin = (self.times, None)
+        found = decide(
+            run, name, lambda: ratio(k, other), margin, self.times, (), lambda times: f"{start}: {interval(times)} times"
+        )
+        runs = (run,) if sibling is None else (run, sibling)
+        return unless_bent(
+            found, runs, self.metric, self.along, lambda laws: ratio(laws[0].k, laws[1].k if sibling else other), margin
         )
 
 
@@ -158,10 +158,18 @@ class published_times:  # noqa: N801
         predicted = {delay: found.predict(self.t0_ms, delay) for delay in self.times_ms}
         pairs = (f"{predicted[at].mean:.1f} ms ({time:.1f}) at {at}" for at, time in self.times_ms.items())
         text = f"predicted (published): {', '.join(pairs)}"
-        ratios = (predicted[delay].scaled(1 / time) for delay, time in self.times_ms.items())
-        judged = [decide(run, name, partial(_same, each), around(1.0, self.within), 1.0, (), text) for each in ratios]
+        margin = around(1.0, self.within)
+
+        def judged(delay: str, time: float) -> Judgement:
+            def of(laws: Sequence[Law]) -> Summary:
+                return laws[0].predict(self.t0_ms, delay).scaled(1 / time)
+
+            each = decide(run, name, lambda: of((found,)), margin, 1.0, (), text)
+            return unless_bent(each, (run,), self.metric, self.along, of, margin)
+
+        parts = [judged(delay, time) for delay, time in self.times_ms.items()]
         severity = (SUPPORTED, INCONCLUSIVE, REFUTED)
-        return max(judged, key=lambda each: (severity.index(each.verdict), abs((each.measured or 0.0) - 1)))
+        return max(parts, key=lambda each: (severity.index(each.verdict), abs((each.measured or 0.0) - 1)))
 
 
 def expected_round_trips(run: RunData) -> float | None:
@@ -172,15 +180,40 @@ def expected_round_trips(run: RunData) -> float | None:
 
 def fitted(run: RunData, metric: str, along: str = "rtt_ms") -> Law:
     """The law of a metric over all cells of a run."""
-    return fit((delay, cell.summary(metric)) for delay, cell in run.along(along))
+    return fit(((delay, cell.summary(metric)) for delay, cell in run.along(along)), run.lasting)
+
+
+def unless_bent(
+    found: Judgement,
+    runs: Sequence[RunData],
+    metric: str,
+    along: str,
+    measure: Callable[[Sequence[Law]], Summary],
+    margin: Margin,
+) -> Judgement:
+    """An open judgement of a number that ``measure(laws)`` takes from the laws of runs, with why it stays open, if so.
+
+    Endless repetitions would leave no noise, but the bend. If the number is open then, wherever in today's noise it comes
+    to lie, more of them do not decide it. It takes two repetitions to see how much of the scatter is noise.
+    """
+    if found.verdict != INCONCLUSIVE or any(cell.repetitions < 2 for run in runs for cell in run.cells):
+        return found
+    laws = [fitted(run, metric, along) for run in runs]
+    if not any(each.bent for each in laws):
+        return found
+    noise, endless = measure([each.straight() for each in laws]), measure([each.endless() for each in laws])
+    ends = (-math.inf if margin[0] is None else margin[0], math.inf if margin[1] is None else margin[1])
+    middle = min(max(math.fsum(ends) / 2 if all(map(math.isfinite, ends)) else max(ends, key=abs), noise.low), noise.high)
+    places = (endless.plus(at - endless.mean) for at in (noise.low, middle, noise.high))
+    if not noise.known or any(verdict(place, *ends) != INCONCLUSIVE for place in places):
+        return found
+    bends = "; ".join(each.bend_in_words() for each in laws if each.bent)
+    said = f"{found.text}; {bends}, and more repetitions do not help: {interval(noise)} is what the noise alone leaves open"
+    return replace(found, text=said, stays_open=bends)
 
 
 def _ms(text: str) -> float:
     return duration(text) * 1000
-
-
-def _same(summary: Summary) -> Summary:
-    return summary
 
 
 def _minus(left: Summary, right: Summary) -> Summary:

@@ -78,6 +78,9 @@ def _notes(run: RunData, law: Law, delay: float, theory: float | None) -> list[s
         notes.append(f"{len(run.failed)} failed cell{'s' * (len(run.failed) > 1)} left out")
     if delay > last:
         notes.append(f"{number(delay)} ms lies beyond the {number(last)} ms that were measured")
+    if len(law.delays) < 4:
+        little = "nothing" if len(law.delays) == 2 else "little"
+        notes.append(f"{len(law.delays)} delays tell {little} of how straight the law is: a fourth makes the interval surer")
     if law.bent:
         theirs = "" if theory is None else f"k is theory's {trimmed(theory)} and "
         bent = f"the cells do not lie on a line as far as their intervals tell, so {theirs}the interval comes from how far off"

@@ -9,6 +9,9 @@ from slownet.errors import LabError, nearest
 from slownet.units import duration
 
 INF = math.inf
+IDLE_POLL_US = 200
+"""How long before a timer an idle lab on the real clock is awake: a sleeping process wakes up some 0.1 ms late, once for each
+crossing of a delayed link."""
 LIMIT_S = 30 * 86_400
 """What idles that long on the virtual clock takes some ten seconds of a processor."""
 
@@ -34,7 +37,7 @@ class Clock:
     def arguments(self) -> list[str]:
         """What the lab's kernel gets on its command line."""
         if self.kind == "real":
-            return []
+            return [f"idle-poll={IDLE_POLL_US}"]
         return ["skip-idle", f"tdf={self.tdf_text}"]
 
     @property

@@ -43,12 +43,17 @@ SYSTEM_FOLDERS = ["/bin", "/boot", "/dev", "/etc", "/lib", "/lib64", "/proc", "/
 @app.command()
 def build() -> None:
     """Build kernel and image; what is there already is not made again."""
-    from slownet.lab import parts
+    from slownet.lab import bytecode, parts
 
     def report(what: str, done: bool) -> None:
         sys.stderr.write(f"lab: {what} {'ready' if done else '...'}\n")  # whole lines, from several threads
 
-    print(_describe(parts.build(report)))
+    built = parts.build(report)
+    if stale := bytecode.stale():
+        report("bytecode", False)
+        bytecode.make(stale)
+        report("bytecode", True)
+    print(_describe(built))
 
 
 @app.command("exec", context_settings={"ignore_unknown_options": True})

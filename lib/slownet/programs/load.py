@@ -20,6 +20,9 @@ PERCENTILES = (50.0, 75.0, 90.0, 99.0, 99.9, 99.99)
 LONGEST_US = 3_600_000_000
 DIGITS = 3
 MOST_CONNECTIONS = 1000
+BATCHES = 20
+"""Parts of a load's time whose rates say how its rate varies: ten to thirty are enough to see that, and long enough to be
+nearly independent (Schmeiser, "Batch size effects in the analysis of simulation output", 1982)."""
 TICKS = 5
 """Steps of the spectrum for each halving of what is left up to 100 %, as wrk2 prints it."""
 
@@ -65,12 +68,23 @@ class Recording:
 
     corrected: HdrHistogram = field(default_factory=histogram)
     uncorrected: HdrHistogram = field(default_factory=histogram)
+    done: list[float] = field(default_factory=list)
 
     def answered(self, planned: float | None, sent: float, done: float) -> None:
         """One request, in seconds on one clock; planned None: nobody knows, so it is in the uncorrected ones only."""
         if planned is not None:
             self.corrected.record_value(_us(done - planned))
         self.uncorrected.record_value(_us(done - sent))
+        self.done.append(done)
+
+    def batches(self, seconds: float) -> list[float]:
+        """Answers a second in each of ``BATCHES`` parts of that time from the start; none where they are too few to say."""
+        if seconds <= 0 or len(self.done) < BATCHES:
+            return []
+        counts = [0] * BATCHES
+        for each in self.done:
+            counts[min(BATCHES - 1, int(BATCHES * each / seconds))] += 1
+        return [count * BATCHES / seconds for count in counts]
 
     def to_json(self) -> dict[str, Any]:
         """Both as ``told`` tells them."""

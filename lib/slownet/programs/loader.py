@@ -79,7 +79,8 @@ class Connection:
 
 
 def run(job: dict[str, Any]) -> dict[str, Any]:
-    """What came of the load: {"planned", "answered", "failed", "unanswered", "seconds", "corrected", "uncorrected"}."""
+    """What came of the load: {"planned", "answered", "failed", "unanswered", "seconds", "corrected", "uncorrected"}, and the
+    rates of its parts, "batches"."""
     plan = Schedule(job["rate"], job["seconds"], job["connections"])
     request = f"GET {job['path']} HTTP/1.1\r\nHost: {job['address']}\r\n\r\n".encode()
     where = (job["address"], job["port"])
@@ -125,7 +126,7 @@ def run(job: dict[str, Any]) -> dict[str, Any]:
         each.close()
     answered = recording.corrected.get_total_count()
     counts = {"planned": plan.count, "answered": answered, "failed": failed, "unanswered": plan.count - answered - failed}
-    return {**counts, "seconds": took, **recording.to_json()}
+    return {**counts, "seconds": took, "batches": recording.batches(took), **recording.to_json()}
 
 
 def _next(one: Connection, number: int, waiting: list[tuple[float, int]], good: bool) -> None:

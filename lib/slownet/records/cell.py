@@ -28,7 +28,7 @@ class Cell:
     metrics: Mapping[str, Summary]
     """Over the samples that are ok, each without its warm-up."""
     printed: frozenset[str] = frozenset()
-    """The metrics that are percentiles as a tool printed them: see `slownet.records.readings.summary`."""
+    """The metrics that are single numbers, such as printed percentiles: see `slownet.records.readings.summary`."""
 
     @property
     def error(self) -> str | None:

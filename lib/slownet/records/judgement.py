@@ -35,6 +35,8 @@ class Judgement:
     """Of the interval."""
     setting: str = ""
     """What the numbers were measured under: the verified round trips and the clock."""
+    stays_open: str = ""
+    """Why more repetitions do not decide it, empty where they may."""
 
     def __bool__(self) -> bool:
         """Whether the claim is supported, for ``assert``; whoever listens (``slownet.records.heard``) hears of it."""
@@ -60,5 +62,5 @@ class Judgement:
         least, most = record.get("margin") or (None, None)
         known: dict[str, Any] = {name: record.get(name) for name in ("measured", "expected", "low", "high")}
         known |= {"name": record["name"], "verdict": record["verdict"], "text": record.get("text", "")}
-        known |= {name: record[name] for name in ("confidence", "setting") if name in record}
+        known |= {name: record[name] for name in ("confidence", "setting", "stays_open") if name in record}
         return cls(**known, margin=(least, most), cells=tuple(record.get("cells") or ()))

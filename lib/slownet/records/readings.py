@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from slownet.errors import UnitError
 from slownet.records.samples import Sample
-from slownet.stats import CONFIDENCE, Summary, mean_and_sd, outliers, pooled, printed, warm_up
+from slownet.stats import CONFIDENCE, Summary, from_moments, mean_and_sd, outliers, pooled, printed, warm_up
 from slownet.units import duration
 
 Reading = Mapping[str, Any]
@@ -25,7 +26,9 @@ def summary(samples: Sequence[Sample], metric: str, exact: bool, confidence: flo
     """A metric over the samples that are ok.
 
     A percentile that a tool printed says nothing of its spread. One measurement of it, or several that are the same, has
-    the interval of the recorded values; where the clock counts nothing that varies (``exact``) it has no width.
+    the interval of the recorded values; where the clock counts nothing that varies (``exact``) it has no width. Another
+    single number has no interval until it was measured again; readings that are the same for rounding vary as rounding
+    does, by its step over the square root of 12 ("Guide to the expression of uncertainty in measurement", 2008, F.2.2.1).
     """
     kept = settled(samples, metric)
     first = kept[0]
@@ -33,12 +36,15 @@ def summary(samples: Sequence[Sample], metric: str, exact: bool, confidence: flo
         return pooled(kept, confidence)
     if exact:
         return Summary(first["mean"], first["mean"], first["mean"], int(first["n"]), None, confidence)
+    if len(kept) > 1 and first.get("step"):
+        rounded = from_moments(float(first["mean"]), float(first["step"]) / math.sqrt(12), len(kept), confidence)
+        return replace(rounded, n=sum(int(each["n"]) for each in kept), degrees=len(kept) - 1)
     others = next(sample["metrics"] for sample in samples if sample.get("status") == "ok" and metric in sample["metrics"])
     return printed(first, others, confidence)
 
 
 def prints(samples: Sequence[Sample]) -> frozenset[str]:
-    """The metrics that are such percentiles."""
+    """The metrics that are such numbers."""
     good = (sample.get("metrics") or {} for sample in samples if sample.get("status") == "ok")
     return frozenset(name for metrics in good for name, record in metrics.items() if _prints(record))
 

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from slownet.errors import ExperimentError, SlownetError, nearest
+from slownet.measured import DECIDING
 from slownet.records import readings
 from slownet.records.cell import TIME, Cell, of_samples
 from slownet.records.judgement import Judgement
@@ -40,6 +41,8 @@ class RunData:
     claims: tuple[Judgement, ...] = field(default=())
     confidence: float = CONFIDENCE
     """Of the intervals of the cells' summaries."""
+    lasting: float = DECIDING
+    """The most confidence of what every look at the same cells shares: see `slownet.law.Law`."""
 
     def at_confidence(self, confidence: float) -> RunData:
         """The same run with other intervals."""

@@ -5,7 +5,8 @@ Imported inside the lab, so standard library only. A sample is a dict with the k
     experiment, cell {"rtt": "10ms"}, condition {"rtt_ms": 10.0}, index (its place in the plan), tool,
     status "ok" or "failed", error (a line or None), metrics {name: {"mean", "sd", "n",
     and where known "values" [single ones], "ordered" true if they stand in time's order, or "steps" [[value, how many are
-    up to there]]; a percentile that a tool printed has "sd" None, "percent" and "of", the metric that has its values}},
+    up to there]]; a percentile that a tool printed has "sd" None, "percent" and "of", the metric that has its values; another
+    single number has "sd" None, and "step" where it is rounded}},
     verified_rtt_ms, verified, raw [paths in the run directory], virtual_s, wall_s, facts {name: value},
     counters {link: {"up" or "down": {counter: number}}}, captures [{"file", "interface", "packets", "dropped"}],
     rate_bit_s (the highest that a link was told, or None), lab (which of those side by side measured it, from 1)

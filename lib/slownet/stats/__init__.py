@@ -8,11 +8,13 @@ from slownet.stats.compare import Test, difference, differs, equivalent, ratio, 
 from slownet.stats.proportion import proportion
 from slownet.stats.quantile import median, needed, percentile, printed, quantile
 from slownet.stats.resample import bootstrap, bootstrap_ratio
+from slownet.stats.scatter import Scatter
 from slownet.stats.series import outliers, warm_up
 from slownet.stats.summary import CONFIDENCE, Summary, from_error, from_moments, mean_and_sd, pooled, summarize, t_quantile
 
 __all__ = [
     "CONFIDENCE",
+    "Scatter",
     "Summary",
     "Test",
     "bootstrap",

@@ -37,11 +37,15 @@ class Noise:
 
 @dataclass(frozen=True)
 class World:
-    """A truth: the time in ms at each round trip in ms, the noise, and the clock that the run is made on."""
+    """A truth: the time in ms at each round trip in ms, the noise, and the clock that the run is made on.
+
+    ``bend_ms`` is how far off its time each cell is in all repetitions of a run: a standard deviation, drawn once a run.
+    """
 
     times: Mapping[float, float]
     noise: Noise
     clock: str = "real"
+    bend_ms: float = 0.0
 
 
 def verdicts(claim: Claim, world: World, runs: int, rule: Rule, seed: int = 1) -> Counter[str]:
@@ -57,6 +61,9 @@ def _verdict(claim: Claim, world: World, rule: Rule, rng: Any) -> str:
     labels: Sequence[Mapping[str, Any]] = facts["planned"]
     samples: list[dict[str, Any]] = []
     spent = 0.0
+    if world.bend_ms:
+        bent = {rtt: time + float(rng.normal(0, world.bend_ms)) for rtt, time in world.times.items()}
+        world = replace(world, times=bent)
     while True:
         samples += [_sample(label, world, rng) for label in labels]
         run, spent = gather(samples, facts), spent + ROUND_S
@@ -138,4 +145,21 @@ def wrong(
         refuted = verdicts(claim, replace(NOISES[noise], times=true), runs, rule, seed)[REFUTED]
         supported = verdicts(claim, replace(NOISES[noise], times=off), runs, rule, seed)[SUPPORTED]
         found[kind, noise] = (refuted / runs, supported / runs)
+    return found
+
+
+BENDS = (0.2, 0.5, 1.0, 2.0, 4.0, 8.0)
+"""How far cells are off the line of a law, in ms: from what no test sees to what keeps a claim open for good."""
+
+
+def wrong_of_bent_laws(
+    runs: int, rule: Rule, bends: Iterable[float] = BENDS, seed: int = 1
+) -> dict[float, tuple[float, float]]:
+    """The same two parts for claims about a law whose cells are off its line, by how far; the page takes 40 ms by itself."""
+    claim, found = CASES["law"][0], {}
+    for bend in bends:
+        world = World({}, Noise(between=0.005, within=0.05), bend_ms=bend)
+        refuted = verdicts(claim, replace(world, times=straight(4, 40)), runs, rule, seed)[REFUTED]
+        supported = verdicts(claim, replace(world, times=straight(4.4, 40)), runs, rule, seed)[SUPPORTED]
+        found[bend] = (refuted / runs, supported / runs)
     return found

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import threading
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from importlib import import_module
 
 from slownet.calibration import ceiling
 from slownet.claim import DECIDING, INCONCLUSIVE, REFUTED, Judgement
@@ -25,6 +27,8 @@ def execute(plans: Sequence[Plan], place: Place, follow: Follow, go_on: bool = F
     measured is on disk by then.
     """
     began, open_plans = time.monotonic(), list(plans)
+    if place.clock.kind == "virtual":  # the real one would count it
+        threading.Thread(target=_import_ahead).start()
     while open_plans:
         broken = repetition.measure(open_plans, place, follow)
         for each, error in broken:
@@ -34,6 +38,12 @@ def execute(plans: Sequence[Plan], place: Place, follow: Follow, go_on: bool = F
         good = [each for each in open_plans if not each.error]
         open_plans = _still_open(plans, good, time.monotonic() - began, follow)
     return judge([_weighed(each, place) for each in plans], plans, go_on)
+
+
+def _import_ahead() -> None:
+    """What the end of a run imports, a second of CPU, while labs boot and this process waits for them."""
+    for name in ("scipy.special", "slownet.report.page"):
+        import_module(name)
 
 
 def _still_open(plans: Sequence[Plan], measured: Sequence[Plan], spent_s: float, follow: Follow) -> list[Plan]:

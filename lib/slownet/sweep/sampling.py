@@ -6,7 +6,9 @@ every second one backwards, so that a drift hits baseline and conditions alike. 
 (`slownet.sweep.sharing`), each with a boot of its own.
 
 Each look at the claims may be wrong once in a while, so each takes its share of the 1 % that all looks together may be
-(1/2, 1/6, 1/12, ...): stopping at the first decision does not make wrong ones more likely.
+(1/2, 1/6, 1/12, ...): stopping at the first decision does not make wrong ones more likely. That is for the noise, which
+each repetition draws anew. What the cells have for good, such as the bend of a law, is the same at every look and takes no
+share; a claim that it keeps open is not measured on for.
 """
 
 from __future__ import annotations
@@ -56,6 +58,14 @@ class Decision:
     why: str
 
 
+@dataclass(frozen=True)
+class Open:
+    """An open claim: the cells that it speaks of (empty for all), and why repeating them does not decide it, if so."""
+
+    cells: tuple[Mapping[str, Any], ...] = ()
+    stays_open: str = ""
+
+
 def read_rule(repeat: str, budget: str) -> Rule:
     """The rule of ``--repeat 3`` or ``auto`` and ``--budget 5m``. Raises ExperimentError, UnitError."""
     if repeat != "auto" and not (repeat.isascii() and repeat.isdigit() and 0 < int(repeat) < 1000):
@@ -98,10 +108,13 @@ def _look(
     sure = {name: each.at_confidence(confidence) for name, each in siblings.items()}
     still = [found for claim in claims if (found := _open(claim, run.at_confidence(confidence), sure)) is not None]
     good = [cell for cell in run.cells if cell.status == "ok"]
-    needed = [cell for cell in good if any(not labels or cell.label in labels for labels in still)]
+    asked = [found.cells for found in still if not found.stays_open]
+    needed = [cell for cell in good if any(not labels or cell.label in labels for labels in asked)]
+    open_ones = f"{len(still)} of {len(claims)} claim{'s' * (len(claims) > 1)} open"
+    if not needed and (stays := "; ".join(dict.fromkeys(found.stays_open for found in still if found.stays_open))):
+        return Decision((), confidence, f"{_count(rounds)}, {open_ones}: more repetitions do not help: {stays}")
     if not needed:
         return Decision((), confidence, f"{_count(rounds)}: every claim is decided that can be; {_why_enough(run)}")
-    open_ones = f"{len(still)} of {len(claims)} claim{'s' * (len(claims) > 1)} open"
     if all(_repeats(cell) for cell in needed):
         return Decision((), confidence, f"{_count(rounds)}, {open_ones}: the last repeated the one before to the digit")
     if exhausted:
@@ -109,15 +122,15 @@ def _look(
     return Decision(_order(needed, rounds), confidence, f"{_count(rounds)}, {open_ones}")
 
 
-def _open(claim: Claim, run: RunData, siblings: Mapping[str, RunData]) -> tuple[Mapping[str, Any], ...] | None:
-    """The cells that an open claim speaks of (empty for all), None for one that more samples do not help."""
+def _open(claim: Claim, run: RunData, siblings: Mapping[str, RunData]) -> Open | None:
+    """An open claim as far as repeating goes, None for one that is decided or that more samples do not help."""
     try:
         found: Judgement = claim.judge(run, siblings)
     except TooFewError:
-        return ()
+        return Open()
     except SlownetError:  # a mistake, which is raised where the verdict is asked for
         return None
-    return found.cells if found.verdict == INCONCLUSIVE and found.measured is not None else None
+    return Open(found.cells, found.stays_open) if found.verdict == INCONCLUSIVE and found.measured is not None else None
 
 
 def _surety(look: int) -> float:

@@ -12,7 +12,7 @@ from urllib.parse import urlsplit
 from slownet.errors import ToolError
 from slownet.measured import Metrics
 from slownet.programs.load import Schedule
-from slownet.tools.numbers import Metric, metric, printed
+from slownet.tools.numbers import Metric, metric, printed, sample_sd, single
 from slownet.tools.printed import unread
 from slownet.tools.process import Host
 from slownet.tools.tool import run
@@ -38,6 +38,8 @@ class ConstantRate(Metrics):
     seconds: float
     corrected: Mapping[str, Any]
     uncorrected: Mapping[str, Any]
+    batches: tuple[float, ...] = ()
+    """Answers a second in equal parts of the time, for how the rate varies."""
 
     @property
     def answered_per_s(self) -> float:
@@ -50,14 +52,20 @@ class ConstantRate(Metrics):
         Answers count from ``counted_from_s`` to ``counted_to_s`` after the start. All times are in seconds.
         """
         found = {
-            "answered_per_s": metric(self.answered_per_s, 0.0, self.answered),
+            "answered_per_s": self._rate(),
             "target_per_s": metric(self.rate, 0.0, self.planned),
             "counted_from_s": metric(0.0, 0.0, self.answered),
-            "counted_to_s": metric(self.seconds, 0.0, self.answered),
+            "counted_to_s": single(self.seconds, self.answered),
         }
         for kind in KINDS:
             found |= latencies(kind, getattr(self, kind))
         return found
+
+    def _rate(self) -> Metric:
+        """What the server managed, its deviation that of the batches (batch means)."""
+        if not self.batches:
+            return single(self.answered_per_s, self.answered)
+        return metric(self.answered_per_s, sample_sd(self.batches), len(self.batches))
 
     def facts(self) -> dict[str, Any]:
         """The spectra, and the histograms themselves in HdrHistogram's encoding."""
@@ -124,6 +132,7 @@ def parse(text: str, command: Sequence[str] = ("slownet.programs.loader",), rate
         told = json.loads(text)
         values: dict[str, Any] = {name: int(told[name]) for name in ("planned", "answered", "failed", "unanswered")}
         values |= {kind: dict(told[kind]) for kind in KINDS} | {"seconds": float(told["seconds"])}
+        values["batches"] = tuple(map(float, told.get("batches", ())))
         return ConstantRate(tuple(command), text, rate, **values)
     except (ValueError, KeyError, TypeError) as error:
         raise unread(f"the load's report is not understood ({error!r})", text, command) from None

@@ -45,10 +45,20 @@ def metric(
     return record
 
 
+def single(value: float, n: int, step: float = 0.0) -> Metric:
+    """One number of n values together that says nothing of how it varies: the least of them, how long they took, a rate.
+
+    Only the same measurement again tells; where the clock counts nothing that varies it is exact. ``step`` is the place
+    that it was rounded to, where there is one: readings that are the same are not known any better.
+    """
+    record = metric(value, None, n)
+    return record | {"step": step} if step else record
+
+
 def printed(value: float, n: int, percent: float | None = None, of: str = "") -> Metric:
     """A percentile of n values that a tool printed, or their maximum (``percent`` None): one number without a deviation.
 
     ``of`` is the metric whose record has the values, or the steps, that its interval can be taken from.
     """
-    record = metric(value, None, n)
+    record = single(value, n)
     return record if percent is None else record | {"percent": percent, "of": of}

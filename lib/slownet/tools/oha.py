@@ -106,7 +106,7 @@ def parse(
     failed = broken + len(requests) - answered
     return Oha(
         tuple(command), text, rate, planned, answered, failed, max(0, planned - answered - failed), seconds,
-        **recording.to_json(),
+        **recording.to_json(), batches=tuple(recording.batches(seconds)),
     )  # fmt: skip
 
 

@@ -10,7 +10,7 @@ from typing import Any
 from slownet import owner
 from slownet.errors import ToolError
 from slownet.measured import Metrics
-from slownet.tools.numbers import Metric, mean, metric, sample_sd
+from slownet.tools.numbers import Metric, mean, metric, sample_sd, single
 from slownet.tools.process import Host, wait_until
 from slownet.tools.program import nanoseconds, python, read_json
 from slownet.tools.tool import run, running
@@ -34,15 +34,15 @@ class Commits(Metrics):
     def metrics(self) -> dict[str, Metric]:
         """The three means, the longest commit and lag (``commit_max_ms``, ``lag_max_ms``) and the last lag, ``lag_last_ms``.
 
-        One that is a single observation has no interval of its own; it was looked for among all commits.
+        One that is a single observation says nothing of how it varies; it was looked for among all commits.
         """
         series = {"commit_ms": self.commit_ms, "lag_ms": self.lag_ms, "stale_ms": self.stale_ms}
         metrics = {name: metric(mean(values), sample_sd(values), len(values)) for name, values in series.items()}
         count = len(self.commit_ms)
         return metrics | {
-            "commit_max_ms": metric(max(self.commit_ms), 0.0, count),
-            "lag_max_ms": metric(max(self.lag_ms), 0.0, count),
-            "lag_last_ms": metric(self.lag_ms[-1], 0.0, count),
+            "commit_max_ms": single(max(self.commit_ms), count),
+            "lag_max_ms": single(max(self.lag_ms), count),
+            "lag_last_ms": single(self.lag_ms[-1], count),
         }
 
     def facts(self) -> dict[str, Any]:

@@ -10,7 +10,7 @@ from itertools import accumulate
 
 from slownet.errors import ToolError
 from slownet.measured import Metrics
-from slownet.tools.numbers import Metric, metric, printed
+from slownet.tools.numbers import Metric, metric, printed, single
 from slownet.tools.printed import complaint, last_line, needed
 from slownet.tools.process import Host
 from slownet.tools.tool import Completed, run
@@ -18,6 +18,9 @@ from slownet.tools.tool import Completed, run
 _NUMBER = r"([\d.]+)"
 _BUCKET = re.compile(r"^ +([\d.]+) \|\**\s+(\d+)$", re.MULTILINE)
 _FATAL = re.compile(r"^FATAL: (.*)$", re.MULTILINE)
+
+
+PRINTED = 0.01  # what sysbench rounds to
 
 
 @dataclass(frozen=True)
@@ -80,25 +83,27 @@ class Sysbench(Metrics):
     def metrics(self) -> dict[str, Metric]:
         """Latencies in ms, ``transactions_per_s``, ``queries_per_s``, ``queries_per_transaction`` and ``busy_threads``.
 
-        The least has no deviation; the greatest and the 95th percentile say nothing of theirs. ``busy_threads`` is Little's
+        The least and the greatest say nothing of how they vary, nor does the 95th percentile. ``busy_threads`` is Little's
         law: the rate times the time is how many transactions were under way at once. With ``prepared``, also ``prepare_ms``.
         """
-        n, sd = self.transactions, self.sd_ms or 0.0
-        relative = sd / self.avg_ms if self.avg_ms else 0.0
+        n, sd = self.transactions, self.sd_ms
+        relative = None if sd is None else sd / self.avg_ms if self.avg_ms else 0.0
         up_to = accumulate(count for _, count in self.histogram)
         steps = [(ms, count) for (ms, _), count in zip(self.histogram, up_to, strict=True)]
         found = {
-            "latency_min_ms": metric(self.min_ms, 0.0, n),
+            "latency_min_ms": single(self.min_ms, n, PRINTED),
             "latency_avg_ms": metric(self.avg_ms, sd, n, steps=steps),
             "latency_p95_ms": printed(self.p95_ms, n, 95, "latency_avg_ms"),
             "latency_max_ms": printed(self.max_ms, n),
-            "transactions_per_s": metric(self.transactions_per_s, self.transactions_per_s * relative, n),
-            "queries_per_s": metric(self.queries_per_s, self.queries_per_s * relative, n),
+            "transactions_per_s": _rate(self.transactions_per_s, relative, n),
+            "queries_per_s": _rate(self.queries_per_s, relative, n),
             "queries_per_transaction": metric(self.queries / n, 0.0, n),
-            "busy_threads": metric(self.transactions_per_s * self.avg_ms / 1000, 0.0, n),
+            "busy_threads": single(
+                self.transactions_per_s * self.avg_ms / 1000, n, PRINTED * (self.transactions_per_s + self.avg_ms) / 1000
+            ),
         }
         if self.prepared:
-            found["prepare_ms"] = metric(self.prepared.seconds * 1000, 0.0, self.prepared.rows)
+            found["prepare_ms"] = single(self.prepared.seconds * 1000, self.prepared.rows)
         return found
 
     def facts(self) -> dict[str, int | None]:
@@ -112,6 +117,11 @@ class Sysbench(Metrics):
         if self.prepared:
             found |= {"table_rows": self.prepared.rows, "prepare_statements": self.prepared.statements}
         return found
+
+
+def _rate(value: float, relative: float | None, n: int) -> Metric:
+    """A rate of n transactions, whose times deviate by that part of their mean (None where that is not known)."""
+    return metric(value, None if relative is None else value * relative, n)
 
 
 def oltp(

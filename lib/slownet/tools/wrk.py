@@ -15,7 +15,7 @@ from dataclasses import dataclass, field, replace
 from slownet.errors import ToolError
 from slownet.measured import Metrics
 from slownet.tools import brought
-from slownet.tools.numbers import Metric, metric, printed
+from slownet.tools.numbers import Metric, metric, printed, single
 from slownet.tools.printed import complaint, needed
 from slownet.tools.process import Host
 from slownet.tools.tool import run
@@ -77,10 +77,11 @@ class Wrk(Metrics):
         With a rate also ``target_per_s``, and when the answers came that the latencies are of: ``counted_from_s``,
         ``counted_to_s`` after the start.
         """
-        found = {"answered_per_s": metric(self.requests_per_s, 0.0, self.requests)}
+        found = {"answered_per_s": single(self.requests_per_s, self.requests, 0.01)}
         if self.rate is not None:
-            told = {"target_per_s": self.rate, "counted_from_s": CALIBRATION_S, "counted_to_s": self.seconds}
+            told = {"target_per_s": self.rate, "counted_from_s": CALIBRATION_S}
             found |= {name: metric(value, 0.0, self.requests) for name, value in told.items()}
+            found["counted_to_s"] = single(self.seconds, self.requests)
         if self.uncorrected is None:
             return found | self._metrics("uncorrected", self.distribution)
         return found | self._metrics("corrected", self.distribution) | self._metrics("uncorrected", self.uncorrected)
@@ -89,7 +90,7 @@ class Wrk(Metrics):
         n = told.count or self.requests
         mean, sd, most = (self.mean, self.sd, self.max) if told.mean is None else (told.mean, told.sd, told.max)
         middle, steps = f"{kind}_mean_s", [(value, count) for value, _, count in told.spectrum]
-        found = {middle: metric(mean, sd or 0.0, n, steps=steps), f"{kind}_max_s": printed(most or 0.0, n)}
+        found = {middle: metric(mean, sd, n, steps=steps), f"{kind}_max_s": printed(most or 0.0, n)}
         for percent, value in told.percentiles.items():
             if percent < 100:
                 found[f"{kind}_p{percent:g}_s".replace(".", "_")] = printed(value, n, percent, middle)

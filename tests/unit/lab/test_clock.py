@@ -8,7 +8,7 @@ from slownet.lab.clock import Clock
 
 
 def test_the_real_clock_needs_no_arguments():
-    assert Clock().arguments == Clock("real").arguments == []
+    assert Clock().arguments == Clock("real").arguments == ["idle-poll=200"]
     assert str(Clock()) == "real clock"
 
 

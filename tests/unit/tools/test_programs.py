@@ -78,6 +78,7 @@ def test_commits_are_told_apart_from_their_lag():
     metrics = record.metrics()
     assert metrics["lag_max_ms"]["mean"] == max(record.lag_ms)
     assert metrics["lag_last_ms"]["mean"] == record.lag_ms[-1]
+    assert metrics["commit_max_ms"] == {"mean": max(record.commit_ms), "sd": None, "n": 5}
     assert record.facts() == {"commits": 5}
 
 

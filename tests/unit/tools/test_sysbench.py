@@ -32,6 +32,8 @@ def test_metrics_rest_on_the_histogram():
     assert found["latency_avg_ms"]["mean"] == 16.75
     assert found["latency_avg_ms"]["sd"] == pytest.approx(1.645928614)
     assert found["busy_threads"]["mean"] == pytest.approx(0.975, abs=0.001)
+    assert found["busy_threads"]["sd"] is None
+    assert found["latency_min_ms"] == {"mean": 13.66, "sd": None, "n": 50, "step": 0.01}
     assert "prepare_ms" not in found
 
 
@@ -107,4 +109,4 @@ def test_one_life_of_a_table(canned):
     assert record.facts() == {
         "reads": 700, "writes": 200, "others": 100, "errors": 0, "table_rows": 1000, "prepare_statements": 8,
     }  # fmt: skip
-    assert record.metrics()["prepare_ms"]["n"] == 1000
+    assert record.metrics()["prepare_ms"] == {"mean": record.prepared.seconds * 1000, "sd": None, "n": 1000}

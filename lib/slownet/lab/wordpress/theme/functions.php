@@ -18,11 +18,13 @@ remove_filter('the_content', 'do_blocks', 9);
 
 // No script, no style and no font but the template's.
 remove_action('wp_head', 'wp_enqueue_scripts', 1);
+remove_action('wp_head', 'wp_maybe_inline_styles', 1);
 remove_action('wp_head', 'print_emoji_detection_script', 7);
 remove_action('wp_head', 'wp_print_styles', 8);
 remove_action('wp_head', 'wp_print_head_scripts', 9);
 remove_action('wp_head', 'wp_print_font_faces', 50);
 remove_action('wp_head', 'wp_print_font_faces_from_style_variations', 50);
 remove_action('wp_footer', 'wp_enqueue_global_styles', 1);
+remove_action('wp_footer', 'wp_maybe_inline_styles', 1);
 remove_action('wp_footer', 'wp_print_footer_scripts', 20);
 remove_action('wp_footer', 'wp_print_speculation_rules');
