@@ -44,7 +44,7 @@ def pytest_configure(config: pytest.Config) -> None:
         config.addinivalue_line("markers", line)
     config.pluginmanager.register(records.Records(config), "slownet records")
     if workers.is_worker(config):
-        workers.make_room(config)
+        workers.settle(config)
     elif workers.distributes(config):
         config.pluginmanager.register(workers.Workers(config), "slownet workers")
     elif not native.inside_lab() and not config.option.collectonly:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import os
 import shlex
+import socket
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -34,10 +35,20 @@ def distributes(config: pytest.Config) -> bool:
     return bool(getattr(config.option, "tx", None)) and getattr(config.option, "dist", "no") != "no"
 
 
-def make_room(config: pytest.Config) -> None:
-    """The controller names a folder for temporary files, which a worker in a lab does not have."""
-    if native.inside_lab() and config.option.basetemp:
+def settle(config: pytest.Config) -> None:
+    """What a worker in a lab has otherwise than the controller thinks.
+
+    It lacks the folder that the controller names for temporary files. And it has a host's name of its own, but the
+    controller's folders: pytest-cov would take it for another machine, and combine its data with all that it finds in
+    them, half-written ones of other workers too; the controller does that at the end.
+    """
+    if not native.inside_lab():
+        return
+    if config.option.basetemp:
         Path(config.option.basetemp).parent.mkdir(parents=True, exist_ok=True)
+    given: dict[str, Any] = config.workerinput  # type: ignore[attr-defined]
+    if "cov_master_host" in given:
+        given["cov_master_host"] = socket.gethostname()
 
 
 class Workers:
