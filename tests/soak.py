@@ -31,15 +31,17 @@ TALLY = "tally.json"
 # It ends with its standard input: nobody else holds the other end, so it outlives us by no way of ending.
 HOG = "import os, sys, threading; threading.Thread(target=lambda: (sys.stdin.read(), os._exit(0))).start()\nwhile True: pass"
 
-# Each worker and each command would compile all it imports anew.
-os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 PYTEST = ("-m", "pytest", "-q", "-p", "no:cacheprovider")
-UNIT = (sys.executable, *PYTEST, "-n", "2", "--dist", "worksteal", "tests/unit")
 
 
-def in_lab(tdf: str, *files: str, only: str = "") -> tuple[str, ...]:
-    """Tests inside one lab, as `make lab-tests` runs them; ``only`` those that pytest's ``-m`` picks."""
-    lab = (sys.executable, "-m", "slownet.cli", "lab", "exec", "--tdf", tdf, "--", "python", *PYTEST, "-m", only)
+def make(target: str) -> tuple[str, ...]:
+    """Tests as the Makefile runs them."""
+    return ("make", "--no-print-directory", target)
+
+
+def in_lab(tdf: str, *files: str) -> tuple[str, ...]:
+    """Some of the tests that run inside one lab."""
+    lab = (sys.executable, "-m", "slownet.cli", "lab", "exec", "--tdf", tdf, "--", "python", *PYTEST)
     return (*lab, *(f"tests/lab/{each}" for each in files))
 
 
@@ -48,7 +50,7 @@ Steps = Sequence[Mapping[str, Sequence[str]]]
 
 FEW = ("test_network.py", "test_services.py", "test_seeds.py", "test_capture.py", "test_teardown.py")
 SMOKE: Steps = (
-    {"unit": UNIT},
+    {"unit": make("unit")},
     {
         "lab": in_lab("inf", *FEW),
         # where the CPU's time counts, what else this machine does may tell
@@ -56,14 +58,7 @@ SMOKE: Steps = (
         "clocks": (sys.executable, *PYTEST, "tests/e2e/test_lab_clock.py"),
     },
 )
-WHOLE: Steps = (
-    {"unit": UNIT},
-    {
-        "lab": in_lab("inf", "", only="not charged"),
-        "commands": (sys.executable, *PYTEST, "-n", "2", "--dist", "loadfile", "tests/e2e"),
-    },
-    {"lab, CPU charged": in_lab("auto", "", only="charged")},
-)
+WHOLE: Steps = ({"unit": make("unit")}, {"lab": make("lab-tests"), "commands": make("e2e")})
 
 
 @dataclass

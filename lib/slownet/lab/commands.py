@@ -51,7 +51,7 @@ def build() -> None:
     built = parts.build(report)
     if stale := bytecode.stale():
         report("bytecode", False)
-        bytecode.make(stale)
+        bytecode.make(built, stale)
         report("bytecode", True)
     print(_describe(built))
 

@@ -110,10 +110,15 @@ class Place:
             self._running.remove(command)
 
 
+def checkout() -> Path | None:
+    """The project's folder, if this runs from one; None where it is installed."""
+    folder = PACKAGE.parents[1]
+    return folder if (folder / "setup.py").is_file() else None
+
+
 def code_shares() -> list[Share]:
     """The project's code, read-only: the checkout, or the installed package."""
-    checkout = PACKAGE.parents[1]
-    return [Share(checkout if (checkout / "setup.py").is_file() else PACKAGE)]
+    return [Share(checkout() or PACKAGE)]
 
 
 def lab_environment(clock: Clock) -> dict[str, str]:
