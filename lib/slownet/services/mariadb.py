@@ -40,6 +40,7 @@ QUICK_START = (
     "--key-buffer-size=8K",  # MyISAM's and Aria's caches are touched as a whole
     "--aria-pagecache-buffer-size=256K",
     "--innodb-log-buffer-size=2M",
+    "--innodb-autoextend-increment=1",
     "--innodb-buffer-pool-load-at-startup=0",
     "--innodb-buffer-pool-dump-at-shutdown=0",
     "--innodb-temp-data-file-path=ibtmp1:1M:autoextend",

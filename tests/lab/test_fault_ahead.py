@@ -1,0 +1,85 @@
+"""The lab's kernel maps several pages with one fault where a process writes one after the other, and only there."""
+
+import ctypes
+import mmap
+import os
+from pathlib import Path
+
+import pytest
+
+pytestmark = pytest.mark.skipif(
+    "User Mode Linux" not in Path("/proc/cpuinfo").read_text(), reason="0005-um-fault-ahead.patch is for User-Mode Linux"
+)
+
+PAGES = 16  # FAULT_AHEAD_PAGES
+SIZE = 4 * PAGES * mmap.PAGESIZE
+LIBC = ctypes.CDLL(None, use_errno=True)
+LIBC.mincore.argtypes = [ctypes.c_void_p, ctypes.c_size_t, ctypes.c_char_p]
+
+
+def there(start):
+    """Which of the pages from this address on are in memory, by number."""
+    vector = ctypes.create_string_buffer(3 * PAGES)
+    if LIBC.mincore(start, 3 * PAGES * mmap.PAGESIZE, vector):
+        raise OSError(ctypes.get_errno(), "mincore")
+    return {number for number, state in enumerate(vector.raw) if state & 1}
+
+
+def aligned(memory):
+    """The address and the offset of the memory's first page at a boundary of PAGES pages."""
+    address = ctypes.addressof(ctypes.c_char.from_buffer(memory))
+    offset = -address % (PAGES * mmap.PAGESIZE)
+    return address + offset, offset
+
+
+def write(memory, offset, *pages):
+    for page in pages:
+        memory[offset + page * mmap.PAGESIZE] = 1
+
+
+@pytest.fixture(params=[mmap.MAP_PRIVATE, mmap.MAP_SHARED], ids=["private", "shared"])
+def memory(request):
+    return mmap.mmap(-1, SIZE, flags=request.param | mmap.MAP_ANONYMOUS)
+
+
+def test_the_second_of_two_pages_in_a_row_brings_those_up_to_the_boundary(memory):
+    start, offset = aligned(memory)
+    write(memory, offset, 3)
+    assert there(start) == {3}
+    write(memory, offset, 4)
+    assert there(start) == set(range(3, PAGES))
+
+
+def test_pages_here_and_there_bring_nothing_else(memory):
+    start, offset = aligned(memory)
+    write(memory, offset, 2, 0, PAGES + 5, PAGES + 3, 2 * PAGES + 9)
+    assert there(start) == {0, 2, PAGES + 3, PAGES + 5, 2 * PAGES + 9}
+
+
+def test_what_was_written_before_stays(memory):
+    start, offset = aligned(memory)
+    memory[offset + 9 * mmap.PAGESIZE] = 77
+    write(memory, offset, 0, 1)
+    assert there(start) == set(range(10))
+    assert memory[offset + 9 * mmap.PAGESIZE] == 77
+    assert not any(memory[offset + page * mmap.PAGESIZE] for page in range(2, 9))
+
+
+def test_a_shared_file_gets_no_pages_that_nobody_wrote(tmp_path):
+    file = tmp_path / "sparse"
+    with open(file, "w+b") as opened:
+        opened.truncate(SIZE)
+        memory = mmap.mmap(opened.fileno(), SIZE)
+        write(memory, 0, 0, 1, 2)
+        memory.flush()
+    assert os.stat(file).st_blocks * 512 == 3 * mmap.PAGESIZE
+
+
+def test_a_child_that_was_forked_writes_its_own_copy(memory):
+    _, offset = aligned(memory)
+    kept = memory[offset + 5 * mmap.PAGESIZE]
+    child = os.fork()
+    if not child:
+        write(memory, offset, 0, 1, 2)
+        os._exit(0 if memory[offset + 5 * mmap.PAGESIZE] == kept else 1)
+    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
