@@ -6,7 +6,6 @@ than stated. So the table is the inverse of the distribution function, in units 
 
 from __future__ import annotations
 
-import hashlib
 import math
 from collections import Counter
 from collections.abc import Sequence
@@ -48,6 +47,8 @@ class Table:
     @cached_property
     def name(self) -> str:
         """What tc knows it by: the same table has the same name."""
+        import hashlib  # loads OpenSSL, and most runs have no table
+
         packed = b"".join(value.to_bytes(2, "little", signed=True) for value in self.values)
         return f"measured-{hashlib.sha256(packed).hexdigest()[:16]}"
 

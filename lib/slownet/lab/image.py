@@ -69,6 +69,16 @@ def is_telling(package: str) -> bool:
     return package in packages() or re.match(r"php\d", package) is not None
 
 
+def installed() -> dict[str, str]:
+    """Versions of the same packages on this machine, {package: version}."""
+    words = ["dpkg-query", "--show", "--showformat", "${Package} ${Version}\n"]
+    try:
+        lines = subprocess.run(words, capture_output=True, text=True, check=False).stdout.splitlines()
+    except OSError:
+        return {}
+    return {name: version for name, _, version in (line.partition(" ") for line in lines) if is_telling(name)}
+
+
 def _key() -> str:
     files = [path for name in PROVISION for path in sorted([HERE / name, *(HERE / name).rglob("*")]) if path.is_file()]
     return cache.key(debian.SUITE, COMPRESSOR, *requirements(), *(path.name for path in files), *files)

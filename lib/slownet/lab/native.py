@@ -8,7 +8,6 @@ import subprocess
 from collections.abc import Sequence
 
 from slownet.lab import cache
-from slownet.lab.image import is_telling
 
 INSIDE = "SLOWNET_LAB"  # set in the environment of what runs inside a lab: "real" or the TDF
 
@@ -46,13 +45,3 @@ def _succeeds(argv: Sequence[str]) -> bool:
         return subprocess.run(argv, capture_output=True, env=environment, timeout=20, check=False).returncode == 0
     except (OSError, subprocess.TimeoutExpired):
         return False
-
-
-def versions() -> dict[str, str]:
-    """Versions of the Debian packages here that experiments use, {package: version}."""
-    words = ["dpkg-query", "--show", "--showformat", "${Package} ${Version}\n"]
-    try:
-        lines = subprocess.run(words, capture_output=True, text=True, check=False).stdout.splitlines()
-    except OSError:
-        return {}
-    return {name: version for name, _, version in (line.partition(" ") for line in lines) if is_telling(name)}

@@ -14,7 +14,7 @@ from typing import Any
 
 import slownet
 from slownet.errors import LabError, nearest
-from slownet.lab import brought, calibrate, native
+from slownet.lab import brought, calibrate, image, native
 from slownet.lab import parts as lab_parts
 from slownet.lab.boot import MEGABYTES, Lab, Share, Sink, check_megabytes
 from slownet.lab.clock import Clock, check_kind, check_tdf
@@ -165,7 +165,7 @@ def choose(place: str = "auto", clock: str | None = None, tdf: str | None = None
                     "image": "",
                     "place": "native",
                     "tdf_probe": None,
-                    "versions": native.versions(),
+                    "versions": image.installed(),
                 },
             )
         if place == "native":

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import os
-import secrets
 import shlex
 import subprocess
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import cache, partial
+from random import SystemRandom
 from typing import Any
 
 from mininet.node import CPULimitedHost, Node, OVSSwitch, Switch
@@ -174,7 +174,7 @@ class QuickSwitch(QuickNode, OVSSwitch):  # type: ignore[misc]
     def start(self, controllers: Sequence[Any]) -> None:
         self.dpid: str
         if not controllers and len(self.dpid.lstrip("0")) <= 8:  # nobody knows it by its number: let it be one of its own
-            self.dpid = f"{secrets.randbits(32):08x}{int(self.dpid, 16):08x}"
+            self.dpid = f"{SystemRandom().getrandbits(32):08x}{int(self.dpid, 16):08x}"
         with _remembered([self]):
             super().start(controllers)
             self.made = not self.batch

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import secrets
 from collections.abc import Mapping, Sequence
 from functools import partial
+from random import SystemRandom
 from typing import Any
 
 from mininet.link import Intf, Link
@@ -40,7 +40,7 @@ class QuickNet(Trials, Mininet):  # type: ignore[misc]  # Mininet has no types
         self, *args: Any, sysctls: Mapping[str, str] | None = None, offloads_off: Sequence[str] = tuple(device.OFFLOADS),
         **params: Any,
     ) -> None:  # fmt: skip
-        self._group = secrets.randbits(31) | 1 << 16  # its cables, among others of this machine
+        self._group = SystemRandom().getrandbits(31) | 1 << 16  # its cables, among others of this machine
         self._sysctls = dict(sysctls or {})
         self._offloads_off = tuple(offloads_off)
         self._taken = names.taken()

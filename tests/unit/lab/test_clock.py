@@ -3,7 +3,7 @@ import math
 import pytest
 
 from slownet.errors import LabError
-from slownet.lab import calibrate, clock, native, parts, place
+from slownet.lab import calibrate, clock, image, native, parts, place
 from slownet.lab.clock import Clock
 
 
@@ -81,7 +81,7 @@ def test_an_unknown_place_is_one_line():
 def able(monkeypatch):
     """A machine that can do without a lab."""
     monkeypatch.setattr(native, "lacks", list)
-    monkeypatch.setattr(native, "versions", dict)
+    monkeypatch.setattr(image, "installed", dict)
 
 
 @pytest.fixture

@@ -25,6 +25,15 @@ def test_the_real_list_holds_what_the_experiments_run():
     assert "apache2" not in packages
 
 
+def test_versions_are_those_of_installed_packages(tmp_path, monkeypatch):
+    monkeypatch.setenv("PATH", str(tmp_path))
+    assert image.installed() == {}
+    ask = tmp_path / "dpkg-query"
+    ask.write_text("#!/bin/sh\necho bash 5.2-1; echo mininet 2.3; echo php8.4-fpm 8.4.28; echo\n")
+    ask.chmod(0o755)
+    assert image.installed() == {"mininet": "2.3", "php8.4-fpm": "8.4.28"}
+
+
 def test_requirements_leave_out_other_extras_and_what_debian_has(recipe, monkeypatch):
     wanted = ["rich>=13.5", "mininet>=2.3.0.dev6", 'mypy>=1.8; extra == "dev"', "numpy>=1.26", 'xdist>=3; extra == "lab"']
     monkeypatch.setattr(image.metadata, "requires", lambda name: wanted)

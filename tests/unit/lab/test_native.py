@@ -72,14 +72,6 @@ def test_a_machine_without_modprobe_is_tried_all_the_same(programs):
     assert native.lacks() == []
 
 
-def test_versions_are_those_of_installed_packages(programs):
-    programs("dpkg-query", "echo bash 5.2-1; echo mininet 2.3; echo")
-    versions = native.versions()
-    assert all(name in ("bash", "mininet") and version for name, version in versions.items())
-    (programs.folder / "dpkg-query").unlink()
-    assert native.versions() == {}
-
-
 def test_this_process_is_not_inside_a_lab(monkeypatch):
     monkeypatch.delenv(native.INSIDE, raising=False)
     assert not native.inside_lab()
