@@ -11,6 +11,7 @@ from typing import Any
 
 import matplotlib
 from matplotlib.axes import Axes
+from matplotlib.backends.backend_svg import FigureCanvasSVG
 from matplotlib.figure import Figure
 from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
 
@@ -30,6 +31,8 @@ COLOURS = {
 INK, RULE, MEASURED, PUBLISHED = COLOURS
 STYLE: dict[Any, Any] = {
     "svg.fonttype": "none",
+    "figure.facecolor": "none",
+    "axes.facecolor": "none",
     "font.size": 9,
     "text.color": INK,
     "axes.labelcolor": INK,
@@ -185,7 +188,8 @@ def _ticks(delays: Iterable[float]) -> list[float]:
 def inline(figure: Figure, label: str) -> str:
     """The figure as an element for a page: no fixed size, no ids that another plot has too."""
     file = io.StringIO()
-    figure.savefig(file, format="svg", transparent=True, metadata={"Date": None, "Creator": None})
+    # Figure.savefig would lay a figure out and draw it twice.
+    FigureCanvasSVG(figure).print_svg(file, metadata={"Date": None, "Creator": None})
     svg = file.getvalue()[file.getvalue().index("<svg") :]
     svg = re.sub(r"<metadata>.*?</metadata>", "", svg, flags=re.DOTALL)
     svg = re.sub(r' id="[A-Za-z0-9.]+_\d+"', "", svg)
