@@ -139,9 +139,7 @@ def experiment(
 
 def discover() -> dict[str, Experiment]:
     """The project's experiments by name."""
-    package = importlib.import_module("slownet.experiments")
-    found = (_experiments(f"{package.__name__}.{each.name}") for each in pkgutil.iter_modules(package.__path__))
-    return {each.name: each for some in found for each in some}
+    return {each.name: each for module in _modules() for each in _experiments(module)}
 
 
 def find(name: str) -> Experiment:
@@ -152,6 +150,10 @@ def find(name: str) -> Experiment:
         from slownet.hypotheses import file as hypothesis
 
         return hypothesis.read(Path(name)).experiment()
+    if name in _modules():  # a file is called like the experiment in it, and importing all of them takes a while
+        for each in _experiments(name):
+            if each.name == name:
+                return each
     known = discover()
     if name not in known:
         raise ExperimentError(f"no experiment '{name}'", fix=nearest(name, known))
@@ -166,5 +168,10 @@ def _from_file(path: Path) -> Experiment:
     return found[0]
 
 
+def _modules() -> list[str]:
+    return [each.name for each in pkgutil.iter_modules(importlib.import_module("slownet.experiments").__path__)]
+
+
 def _experiments(module: str) -> Iterator[Experiment]:
-    return (each for each in vars(importlib.import_module(module)).values() if isinstance(each, Experiment))
+    imported = importlib.import_module(f"slownet.experiments.{module}")
+    return (each for each in vars(imported).values() if isinstance(each, Experiment))

@@ -18,3 +18,10 @@ for words in (["list"], ["run", "client_dealy"], ["lab", "exec", "--tdf", "fast"
 def test_short_commands_import_nothing_heavy():
     done = subprocess.run([sys.executable, "-c", COMMANDS], capture_output=True, text=True, check=True)
     assert [line for line in done.stdout.splitlines() if line.startswith("imported:")] == ["imported: []"] * 3
+
+
+def test_an_experiment_brings_no_other():
+    code = "import sys; from slownet.experiment import find; find('client_delay'); print(*sys.modules)"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    named = {each for each in done.stdout.split() if each.startswith(("slownet.experiments.", "slownet.topologies."))}
+    assert named == {"slownet.experiments.client_delay", "slownet.topologies.client_web_db"}

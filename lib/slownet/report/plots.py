@@ -189,7 +189,7 @@ def inline(figure: Figure, label: str) -> str:
     """The figure as an element for a page: no fixed size, no ids that another plot has too."""
     file = io.StringIO()
     # Figure.savefig would lay a figure out and draw it twice.
-    FigureCanvasSVG(figure).print_svg(file, metadata={"Date": None, "Creator": None})
+    FigureCanvasSVG(figure).print_svg(file, metadata={"Date": None, "Creator": None})  # type: ignore[no-untyped-call]
     svg = file.getvalue()[file.getvalue().index("<svg") :]
     svg = re.sub(r"<metadata>.*?</metadata>", "", svg, flags=re.DOTALL)
     svg = re.sub(r' id="[A-Za-z0-9.]+_\d+"', "", svg)

@@ -42,7 +42,7 @@ def execute(plans: Sequence[Plan], place: Place, follow: Follow, go_on: bool = F
 
 def _import_ahead() -> None:
     """What the end of a run imports, a second of CPU, while labs boot and this process waits for them."""
-    for name in ("scipy.special", "slownet.report.page"):
+    for name in ("scipy.special", "slownet.report.page", "pyarrow.parquet"):
         import_module(name)
 
 
