@@ -208,13 +208,7 @@ def calibration() -> None:
 
 def clocks() -> None:
     """One repetition on each clock, with the CPU as fast as it is on both."""
-    runs = on_both_clocks("--repeat", "1")
-    for rtt_ms, real in runs["real"].items():
-        say(
-            f"ms per page at {rtt_ms:g} ms, virtual against real",
-            f"{runs['virtual'][rtt_ms] / real - 1:+.1%}",
-            "within 2 %" if rtt_ms else "within 10 %",
-        )
+    on_both_clocks("--repeat", "1")
 
 
 def decided() -> None:
@@ -222,8 +216,8 @@ def decided() -> None:
     on_both_clocks()
 
 
-def on_both_clocks(*options: str) -> dict[str, dict[float, float]]:
-    """Says how long `client_delay` takes on either clock; the milliseconds a page takes on each, by the RTT in ms."""
+def on_both_clocks(*options: str) -> None:
+    """How long `client_delay` takes on either clock, and whether its pages do."""
     what = " ".join(("client_delay", *options))
     took, pages = {}, {}
     with tempfile.TemporaryDirectory() as folder:
@@ -233,7 +227,12 @@ def on_both_clocks(*options: str) -> dict[str, dict[float, float]]:
             pages[name] = {cell["condition"]["rtt_ms"]: cell["metrics"]["time_per_request_ms"]["mean"] for cell in run["cells"]}
             say(f"{what} on the {name} clock", f"{took[name]:.1f} s", "TDF 1" if name == "virtual" else "")
     say("the virtual clock is faster by", f"{took['real'] / took['virtual']:.1f} times", "at least 12 times")
-    return pages
+    for rtt_ms, real in pages["real"].items():
+        say(
+            f"ms per page at {rtt_ms:g} ms, virtual against real",
+            f"{pages['virtual'][rtt_ms] / real - 1:+.1%}",
+            "within 2 %" if rtt_ms else "within 10 %",
+        )
 
 
 def memory() -> None:
