@@ -10,7 +10,7 @@ import importlib
 import inspect
 import itertools
 import pkgutil
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -139,7 +139,7 @@ def experiment(
 
 def discover() -> dict[str, Experiment]:
     """The project's experiments by name."""
-    return {each.name: each for module in _modules() for each in _experiments(module)}
+    return _experiments(_modules())
 
 
 def find(name: str) -> Experiment:
@@ -150,11 +150,10 @@ def find(name: str) -> Experiment:
         from slownet.hypotheses import file as hypothesis
 
         return hypothesis.read(Path(name)).experiment()
-    if name in _modules():  # a file is called like the experiment in it, and importing all of them takes a while
-        for each in _experiments(name):
-            if each.name == name:
-                return each
-    known = discover()
+    # A file is called like the experiment in it, and importing all of them takes a while.
+    known = _experiments([name]) if name in _modules() else {}
+    if name not in known:
+        known = discover()
     if name not in known:
         raise ExperimentError(f"no experiment '{name}'", fix=nearest(name, known))
     return known[name]
@@ -172,6 +171,7 @@ def _modules() -> list[str]:
     return [each.name for each in pkgutil.iter_modules(importlib.import_module("slownet.experiments").__path__)]
 
 
-def _experiments(module: str) -> Iterator[Experiment]:
-    imported = importlib.import_module(f"slownet.experiments.{module}")
-    return (each for each in vars(imported).values() if isinstance(each, Experiment))
+def _experiments(modules: Iterable[str]) -> dict[str, Experiment]:
+    """The experiments of some of the project's files, by name."""
+    imported = (importlib.import_module(f"slownet.experiments.{each}") for each in modules)
+    return {each.name: each for module in imported for each in vars(module).values() if isinstance(each, Experiment)}

@@ -12,6 +12,7 @@ import shutil
 import subprocess
 import sys
 import time
+from collections.abc import Mapping
 from dataclasses import dataclass
 from importlib import metadata
 from pathlib import Path
@@ -47,7 +48,7 @@ class Image:
     @property
     def versions(self) -> dict[str, str]:
         """Versions of the packages that the image was made for, {package: version}."""
-        return {name: version for name, version in self.packages.items() if is_telling(name)}
+        return _telling(self.packages)
 
 
 def requirements() -> list[str]:
@@ -64,9 +65,10 @@ def packages() -> list[str]:
     return [package for line in lines for package in line]
 
 
-def is_telling(package: str) -> bool:
-    """Whether a package's version belongs into a result: those of packages.txt, and PHP under its versioned name."""
-    return package in packages() or re.match(r"php\d", package) is not None
+def _telling(versions: Mapping[str, str]) -> dict[str, str]:
+    """Those that belong into a result: of the packages of packages.txt, and of PHP under its versioned name."""
+    listed = set(packages())
+    return {name: version for name, version in versions.items() if name in listed or re.match(r"php\d", name)}
 
 
 def installed() -> dict[str, str]:
@@ -76,7 +78,7 @@ def installed() -> dict[str, str]:
         lines = subprocess.run(words, capture_output=True, text=True, check=False).stdout.splitlines()
     except OSError:
         return {}
-    return {name: version for name, _, version in (line.partition(" ") for line in lines) if is_telling(name)}
+    return _telling({name: version for name, _, version in (line.partition(" ") for line in lines)})
 
 
 def _key() -> str:
