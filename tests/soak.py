@@ -2,7 +2,8 @@
 
 A round is all unit tests and the smoke set of the lab; a whole round is what `make test` runs. One line a round; what a
 round that fails printed is kept in a folder, with the tally: a soak that was interrupted goes on with its next round when
-it is started again on the same commit. Exit status 1 if any failed.
+it is started again on the same commit. Exit status 1 if any failed, 2 if the files changed while a round ran: it does not
+count, for nobody knows what it tested.
 """
 
 from __future__ import annotations
@@ -63,14 +64,27 @@ WHOLE: Steps = ({"unit": make("unit")}, {"lab": make("lab-tests"), "commands": m
 
 @dataclass
 class Tally:
-    """What the rounds came to: ``failures`` counts a test's failures, by its name."""
+    """What the rounds came to: ``failures`` counts a test's failures, by its name, ``row`` what passed since the last round
+    that did not, ``longest`` the longest such row."""
 
     rounds: int = 0
     failed: int = 0
+    row: int = 0
+    longest: int = 0
     failures: Counter[str] = field(default_factory=Counter)
+
+    def add(self, passed: bool) -> None:
+        self.rounds += 1
+        self.failed += not passed
+        self.row = self.row + 1 if passed else 0
+        self.longest = max(self.longest, self.row)
 
 
 Tallies = Mapping[str, Tally]
+
+
+class ChangedError(Exception):
+    """The checkout is not what it was when the soak began."""
 
 
 def main() -> int:
@@ -79,8 +93,11 @@ def main() -> int:
     for number in (signal.SIGINT, signal.SIGTERM):  # a shell's job in the background ignores the first
         signal.signal(number, signal.default_int_handler)
     tallies = read(folder / TALLY)
+    began = tree()
 
     def write() -> None:
+        if tree() != began:
+            raise ChangedError
         keep(folder / TALLY, json.dumps({name: vars(each) for name, each in tallies.items()}, indent=1) + "\n")
 
     try:
@@ -92,6 +109,9 @@ def main() -> int:
         print("interrupted")
         tell(tallies, folder)
         return 130
+    except ChangedError:
+        print(f"{ROOT}: changed while a round ran, which does not count; soak a clone that nobody works in", file=sys.stderr)
+        return 2
     return tell(tallies, folder)
 
 
@@ -111,6 +131,12 @@ def commit() -> str:
     words = ("git", "describe", "--always", "--abbrev=12", "--dirty")
     said = subprocess.run(words, cwd=ROOT, capture_output=True, text=True, check=False).stdout.strip()
     return said if said and not said.endswith("-dirty") else time.strftime("%Y%m%d-%H%M%S")
+
+
+def tree() -> str:
+    """The commit, and which files differ from it."""
+    words = ("git", "status", "--porcelain=v2", "--branch")
+    return subprocess.run(words, cwd=ROOT, capture_output=True, text=True, check=False).stdout
 
 
 def read(path: Path) -> dict[str, Tally]:
@@ -146,8 +172,7 @@ def soak(name: str, rounds: int, steps: Steps, folder: Path, tally: Tally, done:
                 if output is not None:
                     failed.append(keep(folder / f"{name}-{number}-{step}.txt".replace(" ", "-"), output))
                     tally.failures.update(named(output) or [f"{step}: no test by name"])
-        tally.rounds += 1
-        tally.failed += bool(failed)
+        tally.add(passed=not failed)
         done()
         said = f"FAILED, see {', '.join(map(str, failed))}" if failed else "passed"
         print(f"{name} {number} of {rounds} ({', '.join(took)}): {said}", flush=True)
@@ -218,7 +243,7 @@ def named(output: str) -> list[str]:
 def tell(tallies: Tallies, folder: Path) -> int:
     """The summary; the exit status."""
     for name, tally in tallies.items():
-        print(f"{name}: {tally.rounds - tally.failed} of {tally.rounds} passed")
+        print(f"{name}: {tally.rounds - tally.failed} of {tally.rounds} passed, {tally.longest} in a row")
         for test, times in tally.failures.most_common():
             print(f"    {times} times {test}")
     if not any(tally.failed for tally in tallies.values()):

@@ -29,6 +29,19 @@ def soak(monkeypatch):
     return importlib.import_module("soak")
 
 
+@pytest.fixture
+def start(soak, tmp_path, monkeypatch):
+    """Runs the script for one whole round after so many rounds, of the commands that the test sets."""
+    monkeypatch.setattr(soak.signal, "signal", lambda number, handler: None)
+
+    def start(rounds):
+        words = ["soak", "--rounds", str(rounds), "--whole", "1", "--hogs", "0", "--keep", str(tmp_path / "kept")]
+        monkeypatch.setattr(sys, "argv", words)
+        return soak.main()
+
+    return start
+
+
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGKILL])
 def test_hogs_end_with_it(number):
     with subprocess.Popen([sys.executable, "-c", HOGS], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL) as process:
@@ -54,7 +67,7 @@ def test_every_round_is_run_and_failures_are_counted_and_kept(soak, tmp_path, ca
     assert tally.failures == {"tests/unit/test_x.py::test_y[a b]": 2}
     assert sorted(path.name for path in tmp_path.glob("kept/*")) == ["whole-round-1-bad.txt", "whole-round-2-bad.txt"]
     assert soak.tell({"whole rounds": tally}, tmp_path) == 1
-    assert "0 of 2 passed\n    2 times tests/unit/test_x.py::test_y[a b]\n" in capsys.readouterr().out
+    assert "0 of 2 passed, 0 in a row\n    2 times tests/unit/test_x.py::test_y[a b]\n" in capsys.readouterr().out
 
 
 def test_what_never_ends_is_ended(soak, monkeypatch):
@@ -87,23 +100,40 @@ def test_an_interrupt_ends_what_runs(soak, tmp_path, monkeypatch):
     assert owner.started(int((tmp_path / "pid").read_text())) is None
 
 
-def test_a_soak_goes_on_where_it_was_interrupted(soak, tmp_path, capsys, monkeypatch):
+def test_a_soak_goes_on_where_it_was_interrupted(soak, start, capsys, monkeypatch):
     """On the same commit: its rounds and failures sum up."""
     monkeypatch.setattr(soak, "SMOKE", [{"bad": ["false"]}])
     monkeypatch.setattr(soak, "WHOLE", [{"good": ["true"]}])
-    monkeypatch.setattr(soak.signal, "signal", lambda number, handler: None)
-
-    def start(rounds):
-        words = ["soak", "--rounds", str(rounds), "--whole", "1", "--hogs", "0", "--keep", str(tmp_path)]
-        monkeypatch.setattr(sys, "argv", words)
-        return soak.main()
-
+    monkeypatch.setattr(soak, "tree", lambda: "")
     assert [start(2), start(3)] == [1, 1]
     lines = capsys.readouterr().out.splitlines()
     assert [line.split(" (")[0] for line in lines if " of " in line and "(" in line] == [
         "round 1 of 2", "round 2 of 2", "whole round 1 of 1", "round 3 of 3",
     ]  # fmt: skip
-    assert lines[-4:-1] == ["rounds: 0 of 3 passed", "    3 times bad: no test by name", "whole rounds: 1 of 1 passed"]
+    assert lines[-4:-1] == [
+        "rounds: 0 of 3 passed, 0 in a row", "    3 times bad: no test by name", "whole rounds: 1 of 1 passed, 1 in a row",
+    ]  # fmt: skip
+
+
+def test_the_longest_row_is_told(soak):
+    tally = soak.Tally()
+    for passed in (True, True, False, True):
+        tally.add(passed)
+    assert (tally.rounds, tally.failed, tally.row, tally.longest) == (4, 1, 1, 2)
+
+
+def test_a_round_in_which_the_files_changed_does_not_count(soak, start, tmp_path, capsys, monkeypatch):
+    clone = tmp_path / "clone"
+    subprocess.run(["git", "init", "-q", clone], check=True)
+    monkeypatch.setattr(soak, "ROOT", clone)
+    monkeypatch.setattr(soak, "SMOKE", [{"same": ["true"]}])
+    monkeypatch.setattr(soak, "WHOLE", [{"writes": ["touch", "new.py"]}])
+    assert start(1) == 2
+    said = capsys.readouterr()
+    assert said.out.count("passed") == 1
+    assert said.err == f"{clone}: changed while a round ran, which does not count; soak a clone that nobody works in\n"
+    tallies = soak.read(tmp_path / "kept" / soak.TALLY)
+    assert {name: tally.rounds for name, tally in tallies.items()} == {"rounds": 1, "whole rounds": 0}
 
 
 def test_its_files_are_there(soak):
