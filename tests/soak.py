@@ -128,15 +128,20 @@ def arguments() -> argparse.Namespace:
 
 def commit() -> str:
     """What the checkout is at; with the time where that does not say all, so that nothing goes on."""
-    words = ("git", "describe", "--always", "--abbrev=12", "--dirty")
-    said = subprocess.run(words, cwd=ROOT, capture_output=True, text=True, check=False).stdout.strip()
+    said = git("describe", "--always", "--abbrev=12", "--dirty").strip()
     return said if said and not said.endswith("-dirty") else time.strftime("%Y%m%d-%H%M%S")
 
 
 def tree() -> str:
     """The commit, and which files differ from it."""
-    words = ("git", "status", "--porcelain=v2", "--branch")
-    return subprocess.run(words, cwd=ROOT, capture_output=True, text=True, check=False).stdout
+    return git("status", "--porcelain=v2", "--branch")
+
+
+def git(*words: str) -> str:
+    """What git prints of the checkout; empty where there is no git."""
+    with suppress(FileNotFoundError):
+        return subprocess.run(["git", *words], cwd=ROOT, capture_output=True, text=True, check=False).stdout
+    return ""
 
 
 def read(path: Path) -> dict[str, Tally]:

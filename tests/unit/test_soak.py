@@ -1,6 +1,7 @@
 """The script of `make soak`: it counts what fails, and its hogs end with it whatever ends it."""
 
 import importlib
+import shutil
 import signal
 import subprocess
 import sys
@@ -122,6 +123,7 @@ def test_the_longest_row_is_told(soak):
     assert (tally.rounds, tally.failed, tally.row, tally.longest) == (4, 1, 1, 2)
 
 
+@pytest.mark.skipif(not shutil.which("git"), reason="no git here")
 def test_a_round_in_which_the_files_changed_does_not_count(soak, start, tmp_path, capsys, monkeypatch):
     clone = tmp_path / "clone"
     subprocess.run(["git", "init", "-q", clone], check=True)

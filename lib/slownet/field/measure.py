@@ -13,7 +13,7 @@ from slownet import __version__
 from slownet.errors import ServiceError, SlownetError
 from slownet.field.address import Address, Endpoint, resolve
 from slownet.field.record import Field
-from slownet.field.request import USER_AGENT, Page, get
+from slownet.field.request import USER_AGENT, NoConnectionError, Page, get
 from slownet.units import duration
 
 REQUESTS, MOST = 20, 1000
@@ -72,12 +72,13 @@ def measure(address: Address, requests: int, pause: str, timeout: str, follow: F
 def _first(
     address: Address, endpoints: list[Endpoint], timeout_s: float, context: ssl.SSLContext | None
 ) -> tuple[Page, Endpoint]:
-    """The first page, from the first of the host's addresses that answers; the others are asked for there too."""
-    errors: list[ServiceError] = []
+    """The first page, from the first of the host's addresses that takes the connection, and that address: the other pages
+    are asked for there too. What goes wrong with a connection goes wrong with the service, so it is not asked again."""
+    errors: list[NoConnectionError] = []
     for endpoint in endpoints:
         try:
             page = get(address, endpoint, timeout_s, context, time.perf_counter())
-        except ServiceError as error:
+        except NoConnectionError as error:
             errors.append(error)
             continue
         if page.location and page.problem:

@@ -19,6 +19,10 @@ USER_AGENT = f"slownet/{__version__} (network measurement)"
 CHUNK = 65536
 
 
+class NoConnectionError(ServiceError):
+    """Nobody at this address takes the connection; at another one of the host somebody may."""
+
+
 @dataclass(frozen=True)
 class Page:
     """A response with its times in ms, all but ``tls_ms`` (None without TLS) part of every request."""
@@ -53,7 +57,7 @@ def get(address: Address, endpoint: Endpoint, timeout_s: float, context: ssl.SSL
     """Loads the page once; no redirect is followed.
 
     timeout_s: for all of it; origin: the first request's start on ``time.perf_counter``.
-    Raises ServiceError for a server that cannot be reached, breaks off, takes too long or does not speak HTTP.
+    Raises NoConnectionError, and ServiceError for a server that breaks off, takes too long or does not speak HTTP.
     """
     asked = (
         HTTPSConnection(address.host, address.port, context=context) if context else HTTPConnection(address.host, address.port)
@@ -62,7 +66,8 @@ def get(address: Address, endpoint: Endpoint, timeout_s: float, context: ssl.SSL
     deadline = begun + timeout_s
     with _said_in_one_line(address, endpoint, timeout_s), socket.socket(endpoint.family, socket.SOCK_STREAM) as plain:
         plain.settimeout(timeout_s)
-        plain.connect(endpoint.address)
+        with _said_in_one_line(address, endpoint, timeout_s, NoConnectionError):
+            plain.connect(endpoint.address)
         connected = secured = time.perf_counter()
         channel = plain
         if context:
@@ -103,22 +108,24 @@ def _within(channel: socket.socket, deadline: float) -> None:
 
 
 @contextmanager
-def _said_in_one_line(address: Address, endpoint: Endpoint, timeout_s: float) -> Iterator[None]:
+def _said_in_one_line(
+    address: Address, endpoint: Endpoint, timeout_s: float, kind: type[ServiceError] = ServiceError
+) -> Iterator[None]:
     who, where = f"{address.host} port {address.port}", f"at {endpoint.ip}"
     try:
         yield
     except TimeoutError:
         what = f"{who} takes longer than {show_duration(timeout_s)}"
-        raise ServiceError(what, where, "is it up, and is the way to it open? --timeout gives it longer") from None
+        raise kind(what, where, "is it up, and is the way to it open? --timeout gives it longer") from None
     except ConnectionRefusedError:
-        raise ServiceError(f"{who} refuses the connection", where, "is the service up, and is the port right?") from None
+        raise kind(f"{who} refuses the connection", where, "is the service up, and is the port right?") from None
     except ssl.SSLCertVerificationError as error:
         what = f"the certificate of {who} is not accepted ({error.verify_message})"
-        raise ServiceError(what, where, "name the host that it was made for") from None
+        raise kind(what, where, "name the host that it was made for") from None
     except ssl.SSLError as error:
-        raise ServiceError(f"{who} speaks no TLS with us ({error.reason or error})", where, "is it http?") from None
+        raise kind(f"{who} speaks no TLS with us ({error.reason or error})", where, "is it http?") from None
     except HTTPException as error:
         said = str(error) or type(error).__name__
-        raise ServiceError(f"{who} does not answer in HTTP ({said})", where, "is it https, or another service?") from None
+        raise kind(f"{who} does not answer in HTTP ({said})", where, "is it https, or another service?") from None
     except OSError as error:
-        raise ServiceError(f"{who} cannot be reached ({error.strerror or error})", where, "is the way to it open?") from None
+        raise kind(f"{who} cannot be reached ({error.strerror or error})", where, "is the way to it open?") from None

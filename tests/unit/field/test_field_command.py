@@ -137,6 +137,33 @@ def test_an_address_that_is_none(tmp_path, capsys, url, said):
     assert "secret" not in line
 
 
+def at(monkeypatch, web, *hosts):
+    """Lets localhost be these addresses, in this order."""
+    endpoints = [address.Endpoint(socket.AF_INET, (host, web.server_port)) for host in hosts]
+    monkeypatch.setattr("slownet.field.measure.resolve", lambda asked: endpoints)
+
+
+def test_of_several_addresses_the_first_that_takes_the_connection_is_measured(web, monkeypatch):
+    at(monkeypatch, web, "127.0.0.2", "127.0.0.1")
+    assert measure(address.read(f"{web.url}/"), 2, "0ms", "5s").facts["address"] == "127.0.0.1"
+
+
+@pytest.mark.parametrize("hosts", [("127.0.0.2", "127.0.0.1"), ("127.0.0.1", "127.0.0.2"), ("127.0.0.1", "127.0.0.1")])
+def test_what_is_wrong_behind_a_connection_is_said_and_not_asked_for_elsewhere(web, tmp_path, capsys, monkeypatch, hosts):
+    at(monkeypatch, web, *hosts)
+    assert command("field", f"{web.url}/short", "--runs", tmp_path) == 2
+    line = one_line(capsys)
+    assert "95 bytes of the page are missing" in line
+    assert "at 127.0.0.1" in line
+    assert len(web.seen) == 1
+
+
+def test_nobody_at_any_address(web, tmp_path, capsys, monkeypatch):
+    at(monkeypatch, web, "127.0.0.3", "127.0.0.2")
+    assert command("field", f"{web.url}/", "--runs", tmp_path) == 2
+    assert "refuses the connection, at 127.0.0.3: is the service up" in one_line(capsys)
+
+
 def test_nobody_there_and_another_protocol(web, secure_web, tmp_path, capsys):
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
