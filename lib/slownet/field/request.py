@@ -6,7 +6,7 @@ import socket
 import ssl
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from http.client import HTTPConnection, HTTPException, HTTPSConnection
 
@@ -64,10 +64,7 @@ def get(address: Address, endpoint: Endpoint, timeout_s: float, context: ssl.SSL
     )
     begun = time.perf_counter()
     deadline = begun + timeout_s
-    with _said_in_one_line(address, endpoint, timeout_s), socket.socket(endpoint.family, socket.SOCK_STREAM) as plain:
-        plain.settimeout(timeout_s)
-        with _said_in_one_line(address, endpoint, timeout_s, NoConnectionError):
-            plain.connect(endpoint.address)
+    with _said_in_one_line(address, endpoint, timeout_s), _connect(address, endpoint, timeout_s) as plain:
         connected = secured = time.perf_counter()
         channel = plain
         if context:
@@ -98,6 +95,16 @@ def get(address: Address, endpoint: Endpoint, timeout_s: float, context: ssl.SSL
         location=answer.getheader("Location"),
         length=length,
     )
+
+
+def _connect(address: Address, endpoint: Endpoint, timeout_s: float) -> socket.socket:
+    """A connection to one of the host's addresses, of a family that this machine may lack. Raises NoConnectionError."""
+    with _said_in_one_line(address, endpoint, timeout_s, NoConnectionError), ExitStack() as unless_connected:
+        plain = unless_connected.enter_context(socket.socket(endpoint.family, socket.SOCK_STREAM))
+        plain.settimeout(timeout_s)
+        plain.connect(endpoint.address)
+        unless_connected.pop_all()
+        return plain
 
 
 def _within(channel: socket.socket, deadline: float) -> None:

@@ -148,6 +148,13 @@ def test_of_several_addresses_the_first_that_takes_the_connection_is_measured(we
     assert measure(address.read(f"{web.url}/"), 2, "0ms", "5s").facts["address"] == "127.0.0.1"
 
 
+def test_an_address_of_a_family_that_this_machine_lacks_hands_on_to_the_next(web, monkeypatch):
+    lacking = address.Endpoint(socket.AF_APPLETALK, ("::1", web.server_port))
+    there = address.Endpoint(socket.AF_INET, ("127.0.0.1", web.server_port))
+    monkeypatch.setattr("slownet.field.measure.resolve", lambda asked: [lacking, there])
+    assert measure(address.read(f"{web.url}/"), 2, "0ms", "5s").facts["address"] == "127.0.0.1"
+
+
 @pytest.mark.parametrize("hosts", [("127.0.0.2", "127.0.0.1"), ("127.0.0.1", "127.0.0.2"), ("127.0.0.1", "127.0.0.1")])
 def test_what_is_wrong_behind_a_connection_is_said_and_not_asked_for_elsewhere(web, tmp_path, capsys, monkeypatch, hosts):
     at(monkeypatch, web, *hosts)
