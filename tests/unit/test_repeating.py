@@ -5,7 +5,6 @@ from slownet.services.wordpress import WordPress
 
 def test_only_where_the_cpu_is_free_numbers_come_again_to_the_bit():
     assert repeats("virtual", "inf", "mine") == "the same numbers, bit for bit"
-    assert repeats("virtual", "inf", "mine", labs=2) == "the same numbers, bit for bit, where 2 labs share the cells"
     assert "CPU's time is charged" in repeats("virtual", 4, "mine")
     assert "real clock" in repeats("real", None, "mine")
 

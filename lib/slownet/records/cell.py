@@ -80,13 +80,15 @@ class Cell:
 
     @property
     def repetitions(self) -> int:
-        """How many samples are ok."""
-        return sum(sample.get("status") == "ok" for sample in self.samples)
+        """How many boots measured it: those of the samples that are ok, each of which is a boot where it names none."""
+        good = [sample for sample in self.samples if sample.get("status") == "ok"]
+        return len({sample["boot"] for sample in good if "boot" in sample}) + sum("boot" not in sample for sample in good)
 
     @property
     def labs(self) -> tuple[int, ...]:
         """Which of the labs side by side measured it, a repetition each; empty where that is not known."""
-        return tuple(sample["lab"] for sample in self.samples if sample.get("lab"))
+        known = [sample for sample in self.samples if sample.get("lab")]
+        return tuple({sample.get("boot", -number): sample["lab"] for number, sample in enumerate(known, 1)}.values())
 
     @property
     def warm_up(self) -> Mapping[str, int]:

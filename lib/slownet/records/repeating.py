@@ -18,8 +18,8 @@ def exact(facts: Mapping[str, Any]) -> bool:
     return facts.get("clock") == "virtual" and facts.get("tdf") == FREE
 
 
-def repeats(kind: str, tdf: Any, experiment: str, service: Any = None, labs: int = 1) -> str:
-    """What to expect of the same run again, for its clock (as records hold it), its experiment, service and number of labs.
+def repeats(kind: str, tdf: Any, experiment: str, service: Any = None) -> str:
+    """What to expect of the same run again, for its clock (as records hold it), its experiment and service.
 
     A service that runs programs with a randomness of their own says so in its attribute `chance`.
     """
@@ -30,4 +30,4 @@ def repeats(kind: str, tdf: Any, experiment: str, service: Any = None, labs: int
     parted = getattr(service, "chance", "") or PARTED.get(experiment, "")
     if parted:
         return f"near, not the same: {parted}"
-    return "the same numbers, bit for bit" + (f", where {labs} labs share the cells" if labs > 1 else "")
+    return "the same numbers, bit for bit"

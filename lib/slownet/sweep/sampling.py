@@ -2,8 +2,8 @@
 
 A repetition is a boot of its own: network and services are made anew, so that what a boot fixes by chance varies with
 it (Kalibera and Jones, "Rigorous benchmarking in reasonable time", 2013). It measures the cells one after the other,
-every second one backwards, so that a drift hits baseline and conditions alike. Labs side by side share its cells
-(`slownet.sweep.sharing`), each with a boot of its own.
+forwards and backwards (`slownet.sweep.boots`), so that a drift hits baseline and conditions alike. Labs side by side measure
+a repetition each (`slownet.sweep.sharing`).
 
 Each look at the claims may be wrong once in a while, so each takes its share of the 1 % that all looks together may be
 (1/2, 1/6, 1/12, ...): stopping at the first decision does not make wrong ones more likely. That is for the noise, which
@@ -56,6 +56,8 @@ class Decision:
     cells: tuple[Mapping[str, Any], ...]
     confidence: float
     why: str
+    boots: int = 1
+    """How many boots more of these cells before the next look."""
 
 
 @dataclass(frozen=True)
@@ -74,6 +76,11 @@ def read_rule(repeat: str, budget: str) -> Rule:
     return Rule(None if repeat == "auto" else int(repeat), duration(minutes))
 
 
+def first_boots(rule: Rule, clock: str, claims: bool) -> int:
+    """How many boots there are before the first look, on the clock ``"virtual"`` or ``"real"``."""
+    return rule.repeat or (LEAST[clock] if claims else 1)
+
+
 def decide(
     run: RunData, claims: Sequence[Claim], siblings: Mapping[str, RunData], rule: Rule, spent_s: float, round_s: float
 ) -> Decision:
@@ -85,7 +92,8 @@ def decide(
     good = tuple(cell for cell in run.cells if cell.status == "ok")
     if rule.repeat is not None:
         told = f"{_count(rounds)}, as told"
-        return Decision(_order(good, rounds) if rounds < rule.repeat else (), DECIDING, told)
+        more = max(0, rule.repeat - rounds)
+        return Decision(_order(good, rounds) if more else (), DECIDING, told, more)
     least = LEAST[_clock(run)] if claims else 1
     confidence = _surety(max(0, rounds - least))
     if not claims or not good:
