@@ -228,6 +228,30 @@ def test_what_failed_in_one_boot_is_not_tried_in_the_next(tmp_path, monkeypatch)
     assert [[cell["rtt"] for _, _, cell in job["steps"]] for job in place.jobs] == [["0ms", "10ms"], ["0ms"], ["0ms"]]
 
 
+def test_every_experiment_has_a_lab_before_any_has_two_and_what_is_left_over_helps(two_processors, tmp_path, monkeypatch):
+    """Two processors, three experiments of two boots: the last one gets both as soon as nothing else needs them."""
+    monkeypatch.setattr(planning, "find", lambda name: {"example": example, "other": other, "third": third}[name])
+    began = []
+
+    class Slow(Repeating):
+        def run(self, argv, **options):
+            job = json.loads(argv[-1])
+            with lock:
+                began.append((job["experiment"], job["boot"], job["lab"]))
+            if job["experiment"] == "third" or job["boot"] == 1:
+                both.wait(10)  # two are under way at once, or this is an error
+            return FakePlace.run(self, argv, **options)
+
+    lock, both = threading.Lock(), threading.Barrier(2)
+    place = Slow()
+    place.clock = Clock("virtual", 1)
+    plans = [planning.plan(name, place, tmp_path, {}, TWICE) for name in ("example", "other", "third")]
+    assert repetition.measure(plans, place, lambda name, event: None) == []
+    assert sorted(began[:2]) == [("example", 1, 1), ("other", 1, 1)]
+    assert {(boot, lab) for name, boot, lab in began if name == "third"} == {(1, 1), (2, 2)}
+    assert [each.facts["labs"] for each in plans][2] == 2
+
+
 def test_labs_that_contradict_each_other_are_told(two_processors, tmp_path):
     place = SideBySide(pages={1: 51686, 2: 51690})
     each = planning.plan("example", place, tmp_path, FOUR, TWICE)
@@ -336,6 +360,11 @@ def test_a_crash_inside_is_one_line_and_kept(plan):
 @experiment(topology=ClientWebDb, vary={"rtt": ["0ms", "10ms"]})
 def other(net, rtt):
     """And how long does that take?"""
+
+
+@experiment(topology=ClientWebDb, vary={"rtt": ["0ms", "10ms"]})
+def third(net, rtt):
+    """And that?"""
 
 
 class OneBreaks(FakePlace):

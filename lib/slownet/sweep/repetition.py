@@ -33,12 +33,12 @@ def measure(plans: Sequence[Plan], place: Place, follow: Follow) -> list[tuple[P
 
     Returns the plans that broke off or were interrupted, and why. Raises whatever is no SlownetError, after all have ended.
     """
-    at_once = cpu.count() if sharing.side_by_side(place) else 1
-    beside = min(len(plans), at_once)
-    rounds = [Round(each, place.on(each.experiment.tdf), follow, beside) for each in plans]
-    at_once = max([at_once, *(each.labs for each in rounds)])
-    with ThreadPoolExecutor(max_workers=at_once) as pool:
-        begun = [(each, pool.submit(each.measure, lab)) for each in rounds for lab in range(1, each.labs + 1)]
+    rounds = [Round(each, place.on(each.experiment.tdf), follow) for each in plans]
+    most = max((each.labs for each in rounds), default=0)
+    # Every plan's first lab comes before any second one. One whose plan has no boot left when its turn comes has nothing to do.
+    labs = [(each, lab) for lab in range(1, most + 1) for each in rounds if lab <= each.labs]
+    with ThreadPoolExecutor(max_workers=max(cpu.count() if sharing.side_by_side(place) else 1, most)) as pool:
+        begun = [(each, pool.submit(each.measure, lab)) for each, lab in labs]
     for each in rounds:
         each.end()
     return _broken(begun)
@@ -62,17 +62,17 @@ class Round:
     A lab that breaks off leaves the others' boots alone, but none of them begins another one.
     """
 
-    def __init__(self, plan: Plan, place: Place, follow: Follow, beside: int) -> None:
+    def __init__(self, plan: Plan, place: Place, follow: Follow) -> None:
         self.plan, self._place, self._follow = plan, place, follow
         left = plan.left
         self._left = [(boot, indices) for boot in plan.boots if (indices := [each for each in left if each in boot])]
         self._failed: set[str] = set()
-        self.labs = sharing.how_many(plan.labs, place, len(self._left), beside, cpu.count())
+        self.labs = sharing.how_many(plan.labs, place, len(self._left), cpu.count())
+        self._used: set[int] = set()
         self._telling = threading.Lock()
         self._broken = False
         self._virtual_s: list[float] = []
         self._spans: list[tuple[float, float]] = []
-        plan.facts["labs"] = max(self.labs, plan.facts.get("labs", 1))
 
     def measure(self, lab: int) -> None:
         """Measures boot after boot in one lab, counted from 1, while there are any. Raises SlownetError, KeyboardInterrupt."""
@@ -100,6 +100,8 @@ class Round:
                 return None
             boot, left = self._left.pop(0)
             self.plan.note(boot, lab=lab, processor=None)
+            self._used.add(lab)
+            self.plan.facts["labs"] = max(len(self._used), self.plan.facts.get("labs", 1))
             # What failed in an earlier boot is not tried again: the cell has failed whatever comes.
             return boot, [index for index in left if cell_key(self.plan.cells[index]) not in self._failed]
 

@@ -48,11 +48,12 @@ def side_by_side(place: Place) -> bool:
     return place.kind == "lab" and place.clock.kind == "virtual"
 
 
-def how_many(wanted: int | None, place: Place, boots: int, beside: int, processors: int) -> int:
-    """The number of labs for so many boots of an experiment, of which so many (``beside``) run side by side.
+def how_many(wanted: int | None, place: Place, boots: int, processors: int) -> int:
+    """The number of labs for so many boots of an experiment: never more than there are boots.
 
-    ``wanted`` None is ``auto``: a lab a processor that the other experiments leave. Never more labs than boots.
+    ``wanted`` None is ``auto``: a lab a processor. Where experiments run side by side they get the processors in turn, each a
+    first one before any gets a second (`slownet.sweep.repetition`).
     """
     if not side_by_side(place):
         return min(1, boots)
-    return min(boots, max(1, processors // max(1, beside)) if wanted is None else wanted)
+    return min(boots, max(1, processors) if wanted is None else wanted)
