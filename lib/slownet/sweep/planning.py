@@ -17,7 +17,8 @@ from slownet.errors import ExperimentError
 from slownet.experiment import FILES, Cell, Experiment, condition, find
 from slownet.lab.place import Place
 from slownet.records import samples
-from slownet.records.repeating import repeats
+from slownet.records.charging import Charging
+from slownet.records.repeating import chance, repeats
 from slownet.records.samples import cell_key
 from slownet.sweep.sampling import Rule
 from slownet.sweep.sharing import how_many
@@ -101,7 +102,10 @@ def plan(
         "capture": list(capture),
         "planned": cells,
         "sampling": rule.to_json(),
-        "repeats": repeats(place.clock.kind, place.clock.tdf_json, experiment.name, experiment.service, shared_by),
+    }
+    facts |= {
+        "chance": chance(experiment.name, experiment.service),
+        "repeats": repeats(Charging.of(facts), experiment.name, experiment.service, shared_by),
     }
     samples.write_run_json(directory, facts)
     return Plan(experiment, directory, cells, facts, rule, labs=labs)
