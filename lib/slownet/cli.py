@@ -65,7 +65,8 @@ def run(
         typer.Option("--repeat", metavar="N|auto", help="Repetitions; auto goes on while a claim is open (default)."),
     ] = None,
     budget: Annotated[
-        str | None, typer.Option("--budget", metavar="TIME", help="Wall time that repetitions may take, such as 5m (default).")
+        str | None,
+        typer.Option("--budget", metavar="N,TIME", help="Repetitions, their wall time at most, or both: 30,15m (default)."),
     ] = None,
     labs: Annotated[
         str,
@@ -109,7 +110,9 @@ def reproduce(
     repeat: Annotated[
         str, typer.Option("--repeat", metavar="N|auto", help="Repetitions; auto goes on while a claim is open.")
     ] = "auto",
-    budget: Annotated[str, typer.Option("--budget", metavar="TIME", help="Wall time after which nothing is repeated.")] = "5m",
+    budget: Annotated[
+        str, typer.Option("--budget", metavar="N,TIME", help="Repetitions, their wall time at most, or both.")
+    ] = "30,15m",
     runs: Annotated[Path, typer.Option("--runs", metavar="FOLDER", help="Where the run directories are made.")] = ROOT,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object instead of the table.")] = False,
 ) -> None:

@@ -112,7 +112,7 @@ def test_a_failed_cell_is_status_1(plan):
 class SideBySide(FakePlace):
     """A place where two labs measure a boot each at once; `dies` are those that break off after their first sample."""
 
-    clock = Clock("virtual", 1)
+    clock, facts = Clock("virtual", 1), {**FakePlace.facts, "cpu": "work"}
 
     def __init__(self, dies=(), pages=None):
         super().__init__()
@@ -337,7 +337,9 @@ def test_as_often_as_told(tmp_path, monkeypatch):
         "0ms",
         "10ms",
     ]
-    assert done.facts["sampling"] == {"repeat": 3, "budget_s": 300.0, "confidence": 0.99, "why": "3 repetitions, as told"}
+    assert done.facts["sampling"] == {
+        "repeat": 3, "budget_s": 900.0, "most": 30, "confidence": 0.99, "why": "3 repetitions, as told", "last_line": "",
+    }  # fmt: skip
     assert done.cells[0].label == {"rtt": "0ms"}
     assert planning.resume(each.directory).rule == Rule(repeat=3)
     assert planning.resume(each.directory).cells == done.facts["planned"]

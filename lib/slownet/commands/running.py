@@ -55,6 +55,8 @@ def run_and_show(
         for run in done:
             console.print(table.show(run))
             console.print(f"[dim]records[/] {run.directory}\n", highlight=False, soft_wrap=True)
+    for line in runs.last_lines(done):
+        print(f"slownet: {line}", file=sys.stderr)
     return runs.status(done)
 
 

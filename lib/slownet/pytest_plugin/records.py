@@ -187,11 +187,12 @@ class Records:
 def _setting(item: pytest.Item) -> Setting:
     """What a record is measured under: the ping of the link that is set now, and the clock."""
     from slownet.measured import Setting
+    from slownet.records.charging import Charging
 
     net = item.stash.get(NETWORK, None)
     told = [each for each in net.settings if each.ping and each.ping.rtt_ms and _holds(net, each)] if net else []
     rtt = told[-1].ping.rtt_ms.min if told and told[-1].ping and told[-1].ping.rtt_ms else None
-    return Setting(rtt, clock())
+    return Setting(rtt, clock(), Charging.of(facts()))
 
 
 def _holds(net: Net, setting: NetSetting) -> bool:

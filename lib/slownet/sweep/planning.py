@@ -17,7 +17,8 @@ from slownet.errors import ExperimentError
 from slownet.experiment import FILES, Cell, Experiment, condition, find
 from slownet.lab.place import Place
 from slownet.records import samples
-from slownet.records.repeating import repeats
+from slownet.records.charging import Charging
+from slownet.records.repeating import chance, repeats
 from slownet.records.samples import cell_key
 from slownet.sweep.boots import Boot, blocks_of, passes, read
 from slownet.sweep.sampling import Rule, first_boots
@@ -130,10 +131,13 @@ def plan(
         "capture": list(capture),
         "blocks": blocks_of(experiment, place.clock),
         "sampling": rule.to_json(),
-        "repeats": repeats(place.clock.kind, place.clock.tdf_json, experiment.name, experiment.service),
+    }
+    facts |= {
+        "chance": chance(experiment.name, experiment.service),
+        "repeats": repeats(Charging.of(facts), experiment.name, experiment.service),
     }
     made = Plan(experiment, directory, [], facts, rule, labs=labs)
-    made.add(cells, first_boots(rule, place.clock.kind, bool(experiment.judged_by)))
+    made.add(cells, first_boots(rule, Charging.of(facts), bool(experiment.judged_by)))
     samples.write_run_json(directory, facts)
     return made
 
