@@ -7,6 +7,7 @@ a difference that is not zero is a difference, with a p of 0.
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from slownet.errors import SlownetError
@@ -92,6 +93,29 @@ def equivalent(left: Summary, right: Summary, least: float, most: float) -> Test
     above, below = _one_sided(left, right, least), _one_sided(right, left, -most)
     worse = max(above, below, key=lambda test: test.p)
     return worse if worse is above else Test(-worse.t, worse.degrees, worse.p)
+
+
+def further(gap: Summary, by: float) -> float:
+    """The p-value of a one-sided test that a difference is further from 0 than ``by``, on the side where it was seen."""
+    from scipy.special import stdtr
+
+    beyond = abs(gap.mean) - by
+    if gap.error == 0:
+        return 0.0 if beyond > 0 else 1.0
+    return float(stdtr(gap.freedom, -beyond / gap.error))
+
+
+def holm(ps: Sequence[float], level: float) -> list[bool]:
+    """Which of several tests are significant, so that any is by chance in at most ``level`` of cases.
+
+    Source: Holm, "A simple sequentially rejective multiple test procedure", 1979.
+    """
+    found = [False] * len(ps)
+    for rank, number in enumerate(sorted(range(len(ps)), key=lambda each: ps[each])):
+        if ps[number] > level / (len(ps) - rank):
+            break
+        found[number] = True
+    return found
 
 
 def _one_sided(left: Summary, right: Summary, by: float) -> Test:

@@ -8,8 +8,8 @@ clock, TDF inf) have an interval of width zero, which needs no t and says: anoth
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Any
 
@@ -73,9 +73,10 @@ class Summary:
         return Summary(self.mean, self.mean - widths[0], self.mean + widths[1], self.n, self.degrees, confidence)
 
     def to_json(self) -> dict[str, Any]:
-        """``{"mean", "low", "high", "n"}`` with None for what is not finite."""
+        """``{"mean", "low", "high", "n", "confidence"}`` with None for what is not finite."""
         values = {"mean": self.mean, "low": self.low, "high": self.high}
-        return {name: each if math.isfinite(each) else None for name, each in values.items()} | {"n": self.n}
+        finite = {name: each if math.isfinite(each) else None for name, each in values.items()}
+        return finite | {"n": self.n, "confidence": self.confidence}
 
     @classmethod
     def from_json(cls, record: Mapping[str, Any]) -> Summary:
@@ -84,7 +85,7 @@ class Summary:
             default if record.get(name) is None else float(record[name])
             for name, default in (("mean", math.nan), ("low", -math.inf), ("high", math.inf))
         )
-        return cls(mean, low, high, int(record["n"]))
+        return cls(mean, low, high, int(record["n"]), confidence=float(record.get("confidence", CONFIDENCE)))
 
 
 @lru_cache(maxsize=4096)
@@ -119,24 +120,6 @@ def summarize(values: Sequence[float], confidence: float = CONFIDENCE) -> Summar
         raise SlownetError("a mean of no values", fix="measure at least once")
     mean, sd = mean_and_sd(values)
     return from_moments(mean, sd, len(values), confidence)
-
-
-def pooled(samples: Iterable[Mapping[str, Any]], confidence: float = CONFIDENCE) -> Summary:
-    """One summary of a cell's samples, each ``{"mean", "sd", "n"}``.
-
-    One sample: the t interval of its own values. More: the mean of the samples' means, with the t
-    interval of those means, because values within a sample share what the sample had in common
-    (Kalibera and Jones, "Rigorous benchmarking in reasonable time", 2013). ``n`` counts all values.
-    Samples that repeat each other to the digit (a seed, free CPU) are one: there is no news in the others.
-    """
-    records = list(samples)
-    if len({(each["mean"], each.get("sd"), each["n"]) for each in records}) == 1 and (
-        len(records) == 1 or records[0].get("sd")
-    ):
-        only = records[0]
-        return from_moments(float(only["mean"]), only.get("sd"), int(only["n"]), confidence)
-    means = summarize([float(each["mean"]) for each in records], confidence)
-    return replace(means, n=sum(int(each["n"]) for each in records), degrees=len(records) - 1)
 
 
 def mean_and_sd(values: Sequence[float]) -> tuple[float, float]:

@@ -47,17 +47,18 @@ def _import_ahead() -> None:
 
 
 def _still_open(plans: Sequence[Plan], measured: Sequence[Plan], spent_s: float, follow: Follow) -> list[Plan]:
-    """The plans that go on, with the cells of their next repetition; the record of each says why it does or does not."""
+    """The plans that go on, with the cells of their next boots; the record of each says why it does or does not."""
     runs = {each.experiment.name: result.load(each.directory) for each in plans}
     again = []
     for each in measured:
         name = each.experiment.name
         decision = sampling.decide(runs[name], each.experiment.judged_by, runs, each.rule, spent_s, each.last_s)
-        each.first = len(each.cells)
-        each.cells = [*each.cells, *(dict(cell) for cell in decision.cells)]
-        each.facts |= {
-            "planned": each.cells,
-            "sampling": {**each.rule.to_json(), "confidence": decision.confidence, "why": decision.why},
+        each.add(decision.cells, decision.boots)
+        each.facts["sampling"] = {
+            **each.rule.to_json(),
+            "confidence": decision.confidence,
+            "why": decision.why,
+            "last_line": decision.last_line,
         }
         samples.write_run_json(each.directory, each.facts)
         if decision.cells:
@@ -70,7 +71,7 @@ def judge(runs: Sequence[RunData], plans: Sequence[Plan], go_on: bool = False) -
     """The runs with their claims' verdicts, written with samples.parquet and report.html; go_on as in `execute`."""
     from slownet.report.page import write_report
 
-    sure = {run.experiment: run.at_confidence(_confidence(run)) for run in runs}
+    sure = {run.experiment: run.for_verdicts(_confidence(run)) for run in runs}
     judged = []
     for run, each in zip(runs, plans, strict=True):
         try:
@@ -101,6 +102,12 @@ def _weighed(each: Plan, place: Place) -> RunData:
 def _confidence(run: RunData) -> float:
     """Of the intervals that the verdicts rest on: that of the last look."""
     return float((run.facts.get("sampling") or {}).get("confidence", DECIDING))
+
+
+def last_lines(runs: Sequence[RunData]) -> list[str]:
+    """What is said last, a line each: of the runs whose repetition ended before their claims were decided."""
+    said = ((run.experiment, (run.facts.get("sampling") or {}).get("last_line")) for run in runs)
+    return [f"{name}: {line}" for name, line in said if line]
 
 
 def status(runs: Sequence[RunData]) -> int:

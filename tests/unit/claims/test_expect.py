@@ -8,6 +8,7 @@ import slownet.tools
 from slownet.claim import about, slowed
 from slownet.errors import ExperimentError
 from slownet.measured import Measured, Metrics, Setting, measured_under
+from slownet.records.charging import Charging
 from slownet.stats import from_moments
 
 NAME = "time_per_request_ms"
@@ -86,9 +87,10 @@ class Tail(Metrics):
 def test_a_printed_percentile_is_as_sure_as_the_clock():
     assert not Tail(0).p99 < 1000
     assert Tail(1000).p99 < 1000
-    for clock, holds in (("virtual clock, TDF inf", True), ("virtual clock, TDF 4", False), ("real clock", False)):
-        with measured_under(lambda clock=clock: Setting(clock=clock)):
-            assert (Tail(0).p99 < 99.1) is holds
+    for charging in Charging:
+        for random in (False, True, None):
+            with measured_under(lambda charging=charging, random=random: Setting(charging=charging, random=random)):
+                assert (Tail(0).p99 < 99.1) is (charging is Charging.FREE and random is False)
 
 
 @dataclass(frozen=True)
