@@ -51,6 +51,7 @@ def run(
     ] = None,
     clock: lab.ClockOption = None,
     tdf: lab.TdfOption = None,
+    cpu: lab.CpuOption = None,
     memory: lab.MemoryOption = MEGABYTES,
     place: lab.PlaceOption = "auto",
     vary: Annotated[
@@ -86,13 +87,14 @@ def run(
     from slownet.sweep.sharing import read_labs
 
     if resume:
-        if clock or tdf:
-            raise ExperimentError("a run is continued on its own clock", where="--resume", fix="leave out --clock and --tdf")
+        if clock or tdf or cpu:
+            fix = "leave out --clock, --tdf and --cpu"
+            raise ExperimentError("a run is continued on its own clock", where="--resume", fix=fix)
         if repeat or budget:
             raise ExperimentError("a run is continued as it was planned", "--resume", "leave out --repeat and --budget")
-        place, clock, tdf = where_it_ran(resume)
+        place, clock, tdf, cpu = where_it_ran(resume)
     rule, sides = read_rule(repeat or "auto", budget or BUDGET), read_labs(labs)
-    chosen = choose(place, clock, tdf, memory)
+    chosen = choose(place, clock, tdf, memory, cpu)
     captured = capture.split(",") if capture else []
     raise typer.Exit(run_and_show(experiments or [], chosen, runs, vary or [], resume, as_json, rule, captured, sides))
 
@@ -105,6 +107,7 @@ def reproduce(
     ] = None,
     clock: lab.ClockOption = None,
     tdf: lab.TdfOption = None,
+    cpu: lab.CpuOption = None,
     memory: lab.MemoryOption = MEGABYTES,
     place: lab.PlaceOption = "auto",
     repeat: Annotated[
@@ -122,7 +125,7 @@ def reproduce(
     from slownet.sweep.sampling import read_rule
 
     rule = read_rule(repeat, budget)
-    raise typer.Exit(reproduce_and_show(only or [], choose(place, clock, tdf, memory), runs, rule, as_json))
+    raise typer.Exit(reproduce_and_show(only or [], choose(place, clock, tdf, memory, cpu), runs, rule, as_json))
 
 
 @app.command()
@@ -181,6 +184,7 @@ def check(
     ] = None,
     clock: lab.ClockOption = None,
     tdf: lab.TdfOption = None,
+    cpu: lab.CpuOption = None,
     memory: lab.MemoryOption = MEGABYTES,
     place: lab.PlaceOption = "auto",
     runs: Annotated[Path, typer.Option("--runs", metavar="FOLDER", help="Where run directories are made.")] = ROOT,
@@ -193,7 +197,7 @@ def check(
 
     if key and (blind or as_json):
         raise ExperimentError("a key is made without predictions", "--key", "leave out --blind and --json")
-    chosen = choose(place, clock, tdf, memory)
+    chosen = choose(place, clock, tdf, memory, cpu)
     if key:
         raise typer.Exit(checking.key(files, chosen, runs, ONCE_DECIDED, key))
     raise typer.Exit(checking.check(files, chosen, runs, input if blind else None, ONCE_DECIDED, as_json))
@@ -214,6 +218,7 @@ def trace(
 def calibrate(
     clock: lab.ClockOption = None,
     tdf: lab.TdfOption = None,
+    cpu: lab.CpuOption = None,
     memory: lab.MemoryOption = MEGABYTES,
     place: lab.PlaceOption = "auto",
     only: Annotated[
@@ -229,7 +234,7 @@ def calibrate(
     from slownet.lab.place import choose
 
     choose_cases((), only or [])
-    raise typer.Exit(calibrate_and_show(choose(place, clock, tdf, memory), only or [], quick, seed, as_json))
+    raise typer.Exit(calibrate_and_show(choose(place, clock, tdf, memory, cpu), only or [], quick, seed, as_json))
 
 
 @app.command("mininet", context_settings={"ignore_unknown_options": True, "allow_interspersed_args": False})
@@ -237,13 +242,14 @@ def mininet_program(
     program: Annotated[list[str], typer.Argument(metavar="PROGRAM ARGUMENT...", help="A Python file, or mn.")],
     clock: lab.ClockOption = None,
     tdf: lab.TdfOption = None,
+    cpu: lab.CpuOption = None,
     memory: lab.MemoryOption = MEGABYTES,
     place: lab.PlaceOption = "auto",
 ) -> None:
     """Run a Mininet program as it is: its networks are slownet's, its TCLinks do what they say."""
     from slownet.lab.place import choose
 
-    chosen = choose(place, clock, tdf, memory)
+    chosen = choose(place, clock, tdf, memory, cpu)
     words = [chosen.python, "-m", "slownet.net.standin", *program]
     raise typer.Exit(lab.run_here(chosen, words, [], terminal=lab.are_terminals(0, 1, 2)))
 

@@ -1,6 +1,7 @@
 """An interpreter of pytest-xdist's in a lab: `python -m slownet.pytest_worker JOB -u -c CODE`, started by execnet.
 
-JOB (JSON) holds the clock, the TDF, the shares and the environment. Input and output are execnet's messages.
+JOB (JSON) holds the clock, the TDF, what is charged for CPU, the shares and the environment. Input and output are
+execnet's messages.
 """
 
 from __future__ import annotations
@@ -25,7 +26,7 @@ def main(argv: list[str]) -> int:
     given = json.loads(job)
     inside = pytest_inside.__name__
     try:
-        place = choose("lab", given["clock"], given["tdf"])
+        place = choose("lab", given["clock"], given["tdf"], cpu=given["cpu"])
         return attend(
             place, [place.python, *options, f"import {inside}; {inside}.begin('lab-{os.getpid()}'); {code}"],
             shares=[Share(Path(path), writable) for path, writable in given["shares"]],

@@ -18,7 +18,7 @@ from slownet.topologies import ClientWebDb, Star
 
 
 def test_wishes_for_one_clock_share_its_place(monkeypatch):
-    def choose(place, clock, tdf):
+    def choose(place, clock, tdf, cpu):
         return Place(Clock(clock or "virtual", float(tdf or 4)), {}, parts="a lab's")
 
     monkeypatch.setattr(session, "choose", choose)

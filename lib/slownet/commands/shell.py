@@ -21,6 +21,7 @@ def shell(
     ] = None,
     clock: lab.ClockOption = None,
     tdf: lab.TdfOption = None,
+    cpu: lab.CpuOption = None,
     memory: lab.MemoryOption = MEGABYTES,
     place: lab.PlaceOption = "auto",
 ) -> None:
@@ -32,7 +33,7 @@ def shell(
     planned = named.topology(topology)
     shape.check(planned)
     links = [named.link(text, planned) for text in link or []]
-    chosen = choose(place, clock if clock is not None or tdf is not None else "real", tdf, memory)
+    chosen = choose(place, lab.unless_asked(clock, tdf, cpu), tdf, memory, cpu)
     path, _, rest = topology.partition(".py")
     file = Path(f"{path}.py").resolve() if topology.startswith(f"{path}.py") else None
     if file and chosen.kind == "lab" and lab.hides(file.parent):

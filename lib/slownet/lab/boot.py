@@ -144,10 +144,9 @@ class _Run:
             mine.callback(os.close, self._console)
             theirs.callback(os.close, writer)
             processor = mine.enter_context(cpu.reserved(lab.turn))
-            self._process = _start(lab, far_end.fileno(), writer, self._memory, theirs)
-            with contextlib.suppress(OSError):
-                os.sched_setaffinity(self._process.pid, {processor})
-                lab.pinned(processor)
+            with cpu.bound_to(processor):  # from the first instruction on: they may be counted there
+                self._process = _start(lab, processor, far_end.fileno(), writer, self._memory, theirs)
+            lab.pinned(processor)
             self._end = mine.pop_all()
         self._channel = Channel(line)
         self._feed = Feed(job, stdin, self._channel)
@@ -262,7 +261,9 @@ class _Run:
         return autopsy.explain(self._said.decode(errors="replace"), self._process.returncode, self._megabytes, host_is_full)
 
 
-def _start(lab: Lab, channel: int, console: int, memory: Path, files: contextlib.ExitStack) -> subprocess.Popen[bytes]:
+def _start(
+    lab: Lab, processor: int, channel: int, console: int, memory: Path, files: contextlib.ExitStack
+) -> subprocess.Popen[bytes]:
     """Starts the kernel. The image goes in by number: the kernel takes no space, comma or colon in its arguments."""
     try:
         image = files.enter_context(open(lab.image, "rb")).fileno()
@@ -270,7 +271,7 @@ def _start(lab: Lab, channel: int, console: int, memory: Path, files: contextlib
         words = [
             "setpriv", "--pdeathsig", "KILL", str(lab.kernel), f"mem={lab.megabytes}M", f"ubd0r=/proc/self/fd/{image}",
             f"initrd=/proc/self/fd/{init}", "con=null", "con0=null,fd:1", f"con1=fd:{channel}", "uml_dir=/proc/self/",
-            f"lpj={LOOPS_PER_JIFFY}", "noreboot", "quiet", *lab.kernel_arguments, *lab.clock.arguments,
+            f"lpj={LOOPS_PER_JIFFY}", "noreboot", "quiet", *lab.kernel_arguments, *lab.clock.arguments(processor),
         ]  # fmt: skip
         process = subprocess.Popen(
             words, stdin=subprocess.DEVNULL, stdout=console, stderr=console, pass_fds=[channel, image, init], cwd="/",

@@ -1,11 +1,14 @@
-"""`--tdf auto`: how much dearer the CPU is inside a lab, measured once per machine and kernel."""
+"""`--tdf auto` and `--cpu auto`: how much dearer the CPU is inside a lab, and what it costs to count its work; measured
+once per machine and kernel."""
 
 from __future__ import annotations
 
 import json
 import math
 import platform
+import resource
 import subprocess
+from collections.abc import Mapping
 from pathlib import Path
 
 from slownet.errors import LabError
@@ -15,6 +18,11 @@ from slownet.lab.clock import Clock
 from slownet.lab.parts import Parts
 
 ROUNDS = 3
+REFERENCE = {"tcp_round_trip_ns": 3_750, "fork_exec_ns": 111_000, "php_like_ns": 4_070_000}
+"""The probe's CPU time on the reference computer: an AMD EPYC of the fifth generation with Linux 6.18, its lowest of fifteen
+rounds (2026-11-22). Work is charged at the same rate everywhere, so what a lab's work is compared with is the same as well."""
+WORTH = 2.5
+"""How many times the CPU of charging time counted work may cost, for `--cpu auto` to take it."""
 
 
 def tdf(parts: Parts) -> dict[str, object]:
@@ -25,6 +33,53 @@ def tdf(parts: Parts) -> dict[str, object]:
     """
     folder = cache.make("tdf", _machine(parts), lambda half: _keep(_measure(parts), half))
     return dict(json.loads((folder / "tdf.json").read_text()))
+
+
+def work(parts: Parts, counter: str) -> dict[str, object]:
+    """{"tdf": whole number, "ratio": geometric mean, "reference": {...}, "lab": {...}, "counter": what is counted,
+    "price": CPU of a lab that charges work over that of one that charges time}.
+
+    The probe runs in labs of both kinds, in turns; of each cost the lowest counts. Raises LabError.
+    """
+    measure = lambda half: _keep(_measure_work(parts, counter), half)  # noqa: E731
+    folder = cache.make("work", cache.key(_machine(parts), counter, json.dumps(REFERENCE)), measure)
+    return dict(json.loads((folder / "tdf.json").read_text()))
+
+
+def _measure_work(parts: Parts, counter: str) -> dict[str, object]:
+    inside: dict[str, float] = {}
+    spent: dict[str, float] = {}
+    for _ in range(ROUNDS):
+        for each in ("", counter):
+            before = _cpu_s()
+            printed = _in_lab(parts, Clock("virtual", 1, counter=each))
+            spent[each] = min(_cpu_s() - before, spent.get(each, math.inf))
+            if each:
+                _keep_lowest(inside, printed)
+    factor = _compared(inside, REFERENCE)
+    return {**factor, "reference": REFERENCE, "lab": inside, "counter": counter, "price": round(spent[counter] / spent[""], 2)}
+
+
+def _cpu_s() -> float:
+    """What the labs that ended took, in seconds."""
+    spent = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return spent.ru_utime + spent.ru_stime
+
+
+def _in_lab(parts: Parts, clock: Clock) -> bytes:
+    """What the probe prints in a lab of that clock."""
+    output = bytearray()
+    probe = parts.tools / "probe"
+    status = parts.lab(clock, shares=[Share(parts.tools)]).run([str(probe)], stdout=output.extend)
+    if status:
+        raise LabError(f"the probe of the CPU ended with {status} in the lab")
+    return bytes(output)
+
+
+def _compared(inside: Mapping[str, float], outside: Mapping[str, float]) -> dict[str, object]:
+    ratios = [inside[name] / outside[name] for name in outside]
+    ratio = math.prod(ratios) ** (1 / len(ratios))
+    return {"tdf": max(1, round(ratio)), "ratio": round(ratio, 3)}
 
 
 def _keep(measured: dict[str, object], folder: Path) -> None:
@@ -47,15 +102,8 @@ def _measure(parts: Parts) -> dict[str, object]:
         if done.returncode:
             raise LabError(f"the probe of the CPU ended with {done.returncode}")
         _keep_lowest(native, done.stdout)
-        output = bytearray()
-        lab = parts.lab(Clock("virtual", 1), shares=[Share(parts.tools)])
-        status = lab.run([str(probe)], stdout=output.extend)
-        if status:
-            raise LabError(f"the probe of the CPU ended with {status} in the lab")
-        _keep_lowest(inside, bytes(output))
-    ratios = [inside[name] / native[name] for name in native]
-    ratio = math.prod(ratios) ** (1 / len(ratios))
-    return {"tdf": max(1, round(ratio)), "ratio": round(ratio, 3), "native": native, "lab": inside}
+        _keep_lowest(inside, _in_lab(parts, Clock("virtual", 1)))
+    return {**_compared(inside, native), "native": native, "lab": inside}
 
 
 def _keep_lowest(best: dict[str, float], output: bytes) -> None:

@@ -6,9 +6,12 @@ import math
 from dataclasses import dataclass
 
 from slownet.errors import LabError, nearest
+from slownet.lab.counter import PROCESS, PROCESSOR
 from slownet.units import duration
 
 INF = math.inf
+WORK, TIME, FREE = "work", "time", "free"
+"""What a virtual clock charges for CPU: retired instructions, the time that they take, nothing."""
 IDLE_POLL_US = 200
 """How long before a timer an idle lab on the real clock is awake: a sleeping process wakes up some 0.1 ms late, once for each
 crossing of a delayed link."""
@@ -20,6 +23,9 @@ LIMIT_S = 30 * 86_400
 class Clock:
     """`kind` is "real" or "virtual"; `tdf` says how many times faster the CPU looks from inside (inf: free).
 
+    `counter`: what counts the instructions that the virtual clock charges (`slownet.lab.counter`), empty where it charges
+    the CPU's time.
+
     `limit_s`: how long a command may be silent on the virtual clock, in its seconds: one that waits for ever would keep the
     host busy for ever. None limits one that may still be told something, over a terminal or an input that has not ended.
     """
@@ -27,6 +33,7 @@ class Clock:
     kind: str = "real"
     tdf: float = 1
     limit_s: int = LIMIT_S
+    counter: str = ""
 
     @property
     def silence_s(self) -> int:
@@ -34,11 +41,20 @@ class Clock:
         return self.limit_s if self.kind == "virtual" else 0
 
     @property
-    def arguments(self) -> list[str]:
-        """What the lab's kernel gets on its command line."""
+    def cpu(self) -> str | None:
+        """What is charged for CPU, as records have it: "work", "time" or "free"; None on the real clock."""
+        if self.kind == "real":
+            return None
+        return FREE if self.tdf == INF else WORK if self.counter else TIME
+
+    def arguments(self, processor: int) -> list[str]:
+        """What the kernel of a lab on that processor gets on its command line."""
         if self.kind == "real":
             return [f"idle-poll={IDLE_POLL_US}"]
-        return ["skip-idle", f"tdf={self.tdf_text}"]
+        words = ["skip-idle", f"tdf={self.tdf_text}"]
+        if self.cpu == WORK:
+            words.append(f"work-clock={processor if self.counter == PROCESSOR else PROCESS}")
+        return words
 
     @property
     def tdf_text(self) -> str:
@@ -51,8 +67,26 @@ class Clock:
             return None
         return "inf" if self.tdf == INF else int(self.tdf)
 
+    @property
+    def facts(self) -> dict[str, str | int | None]:
+        """As records have it: {"clock", "tdf", "cpu"}."""
+        return {"clock": self.kind, "tdf": self.tdf_json, "cpu": self.cpu}
+
     def __str__(self) -> str:
-        return "real clock" if self.kind == "real" else f"virtual clock, TDF {self.tdf_text}"
+        return in_words(self.kind, self.tdf_json, self.cpu)
+
+
+def in_words(kind: str, tdf: int | str | None, cpu: str | None) -> str:
+    """A clock for people, from what records say of it: "virtual clock, TDF 3, work charged"."""
+    parts = [f"{kind} clock", f"TDF {tdf}" if tdf is not None else "", "work charged" if cpu == WORK else ""]
+    return ", ".join(filter(None, parts))
+
+
+def check_cpu(text: str) -> str | None:
+    """ "work" or "time", None for "auto". Raises LabError."""
+    if text not in (WORK, TIME, "auto"):
+        raise LabError(f"unknown way to charge the CPU '{text}'", where="--cpu", fix=nearest(text, [WORK, TIME, "auto"]))
+    return None if text == "auto" else text
 
 
 def check_kind(text: str) -> str:

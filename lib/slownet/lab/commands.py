@@ -30,6 +30,12 @@ ClockOption = Annotated[
 TdfOption = Annotated[
     str | None, typer.Option("--tdf", metavar="N|inf|auto", help="How many times faster the CPU looks on the virtual clock.")
 ]
+CpuOption = Annotated[
+    str | None,
+    typer.Option(
+        "--cpu", metavar="work|time|auto", help="What the virtual clock charges: instructions, or the time they take."
+    ),
+]
 MemoryOption = Annotated[int, typer.Option("--memory", metavar="MB", help="Memory of a lab.")]
 PlaceOption = Annotated[
     str, typer.Option("--place", metavar="auto|native|lab", help="In place (root and an able kernel), or in a lab.")
@@ -61,6 +67,7 @@ def execute(
     command: Annotated[list[str], typer.Argument(metavar="-- COMMAND...", help="The command and its arguments.")],
     clock: ClockOption = None,
     tdf: TdfOption = None,
+    cpu: CpuOption = None,
     memory: MemoryOption = MEGABYTES,
     place: PlaceOption = "lab",
     limit: Annotated[
@@ -71,7 +78,7 @@ def execute(
     ] = None,
 ) -> None:
     """Run one command in the lab: its output, errors and exit status come through."""
-    chosen = choose(place, clock, tdf, memory)
+    chosen = choose(place, clock, tdf, memory, cpu)
     if limit is not None:
         chosen.clock = replace(chosen.clock, limit_s=check_limit(limit))
     shares = [Share(_checked(share), writable=True)] if share else []
@@ -80,10 +87,14 @@ def execute(
 
 @app.command()
 def shell(
-    clock: ClockOption = None, tdf: TdfOption = None, memory: MemoryOption = MEGABYTES, place: PlaceOption = "lab"
+    clock: ClockOption = None,
+    tdf: TdfOption = None,
+    cpu: CpuOption = None,
+    memory: MemoryOption = MEGABYTES,
+    place: PlaceOption = "lab",
 ) -> None:
     """Open a shell in a new lab, on the real clock unless asked: a virtual one runs on for as long as a person thinks."""
-    chosen = choose(place, clock if clock is not None or tdf is not None else "real", tdf, memory)
+    chosen = choose(place, unless_asked(clock, tdf, cpu), tdf, memory, cpu)
     raise typer.Exit(run_here(chosen, ["bash", "-i"], [], terminal=are_terminals(0)))
 
 
@@ -100,11 +111,26 @@ def info() -> None:
 
 
 def _describe(found: Parts) -> str:
-    from slownet.lab import calibrate
+    from slownet.lab import calibrate, counter
+    from slownet.lab.place import charged
 
-    measured = calibrate.tdf(found)
+    measured = charged(found)
+    if "counter" in measured:
+        cpu = f"work, by the {measured['counter']}'s counter: {measured['price']} times the CPU of charging time"
+    elif scope := counter.scope():
+        price = calibrate.work(found, scope)["price"]
+        cpu = f"time: to charge work (--cpu work) costs {price} times as much, more than {calibrate.WORTH}"
+    else:
+        cpu = f"time: {'; '.join(counter.why_not())}"
     image = f"{found.image.description}, {found.image.path.stat().st_size / 2**20:.0f} MB"
-    return f"kernel  {found.kernel.description}\nimage   {image}\ntdf     {measured['tdf']} (measured {measured['ratio']})"
+    lines = {"kernel": found.kernel.description, "image": image, "cpu": cpu}
+    lines["tdf"] = f"{measured['tdf']} (measured {measured['ratio']})"
+    return "\n".join(f"{name:<8}{text}" for name, text in lines.items())
+
+
+def unless_asked(clock: str | None, tdf: str | None, cpu: str | None) -> str | None:
+    """The clock of what waits for a person: the real one, unless something of the virtual one is asked for."""
+    return "real" if (clock, tdf, cpu) == (None, None, None) else clock
 
 
 def run_here(place: Place, command: list[str], shares: list[Share], terminal: bool) -> int:

@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from slownet.lab import cache
 
 INSIDE = "SLOWNET_LAB"  # set in the environment of what runs inside a lab: "real" or the TDF
+CPU = "SLOWNET_CPU"  # beside it: what the clock charges for CPU
 
 _TRIALS = {
     "netem": ["unshare", "--net", "tc", "qdisc", "add", "dev", "lo", "root", "netem", "delay", "1ms"],

@@ -14,10 +14,10 @@ from typing import Any
 
 import slownet
 from slownet.errors import LabError, nearest
-from slownet.lab import brought, calibrate, image, native
+from slownet.lab import brought, calibrate, counter, image, native
 from slownet.lab import parts as lab_parts
 from slownet.lab.boot import MEGABYTES, Lab, Share, Sink, check_megabytes
-from slownet.lab.clock import Clock, check_kind, check_tdf
+from slownet.lab.clock import INF, TIME, WORK, Clock, check_cpu, check_kind, check_tdf
 from slownet.lab.inplace import InPlace
 
 VENV = "/opt/slownet/venv"
@@ -49,7 +49,7 @@ class Place:
         if tdf is None or self.parts is None or self.clock_is_asked_for:
             return self
         factor = check_tdf(tdf)
-        return self if factor is None else replace(self, clock=Clock("virtual", factor))
+        return self if factor is None else replace(self, clock=Clock("virtual", factor, counter=self.clock.counter))
 
     @property
     def python(self) -> str:
@@ -129,6 +129,7 @@ def lab_environment(clock: Clock) -> dict[str, str]:
     """What every command in a lab finds in its environment; nothing of the caller's gets in by itself."""
     return {
         native.INSIDE: clock.tdf_text if clock.kind == "virtual" else "real",
+        native.CPU: clock.cpu or "",
         "PATH": f"{VENV}/bin:/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin",
         "PYTHONPATH": str(PACKAGE.parent),
         "PYTHONDONTWRITEBYTECODE": "1",
@@ -138,7 +139,13 @@ def lab_environment(clock: Clock) -> dict[str, str]:
     }
 
 
-def choose(place: str = "auto", clock: str | None = None, tdf: str | None = None, megabytes: int = MEGABYTES) -> Place:
+def choose(
+    place: str = "auto",
+    clock: str | None = None,
+    tdf: str | None = None,
+    megabytes: int = MEGABYTES,
+    cpu: str | None = None,
+) -> Place:
     """The place for these options, as written on the command line.
 
     auto: native where the machine can and no virtual clock is asked for, else a lab. Raises LabError.
@@ -153,8 +160,12 @@ def choose(place: str = "auto", clock: str | None = None, tdf: str | None = None
             where="--tdf",
             fix="leave out --tdf or --clock real",
         )
+    wanted = check_cpu(cpu) if cpu is not None else None
+    if wanted is not None and (kind == "real" or factor == INF):
+        where = "the real clock" if kind == "real" else "a virtual clock with free CPU"
+        raise LabError(f"{where} does not charge the CPU's {wanted}", where="--cpu", fix="leave out --cpu")
     check_megabytes(megabytes)
-    wants_virtual = kind == "virtual" or tdf is not None
+    wants_virtual = kind == "virtual" or tdf is not None or wanted is not None
     if place == "native" or (place == "auto" and not wants_virtual):
         missing = native.lacks()
         if not missing:
@@ -178,15 +189,15 @@ def choose(place: str = "auto", clock: str | None = None, tdf: str | None = None
                 where="--place native",
                 fix="take the lab (--place lab), or run as root on a kernel that has them",
             )
-    return replace(_lab(kind or "virtual", factor, megabytes), clock_is_asked_for=clock is not None or tdf is not None)
+    asked = clock is not None or tdf is not None
+    return replace(_lab(kind or "virtual", factor, megabytes, wanted), clock_is_asked_for=asked)
 
 
-def _lab(kind: str, factor: float | None, megabytes: int) -> Place:
+def _lab(kind: str, factor: float | None, megabytes: int, cpu: str | None) -> Place:
     found = lab_parts.need()
-    measured = calibrate.tdf(found)
-    chosen = (
-        Clock("real") if kind == "real" else Clock("virtual", factor if factor is not None else float(str(measured["tdf"])))
-    )
+    measured = charged(found, cpu) if kind == "virtual" else calibrate.tdf(found)
+    tdf = factor if factor is not None else float(str(measured["tdf"]))
+    chosen = Clock("real") if kind == "real" else Clock("virtual", tdf, counter=str(measured.get("counter", "")))
     facts = {
         "kernel": found.kernel.description,
         "image": found.image.description,
@@ -195,6 +206,23 @@ def _lab(kind: str, factor: float | None, megabytes: int) -> Place:
         "versions": found.image.versions,
     }
     return Place(chosen, facts, found, megabytes)
+
+
+def charged(found: lab_parts.Parts, cpu: str | None = None) -> dict[str, object]:
+    """What a virtual clock on this machine charges for CPU, and its TDF: as `calibrate.work` or `calibrate.tdf` say it.
+
+    cpu: "work" or "time"; None for the best that this machine has at no more than `calibrate.WORTH` times the CPU.
+    Raises LabError where work is asked for and cannot be counted.
+    """
+    counter_of = counter.scope() if cpu != TIME else None
+    if cpu == WORK and counter_of is None:
+        why, fix = counter.why_not()
+        raise LabError(f"work cannot be charged: {why}", where="--cpu", fix=fix)
+    if counter_of is not None:
+        measured = calibrate.work(found, counter_of)
+        if cpu == WORK or float(str(measured["price"])) <= calibrate.WORTH:
+            return measured
+    return calibrate.tdf(found)
 
 
 class Interrupts:

@@ -21,6 +21,7 @@ from slownet import pytest_inside as inside
 from slownet.errors import SlownetError
 from slownet.lab import native
 from slownet.lab.charge import charged_s, charged_since
+from slownet.lab.clock import in_words
 from slownet.pytest_plugin.wishes import REPORT, SEED, needs_network
 from slownet.records import heard as verdicts
 from slownet.records.samples import RUN, SampleLog, cell_key, new_run_directory, write_run_json
@@ -40,7 +41,7 @@ _here: dict[str, Any] = {}
 
 def remember(facts: Mapping[str, Any], clock: Clock) -> None:
     """The facts of the place of this process, found out by the session."""
-    _here.update(facts, clock=clock.kind, tdf=clock.tdf_json)
+    _here.update(facts, **clock.facts)
 
 
 def is_known() -> bool:
@@ -56,7 +57,8 @@ def facts() -> dict[str, Any]:
     text = os.environ.get(native.INSIDE, "real")
     tdf = None if text == "real" else text if text == "inf" else int(text)
     place = "lab" if native.inside_lab() else "native"
-    return {"kernel": platform.release(), "place": place, "clock": "real" if tdf is None else "virtual", "tdf": tdf}
+    kind, cpu = "real" if tdf is None else "virtual", os.environ.get(native.CPU) or None
+    return {"kernel": platform.release(), "place": place, "clock": kind, "tdf": tdf, "cpu": cpu}
 
 
 def place() -> str:
@@ -68,7 +70,7 @@ def place() -> str:
 def clock() -> str:
     """The clock in a few words."""
     here = facts()
-    return "real clock" if here["clock"] == "real" else f"virtual clock, TDF {here['tdf']}"
+    return in_words(here["clock"], here["tdf"], here.get("cpu"))
 
 
 def of(item: pytest.Item) -> Record:

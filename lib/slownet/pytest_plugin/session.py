@@ -119,9 +119,7 @@ def leave_out_the_others(config: pytest.Config, items: list[pytest.Item]) -> Non
 
 def header() -> str:
     """The line of pytest's header: where this session runs."""
-    clock = os.environ[native.INSIDE]
-    shown = "real clock" if clock == "real" else f"virtual clock, TDF {clock}"
-    return f"slownet: in a lab, {shown}, Linux {platform.release()}"
+    return f"slownet: in a lab, {records.clock()}, Linux {platform.release()}"
 
 
 def environment(config: pytest.Config, facts: Mapping[str, Any], only: Mapping[str, Any] | None) -> dict[str, str]:
@@ -137,7 +135,7 @@ def environment(config: pytest.Config, facts: Mapping[str, Any], only: Mapping[s
 
 def _place(wish: Wish) -> Place:
     try:
-        return choose("auto", wish.clock, wish.tdf)
+        return choose("auto", wish.clock, wish.tdf, cpu=wish.cpu)
     except SlownetError as error:
         raise pytest.UsageError(f"slownet: {error}") from error
 
@@ -147,7 +145,9 @@ def _run(config: pytest.Config, groups: Groups) -> int:
     reports = junit.Reports(config.option.xmlpath if len(groups) > 1 else None)
     statuses: list[int] = []
     for number, (wishes, place) in enumerate(groups):
-        only = {"wishes": [[each.clock, each.tdf] for each in wishes], "rest": number == 0} if len(groups) > 1 else None
+        only = (
+            {"wishes": [[each.clock, each.tdf, each.cpu] for each in wishes], "rest": number == 0} if len(groups) > 1 else None
+        )
         more = ["--cov-append"] if number and config.pluginmanager.hasplugin("_cov") else []
         statuses.append(_attend(config, place, only, more))
         reports.take()
@@ -164,7 +164,7 @@ def _attend(config: pytest.Config, place: Place, only: Mapping[str, Any] | None,
     asks = config.option.capture == "no" or config.option.usepdb or config.option.trace
     terminal = commands.are_terminals(0, 1, 2)
     arguments = [*more, *_looks(config, terminal), *map(str, config.invocation_params.args)]
-    env = environment(config, {**place.facts, "clock": place.clock.kind, "tdf": place.clock.tdf_json}, only)
+    env = environment(config, {**place.facts, **place.clock.facts}, only)
     if place.kind == "native":
         env = {**os.environ, inside.SESSION: env[inside.SESSION], "PYTHONPATH": str(PACKAGE.parent)}
     elif not terminal:

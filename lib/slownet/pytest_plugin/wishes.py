@@ -7,15 +7,17 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from slownet.errors import LabError, SlownetError
-from slownet.lab.clock import check_kind, check_tdf
+from slownet.lab.clock import check_cpu, check_kind, check_tdf
 
 if TYPE_CHECKING:
     import pytest
 
-CLOCK, TDF, SEED, REPORT = "--slownet-clock", "--slownet-tdf", "--slownet-seed", "--slownet-report"
+CLOCK, TDF, CPU = "--slownet-clock", "--slownet-tdf", "--slownet-cpu"
+SEED, REPORT = "--slownet-seed", "--slownet-report"
 OPTIONS = (
     (CLOCK, "real|virtual", "The clock of tests with a network; virtual where a lab is used."),
     (TDF, "N|inf|auto", "How many times faster the CPU looks on the virtual clock."),
+    (CPU, "work|time|auto", "What the virtual clock charges: instructions, or the time that they take."),
     (SEED, "N", "The seed of every link that leaves something to chance and states none of its own."),
     (REPORT, "FOLDER", "Keep what `measure` measured: a run directory for each test, with its report.html."),
 )
@@ -34,6 +36,7 @@ class Wish:
 
     clock: str | None = None
     tdf: str | None = None
+    cpu: str | None = None
 
     def check(self) -> None:
         """Raises LabError."""
@@ -44,6 +47,10 @@ class Wish:
                 raise LabError(
                     f"a time dilation factor of {self.tdf} means nothing on the real clock", fix="leave out one of them"
                 )
+        if self.cpu is not None:
+            check_cpu(self.cpu)
+            if kind == "real":
+                raise LabError(f"the real clock does not charge the CPU's {self.cpu}", CPU, "leave out one of them")
 
     def __str__(self) -> str:
         parts = [f"{self.clock} clock" if self.clock else "", f"TDF {self.tdf}" if self.tdf else ""]
@@ -52,8 +59,8 @@ class Wish:
 
 def of_session(config: pytest.Config) -> Wish:
     """The session's. Raises LabError."""
-    tdf = config.getoption(TDF)
-    wish = Wish(config.getoption(CLOCK) or ("virtual" if tdf else None), tdf)
+    tdf, cpu = config.getoption(TDF), config.getoption(CPU)
+    wish = Wish(config.getoption(CLOCK) or ("virtual" if tdf or cpu else None), tdf, cpu)
     wish.check()
     return wish
 
@@ -68,7 +75,7 @@ def of_item(item: pytest.Item) -> Wish:
         clock = "virtual"  # on the real one there is no TDF
     elif tdf is None and clock != "real":
         tdf = session.tdf
-    wish = Wish(clock, tdf)
+    wish = Wish(clock, tdf, session.cpu if clock != "real" and tdf != "inf" else None)
     try:
         wish.check()
     except SlownetError as error:

@@ -81,7 +81,7 @@ class Workers:
         if place.kind == "native":
             return
         self._in_labs = True
-        command = _command(config, wishes[0], {**place.facts, "clock": place.clock.kind, "tdf": place.clock.tdf_json})
+        command = _command(config, wishes[0], {**place.facts, **place.clock.facts})
         for spec in specs:
             if spec.popen and not spec.python:
                 spec.python = shlex.join(command)
@@ -104,7 +104,13 @@ class Workers:
 def _command(config: pytest.Config, wish: Wish, facts: dict[str, Any]) -> list[str]:
     """What starts an interpreter in a lab; its arguments follow."""
     shares = [(str(each.path), each.writable) for each in Shares(config).all()]
-    job = {"clock": wish.clock, "tdf": wish.tdf, "shares": shares, "env": session.environment(config, facts, None)}
+    job = {
+        "clock": wish.clock,
+        "tdf": wish.tdf,
+        "cpu": wish.cpu,
+        "shares": shares,
+        "env": session.environment(config, facts, None),
+    }
     path = os.pathsep.join(filter(None, [str(PACKAGE.parent), os.environ.get("PYTHONPATH", "")]))
     return ["env", f"PYTHONPATH={path}", sys.executable, "-m", "slownet.pytest_worker", json.dumps(job)]
 
@@ -139,7 +145,7 @@ def _collect(session: pytest.Session, writer: int) -> None:
             os.dup2(nothing, fd)
         session.perform_collect()
         wishes = dict.fromkeys(of_item(item) for item in session.items if needs_network(item))
-        answer["wishes"] = [(each.clock, each.tdf) for each in wishes]
+        answer["wishes"] = [(each.clock, each.tdf, each.cpu) for each in wishes]
     except SlownetError as error:
         answer["error"] = str(error)
     finally:

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from slownet.errors import ExperimentError, SlownetError, nearest
+from slownet.lab.clock import in_words
 from slownet.measured import DECIDING
 from slownet.records import readings
 from slownet.records.cell import TIME, Cell, of_samples
@@ -252,9 +253,8 @@ def gather(samples: Iterable[Sample], facts: Mapping[str, Any], directory: Path 
 
 
 def clock(facts: Mapping[str, Any]) -> str:
-    """The clock of a run: ``virtual clock, TDF 4``."""
-    kind = f"{facts['clock']} clock" if facts.get("clock") else "clock not recorded"
-    return f"{kind}, TDF {facts['tdf']}" if facts.get("tdf") is not None else kind
+    """The clock of a run: ``virtual clock, TDF 4, work charged``."""
+    return in_words(facts["clock"], facts.get("tdf"), facts.get("cpu")) if facts.get("clock") else "clock not recorded"
 
 
 def _row(sample: Sample) -> dict[str, Any]:

@@ -15,6 +15,7 @@ from slownet import __version__
 from slownet.claim import foreseen
 from slownet.errors import ExperimentError
 from slownet.experiment import FILES, Cell, Experiment, condition, find
+from slownet.lab.clock import TIME, WORK
 from slownet.lab.place import Place
 from slownet.records import samples
 from slownet.records.charging import Charging
@@ -121,8 +122,7 @@ def plan(
         "source": str(Path(name).resolve()) if name.endswith(FILES) else name,
         "question": experiment.question,
         "started": datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds"),
-        "clock": place.clock.kind,
-        "tdf": place.clock.tdf_json,
+        **place.clock.facts,
         **place.facts,
         "slownet": __version__,
         "git": _git(),
@@ -152,10 +152,12 @@ def resume(directory: Path, labs: int | None = None) -> Plan:
     return Plan(find(facts["source"]), directory.resolve(), facts["planned"], facts, rule, boots, labs=labs)
 
 
-def where_it_ran(directory: Path) -> tuple[str, str, str | None]:
-    """Place, clock and TDF of a run, as `choose` takes them. Raises SlownetError."""
+def where_it_ran(directory: Path) -> tuple[str, str, str | None, str | None]:
+    """Place, clock, TDF and what was charged for CPU in a run, as `choose` takes them. Raises SlownetError."""
     facts = _facts(directory)
-    return facts["place"], facts["clock"], str(facts["tdf"]) if facts["tdf"] else None
+    charged = facts.get("cpu") or TIME  # all runs of old
+    tdf = str(facts["tdf"]) if facts["tdf"] else None
+    return facts["place"], facts["clock"], tdf, charged if tdf and charged in (WORK, TIME) else None
 
 
 def _facts(directory: Path) -> dict[str, Any]:

@@ -96,6 +96,12 @@ PANIC = "EXT4-fs: whatever\n\nKernel panic - not syncing: {}\nCPU: 0 UID: 0 PID:
             "the lab's kernel panicked: Attempted to kill init! exitcode=0x00000009",
         ),
         ("Checking this\nhost cannot do that\n\n", 1, False, "the lab died (status 1): host cannot do that"),
+        (
+            PANIC.format("work-clock: the counter of instructions was taken away"),
+            1,
+            False,
+            "the counter of instructions was taken away in mid-run: another program may use it: try again, or take --cpu time",
+        ),
         ("", 1, False, "the lab died (status 1): it said nothing"),
         ("noise", -9, False, "the lab was ended by signal 9: see whether this machine has enough memory"),
         (

@@ -38,10 +38,11 @@ def parts(tmp_path, monkeypatch):
 @pytest.fixture
 def inside(monkeypatch):
     """What the probe prints in the lab, boot by boot."""
-    state = {"outputs": [], "status": 0, "boots": 0}
+    state = {"outputs": [], "status": 0, "boots": 0, "clocks": []}
 
     def lab(self, clock, *, shares):
-        assert clock == Clock("virtual", 1)  # which counts CPU time
+        assert clock in (Clock("virtual", 1), Clock("virtual", 1, counter="process"))
+        state["clocks"].append(clock.counter)
         assert [each.path for each in shares] == [self.tools]
         state["boots"] += 1
         return FakeLab(state["outputs"], state["status"])
@@ -87,3 +88,37 @@ def test_a_probe_that_fails_is_one_line_and_nothing_is_kept(parts, inside, tmp_p
     with pytest.raises(LabError, match=r"^the probe of the CPU ended with 1 in the lab$"):
         calibrate.tdf(parts)
     assert list((tmp_path / "cache").rglob("*.json")) == []
+
+
+@pytest.fixture
+def reference(monkeypatch):
+    """A computer on which each cost is 5, and a CPU that the labs use 1 s and 2 s of, in turns."""
+    monkeypatch.setattr(calibrate, "REFERENCE", costs(5, 5, 5))
+    spent = iter([0, 1, 1, 3, 3, 4, 4, 6.5, 7, 8, 8, 10])
+    monkeypatch.setattr(calibrate, "_cpu_s", lambda: next(spent))
+
+
+def test_work_is_compared_with_the_reference_and_its_price_with_time(parts, inside, reference):
+    inside["outputs"] = [
+        costs(7, 7, 7),
+        costs(10, 20, 30),
+        costs(7, 7, 7),
+        costs(20, 10, 30),
+        costs(7, 7, 7),
+        costs(20, 20, 20),
+    ]
+    assert calibrate.work(parts, "process") == {
+        "tdf": 3,  # (10/5 * 10/5 * 20/5) ** (1/3)
+        "ratio": 2.52,
+        "reference": costs(5, 5, 5),
+        "lab": costs(10, 10, 20),
+        "counter": "process",
+        "price": 2.0,
+    }
+    assert inside["clocks"] == ["", "process"] * 3
+
+
+def test_what_work_costs_is_measured_once(parts, inside, reference):
+    inside["outputs"] = [costs(5, 5, 5)] * 6
+    assert calibrate.work(parts, "process") == calibrate.work(parts, "process")
+    assert inside["boots"] == 6

@@ -3,19 +3,38 @@ import math
 import pytest
 
 from slownet.errors import LabError
-from slownet.lab import calibrate, clock, image, native, parts, place
+from slownet.lab import calibrate, clock, counter, image, native, parts, place
 from slownet.lab.clock import Clock
 
 
 def test_the_real_clock_needs_no_arguments():
-    assert Clock().arguments == Clock("real").arguments == ["idle-poll=200"]
+    assert Clock().arguments(0) == Clock("real").arguments(1) == ["idle-poll=200"]
     assert str(Clock()) == "real clock"
 
 
 @pytest.mark.parametrize(("tdf", "text"), [(1, "1"), (4.0, "4"), (999_999, "999999"), (math.inf, "inf")])
 def test_a_virtual_clock_tells_the_kernel_its_factor(tdf, text):
-    assert Clock("virtual", tdf).arguments == ["skip-idle", f"tdf={text}"]
+    assert Clock("virtual", tdf).arguments(0) == ["skip-idle", f"tdf={text}"]
     assert str(Clock("virtual", tdf)) == f"virtual clock, TDF {text}"
+
+
+@pytest.mark.parametrize(("counter", "word"), [("processor", "5"), ("process", "process")])
+def test_a_clock_that_charges_work_tells_the_kernel_what_to_count(counter, word):
+    clock = Clock("virtual", 3, counter=counter)
+    assert clock.arguments(5) == ["skip-idle", "tdf=3", f"work-clock={word}"]
+    assert str(clock) == "virtual clock, TDF 3, work charged"
+    assert clock.facts == {"clock": "virtual", "tdf": 3, "cpu": "work"}
+
+
+def test_where_the_cpu_is_free_nothing_is_counted():
+    clock = Clock("virtual", math.inf, counter="processor")
+    assert clock.arguments(5) == ["skip-idle", "tdf=inf"]
+    assert (clock.cpu, str(clock)) == ("free", "virtual clock, TDF inf")
+
+
+def test_what_records_say_of_the_cpu():
+    assert Clock("virtual", 3).cpu == "time"
+    assert Clock("real", counter="process").facts == {"clock": "real", "tdf": None, "cpu": None}
 
 
 def test_only_a_virtual_clock_limits_silence():
@@ -95,7 +114,17 @@ def built(monkeypatch):
     made = parts.Parts(_Made(), _Made(), None)
     monkeypatch.setattr(parts, "need", lambda: made)
     monkeypatch.setattr(calibrate, "tdf", lambda parts: {"tdf": 3, "ratio": 3.3})
+    monkeypatch.setattr(counter, "scope", lambda: None)
     return made
+
+
+@pytest.fixture
+def counted(built, monkeypatch):
+    """It also has a counter; what counting costs is up to the test."""
+    measured = {"tdf": 5, "ratio": 5.1, "counter": "process", "price": 2.4}
+    monkeypatch.setattr(counter, "scope", lambda: "process")
+    monkeypatch.setattr(calibrate, "work", lambda parts, scope: {**measured, "counter": scope})
+    return measured
 
 
 class _Made:
@@ -146,3 +175,59 @@ def test_a_lab_that_is_not_built_is_one_line(unable, monkeypatch):
     monkeypatch.setattr(parts, "find", lambda: None)
     with pytest.raises(LabError, match=r"^the lab is not built on this machine, or not for this version: slownet lab build$"):
         place.choose("lab")
+
+
+@pytest.mark.parametrize(
+    ("asked", "clock"),
+    [
+        ({}, Clock("virtual", 5, counter="process")),
+        ({"cpu": "auto"}, Clock("virtual", 5, counter="process")),
+        ({"cpu": "work", "tdf": "1"}, Clock("virtual", 1, counter="process")),
+        ({"cpu": "time"}, Clock("virtual", 3)),
+        ({"clock": "real"}, Clock("real")),
+        ({"tdf": "inf"}, Clock("virtual", math.inf, counter="process")),
+    ],
+)
+def test_work_is_charged_where_it_can_be_counted(unable, counted, asked, clock):
+    assert place.choose("lab", **asked).clock == clock
+
+
+def test_work_is_charged_by_itself_only_at_a_price_that_is_worth_it(unable, counted):
+    counted["price"] = 2.6
+    assert place.choose("lab").clock == Clock("virtual", 3)
+    assert place.choose("lab", cpu="work").clock == Clock("virtual", 5, counter="process")
+
+
+def test_an_experiment_of_the_network_alone_has_a_free_cpu(unable, counted):
+    assert place.choose("lab").on("inf").clock.cpu == "free"
+    assert place.choose("lab").on("100").clock == Clock("virtual", 100, counter="process")
+
+
+def test_asking_for_the_cpu_does_not_choose_the_clock_of_experiments(unable, counted):
+    assert place.choose("lab", cpu="time").on("inf").clock.cpu == "free"
+    assert place.choose("lab", cpu="time").on("7").clock == Clock("virtual", 7)
+
+
+def test_what_is_charged_needs_a_virtual_clock(able, counted):
+    assert place.choose("auto", cpu="work").kind == "lab"
+
+
+@pytest.mark.parametrize(
+    ("asked", "line"),
+    [
+        ({"cpu": "works"}, "unknown way to charge the CPU 'works', --cpu: did you mean 'work'?"),
+        ({"cpu": "work", "clock": "real"}, "the real clock does not charge the CPU's work, --cpu: leave out --cpu"),
+        ({"cpu": "time", "tdf": "inf"}, "a virtual clock with free CPU does not charge the CPU's time, --cpu: leave out --cpu"),
+    ],
+)
+def test_what_cannot_be_charged_is_one_line(unable, counted, asked, line):
+    with pytest.raises(LabError) as error:
+        place.choose("lab", **asked)
+    assert str(error.value) == line
+
+
+def test_work_without_a_counter_is_one_line(unable, built, monkeypatch):
+    monkeypatch.setattr(counter, "why_not", lambda: ("no counter here", "take --cpu time"))
+    with pytest.raises(LabError) as error:
+        place.choose("lab", cpu="work")
+    assert str(error.value) == "work cannot be charged: no counter here, --cpu: take --cpu time"

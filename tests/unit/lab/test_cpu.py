@@ -1,5 +1,7 @@
 """A processor of its own for each lab."""
 
+import os
+import subprocess
 from contextlib import ExitStack
 
 import pytest
@@ -56,3 +58,22 @@ def test_a_turn_is_no_claim(three):
     """Side by side with another lab the next free one is taken."""
     with cpu.reserved(1) as first, cpu.reserved(1) as second:
         assert (first, second) == (1, 0)
+
+
+def test_what_is_started_is_bound_from_the_beginning():
+    before = os.sched_getaffinity(0)
+    one = max(before)
+    with cpu.bound_to(one):
+        done = subprocess.run(["taskset", "--pid", str(os.getpid())], capture_output=True, text=True, check=True)
+        assert os.sched_getaffinity(0) == {one}
+    assert int(done.stdout.split()[-1], 16) == 1 << one
+    assert os.sched_getaffinity(0) == before
+
+
+def test_a_host_that_binds_nothing_is_no_error(monkeypatch):
+    def refuse(pid, mask):
+        raise PermissionError
+
+    monkeypatch.setattr(cpu.os, "sched_setaffinity", refuse)
+    with cpu.bound_to(0):
+        pass
