@@ -14,7 +14,8 @@ ALONE, OVER = {"load": "capacity"}, {"load": "2.32 times"}
 BROUGHT = [OVER | {"tool": name} for name in steady.there() if name != steady.OWN]  # wrk2 and oha where they are
 
 
-@experiment(topology=TwoHosts, service=StaticPage, cells=[ALONE, OVER, *BROUGHT], published=ARTICLE)
+# One block: the backlog grows over these seconds, and in fewer of them it is another one.
+@experiment(topology=TwoHosts, service=StaticPage, cells=[ALONE, OVER, *BROUGHT], published=ARTICLE, blocks=1)
 def overload(net, site, load, tool=steady.OWN):
     """How long does a request take when 2.32 times as many are due as the server manages?"""
     # What it manages: far more is due at once than any server could answer.

@@ -17,7 +17,8 @@ LINKS = {
 }
 
 
-@experiment(topology=PrimaryReplicas, service=Replicated, vary={"mode": list(ACKNOWLEDGED_BY), "link": list(LINKS)})
+# One block: the last lag is that of the backlog of all commits.
+@experiment(topology=PrimaryReplicas, service=Replicated, vary={"mode": list(ACKNOWLEDGED_BY), "link": list(LINKS)}, blocks=1)
 def replication(net, database, mode, link):
     """What do a commit and its replica pay for delay, loss and a narrow link between them?"""
     database.acknowledged_by(*ACKNOWLEDGED_BY[mode])

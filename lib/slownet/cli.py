@@ -71,7 +71,7 @@ def run(
     labs: Annotated[
         str,
         typer.Option(
-            "--labs", metavar="N|auto", help="Labs that share an experiment's cells; auto: one a processor if CPU costs."
+            "--labs", metavar="N|auto", help="Repetitions of an experiment side by side, each in a lab; auto: one a processor."
         ),
     ] = "auto",
     resume: Annotated[Path | None, typer.Option("--resume", metavar="RUN", help="Continue a run that did not end.")] = None,

@@ -6,7 +6,6 @@ from slownet.services.wordpress import WordPress
 
 def test_only_where_the_cpu_is_free_numbers_come_again_to_the_bit():
     assert repeats(Charging.FREE, "mine") == "the same numbers, bit for bit"
-    assert repeats(Charging.FREE, "mine", labs=2) == "the same numbers, bit for bit, where 2 labs share the cells"
     assert "CPU's time is charged" in repeats(Charging.TIME, "mine")
     assert "differs by some 0.3 % from boot to boot" in repeats(Charging.WORK, "mine")
     assert "real clock" in repeats(Charging.REAL, "mine")

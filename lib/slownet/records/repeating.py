@@ -22,8 +22,8 @@ def chance(experiment: str, service: Any = None) -> str:
     return getattr(service, "chance", "") or PARTED.get(experiment, "")
 
 
-def repeats(charging: Charging, experiment: str, service: Any = None, labs: int = 1) -> str:
-    """What to expect of the same run again, for what its clock charges, its experiment, service and number of labs."""
+def repeats(charging: Charging, experiment: str, service: Any = None) -> str:
+    """What to expect of the same run again, for what its clock charges, its experiment and service."""
     if charging is Charging.REAL:
         return "near, not the same: on the real clock everything counts that this machine does"
     if charging is Charging.TIME:
@@ -33,4 +33,4 @@ def repeats(charging: Charging, experiment: str, service: Any = None, labs: int 
         return f"near, not the same: what the CPU does is charged, and differs by some {part} from boot to boot"
     if parted := chance(experiment, service):
         return f"near, not the same: {parted}"
-    return "the same numbers, bit for bit" + (f", where {labs} labs share the cells" if labs > 1 else "")
+    return "the same numbers, bit for bit"

@@ -25,7 +25,7 @@ from slownet.stats import CONFIDENCE
 PARQUET = "samples.parquet"
 PLAIN = (
     *("experiment", "index", "tool", "status", "error"),
-    *("verified_rtt_ms", "rate_bit_s", "virtual_s", "wall_s", "lab", "raw"),
+    *("verified_rtt_ms", "rate_bit_s", "virtual_s", "wall_s", "charged_s", "lab", "boot", "block", "random", "seeds", "raw"),
 )
 """What samples.parquet takes from a sample as it is."""
 

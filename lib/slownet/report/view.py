@@ -249,7 +249,7 @@ def sampling_notes(run: RunData) -> list[str]:
     why = (run.facts.get("sampling") or {}).get("why")
     notes = [f"sampling: {why}"] if why else []
     if run.facts.get("labs", 1) > 1:
-        notes.append(f"labs: {run.facts['labs']} side by side shared the cells")
+        notes.append(f"labs: {run.facts['labs']} side by side, a repetition each")
     for name, values in (run.facts.get("contradicted") or {}).items():
         notes.append(f"not all were measured alike: {name} was {', then '.join(map(str, values))}")
     for cell in run.cells:

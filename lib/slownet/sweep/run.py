@@ -47,22 +47,18 @@ def _import_ahead() -> None:
 
 
 def _still_open(plans: Sequence[Plan], measured: Sequence[Plan], spent_s: float, follow: Follow) -> list[Plan]:
-    """The plans that go on, with the cells of their next repetition; the record of each says why it does or does not."""
+    """The plans that go on, with the cells of their next boots; the record of each says why it does or does not."""
     runs = {each.experiment.name: result.load(each.directory) for each in plans}
     again = []
     for each in measured:
         name = each.experiment.name
-        decision = sampling.decide(runs[name], each.experiment.judged_by, runs, each.rule, spent_s, each.last_s)
-        each.first = len(each.cells)
-        each.cells = [*each.cells, *(dict(cell) for cell in decision.cells)]
-        each.facts |= {
-            "planned": each.cells,
-            "sampling": {
-                **each.rule.to_json(),
-                "confidence": decision.confidence,
-                "why": decision.why,
-                "last_line": decision.last_line,
-            },
+        decision = sampling.decide(runs[name], each.experiment.judged_by, runs, each.rule, spent_s, each.boot_s)
+        each.add(decision.cells, decision.boots)
+        each.facts["sampling"] = {
+            **each.rule.to_json(),
+            "confidence": decision.confidence,
+            "why": decision.why,
+            "last_line": decision.last_line,
         }
         samples.write_run_json(each.directory, each.facts)
         if decision.cells:

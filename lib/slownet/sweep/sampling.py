@@ -1,8 +1,9 @@
 """How often the cells of a run are measured: until every claim is decided, or the budget is spent. Pure decisions.
 
 A repetition is a boot of its own: network and services are made anew, and seeds advance, so that what a boot fixes by chance
-varies with it (Kalibera and Jones, "Rigorous benchmarking in reasonable time", 2013). Labs side by side share its cells
-(`slownet.sweep.sharing`), each with a boot of its own.
+varies with it (Kalibera and Jones, "Rigorous benchmarking in reasonable time", 2013). It goes through the cells forwards and
+backwards (`slownet.sweep.boots`), so that a drift hits baseline and conditions alike. Labs side by side measure a repetition
+each (`slownet.sweep.sharing`).
 
 After how many boots the claims are judged, and how sure each of these looks has to be, says `slownet.sweep.looks`: stopping
 at the first decision does not make wrong ones more likely. That is for the noise, which each repetition draws anew. What the
@@ -107,6 +108,11 @@ def _is_number(text: str) -> bool:
     return text.isascii() and text.isdigit() and 0 < int(text) <= CEILING
 
 
+def first_boots(rule: Rule, charging: Charging, claims: bool) -> int:
+    """How many boots there are before the first look. Whether links draw by chance shows in the first one only."""
+    return rule.repeat or (min(charging.first_look(is_random=False), rule.most) if claims else 1)
+
+
 def decide(
     run: RunData, claims: Sequence[Claim], siblings: Mapping[str, RunData], rule: Rule, spent_s: float, round_s: float
 ) -> Decision:
@@ -127,7 +133,7 @@ def decide(
         return _before_the_first_look(run, good, plan, left)
     confidence = 1 - plan.share(rounds, left.boots < 1)
     if rounds not in plan.looks and left.boots > 0:
-        return Decision(_order(good, rounds), confidence, f"{_count(rounds)}, judged after {plan.next(rounds)}", left.boots)
+        return Decision(_labels(good), confidence, f"{_count(rounds)}, judged after {plan.next(rounds)}", left.boots)
     return _look(run, claims, siblings, confidence, left)
 
 
@@ -170,7 +176,7 @@ def _schedule(run: RunData, good: Sequence[Cell], most: int) -> Schedule:
 def _as_told(run: RunData, good: Sequence[Cell], claims: Sequence[Claim], rounds: int, repeat: int) -> Decision:
     """What ``--repeat`` says, and whether that is too few for a verdict."""
     if rounds < repeat:
-        return Decision(_order(good, rounds), DECIDING, f"{_count(rounds)} of {repeat}", repeat - rounds)
+        return Decision(_labels(good), DECIDING, f"{_count(rounds)} of {repeat}", repeat - rounds)
     why = f"{_count(rounds)}, as told"
     if too_few := _too_few(run, good, claims, rounds):
         return Decision((), DECIDING, f"{why}: {too_few}", last_line=f"{_count(rounds)}: {too_few}")
@@ -197,7 +203,7 @@ def _before_the_first_look(run: RunData, good: Sequence[Cell], plan: Schedule, l
         return Decision((), DECIDING, line, last_line=line)
     if left.boots < 1 and left.is_time:
         return Decision((), DECIDING, f"{why}, but {left.why}", last_line=left.last_line("before any claim was judged"))
-    return Decision(_order(good, left.rounds), DECIDING, why, max(1, left.boots))
+    return Decision(_labels(good), DECIDING, why, max(1, left.boots))
 
 
 def _look(run: RunData, claims: Sequence[Claim], siblings: Mapping[str, RunData], confidence: float, left: Left) -> Decision:
@@ -221,7 +227,7 @@ def _look(run: RunData, claims: Sequence[Claim], siblings: Mapping[str, RunData]
     if left.boots < 1:
         foreseen = _foreseen(still, rounds)
         return Decision((), confidence, f"{told}: {left.why}{foreseen}", last_line=left.last_line(f"{unsettled}{foreseen}"))
-    return Decision(_order(needed, rounds), confidence, told, left.boots)
+    return Decision(_labels(needed), confidence, told, left.boots)
 
 
 def _open(claim: Claim, run: RunData, siblings: Mapping[str, RunData]) -> Open | None:
@@ -286,9 +292,8 @@ def _means(metrics: Mapping[str, Mapping[str, Any]]) -> dict[str, Any]:
     return {name: (record["mean"], record.get("sd")) for name, record in metrics.items()}
 
 
-def _order(cells: Sequence[Cell], rounds: int) -> tuple[Mapping[str, Any], ...]:
-    labels = tuple(cell.label for cell in cells)
-    return labels[::-1] if rounds % 2 else labels
+def _labels(cells: Sequence[Cell]) -> tuple[Mapping[str, Any], ...]:
+    return tuple(cell.label for cell in cells)
 
 
 def _why_enough(run: RunData, good: Sequence[Cell]) -> str:
