@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from slownet.counters import total
 from slownet.errors import ExperimentError, TooFewError, nearest
 from slownet.records import readings
-from slownet.records.samples import Sample
-from slownet.stats import Summary, percentile
+from slownet.records.samples import Sample, cell_key
+from slownet.stats import Summary, percentile, quantile
 
 TIME = "time_per_request_ms"
 
@@ -60,9 +60,9 @@ class Cell:
         return ", ".join(f"{name} {value}" for name, value in self.label.items()) or "no condition"
 
     def summary(self, metric: str) -> Summary:
-        """The summary of a metric. Raises ExperimentError with the nearest name."""
+        """The summary of a metric, which says that it is this cell's. Raises ExperimentError with the nearest name."""
         if metric in self.metrics:
-            return self.metrics[metric]
+            return replace(self.metrics[metric], sources=frozenset({cell_key(self.label)}))
         raise ExperimentError(f"no metric '{metric}'", f"in cell {self.title}", nearest(metric, self.metrics))
 
     def percentile(self, metric: str, percent: float, confidence: float) -> Summary:
@@ -77,6 +77,13 @@ class Cell:
             return percentile(values, percent, confidence)
         except TooFewError as error:
             raise TooFewError(error.what, f"{metric} {where}", error.fix) from error
+
+    def quantile(self, metric: str, percent: float) -> Summary:
+        """The same percentile without its interval, for which there may be too few values. Raises ExperimentError."""
+        values = sorted(readings.values(self.samples, metric) or ())
+        if not values:
+            raise ExperimentError(f"metric '{metric}' has no single values", f"in cell {self.title}")
+        return Summary(quantile(values, percent / 100), -math.inf, math.inf, len(values), 0)
 
     @property
     def repetitions(self) -> int:

@@ -17,8 +17,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from slownet.claim import INCONCLUSIVE, Claim, Judgement
-from slownet.errors import ExperimentError, SlownetError, TooFewError
+from slownet.claim import INCONCLUSIVE, Claim, judge_all, not_judged
+from slownet.errors import ExperimentError
 from slownet.measured import DECIDING
 from slownet.records.cell import Cell
 from slownet.records.result import RunData
@@ -104,14 +104,18 @@ def decide(
 def _look(
     run: RunData, claims: Sequence[Claim], siblings: Mapping[str, RunData], confidence: float, exhausted: str, rounds: int
 ) -> Decision:
-    """Judge the claims and see which cells the open ones speak of."""
+    """Judge the claims and see which cells the open ones speak of.
+
+    A mistake in one is raised where the verdict is asked for.
+    """
     sure = {name: each.at_confidence(confidence) for name, each in siblings.items()}
-    still = [found for claim in claims if (found := _open(claim, run.at_confidence(confidence), sure)) is not None]
+    found = judge_all(claims, run.at_confidence(confidence), sure, lambda claim, error: not_judged(claim, error, run))
+    still = [Open(each.cells, each.stays_open) for each in found if each.verdict == INCONCLUSIVE and each.measured is not None]
     good = [cell for cell in run.cells if cell.status == "ok"]
-    asked = [found.cells for found in still if not found.stays_open]
+    asked = [each.cells for each in still if not each.stays_open]
     needed = [cell for cell in good if any(not labels or cell.label in labels for labels in asked)]
     open_ones = f"{len(still)} of {len(claims)} claim{'s' * (len(claims) > 1)} open"
-    if not needed and (stays := "; ".join(dict.fromkeys(found.stays_open for found in still if found.stays_open))):
+    if not needed and (stays := "; ".join(dict.fromkeys(each.stays_open for each in still if each.stays_open))):
         return Decision((), confidence, f"{_count(rounds)}, {open_ones}: more repetitions do not help: {stays}")
     if not needed:
         return Decision((), confidence, f"{_count(rounds)}: every claim is decided that can be; {_why_enough(run)}")
@@ -120,17 +124,6 @@ def _look(
     if exhausted:
         return Decision((), confidence, f"{_count(rounds)}, {open_ones}: {exhausted}")
     return Decision(_order(needed, rounds), confidence, f"{_count(rounds)}, {open_ones}")
-
-
-def _open(claim: Claim, run: RunData, siblings: Mapping[str, RunData]) -> Open | None:
-    """An open claim as far as repeating goes, None for one that is decided or that more samples do not help."""
-    try:
-        found: Judgement = claim.judge(run, siblings)
-    except TooFewError:
-        return Open()
-    except SlownetError:  # a mistake, which is raised where the verdict is asked for
-        return None
-    return Open(found.cells, found.stays_open) if found.verdict == INCONCLUSIVE and found.measured is not None else None
 
 
 def _surety(look: int) -> float:
