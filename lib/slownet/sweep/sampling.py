@@ -18,8 +18,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from slownet.claim import INCONCLUSIVE, Claim, Judgement
-from slownet.errors import ExperimentError, SlownetError, TooFewError
+from slownet.claim import INCONCLUSIVE, Claim, Judgement, judge_all, not_judged
+from slownet.errors import ExperimentError
 from slownet.measured import DECIDING
 from slownet.records.cell import Cell
 from slownet.records.charging import Charging
@@ -207,16 +207,20 @@ def _before_the_first_look(run: RunData, good: Sequence[Cell], plan: Schedule, l
 
 
 def _look(run: RunData, claims: Sequence[Claim], siblings: Mapping[str, RunData], confidence: float, left: Left) -> Decision:
-    """Judge the claims and see which cells the open ones speak of."""
+    """Judge the claims and see which cells the open ones speak of.
+
+    A mistake in one is raised where the verdict is asked for.
+    """
     sure = {name: each.for_verdicts(confidence) for name, each in siblings.items()}
     seen, rounds = run.for_verdicts(confidence), left.rounds
-    still = [found for claim in claims if (found := _open(claim, seen, sure)) is not None]
+    found = judge_all(claims, seen, sure, lambda claim, error: not_judged(claim, error, run))
+    still = [_open(each, run) for each in found if each.verdict == INCONCLUSIVE and each.measured is not None]
     good = [cell for cell in run.cells if cell.status == "ok"]
-    asked = [found.cells for found in still if not found.stays_open]
+    asked = [each.cells for each in still if not each.stays_open]
     needed = [cell for cell in good if any(not labels or cell.label in labels for labels in asked)]
     unsettled = f"{len(still)} of {len(claims)} claim{'s' * (len(claims) > 1)} open"
     told = f"{_count(rounds)}, {unsettled}"
-    if not needed and (stays := "; ".join(dict.fromkeys(found.stays_open for found in still if found.stays_open))):
+    if not needed and (stays := "; ".join(dict.fromkeys(each.stays_open for each in still if each.stays_open))):
         return Decision((), confidence, f"{told}: more repetitions do not help: {stays}")
     if not needed:
         return Decision((), confidence, f"{_count(rounds)}: every claim is decided that can be; {_why_enough(run, good)}")
@@ -230,16 +234,7 @@ def _look(run: RunData, claims: Sequence[Claim], siblings: Mapping[str, RunData]
     return Decision(_labels(needed), confidence, told, left.boots)
 
 
-def _open(claim: Claim, run: RunData, siblings: Mapping[str, RunData]) -> Open | None:
-    """An open claim as far as repeating goes, None for one that is decided or that more samples do not help."""
-    try:
-        found: Judgement = claim.judge(run, siblings)
-    except TooFewError:
-        return Open()
-    except SlownetError:  # a mistake, which is raised where the verdict is asked for
-        return None
-    if found.verdict != INCONCLUSIVE or found.measured is None:
-        return None
+def _open(found: Judgement, run: RunData) -> Open:
     repetitions = max((cell.repetitions for cell in run.cells if not found.cells or cell.label in found.cells), default=0)
     return Open(found.cells, found.stays_open, takes(found, repetitions))
 
