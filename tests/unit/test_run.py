@@ -14,7 +14,7 @@ from slownet.lab.place import Place
 from slownet.records.samples import SampleLog, read_samples
 from slownet.report.view import sampling_notes
 from slownet.sweep import planning, repetition, run
-from slownet.sweep.sampling import Rule
+from slownet.sweep.rule import Rule
 from slownet.topologies import ClientWebDb
 
 

@@ -7,7 +7,8 @@ from slownet.claim import all_of, bound, law, ratio
 from slownet.errors import ExperimentError, UnitError
 from slownet.records.result import gather
 from slownet.stats import t_quantile
-from slownet.sweep.sampling import BUDGET, MOST, Rule, decide, read_rule, takes
+from slownet.sweep.rule import BUDGET, MOST, Rule, read_rule
+from slownet.sweep.sampling import decide, takes
 
 TIME = "time_per_request_ms"
 VIRTUAL, REAL = {"clock": "virtual", "tdf": "inf"}, {"clock": "real"}

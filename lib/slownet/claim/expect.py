@@ -85,6 +85,8 @@ class Expectation:
             text += "; its interval is not known: measure more"
         elif not self.within and against.low != against.high and found == INCONCLUSIVE:
             text += "; a margin of 0 is kept by numbers that do not vary: give it some width, such as within=0.05"
+        if found == INCONCLUSIVE and measured.setting.advice:
+            text += f"; {measured.setting.advice}"
         self.judgement = Judgement(
             self.name, found, shown.mean, self._times, shown.low, shown.high, (low, high), text,
             confidence=DECIDING, setting=str(measured.setting),

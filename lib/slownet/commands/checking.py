@@ -27,7 +27,7 @@ from slownet.report.view import clock_line
 from slownet.stats import Summary
 from slownet.sweep import planning
 from slownet.sweep import run as runs
-from slownet.sweep.sampling import Rule
+from slownet.sweep.rule import Rule
 
 MARKS = {SUPPORTED: "right", REFUTED: "wrong"}
 UNDECIDED = "undecided"

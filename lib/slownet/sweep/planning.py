@@ -21,7 +21,8 @@ from slownet.records.charging import Charging
 from slownet.records.repeating import chance, repeats
 from slownet.records.samples import cell_key
 from slownet.sweep.boots import Boot, blocks_of, passes, read
-from slownet.sweep.sampling import Rule, first_boots
+from slownet.sweep.rule import Rule
+from slownet.sweep.sampling import first_boots
 
 ONCE_DECIDED = Rule()
 INTERRUPTED = "interrupted"
