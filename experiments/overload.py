@@ -35,7 +35,7 @@ def waited(part, at):
 
     def seconds(run):
         names = ("counted_from_s", "counted_to_s", "answered_per_s", "target_per_s")
-        first, last, answered, due = (run.at(at).summary(name).mean for name in names)
+        first, last, answered, due = (run.at(at).summary(name) for name in names)
         return (first + part * (last - first)) * (1 - answered / due)
 
     return seconds

@@ -32,12 +32,12 @@ def cell(mode, link):
 
 def round_trips(metric, mode, k, delay_ms):
     """The time without a delay and k round trips."""
-    return lambda run: run.at(cell(mode, "none")).summary(metric).mean + k * delay_ms
+    return lambda run: run.at(cell(mode, "none")).summary(metric) + k * delay_ms
 
 
 def backlog(run):
     """The last lag when commits come faster than the link carries them; what one takes is seen where the writer waits."""
-    on_the_link = run.at(cell("semi-synchronous", "narrow")).summary("lag_ms").mean - 5
+    on_the_link = run.at(cell("semi-synchronous", "narrow")).summary("lag_ms") - 5
     return COMMITS * on_the_link - (COMMITS - 1) * EVERY_MS + 5
 
 

@@ -83,7 +83,7 @@ def run(
     from slownet.commands.running import run_and_show
     from slownet.lab.place import choose
     from slownet.sweep.planning import where_it_ran
-    from slownet.sweep.sampling import BUDGET, read_rule
+    from slownet.sweep.rule import BUDGET, read_rule
     from slownet.sweep.sharing import read_labs
 
     if resume:
@@ -122,7 +122,7 @@ def reproduce(
     """Run all articles' experiments: one table of what was published, measured and foreseen."""
     from slownet.commands.reproducing import reproduce_and_show
     from slownet.lab.place import choose
-    from slownet.sweep.sampling import read_rule
+    from slownet.sweep.rule import read_rule
 
     rule = read_rule(repeat, budget)
     raise typer.Exit(reproduce_and_show(only or [], choose(place, clock, tdf, memory, cpu), runs, rule, as_json))

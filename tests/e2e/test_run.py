@@ -34,7 +34,8 @@ MISTAKES = [
     (["run", "client_delay", "--labs", "two"], "--labs"),
     (["run", "client_delay", "--labs", "0"], "--labs"),
     (["run", "client_delay", "--labs", "2", "--clock", "real", "--place", "lab"], "--labs"),
-    (["run", "client_delay", "--budget", "5"], "no unit"),
+    (["run", "client_delay", "--budget", "5x"], "unknown unit"),
+    (["run", "client_delay", "--budget", "5m,6m"], "--budget"),
     (["predict", "/nowhere", "--t0", "12ms", "--rtt", "85ms"], "/nowhere"),
     (["run", "--resume", "/nowhere"], "/nowhere"),
     (["run", "--resume", "/nowhere", "--repeat", "2"], "--repeat"),
@@ -269,7 +270,7 @@ def test_the_virtual_clock_says_why_one_repetition_is_enough(tmp_path):
     done = slownet("run", "mine.py", "--tdf", "inf", cwd=tmp_path)
     assert done.returncode == 0, done.stdout
     said = (
-        "1 repetition: every claim is decided that can be; the virtual clock with free CPU counts nothing but what the network"
+        "1 repetition: every claim is decided that can be; with free CPU and nothing random another repetition gives the same"
     )
     assert said in " ".join(done.stdout.split())
 

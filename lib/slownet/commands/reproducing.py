@@ -20,7 +20,7 @@ from slownet.records.samples import new_run_directory
 from slownet.report.reproduction import Reproduction, show
 from slownet.sweep import planning
 from slownet.sweep import run as runs
-from slownet.sweep.sampling import Rule
+from slownet.sweep.rule import Rule
 
 
 def reproduce_and_show(only: Sequence[str], place: Place, root: Path, rule: Rule, as_json: bool) -> int:

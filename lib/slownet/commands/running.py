@@ -17,7 +17,7 @@ from slownet.lab.place import Interrupts, Place
 from slownet.report import table
 from slownet.sweep import planning
 from slownet.sweep import run as runs
-from slownet.sweep.sampling import Rule
+from slownet.sweep.rule import Rule
 from slownet.sweep.sharing import check_labs
 
 

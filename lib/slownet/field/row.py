@@ -51,7 +51,7 @@ def margin(text: str) -> float:
     """The margin in a percentage such as ``5%``, a part of one. Raises UnitError, SlownetError."""
     part = percent(text)
     if not 0 < part < 1:
-        raise SlownetError(f"a margin of {text}", "--within", "give it some width, such as 5%")
+        raise SlownetError(f"a margin of {text}", "--within", "write a percentage above 0% and below 100%, such as 5%")
     return part
 
 

@@ -35,6 +35,7 @@ if TYPE_CHECKING:
 NETWORK = pytest.StashKey["Net"]()
 RECORD = pytest.StashKey["Record"]()
 FAILED = pytest.StashKey[bool]()
+SINCE = pytest.StashKey["Since"]()
 
 _here: dict[str, Any] = {}
 
@@ -165,9 +166,16 @@ class Records:
             if needs_network(item):
                 from slownet.measured import measured_under
 
+                item.stash[SINCE] = Since()
                 stack.enter_context(measured_under(lambda: _setting(item)))
             stack.enter_context(verdicts.heard_by(lambda verdict: of(item).heard(verdict)))
             return (yield)
+
+    @pytest.hookimpl(wrapper=True)
+    def pytest_runtest_call(self, item: pytest.Item) -> Generator[None, object, object]:
+        if SINCE in item.stash:
+            item.stash[SINCE].passed()  # what its fixtures took is none of its measurements'
+        return (yield)
 
     @pytest.hookimpl(wrapper=True, tryfirst=True)
     def pytest_runtest_teardown(self, item: pytest.Item) -> Generator[None, object, object]:
@@ -186,15 +194,34 @@ class Records:
             draw(self._config)
 
 
+class Since:
+    """The seconds, and those of CPU that the clock charged, since a test's last measurement."""
+
+    def __init__(self) -> None:
+        self._at, self._charged = time.monotonic(), charged_s()
+
+    def passed(self) -> tuple[float, float | None]:
+        """Both of them, None where the charge is not known; they begin anew."""
+        took, charged = time.monotonic() - self._at, charged_since(self._charged)
+        self._at, self._charged = time.monotonic(), charged_s()
+        return took, charged
+
+
 def _setting(item: pytest.Item) -> Setting:
-    """What a record is measured under: the ping of the link that is set now, and the clock."""
+    """What a record is measured under: the ping of the link that is set now, the clock, and what it charged meanwhile."""
     from slownet.measured import Setting
     from slownet.records.charging import Charging
 
     net = item.stash.get(NETWORK, None)
     told = [each for each in net.settings if each.ping and each.ping.rtt_ms and _holds(net, each)] if net else []
     rtt = told[-1].ping.rtt_ms.min if told and told[-1].ping and told[-1].ping.rtt_ms else None
-    return Setting(rtt, clock(), Charging.of(facts()))
+    took, charged = item.stash[SINCE].passed()
+    return Setting(rtt, clock(), Charging.of(facts()), charged, took, _draws(net))
+
+
+def _draws(net: Net | None) -> bool | None:
+    """Whether a link draws by chance now; None where no network is known."""
+    return None if net is None else any(condition.random for condition in net.told.values())
 
 
 def _holds(net: Net, setting: NetSetting) -> bool:

@@ -11,8 +11,8 @@ from slownet.counters import total
 from slownet.errors import ExperimentError, TooFewError, nearest
 from slownet.records import intervals, readings
 from slownet.records.charging import UNKNOWN, Charging, Terms
-from slownet.records.samples import Sample
-from slownet.stats import CONFIDENCE, Summary
+from slownet.records.samples import Sample, cell_key
+from slownet.stats import CONFIDENCE, Summary, quantile
 
 TIME = "time_per_request_ms"
 
@@ -65,9 +65,9 @@ class Cell:
         return ", ".join(f"{name} {value}" for name, value in self.label.items()) or "no condition"
 
     def summary(self, metric: str) -> Summary:
-        """The summary of a metric. Raises ExperimentError with the nearest name."""
+        """The summary of a metric, which says that it is this cell's. Raises ExperimentError with the nearest name."""
         if metric in self.metrics:
-            return self.metrics[metric]
+            return replace(self.metrics[metric], sources=frozenset({cell_key(self.label)}))
         raise ExperimentError(f"no metric '{metric}'", f"in cell {self.title}", nearest(metric, self.metrics))
 
     def percentile(self, metric: str, percent: float, confidence: float) -> Summary:
@@ -82,6 +82,13 @@ class Cell:
             return self._decided(intervals.percentile_of(self.samples, metric, percent, self.terms, confidence))
         except TooFewError as error:
             raise TooFewError(error.what, f"{metric} {where}", error.fix) from error
+
+    def quantile(self, metric: str, percent: float) -> Summary:
+        """The same percentile without its interval, for which there may be too few values. Raises ExperimentError."""
+        values = sorted(readings.values(self.samples, metric) or ())
+        if not values:
+            raise ExperimentError(f"metric '{metric}' has no single values", f"in cell {self.title}")
+        return Summary(quantile(values, percent / 100), -math.inf, math.inf, len(values), 0)
 
     def at_confidence(self, confidence: float) -> Cell:
         """The same cell with intervals of another confidence."""

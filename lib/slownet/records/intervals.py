@@ -17,10 +17,11 @@ uncertainty in measurement", 2008, 5.1.2 for joining in quadrature and 4.2.4 for
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from functools import lru_cache
 from statistics import NormalDist, fmean
+from typing import NamedTuple
 
 from slownet.errors import ExperimentError
 from slownet.records import readings
@@ -54,6 +55,20 @@ TIMED = ("_ms", "_us", "_s", "_per_second")
 """How the names of times and rates end, which a slower CPU changes."""
 
 
+class Block(NamedTuple):
+    """What one sample says of a metric: its record without the warm-up."""
+
+    record: Reading
+    sample: Sample
+
+    @property
+    def mean(self) -> float:
+        return float(self.record["mean"])
+
+
+Boot = Sequence[Block]
+
+
 def summary(samples: Sequence[Sample], metric: str, terms: Terms, confidence: float = CONFIDENCE) -> Summary:
     """A metric over the samples that are ok: see the module.
 
@@ -61,16 +76,15 @@ def summary(samples: Sequence[Sample], metric: str, terms: Terms, confidence: fl
     until it was measured again; readings that are the same for rounding vary as rounding does, by its step over the square
     root of 12 ("Guide to the expression of uncertainty in measurement", F.2.2.1). A count has that of a count.
     """
-    boots = readings.boots(readings.good(samples, metric))
-    means = [fmean(_mean(sample, metric) for sample in boot) for boot in boots]
-    first = boots[0][0]["metrics"][metric]
-    n = sum(int(record["n"]) for record in readings.settled(samples, metric))
-    if is_exact(samples, terms) and len({_mean(sample, metric) for boot in boots for sample in boot}) == 1:
-        return Summary(means[0], means[0], means[0], n, None, confidence)
-    if first.get("count"):
-        return _count(samples, metric, means, confidence)
-    found = _printed(boots, means, metric, terms, confidence) if readings.is_printed(first) else None
-    found = found or _of_boots(boots, means, metric, terms, confidence)
+    boots = _boots(samples, metric)
+    first = boots[0][0]
+    n = sum(int(block.record["n"]) for boot in boots for block in boot)
+    if is_exact(samples, terms) and len({block.mean for boot in boots for block in boot}) == 1:
+        return Summary(first.mean, first.mean, first.mean, n, None, confidence)
+    if first.record.get("count"):
+        return _count(boots, confidence)
+    found = _printed(boots, metric, terms, confidence) if readings.is_printed(first.record) else None
+    found = found or _of_means(boots, metric, terms, confidence)
     return replace(found, n=n, degrees=found.freedom if found.known else 0)
 
 
@@ -81,8 +95,9 @@ def is_random(samples: Sequence[Sample]) -> bool:
 
 def is_exact(samples: Sequence[Sample], terms: Terms) -> bool:
     """Whether the same measurement again gives the same: free CPU, and records that say that nothing is random."""
-    settled = all(sample.get("random") is False for sample in samples)
-    return terms.charging is Charging.FREE and settled and not terms.chance
+    if terms.charging is not Charging.FREE or terms.chance:
+        return False
+    return all(sample.get("random") is False for sample in samples)
 
 
 def across_runs(samples: Sequence[Sample], metric: str, terms: Terms, found: Summary) -> Summary:
@@ -91,7 +106,7 @@ def across_runs(samples: Sequence[Sample], metric: str, terms: Terms, found: Sum
     How fast a machine is changes from hour to hour as it does from boot to boot, and the boots of one run, which follow
     each other, share that: so the waver is in it once, however many boots there are.
     """
-    return _widened(found, _waver(readings.boots(readings.good(samples, metric)), metric, terms))
+    return _widened(found, _waver(_boots(samples, metric), metric, terms))
 
 
 def percentile_of(samples: Sequence[Sample], metric: str, percent: float, terms: Terms, confidence: float) -> Summary:
@@ -105,75 +120,68 @@ def percentile_of(samples: Sequence[Sample], metric: str, percent: float, terms:
     if is_exact(samples, terms):
         exact = quantile(sorted(values), percent / 100)
         return Summary(exact, exact, exact, len(values), None, confidence)
-    found = percentile(values, percent, confidence)
-    boots = readings.boots(readings.good(samples, metric))
+    found, boots = percentile(values, percent, confidence), _boots(samples, metric)
     if len(boots) < SPREAD_TAKES:
         return _widened(found, _waver(boots, metric, terms) / math.sqrt(len(boots)))
-    means = [fmean(_mean(sample, metric) for sample in boot) for boot in boots]
-    middle, sd = mean_and_sd(means)
-    usual = t_quantile(len(means) - 1, confidence) / _z(confidence)
-    return _widened(found, usual * sd / math.sqrt(len(means)) / abs(middle) if middle else 0.0)
+    middle, sd = mean_and_sd(_means(boots))
+    usual = t_quantile(len(boots) - 1, confidence) / _z(confidence)
+    return _widened(found, usual * sd / math.sqrt(len(boots)) / abs(middle) if middle else 0.0)
 
 
-def _mean(sample: Sample, metric: str) -> float:
-    return float(readings.settle(sample["metrics"][metric])["mean"])
+def _boots(samples: Sequence[Sample], metric: str) -> list[Boot]:
+    found = readings.boots(readings.good(samples, metric))
+    return [[Block(readings.settle(sample["metrics"][metric]), sample) for sample in boot] for boot in found]
 
 
-def _of_boots(
-    boots: Sequence[Sequence[Sample]], means: Sequence[float], metric: str, terms: Terms, confidence: float
-) -> Summary:
+def _means(boots: Sequence[Boot]) -> list[float]:
+    return [fmean(block.mean for block in boot) for boot in boots]
+
+
+def _of_means(boots: Sequence[Boot], metric: str, terms: Terms, confidence: float) -> Summary:
     """The summary of a mean."""
-    middle, spread = mean_and_sd(means)
-    count = len(boots)
     if terms.charging in (None, Charging.FREE):
-        return _of_seeds(boots, means, metric, confidence)
-    waver, within = _waver(boots, metric, terms), _within(boots, metric)
+        return _of_seeds(boots, confidence)
+    count, waver = len(boots), _waver(boots, metric, terms)
+    middle, spread = mean_and_sd(_means(boots))
     if count < SPREAD_TAKES:
-        return _joined(middle, within, waver / math.sqrt(count), count, confidence)
+        return _joined(middle, _within(boots), waver / math.sqrt(count), count, confidence)
+    if terms.charging in (Charging.REAL, Charging.TIME):
+        return from_moments(middle, spread, count, confidence)
     error, degrees = spread / math.sqrt(count), count - 1.0
-    if terms.charging.is_measured and not any(is_random(boot) for boot in boots):
+    if not any(block.sample.get("random") for boot in boots for block in boot):
+        within = _within(boots)
         own = 0.0 if within is None else within[0] ** 2 * count
         error, degrees = _pooled(spread, count, math.sqrt(own + (waver * middle) ** 2))
     found = from_error(middle, error, count, degrees, confidence)
-    least = _z(confidence) * waver * abs(middle) / math.sqrt(count)
-    is_narrow = terms.charging not in (Charging.REAL, Charging.TIME) and found.half_width < least
-    return from_error(middle, least / _z(confidence), count, KNOWN_DEGREES, confidence) if is_narrow else found
+    least = waver * abs(middle) / math.sqrt(count)
+    is_narrow = found.half_width < _z(confidence) * least
+    return from_error(middle, least, count, KNOWN_DEGREES, confidence) if is_narrow else found
 
 
-def _of_seeds(boots: Sequence[Sequence[Sample]], means: Sequence[float], metric: str, confidence: float) -> Summary:
+def _of_seeds(boots: Sequence[Boot], confidence: float) -> Summary:
     """Where no CPU is charged. Seeds that repeat each other to the digit are one: there is no news in the others."""
-    news = list({_told(boot, metric): boot for boot in boots}.values())
-    kept = [readings.settle(sample["metrics"][metric]) for boot in news for sample in boot]
-    middle = fmean(means)
+    middle = fmean(_means(boots))
+    news = list({_told(boot): boot for boot in boots}.values())
+    kept = [block.record for boot in news for block in boot]
     if all(record.get("ordered") and len(record["values"]) > 1 for record in kept):
-        return from_error(middle, *_with_n(correlated_error(*(record["values"] for record in kept)), kept), confidence)
+        error, degrees = correlated_error(*(record["values"] for record in kept))
+        return from_error(middle, error, len(kept), degrees, confidence)
     if len(news) > 1:
-        middle, spread = mean_and_sd([fmean(_mean(sample, metric) for sample in boot) for boot in news])
+        middle, spread = mean_and_sd(_means(news))
         return from_moments(middle, spread, len(news), confidence)
-    within = _within(news, metric)
-    if within is None:
-        same = len(boots) > 1
-        return from_moments(middle, 0.0 if same else None, max(2, len(boots)), confidence)
-    return from_error(middle, within[0], 1, within[1], confidence)
+    within = _within(news)
+    if within is not None:
+        return from_error(middle, within[0], 1, within[1], confidence)
+    return from_moments(middle, 0.0 if len(boots) > 1 else None, max(2, len(boots)), confidence)
 
 
-def _with_n(error: tuple[float, float], kept: Sequence[Reading]) -> tuple[float, int, float]:
-    return error[0], sum(int(record["n"]) for record in kept), error[1]
+def _told(boot: Boot) -> tuple[tuple[float, float | None, int], ...]:
+    return tuple((block.mean, block.record.get("sd"), block.record["n"]) for block in boot)
 
 
-def _told(boot: Sequence[Sample], metric: str) -> tuple[tuple[float, float | None, int], ...]:
-    told = (sample["metrics"][metric] for sample in boot)
-    return tuple((record["mean"], record.get("sd"), record["n"]) for record in told)
-
-
-def _within(boots: Sequence[Sequence[Sample]], metric: str) -> tuple[float, float] | None:
+def _within(boots: Sequence[Boot]) -> tuple[float, float] | None:
     """The error of the mean of the boots' means from what varies within them, with its degrees; None where it is not known."""
-    parts = [_of_blocks([readings.settle(sample["metrics"][metric]) for sample in boot]) for boot in boots]
-    known = [part for part in parts if part is not None]
-    if len(known) < len(parts):
-        return None
-    error, degrees = welch(*known)
-    return error / len(parts), degrees
+    return _of_parts([_of_blocks([block.record for block in boot]) for boot in boots])
 
 
 def _of_blocks(blocks: Sequence[Reading]) -> tuple[float, float] | None:
@@ -181,12 +189,7 @@ def _of_blocks(blocks: Sequence[Reading]) -> tuple[float, float] | None:
     if len(blocks) >= MANY_BLOCKS:
         _, sd = mean_and_sd([float(block["mean"]) for block in blocks])
         return sd / math.sqrt(len(blocks)), len(blocks) - 1.0
-    parts = [_of_values(block) for block in blocks]
-    known = [part for part in parts if part is not None]
-    if len(known) < len(parts):
-        return None
-    error, degrees = welch(*known)
-    return error / len(blocks), degrees
+    return _of_parts([_of_values(block) for block in blocks])
 
 
 def _of_values(block: Reading) -> tuple[float, float] | None:
@@ -194,6 +197,15 @@ def _of_values(block: Reading) -> tuple[float, float] | None:
         return correlated_error(block["values"])
     n, sd = int(block["n"]), block.get("sd")
     return None if sd is None or n < 2 else (float(sd) / math.sqrt(n), n - 1.0)
+
+
+def _of_parts(parts: Sequence[tuple[float, float] | None]) -> tuple[float, float] | None:
+    """The error of a mean of independent parts, each with an error and its degrees."""
+    known = [part for part in parts if part is not None]
+    if len(known) < len(parts):
+        return None
+    error, degrees = welch(*known)
+    return error / len(parts), degrees
 
 
 def _joined(middle: float, within: tuple[float, float] | None, waver: float, n: int, confidence: float) -> Summary:
@@ -217,64 +229,58 @@ def _pooled(spread: float, count: int, told: float) -> tuple[float, float]:
     return math.sqrt(variance / count), degrees + MEASURED_DEGREES
 
 
-def _printed(
-    boots: Sequence[Sequence[Sample]], means: Sequence[float], metric: str, terms: Terms, confidence: float
-) -> Summary | None:
+def _printed(boots: Sequence[Boot], metric: str, terms: Terms, confidence: float) -> Summary | None:
     """The summary of a single number; None where the boots' spread tells as for any mean."""
-    records = [sample["metrics"][metric] for boot in boots for sample in boot]
-    if len({(record["mean"], record["n"]) for record in records}) > 1:
-        return None if len(boots) > 1 else _of_one_boot(boots[0], metric, terms, confidence)
-    first = records[0]
-    if len(records) > 1 and first.get("step"):
-        rounded = from_moments(float(first["mean"]), float(first["step"]) / math.sqrt(12), len(records), confidence)
-        return _widened(rounded, 0.0 if len(boots) >= SPREAD_TAKES else _waver(boots, metric, terms) / math.sqrt(len(boots)))
-    found = printed(first, boots[0][0]["metrics"], confidence)
-    return _widened(found, _waver(boots, metric, terms) / math.sqrt(len(boots)))
+    blocks = [block for boot in boots for block in boot]
+    waver = _waver(boots, metric, terms) / math.sqrt(len(boots))
+    if len({(block.mean, block.record["n"]) for block in blocks}) > 1:
+        if len(boots) > 1:
+            return None
+        middle, sd = mean_and_sd([block.mean for block in blocks])
+        return _joined(middle, (sd / math.sqrt(len(blocks)), len(blocks) - 1.0), waver, len(blocks), confidence)
+    first = blocks[0]
+    if len(blocks) > 1 and first.record.get("step"):
+        rounded = from_moments(first.mean, float(first.record["step"]) / math.sqrt(12), len(blocks), confidence)
+        return rounded if len(boots) >= SPREAD_TAKES else _widened(rounded, waver)
+    return _widened(printed(first.record, first.sample["metrics"], confidence), waver)
 
 
-def _of_one_boot(boot: Sequence[Sample], metric: str, terms: Terms, confidence: float) -> Summary:
-    """Several readings of one boot that differ: their mean with its t interval and the waver."""
-    middle, sd = mean_and_sd([float(sample["metrics"][metric]["mean"]) for sample in boot])
-    within = (sd / math.sqrt(len(boot)), len(boot) - 1.0)
-    return _joined(middle, within, _waver([boot], metric, terms), len(boot), confidence)
-
-
-def _count(samples: Sequence[Sample], metric: str, means: Sequence[float], confidence: float) -> Summary:
+def _count(boots: Sequence[Boot], confidence: float) -> Summary:
     """A count by chance: as boots spread, never narrower than a count's own interval."""
-    records = readings.records(samples, metric)
+    records = [block.record for boot in boots for block in boot]
     events, trials = (sum(float(record[name]) for record in records) for name in ("mean", "n"))
     own = counted(events, int(trials), len(records), confidence)
-    if len(means) < SPREAD_TAKES:
+    if len(boots) < SPREAD_TAKES:
         return own
-    middle, spread = mean_and_sd(means)
-    boots = from_moments(middle, spread, len(means), confidence)
-    least = 0.0
-    return replace(boots, low=max(least, min(boots.low, own.low)), high=max(boots.high, own.high), n=int(trials))
+    middle, spread = mean_and_sd(_means(boots))
+    found = from_moments(middle, spread, len(boots), confidence)
+    return replace(found, low=max(0.0, min(found.low, own.low)), high=max(found.high, own.high), n=int(trials))
 
 
-def _waver(boots: Sequence[Sequence[Sample]], metric: str, terms: Terms) -> float:
+def _waver(boots: Sequence[Boot], metric: str, terms: Terms) -> float:
     """The relative deviation between boots of a metric: the clock's waver of the part that the CPU has in it.
 
     Of what is no time and no rate, and of a number that the values say to be constant, there is none.
     """
-    kept = [(sample, sample["metrics"][metric]) for boot in boots for sample in boot]
-    constant = all(record.get("sd") == 0 and int(record["n"]) > 1 for _, record in kept)
-    if not metric.endswith(TIMED) or constant:
+    if not terms.waver or not metric.endswith(TIMED):
         return 0.0
-    return terms.waver * fmean(_cpu_part(sample, metric, record) for sample, record in kept)
+    blocks = [block for boot in boots for block in boot]
+    if all(block.record.get("sd") == 0 and int(block.record["n"]) > 1 for block in blocks):
+        return 0.0
+    return terms.waver * fmean(_cpu_part(block, metric) for block in blocks)
 
 
-def _cpu_part(sample: Mapping[str, object], metric: str, record: Reading) -> float:
+def _cpu_part(block: Block, metric: str) -> float:
     """What part of a block's times is the CPU's, at most: all of it where that is not known.
 
     It is what was charged over the time that passed, or over the requests' own times where these are shorter, as they are
     beside a service's start.
     """
-    charged, passed = sample.get("charged_s"), sample.get("virtual_s")
-    if not isinstance(charged, (int, float)) or not isinstance(passed, (int, float)) or passed <= 0:
+    charged, passed = block.sample.get("charged_s"), block.sample.get("virtual_s")
+    if charged is None or not passed:
         return 1.0
-    spans = [float(passed), _asked_s(metric, record)]
-    return min(1.0, float(charged) / min(span for span in spans if span > 0))
+    asked = _asked_s(metric, block.record)
+    return min(1.0, float(charged) / (min(passed, asked) if asked > 0 else float(passed)))
 
 
 def _asked_s(metric: str, record: Reading) -> float:

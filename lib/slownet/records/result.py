@@ -13,7 +13,7 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
-from slownet.errors import ExperimentError, SlownetError, nearest
+from slownet.errors import ExperimentError, NoCellError, SlownetError, nearest
 from slownet.lab.clock import in_words
 from slownet.measured import DECIDING
 from slownet.records import readings
@@ -81,7 +81,7 @@ class RunData:
             if name not in names:
                 raise ExperimentError(f"no condition '{name}'", where, nearest(name, names))
         what = "no cell at " + ", ".join(f"{name} {value}" for name, value in wanted.items())
-        raise ExperimentError(what, where, "measured were " + "; ".join(cell.title for cell in self.cells))
+        raise NoCellError(what, where, "measured were " + "; ".join(cell.title for cell in self.cells))
 
     def at(self, label: Mapping[str, Any]) -> Cell:
         """The one cell where the conditions have these values, or no others at all than these.
@@ -164,7 +164,7 @@ class RunData:
                 return cell
         known = ", ".join(f"{measured:g}" for measured, _ in pairs) or "nothing"
         what = f"no cell at {name} = {value:g}"
-        raise ExperimentError(what, f"in experiment {self.experiment}", f"measured were {known}")
+        raise NoCellError(what, f"in experiment {self.experiment}", f"measured were {known}")
 
     def baseline(self, name: str = "rtt_ms") -> Cell:
         """The cell that the others are compared with: where the condition is least."""

@@ -100,7 +100,9 @@ def render(done: Reproduction) -> str:
         {"title": title, "runs": [_shown(done, run) for run in runs]}
         for title, runs in done.articles
     ]  # fmt: skip
-    return template("reproduction.html.j2").render(ending=done.ending, articles=articles, duration=_duration, spoken=spoken)
+    return template("reproduction.html.j2").render(
+        ending=done.ending, intervals=_intervals(done), articles=articles, duration=_duration, spoken=spoken
+    )
 
 
 def show(done: Reproduction) -> RenderableType:

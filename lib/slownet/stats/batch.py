@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from functools import lru_cache
 from itertools import pairwise
 from statistics import NormalDist
 
@@ -33,6 +34,11 @@ def correlated_error(*series: Sequence[float]) -> tuple[float, float]:
     """
     if sum(map(len, series)) < 2:
         raise SlownetError("the error of a mean of one value", fix="measure at least twice")
+    return _correlated_error(tuple(map(tuple, series)))
+
+
+@lru_cache(maxsize=1024)  # a cell's intervals are made again at each confidence that is asked for
+def _correlated_error(series: tuple[tuple[float, ...], ...]) -> tuple[float, float]:
     size = _first_size(series)
     while _are_correlated(means := [_batches(each, size) for each in series]) and _may_double(series, size):
         size *= 2

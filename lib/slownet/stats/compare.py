@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from slownet.errors import SlownetError
 from slownet.stats.summary import Summary, from_error
@@ -31,16 +31,20 @@ def ratio(over: Summary, under: Summary, shared: float = 0.0) -> Summary:
 
     Exact (zero width) when both intervals have zero width. Unknown when the lower interval holds zero.
     ``shared`` is the product of the half widths of what both have in common, for instance h0**2 when
-    the same baseline was taken off both.
+    the same baseline was taken off both. Where both were measured in the same cell, and nothing else is said of what they
+    share, they are taken for as dependent as they can be.
     """
     n, confidence = min(over.n, under.n), min(over.confidence, under.confidence)
-    degrees = min(over.freedom, under.freedom)
+    degrees, sources = min(over.freedom, under.freedom), over.sources | under.sources
     mean = over.mean / under.mean if under.mean else math.nan
     if not (over.known and under.known) or under.low <= 0 <= under.high:
-        return Summary(mean, -math.inf, math.inf, n, degrees, confidence)
+        return Summary(mean, -math.inf, math.inf, n, degrees, confidence, sources)
+    if over.sources & under.sources and not shared:
+        corners = [one / other for one in (over.low, over.high) for other in (under.low, under.high)]
+        return Summary(mean, min(corners), max(corners), n, degrees, confidence, sources)
     low = mean - _fieller(over.mean, over.mean - over.low, under.mean, under.high - under.mean, shared, -1)
     high = mean + _fieller(over.mean, over.high - over.mean, under.mean, under.mean - under.low, shared, +1)
-    return Summary(mean, low, high, n, degrees, confidence)
+    return Summary(mean, low, high, n, degrees, confidence, sources)
 
 
 def _fieller(a: float, half_a: float, b: float, half_b: float, shared: float, side: int) -> float:
@@ -54,13 +58,20 @@ def _fieller(a: float, half_a: float, b: float, half_b: float, shared: float, si
 
 
 def difference(left: Summary, right: Summary) -> Summary:
-    """``left - right`` of independent means with Welch's interval (degrees of freedom by Satterthwaite)."""
-    mean, n = left.mean - right.mean, min(left.n, right.n)
+    """``left - right`` of independent means with Welch's interval (degrees of freedom by Satterthwaite).
+
+    Of two that were measured in the same cell the half widths add up: see `slownet.stats.arithmetic`.
+    """
+    mean, n, sources = left.mean - right.mean, min(left.n, right.n), left.sources | right.sources
     confidence = min(left.confidence, right.confidence)
     if not (left.known and right.known):
-        return Summary(mean, -math.inf, math.inf, n, 0, confidence)
+        return Summary(mean, -math.inf, math.inf, n, 0, confidence, sources)
+    if left.sources & right.sources:
+        one, other = left.at_confidence(confidence), right.at_confidence(confidence)
+        degrees = min(left.freedom, right.freedom)
+        return Summary(mean, one.low - other.high, one.high - other.low, n, degrees, confidence, sources)
     error, degrees = welch((left.error, left.freedom), (right.error, right.freedom))
-    return from_error(mean, error, n, degrees, confidence)
+    return replace(from_error(mean, error, n, degrees, confidence), sources=sources)
 
 
 def welch(*parts: tuple[float, float]) -> tuple[float, float]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from functools import lru_cache
 
 from slownet.stats.quantile import quantile
 
@@ -24,8 +25,11 @@ def warm_up(values: Sequence[float], batch: int = BATCH) -> int:
     them decides. Source: White, Cobb and Spratt, "A comparison of five
     steady-state truncation heuristics for simulation", 2000.
     """
-    if len(values) < LEAST_VALUES:
-        return 0
+    return 0 if len(values) < LEAST_VALUES else _warm_up(tuple(values), batch)
+
+
+@lru_cache(maxsize=1024)  # a cell's intervals are made again at each confidence that is asked for
+def _warm_up(values: tuple[float, ...], batch: int) -> int:
     low, high = _fence(values)
     held = [min(max(value, low), high) for value in values] if low < high else values
     means = [math.fsum(held[at : at + batch]) / batch for at in range(0, len(held) - batch + 1, batch)]

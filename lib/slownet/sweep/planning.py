@@ -22,7 +22,8 @@ from slownet.records.charging import Charging
 from slownet.records.repeating import chance, repeats
 from slownet.records.samples import cell_key
 from slownet.sweep.boots import Boot, blocks_of, passes, read
-from slownet.sweep.sampling import Rule, first_boots
+from slownet.sweep.rule import Rule
+from slownet.sweep.sampling import first_boots
 
 ONCE_DECIDED = Rule()
 INTERRUPTED = "interrupted"
@@ -73,6 +74,11 @@ class Plan:
             self.boots = [*self.boots, boot]
             self.facts["boots"].append(boot.to_json())
         self.facts["planned"] = self.cells
+
+    @property
+    def boot_s(self) -> float:
+        """Wall time that a boot of the last round took, those side by side counted as one after the other in less time."""
+        return self.last_s / max(1, sum(boot.first >= self.first for boot in self.boots))
 
     def note(self, boot: Boot, **facts: Any) -> None:
         """Puts down where a boot is measured; of one that was killed and is continued, where it was continued last."""

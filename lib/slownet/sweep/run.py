@@ -9,7 +9,7 @@ from dataclasses import replace
 from importlib import import_module
 
 from slownet.calibration import ceiling
-from slownet.claim import DECIDING, INCONCLUSIVE, REFUTED, Judgement
+from slownet.claim import DECIDING, SUPPORTED, Claim, Judgement, judge_all, not_judged
 from slownet.errors import SlownetError
 from slownet.lab.place import Place
 from slownet.records import result, samples
@@ -52,7 +52,7 @@ def _still_open(plans: Sequence[Plan], measured: Sequence[Plan], spent_s: float,
     again = []
     for each in measured:
         name = each.experiment.name
-        decision = sampling.decide(runs[name], each.experiment.judged_by, runs, each.rule, spent_s, each.last_s)
+        decision = sampling.decide(runs[name], each.experiment.judged_by, runs, each.rule, spent_s, each.boot_s)
         each.add(decision.cells, decision.boots)
         each.facts["sampling"] = {
             **each.rule.to_json(),
@@ -113,17 +113,16 @@ def last_lines(runs: Sequence[RunData]) -> list[str]:
 def status(runs: Sequence[RunData]) -> int:
     """0 if every claim is supported, every cell was measured and no run broke off, else 1."""
     verdicts = {claim.verdict for run in runs for claim in run.claims}
-    return int(bool(verdicts & {REFUTED, INCONCLUSIVE}) or any(run.failed or run.facts.get("error") for run in runs))
+    return int(bool(verdicts - {SUPPORTED}) or any(run.failed or run.facts.get("error") for run in runs))
 
 
 def _judgements(run: RunData, each: Plan, siblings: Mapping[str, RunData]) -> list[Judgement]:
     own = each.experiment.cells()
     whole = each.cells[: len(own)] == own and all(cell in own for cell in each.cells) and len(run.cells) == len(own)
-    judgements = []
-    for claim in each.experiment.judged_by:
-        try:
-            judgements.append(claim.judge(run, siblings))
-        except SlownetError:
-            if whole:  # with other cells than the experiment's own, or not all, a claim may have nothing to speak of
-                raise
-    return judgements
+
+    def cannot(claim: Claim, error: SlownetError) -> Judgement:
+        if whole:  # with other cells than the experiment's own, or not all, a claim may have nothing to speak of
+            raise error
+        return not_judged(claim, error, run, own)
+
+    return judge_all(each.experiment.judged_by, run, siblings, cannot)

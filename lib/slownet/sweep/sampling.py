@@ -18,46 +18,18 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from slownet.claim import INCONCLUSIVE, Claim, Judgement
-from slownet.errors import ExperimentError, SlownetError, TooFewError
+from slownet.claim import INCONCLUSIVE, Claim, Judgement, judge_all, not_judged
 from slownet.measured import DECIDING
 from slownet.records.cell import Cell
 from slownet.records.charging import Charging
 from slownet.records.result import RunData
 from slownet.stats import t_quantile
 from slownet.sweep.looks import ALL, Schedule
-from slownet.units import duration, show_duration
+from slownet.sweep.rule import CEILING, Rule
+from slownet.units import show_duration
 
-MOST = 30
-"""Repetitions of a cell at most, unless the budget says otherwise."""
-WALL_S = 900.0
-"""Wall time that bounds them, unless the budget says otherwise."""
-BUDGET = "30,15m"
-CEILING = 999
 FORESEEN = 1000
 """Repetitions beyond which it makes no sense to say how many more a claim takes."""
-
-
-@dataclass(frozen=True)
-class Rule:
-    """How often to measure: ``repeat`` times, or while claims are open if None, at most ``most`` times and ``budget_s`` of wall
-    time (inf for no bound)."""
-
-    repeat: int | None = None
-    budget_s: float = WALL_S
-    most: int = MOST
-
-    def to_json(self) -> dict[str, Any]:
-        """As a run's record holds it; no bound on wall time is None."""
-        bound = self.budget_s if math.isfinite(self.budget_s) else None
-        return {"repeat": self.repeat or "auto", "budget_s": bound, "most": self.most}
-
-    @classmethod
-    def from_json(cls, record: Mapping[str, Any]) -> Rule:
-        """The reverse of ``to_json``."""
-        repeat, bound = record.get("repeat", "auto"), record.get("budget_s", WALL_S)
-        told = None if repeat == "auto" else int(repeat)
-        return cls(told, math.inf if bound is None else float(bound), int(record.get("most", MOST)))
 
 
 @dataclass(frozen=True)
@@ -85,31 +57,8 @@ class Open:
     """How many repetitions in all would decide it as far as the noise tells; None where that cannot be told."""
 
 
-def read_rule(repeat: str, budget: str) -> Rule:
-    """The rule of ``--repeat 3`` or ``auto`` and of ``--budget 30``, ``10m`` or ``30,10m``.
-
-    Repetitions alone are not bounded by wall time; a time alone bounds the usual repetitions. Raises ExperimentError,
-    UnitError.
-    """
-    if repeat != "auto" and not _is_number(repeat):
-        raise ExperimentError(
-            f"unclear repetitions '{repeat}'", "--repeat", f"write a whole number from 1 to {CEILING}, or auto"
-        )
-    parts = [part.strip() for part in budget.split(",")]
-    numbers, times = [part for part in parts if _is_number(part)], [part for part in parts if not part.isdigit()]
-    if len(numbers) > 1 or len(times) > 1 or len(numbers) + len(times) < len(parts):
-        fix = f"write repetitions (1 to {CEILING}), a time or both, such as 30, 10m or 30,10m"
-        raise ExperimentError(f"unclear budget '{budget}'", "--budget", fix)
-    wall_s = duration(times[0] + "in" if times[0].endswith("m") else times[0]) if times else math.inf
-    return Rule(None if repeat == "auto" else int(repeat), wall_s, int(numbers[0]) if numbers else MOST)
-
-
-def _is_number(text: str) -> bool:
-    return text.isascii() and text.isdigit() and 0 < int(text) <= CEILING
-
-
 def first_boots(rule: Rule, charging: Charging, claims: bool) -> int:
-    """How many boots there are before the first look. Whether a link draws by chance is not known before."""
+    """How many boots there are before the first look. Whether links draw by chance shows in the first one only."""
     return rule.repeat or (min(charging.first_look(is_random=False), rule.most) if claims else 1)
 
 
@@ -133,7 +82,7 @@ def decide(
         return _before_the_first_look(run, good, plan, left)
     confidence = 1 - plan.share(rounds, left.boots < 1)
     if rounds not in plan.looks and left.boots > 0:
-        return Decision(_order(good, rounds), confidence, f"{_count(rounds)}, judged after {plan.next(rounds)}", left.boots)
+        return Decision(_labels(good), confidence, f"{_count(rounds)}, judged after {plan.next(rounds)}", left.boots)
     return _look(run, claims, siblings, confidence, left)
 
 
@@ -176,7 +125,7 @@ def _schedule(run: RunData, good: Sequence[Cell], most: int) -> Schedule:
 def _as_told(run: RunData, good: Sequence[Cell], claims: Sequence[Claim], rounds: int, repeat: int) -> Decision:
     """What ``--repeat`` says, and whether that is too few for a verdict."""
     if rounds < repeat:
-        return Decision(_order(good, rounds), DECIDING, f"{_count(rounds)} of {repeat}", repeat - rounds)
+        return Decision(_labels(good), DECIDING, f"{_count(rounds)} of {repeat}", repeat - rounds)
     why = f"{_count(rounds)}, as told"
     if too_few := _too_few(run, good, claims, rounds):
         return Decision((), DECIDING, f"{why}: {too_few}", last_line=f"{_count(rounds)}: {too_few}")
@@ -203,20 +152,24 @@ def _before_the_first_look(run: RunData, good: Sequence[Cell], plan: Schedule, l
         return Decision((), DECIDING, line, last_line=line)
     if left.boots < 1 and left.is_time:
         return Decision((), DECIDING, f"{why}, but {left.why}", last_line=left.last_line("before any claim was judged"))
-    return Decision(_order(good, left.rounds), DECIDING, why, max(1, left.boots))
+    return Decision(_labels(good), DECIDING, why, max(1, left.boots))
 
 
 def _look(run: RunData, claims: Sequence[Claim], siblings: Mapping[str, RunData], confidence: float, left: Left) -> Decision:
-    """Judge the claims and see which cells the open ones speak of."""
-    sure = {name: each.for_verdicts(confidence) for name, each in siblings.items()}
+    """Judge the claims and see which cells the open ones speak of.
+
+    A mistake in one is raised where the verdict is asked for.
+    """
     seen, rounds = run.for_verdicts(confidence), left.rounds
-    still = [found for claim in claims if (found := _open(claim, seen, sure)) is not None]
+    sure = {name: seen if each is run else each.for_verdicts(confidence) for name, each in siblings.items()}
+    found = judge_all(claims, seen, sure, lambda claim, error: not_judged(claim, error, run))
+    still = [_open(each, run) for each in found if each.verdict == INCONCLUSIVE and each.measured is not None]
     good = [cell for cell in run.cells if cell.status == "ok"]
-    asked = [found.cells for found in still if not found.stays_open]
+    asked = [each.cells for each in still if not each.stays_open]
     needed = [cell for cell in good if any(not labels or cell.label in labels for labels in asked)]
     unsettled = f"{len(still)} of {len(claims)} claim{'s' * (len(claims) > 1)} open"
     told = f"{_count(rounds)}, {unsettled}"
-    if not needed and (stays := "; ".join(dict.fromkeys(found.stays_open for found in still if found.stays_open))):
+    if not needed and (stays := "; ".join(dict.fromkeys(each.stays_open for each in still if each.stays_open))):
         return Decision((), confidence, f"{told}: more repetitions do not help: {stays}")
     if not needed:
         return Decision((), confidence, f"{_count(rounds)}: every claim is decided that can be; {_why_enough(run, good)}")
@@ -227,19 +180,10 @@ def _look(run: RunData, claims: Sequence[Claim], siblings: Mapping[str, RunData]
     if left.boots < 1:
         foreseen = _foreseen(still, rounds)
         return Decision((), confidence, f"{told}: {left.why}{foreseen}", last_line=left.last_line(f"{unsettled}{foreseen}"))
-    return Decision(_order(needed, rounds), confidence, told, left.boots)
+    return Decision(_labels(needed), confidence, told, left.boots)
 
 
-def _open(claim: Claim, run: RunData, siblings: Mapping[str, RunData]) -> Open | None:
-    """An open claim as far as repeating goes, None for one that is decided or that more samples do not help."""
-    try:
-        found: Judgement = claim.judge(run, siblings)
-    except TooFewError:
-        return Open()
-    except SlownetError:  # a mistake, which is raised where the verdict is asked for
-        return None
-    if found.verdict != INCONCLUSIVE or found.measured is None:
-        return None
+def _open(found: Judgement, run: RunData) -> Open:
     repetitions = max((cell.repetitions for cell in run.cells if not found.cells or cell.label in found.cells), default=0)
     return Open(found.cells, found.stays_open, takes(found, repetitions))
 
@@ -292,9 +236,8 @@ def _means(metrics: Mapping[str, Mapping[str, Any]]) -> dict[str, Any]:
     return {name: (record["mean"], record.get("sd")) for name, record in metrics.items()}
 
 
-def _order(cells: Sequence[Cell], rounds: int) -> tuple[Mapping[str, Any], ...]:
-    labels = tuple(cell.label for cell in cells)
-    return labels[::-1] if rounds % 2 else labels
+def _labels(cells: Sequence[Cell]) -> tuple[Mapping[str, Any], ...]:
+    return tuple(cell.label for cell in cells)
 
 
 def _why_enough(run: RunData, good: Sequence[Cell]) -> str:
