@@ -17,7 +17,9 @@ from numbers import Real
 from typing import Any
 
 from slownet import stats
+from slownet.claim.base import interval
 from slownet.errors import ExperimentError
+from slownet.records.cell import Cell
 from slownet.records.judgement import INCONCLUSIVE, Judgement
 from slownet.records.repetitions import apart
 from slownet.records.result import RunData
@@ -32,10 +34,13 @@ ENOUGH = 3
 
 @dataclass(frozen=True)
 class Expectation:
-    """What is expected, with its interval; ``bare`` where the error of what it was made of is lost."""
+    """What is expected, with its interval."""
 
     summary: Summary
+    cells: tuple[Cell, ...] = ()
+    """Those whose numbers it was made of."""
     bare: bool = False
+    """Whether the error of these is lost."""
 
     @property
     def mean(self) -> float:
@@ -53,11 +58,18 @@ def expectation(value: Expected, run: RunData, name: str) -> Expectation:
     """What a claim expects of a run: a number above 0, or a function that gives one. Raises ExperimentError."""
     if not callable(value):
         return Expectation(number(value, run, name))
-    read: list[Summary] = []
-    cells = tuple(replace(cell, metrics=_Noted(cell.metrics, read)) for cell in run.cells)
+    given, read = asked(value, run)
+    varies = any(each.low != each.high for metrics in read.values() for each in metrics)
+    cells = tuple(cell for cell in run.cells if cell.title in read)
+    return Expectation(number(given, run, name), cells, bare=varies and not isinstance(given, Summary))
+
+
+def asked(value: Callable[[RunData], Value], run: RunData) -> tuple[Any, dict[str, list[Summary]]]:
+    """What a function says of a run, and the measured numbers that it reads for that, by their cell's title."""
+    noted = [_Noted(cell.metrics) for cell in run.cells]
+    cells = tuple(replace(cell, metrics=metrics) for cell, metrics in zip(run.cells, noted, strict=True))
     given = value(replace(run, cells=cells))
-    bare = not isinstance(given, Summary) and any(each.low != each.high for each in read)
-    return Expectation(number(given, run, name), bare)
+    return given, {cell.title: metrics.read for cell, metrics in zip(run.cells, noted, strict=True) if metrics.read}
 
 
 def number(value: Any, run: RunData, name: str) -> Summary:
@@ -79,6 +91,13 @@ def against(measured: Summary, expected: Summary) -> Summary:
     if expected.low == expected.high:
         return measured
     return replace(stats.ratio(measured, expected).scaled(expected.mean), mean=measured.mean)
+
+
+def in_words(found: Summary, expected: Summary) -> str:
+    """How many times what is expected a number is, where both vary; ``found`` holds the errors of both."""
+    if expected.low == expected.high:
+        return ""
+    return f", {interval(found.scaled(1 / expected.mean), 3)} times"
 
 
 def paired(metric: str, at: Mapping[str, str], value: Expected, run: RunData, found: Summary, expected: Summary) -> Summary:
@@ -103,12 +122,13 @@ def paired(metric: str, at: Mapping[str, str], value: Expected, run: RunData, fo
 class _Noted(Mapping[str, Summary]):
     """A cell's metrics, which notes those that are read."""
 
-    def __init__(self, metrics: Mapping[str, Summary], read: list[Summary]) -> None:
-        self._metrics, self._read = metrics, read
+    def __init__(self, metrics: Mapping[str, Summary]) -> None:
+        self._metrics = metrics
+        self.read: list[Summary] = []
 
     def __getitem__(self, name: str) -> Summary:
         found = self._metrics[name]
-        self._read.append(found)
+        self.read.append(found)
         return found
 
     def __contains__(self, name: object) -> bool:
