@@ -135,10 +135,10 @@ claims = [
 
 
 def test_a_range_that_holds_nothing_says_where_it_stands(file):
-    with pytest.raises(ExperimentError, match=r"above 60ms is more than below 40ms, .*:31:72: no number lies in between"):
+    with pytest.raises(ExperimentError, match=r"above 60ms is more than below 40ms, .*:31:72: nothing lies in between"):
         read(file(WHOLE + CROSSED))
     between = '\n[[prediction]]\nclaim = "between"\nmetric = "x"\nat = { rtt = "10ms" }\nleast = 60\nmost = 40\n'
-    with pytest.raises(ExperimentError, match=r"least 60 is more than most 40, .*:33:1: no number lies in between"):
+    with pytest.raises(ExperimentError, match=r"least 60 is more than most 40, .*:33:1: nothing lies in between"):
         read(file(WHOLE + between))
 
 

@@ -13,12 +13,13 @@ The family is one experiment's run: the claims of several experiments, and the s
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import fields, is_dataclass, replace
 from typing import Any
 
 from slownet.claim.base import ALONE, Claim, Siblings, as_sure, shared
-from slownet.errors import NoCellError, SlownetError
+from slownet.errors import NoCellError, SlownetError, TooFewError
 from slownet.records.cell import Cell
 from slownet.records.judgement import INCONCLUSIVE, NOT_JUDGED, REFUTED, Judgement
 from slownet.records.recorded import condition
@@ -88,6 +89,8 @@ def described(claim: Claim) -> str:
 def _judgement(claim: Claim, run: RunData, siblings: Siblings, cannot: Cannot | None) -> Judgement:
     try:
         return claim.judge(run, siblings)
+    except TooFewError as error:  # of a kind of one's own: more repetitions may give it enough
+        return Judgement(described(claim), INCONCLUSIVE, math.nan, None, None, None, (None, None), error.line)
     except SlownetError as error:
         if cannot is None:
             raise

@@ -143,8 +143,10 @@ def test_a_range_of_one_number_is_one():
     times(TIME, AT, OTHER, 0, 0)
 
 
-def test_a_file_with_such_a_claim_says_its_line(tmp_path):
-    path = Path(tmp_path / "mine.py")
+@pytest.mark.parametrize("relative", [False, True])
+def test_a_file_with_such_a_claim_says_its_line(tmp_path, monkeypatch, relative):
+    monkeypatch.chdir(tmp_path)
+    path = Path("mine.py") if relative else tmp_path / "mine.py"
     path.write_text('from slownet.claim import law\n\nclaims = [\n    law("time_ms", 4, within=5),\n]\n')
     with pytest.raises(ExperimentError) as caught:
         importing.file(path, "")

@@ -31,6 +31,7 @@ from slownet.measured import DECIDING
 from slownet.records.cell import Cell
 from slownet.records.result import RunData, gather
 from slownet.stats import Summary, summarize
+from slownet.sweep import sampling
 
 TIME = "time_per_request_ms"
 MANY = 23
@@ -57,7 +58,7 @@ ON_THE_EDGE = [
 ]
 
 
-def wrongly_refuted(judge, runs=1000, **noise):
+def wrongly_refuted(judge, runs=600, **noise):
     """The part of runs in which one of the claims is refuted, though all hold: each truth lies on its claim's limit."""
     rng = np.random.default_rng(1)
     return sum("refuted" in [each.verdict for each in judge(drawn(rng, [10.0] * MANY, **noise))] for _ in range(runs)) / runs
@@ -119,7 +120,7 @@ def test_what_does_not_vary_is_refuted_at_any_confidence():
 )
 def test_the_parts_of_one_claim_share_their_error_too(claim):
     rng = np.random.default_rng(4)
-    runs = 600
+    runs = 400
     assert sum(claim.judge(drawn(rng, [10.0] * MANY)).verdict == "refuted" for _ in range(runs)) / runs <= 0.01
 
 
@@ -227,3 +228,24 @@ def test_a_kind_of_ones_own_is_named_by_its_fields_where_it_cannot_say_more():
     found = not_judged(claim, caught.value, run, OWN)
     assert found.name == "mine: metric time_per_request_ms, at rtt 10ms"
     assert found.text == "no cell at rtt 10ms, in experiment database_delay: measured were rtt 0ms"
+
+
+@dataclass(frozen=True)
+class tail:  # noqa: N801
+    """A kind of one's own, of a percentile."""
+
+    metric: str
+
+    def judge(self, run, siblings=None):
+        (cell,) = run.cells
+        return decide(run, "tail", lambda: cell.percentile(self.metric, 99, run.confidence), (None, 60.0))
+
+
+def test_too_few_values_for_a_kind_of_ones_own_leave_it_open():
+    values = [float(each) for each in range(100)]
+    run = partly(0, metrics={TIME: {"mean": 49.5, "sd": 29.0, "n": 100, "values": values}})
+    (found,) = judge_all([tail(TIME)], run)
+    assert found.verdict == "inconclusive"
+    assert found.text == f"100 values for a percentile of 99, {TIME} in cell rtt 0ms: its 95 % interval takes 368 or more"
+    assert found.to_json()["measured"] is None
+    assert sampling.decide(run, [tail(TIME)], {}, sampling.Rule(), 1.0, 1.0).cells == ({"rtt": "0ms"},)
