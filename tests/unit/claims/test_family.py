@@ -120,7 +120,7 @@ def test_what_does_not_vary_is_refuted_at_any_confidence():
 )
 def test_the_parts_of_one_claim_share_their_error_too(claim):
     rng = np.random.default_rng(4)
-    runs = 400
+    runs = 600
     assert sum(claim.judge(drawn(rng, [10.0] * MANY)).verdict == "refuted" for _ in range(runs)) / runs <= 0.01
 
 
