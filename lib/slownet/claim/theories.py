@@ -100,23 +100,34 @@ def in_words(found: Summary, expected: Summary) -> str:
     return f", {interval(found.scaled(1 / expected.mean), 3)} times"
 
 
-def paired(metric: str, at: Mapping[str, str], value: Expected, run: RunData, found: Summary, expected: Summary) -> Summary:
-    """``against`` where both were measured in the same cell, so that what moves one moves the other.
+def paired(
+    metric: str, at: Mapping[str, str], value: Expected, run: RunData, expected: Expectation
+) -> tuple[Summary, Expectation]:
+    """``against`` for the metric of a cell, and the expectation that it is beside.
 
-    The ratio of the two is taken repetition by repetition, if there are ``ENOUGH``; with fewer the two are taken for as
-    dependent as they can be.
+    Where both were measured in the same cell, what moves one moves the other. The ratio of the two is taken repetition by
+    repetition then, if there are ``ENOUGH``, and the expectation is the one that it is the ratio to; with fewer the two are
+    taken for as dependent as they can be.
     """
-    if not callable(value) or not found.sources & expected.sources or expected.low == expected.high:
-        return against(found, expected)
-    ratios = []
-    for each in apart(run):
-        theirs = number(value(each), run, "a prediction").mean
-        ratios.append(each.at(at).summary(metric).mean / theirs)
+    found, says = run.at(at).summary(metric), expected.summary
+    ratios: list[float] = []
+    if callable(value) and found.sources & says.sources and says.low != says.high:
+        ratios = _ratios(metric, at, value, run)
     if len(ratios) < ENOUGH:
-        return against(found, expected)
-    both = stats.summarize(ratios, run.confidence).scaled(expected.mean)
-    low, high = min(both.low, found.mean), max(both.high, found.mean)
-    return Summary(found.mean, low, high, found.n, len(ratios) - 1, run.confidence, found.sources | expected.sources)
+        return against(found, says), expected
+    both = stats.summarize(ratios, run.confidence)
+    says = says.scaled(found.mean / both.mean / says.mean)
+    both = replace(both.scaled(says.mean), mean=found.mean, n=found.n, degrees=len(ratios) - 1)
+    return both, replace(expected, summary=says)
+
+
+def _ratios(metric: str, at: Mapping[str, str], value: Callable[[RunData], Value], run: RunData) -> list[float]:
+    """A metric over what is expected of it, a repetition each; none where one of the expectations has no margin."""
+    try:
+        ratios = [each.at(at).summary(metric).mean / number(value(each), each, metric).mean for each in apart(run)]
+    except ExperimentError:
+        return []
+    return ratios if all(each > 0 for each in ratios) else []
 
 
 class _Noted(Mapping[str, Summary]):

@@ -160,10 +160,28 @@ def test_a_ratio_within_a_cell_is_taken_repetition_by_repetition():
     found = WAITED.judge(load(rough).at_confidence(0.99))
     assert (found.verdict, found.measured) == ("supported", 2.0)
     assert found.high - found.low < 0.01
+    assert found.expected == pytest.approx(2.0)
+    assert found.margin == pytest.approx((1.8, 2.2))
     two = WAITED.judge(load(rough[:2]).at_confidence(0.99))
     assert two.verdict == "inconclusive"  # as dependent as they can be, which is not how much
     other = predicted("waited_s", {"load": "over"}, lambda run: 1.2 * half_the_backlog(run), within=0.1)
     assert other.judge(load(rough).at_confidence(0.99)).verdict == "refuted"
+
+
+def test_the_expectation_is_the_one_that_the_ratio_is_to():
+    """What it says of the mean boot is not what it says on average of each, where it is no straight line."""
+
+    def squared(run):
+        backlog = run.at({"load": "over"}).summary("backlog_s")
+        return backlog * backlog / 8
+
+    rough = [0.8, 1.0, 1.3, 0.9]
+    found = predicted("waited_s", {"load": "over"}, squared, within=0.1).judge(load(rough).at_confidence(0.99))
+    mean = sum(1 / pace for pace in rough) / 4
+    assert found.measured / found.expected == pytest.approx(mean)
+    assert found.low < found.measured < found.high
+    none = predicted("waited_s", {"load": "over"}, lambda run: half_the_backlog(run) - 1.7, within=0.1)  # below 0 in one boot
+    assert none.judge(load(rough).at_confidence(0.99)).verdict == "inconclusive"
 
 
 def test_a_run_comes_apart_into_its_boots():
