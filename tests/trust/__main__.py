@@ -40,7 +40,7 @@ def main(words: Sequence[str] | None = None) -> int:
     sections = [SECTIONS[name] for name in chosen.sections or SECTIONS]
     print(f"{machine()}; records in {log.path}", flush=True)
     if changed := soak.git("status", "--porcelain"):
-        print(f"the checkout is not as committed, so nothing goes on from here: {'; '.join(changed.splitlines())}", flush=True)
+        print(f"the checkout is not as committed: {'; '.join(changed.splitlines())}", flush=True)
     try:
         for section in sections:
             measure(section, options, log)

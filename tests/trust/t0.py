@@ -5,9 +5,11 @@ A step is one boot in one lab at TDF 1. Ways, and what runs beside them, take tu
 
 from __future__ import annotations
 
+import math
 import statistics
 import subprocess
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
@@ -107,17 +109,38 @@ def price(records: Sequence[Record], way: str) -> float | None:
     return statistics.median(parts) if parts else None
 
 
-def change(records: Sequence[Record], way: str, beside: str, rtt: str = "0") -> float | None:
-    """By which part a mean is larger with that beside it than alone."""
-    without, beside_it = at(records, way, rtt, ALONE), at(records, way, rtt, beside)
-    return statistics.fmean(beside_it) / statistics.fmean(without) - 1 if without and beside_it else None
+@dataclass(frozen=True)
+class Change:
+    """By which part a mean is larger than alone, with the standard error of that part (inf of single boots)."""
+
+    part: float
+    error: float
+
+    def __str__(self) -> str:
+        return f"{self.part:+.2%}" + (f" ± {self.error:.2%}" if math.isfinite(self.error) else "")
+
+    @property
+    def met(self) -> bool | None:
+        """Whether the mean is the same; None where it only seems to be, for it wavers by as much as it may change."""
+        return abs(self.part) <= SAME and (self.error <= SAME or None)
 
 
-def largest_change(records: Sequence[Record], way: str, beside: str) -> tuple[float, str] | None:
-    """The largest such part over all delays, and the delay."""
+def change(records: Sequence[Record], way: str, beside: str, rtt: str = "0") -> Change | None:
+    """How a mean changes with that beside it."""
+    alone, others = at(records, way, rtt, ALONE), at(records, way, rtt, beside)
+    if not alone or not others:
+        return None
+    part = statistics.fmean(others) / statistics.fmean(alone)
+    known = len(alone) > 1 and len(others) > 1
+    error = part * math.sqrt(sum(relative_sd(each) ** 2 / len(each) for each in (alone, others))) if known else math.inf
+    return Change(part - 1, error)
+
+
+def largest_change(records: Sequence[Record], way: str, beside: str) -> tuple[Change, str] | None:
+    """The largest of all delays, and the delay."""
     delays = next(boot["times"] for each in records if each["way"] == way for boot in each["boots"])
-    parts = [(part, rtt) for rtt in delays if (part := change(records, way, beside, rtt)) is not None]
-    return max(parts, key=lambda each: abs(each[0])) if parts else None
+    found = [(changed, rtt) for rtt in delays if (changed := change(records, way, beside, rtt))]
+    return max(found, key=lambda each: abs(each[0].part)) if found else None
 
 
 def _of_way(records: Sequence[Record], way: str) -> Iterator[Figure]:
@@ -126,12 +149,12 @@ def _of_way(records: Sequence[Record], way: str) -> Iterator[Figure]:
         sd = relative_sd(t0s)
         met = sd < GOOD_SD if judged and len(t0s) >= FEWEST else None
         yield Figure(f"{way}: sd of T0 over {len(t0s)} boots, beside hogs or not", f"{sd:.2%}", _if(judged, "under 1 %"), met)
-    if (part := change(records, way, BESIDE_HOGS)) is not None:
-        yield Figure(f"{way}: mean T0 beside hogs", f"{part:+.2%}", *_within(judged, part))
+    if changed := change(records, way, BESIDE_HOGS):
+        yield Figure(f"{way}: mean T0 beside hogs", str(changed), *_within(judged, changed))
     for beside in (BESIDE_HOGS, TWO_LABS):
         if found := largest_change(records, way, beside):
-            part, rtt = found
-            yield Figure(f"{way}: {beside}, what changes most ({rtt} ms)", f"{part:+.2%}", *_within(judged, part))
+            changed, rtt = found
+            yield Figure(f"{way}: {beside}, what changes most ({rtt} ms)", str(changed), *_within(judged, changed))
     if way != TIME and (times_as_long := price(records, way)) is not None:
         yield Figure(f"{way}: wall time against charging time", f"{times_as_long:.2f} times")
 
@@ -140,8 +163,8 @@ def _if(judged: bool, text: str) -> str:
     return text if judged else ""
 
 
-def _within(judged: bool, part: float) -> tuple[str, bool | None]:
-    return (f"within {SAME:.0%}", abs(part) <= SAME) if judged else ("", None)
+def _within(judged: bool, changed: Change) -> tuple[str, bool | None]:
+    return (f"within {SAME:.0%}", changed.met) if judged else ("", None)
 
 
 def _wanted(records: Sequence[Record], found: Sequence[str]) -> Iterator[Figure]:

@@ -2,6 +2,7 @@
 
 import importlib
 import json
+import math
 import os
 import random
 import subprocess
@@ -155,19 +156,28 @@ class TestT0:
         records = self.records()
         assert trust.t0.relative_sd([20.0, 24.0, 28.0]) == pytest.approx(4 / 24)
         assert trust.t0.at(records, "work", "0", "two labs") == [23.5, 23.6]
-        assert trust.t0.change(records, "time", "beside hogs") == pytest.approx(31 / 24 - 1)
+        changed = trust.t0.change(records, "time", "beside hogs")
+        assert changed.part == pytest.approx(31 / 24 - 1)
+        assert changed.error == pytest.approx(31 / 24 * math.sqrt((4 / 24) ** 2 / 3 + (1 / 31) ** 2 / 3))
         assert trust.t0.price(records, "work") == pytest.approx(2.2)
-        assert trust.t0.largest_change(records, "work", "two labs") == (pytest.approx(23.55 / 23.01 - 1), "0")
+        largest, delay = trust.t0.largest_change(records, "work", "two labs")
+        assert (largest.part, delay) == (pytest.approx(23.55 / 23.01 - 1), "0")
         assert trust.t0.change(records, "time", "two labs") is None
 
     def test_the_figures(self, trust, options):
         found = figures(trust.t0.report(log_of(trust, self.records()), options))
         assert found["work: sd of T0 over 6 boots, beside hogs or not"] == ("0.24%", True)
-        assert found["work: mean T0 beside hogs"] == ("+0.43%", True)
-        assert found["work: two labs, what changes most (0 ms)"] == ("+2.35%", False)
-        assert found["time: mean T0 beside hogs"] == ("+29.17%", None)
+        assert found["work: mean T0 beside hogs"] == ("+0.43% ± 0.04%", True)
+        assert found["work: two labs, what changes most (0 ms)"] == ("+2.35% ± 0.22%", False)
+        assert found["time: mean T0 beside hogs"] == ("+29.17% ± 12.66%", None)
         assert found["a way with sd under 1.0% at 1.5 times the wall time or less"] == ("none", False)
         assert found["a way with sd under 0.3% at 2.5 times the wall time or less"] == ("work", True)
+
+    @pytest.mark.parametrize(
+        ("part", "error", "met"), [(0.009, 0.002, True), (0.009, 0.03, None), (-0.011, 0.002, False), (0.011, math.inf, False)]
+    )
+    def test_what_is_the_same_by_luck_is_not_judged(self, trust, part, error, met):
+        assert trust.t0.Change(part, error).met is met
 
     def test_a_way_that_was_refused_is_not_asked_for_again(self, trust, options, monkeypatch):
         monkeypatch.setattr(trust.t0, "ways", lambda: ("time", "work"))
@@ -311,7 +321,7 @@ class TestAA:
 
 
 class TestPower:
-    def record(self, trust, more, same, took):
+    def record(self, trust, more, same, took, cpu="work"):
         name = f"{trust.power.PAGE} at what {{}}, change {{}} equals the one at what {{}}, change none, within 1 %"
         claims = {
             name.format(what, change, what): claim(verdict)
@@ -321,7 +331,7 @@ class TestPower:
             {"condition": {"what": what, "change": change}, "metrics": {trust.power.PAGE: {"mean": mean}}, "repetitions": 3}
             for what in trust.power.CHANGES for change, mean in zip(("none", "same", "more"), took, strict=True)
         ]  # fmt: skip
-        kept = {"claims": claims, "cells": cells, "directory": "/nowhere"}
+        kept = {"claims": claims, "cells": cells, "directory": "/nowhere", "cpu": cpu}
         return {"section": "power", "name": "changes", "number": 1, **kept}
 
     def test_what_was_found(self, trust, options):
@@ -334,6 +344,15 @@ class TestPower:
         assert report.lines[1].split()[-4:] == ["+1.50", "0.71", "1/1/0", "3.0"]
         assert figures(report)["1 % more CPU work: found by a claim"] == ("1 of 2", False)
         assert figures(report)["    the same again, found to differ"] == ("1 of 2", False)
+
+    def test_work_is_to_be_found_where_work_is_charged(self, trust, options, tmp_path):
+        records = [self.record(trust, "inconclusive", "supported", (100, 100, 101), cpu="time")]
+        found = figures(trust.power.report(log_of(trust, records), options))
+        assert found["1 % more CPU work: found by a claim"] == ("0 of 1", None)
+        assert found["one query more: found by a claim"] == ("0 of 1", False)
+        for facts, cpu in (({}, "time"), ({"cpu": "sampled"}, "sampled")):
+            (tmp_path / "run.json").write_text(json.dumps(facts))
+            assert trust.power.charged(tmp_path) == cpu
 
     def test_the_claims_are_those_of_its_experiment(self, trust):
         from slownet.experiment import find
