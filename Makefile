@@ -3,6 +3,7 @@
 # make test-provision     provisions a clean Debian as the Vagrant VM is; minutes, so no part of make test
 # make test-stock-kernel  native mode on the kernel that Debian ships, under QEMU (apt-get install qemu-system-x86); likewise
 # make soak   the tests again and again beside a busy program on each processor; hours (ROUNDS=50 WHOLE=3 NICE=0)
+# make trust  do verdicts, intervals and T0 hold beside busy programs? hours (ROUNDS=10 ONLY="t0 aa" EXPERIMENTS="oltp")
 # make bench  prints the figures that the project wants to reach; asserts nothing (ONLY="building clocks": some of them)
 
 PYTHON ?= python3
@@ -11,7 +12,7 @@ BIN := $(VENV)/bin
 # Each worker and each command would compile all it imports anew.
 export PYTHONDONTWRITEBYTECODE :=
 
-.PHONY: run test check unit lab-tests e2e bench soak lab test-stock-kernel test-provision clean
+.PHONY: run test check unit lab-tests e2e bench soak trust lab test-stock-kernel test-provision clean
 .DELETE_ON_ERROR:
 
 run: lab
@@ -42,6 +43,9 @@ bench: $(VENV)/dev lab
 
 soak: $(VENV)/dev lab
 	$(BIN)/python tests/soak.py --rounds $(or $(ROUNDS),50) --whole $(or $(WHOLE),3) --nice $(or $(NICE),0)
+
+trust: $(VENV)/dev lab
+	cd tests && $(abspath $(BIN))/python -m trust --rounds $(or $(ROUNDS),10) --experiments "$(EXPERIMENTS)" $(ONLY)
 
 test-stock-kernel: $(VENV)/dev lab
 	$(BIN)/pytest -q -rP tests/stock_kernel

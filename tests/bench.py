@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 import statistics
 import subprocess
@@ -11,6 +12,9 @@ import tempfile
 import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
+
+from trust import t0
+from trust.steps import Log, Options
 
 from slownet.sweep import rates
 
@@ -90,7 +94,7 @@ for word in sys.argv[1:]:
 
 def main(wanted: Sequence[str]) -> None:
     known = (
-        wrong_verdicts, first_command, switch, building, changes, round_trips, calibration, clocks, decided, memory,
+        wrong_verdicts, first_command, switch, building, changes, round_trips, calibration, clocks, decided, charged, memory,
         reproduction,
     )  # fmt: skip
     sections = {each.__name__: each for each in known}
@@ -235,6 +239,17 @@ def on_both_clocks(*options: str) -> None:
             f"{pages['virtual'][rtt_ms] / real - 1:+.1%}",
             "within 2 %" if rtt_ms else "within 10 %",
         )
+
+
+def charged() -> None:
+    """T0 in a few boots for each way of charging the CPU, alone and beside hogs; `make trust` takes more."""
+    with tempfile.TemporaryDirectory() as folder:
+        options = Options(Path(folder), rounds=3, processors=len(os.sched_getaffinity(0)))
+        log = Log(Path(folder, "steps.jsonl"))
+        for step in t0.steps(options, log):
+            log.append(step.take())
+        for figure in t0.report(log, options).figures:
+            say(figure.what, figure.measured, figure.wanted)
 
 
 def memory() -> None:

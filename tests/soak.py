@@ -24,13 +24,13 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import IO
 
+from hogs import hogs
+
 ROOT = Path(__file__).parent.parent
 PATIENCE_S = 3600.0
 GRACE_S = 30.0
 POLL_S = 0.05
 TALLY = "tally.json"
-# It ends with its standard input: nobody else holds the other end, so it outlives us by no way of ending.
-HOG = "import os, sys, threading; threading.Thread(target=lambda: (sys.stdin.read(), os._exit(0))).start()\nwhile True: pass"
 
 PYTEST = ("-m", "pytest", "-q", "-p", "no:cacheprovider")
 
@@ -148,23 +148,6 @@ def read(path: Path) -> dict[str, Tally]:
     """The tallies of a soak that was interrupted, else new ones."""
     kept = json.loads(path.read_text()) if path.exists() else {"rounds": {}, "whole rounds": {}}
     return {name: Tally(**each | {"failures": Counter(each.get("failures"))}) for name, each in kept.items()}
-
-
-@contextmanager
-def hogs(count: int, nice: int) -> Iterator[list[subprocess.Popen[bytes]]]:
-    """So many busy programs while the block runs."""
-    with ExitStack() as stack:
-        yield [stack.enter_context(hog(nice)) for _ in range(count)]
-
-
-@contextmanager
-def hog(nice: int) -> Iterator[subprocess.Popen[bytes]]:
-    process = subprocess.Popen(["nice", "-n", str(nice), sys.executable, "-c", HOG], stdin=subprocess.PIPE)
-    try:
-        yield process
-    finally:
-        process.kill()
-        process.communicate()
 
 
 def soak(name: str, rounds: int, steps: Steps, folder: Path, tally: Tally, done: Callable[[], None] = lambda: None) -> None:

@@ -1,8 +1,7 @@
-"""The script of `make soak`: it counts what fails, and its hogs end with it whatever ends it."""
+"""The script of `make soak`: it counts what fails."""
 
 import importlib
 import shutil
-import signal
 import subprocess
 import sys
 import time
@@ -13,15 +12,6 @@ import pytest
 from slownet import owner
 
 FOLDER = Path(__file__).parents[1]
-HOGS = f"""
-import signal, sys, time
-signal.signal(signal.SIGINT, signal.default_int_handler)
-sys.path.insert(0, {str(FOLDER)!r})
-import soak
-with soak.hogs(2, 19) as found:
-    print(*(each.pid for each in found), flush=True)
-    time.sleep(600)
-"""
 
 
 @pytest.fixture
@@ -41,22 +31,6 @@ def start(soak, tmp_path, monkeypatch):
         return soak.main()
 
     return start
-
-
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGKILL])
-def test_hogs_end_with_it(number):
-    with subprocess.Popen([sys.executable, "-c", HOGS], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL) as process:
-        pids = [int(pid) for pid in process.stdout.readline().split()]
-        began = [owner.started(pid) for pid in pids]
-        assert len(pids) == 2
-        assert None not in began
-        process.send_signal(number)
-    left = dict(zip(pids, began, strict=True))
-    deadline = time.monotonic() + 60
-    while left and time.monotonic() < deadline:
-        left = {pid: start for pid, start in left.items() if owner.started(pid) == start}
-        time.sleep(0.05)
-    assert not left
 
 
 def test_every_round_is_run_and_failures_are_counted_and_kept(soak, tmp_path, capsys):
