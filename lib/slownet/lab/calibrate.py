@@ -8,6 +8,7 @@ import math
 import platform
 import resource
 import subprocess
+import time
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -18,11 +19,13 @@ from slownet.lab.clock import Clock
 from slownet.lab.parts import Parts
 
 ROUNDS = 3
-REFERENCE = {"tcp_round_trip_ns": 3_750, "fork_exec_ns": 111_000, "php_like_ns": 4_070_000}
-"""The probe's CPU time on the reference computer: an AMD EPYC of the fifth generation with Linux 6.18, its lowest of fifteen
-rounds (2026-11-22). Work is charged at the same rate everywhere, so what a lab's work is compared with is the same as well."""
+REFERENCE = {"tcp_round_trip_ns": 3_830, "fork_exec_ns": 121_000, "php_like_ns": 4_120_000}
+"""The probe's CPU time on the reference computer: an AMD EPYC of the fifth generation with Linux 6.18, the median of three
+runs (2026-11-22). Work is charged at the same rate everywhere, so what a lab's work is compared with is the same as well."""
 WORTH = 2.5
 """How many times the CPU of charging time counted work may cost, for `--cpu auto` to take it."""
+ALONE = 0.8
+"""What part of its wall time a lab that computes has a processor if nobody else wants it; the rest is its start and end."""
 
 
 def tdf(parts: Parts) -> dict[str, object]:
@@ -37,27 +40,46 @@ def tdf(parts: Parts) -> dict[str, object]:
 
 def work(parts: Parts, counter: str) -> dict[str, object]:
     """{"tdf": whole number, "ratio": geometric mean, "reference": {...}, "lab": {...}, "counter": what is counted,
-    "price": CPU of a lab that charges work over that of one that charges time}.
+    "price": CPU of a lab that charges work over that of one that charges time, "alone": whether nobody else had the lab's
+    processor meanwhile}.
 
-    The probe runs in labs of both kinds, in turns; of each cost the lowest counts. Raises LabError.
+    The probe runs in labs of both kinds, in turns; of each cost the lowest counts. Beside other work a processor's counter
+    is dearer (linux/0006-um-work-clock.patch), so the price was not seen there. Raises LabError.
     """
-    measure = lambda half: _keep(_measure_work(parts, counter), half)  # noqa: E731
-    folder = cache.make("work", cache.key(_machine(parts), counter, json.dumps(REFERENCE)), measure)
+    folder = cache.make("work", _work_key(parts, counter), lambda half: _keep(_measure_work(parts, counter), half))
     return dict(json.loads((folder / "tdf.json").read_text()))
 
 
 def _measure_work(parts: Parts, counter: str) -> dict[str, object]:
     inside: dict[str, float] = {}
     spent: dict[str, float] = {}
+    alone = 0.0
     for _ in range(ROUNDS):
         for each in ("", counter):
-            before = _cpu_s()
+            before, began = _cpu_s(), time.monotonic()
             printed = _in_lab(parts, Clock("virtual", 1, counter=each))
-            spent[each] = min(_cpu_s() - before, spent.get(each, math.inf))
+            took = _cpu_s() - before
+            spent[each] = min(took, spent.get(each, math.inf))
             if each:
                 _keep_lowest(inside, printed)
-    factor = _compared(inside, REFERENCE)
-    return {**factor, "reference": REFERENCE, "lab": inside, "counter": counter, "price": round(spent[counter] / spent[""], 2)}
+                alone = max(alone, took / (time.monotonic() - began))
+    found = {**_compared(inside, REFERENCE), "reference": REFERENCE, "lab": inside, "counter": counter}
+    return {**found, "price": round(spent[counter] / spent[""], 2), "alone": alone >= ALONE}
+
+
+def worth(measured: Mapping[str, object]) -> bool:
+    """Whether `--cpu auto` takes counted work, by what `work` says: not if it is seen to be too dear."""
+    return not measured["alone"] or float(str(measured["price"])) <= WORTH
+
+
+def forget(parts: Parts, counter: str) -> None:
+    """Has a price that was taken beside other work measured again."""
+    if not work(parts, counter)["alone"]:
+        cache.remove("work", _work_key(parts, counter))
+
+
+def _work_key(parts: Parts, counter: str) -> str:
+    return cache.key(_machine(parts), counter, json.dumps(REFERENCE))
 
 
 def _cpu_s() -> float:

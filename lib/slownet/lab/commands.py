@@ -114,14 +114,18 @@ def _describe(found: Parts) -> str:
     from slownet.lab import calibrate, counter
     from slownet.lab.place import charged
 
+    scope = counter.scope()
+    if scope:
+        calibrate.forget(found, scope)
     measured = charged(found)
-    if "counter" in measured:
-        cpu = f"work, by the {measured['counter']}'s counter: {measured['price']} times the CPU of charging time"
-    elif scope := counter.scope():
-        price = calibrate.work(found, scope)["price"]
-        cpu = f"time: to charge work (--cpu work) costs {price} times as much, more than {calibrate.WORTH}"
-    else:
+    if not scope:
         cpu = f"time: {'; '.join(counter.why_not())}"
+    elif "counter" in measured:
+        price = f"{measured['price']} times the CPU of charging time"
+        cpu = f"work, by the {scope}'s counter: {price}{'' if measured['alone'] else ', beside other work'}"
+    else:
+        dear = calibrate.work(found, scope)["price"]
+        cpu = f"time: to charge work (--cpu work) costs {dear} times as much, more than {calibrate.WORTH}"
     image = f"{found.image.description}, {found.image.path.stat().st_size / 2**20:.0f} MB"
     lines = {"kernel": found.kernel.description, "image": image, "cpu": cpu}
     lines["tdf"] = f"{measured['tdf']} (measured {measured['ratio']})"

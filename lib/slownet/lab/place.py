@@ -211,7 +211,7 @@ def _lab(kind: str, factor: float | None, megabytes: int, cpu: str | None) -> Pl
 def charged(found: lab_parts.Parts, cpu: str | None = None) -> dict[str, object]:
     """What a virtual clock on this machine charges for CPU, and its TDF: as `calibrate.work` or `calibrate.tdf` say it.
 
-    cpu: "work" or "time"; None for the best that this machine has at no more than `calibrate.WORTH` times the CPU.
+    cpu: "work" or "time"; None for the best that this machine has as far as `calibrate.worth` says.
     Raises LabError where work is asked for and cannot be counted.
     """
     counter_of = counter.scope() if cpu != TIME else None
@@ -220,7 +220,7 @@ def charged(found: lab_parts.Parts, cpu: str | None = None) -> dict[str, object]
         raise LabError(f"work cannot be charged: {why}", where="--cpu", fix=fix)
     if counter_of is not None:
         measured = calibrate.work(found, counter_of)
-        if cpu == WORK or float(str(measured["price"])) <= calibrate.WORTH:
+        if cpu == WORK or calibrate.worth(measured):
             return measured
     return calibrate.tdf(found)
 

@@ -1,4 +1,6 @@
+import itertools
 import json
+import math
 from pathlib import Path
 
 import pytest
@@ -96,6 +98,8 @@ def reference(monkeypatch):
     monkeypatch.setattr(calibrate, "REFERENCE", costs(5, 5, 5))
     spent = iter([0, 1, 1, 3, 3, 4, 4, 6.5, 7, 8, 8, 10])
     monkeypatch.setattr(calibrate, "_cpu_s", lambda: next(spent))
+    walls = iter(range(0, 100, 2))
+    monkeypatch.setattr(calibrate.time, "monotonic", lambda: next(walls))
 
 
 def test_work_is_compared_with_the_reference_and_its_price_with_time(parts, inside, reference):
@@ -114,6 +118,7 @@ def test_work_is_compared_with_the_reference_and_its_price_with_time(parts, insi
         "lab": costs(10, 10, 20),
         "counter": "process",
         "price": 2.0,
+        "alone": True,
     }
     assert inside["clocks"] == ["", "process"] * 3
 
@@ -122,3 +127,24 @@ def test_what_work_costs_is_measured_once(parts, inside, reference):
     inside["outputs"] = [costs(5, 5, 5)] * 6
     assert calibrate.work(parts, "process") == calibrate.work(parts, "process")
     assert inside["boots"] == 6
+
+
+@pytest.mark.parametrize(
+    ("price", "alone", "worth"), [(2.5, True, True), (2.51, True, False), (4.6, False, True), (1.1, False, True)]
+)
+def test_counted_work_is_taken_unless_it_is_seen_to_be_dear(price, alone, worth):
+    assert calibrate.worth({"price": price, "alone": alone}) is worth
+
+
+@pytest.mark.parametrize(("alone", "boots"), [(True, 0), (False, 6)])
+def test_a_price_that_was_taken_beside_other_work_is_measured_again(parts, inside, monkeypatch, alone, boots):
+    monkeypatch.setattr(calibrate, "ALONE", 0 if alone else math.inf)
+    spent = itertools.count()
+    monkeypatch.setattr(calibrate, "_cpu_s", lambda: next(spent))
+    inside["outputs"] = [costs(5e6, 5e6, 5e6)] * 12
+    monkeypatch.setattr(calibrate, "REFERENCE", costs(5, 5, 5))
+    before = calibrate.work(parts, "process")
+    before_boots = inside["boots"]
+    calibrate.forget(parts, "process")
+    assert calibrate.work(parts, "process")["ratio"] == before["ratio"]
+    assert inside["boots"] - before_boots == boots
