@@ -1,0 +1,155 @@
+"""The clock that charges work: the same work takes the same time, whatever else the host does."""
+
+import ctypes
+import json
+import os
+import statistics
+import struct
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+sys.path.insert(0, str(Path(__file__).parents[1]))  # the hogs are a program as well
+
+from hogs import hogs
+
+from slownet.lab import counter
+
+ROUNDS = 5
+SAME = 0.01  # the issue of a verdict that holds: means with and without other work within 1 %
+# Calls of the kernel, a loop, fresh memory and another process, as a page has them.
+WORK = f"""
+import json, os, socket, time
+def page():
+    near, far = socket.socketpair()
+    for _ in range(300):
+        near.send(b"x" * 100)
+        far.recv(100)
+    sum(range(200_000))
+    b"x" * 4_000_000
+    child = os.fork()
+    if not child:
+        os._exit(0)
+    os.waitpid(child, 0)
+page()
+found = []
+for _ in range({ROUNDS}):
+    start = time.monotonic()
+    page()
+    found.append(time.monotonic() - start)
+print(json.dumps([found, open("/proc/skip_idle").read().split()]))
+"""
+# Only processes' counters are for whoever has neither of these.
+UNPRIVILEGED = ["setpriv", "--bounding-set", "-perfmon,-sys_admin", "--inh-caps", "-all"]
+SCOPES = [counter.PROCESSOR, counter.PROCESS]
+
+
+@pytest.fixture(params=SCOPES)
+def scope(request):
+    """A counter that this machine has for this user."""
+    there = counter.scope()
+    if there is None or (request.param == counter.PROCESSOR and there != request.param):
+        pytest.skip(f"no {request.param}'s counter for this user here: {counter.why_not()[0]}")
+    return request.param
+
+
+def measured(execute, scope, options=("--cpu", "work", "--tdf", "1")):
+    """The times of the rounds, in s, and what the lab's kernel says of its clock."""
+    words = execute.words("python3", "-c", WORK, options=options)
+    unprivileged = UNPRIVILEGED if scope == counter.PROCESS and os.geteuid() == 0 else []
+    done = subprocess.run([*unprivileged, *words], capture_output=True, text=True, timeout=300, check=False, cwd=execute.folder)
+    assert (done.returncode, done.stderr) == (0, "")
+    times, said = json.loads(done.stdout)
+    return times, dict(zip(said[::2], said[1::2], strict=True))
+
+
+def test_the_same_work_takes_the_same_time_beside_other_work(execute, scope):
+    alone, said = measured(execute, scope)
+    assert said["work"] == scope
+    with hogs(busy=os.cpu_count() or 1, memory=1):
+        beside, _ = measured(execute, scope)
+    assert statistics.median(beside) == pytest.approx(statistics.median(alone), rel=SAME)
+
+
+def test_rounds_of_one_boot_are_the_same(execute, scope):
+    times, _ = measured(execute, scope)
+    assert max(times[1:]) / min(times[1:]) < 1 + SAME
+
+
+def test_the_factor_divides_work(execute, scope):
+    one, _ = measured(execute, scope)
+    ten, _ = measured(execute, scope, ("--cpu", "work", "--tdf", "10"))
+    assert statistics.median(one) / statistics.median(ten) == pytest.approx(10, rel=5 * SAME)
+
+
+def test_what_was_charged_is_told_apart_from_what_was_skipped(execute, scope):
+    body = (
+        "import time; read = lambda: dict(l.split() for l in open('/proc/skip_idle')); a = read(); time.sleep(100); b = read();"
+    )
+    done = execute("python3", "-c", body + "print(int(b['charged'])-int(a['charged']), int(b['skipped'])-int(a['skipped']))",
+                   options=["--cpu", "work"])  # fmt: skip
+    charged, skipped = map(int, done.stdout.split())
+    assert charged + skipped == pytest.approx(100e9, rel=1e-3)
+    assert charged < 1e9
+
+
+def test_ticks_follow_the_work(execute, scope):
+    """A program that only computes is interrupted when its time is up, not when the host's is.
+
+    The host delivers the alarm within some milliseconds of its own, in which much work is done: a loop like this one, in
+    every processor's caches, is eight times as fast there as on the reference computer.
+    """
+    body = """
+import json, signal, time
+found = []
+signal.signal(signal.SIGALRM, lambda number, frame: found.append(time.monotonic()))
+for _ in range(20):
+    start = time.monotonic()
+    signal.setitimer(signal.ITIMER_REAL, 0.05)
+    before = len(found)
+    while len(found) == before:
+        sum(range(100))
+    found[-1] -= start
+print(json.dumps(found))
+"""
+    done = execute("python3", "-c", body, options=["--cpu", "work", "--tdf", "1"])
+    found = json.loads(done.stdout)
+    assert len(found) == 20
+    assert min(found) >= 0.05
+    assert statistics.median(found) < 0.1
+
+
+class Pinned:
+    """Every counter of every processor, for itself."""
+
+    def __enter__(self):
+        libc = ctypes.CDLL(None)
+        flags = 1 << 2 | 1 << 5  # pinned, without the kernel
+        attributes = struct.pack("=IIQQQQQ", 0, counter.SIZE, 1, 0, 0, 0, flags).ljust(counter.SIZE, b"\0")
+        self.fds = [
+            libc.syscall(counter.SYSCALLS["x86_64"], attributes, -1, processor, -1, counter.CLOEXEC)
+            for processor in os.sched_getaffinity(0)
+            for _ in range(16)
+        ]
+        return self
+
+    def __exit__(self, *error):
+        for fd in self.fds:
+            if fd >= 0:
+                os.close(fd)
+
+
+@pytest.mark.skipif(counter.scope() != counter.PROCESSOR, reason="takes the right to count on processors")
+def test_a_counter_that_is_taken_away_is_one_line(execute, built):
+    words = ["sh", "-c", "echo begun; while :; do :; done"]
+    with execute.start(*words, options=["--cpu", "work"]) as lab:
+        assert lab.stdout.readline() == b"begun\n"
+        with Pinned():
+            _, said = lab.communicate(timeout=120)
+    assert lab.returncode == 2
+    assert said.decode() == (
+        "slownet: the counter of instructions was taken away in mid-run: "
+        "another program may use it: try again, or take --cpu time\n"
+    )
