@@ -134,6 +134,17 @@ def test_values_in_times_order_go_through_batches():
     assert kept.half_width == pytest.approx(t_quantile(199) * sd / math.sqrt(200))
 
 
+def test_groups_in_times_order_are_batches():
+    """As ab's: which second a request began in is known, their order within it is not."""
+    rows = [[50.0 + 3 * math.sin(second / 8) + jitter for jitter in (-0.1, 0.1)] for second in range(100)]
+    values = [each for row in rows for each in row]
+    kept = sample(50.0, 2.1, 200, values=values)
+    grouped = sample(50.0, 2.1, 200, values=values, groups=[2] * 100)
+    assert of(None, grouped).half_width > 2 * of(None, kept).half_width
+    few = sample(50.0, 2.1, 200, values=values, groups=[50] * 4)  # seconds of 50: too few of them
+    assert of(None, few) == of(None, kept)
+
+
 def test_five_blocks_speak_for_themselves():
     blocks = [sample(mean, 0.0, boot=1) for mean in (48.0, 49.0, 50.0, 51.0, 52.0)]
     assert of(Charging.WORK, *blocks).half_width > t_quantile(4) * math.sqrt(2.5) / math.sqrt(5) * 0.9

@@ -36,6 +36,7 @@ from slownet.stats import (
     from_error,
     from_moments,
     mean_and_sd,
+    of_groups,
     percentile,
     printed,
     quantile,
@@ -163,8 +164,9 @@ def _of_seeds(boots: Sequence[Boot], confidence: float) -> Summary:
     middle = fmean(_means(boots))
     news = list({_told(boot): boot for boot in boots}.values())
     kept = [block.record for boot in news for block in boot]
-    if all(record.get("ordered") and len(record["values"]) > 1 for record in kept):
-        error, degrees = correlated_error(*(record["values"] for record in kept))
+    series = [_in_order(record) for record in kept]
+    if all(len(each) > 1 for each in series):
+        error, degrees = correlated_error(*series)
         return from_error(middle, error, len(kept), degrees, confidence)
     if len(news) > 1:
         middle, spread = mean_and_sd(_means(news))
@@ -193,10 +195,18 @@ def _of_blocks(blocks: Sequence[Reading]) -> tuple[float, float] | None:
 
 
 def _of_values(block: Reading) -> tuple[float, float] | None:
-    if block.get("ordered") and len(block["values"]) > 1:
-        return correlated_error(block["values"])
+    if len(series := _in_order(block)) > 1:
+        return correlated_error(series)
     n, sd = int(block["n"]), block.get("sd")
     return None if sd is None or n < 2 else (float(sd) / math.sqrt(n), n - 1.0)
+
+
+def _in_order(record: Reading) -> Sequence[float]:
+    """What stands in time's order of a record: its values, or the means of groups of them; empty where none do."""
+    if record.get("ordered"):
+        values: Sequence[float] = record["values"]
+        return values
+    return of_groups(record["values"], record["groups"]) if record.get("groups") and record.get("values") else []
 
 
 def _of_parts(parts: Sequence[tuple[float, float] | None]) -> tuple[float, float] | None:

@@ -4,7 +4,7 @@ Pure functions on numbers, without I/O. numpy and scipy are imported when a func
 imported inside the lab too, where an import costs time.
 """
 
-from slownet.stats.batch import correlated_error
+from slownet.stats.batch import correlated_error, of_groups
 from slownet.stats.compare import Test, difference, differs, equivalent, further, holm, ratio, welch
 from slownet.stats.count import counted, poisson
 from slownet.stats.proportion import proportion
@@ -33,6 +33,7 @@ __all__ = [
     "mean_and_sd",
     "median",
     "needed",
+    "of_groups",
     "outliers",
     "percentile",
     "poisson",

@@ -18,7 +18,7 @@ LEAST_BATCHES = 5
 LEAST_IN_SERIES = 3
 SMALL = 20
 """Values from which a series is cut into batches."""
-LEVEL = 0.2
+LEVEL = 0.35
 """Of the test that finds batches correlated: it is there to find it, and a batch too long costs little."""
 MOST_CORRELATED = 0.9
 
@@ -47,6 +47,22 @@ def _correlated_error(series: tuple[tuple[float, ...], ...]) -> tuple[float, flo
     variance = math.fsum((each - middle) ** 2 for each in units) / (len(units) - 1)
     left = _correlation(means)
     return math.sqrt(variance / len(units) * (1 + left) / (1 - left)), len(units) - 1.0
+
+
+def of_groups(values: Sequence[float], groups: Sequence[int]) -> list[float]:
+    """The means of consecutive groups of values, whose order within a group is not known; small groups join the next one.
+
+    ``groups`` are their sizes; together they have n^(1/3) values at least. Empty where that leaves fewer than five.
+    """
+    least = max(1, int(len(values) ** (1 / 3) + 1e-9))
+    means: list[float] = []
+    first, end = 0, 0
+    for size in groups:
+        end += size
+        if end - first >= least:
+            means.append(math.fsum(values[first:end]) / (end - first))
+            first = end
+    return means if len(means) >= LEAST_BATCHES else []
 
 
 def _first_size(series: Sequence[Sequence[float]]) -> int:

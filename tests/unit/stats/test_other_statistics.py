@@ -4,7 +4,18 @@ import numpy as np
 import pytest
 
 from slownet.errors import SlownetError
-from slownet.stats import bootstrap, bootstrap_ratio, median, needed, outliers, percentile, printed, proportion, warm_up
+from slownet.stats import (
+    bootstrap,
+    bootstrap_ratio,
+    median,
+    needed,
+    of_groups,
+    outliers,
+    percentile,
+    printed,
+    proportion,
+    warm_up,
+)
 
 SPATIAL = [
     48, 36, 20, 29, 42, 42, 20, 42, 22, 41, 45, 14, 6, 0, 33, 28, 34, 4, 32, 24, 47, 41, 24, 26, 30, 41,
@@ -135,3 +146,10 @@ def test_outliers_are_far_out():
     assert outliers([10.0, 11.0, 12.0, 13.0, 14.0, 15.0]) == ()
     assert outliers([1.0, 1.0, 1.0, 9.0]) == ()
     assert outliers([1.0] * 9 + [1.1]) == (9,)
+
+
+def test_small_groups_join_the_next():
+    values = [float(each) for each in range(27)]  # three values a batch at least
+    assert of_groups(values, [3] * 9) == [1.0 + 3 * each for each in range(9)]
+    assert of_groups(values, [1, 2, 2, 1, 5, 4, 3, 3, 3, 3]) == [1, 4, 8, 12.5, 16, 19, 22, 25]
+    assert of_groups(values, [9, 9, 9]) == []
