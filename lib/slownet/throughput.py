@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 
 from slownet.errors import SlownetError
-from slownet.law import MSS
+from slownet.slow_start import MSS
 
 HEADERS = 66  # a segment's frame less its payload: Ethernet (14), IPv4 (20), TCP with timestamps (32)
 LEAST_VARIANCE_S = 0.2
