@@ -4,6 +4,7 @@ from slownet import published
 from slownet.claim import predicted, times
 from slownet.experiment import experiment
 from slownet.services.page import StaticPage
+from slownet.stats import ratio
 from slownet.tools import steady
 from slownet.topologies import TwoHosts
 
@@ -34,8 +35,9 @@ def waited(part, at):
 
     def seconds(run):
         names = ("counted_from_s", "counted_to_s", "answered_per_s", "target_per_s")
-        first, last, answered, due = (run.at(at).summary(name).mean for name in names)
-        return (first + part * (last - first)) * (1 - answered / due)
+        first, last, answered, due = (run.at(at).summary(name) for name in names)
+        when = first.mean + part * (last.mean - first.mean)
+        return ratio(answered, due).scaled(-1).plus(1).scaled(when)
 
     return seconds
 
@@ -47,19 +49,21 @@ def by(cell):
 
 def claims(over):
     """What holds under overload, whoever asks."""
+    # 15 % is what the same work differs by from one moment to the next where CPU time is charged (DESIGN.md): no theory, but a
+    # bound on the clock. A backlog of 2.32 less 1 times the rate is off by 0.15 / 1.32 of itself then, so 12 %.
     yield times(
-        "answered_per_s", over, against=ALONE, least=0.6, most=1.6,
+        "answered_per_s", over, against=ALONE, least=0.85, most=1.15,
         because="a server that is asked for more than it manages goes on at what it manages",
     )  # fmt: skip
-    # Only the end is sure: how fast the backlog grows before it changes with what else the machine does.
-    for name, part, within in (("mean", 0.5, 0.25), ("p90", 0.9, 0.15), ("p99", 0.99, 0.1)):
+    for name, part in (("mean", 0.5), ("p90", 0.9), ("p99", 0.99)):
         yield predicted(
-            f"corrected_{name}_s", over, waited(part, over), within,
+            f"corrected_{name}_s", over, waited(part, over), within=0.12,
             name=f"corrected {name} is the backlog's at {100 * part:g} %{by(over)}",
             because="what is due goes on growing at the target's rate, and is answered at the server's",
         )  # fmt: skip
     yield times(
-        "uncorrected_p50_s", over, against=ALONE, least=0.3, most=3, name=f"uncorrected, the overload hardly shows{by(over)}",
+        "uncorrected_p50_s", over, against=ALONE, least=0.85, most=1.15,
+        name=f"uncorrected, the overload hardly shows{by(over)}",
         because="each connection is answered as fast as at capacity: how late it asked is left out",
     )  # fmt: skip
 

@@ -13,10 +13,10 @@ from slownet.claim.compare import quotient
 from slownet.errors import ExperimentError
 from slownet.records.judgement import Judgement
 from slownet.records.result import RunData
-from slownet.stats import Summary
+from slownet.stats import Summary, ratio
 
 Label = Mapping[str, str]
-Expected = float | Callable[[RunData], float]
+Expected = float | Callable[[RunData], float | Summary]
 
 
 @dataclass(frozen=True)
@@ -77,15 +77,23 @@ class predicted:  # noqa: N801
         what = self.name or f"{self.metric} as predicted at {cell.title}"
         name = f"{what}, within {100 * self.within:g} %"
         try:
-            expected = self.value(run) if callable(self.value) else self.value
+            value = self.value(run) if callable(self.value) else self.value
         except ExperimentError:
             if not run.failed:
                 raise
             return placed(undecided(name, None, run.failed), run)  # the cell that it comes from may be among them
+        theory = value if isinstance(value, Summary) else Summary(value, value, value, 1)
+        expected = theory.mean
         if expected <= 0:
             raise ExperimentError(f"{name}: a prediction of {expected:g} has no margin", f"in experiment {run.experiment}")
         text = _said(self.because, f", {expected:.3f} predicted")
-        return decide(run, name, lambda: cell.summary(self.metric), around(expected, self.within), expected, (cell,), text)
+        margin = around(expected, self.within)
+
+        def measure() -> Summary:
+            measured = cell.summary(self.metric)
+            return measured if theory.low == theory.high else ratio(measured, theory).scaled(expected)
+
+        return decide(run, name, measure, margin, expected, (cell,), text)
 
 
 def _said(because: str, predicted: str = "") -> Callable[[Summary], str]:
