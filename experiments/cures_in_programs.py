@@ -41,20 +41,22 @@ cures_in_programs.claims(
         TIME, row("far database", "none"), against=row("none", "none"), expected=1, within=0.01,
         because="each row waits for the answer to its INSERT",
     ),
-    # Against the same cure nearby. A lot of rows waits for one round trip in both: of its ten milliseconds 2 % are 0.2 ms,
-    # room for what the programs do with a hundred rows where the CPU is free.
+    # Against the same cure nearby. A lot of rows waits for one round trip more: of its ten milliseconds 2 % are 0.2 ms, room
+    # for what the programs do with a hundred rows where the CPU is free.
     round_trips_between(
         TIME, row("far database", "batches"), against=row("none", "batches"), expected=1 / BATCH,
         within=0.02,
         because=f"{BATCH} rows are one INSERT, which waits for one answer",
     ),
+    # A hundred statements are read and answered one by one, and what is done meanwhile hides behind the waiting: all of the
+    # time nearby may. So no more than the whole round trip longer, and no shorter than that.
     round_trips_between(
-        TIME, row("far database", "pipelined"), against=row("none", "pipelined"), expected=1 / BATCH,
-        within=0.02,
+        TIME, row("far database", "pipelined"), against=row("none", "pipelined"), most=1.02 / BATCH,
         because=f"{BATCH} INSERTs leave together and their answers come together",
     ),
+    between(TIME, row("far database", "pipelined"), least=10 / BATCH, because=f"{BATCH} INSERTs wait for one answer at least"),
     between(
-        TIME, cell("message", "two small writes", "0ms", "none"), *DELAYED_ACK_MS,
+        "stall_ms", cell("message", "two small writes", "0ms", "none"), *DELAYED_ACK_MS,
         because="Nagle's algorithm holds the second write until the peer's delayed ACK, HZ / 25 and up to a tick",
     ),
     *(

@@ -41,26 +41,19 @@ def law_says(way, room):
     return lambda run: run.at(at(way, "one")).summary(ROW).plus(far * FAR_MS)
 
 
-def gain(way):
-    """How much less a cure waits for a far database than row by row: both wait for whole round trips and nothing else."""
-    slow, quick = ROUND_TRIPS["row-by-row"], ROUND_TRIPS[way]
-    return (slow[0] * FAR_MS + sum(slow) * NEAR_MS) / (quick[0] * FAR_MS + sum(quick) * NEAR_MS)
-
-
-# The CPU is free, so the law is exact: 1 % of the shortest time, a lot's ten milliseconds, is room for the programs' own.
+# The CPU is free, so the law is exact: 1 % of the shortest time, a lot's ten milliseconds, is room for the programs' own. Only
+# the pipeline has something to do while it waits, which hides then: all that is not waiting in one room, about half of its
+# 1.2 ms, of 11 ms.
+WITHIN = {"row-by-row": 0.01, "batches": 0.01, "pipelined": 0.06}
 sync_pipeline.claims(
     *(
-        predicted(ROW, at(way, room), law_says(way, room), 0.01, "one room's time and k round trips of 10 ms")
+        predicted(ROW, at(way, room), law_says(way, room), WITHIN[way], "one room's time and k round trips of 10 ms")
         for way in ROUND_TRIPS
         for room in ("db-far", "broker-far")
     ),
     # No claim on the article's 16: its ratio hangs on its two round trips, which it does not say. Ours, of 10.3 and 0.3 ms
     # where the CPU is free, are 10.9 / 0.9 = 12 with the database far away and 20.9 / 0.9 = 23 with the broker.
-    # The cures, 100 rows at once, bring back what a row by row copy loses to the distance.
-    *(
-        times(
-            ROW, at("row-by-row", "db-far"), at(way, "db-far"), 0.98 * gain(way), 1.02 * gain(way), f"{BATCH} rows a round trip"
-        )
-        for way in ("batches", "pipelined")
-    ),
+    # 100 rows at once bring back what a row by row copy loses to the distance: both wait for whole round trips, and for nothing
+    # else. Of the pipeline the sum above says as much.
+    times(ROW, at("row-by-row", "db-far"), at("batches", "db-far"), 0.98 * BATCH, 1.02 * BATCH, f"{BATCH} rows a round trip"),
 )
