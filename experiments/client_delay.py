@@ -11,11 +11,13 @@ from slownet.topologies import ClientWebDb
 ARTICLE = published.client_delay()
 
 
-@experiment(topology=ClientWebDb, service=WordPress, vary={"rtt": ["0ms", "10ms", "40ms", "120ms"]}, published=ARTICLE)
+@experiment(
+    topology=ClientWebDb, service=WordPress, vary={"rtt": ["0ms", "10ms", "40ms", "120ms"]}, published=ARTICLE, blocks=4
+)  # fmt: skip
 def client_delay(net, site, rtt):
     """How much slower is a WordPress page when its reader is 10, 40 or 120 ms away?"""
     with net.link("client", "switch").set(rtt=rtt):
-        return ab(net["client"], site.url, requests=100)
+        return ab(net["client"], site.url, requests=25)  # a hundred in a boot's four blocks
 
 
 def of_the_page(run):

@@ -33,12 +33,12 @@ def cures(net, site, harm, rtt, cure):
     """What brings a page back whose database is 10 ms away, or whose reader is 40 ms away?"""
     cure, _, keep_alive = cure.partition(" with ")
     with site.cured(cure) as url, net.link(*CABLES[harm]).set(rtt=rtt) if harm in CABLES else nullcontext():
-        return ab(net["client"], url, requests=KEPT if keep_alive else 50, keep_alive=bool(keep_alive))
+        return ab(net["client"], url, requests=KEPT if keep_alive else 25, keep_alive=bool(keep_alive))
 
 
 def without_a_handshake(run):
     """The page without a cure, less one round trip of 10 ms."""
-    return run.at(cell("far database", "none")).summary(PAGE).plus(-10)
+    return run.at(cell("far database", "none")).summary(PAGE) - 10
 
 
 # The CPU is free: what theory counts in round trips is exact, and 1 % is room for what the programs do in 0.2 ms of page.

@@ -23,7 +23,8 @@ def cell(operation, harm, rtt, cure):
 CELLS = [*(cell("row", *each) for each in ROW), *(cell("message", *each) for each in MESSAGE)]
 
 
-@experiment(topology=ClientWebDb, service=RowsAndMessages, cells=CELLS, tdf="inf")
+# One block: fewer rows are fewer lots of a hundred, and what the first of them costs weighs more.
+@experiment(topology=ClientWebDb, service=RowsAndMessages, cells=CELLS, tdf="inf", blocks=1)
 def cures_in_programs(net, programs, operation, harm, rtt, cure):
     """What brings back a program whose rows have a far database, or whose messages leave in two small writes?"""
     if operation == "message":

@@ -12,11 +12,11 @@ ARTICLE = published.database_delay()
 PAGE_TRIPS = round_trips(51_686, until=CLOSE, header_bytes=208)  # of the article's page: 51,894 bytes with its header
 
 
-@experiment(topology=ClientWebDb, service=WordPress, vary={"rtt": ["0ms", "10ms", "40ms"]}, published=ARTICLE)
+@experiment(topology=ClientWebDb, service=WordPress, vary={"rtt": ["0ms", "10ms", "40ms"]}, published=ARTICLE, blocks=4)
 def database_delay(net, site, rtt):
     """How much slower is a WordPress page when its database is 10 or 40 ms away from the web server?"""
     with net.link("db", "switch").set(rtt=rtt):
-        return ab(net["client"], site.url, requests=100)
+        return ab(net["client"], site.url, requests=25)  # a hundred in a boot's four blocks
 
 
 database_delay.claims(

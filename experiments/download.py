@@ -18,7 +18,8 @@ NARROW = {"delay_up": "100ms", "rate_up": "2000kbit"}
 CELLS = [BEFORE, FAR, FAR_SIZED, LOSSY, NARROW, AFTER]
 
 
-@experiment(topology=TwoHosts, service=FileServer, cells=CELLS, published=ARTICLE, tdf="inf")
+# One block: a file is downloaded to its end, and "after" means after all others.
+@experiment(topology=TwoHosts, service=FileServer, cells=CELLS, published=ARTICLE, tdf="inf", blocks=1)
 def download(net, files, step="", **condition):
     """How long does a file of 250 MiB take over a link with 100 ms, 10 % loss, or 2 Mbit/s?"""
     with net.link("server", "client").set(**condition):

@@ -26,9 +26,11 @@ FINE = {
 }
 
 
+# One block: of a hundred exchanges on one connection the first is quick, whichever hundred it is.
 @experiment(
-    topology=TwoHosts, service=Peer, vary={"pattern": [*STALLS, *FINE]}, published=published.nagle_patterns(), tdf="inf"
-)
+    topology=TwoHosts, service=Peer, vary={"pattern": [*STALLS, *FINE]}, published=published.nagle_patterns(), tdf="inf",
+    blocks=1,
+)  # fmt: skip
 def nagle_patterns(net, peer, pattern):
     """Which patterns of small writes stall for 40 ms between Nagle's algorithm and the peer's delayed ACK?"""
     how = "write-write-read" if pattern in PEER else pattern

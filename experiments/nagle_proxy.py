@@ -12,9 +12,10 @@ PROXIES = {"proxy": {"size": 128}, "proxy-nodelay": {"size": 128, "nodelay": Tru
 ARTICLE = published.article("nagle-delayed-ack")
 
 
+# One block: a page of 1200 queries is whole or none.
 @experiment(
     topology=ClientProxyServer, service=ProxiedDatabase, vary={"way": ["direct", *PROXIES]}, published=published.nagle_proxy(),
-    tdf="inf",
+    tdf="inf", blocks=1,
 )  # fmt: skip
 def nagle_proxy(net, database, way):
     """Why does a page of 1200 queries take 40 s through a proxy, and 3 s without it?"""

@@ -27,7 +27,8 @@ NEAR, FAR, FARTHER = "0.3ms", "10.3ms", "40.3ms"  # the base of 0.3 ms, and 10 a
 CELLS = [at(threads, rtt) for threads in ("10", "1") for rtt in (NEAR, FAR, FARTHER)] + [at("50", NEAR), at("50", FAR)]
 
 
-@experiment(topology=TwoHosts, service=OltpDatabase, cells=CELLS, published=ARTICLE, tdf="100")
+# One block: with half the transactions, twice the part of them would be the end, when threads have none left.
+@experiment(topology=TwoHosts, service=OltpDatabase, cells=CELLS, published=ARTICLE, tdf="100", blocks=1)
 def oltp(net, database, threads, rtt):
     """What do 10 ms between a program and its database cost a transaction?"""
     with net.link("client", "server").set(rtt=rtt):

@@ -4,7 +4,6 @@ from slownet import published
 from slownet.claim import predicted, times
 from slownet.experiment import experiment
 from slownet.services.page import StaticPage
-from slownet.stats import ratio
 from slownet.tools import steady
 from slownet.topologies import TwoHosts
 
@@ -15,7 +14,8 @@ ALONE, OVER = {"load": "capacity"}, {"load": "2.32 times"}
 BROUGHT = [OVER | {"tool": name} for name in steady.there() if name != steady.OWN]  # wrk2 and oha where they are
 
 
-@experiment(topology=TwoHosts, service=StaticPage, cells=[ALONE, OVER, *BROUGHT], published=ARTICLE)
+# One block: the backlog grows over this time, and in less of it it is another one.
+@experiment(topology=TwoHosts, service=StaticPage, cells=[ALONE, OVER, *BROUGHT], published=ARTICLE, blocks=1)
 def overload(net, site, load, tool=steady.OWN):
     """How long does a request take when 2.32 times as many are due as the server manages?"""
     # What it manages: far more is due at once than any server could answer.
@@ -36,8 +36,7 @@ def waited(part, at):
     def seconds(run):
         names = ("counted_from_s", "counted_to_s", "answered_per_s", "target_per_s")
         first, last, answered, due = (run.at(at).summary(name) for name in names)
-        when = first.mean + part * (last.mean - first.mean)
-        return ratio(answered, due).scaled(-1).plus(1).scaled(when)
+        return (first + part * (last - first)) * (1 - answered / due)
 
     return seconds
 

@@ -17,7 +17,10 @@ LINKS = {
 }
 
 
-@experiment(topology=PrimaryReplicas, service=Replicated, vary={"mode": list(ACKNOWLEDGED_BY), "link": list(LINKS)}, tdf="inf")
+# One block: the last lag is that of the backlog of all commits.
+@experiment(
+    topology=PrimaryReplicas, service=Replicated, vary={"mode": list(ACKNOWLEDGED_BY), "link": list(LINKS)}, tdf="inf", blocks=1
+)  # fmt: skip
 def replication(net, database, mode, link):
     """What do a commit and its replica pay for delay, loss and a narrow link between them?"""
     database.acknowledged_by(*ACKNOWLEDGED_BY[mode])
@@ -31,13 +34,13 @@ def cell(mode, link):
 
 def round_trips(metric, mode, k, delay_ms):
     """The time without a delay and k round trips."""
-    return lambda run: run.at(cell(mode, "none")).summary(metric).plus(k * delay_ms)
+    return lambda run: run.at(cell(mode, "none")).summary(metric) + k * delay_ms
 
 
 def backlog(run):
     """The last lag when commits come faster than the link carries them; what one takes is seen where the writer waits."""
-    on_the_link = run.at(cell("semi-synchronous", "narrow")).summary("lag_ms").plus(-5)
-    return on_the_link.scaled(COMMITS).plus(5 - (COMMITS - 1) * EVERY_MS)
+    on_the_link = run.at(cell("semi-synchronous", "narrow")).summary("lag_ms") - 5
+    return COMMITS * on_the_link - (COMMITS - 1) * EVERY_MS + 5
 
 
 # The CPU is free, so what is counted in round trips is exact: 1 % of the shortest, half of 10 ms, is room for the programs. And

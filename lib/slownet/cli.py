@@ -65,12 +65,13 @@ def run(
         typer.Option("--repeat", metavar="N|auto", help="Repetitions; auto goes on while a claim is open (default)."),
     ] = None,
     budget: Annotated[
-        str | None, typer.Option("--budget", metavar="TIME", help="Wall time that repetitions may take, such as 5m (default).")
+        str | None,
+        typer.Option("--budget", metavar="N,TIME", help="Repetitions, their wall time at most, or both: 30,15m (default)."),
     ] = None,
     labs: Annotated[
         str,
         typer.Option(
-            "--labs", metavar="N|auto", help="Labs that share an experiment's cells; auto: one a processor if CPU costs."
+            "--labs", metavar="N|auto", help="Repetitions of an experiment side by side, each in a lab; auto: one a processor."
         ),
     ] = "auto",
     resume: Annotated[Path | None, typer.Option("--resume", metavar="RUN", help="Continue a run that did not end.")] = None,
@@ -109,7 +110,9 @@ def reproduce(
     repeat: Annotated[
         str, typer.Option("--repeat", metavar="N|auto", help="Repetitions; auto goes on while a claim is open.")
     ] = "auto",
-    budget: Annotated[str, typer.Option("--budget", metavar="TIME", help="Wall time after which nothing is repeated.")] = "5m",
+    budget: Annotated[
+        str, typer.Option("--budget", metavar="N,TIME", help="Repetitions, their wall time at most, or both.")
+    ] = "30,15m",
     runs: Annotated[Path, typer.Option("--runs", metavar="FOLDER", help="Where the run directories are made.")] = ROOT,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object instead of the table.")] = False,
 ) -> None:

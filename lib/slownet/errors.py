@@ -49,6 +49,10 @@ class ExperimentError(SlownetError):
     """An experiment, a cell or a metric that is not there, or one that is described wrongly."""
 
 
+class NoCellError(ExperimentError):
+    """A condition that was not measured."""
+
+
 class TooFewError(ExperimentError):
     """Fewer values than an answer takes."""
 

@@ -60,6 +60,7 @@ class Experiment:
     judged_by: list[Claim] = field(default_factory=list)
     listed: Sequence[Cell] = ()
     tdf: str | None = None
+    blocks: int | None = None
 
     def claims(self, *claims: Claim) -> None:
         """States what should hold, and is judged after every run."""
@@ -113,6 +114,7 @@ def experiment(
     service: Service | None = None,
     published: Mapping[str, Any] | None = None,
     tdf: str | None = None,
+    blocks: int | None = None,
 ) -> Callable[[Callable[..., Record]], Experiment]:
     """Makes an experiment of a function (net[, service], one parameter a condition) -> record of a tool.
 
@@ -120,7 +122,8 @@ def experiment(
     of which every combination is a cell; or cells: each cell, the baseline first, with the conditions that it has;
     service: called with the network and the run directory, a context manager; published: the article's numbers for the
     report; tdf: how the CPU is charged unless the caller says otherwise (--clock, --tdf), "inf" where only the network is
-    asked about. Raises ExperimentError, UnitError.
+    asked about; blocks: how often a boot goes through the cells, forwards and backwards in turn, calling the function in each
+    (two times where CPU is charged or the clock is real, else once). Raises ExperimentError, UnitError.
     """
     if bool(vary) == bool(cells):
         raise ExperimentError("an experiment states vary or cells", where="@experiment", fix="give one of them")
@@ -128,11 +131,17 @@ def experiment(
         condition(cell)
     if tdf is not None:
         check_tdf(tdf)
+    if blocks is not None and (not isinstance(blocks, int) or isinstance(blocks, bool) or blocks < 1):
+        raise ExperimentError(
+            f"no number of blocks: {blocks!r}", where="@experiment", fix="write a whole number from 1, or none"
+        )
 
     def make(measure: Callable[..., Record]) -> Experiment:
         question = " ".join((inspect.getdoc(measure) or "").split("\n\n")[0].split())
         cls = find_topology(topology) if isinstance(topology, str) else topology
-        return Experiment(measure.__name__, question, measure, cls, vary or {}, service, published, listed=cells, tdf=tdf)
+        return Experiment(
+            measure.__name__, question, measure, cls, vary or {}, service, published, listed=cells, tdf=tdf, blocks=blocks
+        )
 
     return make
 

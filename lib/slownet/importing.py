@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib.util
+import traceback
 from pathlib import Path
 from types import ModuleType
 
@@ -22,8 +23,16 @@ def file(path: Path, otherwise: str) -> ModuleType:
     module = importlib.util.module_from_spec(spec)
     try:
         spec.loader.exec_module(module)
+    except ExperimentError as error:  # a claim, say: the traceback knows its line
+        raise type(error)(error.what, ", ".join(filter(None, (error.where, _line_of(path, error)))), error.fix) from error
     except SlownetError:
         raise
     except Exception as error:
         raise ExperimentError(f"{path} cannot be imported: {type(error).__name__}: {error}") from error
     return module
+
+
+def _line_of(path: Path, error: BaseException) -> str:
+    """Where in the file it was raised: ``mine.py:12``; empty where it was not raised by what the file does."""
+    frames = [each for each in traceback.extract_tb(error.__traceback__) if Path(each.filename) == path]
+    return f"{path}:{frames[-1].lineno}" if frames else ""

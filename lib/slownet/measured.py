@@ -1,5 +1,6 @@
 """Measured numbers as a test compares them: a tool's metric with its interval and what it was measured under.
 
+>>> from slownet.stats import from_moments
 >>> page = Measured("time_per_request_ms", from_moments(51.8, 0.4, 100), Setting(10.06, "virtual clock, TDF inf"))
 >>> page
 time_per_request_ms 51.80 (51.69 to 51.91) of 100, verified RTT 10.06 ms, virtual clock, TDF inf
@@ -7,7 +8,8 @@ time_per_request_ms 51.80 (51.69 to 51.91) of 100, verified RTT 10.06 ms, virtua
 (True, False, True)
 
 A comparison holds when the whole interval is on that side (99 %, as for claims); "equal" takes a margin, so it takes an
-expectation such as `slownet.claim.slowed`.
+expectation such as `slownet.claim.slowed`. A test measures in one boot: where the CPU counts, the interval holds also how far
+boots differ (`slownet.records.intervals`).
 """
 
 from __future__ import annotations
@@ -20,7 +22,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from slownet.errors import ExperimentError, nearest
-from slownet.stats import Summary, difference, from_moments, printed
+from slownet.records import intervals
+from slownet.records.charging import Charging, Terms
+from slownet.stats import Summary, difference
 from slownet.units import duration
 
 DECIDING = 0.99
@@ -29,15 +33,30 @@ DECIDING = 0.99
 
 @dataclass(frozen=True)
 class Setting:
-    """What numbers were measured under: the round trip that ping verified, in ms, and the clock for people."""
+    """What numbers were measured under: the round trip that ping verified, in ms, and the clock for people.
+
+    ``charging`` is what the clock charges for the CPU, None where it is not known; ``charged_s`` of ``took_s`` seconds on the
+    clock were the CPU's; ``random`` says whether a link drew by chance.
+    """
 
     verified_rtt_ms: float | None = None
     clock: str = ""
+    charging: Charging | None = None
+    charged_s: float | None = None
+    took_s: float | None = None
+    random: bool | None = None
 
     @property
-    def exact(self) -> bool:
-        """Whether the clock counts nothing that varies from run to run."""
-        return self.clock.endswith(" TDF inf")
+    def advice(self) -> str:
+        """What makes intervals narrower that hold how boots differ; empty where they are narrow."""
+        if self.charging not in (Charging.REAL, Charging.TIME):
+            return ""
+        what = "on the real clock" if self.charging is Charging.REAL else "where CPU time is charged"
+        return (
+            f"{what} one boot says no more than that boots differ by some {100 * self.charging.waver:g} % of the CPU's part: "
+            "TDF inf if the network alone is the question, counters (sysctl kernel.perf_event_paranoid=2), or an experiment "
+            "that repeats"
+        )
 
     def __str__(self) -> str:
         verified = "" if self.verified_rtt_ms is None else f"verified RTT {self.verified_rtt_ms:.2f} ms"
@@ -132,15 +151,7 @@ class Metrics:
         found = [name] if name in metrics else [each for each in metrics if each.startswith(f"{name}_")]
         if len(found) != 1:
             raise ExperimentError(f"no metric '{name}'", f"of {type(self).__name__.lower()}", nearest(name, metrics))
-        record = metrics[found[0]]
-        value, sd, n = float(record["mean"]), record.get("sd"), int(record["n"])
-        if sd is not None:
-            summary = from_moments(value, sd, n, DECIDING)
-        elif self._setting.exact:
-            summary = Summary(value, value, value, n, None, DECIDING)
-        else:
-            summary = printed(record, metrics, DECIDING)
-        return Measured(found[0], summary, self._setting)
+        return Measured(found[0], _summary(metrics, found[0], self._setting), self._setting)
 
     def __getattr__(self, name: str) -> Any:
         if name.startswith("_") or name in PARTS or any(name == each.name for each in dataclasses.fields(self)):  # type: ignore[arg-type]
@@ -149,6 +160,12 @@ class Metrics:
             return self.measured(name)
         except ExperimentError as error:
             raise AttributeError(str(error)) from error
+
+
+def _summary(metrics: Mapping[str, Mapping[str, Any]], name: str, setting: Setting) -> Summary:
+    """The interval of one measurement, as a cell of one sample has it."""
+    sample = {"status": "ok", "metrics": metrics, "charged_s": setting.charged_s, "virtual_s": setting.took_s}
+    return intervals.summary([sample | {"random": setting.random}], name, Terms(setting.charging), DECIDING)
 
 
 def in_unit_of(metric: str, value: float | str) -> float:

@@ -1,4 +1,4 @@
-"""The cells of one experiment, shared among labs side by side."""
+"""Labs side by side: each measures all cells of a boot of its own."""
 
 import contextlib
 import json
@@ -27,7 +27,9 @@ def mine(net, delay):
 
 mine.claims(law("rtt_ms", round_trips=2, within=0.1, along="delay_ms"))
 '''
-TWO_LABS = ["run", "pages.py", "--tdf", "1", "--repeat", "1", "--labs", "2"]
+TWO_LABS = ["run", "pages.py", "--tdf", "1", "--repeat", "2", "--labs", "2"]
+PLACES = 2 * 2 * 4
+"""Boots, blocks and cells of that."""
 
 
 def slownet(*words, cwd):
@@ -50,7 +52,7 @@ def mine(built, tmp_path):
     return tmp_path
 
 
-def test_two_labs_share_the_cells(mine):
+def test_two_labs_measure_a_boot_each(mine):
     done = slownet("run", "mine.py", "--tdf", "1", "--labs", "2", "--repeat", "2", "--capture", "--json", cwd=mine)
     assert done.returncode == 0, done.stderr
     run, directory = one_run(done)
@@ -58,13 +60,22 @@ def test_two_labs_share_the_cells(mine):
     assert [cell["repetitions"] for cell in run["cells"]] == [2, 2, 2, 2]
     assert [claim["verdict"] for claim in run["claims"]] == ["supported"]
     facts = json.loads((directory / "run.json").read_text())
-    assert facts["labs"] == 2
+    assert (facts["labs"], facts["blocks"]) == (2, 2)
+    assert [each["boot"] for each in facts["boots"]] == [1, 2]
+    assert {each["processor"] for each in facts["boots"]} <= os.sched_getaffinity(0)
     assert "contradicted" not in facts
     found = samples_of(directory)
-    assert sorted(sample["index"] for sample in found) == list(range(8))
-    assert {sample["lab"] for sample in found} == {1, 2}
+    assert sorted(sample["index"] for sample in found) == list(range(16))
+    # Compared cells lie in the same lab: each boot has all of them, twice, and all of it one lab.
+    assert {(sample["boot"], sample["lab"]) for sample in found} == {(each["boot"], each["lab"]) for each in facts["boots"]}
+    assert sorted(each["lab"] for each in facts["boots"]) == [1, 2]
+    ways = {boot: [s["cell"]["delay"] for s in found if s["boot"] == boot] for boot in (1, 2)}
+    forwards = ["0ms", "3ms", "6ms", "9ms"]
+    assert ways == {1: forwards + forwards[::-1], 2: forwards[::-1] + forwards}
+    assert [s["block"] for s in found if s["boot"] == 2] == [1] * 4 + [2] * 4
     for sample in found:
         assert sample["cell"] == facts["planned"][sample["index"]]
+        assert (sample["random"], sample["seeds"]) == (False, [])
         kept = [*sample["raw"], *(each["file"] for each in sample["captures"])]
         assert len(kept) >= 5  # what ping said, twice, and three hosts' packets
         for name in kept:
@@ -74,28 +85,52 @@ def test_two_labs_share_the_cells(mine):
     assert len(set(names)) == len(names)
     assert not list(directory.glob("samples-*"))
     page = (directory / "report.html").read_text()
-    assert "2 side by side shared the cells" in page
+    assert "2 side by side, a repetition each" in page
 
 
 def test_services_of_two_labs_log_beside_each_other(pages):
+    pages.go_on()
     run, directory = one_run(slownet(*TWO_LABS, "--vary", "rtt=0ms,120ms", "--json", cwd=pages.folder))
-    assert [(cell["condition"]["rtt_ms"], cell["labs"], cell["status"]) for cell in run["cells"]] == [
-        (0, [1], "ok"), (120, [2], "ok"),
+    assert [(cell["condition"]["rtt_ms"], sorted(cell["labs"]), cell["status"]) for cell in run["cells"]] == [
+        (0, [1, 2], "ok"), (120, [1, 2], "ok"),
     ]  # fmt: skip
     assert {claim["name"]: claim["verdict"] for claim in run["claims"]}
     logs = [sorted(path.name for path in (directory / name).iterdir()) for name in ("services", "services-2")]
     assert logs[0] == logs[1] != []
 
 
-def test_a_free_cpu_means_one_lab_unless_told_and_the_same_numbers_again(mine):
-    alone = one_run(slownet("run", "mine.py", "--tdf", "inf", "--json", cwd=mine))
-    assert json.loads((alone[1] / "run.json").read_text())["labs"] == 1
-    words = ["run", "mine.py", "--tdf", "inf", "--labs", "3", "--json"]
-    first, again = (one_run(slownet(*words, cwd=mine)) for _ in range(2))
-    facts = json.loads((first[1] / "run.json").read_text())
-    assert (facts["labs"], facts["repeats"]) == (3, "the same numbers, bit for bit, where 3 labs share the cells")
-    assert [cell["labs"] for cell in first[0]["cells"]] == [[1], [2], [3], [1]]
-    assert [cell["metrics"] for cell in first[0]["cells"]] == [cell["metrics"] for cell in again[0]["cells"]]
+LOSSY = """
+from slownet.experiment import experiment
+from slownet.tools.ping import ping
+from slownet.topologies import TwoHosts
+
+
+@experiment(topology=TwoHosts, cells=[{"loss": "20%", "seed": "1"}, {"loss": "20%"}, {"delay": "1ms"}])
+def mine(net, **condition):
+    '''How many come back?'''
+    with net.link("client", "server").set(**condition):
+        return ping(net["client"], net["server"].IP(), count=100, interval=0.01)
+"""
+
+
+def test_where_the_cpu_is_free_each_boot_draws_anew_and_a_run_gives_the_same_again(mine):
+    """However many labs there are; what names no seed is told one, and what draws nothing is the same in each boot."""
+    (mine / "mine.py").write_text(LOSSY)
+    words = ["run", "mine.py", "--tdf", "inf", "--repeat", "3", "--json"]
+    runs = [one_run(slownet(*words, "--labs", labs, cwd=mine)) for labs in ("1", "3")]
+    found = [sorted(samples_of(directory), key=lambda sample: sample["index"]) for _, directory in runs]
+    assert [json.loads((directory / "run.json").read_text())["labs"] for _, directory in runs] == [1, 3]
+    assert [sample["metrics"] for sample in found[0]] == [sample["metrics"] for sample in found[1]]
+    assert [sample["seeds"] for sample in found[0]] == [sample["seeds"] for sample in found[1]]
+    seeded, unseeded, certain = ([s for s in found[0] if s["cell"] == cell["cell"]] for cell in found[0][:3])
+    assert [sample["seeds"] for sample in seeded] == [[1], [1_000_001], [2_000_001]]
+    assert [len(sample["seeds"]) for sample in unseeded] == [1, 1, 1]
+    assert len({sample["seeds"][0] for sample in seeded + unseeded}) == 6
+    for chancy in (seeded, unseeded):
+        assert {sample["random"] for sample in chancy} == {True}
+        assert len({sample["metrics"]["loss"]["mean"] for sample in chancy}) > 1
+    assert {(sample["random"], *sample["seeds"]) for sample in certain} == {(False,)}
+    assert len({sample["metrics"]["rtt_ms"]["mean"] for sample in certain}) == 1
 
 
 @contextlib.contextmanager
@@ -134,7 +169,7 @@ def resumed(pages, directory, *options):
     run, _ = one_run(done)
     assert [cell["condition"]["rtt_ms"] for cell in run["cells"]] == [0, 20, 30, 50]
     assert [cell["status"] for cell in run["cells"]] == ["ok"] * 4
-    assert sorted(sample["index"] for sample in samples_of(directory)) == [0, 1, 2, 3]
+    assert sorted(sample["index"] for sample in samples_of(directory)) == list(range(PLACES))
     assert not list(directory.glob("samples-*"))
 
 
@@ -152,11 +187,11 @@ def test_an_end_ends_every_lab_and_the_run_can_be_continued(pages, number):
     if number == signal.SIGINT:
         assert process.returncode == 130
         assert "Traceback" not in errors
-        assert f"of 4 cells of pages are kept, continue with: slownet run --resume {directory}" in errors
+        assert f"of {PLACES} measurements of pages are kept, continue with: slownet run --resume {directory}" in errors
     resumed(pages, directory, "--labs", "1")
 
 
-def test_a_lab_that_is_killed_leaves_the_other_ones_cells(pages):
+def test_a_lab_that_is_killed_leaves_the_other_ones_boot(pages):
     with started(pages.folder) as process:
         directory = wait_for_a_sample(pages.folder, process).parent
         victim, other = labs_of(process)
@@ -169,7 +204,7 @@ def test_a_lab_that_is_killed_leaves_the_other_ones_cells(pages):
     assert "Traceback" not in errors
     assert errors.splitlines()[-1].startswith("slownet: ")
     left = samples_of(directory)
-    shares = [{sample["index"] for sample in left if sample["lab"] == lab} for lab in (1, 2)]
-    assert {0, 2} in shares or {1, 3} in shares
-    assert len(left) < 4
+    boots = [{sample["index"] for sample in left if sample["boot"] == boot} for boot in (1, 2)]
+    assert set(range(8)) in boots or set(range(8, 16)) in boots
+    assert len(left) < PLACES
     resumed(pages, directory)

@@ -260,6 +260,38 @@ def test_the_fixtures_and_what_comes_out(session, pytester):
     assert list(pytester.path.glob("reports/*")) == [run]
 
 
+BLOCKS = """
+from slownet.tools.ping import ping
+
+
+def test_blocks(net, measure):
+    def once():
+        measure(ping, net["client"], net["web"].IP(), count=40, interval=0.01)
+
+    for _ in range(2):
+        with net.link("client", "switch").set(loss="30%"):
+            once()
+    with net.link("client", "switch").set(loss="30%", seed=3):
+        once()
+    once()
+"""
+
+
+def test_what_a_test_measures_is_one_boot_and_its_samples_have_the_seeds_told(session, pytester):
+    """A seed is told as it is asked for: a test that states one wants these packets."""
+    result = session("-q", "--slownet-tdf=inf", "--slownet-seed=7", "--slownet-report=reports", test_blocks=BLOCKS)
+    result.assert_outcomes(passed=1)
+    (run,) = (pytester.path / "reports").iterdir()
+    found = [json.loads(line) for line in (run / "samples.jsonl").read_text().splitlines()]
+    assert [(each["boot"], each["block"], each["random"], each["seeds"]) for each in found] == [
+        (1, 1, True, [7]), (1, 2, True, [7]), (1, 3, True, [3]), (1, 1, False, []),
+    ]  # fmt: skip
+    assert [each["charged_s"] for each in found] == [None] * 4
+    assert found[0]["metrics"] == found[1]["metrics"] != found[2]["metrics"]
+    facts = json.loads((run / "run.json").read_text())
+    assert [each["repetitions"] for each in facts["cells"]] == [1, 1]
+
+
 def test_servers(session):
     session(test_servers=SERVERS).assert_outcomes(passed=5)
 

@@ -138,7 +138,7 @@ def test_the_run_directory_is_complete(both):
         ):
             assert facts[name], name
         samples = [json.loads(line) for line in (directory / "samples.jsonl").read_text().splitlines()]
-        assert pq.read_table(directory / "samples.parquet").num_rows == len(samples) == len(run["cells"])
+        assert pq.read_table(directory / "samples.parquet").num_rows == len(samples) == 4 * len(run["cells"])  # blocks
         for sample in samples:
             for raw in sample["raw"]:
                 assert (directory / raw).stat().st_size > 0
@@ -254,7 +254,10 @@ def test_the_real_clock_takes_three_repetitions(tmp_path):
     (run,) = json.loads(done.stdout)["runs"]
     assert [cell["repetitions"] for cell in run["cells"]] >= [3, 3]
     samples = [json.loads(line) for line in (Path(run["directory"]) / "samples.jsonl").read_text().splitlines()]
-    assert [sample["cell"]["delay"] for sample in samples[:6]] == ["0ms", "3ms", "3ms", "0ms", "0ms", "3ms"]
+    told = [(sample["boot"], sample["block"], sample["cell"]["delay"]) for sample in samples[:8]]
+    assert told == [
+        (1, 1, "0ms"), (1, 1, "3ms"), (1, 2, "3ms"), (1, 2, "0ms"), (2, 1, "3ms"), (2, 1, "0ms"), (2, 2, "0ms"), (2, 2, "3ms"),
+    ]  # fmt: skip
     sampling = json.loads((Path(run["directory"]) / "run.json").read_text())["sampling"]
     assert sampling["why"].startswith(f"{run['cells'][0]['repetitions']} repetitions")
     (claim,) = run["claims"]

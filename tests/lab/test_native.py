@@ -6,6 +6,7 @@ import sys
 
 import pyarrow.parquet as pq
 
+from slownet.counters import total
 from slownet.net.verify import OWN_SHARE_S
 
 OWN = '''
@@ -59,19 +60,24 @@ def test_packets_are_kept_and_counted(tmp_path):
     done = run(tmp_path, "mine.py", "--vary", "rtt=8ms", "--capture", "client-eth0,switch-eth2", "--json")
     assert done.returncode == 0, done.stderr
     (directory,) = (tmp_path / "runs").iterdir()
-    (sample,) = map(json.loads, (directory / "samples.jsonl").read_text().splitlines())
-    assert [each["file"] for each in sample["captures"]] == ["captures/000-client-eth0.pcap", "captures/000-switch-eth2.pcap"]
-    for each in sample["captures"]:
-        words = ["tcpdump", "-n", "-r", str(directory / each["file"])]
-        read = subprocess.run(words, capture_output=True, text=True, check=True).stdout.splitlines()
-        assert len(read) == each["packets"] > 0
-        assert each["dropped"] == 0
-    sent, came = (sample["counters"]["client-switch"][way]["sent_packets"] for way in ("up", "down"))
-    assert sent + came == sample["captures"][0]["packets"]
-    (cell,) = json.loads((directory / "run.json").read_text())["cells"]
-    assert cell["counters"] == sample["counters"]
+    samples = [json.loads(line) for line in (directory / "samples.jsonl").read_text().splitlines()]
+    assert [(sample["boot"], sample["block"], sample["index"]) for sample in samples] == [(1, 1, 0), (1, 2, 1)]
+    for number, sample in enumerate(samples):
+        names = [f"captures/{number:03}-{name}.pcap" for name in ("client-eth0", "switch-eth2")]
+        assert [each["file"] for each in sample["captures"]] == names
+        for each in sample["captures"]:
+            words = ["tcpdump", "-n", "-r", str(directory / each["file"])]
+            read = subprocess.run(words, capture_output=True, text=True, check=True).stdout.splitlines()
+            assert len(read) == each["packets"] > 0
+            assert each["dropped"] == 0
+        sent, came = (sample["counters"]["client-switch"][way]["sent_packets"] for way in ("up", "down"))
+        assert sent + came == sample["captures"][0]["packets"]
+    facts = json.loads((directory / "run.json").read_text())
+    assert facts["cells"][0]["counters"] == total([sample["counters"] for sample in samples])
+    assert [(each["boot"], each["processor"]) for each in facts["boots"]] == [(1, None)]  # natively nothing is pinned
     table = pq.read_table(directory / "samples.parquet").to_pylist()
-    assert [json.loads(table[0][name]) for name in ("counters", "captures")] == [sample["counters"], sample["captures"]]
+    shown = [[json.loads(row[name]) for name in ("counters", "captures")] for row in table]
+    assert shown == [[sample["counters"], sample["captures"]] for sample in samples]
 
 
 def test_an_unknown_interface_is_one_line(tmp_path):

@@ -26,7 +26,7 @@ def directory(tmp_path):
     with SampleLog(tmp_path) as log:
         for each in samples():
             log.append(each)
-    write_run_json(tmp_path, {"experiment": "client_delay", "clock": "virtual", "tdf": 4})
+    write_run_json(tmp_path, {"experiment": "client_delay", "clock": "virtual", "tdf": "inf"})
     return tmp_path
 
 
@@ -38,12 +38,13 @@ def command(*words):
 
 def test_the_page_of_this_lab_at_your_site(directory, capsys):
     assert command(directory, "--t0", "12.3ms", "--rtt", "85ms") == 0
-    first, second = capsys.readouterr().out.splitlines()
+    first, second, third = capsys.readouterr().out.splitlines()
     assert first == (
         "time_per_request_ms at T0 12.3ms and RTT 85ms: 352.3 (352.2 to 352.4) ms, "
         "28.64 (28.64 to 28.65) times the time without delay"
     )
     assert second == "law of client_delay: 4.000 (3.999 to 4.001) round trips, T0 9.000 ms in its lab"
+    assert third == "intervals: 95 %"
 
 
 def test_json(directory, capsys):

@@ -147,6 +147,7 @@ def test_show_adds_question_law_notes_and_claims():
     assert "rtt 40ms: ab timed out" in text
     assert "* mostly CPU time: one for the real clock" in text
     assert "supported    4 round trips: 4.00 & some measured" in text
+    assert "intervals: 95 %, as for the verdicts" in text
 
 
 def test_a_rate_beyond_the_cpu_is_marked_in_table_and_page():
@@ -176,7 +177,8 @@ def test_a_plot_takes_its_colours_from_the_page(draw):
     assert root.tag.endswith("svg")
     assert "width" not in root.attrib
     texts = [each.text for each in root.iter() if each.tag.endswith("text")]
-    assert {"measured", "published", "law, fitted", "law with the published T0"} <= set(texts)
+    measured = "measured, 95 % intervals" if draw is time_plot else "measured"  # these rates have none
+    assert {measured, "published", "law, fitted", "law with the published T0"} <= set(texts)
     assert {"0", "10", "40", "120"} <= set(texts)
     assert "var(--measured)" in svg
     assert "#010203" not in svg

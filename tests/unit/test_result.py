@@ -61,7 +61,7 @@ def test_json_for_the_command_line(directory):
     assert (record["clock"], record["tdf"], record["directory"]) == ("virtual", 4, str(directory))
     assert record["cells"][1] == {
         "condition": {"rtt_ms": 10.0},
-        "metrics": {"time_per_request_ms": {"mean": 51.825, "low": 51.825, "high": 51.825, "n": 100}},
+        "metrics": {"time_per_request_ms": {"mean": 51.825, "low": 51.825, "high": 51.825, "n": 100, "confidence": 0.95}},
         "verified_rtt_ms": pytest.approx(10.06),
         "counters": {},
         "rate_bit_s": None,

@@ -1,12 +1,17 @@
+import json
+import math
+
 import pytest
 
 from slownet.claim import all_of, bound, law, ratio
 from slownet.errors import ExperimentError, UnitError
 from slownet.records.result import gather
-from slownet.sweep.sampling import MOST, Rule, decide, read_rule
+from slownet.stats import t_quantile
+from slownet.sweep.sampling import BUDGET, MOST, Rule, decide, read_rule, takes
 
 TIME = "time_per_request_ms"
 VIRTUAL, REAL = {"clock": "virtual", "tdf": "inf"}, {"clock": "real"}
+CPU_TIME, WORK, SAMPLED = ({"clock": "virtual", "tdf": 4} | cpu for cpu in ({}, {"cpu": "work"}, {"cpu": "sampled"}))
 FOUR = law(TIME, round_trips=4)
 CELLS = ({"rtt": "0ms"}, {"rtt": "10ms"}, {"rtt": "40ms"})
 
@@ -16,9 +21,9 @@ def sample(rtt, mean, sd, **more):
     return {"cell": {"rtt": f"{rtt}ms"}, "condition": {"rtt_ms": float(rtt)}, "status": "ok", "metrics": metrics}
 
 
-def run_of(facts, *rounds, sd=0.1):
+def run_of(facts, *rounds, sd=0.1, **told):
     """A run whose rounds differ by what is added to the times of the law with k = 4."""
-    samples = [sample(rtt, 10 + 4 * rtt + more * (1 + rtt / 10), sd) for more in rounds for rtt in (0, 10, 40)]
+    samples = [sample(rtt, 10 + 4 * rtt + more * (1 + rtt / 10), sd) | told for more in rounds for rtt in (0, 10, 40)]
     return gather(samples, {"experiment": "e", **facts})
 
 
@@ -29,36 +34,64 @@ def look(run, *claims, rule=AUTO, spent=10.0, took=10.0):
     return decide(run, claims, {"e": run}, rule, spent, took)
 
 
-def test_on_the_virtual_clock_one_repetition_is_the_usual_answer():
-    found = look(run_of(VIRTUAL, 0), FOUR)
-    assert found.cells == ()
+def test_where_nothing_is_random_one_repetition_is_all_there_is():
+    found = look(run_of(VIRTUAL, 0, random=False), FOUR)
+    assert (found.cells, found.boots, found.confidence) == ((), 0, 0.99)
     assert found.why == (
         "1 repetition: every claim is decided that can be; "
-        "the virtual clock with free CPU counts nothing but what the network does"
+        "with free CPU and nothing random another repetition gives the same numbers"
+    )
+    bent = gather(
+        [sample(rtt, mean, 0.1) | {"random": False} for rtt, mean in ((0, 10), (10, 52), (40, 165))],
+        {"experiment": "e", **VIRTUAL},
+    )
+    found = look(bent, FOUR)
+    assert (found.cells, found.last_line) == ((), "")
+    assert found.why.startswith("1 repetition, 1 of 1 claim open: ")
+
+
+def test_chance_takes_three_seeds():
+    first = look(run_of(VIRTUAL, 0, random=True), FOUR)
+    assert (first.cells, first.boots, first.why) == (CELLS, 2, "1 repetition: 3 seeds to see how they differ")
+    third = look(run_of(VIRTUAL, 0, 0.001, -0.001, random=True), FOUR)
+    assert (third.cells, third.why) == (
+        (), "3 repetitions: every claim is decided that can be; the intervals hold how seeds differ",
+    )  # fmt: skip
+    assert third.confidence == pytest.approx(0.999)
+    assert look(run_of(WORK, 0, random=True), FOUR).boots == 2
+
+
+def test_counted_work_is_decided_by_the_boots_that_its_measured_waver_asks_for():
+    found = look(run_of(WORK, 0), FOUR)
+    assert (found.cells, found.boots) == ((), 0)
+    assert found.why == (
+        "1 repetition: every claim is decided that can be; the intervals hold by how much boots were measured to differ (0.3 %)"
     )
     assert found.confidence == pytest.approx(0.995)
-    assert "not what else this machine does" in look(run_of({"clock": "virtual", "tdf": 4}, 0), FOUR).why
+    assert look(run_of(SAMPLED, 0), FOUR).why == (
+        "1 repetition: the virtual clock with CPU time corrected by counted work takes 3 to see how they differ"
+    )
 
 
 P99 = {"mean": 60.0, "sd": None, "n": 1000, "percent": 99, "of": TIME}
 WITHIN = bound("p99_ms", below=61)
 
 
-def tail(facts, *p99s, **values):
-    samples = [sample(0, 50.0 + number, 5.0, **values) for number in range(len(p99s))]
+def tail(facts, *p99s, random=None, **values):
+    samples = [sample(0, 50.0 + number, 5.0, **values) | {"random": random} for number in range(len(p99s))]
     for each, p99 in zip(samples, p99s, strict=True):
         each["metrics"]["p99_ms"] = P99 | {"mean": p99}
     return gather(samples, {"experiment": "e", **facts})
 
 
-def test_a_printed_percentile_is_exact_where_the_cpu_is_free():
-    run = tail(VIRTUAL, 60.0)
+def test_a_printed_percentile_is_exact_where_nothing_is_random():
+    run = tail(VIRTUAL, 60.0, random=False)
     assert WITHIN.judge(run).verdict == "supported"
     assert look(run, WITHIN).cells == ()
-    assert "the virtual clock with free CPU counts nothing but what the network does" in look(run, WITHIN).why
+    assert WITHIN.judge(tail(VIRTUAL, 60.0, random=True)).verdict == "inconclusive"
 
 
-@pytest.mark.parametrize("facts", [{"clock": "virtual", "tdf": 4}, REAL])
+@pytest.mark.parametrize("facts", [CPU_TIME, REAL])
 def test_a_printed_percentile_is_not_exact_where_the_cpu_counts(facts):
     alone = tail(facts, 60.0)
     assert WITHIN.judge(alone).verdict == "inconclusive"
@@ -74,21 +107,23 @@ def test_a_printed_percentile_has_the_interval_of_what_was_recorded():
     values = [50 + each / 99 for each in range(1000)]  # the 99th percentile is 60
     steps = [[value, count] for count, value in enumerate(values, 1)]
     for kept in ({"values": values, "n": 1000}, {"steps": steps, "n": 1000}):
-        run = tail({"clock": "virtual", "tdf": 4}, 60.0, **kept)
+        run = tail(VIRTUAL | {"chance": "threads"}, 60.0, **kept)
         found = WITHIN.judge(run)
         assert found.verdict == "supported"
         assert found.low < 60 < found.high
         assert WITHIN.judge(run.at_confidence(0.99)).high > found.high
         assert WITHIN.judge(run.at_confidence(1 - 1e-5)).verdict == "inconclusive"  # a thousand are too few
         assert bound("p99_ms", above=60.02).judge(run).verdict == "inconclusive"
+        work = WITHIN.judge(tail(WORK, 60.0, **kept))  # the waver joined: 1.96 * 0.3 % of 60
+        assert work.high - 60 == pytest.approx(((found.high - 60) ** 2 + (1.959964 * 0.18) ** 2) ** 0.5)
 
 
 def test_a_single_number_takes_another_measurement():
     def least(*values, **facts):
-        samples = [sample(0, 50.0 + at, 5.0) for at in range(len(values))]
+        samples = [sample(0, 50.0 + at, 5.0) | {"random": False} for at in range(len(values))]
         for each, value in zip(samples, values, strict=True):
             each["metrics"]["least_ms"] = {"mean": value, "sd": None, "n": 100, "step": 0.01}
-        return gather(samples, {"experiment": "e", "clock": "virtual", "tdf": 4} | facts)
+        return gather(samples, {"experiment": "e"} | CPU_TIME | facts)
 
     below = bound("least_ms", below=61)
     found = below.judge(least(60.0))
@@ -99,33 +134,49 @@ def test_a_single_number_takes_another_measurement():
     same, other = (below.judge(least(60.0, *more)) for more in ((60.0, 60.0), (60.01, 60.0)))
     assert same.high - 60 == pytest.approx(4.302653 * 0.01 / 6)  # 0.01 / sqrt(12) / sqrt(3)
     assert same.high < other.high < 60.03
-    assert look(least(60.0, 60.0), below).cells == ()
+    assert look(least(60.0, 60.0), below).boots == 1
+    assert look(least(60.0, 60.0, 60.0), below).cells == ()
 
 
-def test_the_real_clock_takes_three_of_them_every_second_backwards():
-    first, second = look(run_of(REAL, 0), FOUR), look(run_of(REAL, 0, 0.01), FOUR)
-    assert (first.cells, second.cells) == (CELLS[::-1], CELLS)
-    assert first.why == "1 repetition: the real clock takes 3 to see how boots differ"
-    third = look(run_of(REAL, 0, 0.01, -0.01), FOUR)
-    assert (third.cells, third.why) == (
-        (),
-        "3 repetitions: every claim is decided that can be; the intervals hold how boots differ",
-    )
+@pytest.mark.parametrize("facts", [REAL, CPU_TIME])
+def test_where_all_of_the_cpu_counts_it_takes_three_boots(facts):
+    first, second = look(run_of(facts, 0), FOUR), look(run_of(facts, 0, 0.01), FOUR)
+    assert (first.cells, first.boots) == (CELLS, 2)
+    assert (second.cells, second.boots) == (CELLS, 1)
+    assert first.why.startswith("1 repetition: the ")
+    assert first.why.endswith(" takes 3 to see how they differ")
+    third = look(run_of(facts, 0, 0.001, -0.001), FOUR)
+    assert (third.cells, third.boots, third.why) == (
+        (), 0, "3 repetitions: every claim is decided that can be; the intervals hold how boots differ",
+    )  # fmt: skip
+
+
+def test_of_two_boots_no_claim_is_decided():
+    run = run_of(CPU_TIME, 0, 0, sd=0.0)
+    assert run.cells[0].summary(TIME).known
+    assert not run.for_verdicts(0.99).cells[0].summary(TIME).known
+    assert not run.for_verdicts(0.99).at_confidence(0.9).cells[0].summary(TIME).known
+    assert run_of(CPU_TIME, 0, 0, 0).for_verdicts(0.99).cells[0].summary(TIME).known
 
 
 def test_an_open_claim_asks_for_its_own_cells_only():
     run = run_of(VIRTUAL, 0, sd=1.6)
     twice = ratio(TIME, {"rtt": "10ms"}, expected=5.2)
-    assert look(run, twice).cells == ({"rtt": "10ms"}, {"rtt": "0ms"})
+    assert look(run, twice).cells == ({"rtt": "0ms"}, {"rtt": "10ms"})
     assert look(run, twice).why == "1 repetition, 1 of 1 claim open"
     assert look(run, twice, FOUR, bound(TIME, below=180)).why == "1 repetition, 1 of 3 claims open"
     assert look(run, FOUR).cells == ()
 
 
-def test_each_look_takes_its_share_of_one_percent():
-    rounds = [0.5 * (-1) ** at for at in range(8)]
-    left = [1 - look(run_of(REAL, *rounds[:count]), FOUR).confidence for count in range(3, 8)]
-    assert left == pytest.approx([0.01 / 2, 0.01 / 6, 0.01 / 12, 0.01 / 20, 0.01 / 30])
+def test_looks_are_taken_at_their_time_only():
+    rounds = [9.0 * (-1) ** at for at in range(30)]
+    found = {count: look(run_of(REAL, *rounds[:count]), FOUR) for count in range(1, 31)}
+    assert [count + each.boots for count, each in found.items()] == [
+        3, 3, 4, 6, 6, *[9] * 3, *[14] * 5, *[20] * 6, *[30] * 11,
+    ]  # fmt: skip
+    assert found[5].why == "5 repetitions, judged after 6"
+    looks = [1 - found[count].confidence for count in (3, 4, 6, 9, 14, 20, 30)]
+    assert looks == pytest.approx([0.01 * share / 30 for share in (3, 1, 2, 3, 5, 6, 10)])
 
 
 def test_a_bent_law_is_not_measured_on_for():
@@ -135,7 +186,7 @@ def test_a_bent_law_is_not_measured_on_for():
 
     def repeated(count):
         samples = [sample(rtt, values[at], 2.5) for at in range(count) for rtt, values in times.items()]
-        return gather(samples, {"experiment": "e", "clock": "virtual", "tdf": 1})
+        return gather(samples, {"experiment": "e", **VIRTUAL, "chance": "threads"})
 
     looks = [look(repeated(count), FOUR) for count in (1, 2, 3, 4)]
     assert [bool(each.cells) for each in looks] == [True, True, True, False]
@@ -159,21 +210,74 @@ def test_what_repeats_itself_is_not_asked_again():
     assert look(run_of(VIRTUAL, 0, 5, sd=60.0), FOUR).cells == CELLS
 
 
-def test_budgets_end_it():
-    run = run_of(VIRTUAL, 0, sd=60.0)
-    assert look(run, FOUR, spent=250, took=60).why == (
-        "1 repetition, 1 of 1 claim open: another of 60 s is beyond the budget of 5 min"
+def test_wall_time_bounds_it_and_says_so_last():
+    open_law = run_of(CPU_TIME, 3, -2, -1, sd=60.0)
+    done = look(open_law, FOUR, rule=Rule(budget_s=300), spent=250, took=60)
+    assert (done.cells, done.boots) == ((), 0)
+    assert done.why.startswith("3 repetitions, 1 of 1 claim open: another of 60 s is beyond the wall time of 5 min")
+    assert done.last_line.startswith("the wall time of 5 min ended it after 3 of at most 30 repetitions, 1 of 1 claim open")
+    assert done.last_line.endswith(": --budget 30,10min")
+    assert done.confidence == 0.99  # the last look takes all that is left
+    assert look(open_law, FOUR, rule=Rule(budget_s=300), spent=230, took=60).boots == 1
+    between = look(run_of(CPU_TIME, 3, -2, -1, 2, 0, sd=60.0), FOUR, rule=Rule(budget_s=300), spent=250, took=60)
+    assert between.last_line.startswith("the wall time of 5 min ended it after 5 of")
+    assert 1 - between.confidence == pytest.approx(0.01 - 0.01 * 4 / 30)
+    early = look(run_of(REAL, 0), FOUR, rule=Rule(budget_s=300), spent=250, took=60)
+    assert (
+        early.why
+        == "1 repetition: the real clock takes 3 to see how they differ, but another of 60 s is beyond the wall time of 5 min"
     )
-    assert look(run_of(REAL, 0), FOUR, spent=250, took=60).why.endswith("but another of 60 s is beyond the budget of 5 min")
-    many = run_of(VIRTUAL, *(200.0 * (-1) ** at + at for at in range(MOST)))
-    assert look(many, FOUR).why.endswith(f"{MOST} repetitions are the most")
+    assert early.last_line.startswith("the wall time of 5 min ended it after 1 of at most 30 repetitions, before any claim")
+
+
+def test_repetitions_end_it_and_say_how_many_would_decide():
+    many = run_of(CPU_TIME, *(9.0 * (-1) ** at for at in range(MOST)))
+    done = look(many, FOUR)
+    assert done.cells == ()
+    assert done.why == ("30 repetitions, 1 of 1 claim open: 30 repetitions are the most; about 173 repetitions would decide it")
+    assert done.last_line == ""
+    told = [FOUR.judge(run_of(CPU_TIME, *(9.0 * (-1) ** at for at in range(count))).for_verdicts(0.99)) for count in (160, 180)]
+    assert [found.verdict for found in told] == ["inconclusive", "supported"]
+    few = look(run_of(CPU_TIME, 0, 0, 0), FOUR, rule=Rule(most=2))
+    assert look(run_of(CPU_TIME, 0, 0), FOUR, rule=Rule(most=2)).last_line == (
+        "2 repetitions: the virtual clock with CPU time charged takes 3 to see how they differ, "
+        "but 2 repetitions are the most: --budget 3"
+    )
+    assert few.cells == ()
+
+
+def test_how_many_repetitions_it_takes():
+    """Ten boots with a standard error of 1 around 103, within 5 of 100: their number to the edge at 105 is 2."""
+    values = [103 + 10**0.5 * each for each in (-1.0, 1.0)] * 5
+    sd = (sum((each - 103) ** 2 for each in values) / 9) ** 0.5
+    samples = [sample(0, each, 1.0) for each in values]
+    run = gather(samples, {"experiment": "e", **CPU_TIME}).for_verdicts(0.99)
+    found = bound(TIME, above=95, below=105).judge(run)
+    number = takes(found, 10)
+    assert t_quantile(number - 1, 0.99) * sd / number**0.5 <= 2 < t_quantile(number - 2, 0.99) * sd / (number - 1) ** 0.5
+    assert takes(bound(TIME, above=95, below=103).judge(run), 10) is None  # exactly on the edge
+    assert takes(bound(TIME, above=95, below=103.001).judge(run), 10) == 1000
 
 
 def test_a_number_of_repetitions_is_what_is_done():
-    assert look(run_of(VIRTUAL, 0), FOUR, rule=Rule(2)).cells == CELLS[::-1]
+    assert look(run_of(VIRTUAL, 0), FOUR, rule=Rule(2)).cells == CELLS
+    assert look(run_of(VIRTUAL, 0), FOUR, rule=Rule(5)).boots == 4
     done = look(run_of(VIRTUAL, 0, 0), FOUR, rule=Rule(2))
-    assert (done.cells, done.confidence, done.why) == ((), 0.99, "2 repetitions, as told")
+    assert (done.cells, done.confidence, done.why, done.last_line) == ((), 0.99, "2 repetitions, as told", "")
     assert look(run_of(REAL, 0), rule=Rule()).why == "1 repetition: there is no claim to decide"
+
+
+def test_too_few_repetitions_for_a_verdict_are_told():
+    done = look(run_of(CPU_TIME, 0), FOUR, rule=Rule(1))
+    assert done.last_line == (
+        "1 repetition: too few for a verdict: on the virtual clock with CPU time charged a verdict takes 3 boots, "
+        "to see how they differ: --repeat 3 or more, or --tdf inf for what the CPU has no part in"
+    )
+    seeds = look(run_of(VIRTUAL, 0, 1, random=True), FOUR, rule=Rule(2))
+    assert seeds.last_line == "2 repetitions: too few for a verdict, which takes 3 seeds: --repeat 3 or more"
+    for facts, rounds in ((CPU_TIME, 3), (WORK, 1), (SAMPLED, 1), (VIRTUAL, 1)):
+        assert look(run_of(facts, *range(rounds)), FOUR, rule=Rule(rounds)).last_line == ""
+    assert look(run_of(CPU_TIME, 0), rule=Rule(1)).last_line == ""
 
 
 def test_failed_cells_and_mistaken_claims_are_not_repeated():
@@ -184,7 +288,7 @@ def test_failed_cells_and_mistaken_claims_are_not_repeated():
     ]
     run = gather(samples, {"experiment": "e", **VIRTUAL})
     assert look(run, FOUR).cells == ()
-    assert look(run, FOUR, rule=Rule(2)).cells == CELLS[1::-1]
+    assert look(run, FOUR, rule=Rule(2)).cells == CELLS[:2]
     assert look(run_of(VIRTUAL, 0), law("time", round_trips=4)).cells == ()
 
 
@@ -195,12 +299,20 @@ def test_too_few_values_for_a_percentile_ask_for_more():
 
 
 def test_the_rule_as_it_is_typed():
-    assert read_rule("auto", "5m") == Rule(None, 300.0)
+    assert read_rule("auto", "5m") == Rule(None, 300.0, 30)
     assert read_rule("7", "90s") == Rule(7, 90.0)
-    assert Rule.from_json(read_rule("7", "2min").to_json()) == Rule(7, 120.0)
+    assert read_rule("auto", "45") == Rule(None, math.inf, 45)
+    assert read_rule("auto", "45,10m") == read_rule("auto", "10min, 45") == Rule(None, 600.0, 45)
+    assert read_rule("auto", BUDGET) == Rule()
+    for rule in (read_rule("7", "2min"), read_rule("auto", "12"), read_rule("auto", "12,2h")):
+        assert Rule.from_json(json.loads(json.dumps(rule.to_json()))) == rule
     assert Rule.from_json({}) == Rule()
+    assert Rule.from_json({"repeat": "auto", "budget_s": 300.0}) == Rule(None, 300.0)  # as older runs have it
     for repeat in ("0", "-1", "many", "1.5"):
         with pytest.raises(ExperimentError, match=f"unclear repetitions '{repeat}', --repeat: write a whole number"):
             read_rule(repeat, "5m")
-    with pytest.raises(UnitError, match="has no unit"):
-        read_rule("auto", "5")
+    for budget in ("0", "30,40", "5m,10m", "1000", "30,5m,2", ""):
+        with pytest.raises((ExperimentError, UnitError), match=r"unclear budget|duration"):
+            read_rule("auto", budget)
+    with pytest.raises(UnitError):
+        read_rule("auto", "soon")

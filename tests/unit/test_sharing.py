@@ -1,4 +1,4 @@
-"""How many labs share the cells of an experiment, and who measures what."""
+"""How many labs measure an experiment's boots side by side."""
 
 from types import SimpleNamespace
 
@@ -7,7 +7,7 @@ import pytest
 from slownet.errors import ExperimentError
 from slownet.lab.clock import INF, Clock
 from slownet.lab.place import Place
-from slownet.sweep.sharing import check_labs, how_many, read_labs, share
+from slownet.sweep.sharing import check_labs, how_many, read_labs
 
 LAB = SimpleNamespace()
 CHARGED, FREE = Place(Clock("virtual", 1), {}, parts=LAB), Place(Clock("virtual", INF), {}, parts=LAB)
@@ -15,51 +15,26 @@ REAL, NATIVE = Place(Clock("real"), {}, parts=LAB), Place(Clock("real"), {})
 
 
 @pytest.mark.parametrize(
-    ("place", "wanted", "cells", "beside", "processors", "labs"),
+    ("place", "wanted", "boots", "processors", "labs"),
     [
-        (CHARGED, None, 4, 1, 2, 2),
-        (CHARGED, None, 4, 1, 16, 4),
-        (CHARGED, None, 1, 1, 2, 1),
-        (CHARGED, None, 0, 1, 2, 0),
-        (CHARGED, None, 4, 2, 2, 1),
-        (CHARGED, None, 12, 3, 16, 5),
-        (CHARGED, None, 4, 5, 2, 1),
-        (CHARGED, None, 4, 1, 1, 1),
-        (CHARGED, 1, 4, 1, 2, 1),
-        (CHARGED, 3, 4, 2, 2, 3),
-        (CHARGED, 3, 2, 1, 2, 2),
-        (FREE, None, 4, 1, 16, 1),
-        (FREE, 2, 4, 1, 1, 2),
-        (REAL, None, 4, 1, 16, 1),
-        (NATIVE, None, 4, 1, 16, 1),
-        (NATIVE, None, 0, 1, 16, 0),
+        (CHARGED, None, 4, 2, 2),
+        (CHARGED, None, 3, 16, 3),  # no more than there are boots
+        (CHARGED, None, 1, 2, 1),
+        (CHARGED, None, 0, 2, 0),
+        (CHARGED, None, 4, 1, 1),
+        (CHARGED, 1, 4, 2, 1),
+        (CHARGED, 3, 4, 2, 3),
+        (CHARGED, 3, 2, 2, 2),
+        (FREE, None, 4, 2, 2),  # a boot's numbers do not depend on what runs beside it
+        (FREE, None, 1, 16, 1),
+        (FREE, 2, 4, 1, 2),
+        (REAL, None, 4, 16, 1),
+        (NATIVE, None, 4, 16, 1),
+        (NATIVE, None, 0, 16, 0),
     ],
 )
-def test_how_many(place, wanted, cells, beside, processors, labs):
-    assert how_many(wanted, place, cells, beside, processors) == labs
-
-
-def test_cells_of_unknown_cost_go_round():
-    assert share([0, 1, 2, 3, 4], 2, {}) == [[0, 2, 4], [1, 3]]
-    assert share([7, 6, 5], 1, {}) == [[7, 6, 5]]
-    assert share([], 0, {}) == []
-
-
-def test_known_costs_are_balanced_and_the_order_kept():
-    assert share([0, 1, 2, 3], 2, {0: 1.0, 1: 1.0, 2: 1.0, 3: 3.0}) == [[3], [0, 1, 2]]
-    assert share([3, 2, 1, 0], 2, {0: 4.0, 1: 3.0, 2: 2.0, 3: 1.0}) == [[3, 0], [2, 1]]
-
-
-def test_a_cell_of_unknown_cost_counts_as_the_mean_of_the_others():
-    assert share([0, 1, 2], 2, {0: 6.0, 1: 2.0}) == [[0], [1, 2]]
-
-
-@pytest.mark.parametrize("cells", range(1, 12))
-@pytest.mark.parametrize("labs", range(1, 5))
-def test_every_cell_has_one_lab_and_every_lab_a_cell(cells, labs):
-    shares = share(list(range(cells)), min(labs, cells), {0: 5.0, 3: 0.5})
-    assert sorted(cell for each in shares for cell in each) == list(range(cells))
-    assert all(shares)
+def test_how_many(place, wanted, boots, processors, labs):
+    assert how_many(wanted, place, boots, processors) == labs
 
 
 def test_where_labs_do_not_disturb_each_other_any_number_will_do():

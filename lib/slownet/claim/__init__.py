@@ -5,7 +5,9 @@ An experiment lists them; their names are lower case so that an experiment reads
     claims=[law("time_per_request_ms", round_trips=4, within=0.05), ...]
 
 The interval of what was measured decides: inside the margin the claim is supported, wholly outside
-refuted, else inconclusive. That rule needs no variance, so it holds for an exact run (TDF inf) too.
+refuted, else inconclusive. That rule needs no variance, so it holds for an exact run (TDF inf) too. A claim about cells that
+were not measured is not judged. How the claims of one experiment share their error says `slownet.claim.family`; what a claim
+expects may be measured itself, and brings its error then: `slownet.claim.theories`.
 
 A kind of one's own is any class with a method ``judge``; ``decide`` does the rest:
 
@@ -38,17 +40,19 @@ from slownet.claim.bounds import bound
 from slownet.claim.compare import equal, no_worse_than, ratio
 from slownet.claim.composed import all_of, any_of, not_
 from slownet.claim.expect import Expectation, about, slowed
+from slownet.claim.family import judge_all, not_judged
 from slownet.claim.laws import constant_round_trips, expected_round_trips, fitted, law, more_round_trips, published_times
 from slownet.claim.reasoned import between, predicted, times
 from slownet.claim.theory import follows, round_trips_between
 from slownet.claim.trends import grows, monotone
 from slownet.measured import DECIDING
-from slownet.records.judgement import INCONCLUSIVE, REFUTED, SUPPORTED, Judgement
+from slownet.records.judgement import INCONCLUSIVE, NOT_JUDGED, REFUTED, SUPPORTED, Judgement
 
 __all__ = [
     "ALONE",
     "DECIDING",
     "INCONCLUSIVE",
+    "NOT_JUDGED",
     "REFUTED",
     "SUPPORTED",
     "Claim",
@@ -70,12 +74,14 @@ __all__ = [
     "follows",
     "grows",
     "interval",
+    "judge_all",
     "judged",
     "law",
     "monotone",
     "more_round_trips",
     "no_worse_than",
     "not_",
+    "not_judged",
     "placed",
     "predicted",
     "published_times",

@@ -8,9 +8,8 @@ from dataclasses import replace
 from types import MappingProxyType
 from typing import Protocol
 
-from slownet.errors import ExperimentError
 from slownet.records.cell import Cell
-from slownet.records.judgement import INCONCLUSIVE, REFUTED, SUPPORTED, Judgement
+from slownet.records.judgement import INCONCLUSIVE, NOT_JUDGED, REFUTED, SUPPORTED, Judgement
 from slownet.records.result import RunData
 from slownet.stats import Summary
 
@@ -21,6 +20,7 @@ Siblings = Mapping[str, RunData]
 Margin = tuple[float | None, float | None]
 ALONE: Siblings = MappingProxyType({})
 """The siblings of a run that was made by itself."""
+NO_WIDTH = "a margin of 0 is kept by numbers that do not vary, and these do"
 
 
 class Claim(Protocol):
@@ -46,29 +46,31 @@ def decide(
 
     Supported inside ``margin`` (None is open), refuted wholly outside, else inconclusive, and so when one of the
     ``cells`` (all, if none is named) failed: ``measure`` is not called then. ``text`` is the sentence about the number.
-    Raises ExperimentError for a margin of 0 around a number that varies.
+    A margin of 0 is that of a float's rounding; a number that varies can be refuted by it, but never supported.
     """
     failed = [cell for cell in cells or run.cells if cell.status == "failed"]
     if failed:
         return placed(undecided(name, expected, failed), run, cells)
     measured = measure()
-    ends = (-math.inf if margin[0] is None else margin[0], math.inf if margin[1] is None else margin[1])
-    ends = margin_is_wide_enough(name, measured, *ends)
     said = text(measured) if callable(text) else text
     if not said:
         said = f"{interval(measured)} measured" + ("" if expected is None else f", {expected:g} expected")
-    found = replace(judged(name, measured, expected, ends, said), margin=margin)
-    return placed(found, run, cells)
+    return placed(judged(name, measured, expected, margin, said), run, cells)
 
 
 def judged(name: str, measured: Summary, expected: float | None, margin: Margin, text: str) -> Judgement:
     """The judgement of a number that was compared with its margin, an end of None being open."""
-    least, most = (-math.inf if margin[0] is None else margin[0], math.inf if margin[1] is None else margin[1])
-    found = verdict(measured, least, most)
-    text += "" if measured.known else " (its interval is not known: repeat the measurement, --repeat 3 or more)"
+    least, most = ends(margin)
+    found, stays = verdict(measured, least, most), ""
+    if not measured.known:
+        text += " (its interval is not known: repeat the measurement, --repeat 3 or more)"
+    elif margin[0] == margin[1] and measured.low != measured.high and found != REFUTED:
+        stays = NO_WIDTH
+        text += f" ({NO_WIDTH}, {interval(measured, 4)}: give it some width, such as within=0.05)"
     return Judgement(
-        name, found, measured.mean, expected, measured.low, measured.high, margin, text, confidence=measured.confidence
-    )
+        name, found, measured.mean, expected, measured.low, measured.high, margin, text,
+        confidence=measured.confidence, stays_open=stays,
+    )  # fmt: skip
 
 
 def undecided(name: str, expected: float | None, failed: Sequence[Cell]) -> Judgement:
@@ -84,18 +86,10 @@ def placed(judgement: Judgement, run: RunData, cells: Sequence[Cell] = ()) -> Ju
     return replace(judgement, cells=labels(cells), confidence=run.confidence, setting=named.setting)
 
 
-def margin_is_wide_enough(name: str, measured: Summary, least: float, most: float) -> tuple[float, float]:
-    """The margin; one of no width becomes that of a float's rounding, which only what does not vary can keep.
-
-    Raises ExperimentError for a margin of 0 around a number that varies.
-    """
-    if least != most:
-        return least, most
-    if measured.low != measured.high:
-        varies = interval(measured, 4) if measured.known else "by how much is unknown"
-        what = f"a margin of 0 around what varies ({varies})"
-        raise ExperimentError(what, f"in the claim '{name}'", "give it some width, such as within=0.05")
-    return least - ROUNDING * abs(least), most + ROUNDING * abs(most)
+def ends(margin: Margin) -> tuple[float, float]:
+    """Both ends of a margin in numbers; one of no width becomes that of a float's rounding."""
+    least, most = (-math.inf if margin[0] is None else margin[0], math.inf if margin[1] is None else margin[1])
+    return (least, most) if least != most else (least - ROUNDING * abs(least), most + ROUNDING * abs(most))
 
 
 def verdict(measured: Summary, least: float, most: float) -> str:
@@ -109,12 +103,12 @@ def verdict(measured: Summary, least: float, most: float) -> str:
 
 def all_hold(name: str, parts: Sequence[Judgement], text: str = "") -> Judgement:
     """One judgement of several: supported if each is, refuted if one is; its numbers are those of the part that decides."""
-    return _joined(name, parts, (REFUTED, INCONCLUSIVE, SUPPORTED), text)
+    return _joined(name, parts, (REFUTED, INCONCLUSIVE, NOT_JUDGED, SUPPORTED), text)
 
 
 def any_holds(name: str, parts: Sequence[Judgement], text: str = "") -> Judgement:
     """One judgement of several: supported if one is, refuted if each is; its numbers are those of the part that decides."""
-    return _joined(name, parts, (SUPPORTED, INCONCLUSIVE, REFUTED), text)
+    return _joined(name, parts, (SUPPORTED, INCONCLUSIVE, NOT_JUDGED, REFUTED), text)
 
 
 def shared(run: RunData, parts: int) -> RunData:
@@ -122,6 +116,26 @@ def shared(run: RunData, parts: int) -> RunData:
     if parts < 2:
         return run
     return replace(run.at_confidence(1 - (1 - run.confidence) / parts), lasting=1 - (1 - run.lasting) / parts)
+
+
+def surely(judge: Callable[[RunData], Judgement], run: RunData, parts: int, by_chance: str = REFUTED) -> Judgement:
+    """The judgement on several parts of which one is enough for the verdict ``by_chance``.
+
+    What each part must show for itself needs no surer interval: if all of them hold at 99 %, a false one among them is
+    supported in less than 1 % of runs, however many the others are (an intersection-union test: Berger, "Multiparameter
+    hypothesis testing and acceptance sampling", 1982). What any one part may bring about does, so that verdict takes
+    intervals that together are as sure as one (Bonferroni).
+    """
+    found = judge(run)
+    return judge(shared(run, parts)) if found.verdict == by_chance and parts > 1 else found
+
+
+def as_sure(siblings: Siblings, run: RunData) -> Siblings:
+    """The siblings with intervals at least as sure as the run's."""
+    return {
+        name: replace(each.at_confidence(max(each.confidence, run.confidence)), lasting=max(each.lasting, run.lasting))
+        for name, each in siblings.items()
+    }
 
 
 def labels(cells: Sequence[Cell]) -> tuple[Mapping[str, str], ...]:
@@ -141,9 +155,7 @@ def interval(summary: Summary, digits: int = 2) -> str:
 
 
 def around(expected: float, within: float) -> tuple[float, float]:
-    """The margin of ``within`` (a part of one) on both sides. Raises ExperimentError for a negative one."""
-    if not 0 <= within < math.inf:
-        raise ExperimentError(f"a margin of {within:g}", "within", "give a part of one such as 0.05")
+    """The margin of ``within`` (a part of one, see `slownet.claim.checked`) on both sides."""
     low, high = sorted((expected * (1 - within), expected * (1 + within)))
     return low, high
 

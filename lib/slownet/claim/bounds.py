@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from slownet.claim.base import ALONE, Siblings, all_hold, decide, described, interval, shared
-from slownet.errors import ExperimentError
+from slownet.claim import checked
+from slownet.claim.base import ALONE, Siblings, all_hold, decide, described, interval, surely
+from slownet.errors import TooFewError
 from slownet.measured import in_unit_of
 from slownet.records.cell import Cell
 from slownet.records.judgement import Judgement
@@ -28,25 +29,38 @@ class bound:  # noqa: N801
     percentile: float | None = None
     at: Mapping[str, str] | None = None
 
+    def __post_init__(self) -> None:
+        claim = checked.named(self, self.metric)
+        checked.ends({"above": self.above, "below": self.below}, claim, self.metric)
+        if self.percentile is not None:
+            checked.percentile(self.percentile, claim)
+
     def judge(self, run: RunData, siblings: Siblings = ALONE) -> Judgement:
         """Compare the metric with the limit in each cell; the one that decides is reported."""
-        if self.below is None and self.above is None:
-            raise ExperimentError(f"a bound of {self.metric} without a limit", fix="give below= or above=")
         least, most = (None if each is None else in_unit_of(self.metric, each) for each in (self.above, self.below))
         margin = (least, most)
         limits = (f"{word} {limit}" for word, limit in (("above", self.above), ("below", self.below)) if limit is not None)
         what = self.metric if self.percentile is None else f"p{self.percentile:g} of {self.metric}"
         name = f"{what} {' and '.join(limits)}" + (f" at {described(self.at)}" if self.at else "")
-        cells = run.where(self.at).cells
-        sure = shared(run, len(cells))
-        parts = [self._part(sure, cell, name, margin) for cell in sure.where(self.at).cells]
-        return all_hold(name, parts, "; ".join(part.text for part in parts))
+
+        def judge(run: RunData) -> Judgement:
+            parts = [self._part(run, cell, name, margin) for cell in run.where(self.at).cells]
+            return all_hold(name, parts, "; ".join(part.text for part in parts))
+
+        return surely(judge, run, len(run.where(self.at).cells))
 
     def _part(self, run: RunData, cell: Cell, name: str, margin: tuple[float | None, float | None]) -> Judgement:
+        few = ""
+
         def measure() -> Summary:
+            nonlocal few
             if self.percentile is None:
                 return cell.summary(self.metric)
-            return cell.percentile(self.metric, self.percentile, run.confidence)
+            try:
+                return cell.percentile(self.metric, self.percentile, run.confidence)
+            except TooFewError as error:
+                few = f", {error.what}: {error.fix}"
+                return cell.quantile(self.metric, self.percentile)
 
         expected = margin[1] if margin[0] is None else margin[0] if margin[1] is None else None
-        return decide(run, name, measure, margin, expected, (cell,), lambda found: f"{interval(found)} at {cell.title}")
+        return decide(run, name, measure, margin, expected, (cell,), lambda found: f"{interval(found)} at {cell.title}{few}")

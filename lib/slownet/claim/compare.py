@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from slownet import stats
+from slownet.claim import checked
 from slownet.claim.base import ALONE, Siblings, around, decide, described, interval
 from slownet.errors import ExperimentError
 from slownet.records.cell import Cell
@@ -30,12 +31,20 @@ class ratio:  # noqa: N801
     within: float = 0.05
     of: Mapping[str, str] | None = None
 
+    def __post_init__(self) -> None:
+        claim = checked.named(self, self.metric)
+        checked.within(self.within, claim)
+        given = {"expected": self.expected, "published": self.published}
+        names = [name for name, value in given.items() if value is not None]
+        if len(names) != 1:
+            what = f"a ratio of {self.metric} with {'two numbers' if names else 'no number'}"
+            raise checked.ClaimError(what, fix="give either expected= or published=", field="expected")
+        checked.number(names[0], given[names[0]], claim, above=0)
+
     def judge(self, run: RunData, siblings: Siblings = ALONE) -> Judgement:
         """Compare the ratio of the two cells with the number."""
         number, source = (self.expected, "expected") if self.published is None else (self.published, "published")
-        if number is None or (self.expected is not None and self.published is not None):
-            what = f"a ratio of {self.metric} with {'two numbers' if number is not None else 'no number'}"
-            raise ExperimentError(what, f"in experiment {run.experiment}", "give either expected= or published=")
+        assert number is not None
         cell, base = _pair(run, self.at, self.of)
         name = f"{self.metric} at {described(self.at)} is {number:.3g} times the {_start(base)}, within {100 * self.within:g} %"
         return decide(
@@ -60,6 +69,9 @@ class equal:  # noqa: N801
     at: Mapping[str, str]
     to: Mapping[str, str] | None = None
     within: float = 0.05
+
+    def __post_init__(self) -> None:
+        checked.within(self.within, checked.named(self, self.metric))
 
     def judge(self, run: RunData, siblings: Siblings = ALONE) -> Judgement:
         """Compare the ratio of the two cells with 1."""
@@ -90,10 +102,14 @@ class no_worse_than:  # noqa: N801
     within: float = 0.05
     better: Literal["lower", "higher"] = "lower"
 
+    def __post_init__(self) -> None:
+        claim = checked.named(self, self.metric)
+        checked.within(self.within, claim)
+        if self.better not in ("lower", "higher"):
+            raise checked.ClaimError(f"better is '{self.better}'", f"in {claim}", "write lower or higher", "better")
+
     def judge(self, run: RunData, siblings: Siblings = ALONE) -> Judgement:
         """Compare the ratio of the two cells with the worst that is allowed."""
-        if self.better not in ("lower", "higher"):
-            raise ExperimentError(f"better is '{self.better}'", "in no_worse_than", "write lower or higher")
         cell, base = _pair(run, self.at, self.than)
         name = f"{self.metric} at {described(self.at)} is no worse than the {_start(base)}, within {100 * self.within:g} %"
         least, most = around(1.0, self.within)

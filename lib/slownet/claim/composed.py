@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
-from slownet.claim.base import ALONE, Claim, Siblings, all_hold, any_holds, shared
+from slownet.claim.base import ALONE, Claim, Siblings, all_hold, any_holds, as_sure, surely
 from slownet.errors import ExperimentError
 from slownet.records.judgement import REFUTED, SUPPORTED, Judgement
 from slownet.records.result import RunData
@@ -22,7 +22,7 @@ class all_of:  # noqa: N801
 
     def judge(self, run: RunData, siblings: Siblings = ALONE) -> Judgement:
         """Supported if each claim is, refuted if one is."""
-        return _judge(self.claims, " and ", all_hold, run, siblings)
+        return _judge(self.claims, " and ", all_hold, run, siblings, by_chance=REFUTED)
 
 
 @dataclass(frozen=True, init=False)
@@ -36,7 +36,7 @@ class any_of:  # noqa: N801
 
     def judge(self, run: RunData, siblings: Siblings = ALONE) -> Judgement:
         """Supported if one claim is, refuted if each is."""
-        return _judge(self.claims, " or ", any_holds, run, siblings)
+        return _judge(self.claims, " or ", any_holds, run, siblings, by_chance=SUPPORTED)
 
 
 @dataclass(frozen=True)
@@ -64,7 +64,10 @@ def _judge(
     join: Callable[[str, Sequence[Judgement]], Judgement],
     run: RunData,
     siblings: Siblings,
+    by_chance: str,
 ) -> Judgement:
-    surer = {name: shared(each, len(claims)) for name, each in siblings.items()}
-    parts = [claim.judge(shared(run, len(claims)), surer) for claim in claims]
-    return join(word.join(part.name for part in parts), parts)
+    def judge(run: RunData) -> Judgement:
+        parts = [claim.judge(run, as_sure(siblings, run)) for claim in claims]
+        return join(word.join(part.name for part in parts), parts)
+
+    return surely(judge, run, len(claims), by_chance)

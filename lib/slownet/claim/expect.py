@@ -15,19 +15,37 @@ False
 
 The interval decides, as for claims: ``==`` holds if it lies inside the margin, ``!=`` if it lies wholly outside, so that
 neither does while it is open. After a comparison the expectation's text says all of it.
+
+A plain number on the left is taken for exact, in the unit of the right side (ms beside a number or a duration), and so is a
+duration such as "52ms"; a `Summary` has its own interval. Anything else on the left is a mistake: ExperimentError.
+
+>>> 51.2 == slowed(11.8, round_trips=4, rtt="10ms"), "52ms" != about("60ms")
+(True, True)
+>>> None == about("52ms")
+Traceback (most recent call last):
+slownet.errors.ExperimentError: None is compared with 'about 52ms, within 5 %': write a measured number, a plain one, or a \
+duration such as "52ms" on the left
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
+from numbers import Real
+from typing import ClassVar
 
 from slownet import stats
-from slownet.claim.base import around, interval, margin_is_wide_enough, verdict
+from slownet.claim import checked
+from slownet.claim.base import around, ends, interval, verdict
+from slownet.errors import ExperimentError
 from slownet.measured import DECIDING, Measured, in_unit_of
 from slownet.records.heard import tell
-from slownet.records.judgement import REFUTED, SUPPORTED, Judgement
+from slownet.records.judgement import INCONCLUSIVE, REFUTED, SUPPORTED, Judgement
 from slownet.stats import Summary
 from slownet.units import duration, show_duration
+
+PLAIN_UNIT = "time_ms"
+"""What a plain number counts where nothing measured says."""
 
 
 class Expectation:
@@ -35,28 +53,38 @@ class Expectation:
 
     __hash__ = None  # type: ignore[assignment]
 
-    def __init__(self, name: str, expected: Callable[[Measured], Summary], times: float, within: float) -> None:
-        """``expected(measured)`` in the unit of what is compared; ``times`` the ratio that is shown for it."""
-        self.name = f"{name}, within {100 * within:g} %"
-        self.within = within
+    __array_ufunc__: ClassVar[None] = None  # so that numpy leaves a comparison with its numbers to us
+
+    def __init__(
+        self, name: str, expected: Callable[[Measured], Summary], times: float, within: float, unit: str = PLAIN_UNIT
+    ) -> None:
+        """``expected(measured)`` in the unit of what is compared; ``times`` the ratio that is shown for it.
+
+        ``unit`` is the name of a metric in the unit of what a plain number counts. Raises ExperimentError for a margin that
+        is none.
+        """
+        self.within = checked.within(within, name)
+        self.name = f"{name}, within {100 * self.within:g} %"
         self._expected = expected
         self._times = times
+        self._unit = unit
         self.judgement: Judgement | None = None
 
     def judge(self, measured: Measured) -> Judgement:
-        """The comparison of a number with what is expected. Raises ExperimentError for a margin of 0 on what varies."""
+        """The comparison of a number with what is expected."""
         expected = self._expected(measured)
         against = stats.ratio(measured.summary, expected)
-        least, most = around(1.0, self.within)
-        margin_is_wide_enough(self.name, against, least, most)
+        found = verdict(against, *ends(around(1.0, self.within)))
         shown = against.scaled(self._times)
         low, high = around(self._times, self.within)
         text = (
             f"ratio {interval(shown, 3)}, expected {self._times:.3f} ({low:.3f} to {high:.3f}); {100 * DECIDING:g} % interval; "
             f"{measured.mean:.2f} against {expected.mean:.2f} expected"
         )
-        text += "" if against.known else "; its interval is not known: measure more"
-        found = verdict(against, least, most)
+        if not against.known:
+            text += "; its interval is not known: measure more"
+        elif not self.within and against.low != against.high and found == INCONCLUSIVE:
+            text += "; a margin of 0 is kept by numbers that do not vary: give it some width, such as within=0.05"
         self.judgement = Judgement(
             self.name, found, shown.mean, self._times, shown.low, shown.high, (low, high), text,
             confidence=DECIDING, setting=str(measured.setting),
@@ -65,14 +93,27 @@ class Expectation:
         return self.judgement
 
     def __eq__(self, other: object) -> bool:
-        if not isinstance(other, Measured):
-            return NotImplemented
-        return self.judge(other).verdict == SUPPORTED
+        if isinstance(other, Expectation):
+            return self is other
+        return self.judge(self._measured(other)).verdict == SUPPORTED
 
     def __ne__(self, other: object) -> bool:
-        if not isinstance(other, Measured):
-            return NotImplemented
-        return self.judge(other).verdict == REFUTED
+        if isinstance(other, Expectation):
+            return self is not other
+        return self.judge(self._measured(other)).verdict == REFUTED
+
+    def _measured(self, other: object) -> Measured:
+        """What stands on the other side. Raises ExperimentError for what is no number, UnitError."""
+        if isinstance(other, Measured):
+            return other
+        if isinstance(other, Summary):
+            return Measured(self._unit, other)
+        if isinstance(other, str):
+            return Measured(self._unit, _exact(in_unit_of(self._unit, other)))
+        if isinstance(other, Real) and not isinstance(other, bool) and math.isfinite(other):
+            return Measured(self._unit, _exact(float(other)))
+        fix = 'write a measured number, a plain one, or a duration such as "52ms" on the left'
+        raise ExperimentError(f"{other!r} is compared with '{self.name}'", fix=fix)
 
     def __str__(self) -> str:
         if self.judgement is None:
@@ -83,29 +124,43 @@ class Expectation:
     __repr__ = __str__
 
 
-def slowed(near: Measured | float, round_trips: float, rtt: str, within: float = 0.05) -> Expectation:
+def slowed(near: Measured | Summary | float, round_trips: float, rtt: str, within: float = 0.05) -> Expectation:
     """What ``near`` becomes when each of its round trips takes ``rtt`` longer: the ratio ``1 + k d / T0``.
 
-    ``near`` is a measured time, or a number of ms; both intervals count. Where the CPU is free ``near`` may take no time,
-    and the ratio is that of the measured to the expected time then. Raises UnitError.
+    ``near`` is a measured time, whose interval counts too, or a number of ms. Where the CPU is free it may take no time, and
+    the ratio is that of the measured to the expected time then. Raises UnitError, ExperimentError.
     """
-    start = near.summary if isinstance(near, Measured) else _exact(float(near))
-    added = round_trips * duration(rtt)
-    unit = near.name if isinstance(near, Measured) else "time_ms"
+    trips = checked.number("round_trips", round_trips, "slowed", above=0)
+    start, unit = _start(near)
+    added = trips * duration(rtt)
     times = 1 + in_unit_of(unit, f"{added:.12f}s") / start.mean if start.mean > 0 else 1.0
-    trips = f"{round_trips:g} round trip{'s' * (round_trips != 1)} of {show_duration(duration(rtt))}"
-    name = f"{trips} on {start.mean:.2f}{' ms' * unit.endswith('_ms')}"
-    return Expectation(name, lambda far: start.plus(in_unit_of(far.name, f"{added:.12f}s")), times, within)
+    said = f"{trips:g} round trip{'s' * (trips != 1)} of {show_duration(duration(rtt))}"
+    name = f"{said} on {start.mean:.2f}{' ms' * unit.endswith('_ms')}"
+    return Expectation(name, lambda far: start.plus(in_unit_of(far.name, f"{added:.12f}s")), times, within, unit)
 
 
-def about(number: Measured | float | str, within: float = 0.05) -> Expectation:
-    """The number, give or take ``within`` of it: ``far.time_per_request == about("52ms")``. Raises UnitError."""
-    name = f"about {number.mean:.2f}" if isinstance(number, Measured) else f"about {number}"
+def about(number: Measured | Summary | float | str, within: float = 0.05) -> Expectation:
+    """The number, give or take ``within`` of it: ``far.time_per_request == about("52ms")``.
 
-    def expected(other: Measured) -> Summary:
-        return number.summary if isinstance(number, Measured) else _exact(in_unit_of(other.name, number))
+    Raises UnitError, ExperimentError.
+    """
+    if isinstance(number, Measured | Summary):
+        start, unit = _start(number)
+        return Expectation(f"about {start.mean:.2f}", lambda other: start, 1.0, within, unit)
+    if isinstance(number, str):
+        duration(number)
+    else:
+        number = checked.number("about", number, "an expectation")
+    return Expectation(f"about {number}", lambda other: _exact(in_unit_of(other.name, number)), 1.0, within)
 
-    return Expectation(name, expected, 1.0, within)
+
+def _start(near: Measured | Summary | float) -> tuple[Summary, str]:
+    """A number that others are compared with, and the metric that has its unit."""
+    if isinstance(near, Measured):
+        return near.summary, near.name
+    if isinstance(near, Summary):
+        return near.at_confidence(DECIDING), PLAIN_UNIT
+    return _exact(checked.number("near", near, "slowed", least=0)), PLAIN_UNIT
 
 
 def _exact(number: float) -> Summary:

@@ -6,13 +6,15 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from slownet.claim.base import ALONE, Margin, Siblings, around, decide, interval, placed, undecided, verdict
+from slownet.claim import checked, theories
+from slownet.claim.base import ALONE, Margin, Siblings, around, decide, ends, interval, placed, surely, undecided, verdict
+from slownet.claim.theories import Expected
 from slownet.errors import ExperimentError, nearest
 from slownet.law import Law, fit
-from slownet.records.judgement import INCONCLUSIVE, REFUTED, SUPPORTED, Judgement
+from slownet.records.judgement import INCONCLUSIVE, NOT_JUDGED, REFUTED, SUPPORTED, Judgement
 from slownet.records.result import RunData
+from slownet.records.samples import cell_key
 from slownet.stats import Summary, ratio
-from slownet.units import duration
 
 PER_OPERATION = "per operation, within"
 
@@ -21,36 +23,47 @@ PER_OPERATION = "per operation, within"
 class law:  # noqa: N801
     """One operation costs ``round_trips`` round trips, give or take ``within`` of it.
 
-    ``round_trips`` is a number or a function of the run; ``metric`` is a time in ms, measured ``along``
+    ``round_trips`` is a number or a function of the run, as in `predicted`; ``metric`` is a time in ms, measured ``along``
     a condition in ms, while the others are ``at`` theirs.
     """
 
     metric: str
-    round_trips: float | Callable[[RunData], float]
+    round_trips: Expected
     within: float = 0.05
     along: str = "rtt_ms"
     at: Mapping[str, str] | None = None
 
+    def __post_init__(self) -> None:
+        claim = checked.named(self, self.metric)
+        checked.within(self.within, claim)
+        if not callable(self.round_trips) and not isinstance(self.round_trips, Summary):
+            checked.number("round_trips", self.round_trips, claim, above=0)
+
     def judge(self, run: RunData, siblings: Siblings = ALONE) -> Judgement:
         """Fit the law over all cells and compare its k."""
-        fixed = None if callable(self.round_trips) else float(self.round_trips)
+        fixed = None if callable(self.round_trips) else theories.number(self.round_trips, run, "law").mean
         what = "the predicted round trips" if fixed is None else f"{fixed:g} round trip{'s' * (fixed != 1)}"
         name = f"{what} {PER_OPERATION} {100 * self.within:g} %"
         chosen = run.where(self.at)
         if chosen.failed:
             return placed(undecided(name, fixed, chosen.failed), chosen)
-        expected = float(self.round_trips(chosen)) if callable(self.round_trips) else float(self.round_trips)
-        margin = around(expected, self.within)
+        expected = theories.expectation(self.round_trips, chosen, name)
+        margin = around(expected.mean, self.within)
+        sources = frozenset(cell_key(cell.label) for cell in chosen.cells)
+
+        def k(laws: Sequence[Law]) -> Summary:
+            return theories.against(replace(laws[0].k, sources=sources), expected.summary)
+
         found = decide(
             run,
             name,
-            lambda: fitted(chosen, self.metric, self.along).k,
+            lambda: k([fitted(chosen, self.metric, self.along)]),
             margin,
-            expected,
+            expected.mean,
             chosen.cells if self.at else (),
-            lambda k: f"{interval(k)} round trips per operation measured, {expected:g} expected",
+            lambda k: f"{interval(k)} round trips per operation measured, {_exactly(expected.summary)} expected",
         )
-        return unless_bent(found, (chosen,), self.metric, self.along, lambda laws: laws[0].k, margin)
+        return expected.judged(unless_bent(found, (chosen,), self.metric, self.along, k, margin))
 
 
 @dataclass(frozen=True)
@@ -65,13 +78,23 @@ class constant_round_trips:  # noqa: N801
     within: float = 0.05
     along: str = "rtt_ms"
 
+    def __post_init__(self) -> None:
+        claim = checked.named(self, self.metric)
+        checked.within(self.within, claim)
+        if len(self.at) != 2:
+            raise checked.ClaimError(f"{len(self.at)} delays", f"in {claim}", 'name two, such as ("10ms", "40ms")', "at")
+        first, second = (checked.milliseconds("at", delay, claim) for delay in self.at)
+        if first == second:
+            raise checked.ClaimError(f"{claim} compares {self.at[0]} with itself", fix="name two delays", field="at")
+
     def judge(self, run: RunData, siblings: Siblings = ALONE) -> Judgement:
         """Compare the ratio of the two with 1."""
         name = f"the same round trips at {self.at[0]} and {self.at[1]}, within {100 * self.within:g} %"
         base = run.baseline(self.along)
-        cells = [run.cell(self.along, _ms(delay)) for delay in self.at]
-        gaps = [_ms(delay) - float(base.condition[self.along]) for delay in self.at]
-        if 0 in gaps or gaps[0] == gaps[1]:
+        delays = [checked.milliseconds("at", delay, name) for delay in self.at]
+        cells = [run.cell(self.along, delay) for delay in delays]
+        gaps = [delay - float(base.condition[self.along]) for delay in delays]
+        if 0 in gaps:
             where = f"in experiment {run.experiment}"
             raise ExperimentError(f"{name} compares a delay with itself", where, "name two other delays")
 
@@ -96,7 +119,8 @@ class constant_round_trips:  # noqa: N801
 class more_round_trips:  # noqa: N801
     """This run's operation costs at least ``times`` the round trips of the experiment ``of``.
 
-    If that experiment did not run in the same invocation, ``otherwise`` (a number from theory) stands in.
+    If that experiment did not run in the same invocation, ``otherwise`` (a number from theory) stands in; without one the
+    claim is not judged.
     """
 
     metric: str
@@ -105,6 +129,12 @@ class more_round_trips:  # noqa: N801
     otherwise: float | None = None
     along: str = "rtt_ms"
 
+    def __post_init__(self) -> None:
+        claim = checked.named(self, self.metric)
+        checked.number("times", self.times, claim, above=0)
+        if self.otherwise is not None:
+            checked.number("otherwise", self.otherwise, claim, above=0)
+
     def judge(self, run: RunData, siblings: Siblings = ALONE) -> Judgement:
         """Compare the ratio of the two k with ``times``."""
         name = f"at least {self.times:g} times the round trips of {self.of}"
@@ -112,16 +142,18 @@ class more_round_trips:  # noqa: N801
         failed = (*run.failed, *(sibling.failed if sibling else ()))
         if failed:
             return placed(undecided(name, self.times, failed), run)
-        k = fitted(run, self.metric, self.along).k
         if sibling is not None:
             other = fitted(sibling, self.metric, self.along).k
             source = f"{self.of} of the same invocation"
         elif self.otherwise is not None:
-            other = Summary(float(self.otherwise), float(self.otherwise), float(self.otherwise), 1, None, run.confidence)
+            other = theories.number(self.otherwise, run, name)
             source = f"theory ({self.of} did not run)"
         else:
-            known = nearest(self.of, siblings)
-            raise ExperimentError(f"no run of '{self.of}' to compare with", f"in {run.experiment}", known)
+            near = nearest(self.of, siblings)
+            hint = f" ({near})" if near.startswith("did you mean") else ""
+            why = f"{self.of} did not run in the same invocation{hint}, and no otherwise= stands in for it"
+            return placed(Judgement(name, NOT_JUDGED, None, self.times, None, None, (self.times, None), why), run)
+        k = fitted(run, self.metric, self.along).k
         start = f"{k.mean:.2f} round trips against {other.mean:.2f} of {source}"
         margin = (self.times, None)
         found = decide(
@@ -147,13 +179,24 @@ class published_times:  # noqa: N801
     within: float = 0.05
     along: str = "rtt_ms"
 
+    def __post_init__(self) -> None:
+        claim = checked.named(self, self.metric)
+        checked.within(self.within, claim)
+        checked.number("t0_ms", self.t0_ms, claim, least=0)
+        if not self.times_ms:
+            raise checked.ClaimError(f"{claim} without a time", fix='give times_ms={"10ms": 51.8}', field="times_ms")
+        for delay, time in self.times_ms.items():
+            checked.milliseconds("times_ms", delay, claim)
+            checked.number("times_ms", time, claim, above=0)
+
     def judge(self, run: RunData, siblings: Siblings = ALONE) -> Judgement:
         """Compare predicted with published times."""
         name = f"the published times from the published {self.t0_ms:g} ms, within {100 * self.within:g} %"
-        if not self.times_ms:
-            raise ExperimentError(f"{name}: no times given", f"in experiment {run.experiment}")
         if run.failed:
             return placed(undecided(name, 1.0, run.failed), run)
+        return surely(lambda run: self._furthest(run, name), run, len(self.times_ms))
+
+    def _furthest(self, run: RunData, name: str) -> Judgement:
         found = fitted(run, self.metric, self.along)
         predicted = {delay: found.predict(self.t0_ms, delay) for delay in self.times_ms}
         pairs = (f"{predicted[at].mean:.1f} ms ({time:.1f}) at {at}" for at, time in self.times_ms.items())
@@ -202,18 +245,19 @@ def unless_bent(
     if not any(each.bent for each in laws):
         return found
     noise, endless = measure([each.straight() for each in laws]), measure([each.endless() for each in laws])
-    ends = (-math.inf if margin[0] is None else margin[0], math.inf if margin[1] is None else margin[1])
-    middle = min(max(math.fsum(ends) / 2 if all(map(math.isfinite, ends)) else max(ends, key=abs), noise.low), noise.high)
+    least, most = ends(margin)
+    within = math.isfinite(least) and math.isfinite(most)
+    middle = min(max((least + most) / 2 if within else max(least, most, key=abs), noise.low), noise.high)
     places = (endless.plus(at - endless.mean) for at in (noise.low, middle, noise.high))
-    if not noise.known or any(verdict(place, *ends) != INCONCLUSIVE for place in places):
+    if not noise.known or any(verdict(place, least, most) != INCONCLUSIVE for place in places):
         return found
     bends = "; ".join(each.bend_in_words() for each in laws if each.bent)
     said = f"{found.text}; {bends}, and more repetitions do not help: {interval(noise)} is what the noise alone leaves open"
     return replace(found, text=said, stays_open=bends)
 
 
-def _ms(text: str) -> float:
-    return duration(text) * 1000
+def _exactly(expected: Summary) -> str:
+    return f"{expected.mean:g}" if expected.low == expected.high else interval(expected)
 
 
 def _minus(left: Summary, right: Summary) -> Summary:

@@ -8,15 +8,16 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
+from slownet.claim import checked, theories
 from slownet.claim.base import ALONE, Siblings, around, decide, interval, placed, undecided
 from slownet.claim.compare import quotient
+from slownet.claim.theories import Expected
 from slownet.errors import ExperimentError
 from slownet.records.judgement import Judgement
 from slownet.records.result import RunData
-from slownet.stats import Summary, ratio
+from slownet.stats import Summary
 
 Label = Mapping[str, str]
-Expected = float | Callable[[RunData], float | Summary]
 
 
 @dataclass(frozen=True)
@@ -28,6 +29,9 @@ class between:  # noqa: N801
     least: float | None = None
     most: float | None = None
     because: str = ""
+
+    def __post_init__(self) -> None:
+        checked.ends({"least": self.least, "most": self.most}, checked.named(self, self.metric))
 
     def judge(self, run: RunData, siblings: Siblings = ALONE) -> Judgement:
         """Compare the cell's interval with both ends."""
@@ -49,6 +53,10 @@ class times:  # noqa: N801
     because: str = ""
     name: str = ""
 
+    def __post_init__(self) -> None:
+        claim = checked.named(self, self.metric, self.name)
+        checked.ends({"least": self.least, "most": self.most}, claim, positive=True)
+
     def judge(self, run: RunData, siblings: Siblings = ALONE) -> Judgement:
         """Compare the ratio of the two."""
         cell, base = run.at(self.at), run.at(self.against)
@@ -62,7 +70,11 @@ class times:  # noqa: N801
 
 @dataclass(frozen=True)
 class predicted:  # noqa: N801
-    """The metric of one cell is what theory says, give or take ``within`` of it; ``value`` may be a function of the run."""
+    """The metric of one cell is what theory says, give or take ``within`` of it.
+
+    ``value`` is a number, or a function of the run that gives one: a `Summary` where it is made of measured numbers
+    (``run.at(NEAR).summary("row_ms") + 20``), so that their error counts too, a bare number where it is exact theory.
+    """
 
     metric: str
     at: Label
@@ -71,29 +83,30 @@ class predicted:  # noqa: N801
     because: str = ""
     name: str = ""
 
+    def __post_init__(self) -> None:
+        claim = checked.named(self, self.metric, self.name)
+        checked.within(self.within, claim)
+        if not callable(self.value) and not isinstance(self.value, Summary):
+            checked.number("value", self.value, claim, above=0)
+
     def judge(self, run: RunData, siblings: Siblings = ALONE) -> Judgement:
-        """Compare the cell's interval with the prediction."""
+        """Compare the cell's interval with the prediction and its interval."""
         cell = run.at(self.at)
         what = self.name or f"{self.metric} as predicted at {cell.title}"
         name = f"{what}, within {100 * self.within:g} %"
         try:
-            value = self.value(run) if callable(self.value) else self.value
+            expected = theories.expectation(self.value, run, name)
         except ExperimentError:
             if not run.failed:
                 raise
             return placed(undecided(name, None, run.failed), run)  # the cell that it comes from may be among them
-        theory = value if isinstance(value, Summary) else Summary(value, value, value, 1)
-        expected = theory.mean
-        if expected <= 0:
-            raise ExperimentError(f"{name}: a prediction of {expected:g} has no margin", f"in experiment {run.experiment}")
-        text = _said(self.because, f", {expected:.3f} predicted")
-        margin = around(expected, self.within)
 
         def measure() -> Summary:
-            measured = cell.summary(self.metric)
-            return measured if theory.low == theory.high else ratio(measured, theory).scaled(expected)
+            return theories.paired(self.metric, self.at, self.value, run, cell.summary(self.metric), expected.summary)
 
-        return decide(run, name, measure, margin, expected, (cell,), text)
+        text = _said(self.because, f", {interval(expected.summary, 3)} predicted")
+        margin = around(expected.mean, self.within)
+        return expected.judged(decide(run, name, measure, margin, expected.mean, (cell,), text))
 
 
 def _said(because: str, predicted: str = "") -> Callable[[Summary], str]:
@@ -102,8 +115,6 @@ def _said(because: str, predicted: str = "") -> Callable[[Summary], str]:
 
 
 def _range(least: float | None, most: float | None) -> str:
-    if least is None and most is None:
-        raise ExperimentError("a claim gives neither the least nor the most value", fix="give one of them")
     if least is None:
         return f"at most {most:g}"
     return f"at least {least:g}" if most is None else f"{least:g} to {most:g}"

@@ -6,7 +6,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from itertools import pairwise
 
-from slownet.claim.base import ALONE, Margin, Siblings, all_hold, around, decide, interval, shared
+from slownet.claim import checked
+from slownet.claim.base import ALONE, Margin, Siblings, all_hold, around, decide, interval, surely
 from slownet.errors import ExperimentError
 from slownet.records.judgement import Judgement
 from slownet.records.result import RunData
@@ -62,6 +63,9 @@ class monotone:  # noqa: N801
     within: float = 0.05
     at: Mapping[str, str] | None = None
 
+    def __post_init__(self) -> None:
+        checked.within(self.within, checked.named(self, self.metric))
+
     def judge(self, run: RunData, siblings: Siblings = ALONE) -> Judgement:
         """Compare the ratio of each two neighbours with 1."""
         way = "rises" if self.falling else "falls"
@@ -90,6 +94,9 @@ def _steps(run: RunData, name: str, along: str, step: Callable[[RunData, int, in
     if count < 1:
         what = f"{count + 1} value of {along} is no way along it"
         raise ExperimentError(what, f"in experiment {run.experiment}", "measure at two or more")
-    sure = shared(run, count)
-    parts = [step(sure, low, high) for low, high in pairwise(range(count + 1))]
-    return all_hold(name, parts, "; ".join(part.text for part in parts))
+
+    def judge(run: RunData) -> Judgement:
+        parts = [step(run, low, high) for low, high in pairwise(range(count + 1))]
+        return all_hold(name, parts, "; ".join(part.text for part in parts))
+
+    return surely(judge, run, count)

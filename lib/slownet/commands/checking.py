@@ -5,6 +5,7 @@ from __future__ import annotations
 import datetime
 import hashlib
 import json
+import math
 import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -75,8 +76,7 @@ def check(files: Sequence[Path], place: Place, root: Path, ask: Ask | None, rule
 def key(files: Sequence[Path], place: Place, root: Path, rule: Rule, path: Path) -> int:
     """Runs the files and writes what was measured where a prediction is asked for, as Markdown; returns the exit status."""
     read = [hypothesis.read(each) for each in files]
-    placeholders = [tuple(each.filled(dict.fromkeys(each.open, 1.0)) for each in one.predictions) for one in read]
-    done = _run(read, placeholders, place, root, rule)
+    done = _run(read, [tuple(each.blank for each in one.predictions) for one in read], place, root, rule)
     failed = [each.run for each in done if each.run.failed]
     for run in failed:
         print(f"slownet: {run.experiment}: {run.failed[0].error}", file=sys.stderr)
@@ -151,9 +151,12 @@ def _number(name: str, text: str, ask: Ask) -> float:
     except EOFError as error:
         raise ExperimentError("no answer", where=name, fix="predict a number such as 4") from error
     try:
-        return float(answer)
+        number = float(answer)
     except ValueError as error:
         raise ExperimentError(f"'{answer}' is no number", where=name, fix="predict a number such as 4") from error
+    if not math.isfinite(number):
+        raise ExperimentError(f"'{answer}' is no finite number", where=name, fix="predict a number such as 4")
+    return number
 
 
 def _show(done: Checked) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -10,7 +11,7 @@ from slownet.claim import expected_round_trips, fitted
 from slownet.errors import ExperimentError, nearest
 from slownet.law import Law
 from slownet.records.result import RunData, load
-from slownet.report.text import number, spelled, trimmed
+from slownet.report.text import confidence, number, spelled, trimmed
 from slownet.stats import Summary, ratio
 from slownet.units import duration
 
@@ -20,8 +21,8 @@ def predict(run: RunData, metric: str | None, t0: str, rtt: str, along: str = "r
 
     ``metric`` may be None where the run's main one, or only one of it, is a time. Raises SlownetError for a run without a law.
     """
-    good = tuple(cell for cell in run.cells if cell.status == "ok")
-    chosen = RunData(run.directory, run.experiment, run.facts, good)
+    run = run.shown
+    chosen = replace(run, cells=tuple(cell for cell in run.cells if cell.status == "ok"))
     name = metric or _time(run)
     law = fitted(chosen, name, along)
     start, delay = duration(t0) * 1000, duration(rtt) * 1000
@@ -54,6 +55,7 @@ def run_and_show(directory: Path, metric: str | None, t0: str, rtt: str, as_json
     times = f", {spelled(Summary.from_json(found['ratio']))} times the time without delay" if found["ratio"] else ""
     print(f"{found['metric']} at T0 {t0} and RTT {rtt}: {spelled(time)} ms{times}")
     print(f"law of {found['experiment']}: {spelled(k)} round trips, T0 {number(found['law']['t0']['mean'])} ms in its lab")
+    print(f"intervals: {confidence(time.confidence)}")
     for note in found["notes"]:
         print(f"note: {note}")
 

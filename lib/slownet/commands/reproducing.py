@@ -47,6 +47,8 @@ def reproduce_and_show(only: Sequence[str], place: Place, root: Path, rule: Rule
         console = Console(width=None if sys.stdout.isatty() else 160)
         console.print(show(done))
         console.print(f"[dim]records[/] {page}", highlight=False, soft_wrap=True)
+    for line in runs.last_lines(found):
+        print(f"slownet: {line}", file=sys.stderr)
     if interrupts.received:
         for each in plans:
             say_what_is_left(each)

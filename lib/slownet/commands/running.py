@@ -34,7 +34,7 @@ def run_and_show(
 ) -> int:
     """Runs, judges and prints; returns the exit status. Raises SlownetError.
 
-    labs: how many share the cells of an experiment, if not as many as `slownet.sweep.sharing` thinks fit.
+    labs: how many repetitions of an experiment run side by side, if not as many as `slownet.sweep.sharing` thinks fit.
     """
     check_labs(labs, place)
     plans = _plans(names, place, root, vary, resume, rule, capture, labs)
@@ -55,6 +55,8 @@ def run_and_show(
         for run in done:
             console.print(table.show(run))
             console.print(f"[dim]records[/] {run.directory}\n", highlight=False, soft_wrap=True)
+    for line in runs.last_lines(done):
+        print(f"slownet: {line}", file=sys.stderr)
     return runs.status(done)
 
 
@@ -98,7 +100,7 @@ def say_what_is_left(plan: planning.Plan) -> None:
     samples = plan.directory / "samples.jsonl"
     count = len(samples.read_text().splitlines()) if samples.exists() else 0
     if 0 < count < len(plan.cells):
-        kept = f"{count} of {len(plan.cells)} cells of {plan.experiment.name} are kept"
+        kept = f"{count} of {len(plan.cells)} measurements of {plan.experiment.name} are kept"
         print(f"slownet: {kept}, continue with: slownet run --resume {plan.directory}", file=sys.stderr)
 
 

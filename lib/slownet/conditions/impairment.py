@@ -127,6 +127,11 @@ Loss = Chance | GilbertElliott | Markov
 _SHAPES = "1%, 1% 25% (with correlation), 2% in bursts of 8, gemodel 1% 10% 70% 0.1%, or state 1% 30%"
 
 
+def draws(model: Loss | None) -> bool:
+    """Whether it depends on chance which packets are hit."""
+    return not isinstance(model, Chance | None) or (model is not None and 0 < model.probability < 1)
+
+
 def chance(text: str, field: str) -> Chance:
     """From `"1%"` or `"1% 25%"`: the probability, then its correlation. Raises UnitError, ConditionError."""
     parts = _percents(text, text.split() if isinstance(text, str) else [text], field, 1, 2)

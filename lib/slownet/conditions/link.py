@@ -110,6 +110,17 @@ class Condition:
         return bool(self.jitter or self.lossy or self.duplicate or self.reorder or self.corrupt)
 
     @property
+    def random(self) -> bool:
+        """Whether the kernel draws by chance what becomes of a packet: a certain loss is none, RED and PIE drop by chance."""
+        drawn = self.jitter or any(impairment.draws(each) for each in _chances(self))
+        return not self.cut and bool(drawn or (self.aqm or "").startswith(("red", "pie")))
+
+    @property
+    def correlated(self) -> bool:
+        """Whether a draw takes over from the one before, for which netem takes no seed."""
+        return bool(self.correlation or any(isinstance(each, Chance) and each.correlation for each in _chances(self)))
+
+    @property
     def steady(self) -> Condition:
         """The same without anything that chance decides: what a ping can verify."""
         fields = dict.fromkeys(
@@ -202,7 +213,6 @@ def _rules(one: Condition) -> list[tuple[bool, str, str]]:
     delay = min(one.up, one.down)
     shaken = [(wait, jitter) for wait, jitter in ((one.up, one.jitter_up), (one.down, one.jitter_down)) if jitter]
     cut_at_0 = [(wait, jitter) for wait, jitter in shaken if _reach(one.distribution, jitter) > wait]
-    correlated = one.correlation or any(isinstance(c, Chance) and c.correlation for c in _chances(one))
     give_delay = "give a delay or an rtt"
     return [
         (
@@ -228,7 +238,7 @@ def _rules(one: Condition) -> list[tuple[bool, str, str]]:
         (bool(one.reorder and not delay), "reorder without delay: a packet overtakes only those that wait", give_delay),
         (bool(one.gap and not one.reorder), "gap without reorder: it says which packets may overtake", "give reorder"),
         (
-            bool(correlated and one.seed is not None),
+            one.correlated and one.seed is not None,
             "correlation with a seed: netem starts a correlated draw from a random number of its own",
             "leave out one of them",
         ),

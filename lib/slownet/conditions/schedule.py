@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 import heapq
 import itertools
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from enum import Enum
 from typing import Any
@@ -123,11 +123,14 @@ class Schedule:
         """Whether the link is cut at any time."""
         return any(_cuts(step.action) for track in self.tracks for step in track.steps)
 
-    def states(self, before: Condition) -> Iterator[State]:
+    def states(
+        self, before: Condition, seeded: Callable[[Condition], Condition] = lambda condition: condition
+    ) -> Iterator[State]:
         """What a link that is in the condition `before` does, one state a time at which a step is; may have no end.
 
         Told the same seed again, netem would begin the same pattern again; so each time another one is told: s, s + 2, ...
-        Raises ConditionError for a step that the condition of its time does not allow.
+        seeded: gives the conditions of the steps the seeds that the link is told, see `slownet.net.seeds`. Raises
+        ConditionError for a step that the condition of its time does not allow.
         """
         condition, cut = before, False
         told = {before.seed: 1}
@@ -136,7 +139,7 @@ class Schedule:
                 if isinstance(step.action, Mark):
                     cut = step.action is Mark.CUT
                 else:
-                    condition = _done(step, condition)
+                    condition = _done(step, condition, seeded)
             now = condition
             if now.seed is not None:
                 now = dataclasses.replace(now, seed=now.seed + 2 * told.get(now.seed, 0))
@@ -186,9 +189,13 @@ def _cuts(action: Action) -> bool:
     return action.cut if isinstance(action, Condition) else dict(action.fields).get("loss") == Chance(1.0)
 
 
-def _done(step: Step, condition: Condition) -> Condition:
+def _done(step: Step, condition: Condition, seeded: Callable[[Condition], Condition]) -> Condition:
     assert not isinstance(step.action, Mark)
     try:
-        return step.action.of(condition) if isinstance(step.action, Change) else step.action
+        if not isinstance(step.action, Change):
+            return seeded(step.action)
+        changed = step.action.of(condition)
+        is_told = changed.seed is not None and "seed" not in dict(step.action.fields)
+        return changed if is_told else seeded(changed)
     except ConditionError as error:
         raise ConditionError(error.what, f"the schedule's step at {show_duration(step.at)}", error.fix) from None

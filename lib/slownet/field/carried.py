@@ -14,7 +14,7 @@ from typing import Any
 from slownet.claim import fitted
 from slownet.errors import ExperimentError, SlownetError, TooFewError
 from slownet.field.record import RTT, SERVER, TIME, WITHOUT_TLS, Field, values
-from slownet.field.row import Row, compared
+from slownet.field.row import Row, compared, together
 from slownet.field.runs import Comparison, compare_cells
 from slownet.law import Law, fit
 from slownet.measured import DECIDING
@@ -56,7 +56,7 @@ def compare_field(run: RunData, field: Field, within: float, t0: str | None = No
         notes += _doubts(law, own, rtt)
     if run.failed:
         notes.append(f"{len(run.failed)} failed cell{'s' * (len(run.failed) > 1)} left out")
-    return Comparison(run, other, within, tuple(rows), facts, (*notes, *_differences(run, field)))
+    return Comparison(run, other, within, together(rows), facts, (*notes, *_differences(run, field)))
 
 
 def round_trip(field: Field) -> Summary:
@@ -165,11 +165,11 @@ def _differences(run: RunData, field: Field) -> list[str]:
 
 def _without_tls(field: Field) -> RunData:
     """The field as a run of one cell, its page time as the lab's services take it."""
-    run = field.run()
+    run = field.run().at_confidence(DECIDING)
     (cell,) = run.cells
     metrics = dict(cell.metrics)
     metrics[TIME] = metrics.pop(WITHOUT_TLS, metrics[TIME])
-    return replace(run, cells=(replace(cell, metrics=metrics),)).at_confidence(DECIDING)
+    return replace(run, cells=(replace(cell, metrics=metrics),))
 
 
 def _is_near(cell: Cell, rtt: Summary, within: float) -> bool:

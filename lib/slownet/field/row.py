@@ -1,17 +1,19 @@
 """One number of a run against the same number of another: equivalent, different, or not to be told yet. Pure.
 
 Equivalence takes evidence: two one-sided tests (TOST) within a margin, a part of the first number. The intervals are as
-sure as those that verdicts rest on.
+sure as those that verdicts rest on (99 %). That two runs of the same say "differs" of any row is as rare as one wrong verdict
+(1 %), however many rows there are: Holm's procedure. "Equivalent" needs none, for a comparison is equivalent if every row is.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 from slownet.errors import SlownetError
 from slownet.measured import DECIDING
-from slownet.stats import Summary, difference, equivalent, ratio
+from slownet.stats import Summary, difference, equivalent, further, holm, ratio
 from slownet.units import percent
 
 EQUIVALENT, DIFFERS, INCONCLUSIVE = "equivalent", "differs", "inconclusive"
@@ -32,6 +34,8 @@ class Row:
     """Of the test of equivalence, None where a spread is not known."""
     verdict: str
     note: str = ""
+    p_differs: float | None = None
+    """Of the test that the difference is beyond the margin."""
 
     def to_json(self) -> dict[str, Any]:
         """A dict that JSON can hold."""
@@ -47,7 +51,7 @@ def margin(text: str) -> float:
     """The margin in a percentage such as ``5%``, a part of one. Raises UnitError, SlownetError."""
     part = percent(text)
     if not 0 < part < 1:
-        raise SlownetError(f"a margin of {text}", "--within", "give it some width, such as 5%")
+        raise SlownetError(f"a margin of {text}", "--within", "write a percentage above 0% and below 100%, such as 5%")
     return part
 
 
@@ -56,15 +60,29 @@ def compared(condition: str, metric: str, first: Summary, second: Summary, withi
     first, second = first.at_confidence(DECIDING), second.at_confidence(DECIDING)
     gap, width = difference(second, first), within * abs(first.mean or second.mean)
     p = equivalent(second, first, -width, width).p if width and gap.known else None
+    beyond = further(gap, width) if gap.known else None
     if gap.known and gap.low == gap.high == 0:
         p, verdict = 0.0, EQUIVALENT
     elif p is not None and p <= SIGNIFICANT:
         verdict = EQUIVALENT
-    elif gap.known and (gap.low > width or gap.high < -width):
+    elif beyond is not None and beyond <= SIGNIFICANT:
         verdict = DIFFERS
     else:
         verdict = INCONCLUSIVE
-    return Row(condition, metric, first, second, ratio(second, first), gap, p, verdict, note)
+    return Row(condition, metric, first, second, ratio(second, first), gap, p, verdict, note, beyond)
+
+
+def together(rows: Sequence[Row]) -> tuple[Row, ...]:
+    """The rows of one comparison: "differs" only where that is significant among all of them."""
+    found = [row.p_differs for row in rows if row.p_differs is not None]
+    kept = iter(holm(found, SIGNIFICANT))
+    note = f"beyond the margin by itself, but not sure among {len(found)} comparisons (Holm)"
+    return tuple(
+        replace(row, verdict=INCONCLUSIVE, note=row.note or note)
+        if row.p_differs is not None and not next(kept) and row.verdict == DIFFERS
+        else row
+        for row in rows
+    )
 
 
 def missing(condition: str, metric: str, note: str) -> Row:

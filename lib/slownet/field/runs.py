@@ -8,8 +8,8 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from slownet.errors import ExperimentError, nearest
-from slownet.field.row import EQUIVALENT, Row, compared, missing
-from slownet.records import readings
+from slownet.field.row import EQUIVALENT, Row, compared, missing, together
+from slownet.records import intervals, readings
 from slownet.records.cell import Cell
 from slownet.records.result import RunData
 from slownet.records.samples import cell_key, finite
@@ -62,7 +62,7 @@ def compare_runs(first: RunData, second: RunData, within: float, metrics: Sequen
     for run in (first, second):
         alone = [cell for cell in run.cells if _key(cell) not in shared]
         notes += [f"only in {run.directory}: {_titles(alone)}"] if alone else []
-    return Comparison(first, second, within, tuple(rows), None, (*_settings(first, second), *notes))
+    return Comparison(first, second, within, together(rows), None, (*_settings(first, second), *notes))
 
 
 def compare_cells(
@@ -93,12 +93,16 @@ def known(cell: Cell, metric: str) -> bool:
 
 
 def sure(cell: Cell, metric: str) -> Summary:
-    """A metric's summary, without the interval where a single number of one sample has none.
+    """A metric's summary as another run is compared with it, without the interval where a single number of one sample has none.
+
+    Boots of one run follow each other, so how fast the machine was in that hour is in all of them: see
+    `slownet.records.intervals.across_runs`.
 
     Tools that print one percentile or maximum over many requests give it no spread: where the others of the same sample
     vary, that is not to say that it does not.
     """
-    summary, kept = cell.summary(metric), readings.records(cell.samples, metric)
+    summary = intervals.across_runs(cell.samples, metric, cell.terms, cell.summary(metric))
+    kept = readings.records(cell.samples, metric)
     others = [record for name in cell.metrics for record in readings.records(cell.samples, name)]
     single = len({record["mean"] for record in kept}) == 1 and not any(record.get("sd") for record in kept)
     if single and any(record.get("sd") for record in others):

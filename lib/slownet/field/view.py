@@ -13,7 +13,8 @@ from rich.text import Text
 from slownet.field.record import Field
 from slownet.field.row import DIFFERS, EQUIVALENT, INCONCLUSIVE, Row
 from slownet.field.runs import Comparison
-from slownet.report.text import NOTHING, number, spelled, with_interval
+from slownet.measured import DECIDING
+from slownet.report.text import NOTHING, confidence, number, spelled, with_interval
 from slownet.stats import Summary, quantile
 from slownet.units import show_duration, show_percent
 
@@ -26,7 +27,9 @@ def measured(field: Field, directory: Path) -> RenderableType:
     pages = len(field.pages)
     paused = f", {show_duration(facts['pause_s'])} apart" if pages > 1 else ""
     head = f"{facts['url']} at {facts['address']} port {facts['port']}: {pages} request{'s' * (pages > 1)}{paused}"
-    made = _table("metric", "mean", "median", "least", "most")
+    made = _table(
+        "metric", f"mean, {confidence(cell.summary(next(iter(cell.metrics))).confidence)} interval", "median", "least", "most"
+    )
     for name, each in field.metrics().items():
         ordered = sorted(each.get("values", ()))
         marks = (quantile(ordered, part) for part in (0.5, 0, 1)) if ordered else (None,) * 3
@@ -38,7 +41,8 @@ def measured(field: Field, directory: Path) -> RenderableType:
 
 def compared(found: Comparison) -> RenderableType:
     """What `slownet compare` prints."""
-    head = f"{found.first.experiment} against {found.second.experiment}, margin {show_percent(found.within)}"
+    sure = confidence(DECIDING)
+    head = f"{found.first.experiment} against {found.second.experiment}, margin {show_percent(found.within)}, {sure} intervals"
     made = _table("condition", "metric", "first", "second", "times", "difference", "verdict")
     for row in found.rows:
         made.add_row(row.condition, row.metric, *_numbers(row), Text(row.verdict, style=STYLES[row.verdict]).append(_note(row)))

@@ -18,7 +18,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from slownet import claim as claims
-from slownet.errors import ExperimentError, nearest
+from slownet.errors import ExperimentError, SlownetError, nearest
 from slownet.hypotheses.place import Keys, Source
 
 OPEN = "?"
@@ -33,6 +33,8 @@ KINDS: Mapping[str, type[Any]] = {
 """The kinds that are made of texts and numbers; `follows` takes a function, which no file can hold."""
 COMPOSED: Mapping[str, type[Any]] = {"all_of": claims.all_of, "any_of": claims.any_of, "not": claims.not_}
 CLAIM, SAYS, PARTS = "claim", "says", "claims"
+FIXED = "within"
+"""The margin, which is no prediction: it is never left open."""
 _TYPES: tuple[tuple[tuple[str, ...], tuple[type, ...], str], ...] = (
     (("Mapping", "Label"), (dict,), 'a table such as { rtt = "10ms" }'),
     (("tuple",), (list,), 'a list such as ["10ms", "40ms"]'),
@@ -65,6 +67,12 @@ class Prediction:
         """The same with numbers for its open fields."""
         return dataclasses.replace(self, fields={**self.fields, **values})
 
+    @property
+    def blank(self) -> Prediction:
+        """The same with a number that stands for whatever is predicted in each open field, as wide a range as there is."""
+        wide = {"least": 0.0, "above": 0.0, "most": 1e9, "below": 1e9}
+        return self.filled({name: wide.get(name, 1.0) for name in self.open})
+
     def claim(self) -> claims.Claim:
         """What a run is judged by. Raises ExperimentError while a field is open."""
         if self.open:
@@ -82,6 +90,15 @@ def read(source: Source, found: Any) -> Iterable[Prediction]:
         where: Keys = ("prediction", number)
         kind, fields = _fields(source, table, where)
         yield Prediction(kind, fields, table.get(SAYS, ""))
+
+
+def _sensible(source: Source, kind: str, fields: Mapping[str, Any], where: Keys) -> None:
+    """Whether a claim can be made of the fields. Raises ExperimentError where the one stands that makes no sense."""
+    try:
+        Prediction(kind, fields).blank.claim()
+    except SlownetError as error:
+        field = getattr(error, "field", "")
+        source.fail(error.what, (*where, field) if field else where, error.fix)
 
 
 def _fields(source: Source, table: Any, where: Keys) -> tuple[str, dict[str, Any]]:
@@ -102,7 +119,9 @@ def _fields(source: Source, table: Any, where: Keys) -> tuple[str, dict[str, Any
             source.fail(f"{kind} needs {name}", (*where, CLAIM), f"write {name} = ...")
         if name in table:
             _typed(source, name, table[name], str(each.type), (*where, name))
-    return kind, {name: table[name] for name in fields if name in table}
+    given = {name: table[name] for name in fields if name in table}
+    _sensible(source, kind, given, where)
+    return kind, given
 
 
 def _parts(source: Source, kind: str, table: Mapping[str, Any], where: Keys) -> list[dict[str, Any]]:
@@ -130,6 +149,8 @@ def _typed(source: Source, name: str, value: Any, declared: str, where: Keys) ->
         if declared.startswith(beginnings):
             number = types == (int, float)
             good = value == OPEN if number and isinstance(value, str) else isinstance(value, types)
+            if name == FIXED and value == OPEN:
+                source.fail(f"{name} is left to be predicted", where, "write the margin as a part of one, such as 0.05 for 5 %")
             if not good or (isinstance(value, bool) and bool not in types):
                 source.fail(f"{name} is {_shown(value)!r}", where, f"write {written}")
             return

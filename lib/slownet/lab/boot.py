@@ -69,6 +69,10 @@ class Lab:
     clock: Clock = field(default_factory=Clock)
     megabytes: int = MEGABYTES
     shares: Sequence[Share] = ()
+    turn: int = 0
+    """Which one of several boots it is, from 0: they take turns on the processors."""
+    pinned: Callable[[int], None] = lambda processor: None
+    """Called with the number of the processor that it got."""
 
     def __post_init__(self) -> None:
         check_megabytes(self.megabytes)
@@ -139,10 +143,11 @@ class _Run:
             self._console, writer = os.pipe()
             mine.callback(os.close, self._console)
             theirs.callback(os.close, writer)
-            processor = mine.enter_context(cpu.reserved())
+            processor = mine.enter_context(cpu.reserved(lab.turn))
             self._process = _start(lab, far_end.fileno(), writer, self._memory, theirs)
             with contextlib.suppress(OSError):
                 os.sched_setaffinity(self._process.pid, {processor})
+                lab.pinned(processor)
             self._end = mine.pop_all()
         self._channel = Channel(line)
         self._feed = Feed(job, stdin, self._channel)

@@ -26,9 +26,14 @@ def count() -> int:
 
 
 @contextlib.contextmanager
-def reserved() -> Iterator[int]:
-    """The number of a processor that no other lab of this user has; if all are taken, one where this process has fewest."""
+def reserved(turn: int = 0) -> Iterator[int]:
+    """The number of a processor that no other lab of this user has; if all are taken, one where this process has fewest.
+
+    turn: how many boots were before this one; each begins to look at another processor, so that they rotate.
+    """
     allowed = sorted(os.sched_getaffinity(0), reverse=True)
+    rotated = turn % len(allowed)
+    allowed = allowed[rotated:] + allowed[:rotated]
     first = os.getpid() % len(allowed)  # several processes begin at different ones
     with contextlib.ExitStack() as locks:
         with _choosing:

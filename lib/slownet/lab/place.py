@@ -7,7 +7,7 @@ import os
 import platform
 import signal
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -67,10 +67,13 @@ class Place:
         stdout: Sink = lambda data: None,
         stderr: Sink = lambda data: None,
         terminal: tuple[int, int] | None = None,
+        turn: int = 0,
+        pinned: Callable[[int], None] = lambda processor: None,
     ) -> int:
         """Runs a command to its end; returns its exit status, -N if signal N ended it, or came before it. Raises LabError.
 
-        terminal: rows and columns; in a lab of a terminal of its own, natively it gets this process's.
+        terminal: rows and columns; in a lab of a terminal of its own, natively it gets this process's. turn, pinned: as a
+        `Lab` takes them; natively nothing is pinned.
         """
         if self.told_to_end:
             return -self.told_to_end[-1]
@@ -83,6 +86,7 @@ class Place:
         # Outer folders first: a share mounted later would hide one inside it.
         nested = sorted([*code_shares(), *brought.shares(), *shares], key=lambda share: len(share.path.parts))
         lab = self.parts.lab(self.clock, megabytes=self.megabytes, shares=nested)
+        lab.turn, lab.pinned = turn, pinned
         given = {**lab_environment(self.clock), **brought.environment(), **(env or {})}
         with self._as_running(lab):
             return lab.run(

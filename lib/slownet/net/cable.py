@@ -16,6 +16,7 @@ from slownet.errors import ConditionError, NetworkError
 from slownet.net import counting, neighbours, plan, shaping, verify
 from slownet.net.capture import Capture
 from slownet.net.play import Played, Playing
+from slownet.net.seeds import ASKED, Seeds
 from slownet.net.shaping import OneWay
 from slownet.net.told import Told
 from slownet.tools.ping import Ping
@@ -24,8 +25,14 @@ from slownet.tools.ping import Ping
 class Link:
     """One cable of a network; `set` changes its condition, as a context manager for a while."""
 
-    def __init__(self, ends: tuple[Any, Any], verified: list[Ping], stated: Told, played: list[Played] | None = None) -> None:
+    def __init__(
+        self, ends: tuple[Any, Any], verified: list[Ping], stated: Told, played: list[Played] | None = None,
+        seeds: Seeds = ASKED, number: int = 0,
+    ) -> None:  # fmt: skip
+        """seeds: what becomes of a condition's seed; number: which one of the network's links it is, from 0."""
         self._ends = ends  # Mininet interfaces; the first one is of the node that was named first
+        self._seeds = seeds
+        self._number = number
         self._verified = verified
         self._stated = stated
         self._played = [] if played is None else played
@@ -71,7 +78,7 @@ class Link:
         """
         if getattr(self._cable, "slownet_playing", False):
             raise NetworkError(f"a schedule plays on {self.name}", fix="set the link before or after it, or add a step to it")
-        wanted = self.wanted(condition, **fields)
+        wanted = self.seeded(self.wanted(condition, **fields))
         before = self.told
         changed = _Changed(self, before)
         try:
@@ -94,7 +101,11 @@ class Link:
         Raises UnitError, ConditionError, NetworkError.
         """
         chosen = schedule if isinstance(schedule, Schedule) else Schedule.parse(schedule)
-        return Playing(self, self._ends, chosen, self._played)
+        return Playing(self, self._ends, chosen, self._played, self.seeded)
+
+    def seeded(self, condition: Condition) -> Condition:
+        """The condition with the seed that the link is told for it."""
+        return self._seeds.of(condition, self._number)
 
     @staticmethod
     def wanted(condition: Condition | str | None = None, **fields: Any) -> Condition:

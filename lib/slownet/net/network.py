@@ -21,6 +21,7 @@ from slownet.net.cable import Link
 from slownet.net.capture import Capture, interface_of
 from slownet.net.play import Played
 from slownet.net.quick import QuickNet
+from slownet.net.seeds import ASKED
 from slownet.net.told import Told
 from slownet.tools.ping import Ping
 
@@ -46,6 +47,7 @@ class Network:
         self.mininet: Any = None
         self.verified: list[Ping] = []  # the ping after each change of a link, the newest last
         self.played: list[Played] = []  # what schedules did to links, and when
+        self.seeds = ASKED  # what becomes of the seeds of conditions that are set from now on
         self._stated = Told()
 
     def __enter__(self) -> Self:
@@ -107,7 +109,9 @@ class Network:
             raise ExperimentError(
                 f"no link between '{first}' and '{second}'", fix=f"there are links between {', '.join(cables)}"
             )
-        return Link(between[0], self.verified, self._stated, self.played)
+        ends = between[0]
+        number = self.mininet.links.index(ends[0].link)
+        return Link(ends, self.verified, self._stated, self.played, self.seeds, number)
 
     def counters(self) -> dict[str, Counters]:
         """What every link has carried and dropped since it was made, by its name: "client-switch".

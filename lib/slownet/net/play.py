@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from dataclasses import dataclass, field
 from types import TracebackType
@@ -60,10 +60,14 @@ class Played:
 class Playing:
     """See `Link.play`. `steps` is what was applied so far, `start` the monotonic clock's time at which it began."""
 
-    def __init__(self, link: Reshaped, ends: tuple[Any, Any], schedule: Schedule, log: list[Played]) -> None:
+    def __init__(
+        self, link: Reshaped, ends: tuple[Any, Any], schedule: Schedule, log: list[Played],
+        seeded: Callable[[Condition], Condition] = lambda condition: condition,
+    ) -> None:  # fmt: skip
         self._link = link
         self._ends = ends
         self._schedule = schedule
+        self._seeded = seeded
         self._log = log
         self._over = threading.Event()
         self._error: BaseException | None = None
@@ -89,7 +93,7 @@ class Playing:
             if self._schedule.cuts:
                 undone.enter_context(neighbours.known(self._ends))
             undone.callback(self._restore)
-            states = self._schedule.states(self._before)
+            states = self._schedule.states(self._before, self._seeded)
             self.start = time.monotonic()
             following = self._begin(states)
             self._undone = undone.pop_all()

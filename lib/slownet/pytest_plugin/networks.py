@@ -15,11 +15,12 @@ from typing import Any
 from mininet.topo import Topo
 
 from slownet.conditions.link import Condition
-from slownet.errors import ExperimentError, NetworkError, SlownetError, nearest
+from slownet.errors import ExperimentError, NetworkError, nearest
 from slownet.net import Network, fingerprint, openvswitch, reach, shaping, strays, tc
 from slownet.net.cable import Link, _Changed
 from slownet.net.network import SYSCTLS
 from slownet.net.nodes import QuickNode
+from slownet.net.seeds import Seeds
 from slownet.tools.ping import Ping
 from slownet.topologies import find
 
@@ -45,19 +46,22 @@ class Setting:
 
 
 class Net(Network):
-    """A network that keeps what its links were set to, and whose seed makes chance repeatable."""
+    """A network that keeps what its links were set to, and whose seed makes chance repeatable.
+
+    seed: what a link's `set` leaves to chance and gives no seed of its own gets this one, each further link one far from it.
+    """
 
     def __init__(self, topology: Topo | type[Topo], seed: int | None = None) -> None:
         super().__init__(topology)
-        self.seed = seed
+        self.seeds = Seeds(own=seed)
         self.settings: list[Setting] = []
 
-    def link(self, first: str, second: str) -> SeededLink:
-        """As Network's; what its `set` leaves to chance and gives no seed of its own gets one of the network's."""
+    def link(self, first: str, second: str) -> NotedLink:
+        """As Network's."""
         plain = super().link(first, second)
-        number = self.mininet.links.index(plain._cable)
-        seed = None if self.seed is None else self.seed + number
-        return SeededLink(plain._ends, self.verified, self._stated, self.played, seed=seed, settings=self.settings)
+        return NotedLink(
+            plain._ends, self.verified, self._stated, self.played, self.seeds, plain._number, settings=self.settings
+        )
 
     @property
     def changed(self) -> list[Any]:
@@ -65,37 +69,25 @@ class Net(Network):
         return [link for link in self.mininet.links if shaping.was_told(link)]
 
 
-class SeededLink(Link):
+class NotedLink(Link):
     """See `Net.link`."""
 
-    def __init__(self, *args: Any, seed: int | None, settings: list[Setting]) -> None:
+    def __init__(self, *args: Any, settings: list[Setting]) -> None:
         super().__init__(*args)
-        self._seed = seed
         self._settings = settings
 
     def set(self, condition: Condition | str | None = None, *, ping: bool = True, **fields: Any) -> _Changed:
         wanted = self.wanted(condition, **fields)
-        if self._seed is not None and wanted.seed is None and wanted.chancy and _seedable(wanted):
-            wanted = wanted.but(seed=self._seed)
         before = len(self._verified)
         changed = super().set(wanted, ping=ping)
         self._settings.append(
             Setting(
                 (self._ends[0].node.name, self._ends[1].node.name),
-                wanted,
+                self.seeded(wanted),
                 self._verified[-1] if len(self._verified) > before else None,
             )
         )
         return changed
-
-
-def _seedable(condition: Condition) -> bool:
-    """Correlated draws start from a random number of netem's own."""
-    try:
-        condition.but(seed=0)
-    except SlownetError:
-        return False
-    return True
 
 
 @dataclass(frozen=True)
@@ -287,9 +279,9 @@ def host_for(net: Network, role: str, names: Sequence[str], chosen: Mapping[str,
     raise ExperimentError(f"which of {', '.join(known)} is {role}?", fix=f"say it with @pytest.mark.hosts({role}=...)")
 
 
-def _between(net: Net, cable: Any) -> SeededLink:
+def _between(net: Net, cable: Any) -> Link:
     """The link of one of Mininet's, seen from its first end; also where two nodes have several."""
-    return SeededLink((cable.intf1, cable.intf2), net.verified, net.told, seed=None, settings=[])
+    return Link((cable.intf1, cable.intf2), net.verified, net.told)
 
 
 def _nodes(net: Net) -> list[Any]:

@@ -8,6 +8,7 @@ import platform
 import re
 import shlex
 import time
+from collections import Counter
 from collections.abc import Callable, Generator, Mapping
 from contextlib import ExitStack
 from pathlib import Path
@@ -19,9 +20,10 @@ from slownet import __version__
 from slownet import pytest_inside as inside
 from slownet.errors import SlownetError
 from slownet.lab import native
+from slownet.lab.charge import charged_s, charged_since
 from slownet.pytest_plugin.wishes import REPORT, SEED, needs_network
 from slownet.records import heard as verdicts
-from slownet.records.samples import RUN, SampleLog, new_run_directory, write_run_json
+from slownet.records.samples import RUN, SampleLog, cell_key, new_run_directory, write_run_json
 
 if TYPE_CHECKING:
     from slownet.lab.clock import Clock
@@ -82,6 +84,7 @@ class Record:
         self._log: SampleLog | None = None
         self._directory: Path | None = None
         self._index = 0
+        self._blocks: Counter[str] = Counter()
         self.judged: list[dict[str, Any]] = []
         self.lines: list[str] = []
 
@@ -89,7 +92,10 @@ class Record:
         """Calls the tool, notes what it measured and in which conditions, and returns its record."""
         sample = _sample(self._item.name, self._index, net)
         self._index += 1
-        begun = time.monotonic()
+        self._blocks[key := cell_key(sample["cell"])] += 1
+        sample |= {"boot": 1, "block": self._blocks[key]}  # a test's network is one boot, whatever was measured there before
+        begun, charged = time.monotonic(), charged_s()
+        net.told.begin()
         raw, found = "", None
         try:
             found = tool(*args, **options)
@@ -104,6 +110,7 @@ class Record:
             raise
         finally:
             sample["virtual_s"] = time.monotonic() - begun
+            sample |= {"charged_s": charged_since(charged), "random": net.told.random, "seeds": net.told.seeds}
             self._keep(sample, raw)
             self.lines.append(_line(sample))
 
@@ -180,11 +187,12 @@ class Records:
 def _setting(item: pytest.Item) -> Setting:
     """What a record is measured under: the ping of the link that is set now, and the clock."""
     from slownet.measured import Setting
+    from slownet.records.charging import Charging
 
     net = item.stash.get(NETWORK, None)
     told = [each for each in net.settings if each.ping and each.ping.rtt_ms and _holds(net, each)] if net else []
     rtt = told[-1].ping.rtt_ms.min if told and told[-1].ping and told[-1].ping.rtt_ms else None
-    return Setting(rtt, clock())
+    return Setting(rtt, clock(), Charging.of(facts()))
 
 
 def _holds(net: Net, setting: NetSetting) -> bool:

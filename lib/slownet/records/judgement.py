@@ -11,6 +11,9 @@ from slownet.records.samples import finite
 from slownet.stats import CONFIDENCE
 
 SUPPORTED, REFUTED, INCONCLUSIVE = "supported", "refuted", "inconclusive"
+NOT_JUDGED = "not judged"
+"""Of a claim about cells that were not measured; its text says which."""
+WORST_FIRST = (REFUTED, INCONCLUSIVE, NOT_JUDGED, SUPPORTED)
 
 
 @dataclass(frozen=True, repr=False)
@@ -18,7 +21,8 @@ class Judgement:
     """What a claim says about a run.
 
     ``measured`` with its interval ``low`` to ``high`` was compared with ``expected``; the claim is
-    supported inside ``margin`` (low, high; None is open), refuted outside, else inconclusive.
+    supported inside ``margin`` (low, high; None is open), refuted outside, else inconclusive. Of one that is not judged
+    there are no numbers.
     """
 
     name: str

@@ -1,61 +1,56 @@
-"""What samples say about a metric: its records without warm-ups, its single values, how many of them are far out."""
+"""What samples say about a metric: its records without warm-ups, its single values, how many of them are far out.
+
+The intervals themselves are made in `slownet.records.intervals`.
+"""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import replace
 from typing import Any
 
 from slownet.errors import UnitError
 from slownet.records.samples import Sample
-from slownet.stats import CONFIDENCE, Summary, from_moments, mean_and_sd, outliers, pooled, printed, warm_up
+from slownet.stats import mean_and_sd, outliers, warm_up
 from slownet.units import duration
 
 Reading = Mapping[str, Any]
 """``{"mean", "sd", "n"}``, and where they were kept the single ``values``, ``ordered`` if they stand in time's order."""
 
 
+def good(samples: Iterable[Sample], metric: str) -> list[Sample]:
+    """The samples that are ok and have the metric."""
+    return [each for each in samples if each.get("status") == "ok" and metric in (each.get("metrics") or {})]
+
+
 def records(samples: Iterable[Sample], metric: str) -> list[Reading]:
     """The metric's records in the samples that are ok."""
-    good = (sample.get("metrics") or {} for sample in samples if sample.get("status") == "ok")
-    return [metrics[metric] for metrics in good if metric in metrics]
+    return [sample["metrics"][metric] for sample in good(samples, metric)]
 
 
-def summary(samples: Sequence[Sample], metric: str, exact: bool, confidence: float = CONFIDENCE) -> Summary:
-    """A metric over the samples that are ok.
-
-    A percentile that a tool printed says nothing of its spread. One measurement of it, or several that are the same, has
-    the interval of the recorded values; where the clock counts nothing that varies (``exact``) it has no width. Another
-    single number has no interval until it was measured again; readings that are the same for rounding vary as rounding
-    does, by its step over the square root of 12 ("Guide to the expression of uncertainty in measurement", 2008, F.2.2.1).
-    """
-    kept = settled(samples, metric)
-    first = kept[0]
-    if not _prints(first) or len({(each["mean"], each["n"]) for each in kept}) > 1:
-        return pooled(kept, confidence)
-    if exact:
-        return Summary(first["mean"], first["mean"], first["mean"], int(first["n"]), None, confidence)
-    if len(kept) > 1 and first.get("step"):
-        rounded = from_moments(float(first["mean"]), float(first["step"]) / math.sqrt(12), len(kept), confidence)
-        return replace(rounded, n=sum(int(each["n"]) for each in kept), degrees=len(kept) - 1)
-    others = next(sample["metrics"] for sample in samples if sample.get("status") == "ok" and metric in sample["metrics"])
-    return printed(first, others, confidence)
+def boots(samples: Iterable[Sample]) -> list[list[Sample]]:
+    """The samples by the boot in which they were taken; each is a boot of its own where records do not tell boots."""
+    found: dict[Any, list[Sample]] = {}
+    for number, sample in enumerate(samples):
+        boot = sample.get("boot")
+        found.setdefault(("alone", number) if boot is None else boot, []).append(sample)
+    return list(found.values())
 
 
 def prints(samples: Sequence[Sample]) -> frozenset[str]:
-    """The metrics that are such numbers."""
-    good = (sample.get("metrics") or {} for sample in samples if sample.get("status") == "ok")
-    return frozenset(name for metrics in good for name, record in metrics.items() if _prints(record))
+    """The metrics that are single numbers, which say nothing of their spread: printed percentiles, maxima."""
+    metrics = (sample.get("metrics") or {} for sample in samples if sample.get("status") == "ok")
+    return frozenset(name for each in metrics for name, record in each.items() if is_printed(record))
 
 
-def _prints(record: Reading) -> bool:
-    return record.get("sd", 0.0) is None
+def is_printed(record: Reading) -> bool:
+    """Whether a record is a single number that says nothing of its spread."""
+    return record.get("sd", 0.0) is None and not record.get("count")
 
 
 def settled(samples: Iterable[Sample], metric: str) -> list[Reading]:
-    """The same without the warm-up of each, where its values were kept in the order in which they came."""
-    return [_settle(record) for record in records(samples, metric)]
+    """The records without the warm-up of each, where its values were kept in the order in which they came."""
+    return [settle(record) for record in records(samples, metric)]
 
 
 def values(samples: Sequence[Sample], metric: str) -> list[float] | None:
@@ -96,7 +91,8 @@ def alike(one: Any, other: Any) -> bool:
         return False
 
 
-def _settle(record: Reading) -> Reading:
+def settle(record: Reading) -> Reading:
+    """A record without its warm-up."""
     cut = warm_up(record["values"]) if record.get("ordered") else 0
     if not cut:
         return record

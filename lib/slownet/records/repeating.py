@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-FREE = "inf"
+from slownet.records.charging import Charging
+
 PARTED: Mapping[str, str] = {
     "congestion_control": "BBR draws by chance where its cycle of rates begins: its rate over loss differs by up to 2 %, "
     "all other rates by less than 0.0001 %",
@@ -13,21 +14,23 @@ PARTED: Mapping[str, str] = {
 """What differed where the same experiment was run twice with free CPU."""
 
 
-def exact(facts: Mapping[str, Any]) -> bool:
-    """Whether a run's clock counts nothing that another run of it would not: free CPU on the virtual clock."""
-    return facts.get("clock") == "virtual" and facts.get("tdf") == FREE
+def chance(experiment: str, service: Any = None) -> str:
+    """What draws random numbers of its own in an experiment, beside its links; empty where nothing does.
 
-
-def repeats(kind: str, tdf: Any, experiment: str, service: Any = None, labs: int = 1) -> str:
-    """What to expect of the same run again, for its clock (as records hold it), its experiment, service and number of labs.
-
-    A service that runs programs with a randomness of their own says so in its attribute `chance`.
+    A service that runs such programs says so in its attribute `chance`.
     """
-    if kind != "virtual":
+    return getattr(service, "chance", "") or PARTED.get(experiment, "")
+
+
+def repeats(charging: Charging, experiment: str, service: Any = None) -> str:
+    """What to expect of the same run again, for what its clock charges, its experiment and service."""
+    if charging is Charging.REAL:
         return "near, not the same: on the real clock everything counts that this machine does"
-    if tdf != FREE:
+    if charging is Charging.TIME:
         return "near, not the same: the CPU's time is charged, and is never quite the same"
-    parted = getattr(service, "chance", "") or PARTED.get(experiment, "")
-    if parted:
+    if charging is not Charging.FREE:
+        part = f"{100 * charging.waver:g} %"
+        return f"near, not the same: what the CPU does is charged, and differs by some {part} from boot to boot"
+    if parted := chance(experiment, service):
         return f"near, not the same: {parted}"
-    return "the same numbers, bit for bit" + (f", where {labs} labs share the cells" if labs > 1 else "")
+    return "the same numbers, bit for bit"

@@ -13,19 +13,19 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
-from slownet.errors import ExperimentError, SlownetError, nearest
+from slownet.errors import ExperimentError, NoCellError, SlownetError, nearest
 from slownet.measured import DECIDING
 from slownet.records import readings
 from slownet.records.cell import TIME, Cell, of_samples
+from slownet.records.charging import Charging, Terms
 from slownet.records.judgement import Judgement
-from slownet.records.repeating import exact
 from slownet.records.samples import RUN, Sample, cell_key, finite, read_samples, write_run_json
-from slownet.stats import CONFIDENCE, Summary
+from slownet.stats import CONFIDENCE
 
 PARQUET = "samples.parquet"
 PLAIN = (
     *("experiment", "index", "tool", "status", "error"),
-    *("verified_rtt_ms", "rate_bit_s", "virtual_s", "wall_s", "lab", "raw"),
+    *("verified_rtt_ms", "rate_bit_s", "virtual_s", "wall_s", "charged_s", "lab", "boot", "block", "random", "seeds", "raw"),
 )
 """What samples.parquet takes from a sample as it is."""
 
@@ -48,15 +48,22 @@ class RunData:
         """The same run with other intervals."""
         if confidence == self.confidence:
             return self
-        cells = (
-            replace(cell, metrics={name: self._surer(cell, name, confidence) for name in cell.metrics}) for cell in self.cells
-        )
-        return replace(self, cells=tuple(cells), confidence=confidence)
+        return replace(self, cells=tuple(cell.at_confidence(confidence) for cell in self.cells), confidence=confidence)
 
-    def _surer(self, cell: Cell, metric: str, confidence: float) -> Summary:
-        if metric in cell.printed:
-            return readings.summary(cell.samples, metric, exact(self.facts), confidence)
-        return cell.metrics[metric].at_confidence(confidence)
+    def for_verdicts(self, confidence: float) -> RunData:
+        """The same run as claims are decided on it: with fewer boots than a verdict takes no interval is known."""
+        return replace(self, cells=tuple(cell.for_verdicts(confidence) for cell in self.cells), confidence=confidence)
+
+    @property
+    def charging(self) -> Charging:
+        """What its clock charges for the CPU."""
+        return Charging.of(self.facts)
+
+    @property
+    def shown(self) -> RunData:
+        """The same run with the intervals that its verdicts rest on, so that a number has one interval wherever it stands."""
+        told = (self.facts.get("sampling") or {}).get("confidence")
+        return self.at_confidence(float(told)) if self.claims and told else self
 
     def where(self, at: Mapping[str, Any] | None) -> RunData:
         """The same run with only the cells where the conditions have these values: ``{"loss": "1%"}``; None is all.
@@ -73,7 +80,7 @@ class RunData:
             if name not in names:
                 raise ExperimentError(f"no condition '{name}'", where, nearest(name, names))
         what = "no cell at " + ", ".join(f"{name} {value}" for name, value in wanted.items())
-        raise ExperimentError(what, where, "measured were " + "; ".join(cell.title for cell in self.cells))
+        raise NoCellError(what, where, "measured were " + "; ".join(cell.title for cell in self.cells))
 
     def at(self, label: Mapping[str, Any]) -> Cell:
         """The one cell where the conditions have these values, or no others at all than these.
@@ -156,7 +163,7 @@ class RunData:
                 return cell
         known = ", ".join(f"{measured:g}" for measured, _ in pairs) or "nothing"
         what = f"no cell at {name} = {value:g}"
-        raise ExperimentError(what, f"in experiment {self.experiment}", f"measured were {known}")
+        raise NoCellError(what, f"in experiment {self.experiment}", f"measured were {known}")
 
     def baseline(self, name: str = "rtt_ms") -> Cell:
         """The cell that the others are compared with: where the condition is least."""
@@ -238,8 +245,9 @@ def gather(samples: Iterable[Sample], facts: Mapping[str, Any], directory: Path 
         by_cell.setdefault(cell_key(sample["cell"]), []).append(sample)
     name = facts.get("experiment") or (samples[0].get("experiment") if samples else None)
     claims = tuple(Judgement.from_json(record) for record in facts.get("claims") or ())
+    terms = Terms.of(facts)
     return RunData(
-        directory, str(name or "unnamed"), facts, tuple(of_samples(each, exact(facts)) for each in by_cell.values()), claims
+        directory, str(name or "unnamed"), facts, tuple(of_samples(each, terms) for each in by_cell.values()), claims
     )
 
 

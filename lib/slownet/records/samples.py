@@ -4,12 +4,19 @@ Imported inside the lab, so standard library only. A sample is a dict with the k
 
     experiment, cell {"rtt": "10ms"}, condition {"rtt_ms": 10.0}, index (its place in the plan), tool,
     status "ok" or "failed", error (a line or None), metrics {name: {"mean", "sd", "n",
-    and where known "values" [single ones], "ordered" true if they stand in time's order, or "steps" [[value, how many are
+    and where known "values" [single ones], "ordered" true if they stand in time's order or "groups" [how many] if only
+    consecutive groups of them do and the order within one is not known, or "steps" [[value, how many are
     up to there]]; a percentile that a tool printed has "sd" None, "percent" and "of", the metric that has its values; another
     single number has "sd" None, and "step" where it is rounded}},
     verified_rtt_ms, verified, raw [paths in the run directory], virtual_s, wall_s, facts {name: value},
     counters {link: {"up" or "down": {counter: number}}}, captures [{"file", "interface", "packets", "dropped"}],
-    rate_bit_s (the highest that a link was told, or None), lab (which of those side by side measured it, from 1)
+    rate_bit_s (the highest that a link was told, or None), lab (which of those side by side measured it, from 1),
+    boot (the repetition, a fresh lab or network, from 1), block (which call of the measuring function in this cell and boot,
+    from 1), random (whether a link's condition drew by chance), seeds (what such links were told, in order, one a condition:
+    the second direction's is 1 more; empty where the kernel took a number of its own), charged_s (seconds of CPU that the
+    lab's clock charged meanwhile, or None)
+
+A boot that was killed and continued was measured in several labs under its one number; run.json's "boots" name the last one.
 
 Labs side by side write a file each, the first one ``samples.jsonl``: what one kernel has appended to a shared file another
 does not see. `collect` puts them together afterwards.

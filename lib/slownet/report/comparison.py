@@ -71,6 +71,7 @@ class Tally:
 def lines(run: RunData) -> list[Line]:
     """Every published number of a run that was measured too, or whose cell failed."""
     seen = view(run)
+    run = seen.run
     base = baseline(run, seen.along)
     start = next((row.article for cell, row in zip(run.cells, seen.rows, strict=True) if cell is base), {})
     return [

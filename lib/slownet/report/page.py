@@ -16,11 +16,11 @@ from slownet.errors import SlownetError
 from slownet.records.result import RunData
 from slownet.report.plots import bar_plot, rate_plot, time_plot
 from slownet.report.sequence import sequence_plots
-from slownet.report.text import milliseconds, number, spelled, with_interval
-from slownet.report.view import View, beyond_line, clock_line, law_line, sampling_notes, view
+from slownet.report.text import confidence, milliseconds, number, spelled, with_interval
+from slownet.report.view import View, beyond_line, clock_line, intervals_line, law_line, sampling_notes, view
 
 REPORT = "report.html"
-FACTS = ("started", "place", "clock", "tdf", "labs", "kernel", "image", "seed", "wall_s", "virtual_s", "git")
+FACTS = ("started", "place", "clock", "tdf", "blocks", "labs", "kernel", "image", "seed", "wall_s", "virtual_s", "git")
 """The facts of a run that stand on the page by themselves; versions and settings are folded away."""
 
 
@@ -68,6 +68,8 @@ def _context(seen: View) -> dict[str, Any]:
         "clock": clock_line(seen.run),
         "beyond": beyond_line(seen.run) if any(row.beyond_cpu for row in seen.rows) else "",
         "law": law_line(seen),
+        "intervals": intervals_line(seen),
+        "confidence": confidence(seen.run.confidence),
         "sampling": sampling_notes(seen.run),
         "plots": [Markup(plot) for plot in (*plots, *sequence_plots(seen.run)) if plot],
         "facts": [(name, _plain(facts[name])) for name in FACTS if facts.get(name) not in (None, {}, "")],

@@ -16,7 +16,7 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
 
 from slownet.law import Law
-from slownet.report.text import trimmed
+from slownet.report.text import confidence, trimmed
 from slownet.report.view import ALONG, RATE, Row, View
 from slownet.stats import Summary
 from slownet.units import spoken
@@ -142,12 +142,14 @@ def _draw(
 def _draw_measured(axes: Axes, points: Sequence[Point]) -> None:
     if not points:
         return
+    wide = any(0 < summary.half_width < math.inf for _, summary in points)
+    label = f"measured, {confidence(points[0][1].confidence)} intervals" if wide else "measured"
     delays = [delay for delay, _ in points]
     below = [summary.mean - summary.low if summary.known else 0.0 for _, summary in points]
     above = [summary.high - summary.mean if summary.known else 0.0 for _, summary in points]
     means = [summary.mean for _, summary in points]
     bars = (below, above)
-    axes.errorbar(delays, means, bars, fmt="o", color=MEASURED, capsize=3, label="measured", zorder=3)
+    axes.errorbar(delays, means, bars, fmt="o", color=MEASURED, capsize=3, label=label, zorder=3)
 
 
 def _draw_law(axes: Axes, law: Law, start: float | None, curve: Curve, last: float) -> None:

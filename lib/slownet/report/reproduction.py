@@ -21,7 +21,7 @@ from slownet.records.samples import finite, write_json
 from slownet.report.comparison import Line, Tally, lines, tally
 from slownet.report.page import REPORT, template, write_html
 from slownet.report.table import STYLES
-from slownet.report.text import NOTHING, number, with_interval
+from slownet.report.text import NOTHING, confidence, number, with_interval
 from slownet.units import show_duration, spoken
 
 RECORD = "reproduction.json"
@@ -105,12 +105,19 @@ def render(done: Reproduction) -> str:
 
 def show(done: Reproduction) -> RenderableType:
     """What the command prints: the table by the articles' main numbers, each run's claims, what is not supported."""
-    parts: list[RenderableType] = [_numbers(done.lines), Text(), _runs(done.tallies)]
+    parts: list[RenderableType] = [_numbers(done.lines), Text(_intervals(done), style="dim"), Text(), _runs(done.tallies)]
     for run in done.runs:
         parts += [_open(run, claim) for claim in run.claims if claim.verdict != SUPPORTED]
     for each in done.tallies:
         parts += [Text(f"{each.experiment}: {line}", style="bold red") for line in (*each.failed, each.error) if line]
     return Group(*parts, Text(), Text(done.ending, style="bold"))
+
+
+def _intervals(done: Reproduction) -> str:
+    """How sure the intervals of the table are: each run's as its verdicts."""
+    sure = sorted({run.shown.confidence for run in done.runs})
+    told = " to ".join(dict.fromkeys(confidence(each) for each in (*sure[:1], *sure[-1:])))
+    return f"intervals: {told}, as for each run's verdicts"
 
 
 def _numbers(shown: Sequence[Line]) -> Table:

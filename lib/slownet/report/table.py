@@ -8,7 +8,7 @@ from rich.text import Text
 
 from slownet.records.result import RunData
 from slownet.report.text import NOTHING, milliseconds, number, with_interval
-from slownet.report.view import Row, View, beyond_line, clock_line, law_line, sampling_notes, view
+from slownet.report.view import Row, View, beyond_line, clock_line, intervals_line, law_line, sampling_notes, view
 
 STYLES = {"supported": "green", "refuted": "bold red", "inconclusive": "yellow", "failed": "bold red"}
 
@@ -26,6 +26,7 @@ def show(run: RunData) -> RenderableType:
         parts.append(Text(str(run.facts["question"])))
     parts += [Text(clock_line(run), style="dim"), _table(seen)]
     parts += [Text(f"law: {law_line(seen)}")] if seen.lawful else []
+    parts += [Text(intervals_line(seen), style="dim")] if seen.rows else []
     parts += [Text(note) for note in _notes(seen)]
     parts += [Text(note, style="dim") for note in sampling_notes(run)]
     for claim in run.claims:

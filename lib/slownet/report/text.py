@@ -31,6 +31,11 @@ def milliseconds(value: float | None) -> str:
     return NOTHING if value is None else f"{value:.2f}"
 
 
+def confidence(value: float) -> str:
+    """How sure intervals are: ``95 %``, ``99.97 %``."""
+    return f"{100 * value:.4g} %"
+
+
 def with_interval(summary: Summary | None) -> str:
     """``51.83 ± 0.08``; only the mean when the interval is not known or has no width to speak of."""
     if summary is None:

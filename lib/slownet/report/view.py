@@ -13,7 +13,7 @@ from slownet.records.cell import TIME, Cell
 from slownet.records.recorded import NONE
 from slownet.records.result import RunData, clock
 from slownet.records.samples import cell_key
-from slownet.report.text import number
+from slownet.report.text import confidence, number
 from slownet.stats import Summary, ratio
 from slownet.units import show_rate, spoken
 
@@ -87,7 +87,8 @@ class View:
 
 
 def view(run: RunData) -> View:
-    """Work out the rows of a run."""
+    """Work out the rows of a run, with the intervals that its verdicts rest on: see `RunData.shown`."""
+    run = run.shown
     metric = run.main_metric
     along = _along(run)
     law, note = _law(run, metric, along)
@@ -139,7 +140,7 @@ class _Reader:
             verdict=self._verdict(cell, time, predicted),
             error=cell.error,
             cpu_share=share,
-            cpu_bound=share is not None and share > MOSTLY_CPU and self.run.facts.get("clock") == "virtual",
+            cpu_bound=share is not None and share > MOSTLY_CPU and self.run.charging.is_virtual,
             beyond_cpu=self.run.beyond_cpu(cell),
             article=published,
         )
@@ -237,12 +238,18 @@ def beyond_line(run: RunData) -> str:
     return f"a link states a rate that this CPU cannot carry, {carried} at the most: one for --tdf inf"
 
 
+def intervals_line(seen: View) -> str:
+    """What the intervals on a page or below a table are, in one line."""
+    verdicts = ", as for the verdicts" if seen.run.claims else ""
+    return f"intervals: {confidence(seen.run.confidence)}{verdicts}"
+
+
 def sampling_notes(run: RunData) -> list[str]:
     """How often and where it was measured and why that is enough, and what was left out or is far out."""
     why = (run.facts.get("sampling") or {}).get("why")
     notes = [f"sampling: {why}"] if why else []
     if run.facts.get("labs", 1) > 1:
-        notes.append(f"labs: {run.facts['labs']} side by side shared the cells")
+        notes.append(f"labs: {run.facts['labs']} side by side, a repetition each")
     for name, values in (run.facts.get("contradicted") or {}).items():
         notes.append(f"not all were measured alike: {name} was {', then '.join(map(str, values))}")
     for cell in run.cells:

@@ -7,7 +7,8 @@ a difference that is not zero is a difference, with a p of 0.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 
 from slownet.errors import SlownetError
 from slownet.stats.summary import Summary, from_error
@@ -30,16 +31,20 @@ def ratio(over: Summary, under: Summary, shared: float = 0.0) -> Summary:
 
     Exact (zero width) when both intervals have zero width. Unknown when the lower interval holds zero.
     ``shared`` is the product of the half widths of what both have in common, for instance h0**2 when
-    the same baseline was taken off both.
+    the same baseline was taken off both. Where both were measured in the same cell, and nothing else is said of what they
+    share, they are taken for as dependent as they can be.
     """
     n, confidence = min(over.n, under.n), min(over.confidence, under.confidence)
-    degrees = min(over.freedom, under.freedom)
+    degrees, sources = min(over.freedom, under.freedom), over.sources | under.sources
     mean = over.mean / under.mean if under.mean else math.nan
     if not (over.known and under.known) or under.low <= 0 <= under.high:
-        return Summary(mean, -math.inf, math.inf, n, degrees, confidence)
+        return Summary(mean, -math.inf, math.inf, n, degrees, confidence, sources)
+    if over.sources & under.sources and not shared:
+        corners = [one / other for one in (over.low, over.high) for other in (under.low, under.high)]
+        return Summary(mean, min(corners), max(corners), n, degrees, confidence, sources)
     low = mean - _fieller(over.mean, over.mean - over.low, under.mean, under.high - under.mean, shared, -1)
     high = mean + _fieller(over.mean, over.high - over.mean, under.mean, under.mean - under.low, shared, +1)
-    return Summary(mean, low, high, n, degrees, confidence)
+    return Summary(mean, low, high, n, degrees, confidence, sources)
 
 
 def _fieller(a: float, half_a: float, b: float, half_b: float, shared: float, side: int) -> float:
@@ -53,13 +58,20 @@ def _fieller(a: float, half_a: float, b: float, half_b: float, shared: float, si
 
 
 def difference(left: Summary, right: Summary) -> Summary:
-    """``left - right`` of independent means with Welch's interval (degrees of freedom by Satterthwaite)."""
-    mean, n = left.mean - right.mean, min(left.n, right.n)
+    """``left - right`` of independent means with Welch's interval (degrees of freedom by Satterthwaite).
+
+    Of two that were measured in the same cell the half widths add up: see `slownet.stats.arithmetic`.
+    """
+    mean, n, sources = left.mean - right.mean, min(left.n, right.n), left.sources | right.sources
     confidence = min(left.confidence, right.confidence)
     if not (left.known and right.known):
-        return Summary(mean, -math.inf, math.inf, n, 0, confidence)
+        return Summary(mean, -math.inf, math.inf, n, 0, confidence, sources)
+    if left.sources & right.sources:
+        one, other = left.at_confidence(confidence), right.at_confidence(confidence)
+        degrees = min(left.freedom, right.freedom)
+        return Summary(mean, one.low - other.high, one.high - other.low, n, degrees, confidence, sources)
     error, degrees = welch((left.error, left.freedom), (right.error, right.freedom))
-    return from_error(mean, error, n, degrees, confidence)
+    return replace(from_error(mean, error, n, degrees, confidence), sources=sources)
 
 
 def welch(*parts: tuple[float, float]) -> tuple[float, float]:
@@ -92,6 +104,29 @@ def equivalent(left: Summary, right: Summary, least: float, most: float) -> Test
     above, below = _one_sided(left, right, least), _one_sided(right, left, -most)
     worse = max(above, below, key=lambda test: test.p)
     return worse if worse is above else Test(-worse.t, worse.degrees, worse.p)
+
+
+def further(gap: Summary, by: float) -> float:
+    """The p-value of a one-sided test that a difference is further from 0 than ``by``, on the side where it was seen."""
+    from scipy.special import stdtr
+
+    beyond = abs(gap.mean) - by
+    if gap.error == 0:
+        return 0.0 if beyond > 0 else 1.0
+    return float(stdtr(gap.freedom, -beyond / gap.error))
+
+
+def holm(ps: Sequence[float], level: float) -> list[bool]:
+    """Which of several tests are significant, so that any is by chance in at most ``level`` of cases.
+
+    Source: Holm, "A simple sequentially rejective multiple test procedure", 1979.
+    """
+    found = [False] * len(ps)
+    for rank, number in enumerate(sorted(range(len(ps)), key=lambda each: ps[each])):
+        if ps[number] > level / (len(ps) - rank):
+            break
+        found[number] = True
+    return found
 
 
 def _one_sided(left: Summary, right: Summary, by: float) -> Test:

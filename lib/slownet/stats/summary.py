@@ -8,10 +8,10 @@ clock, TDF inf) have an interval of width zero, which needs no t and says: anoth
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
-from typing import Any
+from typing import Any, ClassVar
 
 from slownet.errors import SlownetError
 
@@ -32,6 +32,8 @@ class Summary:
     n: int
     degrees: float | None = field(default=None, compare=False)
     confidence: float = field(default=CONFIDENCE, compare=False)
+    sources: frozenset[str] = field(default=frozenset(), compare=False, repr=False)
+    """The cells that it was measured in: what shares one is not independent. Empty where that is not known."""
 
     @property
     def known(self) -> bool:
@@ -56,11 +58,11 @@ class Summary:
     def scaled(self, factor: float) -> Summary:
         """The same summary in another unit."""
         low, high = sorted((self.low * factor, self.high * factor))
-        return Summary(self.mean * factor, low, high, self.n, self.degrees, self.confidence)
+        return replace(self, mean=self.mean * factor, low=low, high=high)
 
     def plus(self, offset: float) -> Summary:
         """The same summary, moved by an exact number."""
-        return Summary(self.mean + offset, self.low + offset, self.high + offset, self.n, self.degrees, self.confidence)
+        return replace(self, mean=self.mean + offset, low=self.low + offset, high=self.high + offset)
 
     def at_confidence(self, confidence: float) -> Summary:
         """The same mean with its t interval at another confidence."""
@@ -70,12 +72,53 @@ class Summary:
         if self.known and any(widths):
             factor = t_quantile(self.freedom, confidence) / t_quantile(self.freedom, self.confidence)
             widths = (widths[0] * factor, widths[1] * factor)
-        return Summary(self.mean, self.mean - widths[0], self.mean + widths[1], self.n, self.degrees, confidence)
+        return replace(self, low=self.mean - widths[0], high=self.mean + widths[1], confidence=confidence)
+
+    # Arithmetic with exact numbers and with other summaries: see `slownet.stats.arithmetic`.
+    __array_ufunc__: ClassVar[None] = None  # so that a number of numpy's on the left leaves the operation to us
+
+    def __add__(self, other: Summary | float) -> Summary:
+        from slownet.stats import arithmetic
+
+        return arithmetic.total(self, other) if isinstance(other, Summary) else self.plus(arithmetic.exact(other))
+
+    __radd__ = __add__
+
+    def __neg__(self) -> Summary:
+        return self.scaled(-1)
+
+    def __sub__(self, other: Summary | float) -> Summary:
+        return self + -other
+
+    def __rsub__(self, other: float) -> Summary:
+        return -self + other
+
+    def __mul__(self, other: Summary | float) -> Summary:
+        from slownet.stats import arithmetic
+
+        return arithmetic.product(self, other) if isinstance(other, Summary) else self.scaled(arithmetic.exact(other))
+
+    __rmul__ = __mul__
+
+    def __truediv__(self, other: Summary | float) -> Summary:
+        from slownet.stats import arithmetic, compare
+
+        if isinstance(other, Summary):
+            return compare.ratio(self, other)
+        if not arithmetic.exact(other):
+            raise SlownetError("a measured number is divided by 0")
+        return self.scaled(1 / other)
+
+    def __rtruediv__(self, other: float) -> Summary:
+        from slownet.stats import arithmetic
+
+        return arithmetic.reciprocal(self) * other
 
     def to_json(self) -> dict[str, Any]:
-        """``{"mean", "low", "high", "n"}`` with None for what is not finite."""
+        """``{"mean", "low", "high", "n", "confidence"}`` with None for what is not finite."""
         values = {"mean": self.mean, "low": self.low, "high": self.high}
-        return {name: each if math.isfinite(each) else None for name, each in values.items()} | {"n": self.n}
+        finite = {name: each if math.isfinite(each) else None for name, each in values.items()}
+        return finite | {"n": self.n, "confidence": self.confidence}
 
     @classmethod
     def from_json(cls, record: Mapping[str, Any]) -> Summary:
@@ -84,7 +127,7 @@ class Summary:
             default if record.get(name) is None else float(record[name])
             for name, default in (("mean", math.nan), ("low", -math.inf), ("high", math.inf))
         )
-        return cls(mean, low, high, int(record["n"]))
+        return cls(mean, low, high, int(record["n"]), confidence=float(record.get("confidence", CONFIDENCE)))
 
 
 @lru_cache(maxsize=4096)
@@ -119,24 +162,6 @@ def summarize(values: Sequence[float], confidence: float = CONFIDENCE) -> Summar
         raise SlownetError("a mean of no values", fix="measure at least once")
     mean, sd = mean_and_sd(values)
     return from_moments(mean, sd, len(values), confidence)
-
-
-def pooled(samples: Iterable[Mapping[str, Any]], confidence: float = CONFIDENCE) -> Summary:
-    """One summary of a cell's samples, each ``{"mean", "sd", "n"}``.
-
-    One sample: the t interval of its own values. More: the mean of the samples' means, with the t
-    interval of those means, because values within a sample share what the sample had in common
-    (Kalibera and Jones, "Rigorous benchmarking in reasonable time", 2013). ``n`` counts all values.
-    Samples that repeat each other to the digit (a seed, free CPU) are one: there is no news in the others.
-    """
-    records = list(samples)
-    if len({(each["mean"], each.get("sd"), each["n"]) for each in records}) == 1 and (
-        len(records) == 1 or records[0].get("sd")
-    ):
-        only = records[0]
-        return from_moments(float(only["mean"]), only.get("sd"), int(only["n"]), confidence)
-    means = summarize([float(each["mean"]) for each in records], confidence)
-    return replace(means, n=sum(int(each["n"]) for each in records), degrees=len(records) - 1)
 
 
 def mean_and_sd(values: Sequence[float]) -> tuple[float, float]:

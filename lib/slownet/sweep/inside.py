@@ -12,7 +12,7 @@ import shlex
 import signal
 import sys
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
@@ -20,21 +20,24 @@ from typing import Any
 from slownet import counters, owner
 from slownet.errors import NetworkError, ServiceError, SlownetError, ToolError
 from slownet.experiment import Cell, Experiment, condition, find
+from slownet.lab import native
+from slownet.lab.charge import charged_s, charged_since
 from slownet.net import Network
 from slownet.net import capture as captures
 from slownet.net.network import SYSCTLS, ovs_version
-from slownet.records.samples import Sample, SampleLog, of_lab
+from slownet.net.seeds import FREE, Seeds
+from slownet.records.samples import Sample, SampleLog, cell_key, of_lab
+from slownet.sweep.job import Job
 
 PR_SET_PDEATHSIG = 1  # linux/prctl.h
 
 
 def main(argv: list[str]) -> int:
-    """Runs the job (JSON: experiment, directory, cells by number, lab, capture). Returns the exit status: 2 after an error."""
+    """Runs the job (JSON: experiment, directory, and see `Job`). Returns the exit status: 2 after an error."""
     end_with_parent()
-    job = json.loads(argv[0])
-    cells = {int(index): cell for index, cell in job["cells"].items()}
+    asked = json.loads(argv[0])
     try:
-        run(find(job["experiment"]), Path(job["directory"]), cells, job["lab"], job.get("capture") or [])
+        run(find(asked["experiment"]), Path(asked["directory"]), Job.read(asked))
     except SlownetError as error:
         tell("error", line=error.line, log=getattr(error, "log", ""))
         return 2
@@ -52,24 +55,26 @@ def tell(event: str, **values: Any) -> None:
     print(json.dumps({"event": event, **values}), flush=True)
 
 
-def run(experiment: Experiment, directory: Path, cells: Mapping[int, Cell], lab: int = 1, capture: Sequence[str] = ()) -> None:
-    """Measures the cells, by their numbers in the plan. A cell that fails is marked so, and the others go on.
-
-    lab: which of several that share the run directory; capture: the interfaces whose packets are kept, a file each a sample.
-    """
-    began = time.monotonic()
-    with SampleLog(directory, lab) as log:
+def run(experiment: Experiment, directory: Path, job: Job) -> None:
+    """Measures the cells of a boot. A cell that fails is marked so and not tried again, and the others go on."""
+    began, failed = time.monotonic(), set[str]()
+    with SampleLog(directory, job.lab) as log:
         owner.note(str(directory))
         with Network(experiment.topology) as net:
-            interfaces = captures.find(net, capture)
-            start = experiment.service(net, directory / of_lab("services", lab)) if experiment.service else nullcontext()
+            interfaces = captures.find(net, job.capture)
+            start = experiment.service(net, directory / of_lab("services", job.lab)) if experiment.service else nullcontext()
             with start as service:
                 facts = dict(service.facts()) if service is not None and hasattr(service, "facts") else {}
                 tell("facts", settings={**SYSCTLS, "offloads": "off"}, openvswitch=ovs_version(), service=facts)
-                for index, cell in cells.items():
+                for index, block, cell in job.steps:
+                    if cell_key(cell) in failed:
+                        continue
                     tell("cell", index=index, cell=cell)
+                    net.seeds = Seeds(job.turn(block), FREE if native.cpu_is_free() else None)
                     sample = measure(experiment, net, service, cell, log, index, interfaces)
-                    log.append({**sample, "lab": lab})
+                    log.append({**sample, "lab": job.lab, "boot": job.boot, "block": block})
+                    if sample["status"] == "failed":
+                        failed.add(cell_key(cell))
                     tell("sample", index=index, status=sample["status"], error=sample["error"])
     tell("end", virtual_s=round(time.monotonic() - began, 6))
 
@@ -78,7 +83,7 @@ def measure(
     experiment: Experiment, net: Network, service: Any, cell: Cell, log: SampleLog, index: int,
     interfaces: Sequence[tuple[Any, str]] = (),
 ) -> Sample:  # fmt: skip
-    """One sample: the link set, verified by a ping as the articles' authors did, then the experiment's function.
+    """One block: the link set, verified by a ping as the articles' authors did, then the experiment's function.
 
     interfaces: nodes and their interfaces whose packets are kept.
     """
@@ -86,7 +91,7 @@ def measure(
         "experiment": experiment.name, "cell": cell, "condition": condition(cell), "index": index, "tool": None,
         "status": "ok", "error": None, "metrics": {}, "verified_rtt_ms": None, "raw": [], "captures": [], "wall_s": None,
     }  # fmt: skip
-    began = time.monotonic()
+    began, charged = time.monotonic(), charged_s()
     net.verified.clear()
     net.played.clear()
     before = net.counters()
@@ -113,8 +118,9 @@ def measure(
         sample["verified_rtt_ms"] = pinged.rtt_ms.min if pinged.rtt_ms else None
     for played in net.played:
         sample["raw"].append(log.raw(f"{index:03}-schedule.json", json.dumps(played.to_json())))
-    sample["rate_bit_s"] = net.told.highest_rate
+    sample |= {"rate_bit_s": net.told.highest_rate, "random": net.told.random, "seeds": net.told.seeds}
     sample["virtual_s"] = time.monotonic() - began
+    sample["charged_s"] = charged_since(charged)
     return sample
 
 

@@ -17,10 +17,11 @@ from slownet.errors import ExperimentError
 from slownet.experiment import FILES, Cell, Experiment, condition, find
 from slownet.lab.place import Place
 from slownet.records import samples
-from slownet.records.repeating import repeats
+from slownet.records.charging import Charging
+from slownet.records.repeating import chance, repeats
 from slownet.records.samples import cell_key
-from slownet.sweep.sampling import Rule
-from slownet.sweep.sharing import how_many
+from slownet.sweep.boots import Boot, blocks_of, passes, read
+from slownet.sweep.sampling import Rule, first_boots
 
 ONCE_DECIDED = Rule()
 INTERRUPTED = "interrupted"
@@ -33,17 +34,17 @@ class Plan:
     experiment: Experiment
     directory: Path
     cells: list[Cell]
-    """In the order in which they are measured; a repetition adds its own."""
+    """In the order in which they are measured; a boot adds its own."""
     facts: dict[str, Any]
     rule: Rule = ONCE_DECIDED
+    boots: list[Boot] = field(default_factory=list)
+    """Which of them belong to which boot."""
     first: int = 0
-    """Where the repetition that is to be measured begins."""
+    """Where what is to be measured next begins."""
     labs: int | None = None
-    """How many labs the caller wants its cells to be shared among; None where that is left to `sharing`."""
-    costs: dict[str, float] = field(default_factory=dict)
-    """Seconds of wall time that a cell took when it was measured last, by its key."""
+    """How many labs the caller wants side by side; None where that is left to `sharing`."""
     last_s: float = 0.0
-    """Wall time of the last repetition."""
+    """Wall time of the last round of boots."""
     error: str = ""
     """Why it broke off; what it measured until then is kept."""
 
@@ -53,11 +54,46 @@ class Plan:
         taken = samples.taken(self.directory)
         return [index for index, cell in enumerate(self.cells) if index >= self.first and (cell_key(cell), index) not in taken]
 
+    @property
+    def blocks(self) -> int:
+        """Of each cell in a boot."""
+        return int(self.facts.get("blocks", 1))
+
+    def add(self, cells: Sequence[Mapping[str, Any]], boots: int) -> None:
+        """Plans so many boots more of these cells, to be measured next."""
+        asked = {cell_key(cell) for cell in cells}
+        chosen = [cell for cell in _once(self.cells or [dict(cell) for cell in cells]) if cell_key(cell) in asked]
+        self.first = len(self.cells)
+        self.facts["boots"] = list(self.facts.get("boots") or [boot.to_json() for boot in self.boots])
+        for _ in range(boots if chosen else 0):
+            number = self.boots[-1].number + 1 if self.boots else 1
+            boot = Boot(number, len(self.cells), len(chosen) * self.blocks, self.blocks)
+            self.cells = [*self.cells, *passes(chosen, self.blocks, number)]
+            self.boots = [*self.boots, boot]
+            self.facts["boots"].append(boot.to_json())
+        self.facts["planned"] = self.cells
+
+    @property
+    def boot_s(self) -> float:
+        """Wall time that a boot of the last round took, those side by side counted as one after the other in less time."""
+        return self.last_s / max(1, sum(boot.first >= self.first for boot in self.boots))
+
+    def note(self, boot: Boot, **facts: Any) -> None:
+        """Puts down where a boot is measured; of one that was killed and is continued, where it was continued last."""
+        for record in self.facts.get("boots") or []:
+            if record["boot"] == boot.number:
+                record.update(facts)
+
     def broke_off(self, error: BaseException) -> None:
         """Puts down why there is no more of it than there is."""
         self.error = str(error) or INTERRUPTED
         self.facts["error"] = self.error
         samples.write_run_json(self.directory, self.facts)
+
+
+def _once(cells: Sequence[Cell]) -> list[Cell]:
+    """Each cell where it comes first."""
+    return list({cell_key(cell): cell for cell in reversed(cells)}.values())[::-1]
 
 
 def check(names: Sequence[str], chosen: Mapping[str, Sequence[str]]) -> None:
@@ -79,12 +115,11 @@ def plan(
 ) -> Plan:
     """The plan of a new run, with its run directory. Raises SlownetError.
 
-    labs: how many are to share the cells, if not as many as `sharing` thinks fit.
+    labs: how many are to run side by side, if not as many as `sharing` thinks fit.
     """
     experiment = find(name)
     place = place.on(experiment.tdf)
     cells = experiment.cells(chosen)
-    shared_by = how_many(labs, place, len(cells), beside=1, processors=1)
     directory = samples.new_run_directory(root, experiment.name).resolve()
     facts = {
         "experiment": experiment.name,
@@ -99,12 +134,17 @@ def plan(
         "argv": sys.argv,
         "published": experiment.published,
         "capture": list(capture),
-        "planned": cells,
+        "blocks": blocks_of(experiment, place.clock),
         "sampling": rule.to_json(),
-        "repeats": repeats(place.clock.kind, place.clock.tdf_json, experiment.name, experiment.service, shared_by),
     }
+    facts |= {
+        "chance": chance(experiment.name, experiment.service),
+        "repeats": repeats(Charging.of(facts), experiment.name, experiment.service),
+    }
+    made = Plan(experiment, directory, [], facts, rule, labs=labs)
+    made.add(cells, first_boots(rule, Charging.of(facts), bool(experiment.judged_by)))
     samples.write_run_json(directory, facts)
-    return Plan(experiment, directory, cells, facts, rule, labs=labs)
+    return made
 
 
 def resume(directory: Path, labs: int | None = None) -> Plan:
@@ -112,7 +152,9 @@ def resume(directory: Path, labs: int | None = None) -> Plan:
     facts = {name: value for name, value in _facts(directory).items() if name != "error"}
     samples.collect(directory)
     rule = Rule.from_json(facts.get("sampling") or {})
-    return Plan(find(facts["source"]), directory.resolve(), facts["planned"], facts, rule, labs=labs)
+    boots = read(facts)
+    facts["boots"] = facts.get("boots") or [boot.to_json() for boot in boots]
+    return Plan(find(facts["source"]), directory.resolve(), facts["planned"], facts, rule, boots, labs=labs)
 
 
 def where_it_ran(directory: Path) -> tuple[str, str, str | None]:

@@ -1,4 +1,4 @@
-"""One repetition of a plan: its cells measured once, in one lab or shared among several side by side."""
+"""The next boots of some plans, measured: each in a lab of its own, as many side by side as fit."""
 
 from __future__ import annotations
 
@@ -20,28 +20,31 @@ from slownet.records import samples
 from slownet.records.agreed import agreed
 from slownet.records.samples import cell_key, of_lab
 from slownet.sweep import sharing
+from slownet.sweep.boots import Boot
+from slownet.sweep.job import Job
 from slownet.sweep.planning import Plan
 
 Follow = Callable[[str, Mapping[str, Any]], None]
 
 
 def measure(plans: Sequence[Plan], place: Place, follow: Follow) -> list[tuple[Plan, BaseException]]:
-    """One repetition of each: labs side by side on the virtual clock, one after the other where they would disturb each other.
+    """The boots of each plan that are left: labs side by side on the virtual clock, one after the other where they would
+    disturb each other.
 
     Returns the plans that broke off or were interrupted, and why. Raises whatever is no SlownetError, after all have ended.
     """
-    at_once = cpu.count() if sharing.side_by_side(place) else 1
-    beside = min(len(plans), at_once)
-    repetitions = [Repetition(each, place.on(each.experiment.tdf), follow, beside) for each in plans]
-    at_once = max([at_once, *(each.labs for each in repetitions)])
-    with ThreadPoolExecutor(max_workers=at_once) as pool:
-        begun = [(each, pool.submit(each.measure, lab)) for each in repetitions for lab in range(1, each.labs + 1)]
-    for each in repetitions:
+    rounds = [Round(each, place.on(each.experiment.tdf), follow) for each in plans]
+    most = max((each.labs for each in rounds), default=0)
+    # Every plan's first lab comes before any second one. One whose plan has no boot left when its turn comes has nothing to do.
+    labs = [(each, lab) for lab in range(1, most + 1) for each in rounds if lab <= each.labs]
+    with ThreadPoolExecutor(max_workers=max(cpu.count() if sharing.side_by_side(place) else 1, most)) as pool:
+        begun = [(each, pool.submit(each.measure, lab)) for each, lab in labs]
+    for each in rounds:
         each.end()
     return _broken(begun)
 
 
-def _broken(begun: Sequence[tuple[Repetition, Future[None]]]) -> list[tuple[Plan, BaseException]]:
+def _broken(begun: Sequence[tuple[Round, Future[None]]]) -> list[tuple[Plan, BaseException]]:
     """The first error of each plan."""
     broken: dict[int, tuple[Plan, BaseException]] = {}
     for each, future in begun:
@@ -53,50 +56,32 @@ def _broken(begun: Sequence[tuple[Repetition, Future[None]]]) -> list[tuple[Plan
     return list(broken.values())
 
 
-class Repetition:
-    """Puts together what its labs tell, each in a thread of its own. One that breaks off leaves the others' cells alone."""
+class Round:
+    """The boots of a plan between two looks at its claims, gone through by its labs, each in a thread of its own.
 
-    def __init__(self, plan: Plan, place: Place, follow: Follow, beside: int) -> None:
+    A lab that breaks off leaves the others' boots alone, but none of them begins another one.
+    """
+
+    def __init__(self, plan: Plan, place: Place, follow: Follow) -> None:
         self.plan, self._place, self._follow = plan, place, follow
         left = plan.left
-        self.labs = sharing.how_many(plan.labs, place, len(left), beside, cpu.count())
-        # Where the CPU is free the shares must be the same each time, whatever else this machine did.
-        known = plan.costs if sharing.charges_cpu(place.clock) else {}
-        costs = {index: known[key] for index in left if (key := cell_key(plan.cells[index])) in known}
-        self._shares = sharing.share(left, self.labs, costs)
+        self._left = [(boot, indices) for boot in plan.boots if (indices := [each for each in left if each in boot])]
+        self._failed: set[str] = set()
+        self.labs = sharing.how_many(plan.labs, place, len(self._left), cpu.count())
+        self._used: set[int] = set()
         self._telling = threading.Lock()
+        self._broken = False
         self._virtual_s: list[float] = []
         self._spans: list[tuple[float, float]] = []
-        plan.facts["labs"] = max(self.labs, plan.facts.get("labs", 1))
 
     def measure(self, lab: int) -> None:
-        """Boots and measures the share of one lab, counted from 1. Raises SlownetError, KeyboardInterrupt."""
-        errors: list[SlownetError] = []
-        complaints = bytearray()
-        began: dict[int, float] = {}
-        booted = time.monotonic()
-
-        def on_line(event: dict[str, Any]) -> None:
-            now = time.monotonic()
-            if event["event"] == "error":
-                errors.append(ServiceError(event["line"], log=event["log"]))
-            elif event["event"] == "cell":
-                began[event["index"]] = now
-            elif event["event"] == "sample" and event["index"] in began:
-                self.plan.costs[cell_key(self.plan.cells[event["index"]])] = now - began[event["index"]]
-            self._tell(event, lab)
-
-        try:
-            code = self._place.run(
-                [self._place.python, "-m", "slownet.sweep.inside", self._job(lab)],
-                shares=shares(self.plan),
-                env={"PYTHONPATH": str(PACKAGE.parent)},
-                stdout=events(on_line),
-                stderr=complaints.extend,
-            )
-        finally:
-            self._spans.append((booted, time.monotonic()))
-        self._check(lab, code, errors, bytes(complaints))
+        """Measures boot after boot in one lab, counted from 1, while there are any. Raises SlownetError, KeyboardInterrupt."""
+        while (following := self._next(lab)) is not None:
+            try:
+                self._boot(lab, *following)
+            except BaseException:
+                self._broken = True
+                raise
 
     def end(self) -> None:
         """Puts down how long it took, when all labs have ended, and their samples into one file."""
@@ -108,10 +93,54 @@ class Repetition:
         plan.facts |= {name: _added(plan.facts.get(name), seconds) for name, seconds in spans.items()}
         samples.write_run_json(plan.directory, plan.facts)
 
-    def _job(self, lab: int) -> str:
-        cells = {index: self.plan.cells[index] for index in self._shares[lab - 1]}
-        asked = {"experiment": self.plan.facts["source"], "directory": str(self.plan.directory), "cells": cells}
-        return json.dumps({**asked, "lab": lab, "capture": self.plan.facts.get("capture")})
+    def _next(self, lab: int) -> tuple[Boot, list[int]] | None:
+        """The next boot that nobody has begun, and the places of the plan that are left of it."""
+        with self._telling:
+            if self._broken or not self._left:
+                return None
+            boot, left = self._left.pop(0)
+            self.plan.note(boot, lab=lab, processor=None)
+            self._used.add(lab)
+            self.plan.facts["labs"] = max(len(self._used), self.plan.facts.get("labs", 1))
+            # What failed in an earlier boot is not tried again: the cell has failed whatever comes.
+            return boot, [index for index in left if cell_key(self.plan.cells[index]) not in self._failed]
+
+    def _boot(self, lab: int, boot: Boot, indices: Sequence[int]) -> None:
+        if not indices:
+            return
+        errors: list[SlownetError] = []
+        complaints = bytearray()
+        booted = time.monotonic()
+
+        def on_line(event: dict[str, Any]) -> None:
+            if event["event"] == "error":
+                errors.append(ServiceError(event["line"], log=event["log"]))
+            self._tell(event, lab)
+
+        def on_processor(number: int) -> None:
+            with self._telling:
+                self.plan.note(boot, processor=number)
+                samples.write_run_json(self.plan.directory, self.plan.facts)
+
+        try:
+            code = self._place.run(
+                [self._place.python, "-m", "slownet.sweep.inside", self._job(lab, boot, indices)],
+                shares=shares(self.plan),
+                env={"PYTHONPATH": str(PACKAGE.parent)},
+                stdout=events(on_line),
+                stderr=complaints.extend,
+                turn=boot.number - 1,
+                pinned=on_processor,
+            )
+        finally:
+            self._spans.append((booted, time.monotonic()))
+        self._check(lab, code, errors, bytes(complaints))
+
+    def _job(self, lab: int, boot: Boot, indices: Sequence[int]) -> str:
+        steps = [(index, boot.block(index), self.plan.cells[index]) for index in indices]
+        job = Job(steps, boot.number, boot.blocks, lab, self.plan.facts.get("capture") or [])
+        asked = {"experiment": self.plan.facts["source"], "directory": str(self.plan.directory)}
+        return json.dumps(asked | job.to_json())
 
     def _tell(self, event: dict[str, Any], lab: int) -> None:
         plan = self.plan
@@ -119,6 +148,8 @@ class Repetition:
             if event["event"] == "facts":
                 plan.facts = agreed(plan.facts, {key: value for key, value in event.items() if key != "event"})
                 samples.write_run_json(plan.directory, plan.facts)
+            elif event["event"] == "sample" and event.get("status") == "failed":
+                self._failed.add(cell_key(plan.cells[event["index"]]))
             elif event["event"] == "end":
                 self._virtual_s.append(event["virtual_s"])
             self._follow(plan.experiment.name, {**event, "lab": lab})

@@ -9,7 +9,7 @@ from dataclasses import replace
 from importlib import import_module
 
 from slownet.calibration import ceiling
-from slownet.claim import DECIDING, INCONCLUSIVE, REFUTED, Judgement
+from slownet.claim import DECIDING, SUPPORTED, Claim, Judgement, judge_all, not_judged
 from slownet.errors import SlownetError
 from slownet.lab.place import Place
 from slownet.records import result, samples
@@ -47,17 +47,18 @@ def _import_ahead() -> None:
 
 
 def _still_open(plans: Sequence[Plan], measured: Sequence[Plan], spent_s: float, follow: Follow) -> list[Plan]:
-    """The plans that go on, with the cells of their next repetition; the record of each says why it does or does not."""
+    """The plans that go on, with the cells of their next boots; the record of each says why it does or does not."""
     runs = {each.experiment.name: result.load(each.directory) for each in plans}
     again = []
     for each in measured:
         name = each.experiment.name
-        decision = sampling.decide(runs[name], each.experiment.judged_by, runs, each.rule, spent_s, each.last_s)
-        each.first = len(each.cells)
-        each.cells = [*each.cells, *(dict(cell) for cell in decision.cells)]
-        each.facts |= {
-            "planned": each.cells,
-            "sampling": {**each.rule.to_json(), "confidence": decision.confidence, "why": decision.why},
+        decision = sampling.decide(runs[name], each.experiment.judged_by, runs, each.rule, spent_s, each.boot_s)
+        each.add(decision.cells, decision.boots)
+        each.facts["sampling"] = {
+            **each.rule.to_json(),
+            "confidence": decision.confidence,
+            "why": decision.why,
+            "last_line": decision.last_line,
         }
         samples.write_run_json(each.directory, each.facts)
         if decision.cells:
@@ -70,7 +71,7 @@ def judge(runs: Sequence[RunData], plans: Sequence[Plan], go_on: bool = False) -
     """The runs with their claims' verdicts, written with samples.parquet and report.html; go_on as in `execute`."""
     from slownet.report.page import write_report
 
-    sure = {run.experiment: run.at_confidence(_confidence(run)) for run in runs}
+    sure = {run.experiment: run.for_verdicts(_confidence(run)) for run in runs}
     judged = []
     for run, each in zip(runs, plans, strict=True):
         try:
@@ -103,20 +104,25 @@ def _confidence(run: RunData) -> float:
     return float((run.facts.get("sampling") or {}).get("confidence", DECIDING))
 
 
+def last_lines(runs: Sequence[RunData]) -> list[str]:
+    """What is said last, a line each: of the runs whose repetition ended before their claims were decided."""
+    said = ((run.experiment, (run.facts.get("sampling") or {}).get("last_line")) for run in runs)
+    return [f"{name}: {line}" for name, line in said if line]
+
+
 def status(runs: Sequence[RunData]) -> int:
     """0 if every claim is supported, every cell was measured and no run broke off, else 1."""
     verdicts = {claim.verdict for run in runs for claim in run.claims}
-    return int(bool(verdicts & {REFUTED, INCONCLUSIVE}) or any(run.failed or run.facts.get("error") for run in runs))
+    return int(bool(verdicts - {SUPPORTED}) or any(run.failed or run.facts.get("error") for run in runs))
 
 
 def _judgements(run: RunData, each: Plan, siblings: Mapping[str, RunData]) -> list[Judgement]:
     own = each.experiment.cells()
     whole = each.cells[: len(own)] == own and all(cell in own for cell in each.cells) and len(run.cells) == len(own)
-    judgements = []
-    for claim in each.experiment.judged_by:
-        try:
-            judgements.append(claim.judge(run, siblings))
-        except SlownetError:
-            if whole:  # with other cells than the experiment's own, or not all, a claim may have nothing to speak of
-                raise
-    return judgements
+
+    def cannot(claim: Claim, error: SlownetError) -> Judgement:
+        if whole:  # with other cells than the experiment's own, or not all, a claim may have nothing to speak of
+            raise error
+        return not_judged(claim, error, run, own)
+
+    return judge_all(each.experiment.judged_by, run, siblings, cannot)

@@ -1,61 +1,78 @@
 """How often the cells of a run are measured: until every claim is decided, or the budget is spent. Pure decisions.
 
-A repetition is a boot of its own: network and services are made anew, so that what a boot fixes by chance varies with
-it (Kalibera and Jones, "Rigorous benchmarking in reasonable time", 2013). It measures the cells one after the other,
-every second one backwards, so that a drift hits baseline and conditions alike. Labs side by side share its cells
-(`slownet.sweep.sharing`), each with a boot of its own.
+A repetition is a boot of its own: network and services are made anew, and seeds advance, so that what a boot fixes by chance
+varies with it (Kalibera and Jones, "Rigorous benchmarking in reasonable time", 2013). It goes through the cells forwards and
+backwards (`slownet.sweep.boots`), so that a drift hits baseline and conditions alike. Labs side by side measure a repetition
+each (`slownet.sweep.sharing`).
 
-Each look at the claims may be wrong once in a while, so each takes its share of the 1 % that all looks together may be
-(1/2, 1/6, 1/12, ...): stopping at the first decision does not make wrong ones more likely. That is for the noise, which
-each repetition draws anew. What the cells have for good, such as the bend of a law, is the same at every look and takes no
-share; a claim that it keeps open is not measured on for.
+After how many boots the claims are judged, and how sure each of these looks has to be, says `slownet.sweep.looks`: stopping
+at the first decision does not make wrong ones more likely. That is for the noise, which each repetition draws anew. What the
+cells have for good, such as the bend of a law, is the same at every look and takes no share; repetition stops where only that
+leaves a claim undecided.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from slownet.claim import INCONCLUSIVE, Claim, Judgement
-from slownet.errors import ExperimentError, SlownetError, TooFewError
+from slownet.claim import INCONCLUSIVE, Claim, Judgement, judge_all, not_judged
+from slownet.errors import ExperimentError
 from slownet.measured import DECIDING
 from slownet.records.cell import Cell
+from slownet.records.charging import Charging
 from slownet.records.result import RunData
+from slownet.stats import t_quantile
+from slownet.sweep.looks import ALL, Schedule
 from slownet.units import duration, show_duration
 
-BUDGET = "5min"
 MOST = 30
-"""Repetitions of a cell at most."""
-LEAST = {"virtual": 1, "real": 3}
-"""Repetitions before the first look: how boots differ on the real clock takes three to see."""
+"""Repetitions of a cell at most, unless the budget says otherwise."""
+WALL_S = 900.0
+"""Wall time that bounds them, unless the budget says otherwise."""
+BUDGET = "30,15m"
+CEILING = 999
+FORESEEN = 1000
+"""Repetitions beyond which it makes no sense to say how many more a claim takes."""
 
 
 @dataclass(frozen=True)
 class Rule:
-    """How often to measure: ``repeat`` times, or while claims are open if None, for ``budget_s`` of wall time."""
+    """How often to measure: ``repeat`` times, or while claims are open if None, at most ``most`` times and ``budget_s`` of wall
+    time (inf for no bound)."""
 
     repeat: int | None = None
-    budget_s: float = 300.0
+    budget_s: float = WALL_S
+    most: int = MOST
 
     def to_json(self) -> dict[str, Any]:
-        """As a run's record holds it."""
-        return {"repeat": self.repeat or "auto", "budget_s": self.budget_s}
+        """As a run's record holds it; no bound on wall time is None."""
+        bound = self.budget_s if math.isfinite(self.budget_s) else None
+        return {"repeat": self.repeat or "auto", "budget_s": bound, "most": self.most}
 
     @classmethod
     def from_json(cls, record: Mapping[str, Any]) -> Rule:
         """The reverse of ``to_json``."""
-        repeat = record.get("repeat", "auto")
-        return cls(None if repeat == "auto" else int(repeat), float(record.get("budget_s", 300.0)))
+        repeat, bound = record.get("repeat", "auto"), record.get("budget_s", WALL_S)
+        told = None if repeat == "auto" else int(repeat)
+        return cls(told, math.inf if bound is None else float(bound), int(record.get("most", MOST)))
 
 
 @dataclass(frozen=True)
 class Decision:
-    """What to do after a look: the cells to measure once more, in this order; none is the end, and ``why`` says so."""
+    """What to do after a look: the cells to measure again; none is the end, and ``why`` says so."""
 
     cells: tuple[Mapping[str, Any], ...]
     confidence: float
+    """Of the intervals of this look."""
     why: str
+    boots: int = 0
+    """How many further boots there are before the next look; 0 is the end."""
+    last_line: str = ""
+    """What the caller has to know where repetition ended before the claims were decided and he can change that: wall time was
+    up, or the repetitions asked for are too few. A line; empty else."""
 
 
 @dataclass(frozen=True)
@@ -64,91 +81,204 @@ class Open:
 
     cells: tuple[Mapping[str, Any], ...] = ()
     stays_open: str = ""
+    takes: int | None = None
+    """How many repetitions in all would decide it as far as the noise tells; None where that cannot be told."""
 
 
 def read_rule(repeat: str, budget: str) -> Rule:
-    """The rule of ``--repeat 3`` or ``auto`` and ``--budget 5m``. Raises ExperimentError, UnitError."""
-    if repeat != "auto" and not (repeat.isascii() and repeat.isdigit() and 0 < int(repeat) < 1000):
-        raise ExperimentError(f"unclear repetitions '{repeat}'", "--repeat", "write a whole number from 1 to 999, or auto")
-    minutes = budget + "in" if budget.endswith("m") else budget
-    return Rule(None if repeat == "auto" else int(repeat), duration(minutes))
+    """The rule of ``--repeat 3`` or ``auto`` and of ``--budget 30``, ``10m`` or ``30,10m``.
+
+    Repetitions alone are not bounded by wall time; a time alone bounds the usual repetitions. Raises ExperimentError,
+    UnitError.
+    """
+    if repeat != "auto" and not _is_number(repeat):
+        raise ExperimentError(
+            f"unclear repetitions '{repeat}'", "--repeat", f"write a whole number from 1 to {CEILING}, or auto"
+        )
+    parts = [part.strip() for part in budget.split(",")]
+    numbers, times = [part for part in parts if _is_number(part)], [part for part in parts if not part.isdigit()]
+    if len(numbers) > 1 or len(times) > 1 or len(numbers) + len(times) < len(parts):
+        fix = f"write repetitions (1 to {CEILING}), a time or both, such as 30, 10m or 30,10m"
+        raise ExperimentError(f"unclear budget '{budget}'", "--budget", fix)
+    wall_s = duration(times[0] + "in" if times[0].endswith("m") else times[0]) if times else math.inf
+    return Rule(None if repeat == "auto" else int(repeat), wall_s, int(numbers[0]) if numbers else MOST)
+
+
+def _is_number(text: str) -> bool:
+    return text.isascii() and text.isdigit() and 0 < int(text) <= CEILING
+
+
+def first_boots(rule: Rule, charging: Charging, claims: bool) -> int:
+    """How many boots there are before the first look. Whether links draw by chance shows in the first one only."""
+    return rule.repeat or (min(charging.first_look(is_random=False), rule.most) if claims else 1)
 
 
 def decide(
     run: RunData, claims: Sequence[Claim], siblings: Mapping[str, RunData], rule: Rule, spent_s: float, round_s: float
 ) -> Decision:
-    """What to do after a round that took ``round_s`` of the ``spent_s`` seconds of wall time.
+    """What to do after a boot that took ``round_s`` of the ``spent_s`` seconds of wall time.
 
-    ``run`` and ``siblings`` hold what was measured so far; their facts name the clock.
+    ``run`` and ``siblings`` hold what was measured so far; their facts name the clock. Between two looks it only says how
+    many boots are left to the next one.
     """
     rounds = max((cell.repetitions for cell in run.cells), default=0)
     good = tuple(cell for cell in run.cells if cell.status == "ok")
     if rule.repeat is not None:
-        told = f"{_count(rounds)}, as told"
-        return Decision(_order(good, rounds) if rounds < rule.repeat else (), DECIDING, told)
-    least = LEAST[_clock(run)] if claims else 1
-    confidence = _surety(max(0, rounds - least))
+        return _as_told(run, good, claims, rounds, rule.repeat)
     if not claims or not good:
-        return Decision((), confidence, f"{_count(rounds)}: {'no cell is ok' if claims else 'there is no claim to decide'}")
-    exhausted = _exhausted(rule, rounds, spent_s, round_s)
-    if rounds < least:
-        why = f"{_count(rounds)}: the real clock takes {least} to see how boots differ"
-        return (
-            Decision((), confidence, f"{why}, but {exhausted}")
-            if exhausted
-            else Decision(_order(good, rounds), confidence, why)
-        )
-    return _look(run, claims, siblings, confidence, exhausted, rounds)
+        return Decision((), DECIDING, f"{_count(rounds)}: {'no cell is ok' if claims else 'there is no claim to decide'}")
+    plan = _schedule(run, good, rule.most)
+    left = Left(min(plan.next(rounds) - rounds, _affordable(rule, spent_s, round_s)), rounds, rule, round_s)
+    if rounds < plan.first:
+        return _before_the_first_look(run, good, plan, left)
+    confidence = 1 - plan.share(rounds, left.boots < 1)
+    if rounds not in plan.looks and left.boots > 0:
+        return Decision(_labels(good), confidence, f"{_count(rounds)}, judged after {plan.next(rounds)}", left.boots)
+    return _look(run, claims, siblings, confidence, left)
 
 
-def _look(
-    run: RunData, claims: Sequence[Claim], siblings: Mapping[str, RunData], confidence: float, exhausted: str, rounds: int
-) -> Decision:
-    """Judge the claims and see which cells the open ones speak of."""
-    sure = {name: each.at_confidence(confidence) for name, each in siblings.items()}
-    still = [found for claim in claims if (found := _open(claim, run.at_confidence(confidence), sure)) is not None]
+@dataclass(frozen=True)
+class Left:
+    """What is left of a budget: how many boots up to the next look."""
+
+    boots: int
+    rounds: int
+    rule: Rule
+    round_s: float
+
+    @property
+    def is_time(self) -> bool:
+        """Whether it is wall time that ended it."""
+        return self.boots < 1 and self.rounds < self.rule.most
+
+    @property
+    def why(self) -> str:
+        """Why there is no further boot."""
+        if not self.is_time:
+            return f"{self.rule.most} repetition{'s are' if self.rule.most > 1 else ' is'} the most"
+        bound = show_duration(self.rule.budget_s)
+        return f"another of {show_duration(self.round_s)} is beyond the wall time of {bound}"
+
+    def last_line(self, unsettled: str) -> str:
+        """What is said in the end if it was wall time that ended it."""
+        if not self.is_time:
+            return ""
+        bound, more = show_duration(self.rule.budget_s), show_duration(2 * self.rule.budget_s).replace(" ", "")
+        ended = f"the wall time of {bound} ended it after {self.rounds} of at most {_count(self.rule.most)}"
+        return f"{ended}, {unsettled}: --budget {self.rule.most},{more}"
+
+
+def _schedule(run: RunData, good: Sequence[Cell], most: int) -> Schedule:
+    is_random, is_exact = any(cell.is_random for cell in good), all(cell.is_exact for cell in good)
+    return Schedule.of(run.charging, is_random, is_exact, most)
+
+
+def _as_told(run: RunData, good: Sequence[Cell], claims: Sequence[Claim], rounds: int, repeat: int) -> Decision:
+    """What ``--repeat`` says, and whether that is too few for a verdict."""
+    if rounds < repeat:
+        return Decision(_labels(good), DECIDING, f"{_count(rounds)} of {repeat}", repeat - rounds)
+    why = f"{_count(rounds)}, as told"
+    if too_few := _too_few(run, good, claims, rounds):
+        return Decision((), DECIDING, f"{why}: {too_few}", last_line=f"{_count(rounds)}: {too_few}")
+    return Decision((), DECIDING, why)
+
+
+def _too_few(run: RunData, good: Sequence[Cell], claims: Sequence[Claim], rounds: int) -> str:
+    """That no claim is decided on so few repetitions, and what to do; empty where they are enough."""
+    least = max((cell.verdict_from for cell in good), default=1)
+    if not claims or rounds >= least:
+        return ""
+    if any(cell.is_random for cell in good):
+        return f"too few for a verdict, which takes {least} seeds: --repeat {least} or more"
+    how = f"on {run.charging} a verdict takes {least} boots, to see how they differ"
+    return f"too few for a verdict: {how}: --repeat {least} or more, or --tdf inf for what the CPU has no part in"
+
+
+def _before_the_first_look(run: RunData, good: Sequence[Cell], plan: Schedule, left: Left) -> Decision:
+    seeds = any(cell.is_random for cell in good)
+    takes = f"{plan.first} seeds" if seeds else f"{run.charging} takes {plan.first}"
+    why = f"{_count(left.rounds)}: {takes} to see how they differ"
+    if not plan.looks and left.rounds >= left.rule.most:
+        line = f"{why}, but {left.why}: --budget {plan.first}"
+        return Decision((), DECIDING, line, last_line=line)
+    if left.boots < 1 and left.is_time:
+        return Decision((), DECIDING, f"{why}, but {left.why}", last_line=left.last_line("before any claim was judged"))
+    return Decision(_labels(good), DECIDING, why, max(1, left.boots))
+
+
+def _look(run: RunData, claims: Sequence[Claim], siblings: Mapping[str, RunData], confidence: float, left: Left) -> Decision:
+    """Judge the claims and see which cells the open ones speak of.
+
+    A mistake in one is raised where the verdict is asked for.
+    """
+    sure = {name: each.for_verdicts(confidence) for name, each in siblings.items()}
+    seen, rounds = run.for_verdicts(confidence), left.rounds
+    found = judge_all(claims, seen, sure, lambda claim, error: not_judged(claim, error, run))
+    still = [_open(each, run) for each in found if each.verdict == INCONCLUSIVE and each.measured is not None]
     good = [cell for cell in run.cells if cell.status == "ok"]
-    asked = [found.cells for found in still if not found.stays_open]
+    asked = [each.cells for each in still if not each.stays_open]
     needed = [cell for cell in good if any(not labels or cell.label in labels for labels in asked)]
-    open_ones = f"{len(still)} of {len(claims)} claim{'s' * (len(claims) > 1)} open"
-    if not needed and (stays := "; ".join(dict.fromkeys(found.stays_open for found in still if found.stays_open))):
-        return Decision((), confidence, f"{_count(rounds)}, {open_ones}: more repetitions do not help: {stays}")
+    unsettled = f"{len(still)} of {len(claims)} claim{'s' * (len(claims) > 1)} open"
+    told = f"{_count(rounds)}, {unsettled}"
+    if not needed and (stays := "; ".join(dict.fromkeys(each.stays_open for each in still if each.stays_open))):
+        return Decision((), confidence, f"{told}: more repetitions do not help: {stays}")
     if not needed:
-        return Decision((), confidence, f"{_count(rounds)}: every claim is decided that can be; {_why_enough(run)}")
+        return Decision((), confidence, f"{_count(rounds)}: every claim is decided that can be; {_why_enough(run, good)}")
+    if all(cell.is_exact for cell in needed):
+        return Decision((), confidence, f"{told}: nothing is random, another repetition gives the same numbers")
     if all(_repeats(cell) for cell in needed):
-        return Decision((), confidence, f"{_count(rounds)}, {open_ones}: the last repeated the one before to the digit")
-    if exhausted:
-        return Decision((), confidence, f"{_count(rounds)}, {open_ones}: {exhausted}")
-    return Decision(_order(needed, rounds), confidence, f"{_count(rounds)}, {open_ones}")
+        return Decision((), confidence, f"{told}: the last repeated the one before to the digit")
+    if left.boots < 1:
+        foreseen = _foreseen(still, rounds)
+        return Decision((), confidence, f"{told}: {left.why}{foreseen}", last_line=left.last_line(f"{unsettled}{foreseen}"))
+    return Decision(_labels(needed), confidence, told, left.boots)
 
 
-def _open(claim: Claim, run: RunData, siblings: Mapping[str, RunData]) -> Open | None:
-    """An open claim as far as repeating goes, None for one that is decided or that more samples do not help."""
-    try:
-        found: Judgement = claim.judge(run, siblings)
-    except TooFewError:
-        return Open()
-    except SlownetError:  # a mistake, which is raised where the verdict is asked for
+def _open(found: Judgement, run: RunData) -> Open:
+    repetitions = max((cell.repetitions for cell in run.cells if not found.cells or cell.label in found.cells), default=0)
+    return Open(found.cells, found.stays_open, takes(found, repetitions))
+
+
+def takes(found: Judgement, repetitions: int) -> int | None:
+    """How many repetitions in all would decide an open claim if the noise stays what it is; None where that cannot be told.
+
+    Half of the interval shrinks as the square root of the repetitions and with Student's t, until it is no longer than the
+    measured number's distance from the nearer end of the margin; at a single look of 99 %.
+    """
+    if found.measured is None or found.low is None or found.high is None or repetitions < 2:
         return None
-    return Open(found.cells, found.stays_open) if found.verdict == INCONCLUSIVE and found.measured is not None else None
+    half = (found.high - found.low) / 2
+    ends = [end for end in found.margin if end is not None and math.isfinite(end)]
+    distance = min((abs(found.measured - end) for end in ends), default=0.0)
+    if not (distance and math.isfinite(half)):
+        return None
+    error = half / t_quantile(repetitions - 1, found.confidence) * math.sqrt(repetitions)
+    for number in range(repetitions + 1, FORESEEN):
+        if error * t_quantile(number - 1, 1 - ALL) <= distance * math.sqrt(number):
+            return number
+    return FORESEEN
 
 
-def _surety(look: int) -> float:
-    """The confidence of one look, counted from 0; what all looks leave sums up to what one may."""
-    return 1 - (1 - DECIDING) / ((look + 1) * (look + 2))
+def _foreseen(still: Sequence[Open], rounds: int) -> str:
+    """How many repetitions would decide what is open, where the noise tells."""
+    told = [found.takes for found in still if found.takes is not None and not found.stays_open]
+    if not told:
+        return ""
+    if max(told) >= FORESEEN:
+        return f"; what was measured is so near to a margin's end that {FORESEEN:,} would not decide it"
+    return f"; about {_count(max(*told, rounds + 1))} would decide {'it' if len(still) == 1 else 'all'}"
 
 
-def _exhausted(rule: Rule, rounds: int, spent_s: float, round_s: float) -> str:
-    """Why there is no further round, empty while there is one."""
-    if rounds >= MOST:
-        return f"{MOST} repetitions are the most"
-    if spent_s + round_s > rule.budget_s:
-        return f"another of {show_duration(round_s)} is beyond the budget of {show_duration(rule.budget_s)}"
-    return ""
+def _affordable(rule: Rule, spent_s: float, round_s: float) -> int:
+    """How many boots the wall time still allows."""
+    left = rule.budget_s - spent_s
+    if not math.isfinite(left):
+        return CEILING
+    return CEILING if round_s <= 0 < left else max(0, math.floor(left / round_s)) if round_s > 0 else 0
 
 
 def _repeats(cell: Cell) -> bool:
-    """Whether the last two repetitions gave the same numbers."""
+    """Whether the last two samples gave the same numbers."""
     good = [sample["metrics"] for sample in cell.samples if sample.get("status") == "ok"]
     return len(good) > 1 and _means(good[-1]) == _means(good[-2])
 
@@ -157,21 +287,19 @@ def _means(metrics: Mapping[str, Mapping[str, Any]]) -> dict[str, Any]:
     return {name: (record["mean"], record.get("sd")) for name, record in metrics.items()}
 
 
-def _order(cells: Sequence[Cell], rounds: int) -> tuple[Mapping[str, Any], ...]:
-    labels = tuple(cell.label for cell in cells)
-    return labels[::-1] if rounds % 2 else labels
+def _labels(cells: Sequence[Cell]) -> tuple[Mapping[str, Any], ...]:
+    return tuple(cell.label for cell in cells)
 
 
-def _clock(run: RunData) -> str:
-    return "virtual" if run.facts.get("clock") == "virtual" else "real"
-
-
-def _why_enough(run: RunData) -> str:
-    if _clock(run) == "real":
-        return "the intervals hold how boots differ"
-    if run.facts.get("tdf") == "inf":
-        return "the virtual clock with free CPU counts nothing but what the network does"
-    return "the virtual clock counts only what the network and the CPU do, not what else this machine does"
+def _why_enough(run: RunData, good: Sequence[Cell]) -> str:
+    if run.charging is Charging.FREE:
+        if all(cell.is_exact for cell in good):
+            return "with free CPU and nothing random another repetition gives the same numbers"
+        seeds = any(cell.is_random for cell in good)
+        return "the intervals hold how seeds differ" if seeds else "with free CPU only programs' own random numbers differ"
+    if run.charging.is_measured:
+        return f"the intervals hold by how much boots were measured to differ ({100 * run.charging.waver:g} %)"
+    return "the intervals hold how boots differ"
 
 
 def _count(rounds: int) -> str:

@@ -6,6 +6,7 @@ import math
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import accumulate, groupby
 from pathlib import Path
 
 from slownet import owner
@@ -46,9 +47,12 @@ class Failures:
 class Ab(Metrics):
     """What ``ab`` printed.
 
-    ``times_ms`` are the requests' times, shortest first: to a microsecond for up to 100 requests, whole
-    milliseconds for more (``ab`` writes them no finer), empty when the text was parsed alone. ``raw`` holds the
-    report and the file with these times.
+    ``times_ms`` are the requests' times: to a microsecond for up to 100 requests, whole milliseconds for more (``ab``
+    writes them no finer), empty when the text was parsed alone. ``raw`` holds the report and the files with these times.
+
+    They stand in time's order as far as ``ab`` tells it. It keeps each request's start to a microsecond and writes it in
+    whole seconds (``-g``): those that began in the same second are a group, one after the other in ``groups``, and within
+    a group they stand shortest first, for their own order is lost. Nothing else that ``ab`` writes tells more.
     """
 
     command: tuple[str, ...]
@@ -71,6 +75,8 @@ class Ab(Metrics):
     total_ms: Phase
     percentiles_ms: Mapping[int, float]
     times_ms: tuple[float, ...] = ()
+    groups: tuple[int, ...] = ()
+    """How many of them began in each second in which any did; empty where that is not known."""
     kept_alive: int | None = None
     """Requests on connections that were kept, None when ``ab`` was not asked to."""
 
@@ -97,13 +103,21 @@ class Ab(Metrics):
             sd = math.sqrt(max(0.0, sd * sd - 1 / 12))
         return sd
 
+    @property
+    def ordered(self) -> bool:
+        """Whether the times stand in time's order: whatever the order within a group is, it makes no difference."""
+        ends = list(accumulate(self.groups))
+        return bool(ends) and all(
+            self.times_ms[end - size] == self.times_ms[end - 1] for size, end in zip(self.groups, ends, strict=True)
+        )
+
     def metrics(self) -> dict[str, Metric]:
         """``time_per_request_ms``, with the single times where they are known, ``requests_per_second`` and ``time_p99_ms``.
 
         The rate's deviation follows from the time's (delta method); a run that took no time has no rate.
         """
         mean, sd = self.time_per_request_ms, self.time_per_request_sd_ms
-        metrics = {"time_per_request_ms": metric(mean, sd, self.complete, self.times_ms)}
+        metrics = {"time_per_request_ms": metric(mean, sd, self.complete, self.times_ms, self.ordered, groups=self.groups)}
         if math.isfinite(self.requests_per_second) and mean > 0:
             rate = self.requests_per_second
             metrics["requests_per_second"] = metric(rate, rate * sd / mean, self.complete)
@@ -176,10 +190,11 @@ def parse(text: str, csv: str = "", tsv: str = "", command: Sequence[str] = ("ab
     """
     report = _Report(text, command)
     complete = report.integer("Complete requests")
+    times, groups = _times(csv, tsv, complete, report)
     failures = _FAILURES.search(text)
     return Ab(
         command=tuple(command),
-        raw=text + (csv if complete <= EXACT else tsv),
+        raw=text + (csv if complete <= EXACT else "") + tsv,
         server=report.text("Server Software", ""),
         document_length=report.integer("Document Length"),
         concurrency=report.integer("Concurrency Level"),
@@ -197,7 +212,8 @@ def parse(text: str, csv: str = "", tsv: str = "", command: Sequence[str] = ("ab
         waiting_ms=report.phase("Waiting"),
         total_ms=report.phase("Total"),
         percentiles_ms={int(percent): float(ms) for percent, ms in _PERCENTILE.findall(text)},
-        times_ms=_times(csv, tsv, complete, report),
+        times_ms=times,
+        groups=groups,
         kept_alive=report.integer("Keep-Alive requests") if "Keep-Alive requests" in report.lines else None,
     )
 
@@ -246,17 +262,30 @@ class _Report:
         return complaint(what, self.raw, self.command)
 
 
-def _times(csv: str, tsv: str, complete: int, report: _Report) -> tuple[float, ...]:
-    """The requests' times in ms, shortest first; see :class:`Ab`."""
+def _times(csv: str, tsv: str, complete: int, report: _Report) -> tuple[tuple[float, ...], tuple[int, ...]]:
+    """The requests' times in ms, and how many began in each second; see :class:`Ab`."""
     try:
-        if csv and complete <= EXACT:
-            rows = (line.split(",") for line in csv.splitlines()[1:])
-            # ab writes the time of request round(complete * percent / 100) for each percent; beyond the last
-            # request it reads whatever is in memory there.
-            by_rank = {int(0.5 + complete * int(percent) / 100): float(ms) for percent, ms in rows}
-            return tuple(by_rank[rank] for rank in range(complete))
-        if tsv:
-            return tuple(sorted(float(line.split("\t")[4]) for line in tsv.splitlines()[1:]))
+        by_rank = _by_rank(csv, complete) if csv and complete <= EXACT else []
+        if not tsv:
+            return tuple(by_rank), ()
+        rows = [(int(row[1]), float(row[4])) for row in (line.split("\t") for line in tsv.splitlines()[1:])]
+        # ab sorts its requests by their time once and writes both files from that: the rank is the row. Requests of the same
+        # time, which may have either row, do not differ in what is paired here.
+        if by_rank and not all(abs(exact - whole) <= 0.5005 for exact, (_, whole) in zip(by_rank, rows, strict=True)):
+            raise ValueError("-e and -g differ")
     except (ValueError, IndexError, KeyError) as error:
         raise report.error(f"ab wrote times that are not understood: {error!r}") from None
-    return ()
+    times = by_rank or [whole for _, whole in rows]
+    began = sorted(zip((second for second, _ in rows), times, strict=True))
+    return tuple(time for _, time in began), tuple(len(list(each)) for _, each in groupby(second for second, _ in began))
+
+
+def _by_rank(csv: str, complete: int) -> list[float]:
+    """The times of up to 100 requests to the microsecond, shortest first.
+
+    ab writes the time of request round(complete * percent / 100) for each percent; beyond the last request it reads whatever
+    is in memory there.
+    """
+    rows = (line.split(",") for line in csv.splitlines()[1:])
+    by_rank = {int(0.5 + complete * int(percent) / 100): float(ms) for percent, ms in rows}
+    return [by_rank[rank] for rank in range(complete)]

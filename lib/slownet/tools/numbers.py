@@ -27,12 +27,14 @@ def sample_sd(values: Sequence[float]) -> float:
 
 
 def metric(
-    mean: float, sd: float | None, n: int, values: Sequence[float] = (), ordered: bool = False, steps: Steps = ()
-) -> Metric:
+    mean: float, sd: float | None, n: int, values: Sequence[float] = (), ordered: bool = False, steps: Steps = (),
+    groups: Sequence[int] = (),
+) -> Metric:  # fmt: skip
     """A metric of a sample's record.
 
     ``values`` are the single ones, where there are n of them: percentiles take them. ``ordered`` says that they stand in
-    the order in which they were measured, so that a warm-up shows. ``steps`` are instead of them where the tool kept a
+    the order in which they were measured, so that a warm-up shows; ``groups`` that only so many at a time do, while the order
+    within each of these groups is not known. ``steps`` are instead of them where the tool kept a
     histogram.
     """
     record: Metric = {"mean": mean, "sd": sd, "n": n}
@@ -40,6 +42,8 @@ def metric(
         record["values"] = list(values)
         if ordered:
             record["ordered"] = True
+        elif groups:
+            record["groups"] = list(groups)
     if steps:
         record["steps"] = [list(each) for each in steps]
     return record

@@ -14,12 +14,12 @@ from slownet.claim import (
     not_,
     ratio,
 )
-from slownet.errors import ExperimentError, TooFewError, UnitError
+from slownet.errors import ExperimentError
 from slownet.records.judgement import Judgement
 from slownet.records.result import gather
 
 TIME, RATE = "time_per_request_ms", "requests_per_second"
-FACTS = {"experiment": "client_delay", "clock": "virtual", "tdf": 4}
+FACTS = {"experiment": "client_delay", "clock": "virtual", "tdf": "inf"}
 
 
 def sample(cell, mean, sd=0.0, n=100, **more):
@@ -45,9 +45,9 @@ CLIENT = {"0ms": 12.323, "10ms": 51.825, "40ms": 173.318, "120ms": 491.918}
         (ratio(RATE, {"rtt": "0.01s"}, expected=0.238), 0, "supported"),
         (equal(TIME, {"rtt": "10ms"}), 0, "refuted"),
         (equal(TIME, {"rtt": "40ms"}, to={"rtt": "120ms"}, within=0.7), 0, "supported"),
-        (no_worse_than(TIME, {"rtt": "10ms"}, within=3.3), 0, "supported"),
+        (no_worse_than(TIME, {"rtt": "10ms"}, than={"rtt": "40ms"}), 0, "supported"),
         (no_worse_than(TIME, {"rtt": "10ms"}), 0, "refuted"),
-        (no_worse_than(TIME, {"rtt": "10ms"}, within=3.3), 10, "inconclusive"),
+        (no_worse_than(RATE, {"rtt": "10ms"}, within=0.762, better="higher"), 10, "inconclusive"),
         (no_worse_than(RATE, {"rtt": "0ms"}, than={"rtt": "10ms"}, better="higher"), 0, "supported"),
         (no_worse_than(RATE, {"rtt": "10ms"}, better="higher"), 0, "refuted"),
         (bound(TIME, below="500ms"), 0, "supported"),
@@ -85,7 +85,7 @@ def test_a_judgement_says_all_of_it_in_one_line():
     assert str(judgement) == (
         "supported: time_per_request_ms at rtt 10ms is 4.2 times the one at rtt 0ms, within 5 %: "
         "4.206 (4.115 to 4.300) times measured, 4.205 published; 99 % interval 4.115 to 4.3; "
-        "verified RTT 0.00, 10.00 ms, virtual clock, TDF 4"
+        "verified RTT 0.00, 10.00 ms, virtual clock, TDF inf"
     )
     assert judgement.cells == ({"rtt": "0ms"}, {"rtt": "10ms"})
 
@@ -110,11 +110,18 @@ def test_equal_values_do_not_grow_but_never_fall():
     assert equal(TIME, {"rtt": "10ms"}, within=0).judge(level).verdict == "supported"
 
 
-def test_parts_are_looked_at_more_surely():
+def test_what_one_part_of_several_brings_about_takes_a_surer_look_and_what_all_must_show_does_not():
     run = run_of(CLIENT, sd=5.0)
-    assert grows(TIME).judge(run).confidence == pytest.approx(1 - 0.05 / 3)
-    assert all_of(grows(TIME), grows(TIME)).judge(run).confidence == pytest.approx(1 - 0.05 / 6)
-    assert equal(TIME, {"rtt": "10ms"}).judge(run).confidence == 0.95
+    assert grows(TIME).judge(run).confidence == 0.95
+    assert all_of(grows(TIME), grows(TIME)).judge(run).confidence == 0.95
+    assert grows(TIME, falling=True).judge(run).confidence == pytest.approx(1 - 0.05 / 3)
+    refuted = bound(TIME, below=490.85, at={"rtt": "120ms"})
+    assert refuted.judge(run).confidence == 0.95
+    both = all_of(refuted, grows(TIME)).judge(run)
+    assert (both.verdict, both.confidence) == ("inconclusive", pytest.approx(1 - 0.05 / 2))
+    assert refuted.judge(run.at_confidence(0.9)).verdict == "refuted"
+    assert any_of(grows(TIME, falling=True), refuted).judge(run.at_confidence(0.9)).verdict == "refuted"
+    assert any_of(grows(TIME), refuted).judge(run).confidence == pytest.approx(1 - 0.05 / 2)
 
 
 def test_a_percentile_takes_single_values():
@@ -128,12 +135,11 @@ def test_a_percentile_takes_single_values():
     assert bound(TIME, below=401, percentile=99).judge(two).verdict == "supported"
 
 
-def test_too_few_values_for_a_percentile():
+def test_too_few_values_for_a_percentile_leave_it_open():
     run = gather([sample({"rtt": "0ms"}, 50.5, 29.0, 100, values=list(range(1, 101)))], FACTS)
-    with pytest.raises(TooFewError) as caught:
-        bound(TIME, below="300ms", percentile=99).judge(run)
-    where = "time_per_request_ms in cell rtt 0ms"
-    assert str(caught.value) == f"100 values for a percentile of 99, {where}: its 95 % interval takes 368 or more"
+    found = bound(TIME, below="300ms", percentile=99).judge(run)
+    assert (found.verdict, found.measured, found.high) == ("inconclusive", pytest.approx(99.01), float("inf"))
+    assert found.text.startswith("99.01 at rtt 0ms, 100 values for a percentile of 99: its 95 % interval takes 368 or more (")
     with pytest.raises(ExperimentError, match=r"'requests_per_second' has no single values.*time_per_request_ms were kept"):
         bound(RATE, below=300, percentile=99).judge(run)
 
@@ -166,7 +172,7 @@ def test_claims_speak_of_the_conditions_they_name():
     assert ratio(TIME, {"rtt": "10ms", "loss": "1%"}, expected=8.411).judge(run).verdict == "supported"  # of 0ms and 0%
     with pytest.raises(ExperimentError, match=r"2 cells at rtt 10ms.*name one: rtt 10ms, loss 0%; rtt 10ms, loss 1%"):
         equal(TIME, {"rtt": "10ms"}).judge(run)
-    assert equal(TIME, {"rtt": "10ms", "loss": "1%"}, to={"loss": "0%"}, within=1).judge(run).verdict == "supported"
+    assert equal(TIME, {"rtt": "10ms", "loss": "0%"}, to={"loss": "1%"}, within=0.6).judge(run).verdict == "supported"
 
 
 @pytest.mark.parametrize(
@@ -175,16 +181,9 @@ def test_claims_speak_of_the_conditions_they_name():
         (ratio("time_per_request", {"rtt": "10ms"}, expected=4), "did you mean 'time_per_request_ms'?"),
         (ratio(TIME, {"rt": "10ms"}, expected=4), "no condition 'rt', in experiment client_delay: did you mean 'rtt'?"),
         (ratio(TIME, {"rtt": "15ms"}, expected=4), "no cell at rtt 15ms, in experiment client_delay: measured were rtt 0ms;"),
-        (ratio(TIME, {"rtt": "10ms"}), "no number, in experiment client_delay: give either expected= or published="),
         (ratio(TIME, {"rtt": "0ms"}, expected=1), "compared with itself"),
-        (ratio(TIME, {"rtt": "10ms"}, expected=4.2, within=0), "a margin of 0 around what varies (4.2056 (4.1370 to 4.2763))"),
-        (ratio(TIME, {"rtt": "10ms"}, expected=4.2, within=-1), "a margin of -1, within"),
         (equal(TIME, {"rtt": "10ms"}, to={"rtt": "1ms"}), "no cell at rtt 1ms"),
-        (no_worse_than(TIME, {"rtt": "10ms"}, better="more"), "better is 'more', in no_worse_than: write lower or higher"),
-        (bound(TIME), "a bound of time_per_request_ms without a limit: give below= or above="),
-        (bound(RATE, below="300ms"), "'300ms' for requests_per_second"),
         (bound("p99_ms", below=1), "no metric 'p99_ms', in cell rtt 0ms"),
-        (law(TIME, round_trips=4, within=0), "a margin of 0 around what varies"),
         (grows(TIME, along="delay_ms"), "no condition 'delay_ms'"),
         (grows(TIME, at={"rtt": "10ms"}), "1 value of rtt_ms is no way along it"),
     ],
@@ -199,8 +198,6 @@ def test_bad_input_is_one_line(claim, said):
 def test_a_composed_claim_needs_parts():
     with pytest.raises(ExperimentError, match="a claim composed of none"):
         all_of()
-    with pytest.raises(UnitError, match="unknown unit"):
-        bound(TIME, below="3 lightyears").judge(run_of(CLIENT))
 
 
 def test_a_failed_cell_leaves_open_only_what_needs_it():

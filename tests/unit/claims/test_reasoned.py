@@ -50,10 +50,10 @@ def test_one_cell_against_another():
 
 
 def test_a_prediction_may_come_from_the_run():
-    claim = predicted("ms", STALLS, lambda run: 43 * run.at(FINE).summary("ms").mean, within=0.05, because="43 of the other")
-    judgement = claim.judge(run_of(half=0.1), {})
+    claim = predicted("ms", STALLS, lambda run: 43 * run.at(FINE).summary("ms"), within=0.05, because="43 of the other")
+    judgement = claim.judge(run_of(half=0.01), {})
     assert (judgement.verdict, judgement.expected) == ("supported", 43.0)
-    assert judgement.text.endswith("measured, 43.000 predicted; 43 of the other")
+    assert judgement.text.endswith("measured, 43.000 (42.570 to 43.430) predicted; 43 of the other")
     assert predicted("ms", STALLS, 30.0).judge(run_of(), {}).verdict == "refuted"
 
 
@@ -74,9 +74,5 @@ def test_mistakes_of_the_experiments_author():
         between("ms", {}, most=1).judge(run, {})
     with pytest.raises(ExperimentError, match="did you mean 'ms'"):
         between("mss", STALLS, most=1).judge(run, {})
-    with pytest.raises(ExperimentError, match="neither the least nor the most value"):
-        between("ms", STALLS).judge(run, {})
-    with pytest.raises(ExperimentError, match="has no margin"):
-        predicted("ms", STALLS, 0.0).judge(run, {})
     with pytest.raises(ExperimentError, match="pattern wwr is no number"):
         run.along("pattern")

@@ -115,6 +115,8 @@ def made():
             named = {"experiment": "client_delay", "index": index, "status": "ok", "error": None}
             return cell | named | {"metrics": metrics, "facts": {"document_length": 52_000, "header_length": 238}} | more
 
-        return gather([sample(index, *each) for index, each in enumerate(times.items())], {"clock": "virtual", "tdf": 4})
+        return gather(
+            [sample(index, *each) for index, each in enumerate(times.items())], {"clock": "virtual", "tdf": 4, "cpu": "work"}
+        )
 
     return make

@@ -43,7 +43,10 @@ def test_one_value_decides_nothing():
     assert verdict(from_moments(100.0, None, 1), from_moments(900.0, 4.0, 100)) == INCONCLUSIVE
 
 
-@pytest.mark.parametrize(("text", "said"), [("0%", "give it some width"), ("100%", "give it some width"), ("5", "has no unit")])
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [("0%", "above 0% and below 100%"), ("100%", "above 0% and below 100%"), ("500%", "above 100%"), ("5", "has no unit")],
+)
 def test_a_margin_has_some_width(text, said):
     with pytest.raises(SlownetError, match=said):
         margin(text)

@@ -42,3 +42,17 @@ def test_a_processor_is_had_where_the_cache_cannot_be_written_to(three):
     (three / "cpu").write_text("in the way")
     with cpu.reserved() as first, cpu.reserved() as second:
         assert first != second
+
+
+def test_boots_take_turns_on_the_processors(three):
+    found = []
+    for turn in range(5):
+        with cpu.reserved(turn) as processor:
+            found.append(processor)
+    assert found == [2, 1, 0, 2, 1]
+
+
+def test_a_turn_is_no_claim(three):
+    """Side by side with another lab the next free one is taken."""
+    with cpu.reserved(1) as first, cpu.reserved(1) as second:
+        assert (first, second) == (1, 0)

@@ -14,3 +14,19 @@ def test_the_highest_rate_is_remembered_until_the_next_sample_begins():
     told["other"] = Condition()
     told.begin()
     assert told.highest_rate is None
+
+
+def test_seeds_and_chance_are_remembered_until_the_next_sample_begins():
+    told = Told()
+    assert (told.random, told.seeds) == (False, [])
+    told["cable"] = Condition.parse(rtt="10ms", seed=4)
+    assert (told.random, told.seeds) == (False, [])  # nothing is drawn
+    told["cable"] = Condition.parse(loss="1%", seed=7)
+    told["other"] = Condition.parse(loss="1%")
+    told["cable"] = Condition.parse(loss="2%", seed=9)
+    assert (told.random, told.seeds) == (True, [7, 9])
+    told.begin()
+    assert (told.random, told.seeds) == (True, [9])  # it is still there
+    told["cable"] = told["other"] = Condition()
+    told.begin()
+    assert (told.random, told.seeds) == (False, [])

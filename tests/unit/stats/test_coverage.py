@@ -1,10 +1,24 @@
 """A 95 % interval covers the truth in 93 to 97 % of 2,000 simulated runs."""
 
+import math
+
 import numpy as np
 import pytest
 
 from slownet.law import fit
-from slownet.stats import difference, from_moments, median, percentile, pooled, proportion, ratio, summarize
+from slownet.stats import (
+    correlated_error,
+    counted,
+    difference,
+    from_error,
+    from_moments,
+    median,
+    percentile,
+    poisson,
+    proportion,
+    ratio,
+    summarize,
+)
 from slownet.stats.resample import bca
 
 RUNS = 2000
@@ -41,11 +55,50 @@ def test_means_of_skewed_times(rng):
     assert 0.93 <= covered(ends(summarize(each.tolist()) for each in values), np.exp(0.125)) <= 0.97
 
 
-def test_means_over_repetitions_that_differ(rng):
-    """Each of five repetitions has its own level beside the noise of its requests."""
-    levels = rng.normal(50, 2, (RUNS, 5)) + rng.normal(0, 8 / 10, (RUNS, 5))
-    runs = [[{"mean": float(mean), "sd": 8.0, "n": 100} for mean in each] for each in levels]
-    assert 0.93 <= covered(ends(map(pooled, runs)), 50) <= 0.97
+def follows(rng, correlation, shape):
+    """Values of which each has so much of the one before, with a deviation of 1 around 50."""
+    values = rng.normal(0, 1, shape)
+    for at in range(1, shape[-1]):
+        values[..., at] = correlation * values[..., at - 1] + math.sqrt(1 - correlation**2) * values[..., at]
+    return 50 + values
+
+
+@pytest.mark.parametrize(
+    ("n", "correlation", "least"),
+    [
+        (20, 0.0, 0.93),
+        (20, 0.3, 0.92),
+        (50, 0.3, 0.93),
+        (100, 0.0, 0.93),
+        (100, 0.7, 0.92),
+        (400, 0.7, 0.93),
+        (1000, 0.9, 0.92),
+    ],
+)
+def test_means_of_values_that_follow_each_other(rng, n, correlation, least):
+    """Where the formula of independent values holds 59 to 65 % (0.7)."""
+    series = follows(rng, correlation, (RUNS // 2, n)).tolist()
+    hits = covered(ends(from_error(sum(each) / n, error, n, degrees) for each in series
+                        for error, degrees in [correlated_error(each)]), 50)  # fmt: skip
+    assert least <= 2 * hits <= 0.98
+    if correlation == 0.7:
+        assert 2 * covered(ends(summarize(each) for each in series), 50) < 0.7
+
+
+def test_means_of_three_series_that_follow_each_other(rng):
+    """As of three seeds; and where the series differ for good, the means of series still hold most."""
+    runs = follows(rng, 0.7, (RUNS // 2, 3, 40)).tolist()
+    means = [(sum(map(sum, each)) / 120, *correlated_error(*each)) for each in runs]
+    assert 0.92 <= 2 * covered(ends(from_error(mean, error, 120, degrees) for mean, error, degrees in means), 50) <= 0.98
+
+
+def test_counts(rng):
+    """Garwood's and Wilson's intervals promise no more than they hold."""
+    for mean in (0.5, 4.0, 30.0, 1200.0):
+        low_high = ends(poisson(int(each)) for each in rng.poisson(mean, RUNS))
+        assert 0.94 <= covered(low_high, mean) <= 1
+    stalls = rng.binomial(100, 0.3, (RUNS, 3)).sum(axis=1)
+    assert 0.93 <= covered(ends(counted(int(each), 300, 3) for each in stalls), 30) <= 0.97
 
 
 @pytest.mark.parametrize(("n", "m"), [(5, 40), (30, 12), (100, 100)])

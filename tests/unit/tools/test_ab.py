@@ -77,6 +77,52 @@ def test_of_more_requests_the_times_are_whole_milliseconds_and_the_rounding_is_t
     assert record.time_per_request_sd_ms == pytest.approx(0.301974759, abs=1e-9)
 
 
+def test_times_stand_in_the_order_of_the_seconds_in_which_they_began():
+    """-g tells a start in whole seconds, so of 25 requests over three seconds three groups are known, and no order within."""
+    record = captured("ab-seconds")
+    assert record.groups == (4, 12, 9)
+    assert record.times_ms[:4] == (80.128, 80.153, 80.198, 80.343)  # a warm-up, which is not seen from the sorted times
+    assert record.times_ms[4:16] == (
+        80.119, 80.120, 80.121, 80.124, 80.124, 80.124, 80.124, 80.127, 80.129, 80.131, 80.132, 80.144,
+    )  # fmt: skip
+    assert record.times_ms[16:] == (80.119, 80.119, 80.121, 80.122, 80.123, 80.123, 80.126, 80.128, 80.161)
+    assert not record.ordered
+    metric = record.metrics()["time_per_request_ms"]
+    assert (metric["groups"], metric["values"]) == ([4, 12, 9], list(record.times_ms))
+    assert "ordered" not in metric
+    assert record.raw.endswith("80\t40\n")  # -g's rows are kept
+
+
+def test_of_times_of_one_second_no_order_is_known():
+    assert captured("ab-250").groups == (250,)
+    assert not captured("ab-250").ordered
+    assert captured("ab-100").groups == ()  # without -g's file nothing is
+
+
+HEAD = "starttime\tseconds\tctime\tdtime\tttime\twait\n"
+
+
+def rows(*seconds_and_ms):
+    return HEAD + "".join(f"Sat Nov 21 02:01:32 2026\t{second}\t0\t{ms}\t{ms}\t0\n" for second, ms in seconds_and_ms)
+
+
+def twenty(tsv):
+    return parse((DATA / "ab-20.txt").read_text(), (DATA / "ab-20.csv").read_text(), tsv)
+
+
+def test_where_each_second_has_one_request_the_order_is_known():
+    record = twenty(rows(*((100 - rank, 0) for rank in range(20))))
+    assert record.ordered
+    assert record.times_ms == tuple(reversed(captured("ab-20").times_ms))
+    assert record.metrics()["time_per_request_ms"]["ordered"] is True
+
+
+@pytest.mark.parametrize("tsv", [rows(*[(7, 0)] * 19), rows(*[(7, 1)] * 20), HEAD + "x\n" * 20, rows(*[("7s", 0)] * 20)])
+def test_rows_that_are_not_the_ranks_are_an_error(tsv):
+    with pytest.raises(ToolError, match="ab wrote times that are not understood"):
+        twenty(tsv)
+
+
 def test_metrics():
     record = captured("ab-100")
     metrics = record.metrics()

@@ -1,0 +1,31 @@
+"""A run taken apart into its repetitions, for numbers that belong together in each."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from slownet.records.result import RunData, gather
+from slownet.records.samples import Sample
+
+
+def apart(run: RunData) -> tuple[RunData, ...]:
+    """Each repetition of a run as a run of its own, without those in which a cell failed or was not measured.
+
+    A repetition is a boot, as the samples say; in older records, which do not say, the first sample of each cell is of the
+    first repetition, and so on.
+    """
+    parts = [_by_boot(cell.samples) for cell in run.cells]
+    boots = sorted(set.intersection(*(set(part) for part in parts))) if parts else []
+    whole = [[sample for part in parts for sample in part[boot]] for boot in boots]
+    return tuple(
+        gather(samples, {**run.facts, "claims": []}, run.directory)
+        for samples in whole
+        if all(sample.get("status") == "ok" for sample in samples)
+    )
+
+
+def _by_boot(samples: Iterable[Sample]) -> dict[int, list[Sample]]:
+    found: dict[int, list[Sample]] = {}
+    for count, sample in enumerate(samples, 1):
+        found.setdefault(int(sample.get("boot") or count), []).append(sample)
+    return found

@@ -1,0 +1,49 @@
+import pytest
+
+from slownet.errors import SlownetError
+from slownet.records.charging import Charging, Terms
+
+VIRTUAL = {"clock": "virtual", "tdf": 4}
+
+
+@pytest.mark.parametrize(
+    ("facts", "charging"),
+    [
+        ({"clock": "real", "tdf": None}, Charging.REAL),
+        ({}, Charging.REAL),
+        (VIRTUAL, Charging.TIME),
+        (VIRTUAL | {"cpu": None}, Charging.TIME),
+        (VIRTUAL | {"cpu": "time"}, Charging.TIME),
+        (VIRTUAL | {"cpu": "sampled"}, Charging.SAMPLED),
+        (VIRTUAL | {"cpu": "work"}, Charging.WORK),
+        ({"clock": "virtual", "tdf": "inf"}, Charging.FREE),
+        ({"clock": "virtual", "tdf": "inf", "cpu": "free"}, Charging.FREE),
+        ({"clock": "real", "cpu": "real"}, Charging.REAL),
+    ],
+)
+def test_a_runs_facts_say_what_the_clock_charged(facts, charging):
+    assert Charging.of(facts) is charging
+
+
+def test_a_word_that_no_clock_has():
+    with pytest.raises(SlownetError) as caught:
+        Charging.of(VIRTUAL | {"cpu": "wurk"})
+    assert str(caught.value) == "a clock that charges 'wurk', cpu in the facts of a run: did you mean 'work'?"
+
+
+def test_boots_before_a_verdict_and_before_the_first_look():
+    table = {each: (each.verdict_from(False), each.first_look(False), each.verdict_from(True)) for each in Charging}
+    assert table == {
+        Charging.REAL: (3, 3, 3),
+        Charging.TIME: (3, 3, 3),
+        Charging.SAMPLED: (1, 3, 3),  # 2.807 * sqrt(2) * 1 % / sqrt(3) is 2.3 %, with two boots 2.8
+        Charging.WORK: (1, 1, 3),  # 2.807 * sqrt(2) * 0.3 % is 1.2 %
+        Charging.FREE: (1, 1, 3),
+    }
+    assert [each.first_look(True) for each in Charging] == [3] * 5
+
+
+def test_terms_of_a_run():
+    assert Terms.of({}) == Terms(None, False)
+    assert Terms.of({"clock": "virtual", "tdf": "inf", "chance": "threads"}) == Terms(Charging.FREE, True)
+    assert (Terms.of({"clock": "real"}).waver, Terms().waver) == (0.12, 0.0)

@@ -1,0 +1,172 @@
+"""The interval of a cell by what its clock charges, with exact numbers."""
+
+import math
+
+import pytest
+
+from slownet.records import intervals
+from slownet.records.cell import of_samples
+from slownet.records.charging import Charging, Terms
+from slownet.stats import from_moments, t_quantile
+
+TIME = "time_per_request_ms"
+Z = 1.9599639845
+
+
+def sample(mean, sd=2.0, n=100, metric=TIME, boot=None, charged=None, took=None, random=None, **more):
+    told = {"status": "ok", "cell": {}, "metrics": {metric: {"mean": mean, "sd": sd, "n": n} | more}, "random": random}
+    return told | {"boot": boot, "charged_s": charged, "virtual_s": took}
+
+
+def of(charging, *samples, metric=TIME, confidence=0.95, chance=False):
+    return intervals.summary(samples, metric, Terms(charging, chance), confidence)
+
+
+def test_means_of_boots_where_all_of_the_cpu_counts():
+    boots = [sample(mean, boot=boot) for boot, means in enumerate(((50, 52), (53, 53), (55, 55)), 1) for mean in means]
+    for charging in (Charging.REAL, Charging.TIME):
+        found = of(charging, *boots)
+        assert (found.mean, found.n, found.freedom) == (53, 600, 2)
+        assert found.half_width == pytest.approx(t_quantile(2) * 2 / math.sqrt(3))
+
+
+def test_older_records_that_tell_no_boots_have_one_a_sample():
+    old = [sample(mean) for mean in (51.0, 53.0, 55.0)]
+    assert of(Charging.TIME, *old).half_width == pytest.approx(t_quantile(2) * 2 / math.sqrt(3))
+    assert of_samples(old, Terms(Charging.TIME)).repetitions == 3
+    blocks = [sample(mean, boot=1) for mean in (51.0, 53.0, 55.0)]
+    assert of_samples(blocks, Terms(Charging.TIME)).repetitions == 1
+
+
+@pytest.mark.parametrize("charging", [Charging.REAL, Charging.TIME, Charging.SAMPLED, Charging.WORK])
+def test_one_boot_has_the_measured_waver_in_it(charging):
+    found = of(charging, sample(50.0))
+    assert found.half_width == pytest.approx(Z * math.hypot(0.2, charging.waver * 50), rel=0.02)
+    two = of(charging, sample(50.0, boot=1), sample(50.0, boot=2))
+    assert two.half_width == pytest.approx(Z * math.hypot(0.2, charging.waver * 50) / math.sqrt(2), rel=0.02)
+
+
+def test_only_the_cpus_part_of_a_time_wavers():
+    part = of(Charging.TIME, sample(50.0, charged=0.5, took=5.0))  # a hundred requests of 50 ms, half a second of CPU
+    assert part.half_width == pytest.approx(Z * math.hypot(0.2, 0.1 * 0.12 * 50), rel=0.02)
+    beside = of(Charging.TIME, sample(50.0, charged=2.5, took=25.0))  # 20 s of it were a service's start, say
+    assert beside.half_width == pytest.approx(Z * math.hypot(0.2, 0.5 * 0.12 * 50), rel=0.02)
+    rate = sample(20.0, 0.2, metric="requests_per_second", charged=0.5, took=5.0)
+    assert of(Charging.TIME, rate, metric="requests_per_second").half_width == pytest.approx(
+        Z * math.hypot(0.02, 0.24), rel=0.02
+    )
+
+
+def test_what_is_no_time_does_not_waver():
+    for metric in ("loss", "queries_per_transaction"):
+        assert of(Charging.TIME, sample(0.1, 0.3, metric=metric), metric=metric) == from_moments(0.1, 0.3, 100)
+    constant = of(Charging.TIME, sample(100.0, 0.0, metric="target_per_s"), metric="target_per_s")
+    assert constant.half_width == 0
+
+
+def test_boots_of_counted_work_are_pooled_with_what_was_measured_before():
+    boots = [sample(mean, 0.0001) for mean in (99.9, 100.0, 100.1)]
+    found = of(Charging.WORK, *boots)
+    variance = (2 * 0.01 + 9 * 0.09) / 11
+    assert found.freedom == 11
+    assert found.half_width == pytest.approx(t_quantile(11) * math.sqrt(variance / 3), rel=1e-4)
+    apart = of(Charging.WORK, *(sample(mean, 0.0001) for mean in (95.0, 100.0, 105.0)))  # clearly not what was measured
+    assert (apart.freedom, apart.half_width) == (2, pytest.approx(t_quantile(2) * 5 / math.sqrt(3)))
+    spread = [sample(mean, 0.0001) for mean in (99.5, 100.0, 100.5)]
+    assert of(Charging.WORK, *spread).freedom == 11
+    assert of(Charging.WORK, *(each | {"random": True} for each in spread)).freedom == 2
+
+
+@pytest.mark.parametrize("charging", [Charging.WORK, Charging.SAMPLED])
+@pytest.mark.parametrize("boots", [1, 2, 3, 10, 30])
+@pytest.mark.parametrize("confidence", [0.9, 0.95, 0.99, 0.9999])
+def test_counted_work_is_never_known_better_than_the_waver_says(charging, boots, confidence):
+    found = of(charging, *(sample(100.0, 1e-6) for _ in range(boots)), confidence=confidence)
+    z = from_moments(0, math.sqrt(10**7), 10**7, confidence).half_width
+    assert found.half_width >= z * charging.waver * 100 / math.sqrt(boots) * (1 - 1e-6)
+
+
+def test_more_boots_of_counted_work_are_never_worse():
+    widths = [
+        of(Charging.WORK, *(sample(100 + 0.3 * (-1) ** at, 0.5) for at in range(boots))).half_width for boots in range(1, 9)
+    ]
+    assert widths == sorted(widths, reverse=True)
+
+
+def test_free_cpu_and_nothing_random_is_exact():
+    found = of(Charging.FREE, sample(50.0, random=False))
+    assert (found.low, found.mean, found.high) == (50, 50, 50)
+    for one in (sample(50.0, random=None), sample(50.0, random=True)):
+        assert of(Charging.FREE, one).half_width == pytest.approx(t_quantile(99) * 0.2)
+    assert of(Charging.FREE, sample(50.0, random=False), chance=True).half_width > 0
+    printed = sample(60.0, None, random=False)
+    assert of(Charging.FREE, printed).half_width == 0
+    # Whatever records say: boots that differ are not exact.
+    assert of(Charging.FREE, sample(50.0, random=False), sample(50.1, random=False)).half_width > 0
+
+
+def test_seeds_are_independent_of_each_other():
+    seeds = [sample(mean, random=True) for mean in (50.0, 52.0, 54.0)]
+    assert of(Charging.FREE, *seeds).half_width == pytest.approx(t_quantile(2) * 2 / math.sqrt(3))
+    assert of_samples(seeds, Terms(Charging.FREE)).verdict_from == 3
+    # Their batches count where the values stand in time's order: two of 20 values a seed have 10 each.
+    values = [[50.0 + seed + (-1) ** (at // 2) for at in range(20)] for seed in (-0.1, 0.0, 0.1)]
+    ordered = [sample(50 + seed, 1.0, 20, random=True, values=each, ordered=True)
+               for seed, each in zip((-0.1, 0.0, 0.1), values, strict=True)]  # fmt: skip
+    found = of(Charging.FREE, *ordered)
+    assert (found.mean, found.n, found.freedom) == (pytest.approx(50), 60, 29)
+
+
+def test_a_seed_three_times_is_no_news():
+    """As older runs have it: an interval that shrinks without new chance is no interval."""
+    once = of(Charging.FREE, sample(0.9, 0.5, 60, metric="mbit"), metric="mbit")
+    thrice = of(Charging.FREE, *[sample(0.9, 0.5, 60, metric="mbit")] * 3, metric="mbit")
+    assert (thrice.low, thrice.high) == (once.low, once.high)
+
+
+def test_values_in_times_order_go_through_batches():
+    values = [50.0 + 3 * math.sin(at / 8) for at in range(200)]  # each much like the one before
+    sd = math.sqrt(sum((each - 50) ** 2 for each in values) / 199)
+    mean = sum(values) / 200
+    kept = of(None, sample(mean, sd, 200, values=values))
+    ordered = of(None, sample(mean, sd, 200, values=values, ordered=True))
+    assert ordered.half_width > 2 * kept.half_width
+    assert kept.half_width == pytest.approx(t_quantile(199) * sd / math.sqrt(200))
+
+
+def test_five_blocks_speak_for_themselves():
+    blocks = [sample(mean, 0.0, boot=1) for mean in (48.0, 49.0, 50.0, 51.0, 52.0)]
+    assert of(Charging.WORK, *blocks).half_width > t_quantile(4) * math.sqrt(2.5) / math.sqrt(5) * 0.9
+
+
+def test_a_count_has_the_interval_of_a_count():
+    once = of(Charging.TIME, sample(1200.0, 0.0, 1, metric="retransmits", count=True), metric="retransmits")
+    assert (once.low, once.high) == (pytest.approx(1133.06, abs=0.01), pytest.approx(1269.87, abs=0.01))  # Garwood, 1936
+    three = [sample(each, 0.0, 1, metric="retransmits", count=True) for each in (1200.0, 1199.0, 1201.0)]
+    found = of(Charging.TIME, *three, metric="retransmits")
+    assert found.low == pytest.approx(1161.12, abs=0.01)  # 3,600 events: a count has that chance however near these are
+    assert found.low < 1199 < found.high
+    exact = of(Charging.FREE, sample(1200.0, 0.0, 1, metric="retransmits", count=True, random=False), metric="retransmits")
+    assert exact.half_width == 0
+
+
+def test_another_run_is_another_hour():
+    samples = [sample(mean, boot=boot) for boot, mean in enumerate((49.9, 50.0, 50.1) * 4, 1)]
+    own = of(Charging.TIME, *samples)
+    across = intervals.across_runs(samples, TIME, Terms(Charging.TIME), own)
+    assert across.half_width == pytest.approx(math.hypot(own.half_width, Z * 6))
+    field = intervals.across_runs(samples, TIME, Terms(), own)
+    assert field == own
+
+
+def test_a_percentile_holds_how_boots_differ():
+    values = [float(each) for each in range(1, 401)]
+    run = [sample(200.5, 115.6, 400, values=values, boot=1)]
+    alone = intervals.percentile_of(run, TIME, 50, Terms(), 0.95)
+    boot = intervals.percentile_of(run, TIME, 50, Terms(Charging.TIME), 0.95)
+    assert boot.high - boot.mean == pytest.approx(math.hypot(alone.high - alone.mean, Z * 0.12 * 200.5))
+    three = [sample(mean, 115.6, 400, values=values, boot=number) for number, mean in enumerate((190.5, 200.5, 210.5))]
+    found = intervals.percentile_of(three, TIME, 50, Terms(Charging.TIME), 0.95)
+    assert found.half_width > t_quantile(2) * 10 / math.sqrt(3)
+    exact = intervals.percentile_of([run[0] | {"random": False}], TIME, 50, Terms(Charging.FREE), 0.95)
+    assert exact.low == exact.mean == exact.high == 200.5
