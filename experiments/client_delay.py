@@ -3,8 +3,8 @@
 from slownet import published
 from slownet.claim import law, published_times
 from slownet.experiment import experiment
-from slownet.law import round_trips
 from slownet.services.wordpress import WordPress
+from slownet.slow_start import CLOSE, round_trips
 from slownet.tools.ab import ab
 from slownet.topologies import ClientWebDb
 
@@ -20,10 +20,16 @@ def client_delay(net, site, rtt):
         return ab(net["client"], site.url, requests=25)  # a hundred in a boot's four blocks
 
 
+def of_the_page(run):
+    """A new connection's handshake, then slow start: 10, 20 and the rest of the page's segments. ab waits for the FIN."""
+    return round_trips(run.fact("document_length"), until=CLOSE, header_bytes=run.fact("header_length"))
+
+
 client_delay.claims(
-    # A new connection's handshake, then slow start: 10, 20 and the rest of the page's segments.
-    law("time_per_request_ms", round_trips=lambda run: round_trips(run.fact("document_length")), within=0.05),
-    # T0 belongs to the machine and k to the protocol: the article's T0 and our k must give the article's times.
+    # Theory's k is exact. What may hide behind the waiting is CPU, at most all of T0: of 480 ms at 120 ms of delay 23 are 5 %.
+    law("time_per_request_ms", round_trips=of_the_page, within=0.05),
+    # The law once more, in the article's numbers: its T0 belongs to its machine, our k to the protocol that both have. That is
+    # no evidence besides the law; it says that the article's times are those of this k, and its margin is the law's.
     published_times(
         "time_per_request_ms", t0_ms=ARTICLE["rows"][0]["time_per_request_ms"], times_ms=published.times(ARTICLE), within=0.05
     ),

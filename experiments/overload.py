@@ -9,12 +9,12 @@ from slownet.topologies import TwoHosts
 
 ARTICLE = published.overload()
 CONNECTIONS = 64  # the article had 60,000, on a machine of 32 threads
-SECONDS = 2  # 60 in the article
+SECONDS = 0.5  # 60 in the article
 ALONE, OVER = {"load": "capacity"}, {"load": "2.32 times"}
 BROUGHT = [OVER | {"tool": name} for name in steady.there() if name != steady.OWN]  # wrk2 and oha where they are
 
 
-# One block: the backlog grows over these seconds, and in fewer of them it is another one.
+# One block: the backlog grows over this time, and in less of it it is another one.
 @experiment(topology=TwoHosts, service=StaticPage, cells=[ALONE, OVER, *BROUGHT], published=ARTICLE, blocks=1)
 def overload(net, site, load, tool=steady.OWN):
     """How long does a request take when 2.32 times as many are due as the server manages?"""
@@ -48,19 +48,25 @@ def by(cell):
 
 def claims(over):
     """What holds under overload, whoever asks."""
+    # Server and client share a processor here. Who of them is woken how often makes two regimes, in which the same server
+    # answers 39,000 or 52,000 times a second, and theory does not say which it will be: so no more than that it goes on.
     yield times(
-        "answered_per_s", over, against=ALONE, least=0.6, most=1.6,
+        "answered_per_s", over, against=ALONE, least=0.5, most=2,
         because="a server that is asked for more than it manages goes on at what it manages",
     )  # fmt: skip
-    # Only the end is sure: how fast the backlog grows before it changes with what else the machine does.
-    for name, part, within in (("mean", 0.5, 0.25), ("p90", 0.9, 0.15), ("p99", 0.99, 0.1)):
+    # At the end the backlog is what was due less what was answered, whatever the rate did before. Where it differs by a third
+    # from then on, a part's time is off by a third of the rest, and its backlog, 1 - 1 / 2.32 of the time, by 1.75 times that.
+    for name, part in (("mean", 0.5), ("p90", 0.9), ("p99", 0.99)):
+        within = round(0.01 + (1 - part) / 3 / (1 - 1 / ARTICLE["factor"]), 3)
         yield predicted(
             f"corrected_{name}_s", over, waited(part, over), within,
             name=f"corrected {name} is the backlog's at {100 * part:g} %{by(over)}",
             because="what is due goes on growing at the target's rate, and is answered at the server's",
         )  # fmt: skip
+    # With 64 connections that are always busy it is 64 over the rate, of which twice is the bound above; corrected, it is
+    # hundreds of times as much.
     yield times(
-        "uncorrected_p50_s", over, against=ALONE, least=0.3, most=3, name=f"uncorrected, the overload hardly shows{by(over)}",
+        "uncorrected_p50_s", over, against=ALONE, most=2, name=f"uncorrected, the overload hardly shows{by(over)}",
         because="each connection is answered as fast as at capacity: how late it asked is left out",
     )  # fmt: skip
 

@@ -1,6 +1,7 @@
 """The law ``T(d) = T0 + k * d``: time per operation against added round-trip delay.
 
-``k`` is round trips per operation and belongs to the protocol; ``T0`` belongs to the machine.
+``k`` is round trips per operation and belongs to the protocol (a response's: `slownet.slow_start`); ``T0`` belongs to the
+machine.
 """
 
 from __future__ import annotations
@@ -12,11 +13,10 @@ from functools import cached_property
 from statistics import NormalDist
 
 from slownet.errors import SlownetError
+from slownet.slow_start import round_trips as round_trips
 from slownet.stats import CONFIDENCE, Scatter, Summary, difference, from_error, t_quantile, welch
 from slownet.units import duration
 
-MSS = 1448  # 1500 B Ethernet less IPv4 (20), TCP (20) and the timestamp option (12)
-INITIAL_WINDOW = 10  # segments, RFC 6928
 NOISE = 1e-12  # a relative misfit below this is floating point, not measurement
 ENOUGH = 10  # degrees of freedom
 SIGNIFICANT = 0.01
@@ -231,32 +231,6 @@ def fit(points: Iterable[tuple[float, Summary]], lasting: float = 1.0) -> Law:
         widest = max(time.half_width for time in times)
         return Law(delays, times, tuple((widest / time.half_width) ** 2 for time in times), lasting)
     return Law(delays, times, (1.0,) * len(times), lasting)
-
-
-def round_trips(size_bytes: int, new_connection: bool = True, initial_window: int = INITIAL_WINDOW, mss: int = MSS) -> int:
-    """Round trips of one request whose response has ``size_bytes``, from slow start alone.
-
-    A new connection pays one round trip for the handshake; then the server's window, ``initial_window``
-    segments of ``mss`` bytes, doubles each round trip (RFC 5681, RFC 6928). A connection that is kept
-    alive and warm has grown its window already: 1. No loss, no delayed ACK that halves the growth.
-    """
-    _at_least("size_bytes", size_bytes, 0)
-    _at_least("initial_window", initial_window, 1)
-    _at_least("mss", mss, 1)
-    if not new_connection:
-        return 1
-    flights, window = 1, initial_window
-    left = math.ceil(size_bytes / mss) - window
-    while left > 0:
-        window *= 2
-        left -= window
-        flights += 1
-    return 1 + flights
-
-
-def _at_least(name: str, value: int, least: int) -> None:
-    if value < least:
-        raise SlownetError(f"{name} is {value}", "in round_trips", f"give {least} or more")
 
 
 def _milliseconds(name: str, value: float | str) -> float:

@@ -105,7 +105,7 @@ def download() -> dict[str, Any]:
     source = article("tc-download")
     rows = [dict(row) | {"mib_per_s": row.get("mbytes_per_s") or row["kbytes_per_s"] / 1024} for row in source["rows"]]
     cells = [_download_cell(row) for row in rows]
-    cells[0], cells[-1] = {"step": "before"}, {"step": "removed again"}
+    cells[0], cells[-1] = ({"step": step, "rate_up": "1Gbit"} for step in ("before", "removed again"))
     converted = [{"cell": cell, "mib_per_s": row["mib_per_s"]} for cell, row in zip(cells, rows, strict=True)]
     return {"metric": "mib_per_s", "title": source["title"], "rows": converted}
 

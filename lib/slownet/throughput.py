@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 
 from slownet.errors import SlownetError
-from slownet.law import MSS
+from slownet.slow_start import MSS
 
 HEADERS = 66  # a segment's frame less its payload: Ethernet (14), IPv4 (20), TCP with timestamps (32)
 LEAST_VARIANCE_S = 0.2
@@ -25,6 +25,20 @@ def mathis(loss: float, rtt: float, mss: int = MSS, acked: int = 1) -> float:
     """
     _check(loss, rtt)
     return 8 * mss / rtt * math.sqrt(3 / (2 * acked * loss))
+
+
+def aimd(loss: float, rtt: float, mss: int = MSS, increase: float = 1.0, keeps: float = 0.5) -> float:
+    """The steady rate of a window that grows by ``increase`` segments a round trip and keeps the part ``keeps`` of itself at
+    a loss, where each packet is lost by a chance of its own, as netem does it; Mathis's losses come evenly.
+
+    Dumas, Guillemin and Robert, "A Markovian analysis of additive-increase multiplicative-decrease algorithms", 2002:
+    ``MSS / RTT * sqrt(2 a / p) / (sqrt(pi) * prod (1 - b^(2k - 1)) / (1 - b^(2k)))``, k from 1. Reno's constant becomes 1.31
+    for Mathis's 1.22 (so already Ott, Kemperman and Mathis, 1996); CUBIC's in Reno's region (RFC 9438, 4.3: 0.53 and 0.7)
+    1.27. No timeouts, as in `mathis`.
+    """
+    _check(loss, rtt)
+    product = math.prod((1 - keeps ** (2 * k - 1)) / (1 - keeps ** (2 * k)) for k in range(1, 60))
+    return 8 * mss / rtt * math.sqrt(2 * increase / loss) / (math.sqrt(math.pi) * product)
 
 
 def padhye(loss: float, rtt: float, rto: float | None = None, mss: int = MSS, acked: int = 1) -> float:
@@ -50,6 +64,15 @@ def timeouts_rule(loss: float, acked: int = 1) -> bool:
     """Whether the window is too small for Mathis: three duplicate acknowledgements need four segments in flight, and the
     window that a loss halves is a third above the mean, so a mean below 6 segments (above 4 % of loss)."""
     return window_segments(loss, acked) < 6
+
+
+CUBIC_KEEPS = 0.7
+"""Of its window after a loss: beta of RFC 9438, 4.6."""
+
+
+def cubic_in_renos_region(loss: float, rtt: float, mss: int = MSS) -> float:
+    """CUBIC's steady rate where `reno_friendly`: it adds 3 (1 - b) / (1 + b) = 0.53 segments a round trip (RFC 9438, 4.3)."""
+    return aimd(loss, rtt, mss, 3 * (1 - CUBIC_KEEPS) / (1 + CUBIC_KEEPS), CUBIC_KEEPS)
 
 
 def reno_friendly(loss: float, rtt: float) -> bool:

@@ -3,7 +3,7 @@ import math
 import pytest
 
 from slownet.errors import SlownetError, UnitError
-from slownet.law import Law, fit, round_trips
+from slownet.law import Law, fit
 from slownet.stats import Summary, from_error, from_moments, t_quantile
 
 ARTICLE = [(0, 12.323), (10, 51.825), (40, 173.318), (120, 491.918)]
@@ -185,24 +185,3 @@ def test_one_delay_makes_no_law():
     assert str(caught.value) == "no law from these delays: 10, 10: measure at two different delays"
     with pytest.raises(SlownetError, match="none"):
         fit([])
-
-
-@pytest.mark.parametrize(
-    ("size", "trips"),
-    [
-        (0, 2), (1, 2), (14_480, 2), (14_481, 3), (43_440, 3), (43_441, 4), (51_686, 4), (101_360, 4),
-        (101_361, 5), (262_144_000, 16),
-    ],
-)  # fmt: skip
-def test_round_trips_of_a_new_connection(size, trips):
-    assert round_trips(size) == trips
-
-
-def test_round_trips_of_other_connections():
-    assert round_trips(51_686, new_connection=False) == 1
-    assert round_trips(51_686, initial_window=3) == 5  # 3 + 6 + 12 + 15 of 24
-    assert round_trips(51_686, mss=536) == 5  # 97 segments: 10 + 20 + 40 + 27
-    with pytest.raises(SlownetError, match="mss is 0, in round_trips: give 1 or more"):
-        round_trips(1, mss=0)
-    with pytest.raises(SlownetError, match="size_bytes is -1"):
-        round_trips(-1)

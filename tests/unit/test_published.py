@@ -44,11 +44,11 @@ def test_the_articles_on_nagle_and_on_the_pipeline():
 def test_the_download_in_the_units_that_wget_means():
     series = published.download()
     assert [row["cell"] for row in series["rows"]] == [
-        {"step": "before"},
+        {"step": "before", "rate_up": "1Gbit"},
         {"delay_up": "100ms", "queue": "1000 packets"},
         {"delay_up": "100ms", "loss_up": "10%", "seed": "1"},
         {"delay_up": "100ms", "rate_up": "2000kbit"},
-        {"step": "removed again"},
+        {"step": "removed again", "rate_up": "1Gbit"},
     ]
     assert [row["mib_per_s"] for row in series["rows"]] == pytest.approx([89.0, 13.5, 57.1 / 1024, 233 / 1024, 171.0])
 

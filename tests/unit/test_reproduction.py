@@ -44,7 +44,7 @@ def page(times_ms, failed=(), **facts):
 def download(lossy):
     """A run of download: theory is in its claims, each about a cell."""
     far, lost = {"delay_up": "100ms", "queue": "1000 packets"}, {"delay_up": "100ms", "loss_up": "10%", "seed": "1"}
-    cells = (measured({"step": "before"}, {}, {"mib_per_s": 80.0}),)
+    cells = (measured({"step": "before", "rate_up": "1Gbit"}, {}, {"mib_per_s": 80.0}),)
     cells += (measured(far, {}, {"mib_per_s": 12.0}), measured(lost, {}, {"mib_per_s": lossy}))
     run = RunData(Path("x-download"), "download", {**FACTS, "published": published.download()}, cells)
     claims = (predicted("mib_per_s", far, 13.8, within=0.3), times("mib_per_s", lost, far, most=0.01))

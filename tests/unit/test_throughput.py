@@ -1,9 +1,14 @@
 """Theory's rates against the numbers that are known of it."""
 
+import math
+import random
+
 import pytest
 
 from slownet.errors import SlownetError
 from slownet.throughput import (
+    aimd,
+    cubic_in_renos_region,
     limited_by_queue,
     limited_by_rate,
     mathis,
@@ -36,6 +41,27 @@ def test_mathis_is_exact_where_it_can_be_done_by_hand():
     assert window_segments(0.015) == pytest.approx(10)
 
 
+def constant(rate, loss):
+    return rate * 0.1 / 8 / 1448 * math.sqrt(loss)
+
+
+def test_losses_by_chance_leave_a_little_more_than_even_ones():
+    assert constant(aimd(0.01, 0.1), 0.01) == pytest.approx(1.309, abs=0.001)  # Ott, Kemperman and Mathis: 1.3098
+    assert constant(mathis(0.01, 0.1), 0.01) == pytest.approx(1.225, abs=0.001)
+    assert cubic_in_renos_region(0.01, 0.1) / aimd(0.01, 0.1) == pytest.approx(0.973, abs=0.001)
+
+
+@pytest.mark.parametrize(("increase", "keeps"), [(1.0, 0.5), (0.53, 0.7)])
+def test_the_formula_is_that_of_a_window_which_is_played_through(increase, keeps):
+    """A window that grows with each packet and shrinks by chance: packets over round trips, at a loss of 1 in 100,000."""
+    chance, loss, window, packets, trips = random.Random(1), 1e-5, 300.0, 0.0, 0.0
+    for _ in range(20_000):
+        lot = chance.expovariate(loss)
+        grown = math.sqrt(window * window + 2 * increase * lot)
+        packets, trips, window = packets + lot, trips + (grown - window) / increase, keeps * grown
+    assert packets / trips * math.sqrt(loss) == pytest.approx(constant(aimd(loss, 0.1, 1448, increase, keeps), loss), rel=0.02)
+
+
 def test_timeouts_take_over_with_loss():
     assert [timeouts_rule(loss) for loss in (0.001, 0.01, 0.05, 0.10)] == [False, False, True, True]
     assert padhye(0.10, 0.1) < 0.6 * mathis(0.10, 0.1)
@@ -55,6 +81,6 @@ def test_the_articles_numbers():
 
 @pytest.mark.parametrize(("loss", "rtt"), [(0, 0.1), (1, 0.1), (-0.1, 0.1), (0.1, 0)])
 def test_what_theory_says_nothing_about(loss, rtt):
-    for theory in (mathis, padhye):
+    for theory in (mathis, padhye, aimd):
         with pytest.raises(SlownetError, match="give"):
             theory(loss, rtt)

@@ -16,11 +16,12 @@ from slownet.errors import ExperimentError, SlownetError, TooFewError
 from slownet.field.record import RTT, SERVER, TIME, WITHOUT_TLS, Field, values
 from slownet.field.row import Row, compared, together
 from slownet.field.runs import Comparison, compare_cells
-from slownet.law import Law, fit, round_trips
+from slownet.law import Law, fit
 from slownet.measured import DECIDING
 from slownet.records.cell import Cell
 from slownet.records.result import RunData
 from slownet.report.text import number
+from slownet.slow_start import CLOSE, LAST_BYTE, round_trips
 from slownet.stats import Summary, difference, from_error, median, needed, quantile, ratio, welch
 from slownet.units import duration
 
@@ -151,11 +152,12 @@ def _differences(run: RunData, field: Field) -> list[str]:
         notes.append("the field's times are without their TLS handshakes, which the run's have not")
     least, most = field.lengths
     try:
-        length = int(run.fact("document_length"))
+        length, header = int(run.fact("document_length")), int(run.fact("header_length"))
     except SlownetError:
         return notes
-    trips = {round_trips(each) for each in (length, least, most)}
-    if len(trips) > 1:
+    # The run's ab waits for the connection's end; `slownet field` stops at the last byte, and does not know its header's size.
+    trips = {round_trips(each, until=LAST_BYTE, header_bytes=header) for each in (least, most)}
+    if trips != {round_trips(length, until=CLOSE, header_bytes=header)}:
         there = f"{least:,} bytes" if least == most else f"{least:,} to {most:,} bytes"
         notes.append(f"the page has {there} there and {length:,} in the run: other round trips by slow start alone")
     return notes

@@ -128,7 +128,8 @@ class Ab(Metrics):
     def facts(self) -> dict[str, int]:
         """What belongs beside the numbers in a record."""
         kept = {} if self.kept_alive is None else {"kept_alive": self.kept_alive}
-        return {"document_length": self.document_length, **kept}
+        header = round((self.total_transferred - self.html_transferred) / max(1, self.complete))
+        return {"document_length": self.document_length, "header_length": header, **kept}
 
 
 EXACT = 100

@@ -4,9 +4,9 @@ import pytest
 
 from slownet.claim import all_of, constant_round_trips, law, more_round_trips, published_times
 from slownet.errors import ExperimentError
-from slownet.law import round_trips
 from slownet.records.cell import Cell
 from slownet.records.result import RunData
+from slownet.slow_start import round_trips
 from slownet.stats import Summary
 
 METRIC = "time_per_request_ms"
@@ -19,9 +19,13 @@ def run_of(times, half=0.0, name="client_delay", failed=()):
     for rtt, time in times.items():
         record = {"status": "failed", "error": "ab timed out"} if rtt in failed else {"status": "ok"}
         metrics = {} if rtt in failed else {METRIC: Summary(time, time - half, time + half, 100)}
-        sample = record | {"facts": {"document_length": 51686}}
+        sample = record | {"facts": {"document_length": 51686, "header_length": 208}}
         cells.append(Cell({"rtt": f"{rtt}ms"}, {"rtt_ms": float(rtt)}, (sample,), metrics))
     return RunData(Path("runs/x"), name, {}, tuple(cells))
+
+
+def of_page(run):
+    return round_trips(run.fact("document_length"), until="close", header_bytes=run.fact("header_length"))
 
 
 def straight(k, t0=9.0, half=0.0, **more):
@@ -64,7 +68,7 @@ def test_an_exact_run_needs_no_variance():
 
 
 def test_expected_round_trips_may_come_from_the_run():
-    claim = law(METRIC, round_trips=lambda run: round_trips(run.fact("document_length")))
+    claim = law(METRIC, round_trips=of_page)
     judgement = claim.judge(run_of(CLIENT), {})
     assert (judgement.verdict, judgement.expected) == ("supported", 4.0)
 

@@ -113,7 +113,7 @@ def made():
             }
             cell = {"cell": {"rtt": f"{rtt}ms"}, "condition": {"rtt_ms": float(rtt)}, "verified_rtt_ms": rtt + 0.1}
             named = {"experiment": "client_delay", "index": index, "status": "ok", "error": None}
-            return cell | named | {"metrics": metrics, "facts": {"document_length": 52_000}} | more
+            return cell | named | {"metrics": metrics, "facts": {"document_length": 52_000, "header_length": 238}} | more
 
         return gather(
             [sample(index, *each) for index, each in enumerate(times.items())], {"clock": "virtual", "tdf": 4, "cpu": "work"}

@@ -31,13 +31,13 @@ def test_a_report_is_read_to_the_digit():
     assert record.requests_per_second == 5777.01
     assert record.time_per_request_ms == 0.173
     assert record.problem == ""
-    assert record.facts() == {"document_length": 51686}
+    assert record.facts() == {"document_length": 51686, "header_length": 236}
 
 
 def test_connections_that_were_kept_are_counted():
     record = captured("ab-keep-alive")
     assert record.kept_alive == 50
-    assert record.facts() == {"document_length": 51686, "kept_alive": 50}
+    assert record.facts() == {"document_length": 51686, "header_length": 326, "kept_alive": 50}
     assert record.time_per_request_ms == 42.574
     assert captured("ab-100").kept_alive is None
 
