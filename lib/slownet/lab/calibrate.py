@@ -16,6 +16,7 @@ from slownet.errors import LabError
 from slownet.lab import cache, cpu
 from slownet.lab.boot import Share
 from slownet.lab.clock import Clock
+from slownet.lab.counter import PROCESSOR
 from slownet.lab.parts import Parts
 
 ROUNDS = 3
@@ -68,8 +69,12 @@ def _measure_work(parts: Parts, counter: str) -> dict[str, object]:
 
 
 def worth(measured: Mapping[str, object]) -> bool:
-    """Whether `--cpu auto` takes counted work, by what `work` says: not if it is seen to be too dear."""
-    return not measured["alone"] or float(str(measured["price"])) <= WORTH
+    """Whether `--cpu auto` takes counted work, by what `work` says.
+
+    A processor's counter costs next to nothing while a lab is alone there, and beside others its price buys verdicts that
+    do not depend on them. A process's counter costs the same always.
+    """
+    return measured["counter"] == PROCESSOR or float(str(measured["price"])) <= WORTH
 
 
 def forget(parts: Parts, counter: str) -> None:

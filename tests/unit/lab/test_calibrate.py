@@ -130,10 +130,11 @@ def test_what_work_costs_is_measured_once(parts, inside, reference):
 
 
 @pytest.mark.parametrize(
-    ("price", "alone", "worth"), [(2.5, True, True), (2.51, True, False), (4.6, False, True), (1.1, False, True)]
+    ("counter", "price", "worth"),
+    [("process", 2.5, True), ("process", 2.51, False), ("processor", 1.1, True), ("processor", 4.6, True)],
 )
-def test_counted_work_is_taken_unless_it_is_seen_to_be_dear(price, alone, worth):
-    assert calibrate.worth({"price": price, "alone": alone}) is worth
+def test_a_process_counter_is_taken_unless_it_is_dear(counter, price, worth):
+    assert calibrate.worth({"counter": counter, "price": price}) is worth
 
 
 @pytest.mark.parametrize(("alone", "boots"), [(True, 0), (False, 6)])
