@@ -75,11 +75,6 @@ def _build(half: Path, whole: Path, build: Callable[[Path], None]) -> Path:
     return whole
 
 
-def remove(kind: str, name: str) -> None:
-    """Has a folder made again the next time."""
-    _remove(root() / kind / name)
-
-
 def _remove(path: Path) -> None:
     shutil.rmtree(path, ignore_errors=True)
 

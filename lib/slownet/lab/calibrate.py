@@ -8,7 +8,6 @@ import math
 import platform
 import resource
 import subprocess
-import time
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -25,8 +24,6 @@ REFERENCE = {"tcp_round_trip_ns": 3_830, "fork_exec_ns": 121_000, "php_like_ns":
 runs (2026-11-22). Work is charged at the same rate everywhere, so what a lab's work is compared with is the same as well."""
 WORTH = 2.5
 """How many times the CPU of charging time counted work may cost, for `--cpu auto` to take it."""
-ALONE = 0.8
-"""What part of its wall time a lab that computes has a processor if nobody else wants it; the rest is its start and end."""
 
 
 def tdf(parts: Parts) -> dict[str, object]:
@@ -41,31 +38,30 @@ def tdf(parts: Parts) -> dict[str, object]:
 
 def work(parts: Parts, counter: str) -> dict[str, object]:
     """{"tdf": whole number, "ratio": geometric mean, "reference": {...}, "lab": {...}, "counter": what is counted,
-    "price": CPU of a lab that charges work over that of one that charges time, "alone": whether nobody else had the lab's
-    processor meanwhile}.
+    "price": CPU of a lab that charges work over that of one that charges time}.
 
     The probe runs in labs of both kinds, in turns; of each cost the lowest counts. Beside other work a processor's counter
-    is dearer (linux/0006-um-work-clock.patch), so the price was not seen there. Raises LabError.
+    is dearer: see linux/0006-um-work-clock.patch. Raises LabError.
     """
-    folder = cache.make("work", _work_key(parts, counter), lambda half: _keep(_measure_work(parts, counter), half))
+    folder = cache.make(
+        "work",
+        cache.key(_machine(parts), counter, json.dumps(REFERENCE)),
+        lambda half: _keep(_measure_work(parts, counter), half),
+    )
     return dict(json.loads((folder / "tdf.json").read_text()))
 
 
 def _measure_work(parts: Parts, counter: str) -> dict[str, object]:
     inside: dict[str, float] = {}
     spent: dict[str, float] = {}
-    alone = 0.0
     for _ in range(ROUNDS):
+        _keep_lowest(inside, _in_lab(parts, Clock("virtual", 1, counter=counter)))
         for each in ("", counter):
-            before, began = _cpu_s(), time.monotonic()
-            printed = _in_lab(parts, Clock("virtual", 1, counter=each))
-            took = _cpu_s() - before
-            spent[each] = min(took, spent.get(each, math.inf))
-            if each:
-                _keep_lowest(inside, printed)
-                alone = max(alone, took / (time.monotonic() - began))
+            before = _cpu_s()
+            _in_lab(parts, Clock("virtual", 1, counter=each), "page")
+            spent[each] = min(_cpu_s() - before, spent.get(each, math.inf))
     found = {**_compared(inside, REFERENCE), "reference": REFERENCE, "lab": inside, "counter": counter}
-    return {**found, "price": round(spent[counter] / spent[""], 2), "alone": alone >= ALONE}
+    return {**found, "price": round(spent[counter] / spent[""], 2)}
 
 
 def worth(measured: Mapping[str, object]) -> bool:
@@ -77,27 +73,17 @@ def worth(measured: Mapping[str, object]) -> bool:
     return measured["counter"] == PROCESSOR or float(str(measured["price"])) <= WORTH
 
 
-def forget(parts: Parts, counter: str) -> None:
-    """Has a price that was taken beside other work measured again."""
-    if not work(parts, counter)["alone"]:
-        cache.remove("work", _work_key(parts, counter))
-
-
-def _work_key(parts: Parts, counter: str) -> str:
-    return cache.key(_machine(parts), counter, json.dumps(REFERENCE))
-
-
 def _cpu_s() -> float:
     """What the labs that ended took, in seconds."""
     spent = resource.getrusage(resource.RUSAGE_CHILDREN)
     return spent.ru_utime + spent.ru_stime
 
 
-def _in_lab(parts: Parts, clock: Clock) -> bytes:
+def _in_lab(parts: Parts, clock: Clock, *words: str) -> bytes:
     """What the probe prints in a lab of that clock."""
     output = bytearray()
     probe = parts.tools / "probe"
-    status = parts.lab(clock, shares=[Share(parts.tools)]).run([str(probe)], stdout=output.extend)
+    status = parts.lab(clock, shares=[Share(parts.tools)]).run([str(probe), *words], stdout=output.extend)
     if status:
         raise LabError(f"the probe of the CPU ended with {status} in the lab")
     return bytes(output)

@@ -115,14 +115,11 @@ def _describe(found: Parts) -> str:
     from slownet.lab.place import charged
 
     scope = counter.scope()
-    if scope:
-        calibrate.forget(found, scope)
     measured = charged(found)
     if not scope:
         cpu = f"time: {'; '.join(counter.why_not())}"
     elif "counter" in measured:
-        price = f"{measured['price']} times the CPU of charging time"
-        cpu = f"work, by the {scope}'s counter: {price}{'' if measured['alone'] else ', beside other work'}"
+        cpu = f"work, by the {scope}'s counter: {measured['price']} times the CPU of charging time"
     else:
         dear = calibrate.work(found, scope)["price"]
         cpu = f"time: to charge work (--cpu work) costs {dear} times as much, more than {calibrate.WORTH}"

@@ -4,7 +4,8 @@
  * with an exec, and a unit of work like PHP's (hashing, small strings, fresh memory).
  *
  * "probe cpu" counts the CPU time that it and its children took, so that other work on the machine does not; without
- * it, the clock counts.
+ * it, the clock counts. "probe page" prints nothing and works as the servers of a page do: a hundred round trips for
+ * each 8 ms of computing in a lab, some 1,200 switches between processes of the host.
  */
 #include <arpa/inet.h>
 #include <netinet/tcp.h>
@@ -25,6 +26,8 @@
 #define BUCKETS 4096
 #define WORDS 60000
 #define FRESH (2 << 20)
+#define PAGES 15
+#define COMPUTED 8
 
 static int cpu_time;
 
@@ -168,6 +171,14 @@ int main(int argc, char **argv)
 
 	if (argc > 1 && !strcmp(argv[1], "nothing"))
 		return 0;
+	if (argc > 1 && !strcmp(argv[1], "page")) {
+		for (int i = 0; i < PAGES; i++) {
+			round_trip();
+			for (int j = 0; j < COMPUTED; j++)
+				compute();
+		}
+		return 0;
+	}
 	cpu_time = argc > 1 && !strcmp(argv[1], "cpu");
 	for (int i = 0; i < ROUNDS; i++) {
 		trips[i] = round_trip();

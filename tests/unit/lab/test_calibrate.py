@@ -1,6 +1,4 @@
-import itertools
 import json
-import math
 from pathlib import Path
 
 import pytest
@@ -98,19 +96,11 @@ def reference(monkeypatch):
     monkeypatch.setattr(calibrate, "REFERENCE", costs(5, 5, 5))
     spent = iter([0, 1, 1, 3, 3, 4, 4, 6.5, 7, 8, 8, 10])
     monkeypatch.setattr(calibrate, "_cpu_s", lambda: next(spent))
-    walls = iter(range(0, 100, 2))
-    monkeypatch.setattr(calibrate.time, "monotonic", lambda: next(walls))
 
 
 def test_work_is_compared_with_the_reference_and_its_price_with_time(parts, inside, reference):
-    inside["outputs"] = [
-        costs(7, 7, 7),
-        costs(10, 20, 30),
-        costs(7, 7, 7),
-        costs(20, 10, 30),
-        costs(7, 7, 7),
-        costs(20, 20, 20),
-    ]
+    pages = [costs(7, 7, 7)] * 2
+    inside["outputs"] = [costs(10, 20, 30), *pages, costs(20, 10, 30), *pages, costs(20, 20, 20), *pages]
     assert calibrate.work(parts, "process") == {
         "tdf": 3,  # (10/5 * 10/5 * 20/5) ** (1/3)
         "ratio": 2.52,
@@ -118,15 +108,14 @@ def test_work_is_compared_with_the_reference_and_its_price_with_time(parts, insi
         "lab": costs(10, 10, 20),
         "counter": "process",
         "price": 2.0,
-        "alone": True,
     }
-    assert inside["clocks"] == ["", "process"] * 3
+    assert inside["clocks"] == ["process", "", "process"] * 3
 
 
 def test_what_work_costs_is_measured_once(parts, inside, reference):
-    inside["outputs"] = [costs(5, 5, 5)] * 6
+    inside["outputs"] = [costs(5, 5, 5)] * 9
     assert calibrate.work(parts, "process") == calibrate.work(parts, "process")
-    assert inside["boots"] == 6
+    assert inside["boots"] == 9
 
 
 @pytest.mark.parametrize(
@@ -135,17 +124,3 @@ def test_what_work_costs_is_measured_once(parts, inside, reference):
 )
 def test_a_process_counter_is_taken_unless_it_is_dear(counter, price, worth):
     assert calibrate.worth({"counter": counter, "price": price}) is worth
-
-
-@pytest.mark.parametrize(("alone", "boots"), [(True, 0), (False, 6)])
-def test_a_price_that_was_taken_beside_other_work_is_measured_again(parts, inside, monkeypatch, alone, boots):
-    monkeypatch.setattr(calibrate, "ALONE", 0 if alone else math.inf)
-    spent = itertools.count()
-    monkeypatch.setattr(calibrate, "_cpu_s", lambda: next(spent))
-    inside["outputs"] = [costs(5e6, 5e6, 5e6)] * 12
-    monkeypatch.setattr(calibrate, "REFERENCE", costs(5, 5, 5))
-    before = calibrate.work(parts, "process")
-    before_boots = inside["boots"]
-    calibrate.forget(parts, "process")
-    assert calibrate.work(parts, "process")["ratio"] == before["ratio"]
-    assert inside["boots"] - before_boots == boots

@@ -121,7 +121,7 @@ def built(monkeypatch):
 @pytest.fixture
 def counted(built, monkeypatch):
     """It also has a counter; what counting costs is up to the test."""
-    measured = {"tdf": 5, "ratio": 5.1, "counter": "process", "price": 2.4, "alone": True}
+    measured = {"tdf": 5, "ratio": 5.1, "counter": "process", "price": 2.4}
     monkeypatch.setattr(counter, "scope", lambda: "process")
     monkeypatch.setattr(calibrate, "work", lambda parts, scope: {**measured, "counter": scope})
     return measured
