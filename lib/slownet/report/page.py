@@ -20,7 +20,7 @@ from slownet.report.text import confidence, milliseconds, number, spelled, with_
 from slownet.report.view import View, beyond_line, clock_line, intervals_line, law_line, sampling_notes, view
 
 REPORT = "report.html"
-FACTS = ("started", "place", "clock", "tdf", "blocks", "labs", "kernel", "image", "seed", "wall_s", "virtual_s", "git")
+FACTS = ("started", "place", "clock", "tdf", "cpu", "blocks", "labs", "kernel", "image", "seed", "wall_s", "virtual_s", "git")
 """The facts of a run that stand on the page by themselves; versions and settings are folded away."""
 
 
