@@ -34,5 +34,5 @@ def file(path: Path, otherwise: str) -> ModuleType:
 
 def _line_of(path: Path, error: BaseException) -> str:
     """Where in the file it was raised: ``mine.py:12``; empty where it was not raised by what the file does."""
-    frames = [each for each in traceback.extract_tb(error.__traceback__) if Path(each.filename) == path]
+    frames = [each for each in traceback.extract_tb(error.__traceback__) if Path(each.filename).resolve() == path.resolve()]
     return f"{path}:{frames[-1].lineno}" if frames else ""

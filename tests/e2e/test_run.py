@@ -282,12 +282,29 @@ def test_repetitions_as_told(tmp_path):
     assert [cell["repetitions"] for cell in run["cells"]] == [2, 2]
 
 
-def test_a_margin_of_nothing_around_what_varies_is_one_line(tmp_path):
+def test_a_margin_of_nothing_around_what_varies_is_judged(tmp_path):
     (tmp_path / "mine.py").write_text(CLAIMED % ("client", 0))
-    done = slownet("run", "mine.py", "--tdf", "1", cwd=tmp_path)
+    done = slownet("run", "mine.py", "--tdf", "1", "--repeat", "1", "--json", cwd=tmp_path)
+    assert (done.returncode, done.stderr) == (1, "")
+    ((claim,),) = (run["claims"] for run in json.loads(done.stdout)["runs"])
+    assert claim["verdict"] in ("inconclusive", "refuted")
+
+
+def test_a_margin_of_500_percent_is_one_line_before_anything_is_measured(tmp_path):
+    (tmp_path / "mine.py").write_text(CLAIMED % ("client", 5))
+    done = slownet("run", "mine.py", "--tdf", "inf", cwd=tmp_path)
     assert done.returncode == 2
-    assert "a margin of 0 around what varies" in done.stderr
-    assert len(done.stderr.splitlines()) == 1
+    assert "within is 5, a margin of 500 %, in law of rtt_ms, mine.py:" in done.stderr
+    assert done.stderr.endswith(": write 0.05 for 5 %\n")
+    assert not (tmp_path / "runs").exists()
+
+
+def test_a_claim_about_cells_that_were_not_measured_is_told(tmp_path):
+    (tmp_path / "mine.py").write_text(CLAIMED % ("client", 0.1))
+    done = slownet("run", "mine.py", "--tdf", "inf", "--vary", "delay=7ms", cwd=tmp_path)
+    assert done.returncode == 1, done.stderr
+    said = "not judged 2 round trips per operation, within 10 %: delay 0ms and delay 3ms were not measured"
+    assert said in " ".join(done.stdout.split())
 
 
 def test_a_run_predicts_another_site(both):

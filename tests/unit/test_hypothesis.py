@@ -106,6 +106,13 @@ def test_an_open_prediction_is_no_claim(file):
         ('claim = "ratio"', "", ":21:3:", "a prediction needs a claim"),
         ('metric = "time_per_request_ms"\nround', "round", ":17:1:", "law needs metric"),
         ("question =", "question", "", "(at line 1, column 10)"),
+        ("expected = 3", "expected = 3\nwithin = 5", ":27:1:", "within is 5, a margin of 500 %"),
+        ("expected = 3", "expected = 3\nwithin = 5", ":27:1:", "write 0.05 for 5 %"),
+        ("expected = 3", "expected = nan", ":26:1:", "expected is nan"),
+        ("expected = 3", "expected = 3\npublished = 4", ":26:1:", "a ratio of time_per_request_ms with two numbers"),
+        ('round_trips = "?"', "round_trips = -4", ":19:1:", "round_trips is -4"),
+        ('round_trips = "?"', 'round_trips = "?"\nwithin = 1.5', ":20:1:", "write 0.015 for 1.5 %"),
+        ('round_trips = "?"', 'round_trips = "?"\nwithin = "?"', ":20:1:", "write the margin as a part of one"),
     ],
 )
 def test_mistakes_are_one_line_that_says_where(file, old, new, where, said):
@@ -116,6 +123,31 @@ def test_mistakes_are_one_line_that_says_where(file, old, new, where, said):
     assert where in line
     assert said in line
     assert len(line.splitlines()) == 1
+
+
+CROSSED = """
+[[prediction]]
+claim = "all_of"
+claims = [
+    { claim = "bound", metric = "time_per_request_ms", above = "60ms", below = "40ms" },
+]
+"""
+
+
+def test_a_range_that_holds_nothing_says_where_it_stands(file):
+    with pytest.raises(ExperimentError, match=r"above 60ms is more than below 40ms, .*:31:72: nothing lies in between"):
+        read(file(WHOLE + CROSSED))
+    between = '\n[[prediction]]\nclaim = "between"\nmetric = "x"\nat = { rtt = "10ms" }\nleast = 60\nmost = 40\n'
+    with pytest.raises(ExperimentError, match=r"least 60 is more than most 40, .*:33:1: nothing lies in between"):
+        read(file(WHOLE + between))
+
+
+def test_a_range_left_open_is_as_wide_as_can_be_for_the_key(file):
+    text = WHOLE + '\n[[prediction]]\nclaim = "bound"\nmetric = "x"\nabove = 5\nbelow = "?"\n'
+    last = read(file(text)).predictions[-1]
+    assert last.open == ("below",)
+    assert last.blank.claim().below > 1e6
+    assert last.filled({"below": 7.0}).claim().below == 7.0
 
 
 def test_where_keys_stand():

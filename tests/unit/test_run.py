@@ -1,17 +1,23 @@
 """The parts of a run that need no lab."""
 
+import io
 import json
 import threading
 from types import SimpleNamespace
 
 import pytest
+from rich.console import Console
 
-from slownet.claim import SUPPORTED, law
+from slownet.claim import INCONCLUSIVE, NOT_JUDGED, REFUTED, SUPPORTED, bound, law
 from slownet.errors import ExperimentError, LabError, ServiceError
 from slownet.experiment import experiment
 from slownet.lab.clock import INF, Clock
 from slownet.lab.place import Place
+from slownet.records import result
+from slownet.records.judgement import in_words
 from slownet.records.samples import SampleLog, read_samples
+from slownet.report.comparison import tally
+from slownet.report.table import show
 from slownet.report.view import sampling_notes
 from slownet.sweep import planning, repetition, run
 from slownet.sweep.rule import Rule
@@ -453,3 +459,42 @@ def test_shares_of_an_experiment_of_ones_own(tmp_path):
         (tmp_path, False),
         (tmp_path / "runs" / "x", True),
     ]
+
+
+def test_a_claim_about_cells_that_were_not_measured_is_told_and_is_status_1(tmp_path, monkeypatch):
+    monkeypatch.setattr(planning, "find", lambda name: example)
+    monkeypatch.setattr(example, "judged_by", [*example.judged_by, bound("time_per_request_ms", below=60)])
+    each = planning.plan("example", FakePlace(), tmp_path, {"rtt": ["25ms"]})
+    (done,) = run.execute([each], FakePlace(samples=[sample(25, 50.0, 0)]), lambda name, event: None)
+    assert [claim.verdict for claim in done.claims] == [NOT_JUDGED, SUPPORTED]
+    assert done.claims[0].text == "rtt 0ms and rtt 10ms were not measured; no law from these delays: 25"
+    assert run.status([done]) == 1
+    record = json.loads((each.directory / "run.json").read_text())
+    assert [claim["verdict"] for claim in record["claims"]] == ["not judged", "supported"]
+    assert [claim.verdict for claim in result.load(each.directory).claims] == [NOT_JUDGED, SUPPORTED]
+    page = (each.directory / "report.html").read_text()
+    assert '<span class="verdict not-judged">not judged</span>' in page
+    assert "A claim is not judged where the cells that it speaks of were not measured." in page
+    shown = io.StringIO()
+    Console(file=shown, width=160).print(show(done))
+    assert "not judged   4 round trips per operation, within 5 %: rtt 0ms and rtt 10ms were not measured" in shown.getvalue()
+    assert in_words(done.claims) == "1 of 2 claims supported, 1 not judged"
+    counted = tally(done)
+    assert (counted.supported, counted.claims, counted.not_judged) == (1, 2, 1)
+
+
+def test_the_claims_of_an_experiment_share_their_error(tmp_path, monkeypatch):
+    """Each of them is refuted alone; of ten such ones none is as surely as they ask for together."""
+    monkeypatch.setattr(planning, "find", lambda name: example)
+    ten = [bound("time_per_request_ms", below=44.3 - at / 1e6, at={"rtt": "10ms"}) for at in range(10)]
+    times = [sample(0, 5.0, 0), sample(10, 45.0, 1)]
+    times[1]["metrics"]["time_per_request_ms"]["sd"] = 2.3  # t of 99 degrees of freedom 3.04: 0.3 %
+
+    def judged(claims):
+        monkeypatch.setattr(example, "judged_by", claims)
+        each = planning.plan("example", FakePlace(), tmp_path, {}, Rule(repeat=1))
+        (done,) = run.execute([each], FakePlace(samples=times), lambda name, event: None)
+        return {claim.verdict for claim in done.claims}
+
+    assert judged(ten[:1]) == {REFUTED}
+    assert judged(ten) == {INCONCLUSIVE}

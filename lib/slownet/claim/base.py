@@ -131,7 +131,7 @@ def surely(judge: Callable[[RunData], Judgement], run: RunData, parts: int, by_c
     """The judgement on several parts of which one is enough for the verdict ``by_chance``.
 
     What each part must show for itself needs no surer interval: if all of them hold at 99 %, a false one among them is
-    supported in less than 1 % of runs, however many the others are (an intersection-union test: Berger, "Multiparameter
+    supported in at most 1 % of runs, however many the others are (an intersection-union test: Berger, "Multiparameter
     hypothesis testing and acceptance sampling", 1982). What any one part may bring about does, so that verdict takes
     intervals that together are as sure as one (Bonferroni).
     """

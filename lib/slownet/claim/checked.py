@@ -61,7 +61,7 @@ def ends(given: Mapping[str, float | str | None], claim: str, metric: str = "", 
     }
     if len(values) == 2 and values[low] > values[high]:
         what = f"{low} {given[low]} is more than {high} {given[high]}"
-        raise ClaimError(what, f"in {claim}", "no number lies in between: give the smaller one first", high)
+        raise ClaimError(what, f"in {claim}", "nothing lies in between: exchange the two", high)
 
 
 def percentile(value: object, claim: str) -> None:

@@ -1,24 +1,25 @@
 """All claims of an experiment, judged together: how they share their error, and what becomes of those about other cells.
 
-What is promised: a run in which everything holds that an experiment claims shows a refuted claim in less than 1 % of runs,
+What is promised: a run in which everything holds that an experiment claims shows a refuted claim in at most 1 % of runs,
 however many claims it has. So they share the 1 %: a claim is refuted only where it is at the confidence that is left for each
 of those not refuted yet (Holm, "A simple sequentially rejective multiple test procedure", 1979; it asks nothing of how the
 claims depend on each other). One that its own 99 % interval alone would refute is inconclusive, and more repetitions decide it.
 
 What is supported takes no share. "All claims are supported" says that each of them is, and where one does not hold that one
-is supported in less than 1 % of runs (Berger, "Multiparameter hypothesis testing and acceptance sampling", 1982).
+is supported in at most 1 % of runs (Berger, "Multiparameter hypothesis testing and acceptance sampling", 1982).
 
 The family is one experiment's run: the claims of several experiments, and the single assertions of tests, share nothing.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import fields, is_dataclass, replace
 from typing import Any
 
 from slownet.claim.base import ALONE, Claim, Siblings, as_sure, shared
-from slownet.errors import NoCellError, SlownetError
+from slownet.errors import NoCellError, SlownetError, TooFewError
 from slownet.records.cell import Cell
 from slownet.records.judgement import INCONCLUSIVE, NOT_JUDGED, REFUTED, Judgement
 from slownet.records.recorded import condition
@@ -67,7 +68,7 @@ def not_judged(claim: Claim, error: SlownetError, run: RunData, own: Sequence[Ma
     except SlownetError:
         blank = None
     lacking = [cell.title for cell in absent if blank is not None and (not blank.cells or cell.label in blank.cells)]
-    if blank is None or blank.measured is not None or not lacking:
+    if blank is None or not lacking:
         return _without_numbers(described(claim), error.line)
     why = f"{_and(lacking)} {UNMEASURED if len(lacking) == 1 else 'were not measured'}"
     why += "" if isinstance(error, NoCellError) else f"; {error.what}"
@@ -88,6 +89,8 @@ def described(claim: Claim) -> str:
 def _judgement(claim: Claim, run: RunData, siblings: Siblings, cannot: Cannot | None) -> Judgement:
     try:
         return claim.judge(run, siblings)
+    except TooFewError as error:  # of a kind of one's own: more repetitions may give it enough
+        return Judgement(described(claim), INCONCLUSIVE, math.nan, None, None, None, (None, None), error.line)
     except SlownetError as error:
         if cannot is None:
             raise

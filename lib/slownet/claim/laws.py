@@ -54,6 +54,12 @@ class law:  # noqa: N801
         def k(laws: Sequence[Law]) -> Summary:
             return theories.against(replace(laws[0].k, sources=sources), expected.summary)
 
+        def said(found: Summary) -> str:
+            own = interval(fitted(chosen, self.metric, self.along).k)
+            exact = expected.summary.low == expected.summary.high
+            number = f"{expected.mean:g}" if exact else interval(expected.summary)
+            return f"{own} round trips per operation measured, {number} expected{theories.in_words(found, expected.summary)}"
+
         found = decide(
             run,
             name,
@@ -61,7 +67,7 @@ class law:  # noqa: N801
             margin,
             expected.mean,
             chosen.cells if self.at else (),
-            lambda k: f"{interval(k)} round trips per operation measured, {_exactly(expected.summary)} expected",
+            said,
         )
         return expected.judged(unless_bent(found, (chosen,), self.metric, self.along, k, margin))
 
@@ -254,10 +260,6 @@ def unless_bent(
     bends = "; ".join(each.bend_in_words() for each in laws if each.bent)
     said = f"{found.text}; {bends}, and more repetitions do not help: {interval(noise)} is what the noise alone leaves open"
     return replace(found, text=said, stays_open=bends)
-
-
-def _exactly(expected: Summary) -> str:
-    return f"{expected.mean:g}" if expected.low == expected.high else interval(expected)
 
 
 def _minus(left: Summary, right: Summary) -> Summary:

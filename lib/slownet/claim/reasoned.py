@@ -101,17 +101,25 @@ class predicted:  # noqa: N801
                 raise
             return placed(undecided(name, None, run.failed), run)  # the cell that it comes from may be among them
 
-        def measure() -> Summary:
-            return theories.paired(self.metric, self.at, self.value, run, cell.summary(self.metric), expected.summary)
+        cells = tuple({each.title: each for each in (cell, *expected.cells)}.values())
+        if failed := [each for each in cells if each.status == "failed"]:
+            return placed(undecided(name, expected.mean, failed), run, cells)
+        compared, expected = theories.paired(self.metric, self.at, self.value, run, expected)
 
-        text = _said(self.because, f", {interval(expected.summary, 3)} predicted")
+        def text(found: Summary) -> str:
+            own = f"{interval(cell.summary(self.metric), 3)} measured, {interval(expected.summary, 3)} predicted"
+            return own + theories.in_words(found, expected.summary) + _reason(self.because)
+
         margin = around(expected.mean, self.within)
-        return expected.judged(decide(run, name, measure, margin, expected.mean, (cell,), text))
+        return expected.judged(decide(run, name, lambda: compared, margin, expected.mean, cells, text))
 
 
-def _said(because: str, predicted: str = "") -> Callable[[Summary], str]:
-    reason = f"; {because}" if because else ""
-    return lambda measured: f"{interval(measured, 3)} measured{predicted}{reason}"
+def _said(because: str) -> Callable[[Summary], str]:
+    return lambda measured: f"{interval(measured, 3)} measured{_reason(because)}"
+
+
+def _reason(because: str) -> str:
+    return f"; {because}" if because else ""
 
 
 def _range(least: float | None, most: float | None) -> str:

@@ -17,7 +17,9 @@ from numbers import Real
 from typing import Any
 
 from slownet import stats
+from slownet.claim.base import interval
 from slownet.errors import ExperimentError
+from slownet.records.cell import Cell
 from slownet.records.judgement import INCONCLUSIVE, Judgement
 from slownet.records.repetitions import apart
 from slownet.records.result import RunData
@@ -32,10 +34,13 @@ ENOUGH = 3
 
 @dataclass(frozen=True)
 class Expectation:
-    """What is expected, with its interval; ``bare`` where the error of what it was made of is lost."""
+    """What is expected, with its interval."""
 
     summary: Summary
+    cells: tuple[Cell, ...] = ()
+    """Those whose numbers it was made of."""
     bare: bool = False
+    """Whether the error of these is lost."""
 
     @property
     def mean(self) -> float:
@@ -53,11 +58,18 @@ def expectation(value: Expected, run: RunData, name: str) -> Expectation:
     """What a claim expects of a run: a number above 0, or a function that gives one. Raises ExperimentError."""
     if not callable(value):
         return Expectation(number(value, run, name))
-    read: list[Summary] = []
-    cells = tuple(replace(cell, metrics=_Noted(cell.metrics, read)) for cell in run.cells)
+    given, read = asked(value, run)
+    varies = any(each.low != each.high for metrics in read.values() for each in metrics)
+    cells = tuple(cell for cell in run.cells if cell.title in read)
+    return Expectation(number(given, run, name), cells, bare=varies and not isinstance(given, Summary))
+
+
+def asked(value: Callable[[RunData], Value], run: RunData) -> tuple[Any, dict[str, list[Summary]]]:
+    """What a function says of a run, and the measured numbers that it reads for that, by their cell's title."""
+    noted = [_Noted(cell.metrics) for cell in run.cells]
+    cells = tuple(replace(cell, metrics=metrics) for cell, metrics in zip(run.cells, noted, strict=True))
     given = value(replace(run, cells=cells))
-    bare = not isinstance(given, Summary) and any(each.low != each.high for each in read)
-    return Expectation(number(given, run, name), bare)
+    return given, {cell.title: metrics.read for cell, metrics in zip(run.cells, noted, strict=True) if metrics.read}
 
 
 def number(value: Any, run: RunData, name: str) -> Summary:
@@ -81,34 +93,53 @@ def against(measured: Summary, expected: Summary) -> Summary:
     return replace(stats.ratio(measured, expected).scaled(expected.mean), mean=measured.mean)
 
 
-def paired(metric: str, at: Mapping[str, str], value: Expected, run: RunData, found: Summary, expected: Summary) -> Summary:
-    """``against`` where both were measured in the same cell, so that what moves one moves the other.
+def in_words(found: Summary, expected: Summary) -> str:
+    """How many times what is expected a number is, where both vary; ``found`` holds the errors of both."""
+    if expected.low == expected.high:
+        return ""
+    return f", {interval(found.scaled(1 / expected.mean), 3)} times"
 
-    The ratio of the two is taken repetition by repetition, if there are ``ENOUGH``; with fewer the two are taken for as
-    dependent as they can be.
+
+def paired(
+    metric: str, at: Mapping[str, str], value: Expected, run: RunData, expected: Expectation
+) -> tuple[Summary, Expectation]:
+    """``against`` for the metric of a cell, and the expectation that it is beside.
+
+    Where both were measured in the same cell, what moves one moves the other. The ratio of the two is taken repetition by
+    repetition then, if there are ``ENOUGH``, and the expectation is the one that it is the ratio to; with fewer the two are
+    taken for as dependent as they can be.
     """
-    if not callable(value) or not found.sources & expected.sources or expected.low == expected.high:
-        return against(found, expected)
-    ratios = []
-    for each in apart(run):
-        theirs = number(value(each), run, "a prediction").mean
-        ratios.append(each.at(at).summary(metric).mean / theirs)
+    found, says = run.at(at).summary(metric), expected.summary
+    ratios: list[float] = []
+    if callable(value) and found.sources & says.sources and says.low != says.high:
+        ratios = _ratios(metric, at, value, run)
     if len(ratios) < ENOUGH:
-        return against(found, expected)
-    both = stats.summarize(ratios, run.confidence).scaled(expected.mean)
-    low, high = min(both.low, found.mean), max(both.high, found.mean)
-    return Summary(found.mean, low, high, found.n, len(ratios) - 1, run.confidence, found.sources | expected.sources)
+        return against(found, says), expected
+    both = stats.summarize(ratios, run.confidence)
+    says = says.scaled(found.mean / both.mean / says.mean)
+    both = replace(both.scaled(says.mean), mean=found.mean, n=found.n, degrees=len(ratios) - 1)
+    return both, replace(expected, summary=says)
+
+
+def _ratios(metric: str, at: Mapping[str, str], value: Callable[[RunData], Value], run: RunData) -> list[float]:
+    """A metric over what is expected of it, a repetition each; none where one of the expectations has no margin."""
+    try:
+        ratios = [each.at(at).summary(metric).mean / number(value(each), each, metric).mean for each in apart(run)]
+    except ExperimentError:
+        return []
+    return ratios if all(each > 0 for each in ratios) else []
 
 
 class _Noted(Mapping[str, Summary]):
     """A cell's metrics, which notes those that are read."""
 
-    def __init__(self, metrics: Mapping[str, Summary], read: list[Summary]) -> None:
-        self._metrics, self._read = metrics, read
+    def __init__(self, metrics: Mapping[str, Summary]) -> None:
+        self._metrics = metrics
+        self.read: list[Summary] = []
 
     def __getitem__(self, name: str) -> Summary:
         found = self._metrics[name]
-        self._read.append(found)
+        self.read.append(found)
         return found
 
     def __contains__(self, name: object) -> bool:

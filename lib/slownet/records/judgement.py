@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -14,6 +14,13 @@ SUPPORTED, REFUTED, INCONCLUSIVE = "supported", "refuted", "inconclusive"
 NOT_JUDGED = "not judged"
 """Of a claim about cells that were not measured; its text says which."""
 WORST_FIRST = (REFUTED, INCONCLUSIVE, NOT_JUDGED, SUPPORTED)
+
+
+def in_words(claims: Iterable[Judgement]) -> str:
+    """The verdicts counted: ``3 of 5 claims supported, 1 inconclusive, 1 not judged``."""
+    verdicts = [claim.verdict for claim in claims]
+    others = [f"{verdicts.count(each)} {each}" for each in WORST_FIRST if each != SUPPORTED and each in verdicts]
+    return ", ".join([f"{verdicts.count(SUPPORTED)} of {len(verdicts)} claims supported", *others])
 
 
 @dataclass(frozen=True, repr=False)

@@ -7,15 +7,12 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from slownet.claim import INCONCLUSIVE, REFUTED, SUPPORTED
 from slownet.records.cell import Cell
-from slownet.records.judgement import Judgement
+from slownet.records.judgement import NOT_JUDGED, SUPPORTED, WORST_FIRST, Judgement
 from slownet.records.result import RunData
 from slownet.records.samples import finite
 from slownet.report.view import Row, View, baseline, view
 from slownet.stats import Summary
-
-WORST_FIRST = (REFUTED, INCONCLUSIVE, SUPPORTED)
 
 
 @dataclass(frozen=True)
@@ -50,6 +47,8 @@ class Tally:
     experiment: str
     supported: int
     claims: int
+    not_judged: int
+    """Claims about cells that were not measured."""
     cells: int
     repetitions: int
     failed: tuple[str, ...]
@@ -99,6 +98,7 @@ def tally(run: RunData) -> Tally:
         experiment=run.experiment,
         supported=sum(claim.verdict == SUPPORTED for claim in run.claims),
         claims=len(run.claims),
+        not_judged=sum(claim.verdict == NOT_JUDGED for claim in run.claims),
         cells=len(run.cells),
         repetitions=max((cell.repetitions for cell in run.cells), default=0),
         failed=tuple(f"{cell.title}: {cell.error}" for cell in run.failed),
@@ -137,12 +137,12 @@ def _verdict(seen: View, cell: Cell, row: Row, metric: str) -> str:
 
 
 def _about(run: RunData, cell: Cell, metric: str) -> list[Judgement]:
-    """The claims about one number: about its cell alone, and measured as it was."""
+    """The claims about one number: about its cell before any other, and measured as it was."""
     mean = _mean(cell, metric)
     return [
         claim
         for claim in run.claims
-        if mean is not None and claim.cells == (cell.label,) and claim.measured is not None
+        if mean is not None and claim.cells[:1] == (cell.label,) and claim.measured is not None
         if math.isclose(claim.measured, mean, rel_tol=1e-12)
     ]
 

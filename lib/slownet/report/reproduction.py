@@ -15,7 +15,7 @@ from rich.text import Text
 from slownet import published
 from slownet.commands.articles import ARTICLES, BEYOND, grouped
 from slownet.published import Title
-from slownet.records.judgement import SUPPORTED, Judgement
+from slownet.records.judgement import SUPPORTED, Judgement, in_words
 from slownet.records.result import RunData
 from slownet.records.samples import finite, write_json
 from slownet.report.comparison import Line, Tally, lines, tally
@@ -66,14 +66,13 @@ class Reproduction:
     def ending(self) -> str:
         """Claims counted and times, in one line."""
         claims = [claim for run in self.runs for claim in run.claims]
-        supported = sum(claim.verdict == SUPPORTED for claim in claims)
         stopped = [run.experiment for run in self.runs if run.facts.get("error")]
         times = (
             f"{show_duration(_rounded(self.real_s))} on a real clock, {show_duration(_rounded(self.wall_s))} here "
             f"({show_duration(_rounded(self.cpu_s))} of CPU on {self.processors} processor{'s' * (self.processors > 1)})"
         )
         broken = f"; broken off: {', '.join(stopped)}" if stopped else ""
-        return f"{supported} of {len(claims)} claims supported{broken}; {times}"
+        return f"{in_words(claims)}{broken}; {times}"
 
     def to_json(self) -> dict[str, Any]:
         """What the record holds, and ``--json`` prints beside the runs."""
@@ -173,6 +172,7 @@ def _shown(done: Reproduction, run: RunData) -> dict[str, Any]:
     return {
         "run": run,
         "tally": tally(run),
+        "verdicts": in_words(run.claims),
         "lines": lines(run),
         "page": page.relative_to(done.directory).as_posix() if page.is_relative_to(done.directory) and page.exists() else "",
     }

@@ -10,7 +10,7 @@ from slownet.records.result import RunData
 from slownet.report.text import NOTHING, milliseconds, number, with_interval
 from slownet.report.view import Row, View, beyond_line, clock_line, intervals_line, law_line, sampling_notes, view
 
-STYLES = {"supported": "green", "refuted": "bold red", "inconclusive": "yellow", "failed": "bold red"}
+STYLES = {"supported": "green", "refuted": "bold red", "inconclusive": "yellow", "not judged": "yellow", "failed": "bold red"}
 
 
 def table(run: RunData) -> Table:

@@ -1,12 +1,15 @@
+# ruff: noqa: SIM300  # what stands on the left is what is asked about here
 import importlib
 import pkgutil
 from dataclasses import dataclass
+from fractions import Fraction
 
+import numpy as np
 import pytest
 
 import slownet.tools
 from slownet.claim import about, slowed
-from slownet.errors import ExperimentError
+from slownet.errors import ExperimentError, UnitError
 from slownet.measured import Measured, Metrics, Setting, measured_under
 from slownet.records.charging import Charging
 from slownet.stats import from_moments
@@ -63,6 +66,63 @@ def test_about():
     assert time(51.8) == about("52ms")
     assert time(51.8) == about(time(52.0))
     assert time(51.8) != about(60)
+
+
+@pytest.mark.parametrize("left", [51.2, 51, np.float64(51.2), np.float32(51.5), Fraction(51), "51ms", "0.052s", "51200us"])
+def test_a_plain_number_on_the_left_is_exact(left):
+    for expected in (lambda: slowed(11.8, 4, "10ms"), lambda: slowed(time(11.8), 4, "10ms"), lambda: about(time(52.0))):
+        assert left == expected()
+        assert expected() == left
+        assert not left != expected()  # noqa: SIM202
+        assert not expected() != left  # noqa: SIM202
+    assert left != about(time(60.0))
+    assert not left == about(time(60.0))  # noqa: SIM201
+
+
+def test_plain_numbers_count_what_the_right_side_does():
+    assert 50.55 == slowed(0.55, round_trips=5, rtt="10ms")
+    assert 0.052 == slowed(Measured("page_s", from_moments(0.012, 0.0, 9)), round_trips=4, rtt="10ms")
+    assert "52ms" == slowed(Measured("page_s", from_moments(0.012, 0.0, 9)), round_trips=4, rtt="10ms")
+    assert 52.0 == about("52ms")
+    assert 52.0 == about("0.052s")
+    assert 52 == about(52)
+    assert 0.2 == about(0.2)
+    assert 100.0 != slowed(0.55, round_trips=5, rtt="10ms")
+    wide = slowed(time(11.8, sd=50), round_trips=4, rtt="10ms")
+    assert not 51.8 == wide  # noqa: SIM201
+    assert not 51.8 != wide  # noqa: SIM202
+    with pytest.raises(ExperimentError, match="'52ms' for lost_percent: give a plain number in the metric's unit"):
+        assert "52ms" == about(Measured("lost_percent", from_moments(5.0, 0.0, 9)))
+
+
+def test_a_summary_has_its_own_interval():
+    assert from_moments(51.8, 0.1, 100) == slowed(11.8, 4, "10ms")
+    open_one = slowed(11.8, 4, "10ms")
+    assert not from_moments(54.3, 2, 100) == open_one  # noqa: SIM201
+    assert not from_moments(54.3, 2, 100) != open_one  # noqa: SIM202
+    assert 51.8 == slowed(from_moments(11.8, 0.1, 100), 4, "10ms")
+    assert 51.8 == about(from_moments(52, 0.1, 100))
+
+
+@pytest.mark.parametrize("left", [None, True, False, [51.2], {"mean": 51.2}, float("nan"), float("inf"), np.array([51.2]), 1j])
+def test_what_is_no_number_on_the_left_is_a_mistake(left):
+    for compare in (lambda: left == about("52ms"), lambda: left != about("52ms"), lambda: about("52ms") == left):
+        with pytest.raises(ExperimentError) as caught:
+            compare()
+        assert "is compared with 'about 52ms, within 5 %': write a measured number, a plain one, or a duration" in str(
+            caught.value
+        )
+        assert len(str(caught.value).splitlines()) == 1
+    with pytest.raises(UnitError, match="has no unit"):
+        assert "52" == about("52ms")
+
+
+def test_an_expectation_is_itself():
+    one, other = about(52), about(52)
+    assert one == one
+    assert one != other
+    assert not one != one  # noqa: SIM202
+    assert one.judgement is None
 
 
 def test_order_goes_by_intervals():

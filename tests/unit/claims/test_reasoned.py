@@ -53,7 +53,9 @@ def test_a_prediction_may_come_from_the_run():
     claim = predicted("ms", STALLS, lambda run: 43 * run.at(FINE).summary("ms"), within=0.05, because="43 of the other")
     judgement = claim.judge(run_of(half=0.01), {})
     assert (judgement.verdict, judgement.expected) == ("supported", 43.0)
-    assert judgement.text.endswith("measured, 43.000 (42.570 to 43.430) predicted; 43 of the other")
+    assert judgement.text.endswith(
+        "measured, 43.000 (42.570 to 43.430) predicted, 1.023 (1.013 to 1.034) times; 43 of the other"
+    )
     assert predicted("ms", STALLS, 30.0).judge(run_of(), {}).verdict == "refuted"
 
 

@@ -1,0 +1,153 @@
+"""Nonsense in a claim is refused when the claim is made: one line that says what, where and how to put it right."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from slownet import importing
+from slownet.claim import (
+    about,
+    all_of,
+    between,
+    bound,
+    constant_round_trips,
+    equal,
+    follows,
+    law,
+    monotone,
+    more_round_trips,
+    no_worse_than,
+    predicted,
+    published_times,
+    ratio,
+    round_trips_between,
+    slowed,
+    times,
+)
+from slownet.errors import ExperimentError, UnitError
+
+TIME, RATE = "time_ms", "requests_per_second"
+AT, OTHER = {"rtt": "10ms"}, {"rtt": "0ms"}
+NAN, INF = float("nan"), float("inf")
+
+MARGINS = {
+    "law": lambda within: law(TIME, 4, within=within),
+    "constant_round_trips": lambda within: constant_round_trips(TIME, within=within),
+    "published_times": lambda within: published_times(TIME, 12.3, {"10ms": 52}, within=within),
+    "ratio": lambda within: ratio(TIME, AT, expected=4, within=within),
+    "equal": lambda within: equal(TIME, AT, within=within),
+    "no_worse_than": lambda within: no_worse_than(TIME, AT, within=within),
+    "monotone": lambda within: monotone(TIME, within=within),
+    "predicted": lambda within: predicted(TIME, AT, 4, within=within),
+    "round_trips_between": lambda within: round_trips_between(TIME, AT, OTHER, "", expected=4, within=within),
+    "slowed": lambda within: slowed(11.8, 4, "10ms", within=within),
+    "about": lambda within: about("52ms", within=within),
+}
+
+
+@pytest.mark.parametrize("kind", MARGINS)
+@pytest.mark.parametrize(
+    ("within", "said"),
+    [
+        (5, "within is 5, a margin of 500 %, in "),
+        (5, "write 0.05 for 5 %"),
+        (1, "write 0.01 for 1 %"),
+        (2.5, "write 0.025 for 2.5 %"),
+        (100, "write a part of one, such as 0.05 for 5 %"),
+        (-0.05, "within is -0.05, in "),
+        (NAN, "within is nan, in "),
+        (INF, "within is inf, in "),
+        ("5%", "within is '5%', in "),
+        (None, "within is None, in "),
+        (True, "within is True, in "),
+    ],
+)
+def test_a_margin_is_a_part_of_one(kind, within, said):
+    with pytest.raises(ExperimentError) as caught:
+        MARGINS[kind](within)
+    assert said in str(caught.value)
+    assert len(str(caught.value).splitlines()) == 1
+
+
+@pytest.mark.parametrize("kind", MARGINS)
+@pytest.mark.parametrize("within", [0, 0.05, 0.999, np.float64(0.05), np.float32(0.5)])
+def test_these_are_margins(kind, within):
+    MARGINS[kind](within)
+
+
+@pytest.mark.parametrize(
+    ("make", "said"),
+    [
+        (lambda: law(TIME, 0), "round_trips is 0, in law of time_ms: give a number above 0"),
+        (lambda: law(TIME, -4), "round_trips is -4, in law of time_ms: give a number above 0"),
+        (lambda: law(TIME, NAN), "round_trips is nan, in law of time_ms: write a finite number"),
+        (lambda: law(TIME, "4"), "round_trips is '4', in law of time_ms: write a finite number"),
+        (lambda: between(TIME, AT, 60, 40), "least 60 is more than most 40, in between of time_ms: "),
+        (lambda: between(TIME, AT), "a range with neither least nor most, in between of time_ms: give least=, most= or both"),
+        (lambda: between(TIME, AT, most=INF), "most is inf, in between of time_ms: write a finite number"),
+        (lambda: between(TIME, AT, least=NAN), "least is nan"),
+        (lambda: bound(TIME, above=60, below=40), "above 60 is more than below 40, in bound of time_ms: "),
+        (lambda: bound(TIME, above="0.1s", below="40ms"), "above 0.1s is more than below 40ms"),
+        (lambda: bound(TIME), "a range with neither above nor below, in bound of time_ms: give above=, below= or both"),
+        (lambda: bound(TIME, below="3 lightyears"), "unknown unit"),
+        (lambda: bound(RATE, below="300ms"), "'300ms' for requests_per_second: give a plain number in the metric's unit"),
+        (lambda: bound(TIME, below=3, percentile=0), "percentile is 0, in bound of time_ms: write a number between 0 and 100"),
+        (lambda: bound(TIME, below=3, percentile=100), "percentile is 100"),
+        (lambda: bound(TIME, below=3, percentile=-1), "percentile is -1"),
+        (lambda: bound(TIME, below=3, percentile=NAN), "percentile is nan"),
+        (lambda: times(TIME, AT, OTHER, least=3, most=2), "least 3 is more than most 2, in times of time_ms: "),
+        (lambda: times(TIME, AT, OTHER, least=3, most=2, name="the cure"), "least 3 is more than most 2, in 'the cure': "),
+        (lambda: times(TIME, AT, OTHER, least=-1), "least is -1, in times of time_ms: give 0 or more"),
+        (lambda: times(TIME, AT, OTHER), "neither least nor most"),
+        (lambda: follows(TIME, len, 2, 1, "", "Mathis"), "least 2 is more than most 1, in 'Mathis'"),
+        (lambda: ratio(TIME, AT), "a ratio of time_ms with no number: give either expected= or published="),
+        (lambda: ratio(TIME, AT, expected=4, published=4), "a ratio of time_ms with two numbers"),
+        (lambda: ratio(TIME, AT, expected=0), "expected is 0, in ratio of time_ms: give a number above 0"),
+        (lambda: ratio(TIME, AT, published=INF), "published is inf"),
+        (lambda: predicted(TIME, AT, 0.0), "value is 0, in predicted of time_ms: give a number above 0"),
+        (lambda: predicted(TIME, AT, None), "value is None"),
+        (lambda: round_trips_between(TIME, AT, OTHER, ""), "round trips with neither expected nor most"),
+        (lambda: round_trips_between(TIME, AT, OTHER, "", expected=4, most=5), "round trips with both expected and most"),
+        (lambda: round_trips_between(TIME, AT, OTHER, "", expected=-4), "expected is -4"),
+        (lambda: round_trips_between(TIME, AT, OTHER, "", most=NAN), "most is nan"),
+        (lambda: more_round_trips(TIME, 0, of="x"), "times is 0, in more_round_trips of time_ms: give a number above 0"),
+        (lambda: more_round_trips(TIME, 5, of="x", otherwise=0), "otherwise is 0"),
+        (lambda: published_times(TIME, -1, {"10ms": 52}), "t0_ms is -1, in published_times of time_ms: give 0 or more"),
+        (lambda: published_times(TIME, 12, {}), "published_times of time_ms without a time: give times_ms="),
+        (lambda: published_times(TIME, 12, {"10ms": 0}), "times_ms is 0"),
+        (lambda: published_times(TIME, 12, {"10": 52}), "duration '10' has no unit"),
+        (lambda: constant_round_trips(TIME, at=("10ms", "10ms")), "compares 10ms with itself: name two delays"),
+        (lambda: constant_round_trips(TIME, at=("10ms",)), "1 delays, in constant_round_trips of time_ms: name two"),
+        (lambda: constant_round_trips(TIME, at=(10, 40)), 'at is 10, in constant_round_trips of time_ms: write a duration'),
+        (lambda: no_worse_than(TIME, AT, better="more"), "better is 'more', in no_worse_than of time_ms: write lower"),
+        (lambda: slowed(11.8, 0, "10ms"), "round_trips is 0, in slowed: give a number above 0"),
+        (lambda: slowed(-1, 4, "10ms"), "near is -1, in slowed: give 0 or more"),
+        (lambda: slowed(NAN, 4, "10ms"), "near is nan"),
+        (lambda: slowed(11.8, 4, "10"), "has no unit"),
+        (lambda: about(INF), "about is inf"),
+        (lambda: about("52"), "has no unit"),
+        (lambda: all_of(), "a claim composed of none"),
+    ],
+)  # fmt: skip
+def test_numbers_that_make_no_sense(make, said):
+    with pytest.raises((ExperimentError, UnitError)) as caught:
+        make()
+    assert said in str(caught.value)
+    assert len(str(caught.value).splitlines()) == 1
+
+
+def test_a_range_of_one_number_is_one():
+    between("stalls", AT, 99, 99)
+    bound(TIME, above="40ms", below=40)
+    times(TIME, AT, OTHER, 0, 0)
+
+
+@pytest.mark.parametrize("relative", [False, True])
+def test_a_file_with_such_a_claim_says_its_line(tmp_path, monkeypatch, relative):
+    monkeypatch.chdir(tmp_path)
+    path = Path("mine.py") if relative else tmp_path / "mine.py"
+    path.write_text('from slownet.claim import law\n\nclaims = [\n    law("time_ms", 4, within=5),\n]\n')
+    with pytest.raises(ExperimentError) as caught:
+        importing.file(path, "")
+    assert str(caught.value) == f"within is 5, a margin of 500 %, in law of time_ms, {path}:4: write 0.05 for 5 %"
