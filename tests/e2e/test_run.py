@@ -285,7 +285,8 @@ def test_repetitions_as_told(tmp_path):
 def test_a_margin_of_nothing_around_what_varies_is_judged(tmp_path):
     (tmp_path / "mine.py").write_text(CLAIMED % ("client", 0))
     done = slownet("run", "mine.py", "--tdf", "1", "--repeat", "1", "--json", cwd=tmp_path)
-    assert (done.returncode, done.stderr) == (1, "")
+    assert done.returncode == 1
+    assert [line for line in done.stderr.splitlines() if "1 repetition: too few for a verdict" not in line] == []
     ((claim,),) = (run["claims"] for run in json.loads(done.stdout)["runs"])
     assert claim["verdict"] in ("inconclusive", "refuted")
 
@@ -326,7 +327,7 @@ def test_an_unknown_topology_is_one_line(tmp_path):
     (tmp_path / "mine.py").write_text((OWN % "client").replace("topology=ClientWebDb", 'topology="client_web_bd"'))
     done = slownet("run", "mine.py", cwd=tmp_path)
     assert done.returncode == 2
-    assert done.stderr == "slownet: no topology 'client_web_bd': did you mean 'client_web_db'?\n"
+    assert done.stderr == "slownet: no topology 'client_web_bd', mine.py:7: did you mean 'client_web_db'?\n"
 
 
 def test_a_cell_that_fails_is_marked_and_the_others_go_on(tmp_path):

@@ -169,6 +169,16 @@ def test_an_open_claim_asks_for_its_own_cells_only():
     assert look(run, FOUR).cells == ()
 
 
+def test_a_law_through_single_boots_is_not_decided_by_how_straight_it_is():
+    """T - 4 d of 62.9, 60.2, 57.9 and 48.9 ms in one boot was drift, and "k 3.889 (3.868 to 3.910) supported"."""
+    found = FOUR.judge(run_of(CPU_TIME, 0, 0).for_verdicts(0.99))
+    assert found.verdict == "inconclusive"
+    assert found.text.endswith("(too few boots to know how they differ: --repeat 3 or more)")
+    assert FOUR.judge(run_of(CPU_TIME, 0, 0, 0).for_verdicts(0.99)).verdict == "supported"
+    assert FOUR.judge(run_of(VIRTUAL, 0, 0, random=True).for_verdicts(0.99)).verdict == "inconclusive"
+    assert FOUR.judge(run_of(WORK, 0).for_verdicts(0.99)).verdict == "supported"
+
+
 def test_looks_are_taken_at_their_time_only():
     rounds = [9.0 * (-1) ** at for at in range(30)]
     found = {count: look(run_of(REAL, *rounds[:count]), FOUR) for count in range(1, 31)}

@@ -81,9 +81,18 @@ def undecided(name: str, expected: float | None, failed: Sequence[Cell]) -> Judg
 
 
 def placed(judgement: Judgement, run: RunData, cells: Sequence[Cell] = ()) -> Judgement:
-    """The judgement with the cells that it speaks of (all, if none is named), their confidence and setting."""
+    """The judgement with the cells that it speaks of (all, if none is named), their confidence and setting.
+
+    Cells of fewer boots than a verdict takes decide nothing, also where their scatter around a law would.
+    """
     named = replace(run, cells=tuple(cells)) if cells else run
-    return replace(judgement, cells=labels(cells), confidence=run.confidence, setting=named.setting)
+    found = replace(judgement, cells=labels(cells), confidence=run.confidence, setting=named.setting)
+    few = [cell for cell in named.cells if cell.has_too_few]
+    if not few or found.verdict not in (SUPPORTED, REFUTED):
+        return found
+    takes = max(cell.verdict_from for cell in few)
+    text = f"{found.text} (too few boots to know how they differ: --repeat {takes} or more)"
+    return replace(found, verdict=INCONCLUSIVE, text=text)
 
 
 def ends(margin: Margin) -> tuple[float, float]:

@@ -15,7 +15,7 @@ from typing import Any
 from rich.console import Console
 
 from slownet.claim import REFUTED, SUPPORTED, Judgement, interval
-from slownet.commands.running import Follower
+from slownet.commands.running import Follower, say_last
 from slownet.errors import ExperimentError, SlownetError
 from slownet.hypotheses import file as hypothesis
 from slownet.hypotheses.file import Hypothesis
@@ -70,6 +70,7 @@ def check(files: Sequence[Path], place: Place, root: Path, ask: Ask | None, rule
     else:
         for each in done:
             _show(each)
+    say_last([each.run for each in done])
     return runs.status([each.run for each in done])
 
 

@@ -12,7 +12,7 @@ from pathlib import Path
 from rich.console import Console
 
 from slownet.commands import articles
-from slownet.commands.running import Follower, say_what_is_left
+from slownet.commands.running import Follower, say_last, say_what_is_left
 from slownet.experiment import discover
 from slownet.lab import cpu
 from slownet.lab.place import Interrupts, Place
@@ -47,8 +47,7 @@ def reproduce_and_show(only: Sequence[str], place: Place, root: Path, rule: Rule
         console = Console(width=None if sys.stdout.isatty() else 160)
         console.print(show(done))
         console.print(f"[dim]records[/] {page}", highlight=False, soft_wrap=True)
-    for line in runs.last_lines(found):
-        print(f"slownet: {line}", file=sys.stderr)
+    say_last(found)
     if interrupts.received:
         for each in plans:
             say_what_is_left(each)

@@ -14,6 +14,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, SpinnerColumn
 from slownet.errors import ExperimentError, SlownetError, nearest
 from slownet.experiment import discover
 from slownet.lab.place import Interrupts, Place
+from slownet.records.result import RunData
 from slownet.report import table
 from slownet.sweep import planning
 from slownet.sweep import run as runs
@@ -55,8 +56,7 @@ def run_and_show(
         for run in done:
             console.print(table.show(run))
             console.print(f"[dim]records[/] {run.directory}\n", highlight=False, soft_wrap=True)
-    for line in runs.last_lines(done):
-        print(f"slownet: {line}", file=sys.stderr)
+    say_last(done)
     return runs.status(done)
 
 
@@ -93,6 +93,12 @@ def _chosen(vary: Sequence[str]) -> dict[str, list[str]]:
             )
         chosen[name] = values.split(",")
     return chosen
+
+
+def say_last(done: Sequence[RunData]) -> None:
+    """Tells which runs ended before their claims were decided, and what to do, as the last lines."""
+    for line in runs.last_lines(done):
+        print(f"slownet: {line}", file=sys.stderr)
 
 
 def say_what_is_left(plan: planning.Plan) -> None:

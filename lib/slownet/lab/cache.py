@@ -26,6 +26,12 @@ def root() -> Path:
     return Path(base).expanduser().absolute() / "slownet"
 
 
+def own_root() -> Path:
+    """Where a user keeps what was measured on this machine, if the cache is another user's (XDG_STATE_HOME)."""
+    base = os.environ.get("XDG_STATE_HOME") or "~/.local/state"
+    return Path(base).expanduser().absolute() / "slownet"
+
+
 def key(*inputs: bytes | str | Path) -> str:
     """A short name for what is made from these inputs; a Path stands for its content."""
     import hashlib  # loads OpenSSL, and what runs in a lab imports this module for less
@@ -43,20 +49,32 @@ def found(kind: str, name: str) -> Path | None:
     return path if path.is_dir() else None
 
 
-def make(kind: str, name: str, build: Callable[[Path], None]) -> Path:
-    """The folder of that kind and key; `build` fills it the first time.
+def measured(kind: str, name: str, measure: Callable[[Path], None]) -> Path:
+    """As `make`, for what is small and this machine's: it goes to the user's own folder where the cache is another's."""
+    if not found(kind, name) and not _may_write(root()):
+        return make(kind, name, measure, own_root())
+    return make(kind, name, measure)
+
+
+def _may_write(folder: Path) -> bool:
+    there = next(each for each in (folder, *folder.parents) if each.exists())
+    return os.access(there, os.W_OK)
+
+
+def make(kind: str, name: str, build: Callable[[Path], None], base: Path | None = None) -> Path:
+    """The folder of that kind and key; `build` fills it the first time. base: the cache's root.
 
     It appears under its name only when it is whole. Two builds of one thing wait for each other, and what a
     killed one left is removed by the next.
     """
-    done = found(kind, name)
-    if done:
-        return done
-    home = root() / kind
+    home = (base or root()) / kind
+    if (home / name).is_dir():
+        return home / name
     try:
         home.mkdir(parents=True, exist_ok=True)
         with _locked(home / f".{name}.lock"):
-            return found(kind, name) or _build(home / f".{name}.half", home / name, build)
+            whole = home / name
+            return whole if whole.is_dir() else _build(home / f".{name}.half", whole, build)
     except OSError as error:
         raise LabError(
             f"cannot write to {error.filename or home} ({error.strerror})",

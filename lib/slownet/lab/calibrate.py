@@ -32,7 +32,7 @@ def tdf(parts: Parts) -> dict[str, object]:
     The probe (probe.c) runs natively and in a lab, in turns. Both count CPU time (the lab's virtual clock does), and of
     each cost the lowest counts, so that other work on the host does not. Raises LabError.
     """
-    folder = cache.make("tdf", _machine(parts), lambda half: _keep(_measure(parts), half))
+    folder = cache.measured("tdf", _machine(parts), lambda half: _keep(_measure(parts), half))
     return dict(json.loads((folder / "tdf.json").read_text()))
 
 
@@ -43,7 +43,7 @@ def work(parts: Parts, counter: str) -> dict[str, object]:
     The probe runs in labs of both kinds, in turns; of each cost the lowest counts. Beside other work a processor's counter
     is dearer: see linux/0006-um-work-clock.patch. Raises LabError.
     """
-    folder = cache.make(
+    folder = cache.measured(
         "work",
         cache.key(_machine(parts), counter, json.dumps(REFERENCE)),
         lambda half: _keep(_measure_work(parts, counter), half),

@@ -104,9 +104,12 @@ class Cell:
         return replace(self, deciding=True).at_confidence(confidence)
 
     def _decided(self, found: Summary) -> Summary:
-        if not self.deciding or self.repetitions >= self.verdict_from:
-            return found
-        return replace(found, low=-math.inf, high=math.inf, degrees=0)
+        return replace(found, low=-math.inf, high=math.inf, degrees=0) if self.has_too_few else found
+
+    @property
+    def has_too_few(self) -> bool:
+        """Whether a claim is to be decided on it and it has fewer boots than that takes."""
+        return self.deciding and 0 < self.repetitions < self.verdict_from
 
     @property
     def is_random(self) -> bool:
