@@ -56,7 +56,7 @@ def claims(over):
     )  # fmt: skip
     # At the end the backlog is what was due less what was answered, whatever the rate did before. Where it differs by a third
     # from then on, a part's time is off by a third of the rest, and its backlog, 1 - 1 / 2.32 of the time, by 1.75 times that.
-    for name, part in (("mean", 0.5), ("p90", 0.9), ("p99", 0.99)):
+    for name, part in (("mean", 0.5), ("p99", 0.99)):
         within = round(0.01 + (1 - part) / 3 / (1 - 1 / ARTICLE["factor"]), 3)
         yield predicted(
             f"corrected_{name}_s", over, waited(part, over), within,

@@ -86,15 +86,10 @@ def crafted_segments() -> dict[str, Any]:
 
 
 def sync_pipeline() -> dict[str, Any]:
-    """The copy of the article has no times of a row: 4 h in two rooms and 15 min in one are a ratio, 16."""
+    """The copy of the article has no times of a row: 4 h in two rooms and 15 min in one are a ratio, 16, of round trips that
+    it does not say."""
     source = article("oltp-latency")
     return {"metric": "steady_row_ms", "title": source["title"], "rows": []}
-
-
-def pipeline_ratio() -> float:
-    """How many times longer the article's copy took between two rooms."""
-    pipeline = article("oltp-latency")["pipeline"]
-    return float(pipeline["different_rooms_h"] * 60 / pipeline["same_room_min"])
 
 
 def download() -> dict[str, Any]:

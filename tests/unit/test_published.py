@@ -38,7 +38,7 @@ def test_the_articles_on_nagle_and_on_the_pipeline():
     ]
     assert [row["page_s"] for row in published.nagle_proxy()["rows"]] == [3.0, 40.0]
     assert published.crafted_segments()["metric"] == "delayed_ack_ms"
-    assert published.pipeline_ratio() == 16.0
+    assert published.sync_pipeline()["rows"] == []
 
 
 def test_the_download_in_the_units_that_wget_means():

@@ -175,6 +175,9 @@ class more_round_trips:  # noqa: N801
 class published_times:  # noqa: N801
     """The published time without delay, put into the measured law, gives the other published times.
 
+    That is the law's k once more, in the numbers of the article, and no evidence besides a `law` of the same run: it says
+    whether the article's times are those of this k.
+
     ``t0_ms`` and ``times_ms`` (``{"10ms": 51.825}``) are in ms; each ratio is compared with 1 and the one
     that is furthest off is reported.
     """

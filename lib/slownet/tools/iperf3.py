@@ -36,6 +36,8 @@ class Iperf3(Metrics):
     retransmits: int
     congestion: str
     intervals: tuple[float, ...]
+    is_steady: bool = False
+    """Whether slow start was left out, so that the seconds are alike."""
 
     @property
     def mbit_per_s(self) -> float:
@@ -43,10 +45,17 @@ class Iperf3(Metrics):
         return self.received * 8 / self.seconds / 1e6
 
     def metrics(self) -> dict[str, Metric]:
-        """``mbit_per_s``, its deviation that of the seconds (batch means), and ``retransmits``."""
+        """``mbit_per_s``, its deviation that of the seconds, which are kept in their order where they are alike, and
+        ``retransmits``."""
         rates = [each / 1e6 for each in self.intervals]
         return {
-            "mbit_per_s": metric(self.mbit_per_s, sample_sd(rates) if len(rates) > 1 else 0.0, max(1, len(rates))),
+            "mbit_per_s": metric(
+                self.mbit_per_s,
+                sample_sd(rates) if len(rates) > 1 else 0.0,
+                max(1, len(rates)),
+                values=rates if self.is_steady else (),
+                ordered=self.is_steady,
+            ),
             "retransmits": metric(float(self.retransmits), 0.0, 1),
         }
 
@@ -145,6 +154,7 @@ def parse(text: str, command: Sequence[str] = ("iperf3",)) -> Iperf3:
             intervals=tuple(
                 float(each["sum"]["bits_per_second"]) for each in report["intervals"] if not each["sum"]["omitted"]
             ),
+            is_steady=any(each["sum"]["omitted"] for each in report["intervals"]),
         )
     except (KeyError, TypeError, ValueError) as error:
         raise complaint(f"iperf3 printed JSON without {error}", text, command) from None

@@ -34,11 +34,13 @@ class Commits(Metrics):
     def metrics(self) -> dict[str, Metric]:
         """The three means, the longest commit and lag (``commit_max_ms``, ``lag_max_ms``) and the last lag, ``lag_last_ms``.
 
-        One that is a single observation says nothing of how it varies; it was looked for among all commits.
+        The commits' times are kept in their order. What is a single observation says nothing of how it varies; it was looked
+        for among all commits.
         """
         series = {"commit_ms": self.commit_ms, "lag_ms": self.lag_ms, "stale_ms": self.stale_ms}
         metrics = {name: metric(mean(values), sample_sd(values), len(values)) for name, values in series.items()}
         count = len(self.commit_ms)
+        metrics["commit_ms"] |= {"values": list(self.commit_ms), "ordered": True}
         return metrics | {
             "commit_max_ms": single(max(self.commit_ms), count),
             "lag_max_ms": single(max(self.lag_ms), count),

@@ -37,7 +37,14 @@ def test_metrics():
 def test_seconds_that_were_left_out_do_not_count():
     report = json.loads(text("iperf3-bbr.txt"))
     report["intervals"][0]["sum"]["omitted"] = True
-    assert len(parse(json.dumps(report)).intervals) == 2
+    steady = parse(json.dumps(report))
+    assert len(steady.intervals) == 2
+    found = steady.metrics()["mbit_per_s"]
+    assert (found["values"], found["ordered"]) == (pytest.approx([158.7, 128.5], abs=0.1), True)
+
+
+def test_seconds_with_slow_start_among_them_are_no_series():
+    assert "values" not in parse(text("iperf3-bbr.txt")).metrics()["mbit_per_s"]
 
 
 @pytest.mark.parametrize(
