@@ -284,5 +284,6 @@ def test_an_ordinary_user_needs_nothing_of_roots(public):
     script = "id -u; ip link add v1 type veth peer v2 && tc qdisc add dev v1 root netem delay 1ms && touch /etc/x out && pwd"
     done = run([python, *SLOWNET[1:], "lab", "exec", "--share", ".", "--", "sh", "-c", script])
     assert (done.returncode, done.stdout.decode(), done.stderr) == (0, f"0\n{folder}/own\n", b"")
-    assert [path.name for path in (folder / "own").rglob("*")] == ["out"]
+    left = {path.relative_to(folder / "own").parts[0] for path in (folder / "own").rglob("*") if path.is_file()}
+    assert left - {".local"} == {"out"}  # there is what was measured on this machine, once
     assert (folder / "own" / "out").stat().st_uid == (65534 if user else os.geteuid())

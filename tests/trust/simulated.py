@@ -6,12 +6,11 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from slownet.sweep import rates
-from slownet.sweep.sampling import Rule
 from trust.figures import Figure, Report, table
 from trust.steps import Log, Options, Step
 
 SECTION = "simulated"
-RULE = Rule(budget_s=60)
+RULE = rates.USUAL
 ALLOWED = 0.01
 
 
