@@ -105,6 +105,18 @@ def test_free_cpu_and_nothing_random_is_exact():
     assert of(Charging.FREE, sample(50.0, random=False), sample(50.1, random=False)).half_width > 0
 
 
+def test_chance_that_does_not_reach_a_number_leaves_it_exact():
+    """A service draws random numbers, and three boots agree to the digit: those of one boot spread, the mean does not."""
+
+    def found(*means, random=False):
+        return of(Charging.FREE, *(sample(mean, boot=at, random=random) for at, mean in enumerate(means)), chance=True)
+
+    assert found(41.2, 41.2, 41.2).half_width == 0
+    assert found(41.2, 41.2).half_width > 0
+    assert found(41.2, 41.2, 41.3).half_width > 0
+    assert found(41.2, 41.2, 41.2, random=True).half_width > 0
+
+
 def test_seeds_are_independent_of_each_other():
     seeds = [sample(mean, random=True) for mean in (50.0, 52.0, 54.0)]
     assert of(Charging.FREE, *seeds).half_width == pytest.approx(t_quantile(2) * 2 / math.sqrt(3))
