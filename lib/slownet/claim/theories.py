@@ -112,7 +112,9 @@ def paired(
     found, says = run.at(at).summary(metric), expected.summary
     ratios: list[float] = []
     if callable(value) and found.sources & says.sources and says.low != says.high:
-        ratios = _ratios(metric, at, value, run)
+        # Other cells may have been measured less often.
+        own = {cell.title for cell in (run.at(at), *expected.cells)}
+        ratios = _ratios(metric, at, value, replace(run, cells=tuple(cell for cell in run.cells if cell.title in own)))
     if len(ratios) < ENOUGH:
         return against(found, says), expected
     both = stats.summarize(ratios, run.confidence)

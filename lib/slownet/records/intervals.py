@@ -6,8 +6,9 @@ What counts as one independent value depends on what the clock charges (`slownet
   relative deviation between boots that was measured beforehand; no claim is decided on that (`Cell.deciding`).
 * counted work: with three boots or more the means of boots, whose spread is pooled with the measured waver while both agree
   and no link draws by chance; with fewer the blocks' own error joined with the waver. Never narrower than the waver alone.
-* free CPU: exact where nothing is random, or where three boots of a service with chance agree to the digit. Else seeds are
-  independent: batch means of all of them around their common mean where values stand in time's order, else the seeds' means.
+* free CPU: exact where nothing is random. Where a service alone draws by chance, the means of three boots or more. Else seeds
+  are independent: batch means of all of them around their common mean where values stand in time's order, else the seeds'
+  means.
 * no clock recorded (the field): the values' own spread, as with free CPU and chance.
 
 Sources: Kalibera and Jones, "Rigorous benchmarking in reasonable time", 2013, for boots as units; "Guide to the expression of
@@ -80,7 +81,7 @@ def summary(samples: Sequence[Sample], metric: str, terms: Terms, confidence: fl
     boots = _boots(samples, metric)
     first = boots[0][0]
     n = sum(int(block.record["n"]) for boot in boots for block in boot)
-    if _repeats(samples, boots, terms) and len({block.mean for boot in boots for block in boot}) == 1:
+    if is_exact(samples, terms) and len({block.mean for boot in boots for block in boot}) == 1:
         return Summary(first.mean, first.mean, first.mean, n, None, confidence)
     if first.record.get("count"):
         return _count(boots, confidence)
@@ -99,15 +100,6 @@ def is_exact(samples: Sequence[Sample], terms: Terms) -> bool:
     if terms.charging is not Charging.FREE or terms.chance:
         return False
     return all(sample.get("random") is False for sample in samples)
-
-
-def _repeats(samples: Sequence[Sample], boots: Sequence[Boot], terms: Terms) -> bool:
-    """Whether another boot gives the same: an exact one does, and so does one whose service draws random numbers of its own
-    where as many boots as show a spread agree to the digit: its chance does not reach this number."""
-    if not terms.chance:
-        return is_exact(samples, terms)
-    alike = len(boots) >= SPREAD_TAKES and len({_told(boot) for boot in boots}) == 1
-    return alike and is_exact(samples, replace(terms, chance=False))
 
 
 def across_runs(samples: Sequence[Sample], metric: str, terms: Terms, found: Summary) -> Summary:
@@ -169,8 +161,13 @@ def _of_means(boots: Sequence[Boot], metric: str, terms: Terms, confidence: floa
 
 
 def _of_seeds(boots: Sequence[Boot], confidence: float) -> Summary:
-    """Where no CPU is charged. Seeds that repeat each other to the digit are one: there is no news in the others."""
-    middle = fmean(_means(boots))
+    """Where no CPU is charged. Seeds that repeat each other to the digit are one: there is no news in the others.
+
+    Where no link draws by chance, it is a service that does, and what differs from request to request does so in each boot.
+    """
+    middle, spread = mean_and_sd(_means(boots))
+    if len(boots) >= SPREAD_TAKES and all(block.sample.get("random") is False for boot in boots for block in boot):
+        return from_moments(middle, spread, len(boots), confidence)
     news = list({_told(boot): boot for boot in boots}.values())
     kept = [block.record for boot in news for block in boot]
     series = [_in_order(record) for record in kept]

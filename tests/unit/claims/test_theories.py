@@ -168,6 +168,13 @@ def test_a_ratio_within_a_cell_is_taken_repetition_by_repetition():
     assert other.judge(load(rough).at_confidence(0.99)).verdict == "refuted"
 
 
+def test_a_cell_that_is_decided_and_not_measured_again_takes_no_repetition_away():
+    rough = load([0.8, 1.0, 1.3, 0.9])
+    alone = {**rough.cells[0].samples[0], "cell": {"load": "alone"}, "condition": {"load": "alone"}}
+    run = gather([alone, *rough.cells[0].samples], rough.facts).at_confidence(0.99)
+    assert WAITED.judge(run).verdict == "supported"
+
+
 def test_the_expectation_is_the_one_that_the_ratio_is_to():
     """What it says of the mean boot is not what it says on average of each, where it is no straight line."""
 
