@@ -19,7 +19,7 @@ from trust.verdicts import kept
 
 SECTION = "t0"
 EXPERIMENT, METRIC, CONDITION = "client_delay", "time_per_request_ms", "rtt_ms"
-TIME, SAMPLED, WORK = "time", "sampled", "work"
+TIME, WORK = "time", "work"
 UNNAMED = "default"
 """The only way there is, of a version whose commands have no --cpu."""
 GOOD_SD, GOOD_PRICE = 0.01, 1.5
@@ -47,7 +47,7 @@ def steps(options: Options, log: Log) -> Iterator[Step]:
 def ways() -> tuple[str, ...]:
     """What `slownet run --cpu` may be told, the dearest last."""
     asked = subprocess.run([SLOWNET, "run", "--help"], capture_output=True, text=True, check=True, env={"COLUMNS": "200"})
-    return (TIME, SAMPLED, WORK) if "--cpu" in asked.stdout else (UNNAMED,)
+    return (TIME, WORK) if "--cpu" in asked.stdout else (UNNAMED,)
 
 
 def boot(options: Options, way: str, beside: str) -> dict[str, Any]:

@@ -14,7 +14,6 @@ VIRTUAL = {"clock": "virtual", "tdf": 4}
         (VIRTUAL, Charging.TIME),
         (VIRTUAL | {"cpu": None}, Charging.TIME),
         (VIRTUAL | {"cpu": "time"}, Charging.TIME),
-        (VIRTUAL | {"cpu": "sampled"}, Charging.SAMPLED),
         (VIRTUAL | {"cpu": "work"}, Charging.WORK),
         ({"clock": "virtual", "tdf": "inf"}, Charging.FREE),
         ({"clock": "virtual", "tdf": "inf", "cpu": "free"}, Charging.FREE),
@@ -36,11 +35,10 @@ def test_boots_before_a_verdict_and_before_the_first_look():
     assert table == {
         Charging.REAL: (3, 3, 3),
         Charging.TIME: (3, 3, 3),
-        Charging.SAMPLED: (1, 3, 3),  # 2.807 * sqrt(2) * 1 % / sqrt(3) is 2.3 %, with two boots 2.8
         Charging.WORK: (1, 1, 3),  # 2.807 * sqrt(2) * 0.3 % is 1.2 %
         Charging.FREE: (1, 1, 3),
     }
-    assert [each.first_look(True) for each in Charging] == [3] * 5
+    assert [each.first_look(True) for each in Charging] == [3] * 4
 
 
 def test_terms_of_a_run():

@@ -38,7 +38,7 @@ def test_older_records_that_tell_no_boots_have_one_a_sample():
     assert of_samples(blocks, Terms(Charging.TIME)).repetitions == 1
 
 
-@pytest.mark.parametrize("charging", [Charging.REAL, Charging.TIME, Charging.SAMPLED, Charging.WORK])
+@pytest.mark.parametrize("charging", [Charging.REAL, Charging.TIME, Charging.WORK])
 def test_one_boot_has_the_measured_waver_in_it(charging):
     found = of(charging, sample(50.0))
     assert found.half_width == pytest.approx(Z * math.hypot(0.2, charging.waver * 50), rel=0.02)
@@ -77,7 +77,7 @@ def test_boots_of_counted_work_are_pooled_with_what_was_measured_before():
     assert of(Charging.WORK, *(each | {"random": True} for each in spread)).freedom == 2
 
 
-@pytest.mark.parametrize("charging", [Charging.WORK, Charging.SAMPLED])
+@pytest.mark.parametrize("charging", [Charging.WORK])
 @pytest.mark.parametrize("boots", [1, 2, 3, 10, 30])
 @pytest.mark.parametrize("confidence", [0.9, 0.95, 0.99, 0.9999])
 def test_counted_work_is_never_known_better_than_the_waver_says(charging, boots, confidence):

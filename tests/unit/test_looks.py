@@ -18,10 +18,9 @@ def test_the_table_of_thirty_repetitions():
 
 
 def test_where_the_waver_was_measured_the_first_look_takes_half():
-    work, sampled = (Schedule.of(each, False, False, 30) for each in (Charging.WORK, Charging.SAMPLED))
+    work = Schedule.of(Charging.WORK, False, False, 30)
     assert work.looks == (1, 2, 3, 4, 6, 9, 14, 20, 30)
     assert shares(work) == pytest.approx([HALF, *(HALF * each / 29 for each in (1, 1, 1, 2, 3, 5, 6, 10))])
-    assert shares(sampled) == pytest.approx([HALF, *(HALF * each / 27 for each in (1, 2, 3, 5, 6, 10))])
 
 
 @pytest.mark.parametrize("charging", list(Charging))

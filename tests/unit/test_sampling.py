@@ -12,7 +12,7 @@ from slownet.sweep.sampling import decide, takes
 
 TIME = "time_per_request_ms"
 VIRTUAL, REAL = {"clock": "virtual", "tdf": "inf"}, {"clock": "real"}
-CPU_TIME, WORK, SAMPLED = ({"clock": "virtual", "tdf": 4} | cpu for cpu in ({}, {"cpu": "work"}, {"cpu": "sampled"}))
+CPU_TIME, WORK = ({"clock": "virtual", "tdf": 4} | cpu for cpu in ({}, {"cpu": "work"}))
 FOUR = law(TIME, round_trips=4)
 CELLS = ({"rtt": "0ms"}, {"rtt": "10ms"}, {"rtt": "40ms"})
 
@@ -69,9 +69,6 @@ def test_counted_work_is_decided_by_the_boots_that_its_measured_waver_asks_for()
         "1 repetition: every claim is decided that can be; the intervals hold by how much boots were measured to differ (0.3 %)"
     )
     assert found.confidence == pytest.approx(0.995)
-    assert look(run_of(SAMPLED, 0), FOUR).why == (
-        "1 repetition: the virtual clock with CPU time corrected by counted work takes 3 to see how they differ"
-    )
 
 
 P99 = {"mean": 60.0, "sd": None, "n": 1000, "percent": 99, "of": TIME}
@@ -286,7 +283,7 @@ def test_too_few_repetitions_for_a_verdict_are_told():
     )
     seeds = look(run_of(VIRTUAL, 0, 1, random=True), FOUR, rule=Rule(2))
     assert seeds.last_line == "2 repetitions: too few for a verdict, which takes 3 seeds: --repeat 3 or more"
-    for facts, rounds in ((CPU_TIME, 3), (WORK, 1), (SAMPLED, 1), (VIRTUAL, 1)):
+    for facts, rounds in ((CPU_TIME, 3), (WORK, 1), (VIRTUAL, 1)):
         assert look(run_of(facts, *range(rounds)), FOUR, rule=Rule(rounds)).last_line == ""
     assert look(run_of(CPU_TIME, 0), rule=Rule(1)).last_line == ""
 

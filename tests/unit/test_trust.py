@@ -350,7 +350,7 @@ class TestPower:
         found = figures(trust.power.report(log_of(trust, records), options))
         assert found["1 % more CPU work: found by a claim"] == ("0 of 1", None)
         assert found["one query more: found by a claim"] == ("0 of 1", False)
-        for facts, cpu in (({}, "time"), ({"cpu": "sampled"}, "sampled")):
+        for facts, cpu in (({}, "time"), ({"cpu": "work"}, "work")):
             (tmp_path / "run.json").write_text(json.dumps(facts))
             assert trust.power.charged(tmp_path) == cpu
 

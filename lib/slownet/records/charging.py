@@ -33,8 +33,6 @@ class Charging(Enum):
     """The real clock, in a lab or natively: everything counts that the machine does."""
     TIME = "time"
     """Virtual clock, CPU time."""
-    SAMPLED = "sampled"
-    """Virtual clock, CPU time corrected by instructions counted in windows."""
     WORK = "work"
     """Virtual clock, retired instructions counted always."""
     FREE = "free"
@@ -51,7 +49,7 @@ class Charging(Enum):
         if facts.get("tdf") == WORD_OF_FREE:
             return cls.FREE
         told = facts.get("cpu") or cls.TIME.value
-        charged = {each.value: each for each in (cls.TIME, cls.SAMPLED, cls.WORK)}
+        charged = {each.value: each for each in (cls.TIME, cls.WORK)}
         if told not in charged:
             raise SlownetError(f"a clock that charges '{told}'", "cpu in the facts of a run", nearest(str(told), charged))
         return charged[told]
@@ -69,7 +67,7 @@ class Charging(Enum):
     @property
     def is_measured(self) -> bool:
         """Whether its waver is known well enough to stand in for the spread of boots that were not made."""
-        return self in (Charging.SAMPLED, Charging.WORK)
+        return self is Charging.WORK
 
     def verdict_from(self, is_random: bool) -> int:
         """Boots before a verdict: three where only their own spread tells how they differ, else one.
@@ -82,7 +80,7 @@ class Charging(Enum):
         """Boots before the claims are judged for the first time.
 
         Where the waver was measured, as many as bring the interval of a ratio of two times that are all CPU to half of
-        the usual margin: 1 for WORK (1.2 %), 3 for SAMPLED (4.0 % with one, 2.3 % with three). With TIME's waver that
+        the usual margin: 1 for WORK (1.2 %). With TIME's waver that
         would be 364; three show what it is in the case at hand.
         """
         if not self.is_measured:
@@ -95,17 +93,16 @@ class Charging(Enum):
 
 
 WAVER: Mapping[Charging, float] = MappingProxyType(
-    {Charging.REAL: 0.12, Charging.TIME: 0.12, Charging.SAMPLED: 0.01, Charging.WORK: 0.003, Charging.FREE: 0.0}
+    {Charging.REAL: 0.12, Charging.TIME: 0.12, Charging.WORK: 0.003, Charging.FREE: 0.0}
 )
 """With room around what was measured of client_delay's T0 at TDF 1, five boots each (DESIGN.md, "The clock charges work"):
 CPU time 10.6 % alone, 10 to 19 % at other hours and beside other work; instructions counted always 0.10 % alone, 0.19 % over
-boots alone and beside busy loops. Windows have 1 % as the most that they may waver. `make trust` measures all of them again."""
+boots alone and beside busy loops. `make trust` measures all of them again."""
 
 IN_WORDS: Mapping[Charging, str] = MappingProxyType(
     {
         Charging.REAL: "the real clock",
         Charging.TIME: "the virtual clock with CPU time charged",
-        Charging.SAMPLED: "the virtual clock with CPU time corrected by counted work",
         Charging.WORK: "the virtual clock with counted work charged",
         Charging.FREE: "the virtual clock with free CPU",
     }

@@ -214,7 +214,6 @@ NOISES: Mapping[str, World] = {
     "CPU time, 10 ms of it": World({}, Noise(between=0.15, within=0.1, blocks=0.12), Charging.TIME, cpu_ms=10),
     "drift": World({}, Noise(between=0.03, within=0.1, blocks=0.03, drift=0.1), Charging.TIME),
     "heavy tails": World({}, Noise(between=0.03, within=0.8, blocks=0.03, tail="heavy"), Charging.TIME),
-    "sampled work": World({}, Noise(between=0.01, within=0.1, blocks=0.005), Charging.SAMPLED),
     "counted work": World({}, Noise(between=0.003, within=0.1, blocks=0.003), Charging.WORK),
     "counted work, correlated": World({}, Noise(between=0.003, within=0.1, blocks=0.003, correlated=0.7), Charging.WORK),
     "seeds": World({}, Noise(between=0.05, within=0.3), Charging.FREE, random=True),
