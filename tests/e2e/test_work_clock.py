@@ -122,17 +122,17 @@ print(json.dumps(found))
 
 
 class Pinned:
-    """Every counter of every processor, for itself."""
+    """All of a processor's counters, whenever this process runs there: it alone is without."""
+
+    def __init__(self, pid):
+        self.pid = pid
 
     def __enter__(self):
         libc = ctypes.CDLL(None)
         flags = 1 << 2 | 1 << 5  # pinned, without the kernel
         attributes = struct.pack("=IIQQQQQ", 0, counter.SIZE, 1, 0, 0, 0, flags).ljust(counter.SIZE, b"\0")
-        self.fds = [
-            libc.syscall(counter.SYSCALLS["x86_64"], attributes, -1, processor, -1, counter.CLOEXEC)
-            for processor in os.sched_getaffinity(0)
-            for _ in range(16)
-        ]
+        number = counter.SYSCALLS["x86_64"]
+        self.fds = [libc.syscall(number, attributes, self.pid, -1, -1, counter.CLOEXEC) for _ in range(16)]
         return self
 
     def __exit__(self, *error):
@@ -141,12 +141,18 @@ class Pinned:
                 os.close(fd)
 
 
-@pytest.mark.skipif(counter.scope() != counter.PROCESSOR, reason="takes the right to count on processors")
-def test_a_counter_that_is_taken_away_is_one_line(execute, built):
+def kernel_of(command):
+    """The process of a command's lab."""
+    children = Path(f"/proc/{command.pid}/task/{command.pid}/children").read_text().split()
+    (found,) = [pid for pid in children if b"work-clock=" in Path(f"/proc/{pid}/cmdline").read_bytes()]
+    return int(found)
+
+
+def test_a_counter_that_is_taken_away_is_one_line(execute, scope):
     words = ["sh", "-c", "echo begun; while :; do :; done"]
     with execute.start(*words, options=["--cpu", "work"]) as lab:
         assert lab.stdout.readline() == b"begun\n"
-        with Pinned():
+        with Pinned(kernel_of(lab)):
             _, said = lab.communicate(timeout=120)
     assert lab.returncode == 2
     assert said.decode() == (
