@@ -75,7 +75,7 @@ def test_the_same_work_takes_the_same_time_beside_other_work(execute, scope):
 
 def test_rounds_of_one_boot_are_the_same(execute, scope):
     times, _ = measured(execute, scope)
-    assert statistics.stdev(times) / statistics.fmean(times) < SAME
+    assert statistics.stdev(times[1:]) / statistics.fmean(times[1:]) < SAME
 
 
 def test_the_factor_divides_work(execute, scope):
