@@ -123,6 +123,7 @@ def test_on_a_terminal(built, tmp_path):
     terminal.until(b"mininet> ")
     terminal.write(b"client echo $((6 * 7))\n")
     terminal.until(b"\n42\r")
+    terminal.until(b"mininet> ")  # what is typed before is the host's to read
     terminal.write(b"exit\n")
     status, _ = terminal.end()
     assert status == 0
