@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-import ctypes
+import contextlib
 import os
 import platform
-import struct
 from collections.abc import Callable
 from functools import lru_cache
 from pathlib import Path
+
+from slownet.lab import cpu
 
 PROCESSOR, PROCESS = "processor", "process"
 """What is counted: all that runs on the lab's processor, for whoever has CAP_PERFMON; or the lab's processes, each switched
@@ -47,22 +48,22 @@ def why_not(
 
 def _counts(pid: int, processor: int) -> bool:
     """Whether such a counter opens and counts a loop of this process."""
+    import ctypes  # every lab's Python reads this module for its two words
+    import struct
+
     number = SYSCALLS.get(platform.machine())
     if number is None:
         return False
     attributes = struct.pack("=IIQQQQQ", HARDWARE, SIZE, INSTRUCTIONS, 0, 0, 0, WITHOUT_KERNEL_AND_HYPERVISOR)
     attributes += bytes(SIZE - len(attributes))
-    before = os.sched_getaffinity(0)
     fd = ctypes.CDLL(None, use_errno=True).syscall(number, attributes, pid, processor, -1, CLOEXEC)
     if fd < 0:
         return False
     try:
-        if processor >= 0:
-            os.sched_setaffinity(0, {processor})
-        sum(range(LOOP))
-        return int.from_bytes(os.read(fd, 8), "little") > LOOP
+        with cpu.bound_to(processor) if processor >= 0 else contextlib.nullcontext():
+            sum(range(LOOP))
+            return int.from_bytes(os.read(fd, 8), "little") > LOOP
     except OSError:
         return False
     finally:
-        os.sched_setaffinity(0, before)
         os.close(fd)
