@@ -33,7 +33,7 @@ unit: $(VENV)/dev
 
 lab-tests: $(VENV)/dev lab
 	$(BIN)/slownet lab exec --tdf inf -- python -m pytest -q -p no:cacheprovider -m 'not charged' tests/lab
-	$(BIN)/slownet lab exec --cpu time -- python -m pytest -q -p no:cacheprovider -m charged tests/lab
+	$(BIN)/slownet lab exec -- python -m pytest -q -p no:cacheprovider -m charged tests/lab
 
 e2e: $(VENV)/dev lab
 	$(BIN)/pytest -q -n 2 --dist loadfile tests/e2e
