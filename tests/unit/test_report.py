@@ -145,7 +145,7 @@ def test_show_adds_question_law_notes_and_claims():
     assert "virtual clock, TDF 4, Linux 6.12.48, in the lab" in text
     assert "law: T(d) = 9.000 ms + 4.000 d" in text
     assert "rtt 40ms: ab timed out" in text
-    assert "* mostly CPU time: one for the real clock" in text
+    assert "* CPU-bound: rerun with --clock real" in text
     assert "supported    4 round trips: 4.00 & some measured" in text
     assert "intervals: 95 %, as for the verdicts" in text
 
@@ -225,7 +225,7 @@ def test_a_page_holds_everything_and_needs_nothing(tmp_path):
     text = " ".join(" ".join(page.words).split())
     for wanted in (
         "Is 10 ms <a lot>?", "4.00 & some measured", "51.83", "10.06", "rtt 40ms failed: ab timed out",
-        "one for the real clock", "6.12.48", "sha256:3f2c", "1.26.3", "14.23", "T(d) = 9.000 ms + 4.000 d",
+        "Rerun it with --clock real", "6.12.48", "sha256:3f2c", "1.26.3", "14.23", "T(d) = 9.000 ms + 4.000 d",
     ):  # fmt: skip
         assert wanted in text
 

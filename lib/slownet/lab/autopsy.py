@@ -21,7 +21,8 @@ def explain(console: str, status: int, megabytes: int, host_is_full: bool) -> La
             fix="at --tdf inf busy programs get no time: use a number or --clock real",
         )
     if why.startswith("work-clock:"):
-        return LabError(f"{why.partition(': ')[2]} in mid-run", fix="another program may use it: try again, or take --cpu time")
+        what = why.partition(": ")[2].replace("taken away", "taken away in mid-run")
+        return LabError(what, fix="another program may use it: try again, or take --cpu time")
     if status == -signal.SIGBUS or why == f"Kernel mode signal {signal.SIGBUS:d}" or host_is_full:
         return LabError("the host has no room left for the lab's memory", fix="free some, or ask for less with --memory")
     if "memory" in why.lower() or any(sign in console for sign in _SIGNS_OF_LITTLE_MEMORY):

@@ -75,7 +75,7 @@ def _verdict(row: Row) -> Text:
 def _notes(seen: View) -> list[str]:
     notes = [f"{row.title}: {row.error}" for row in seen.rows if row.error]
     if any(row.cpu_bound for row in seen.rows):
-        notes.append("* mostly CPU time: one for the real clock")
+        notes.append("* CPU-bound: rerun with --clock real")
     if any(row.beyond_cpu for row in seen.rows):
         notes.append(f"† {beyond_line(seen.run)}")
     return notes

@@ -26,7 +26,7 @@ OPERATION = "operation"
 WITHIN = 0.05
 """How far from the law a cell may be and still lie on it."""
 MOSTLY_CPU = 0.5
-"""The share of T0 in a cell's time above which the cell is one for the real clock."""
+"""The share of T0 in a cell's time above which the cell is CPU-bound."""
 
 
 @dataclass(frozen=True)

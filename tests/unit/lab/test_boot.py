@@ -102,6 +102,12 @@ PANIC = "EXT4-fs: whatever\n\nKernel panic - not syncing: {}\nCPU: 0 UID: 0 PID:
             False,
             "the counter of instructions was taken away in mid-run: another program may use it: try again, or take --cpu time",
         ),
+        (
+            PANIC.format("work-clock: no counter of instructions (error 16)"),
+            1,
+            False,
+            "no counter of instructions (error 16): another program may use it: try again, or take --cpu time",
+        ),
         ("", 1, False, "the lab died (status 1): it said nothing"),
         ("noise", -9, False, "the lab was ended by signal 9: see whether this machine has enough memory"),
         (
