@@ -45,6 +45,20 @@ def test_it_is_a_lab(execute):
     assert folder == str(execute.folder)
 
 
+NETWORK = """
+from slownet.net import Network
+from slownet.topologies import ClientWebDb
+for _ in range(2):
+    with Network(ClientWebDb()) as net:
+        net.link("client", "switch").set(rtt="10ms")
+"""
+
+
+def test_a_script_that_builds_networks_has_no_warnings(execute):
+    done = execute("python", "-X", "dev", "-W", "error", "-c", NETWORK, options=["--tdf", "inf"])
+    assert (done.returncode, done.stderr.decode()) == (0, "")
+
+
 def test_many_bytes_come_out_exactly(execute):
     (execute.folder / "random").write_bytes(RANDOM)
     done = execute("cat", "random")

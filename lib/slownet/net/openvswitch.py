@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import shutil
 import subprocess
-import time
-from collections.abc import Callable
 from pathlib import Path
 
 from slownet.errors import NetworkError
@@ -13,9 +11,6 @@ from slownet.errors import NetworkError
 RUN = Path("/run/openvswitch")
 DATABASE = Path("/var/lib/slownet/openvswitch/conf.db")  # empty, made when the image was
 DEADLINE_S = 30.0
-POLL_S = 0.005
-
-_daemons: list[subprocess.Popen[bytes]] = []  # they end with the lab
 
 
 def running() -> bool:
@@ -34,23 +29,26 @@ def ensure(may_start: bool) -> None:
         raise NetworkError("Open vSwitch does not run here", fix="systemctl start openvswitch-switch")
     RUN.mkdir(parents=True, exist_ok=True)
     shutil.copy(DATABASE, RUN / "conf.db")
-    _start(["ovsdb-server", str(RUN / "conf.db"), f"--remote=punix:{RUN}/db.sock", f"--pidfile={RUN}/ovsdb-server.pid"])
-    _wait(lambda: (RUN / "db.sock").exists(), "ovsdb-server")
+    _start("ovsdb-server", str(RUN / "conf.db"), f"--remote=punix:{RUN}/db.sock")
     subprocess.run(["ovs-vsctl", "--no-wait", "init"], check=True, capture_output=True)
-    _start(["ovs-vswitchd", f"unix:{RUN}/db.sock", f"--pidfile={RUN}/ovs-vswitchd.pid"])
-    _wait(running, "ovs-vswitchd")
+    _start("ovs-vswitchd", f"unix:{RUN}/db.sock")
 
 
-def _start(argv: list[str]) -> None:
-    with open(RUN / f"{argv[0]}.log", "wb") as log:
-        words = [*argv, "--verbose=console:warn", "--no-chdir"]
-        _daemons.append(subprocess.Popen(words, stdin=subprocess.DEVNULL, stdout=log, stderr=log, start_new_session=True))
-
-
-def _wait(condition: Callable[[], bool], what: str) -> None:
-    deadline = time.monotonic() + DEADLINE_S
-    while not condition():
-        if time.monotonic() > deadline:
-            log = (RUN / f"{what}.log").read_text(errors="replace").strip().splitlines()
-            raise NetworkError(f"{what} does not come up: {log[-1] if log else 'it said nothing'}")
-        time.sleep(POLL_S)
+def _start(daemon: str, *words: str) -> None:
+    """Returns when the daemon answers. It ends with the lab."""
+    log = RUN / f"{daemon}.log"
+    options = [
+        f"--pidfile={RUN}/{daemon}.pid",
+        "--detach",
+        "--no-chdir",
+        "--verbose=off",
+        "--verbose=file:warn",
+        f"--log-file={log}",
+    ]
+    argv = [daemon, *words, *options]
+    try:
+        with open(log, "wb") as output:
+            subprocess.run(argv, stdin=subprocess.DEVNULL, stdout=output, stderr=output, timeout=DEADLINE_S, check=True)
+    except subprocess.SubprocessError:
+        said = log.read_text(errors="replace").strip().splitlines()
+        raise NetworkError(f"{daemon} does not come up: {said[-1] if said else 'it said nothing'}") from None
