@@ -9,6 +9,7 @@ import pytest
 from conftest import children_of, one_line
 
 from slownet.errors import LabError
+from slownet.lab import channel
 from slownet.lab.boot import Share
 from slownet.lab.clock import INF, Clock
 
@@ -89,6 +90,23 @@ def test_a_clock_that_stands_still(built):
         "at --tdf inf busy programs get no time: use a number or --clock real",
         str(error.value),
     )
+
+
+def test_a_command_for_which_there_is_no_process(built):
+    lab = built.lab(Clock())
+    lab.kernel_arguments = [*lab.kernel_arguments, "sysctl.kernel.threads-max=20"]
+    with pytest.raises(LabError, match=r"^cannot start a process for the command: Resource temporarily unavailable: the lab"):
+        lab.run(["true"])
+
+
+def test_more_input_than_there_is_room_for(built, monkeypatch, tmp_path):
+    (tmp_path / "input").write_bytes(bytes(200_000))  # more than a pipe holds
+    monkeypatch.setattr(channel, "WINDOW_BYTES", channel.WINDOW_BYTES + 500)  # below what throttles the line
+    with (
+        open(tmp_path / "input", "rb") as file,
+        pytest.raises(LabError, match=r"^\d+ bytes of input where there is room for \d+: the lab ended$"),
+    ):
+        built.lab(Clock()).run(["sleep", "1000"], stdin=file.fileno())
 
 
 def test_a_share_that_is_not_there(built):

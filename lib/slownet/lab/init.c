@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * The first process of a lab: mounts the image, runs one command, ends the lab.
  *
@@ -164,8 +165,10 @@ static char take_frame(char **data, uint32_t *size)
 	if (!take(head, sizeof(head)))
 		power_off();
 	*size = head[1] | head[2] << 8 | head[3] << 16 | (uint32_t)head[4] << 24;
-	*data = malloc(*size + 1);
-	if (!*data || !take(*data, *size))
+	*data = malloc(*size + 1ul);
+	if (!*data)
+		fail("no memory for a frame of %u bytes", *size);
+	if (!take(*data, *size))
 		power_off();
 	(*data)[*size] = 0;
 	return head[0];
@@ -439,6 +442,15 @@ static void run_words(struct job *job)
 	_exit(status);
 }
 
+static pid_t fork_or_fail(void)
+{
+	pid_t pid = fork();
+
+	if (pid < 0)
+		fail("cannot start a process for the command: %s", strerror(errno));
+	return pid;
+}
+
 static void start_on_terminal(struct job *job, struct command *command)
 {
 	char name[64];
@@ -448,7 +460,7 @@ static void start_on_terminal(struct job *job, struct command *command)
 	if (master < 0 || ioctl(master, TIOCSPTLCK, &number) || ioctl(master, TIOCGPTN, &number))
 		fail("no pseudo terminal: %s", strerror(errno));
 	snprintf(name, sizeof(name), "/dev/pts/%d", number);
-	command->pid = fork();
+	command->pid = fork_or_fail();
 	if (!command->pid) {
 		int fd;
 
@@ -472,7 +484,7 @@ static void start_on_pipes(struct job *job, struct command *command)
 
 	if (pipe2(in, O_CLOEXEC) || pipe2(out, O_CLOEXEC) || pipe2(err, O_CLOEXEC))
 		fail("no pipes: %s", strerror(errno));
-	command->pid = fork();
+	command->pid = fork_or_fail();
 	if (!command->pid) {
 		setsid();
 		dup2(in[0], 0);
@@ -535,7 +547,9 @@ static void obey(struct command *command)
 	char *data;
 	char type = take_frame(&data, &size);
 
-	if (type == 'I' && size <= WINDOW_BYTES - command->n_input) {
+	if (type == 'I') {
+		if (size > WINDOW_BYTES - command->n_input)
+			fail("%u bytes of input where there is room for %zu", size, WINDOW_BYTES - command->n_input);
 		memcpy(command->input + command->n_input, data, size);
 		command->n_input += size;
 		acknowledge(HEAD_BYTES + pump_input(command));

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * How quick is this machine, seen by a program? Three costs that dominate the servers of the experiments, each the
  * median of a few rounds, as one line of JSON in nanoseconds: a round trip of 128 bytes over loopback TCP, a fork
