@@ -41,7 +41,7 @@ def work(parts: Parts, counter: str) -> dict[str, object]:
     "price": CPU of a lab that charges work over that of one that charges time}.
 
     The probe runs in labs of both kinds, in turns; of each cost the lowest counts. Beside other work a processor's counter
-    is dearer: see linux/0006-um-work-clock.patch. Raises LabError.
+    is dearer: see the last patch in linux/7. Raises LabError.
     """
     folder = cache.measured(
         "work",

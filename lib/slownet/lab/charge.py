@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 CLOCK = Path("/proc/skip_idle")
-"""A lab's kernel: ``charged <ns>``, ``skipped <ns>`` and ``work <scope>``, a line each (linux/0006-um-work-clock.patch)."""
+"""A lab's kernel: ``charged <ns>``, ``skipped <ns>`` and ``work <scope>``, a line each (the last patch in linux/7)."""
 
 
 def charged_s(file: Path = CLOCK) -> float | None:

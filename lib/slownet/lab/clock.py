@@ -52,6 +52,8 @@ class Clock:
         if self.kind == "real":
             return [f"idle-poll={IDLE_POLL_US}"]
         words = ["skip-idle", f"tdf={self.tdf_text}"]
+        if self.tdf == INF:
+            words.append("tdf-agent=1")  # init.c, which talks to the host
         if self.cpu == WORK:
             words.append(f"work-clock={processor if self.counter == PROCESSOR else PROCESS}")
         return words

@@ -13,7 +13,7 @@ from slownet.lab import cpu
 
 PROCESSOR, PROCESS = "processor", "process"
 """What is counted: all that runs on the lab's processor, for whoever has CAP_PERFMON; or the lab's processes, each switched
-with its counter. Work that others do on the processor does not count either way: see ``linux/0006-um-work-clock.patch``."""
+with its counter. Work that others do on the processor does not count either way: see the last patch in ``linux/7``."""
 PARANOID = Path("/proc/sys/kernel/perf_event_paranoid")
 OF_OWN_PROCESSES = 2
 """The highest perf_event_paranoid at which an ordinary user may count what its own processes do in user mode."""

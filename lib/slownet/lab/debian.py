@@ -19,6 +19,10 @@ _ADD_BACKPORTS = (
 NO_MIRROR = (
     "Debian's mirror cannot be reached: check the network and apt's proxy settings, then try again; nothing half-built was kept"
 )
+NO_SPACE = (
+    "No space left on device",
+    "the disk is full: make room, or set TMPDIR and XDG_CACHE_HOME to folders on another disk",
+)
 HINTS = (
     ("Temporary failure resolving", NO_MIRROR),
     ("Could not resolve", NO_MIRROR),
@@ -27,7 +31,7 @@ HINTS = (
     ("Unable to connect", NO_MIRROR),
     ("connection timed out", NO_MIRROR),
     ("Failed to fetch", NO_MIRROR),
-    ("No space left on device", "the disk is full: make room, or set TMPDIR and XDG_CACHE_HOME to folders on another disk"),
+    NO_SPACE,
     ("NO_PUBKEY", "the host does not know Debian 13's keys: apt-get install --only-upgrade debian-archive-keyring"),
     (
         "subuid",

@@ -8,10 +8,13 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import shutil
 import subprocess
-from collections.abc import Iterator
+import tempfile
+from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import chain
 from pathlib import Path
 
 from slownet.errors import LabError
@@ -48,7 +51,7 @@ class Kernel:
 
 
 def _key() -> str:
-    return cache.key(*(path for path in sorted(FILES.iterdir())))
+    return cache.key(*sorted(path for path in FILES.rglob("*") if path.is_file()))
 
 
 def find() -> Kernel | None:
@@ -115,29 +118,51 @@ def _unpack(deb: Path, work: Path, log: Path) -> Path:
 
 
 def _patch(tree: Path, log: Path) -> None:
-    """Applies 0001, 0002 ...; of patches with the same number the first that fits, newest release first."""
-    for variants in _series():
-        for patch in variants:
-            apply = ["patch", "-p1", "--forward", "--fuzz=3", "--directory", str(tree), "--input", str(patch)]
-            dry = subprocess.run([*apply, "--dry-run"], capture_output=True, check=False)
-            if dry.returncode == 0:
-                cache.run(apply, log, f"applying {patch.name}")
-                break
-        else:
-            raise LabError(f"{variants[0].name} does not fit this kernel", where=str(tree))
+    """Applies the series of patches that fits, the newest first, whole or not at all. Raises LabError."""
+    refused = []
+    for series in _series():
+        patches = sorted(series.glob("*.patch"))
+        with tempfile.TemporaryDirectory(dir=tree.parent) as name:
+            trial = Path(name)
+            _copy(tree, trial, patches)
+            if unfit := next((each for each in patches if not _apply(each, trial)), None):
+                refused.append(f"{series.name}/{unfit.name}")
+                continue
+            shutil.copytree(trial, tree, dirs_exist_ok=True)
+        with open(log, "a", encoding="utf-8") as file:
+            file.write(f"applied the patches for {series.name}\n")
+        return
+    raise LabError(f"no series of patches fits this kernel ({', '.join(refused)})", where=str(tree))
 
 
-def _series() -> Iterator[list[Path]]:
-    patches = sorted(FILES.glob("*.patch"), reverse=True)
-    for number in sorted({patch.name[:4] for patch in patches}):
-        yield [patch for patch in patches if patch.name.startswith(number)]
+def _series() -> list[Path]:
+    """The folders of patches, each named by the release from which on they are for, the newest first."""
+    folders = (each for each in FILES.iterdir() if each.is_dir())
+    return sorted(folders, key=lambda each: [int(part) for part in each.name.split(".")], reverse=True)
 
 
-def _compile(tree: Path, log: Path) -> None:
+def _copy(tree: Path, into: Path, patches: Sequence[Path]) -> None:
+    """The files of a tree that patches change."""
+    changed = (re.findall(r"^--- a/(\S+)", each.read_text(encoding="utf-8"), re.MULTILINE) for each in patches)
+    for name in set(chain.from_iterable(changed)):
+        if (tree / name).is_file():
+            (into / name).parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy2(tree / name, into / name)
+
+
+def _apply(patch: Path, tree: Path) -> bool:
+    """Whether a patch fits; then it is applied."""
+    words = ["patch", "-p1", "--forward", "--fuzz=3", "--no-backup-if-mismatch", "--reject-file=-"]
+    done = subprocess.run([*words, "--directory", str(tree), "--input", str(patch)], capture_output=True, check=False)
+    return done.returncode == 0
+
+
+def _compile(tree: Path, log: Path, configs: Sequence[Path] = ()) -> None:
+    """Builds a patched tree. `configs`: what its configuration has beside lab.config."""
     make = ["make", "ARCH=um", f"-j{os.cpu_count() or 1}", "KBUILD_BUILD_USER=slownet", "KBUILD_BUILD_HOST=lab"]
-    merge = ["scripts/kconfig/merge_config.sh", "-m", ".config", str(FILES / "lab.config")]
+    merge = ["scripts/kconfig/merge_config.sh", "-m", ".config", str(FILES / "lab.config"), *map(str, configs)]
     for step in ([*make, "tinyconfig"], merge, [*make, "olddefconfig"], [*make, "linux"]):
-        cache.run(step, log, "building the lab's kernel", cwd=tree, hints=debian.HINTS[7:8])
+        cache.run(step, log, "building the lab's kernel", cwd=tree, hints=[debian.NO_SPACE])
 
 
 def _release(linux: Path) -> str:

@@ -17,19 +17,41 @@ def files(tmp_path, monkeypatch):
     return folder
 
 
-def names(series):
-    return [[path.name for path in variants] for variants in series]
+@pytest.fixture
+def write(files):
+    """Writes a patch of a series."""
+
+    def write(series, name, text=""):
+        (files / series).mkdir(exist_ok=True)
+        (files / series / name).write_text(text)
+
+    return write
 
 
-def test_patches_go_by_number_and_of_one_number_the_newest_first(files):
-    for name in ("0002-b.patch", "0001-a.patch", "0003-time-6.12.patch", "0003-time-7.patch", "lab.config"):
-        (files / name).touch()
-    assert names(kernel._series()) == [["0001-a.patch"], ["0002-b.patch"], ["0003-time-7.patch", "0003-time-6.12.patch"]]
+def test_of_series_of_patches_the_newest_is_first(files, write):
+    for release in ("6.12", "7", "6.9"):
+        write(release, "0001-a.patch")
+    assert [each.name for each in kernel._series()] == ["7", "6.12", "6.9"]
 
 
-def test_the_real_patches_are_a_series():
-    series = names(kernel._series())
-    assert [variants[0][:4] for variants in series] == [f"{i:04d}" for i in range(1, len(series) + 1)]
+@pytest.mark.parametrize("series", kernel._series(), ids=lambda series: series.name)
+def test_the_real_patches_are_series_that_say_who_signed_them(series):
+    patches = sorted(series.glob("*.patch"))
+    assert [each.name[:4] for each in patches] == [f"{i:04d}" for i in range(1, len(patches) + 1)]
+    for each in patches:
+        head = each.read_text().partition("\n---\n")[0]
+        assert all(f"\n{field}: " in head for field in ("From", "Subject", "Signed-off-by")), each.name
+
+
+def test_the_real_series_have_the_same_patches():
+    first, *others = [[(each.name, _head(each)) for each in sorted(series.glob("*.patch"))] for series in kernel._series()]
+    assert others
+    assert all(each == first for each in others)
+
+
+def _head(patch):
+    """What a patch says of itself."""
+    return patch.read_text().partition("\n---\n")[0]
 
 
 @pytest.fixture
@@ -91,14 +113,17 @@ def test_releases_that_have_seccomp_use_it(release, arguments):
     assert Kernel(Path("linux"), release, "linux-source").arguments == arguments
 
 
-def test_the_key_follows_patches_and_configuration(files):
-    (files / "0001-a.patch").write_text("a")
+def test_the_key_follows_patches_and_configuration(files, write):
+    write("7", "0001-a.patch", "a")
     (files / "lab.config").write_text("CONFIG_A=y")
-    before = kernel._key()
+    keys = [kernel._key()]
     (files / "lab.config").write_text("CONFIG_A=n")
-    changed = kernel._key()
-    (files / "0002-b.patch").write_text("")
-    assert len({before, changed, kernel._key()}) == 3
+    keys.append(kernel._key())
+    write("7", "0002-b.patch")
+    keys.append(kernel._key())
+    write("7", "0001-a.patch", "b")
+    keys.append(kernel._key())
+    assert len(set(keys)) == 4
 
 
 def test_a_kernel_that_was_built_is_found_with_its_facts(files, tmp_path, monkeypatch):
@@ -125,11 +150,22 @@ def diff(old, new):
 
 
 @pytest.mark.skipif(not shutil.which("patch"), reason="the build of a kernel installs patch")
-def test_of_patches_for_several_releases_the_one_that_fits_is_applied(files, tree, tmp_path):
-    (files / "0001-x-7.patch").write_text(diff("TWO", "seven"))
-    (files / "0001-x-6.12.patch").write_text(diff("two", "six"))
+def test_the_series_that_fits_is_applied_whole(write, tree, tmp_path):
+    write("7", "0001-x.patch", diff("two", "seven"))
+    write("7", "0002-y.patch", diff("TWO", "again"))
+    write("6.12", "0001-x.patch", diff("two", "six"))
+    write("6.12", "0002-y.patch", diff("six", "dozen") + "--- /dev/null\n+++ b/new/file.c\n@@ -0,0 +1 @@\n+new\n")
     kernel._patch(tree, tmp_path / "log")
-    assert (tree / "time.c").read_text() == "one\nsix\nthree\n"
-    (files / "0002-y.patch").write_text(diff("two", "again"))
-    with pytest.raises(LabError, match=r"^0001-x-7\.patch does not fit this kernel|^0002-y\.patch does not fit this kernel"):
+    assert (tree / "time.c").read_text() == "one\ndozen\nthree\n"
+    assert (tree / "new" / "file.c").read_text() == "new\n"
+
+
+@pytest.mark.skipif(not shutil.which("patch"), reason="the build of a kernel installs patch")
+def test_a_kernel_that_no_series_fits_is_left_as_it_is(write, tree, tmp_path):
+    write("7", "0001-x.patch", diff("two", "seven"))
+    write("7", "0002-y.patch", diff("TWO", "again"))
+    write("6.12", "0001-x.patch", diff("2", "six"))
+    with pytest.raises(LabError, match=r"no series of patches fits this kernel \(7/0002-y\.patch, 6\.12/0001-x\.patch\), "):
         kernel._patch(tree, tmp_path / "log")
+    assert [path.name for path in tree.iterdir()] == ["time.c"]
+    assert (tree / "time.c").read_text() == "one\ntwo\nthree\n"
