@@ -30,7 +30,7 @@ def report(tmp_path_factory):
             path, target
         )
     # As for the image: this machine's pip knows its index. To install a checkout pip wants its build system too.
-    (kit / "requirements.txt").write_text("\n".join([*image.requirements(), "setuptools>=68"]) + "\n")
+    (kit / "requirements.txt").write_text("\n".join([*image.requirements(), "setuptools>=77"]) + "\n")
     argv = [
         "mmdebstrap", "--variant=minbase", "--format=null",
         "--customize-hook=mkdir $1/vagrant $1/wheels", f"--customize-hook=sync-in {kit}/vagrant /vagrant",
