@@ -8,8 +8,6 @@ from slownet.lab import native
 from slownet.net import Network
 from slownet.topologies import ClientWebDb
 
-collect_ignore = ["mininets_own"]  # test_mininets_own.py runs it
-
 
 def pytest_configure(config: pytest.Config) -> None:
     config.addinivalue_line("markers", "charged: asks what the CPU's time does, so it needs a clock that counts that")

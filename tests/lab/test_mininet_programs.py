@@ -1,14 +1,11 @@
-"""Programs that know nothing of slownet, and Mininet's own test of links and CPU limits, on slownet's classes."""
+"""Programs that know nothing of slownet, on slownet's classes. What links promise them is in test_promises.py."""
 
 import json
 import subprocess
 import sys
 import textwrap
-from pathlib import Path
 
 import pytest
-
-HIFI = Path(__file__).with_name("mininets_own") / "test_hifi.py"
 
 
 def standin(*words, code=None, folder=None):
@@ -18,18 +15,6 @@ def standin(*words, code=None, folder=None):
         words = (program, *words)
     command = [sys.executable, "-m", "slownet.net.standin", *map(str, words)]
     return subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False, timeout=300)
-
-
-CPU_LIMITS = pytest.param("testCPULimits", marks=pytest.mark.charged)  # a loop without end where the CPU is free
-
-
-@pytest.mark.parametrize("name", ["testLinkDelay", "testLinkBandwidth", "testLinkLoss", "testMostOptions", CPU_LIMITS])
-def test_mininets_own_test_passes(name):
-    done = standin(HIFI, "-v", f"testOptionsTopoOVSKernel.{name}")
-    assert done.returncode == 0, done.stderr
-    assert f"{name} (__main__.testOptionsTopoOVSKernel.{name})" in done.stderr
-    assert "Ran 1 test in" in done.stderr
-    assert "OK\n" in done.stderr
 
 
 def test_mininets_command_runs():
