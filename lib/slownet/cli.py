@@ -229,8 +229,8 @@ def calibrate(
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object instead of a table.")] = False,
 ) -> None:
     """Measure whether links do what they say: stated against measured, for a matrix of conditions."""
-    from slownet.calibration.command import calibrate_and_show
     from slownet.calibration.matrix import choose as choose_cases
+    from slownet.commands.calibrating import calibrate_and_show
     from slownet.lab.place import choose
 
     choose_cases((), only or [])

@@ -12,6 +12,7 @@ from slownet.claim import INCONCLUSIVE, NOT_JUDGED, REFUTED, SUPPORTED, bound, l
 from slownet.errors import ExperimentError, LabError, ServiceError
 from slownet.experiment import experiment
 from slownet.lab.clock import INF, Clock
+from slownet.lab.events import line
 from slownet.lab.place import Place
 from slownet.records import result
 from slownet.records.judgement import in_words
@@ -79,7 +80,7 @@ def test_a_plan_is_on_disk_before_anything_runs(plan):
 def test_events_are_followed_and_claims_judged(plan):
     seen = []
     events = [{"event": "facts", "settings": {"a": "b"}}, {"event": "sample", "index": 0}, {"event": "end", "virtual_s": 7.5}]
-    place = FakePlace(b"".join(json.dumps(each).encode() + b"\n" for each in events), [sample(0, 5.0, 0), sample(10, 45.0, 1)])
+    place = FakePlace(b"".join(line(**each) for each in events), [sample(0, 5.0, 0), sample(10, 45.0, 1)])
     (done,) = run.execute([plan], place, lambda name, event: seen.append((name, event["event"])))
     assert seen == [("example", "facts"), ("example", "sample"), ("example", "end")]
     assert [claim.verdict for claim in done.claims] == [SUPPORTED]
@@ -147,7 +148,7 @@ class SideBySide(FakePlace):
 
     @staticmethod
     def tell(stdout, event, **values):
-        stdout(json.dumps({"event": event, **values}).encode() + b"\n")
+        stdout(line(event, **values))
 
 
 FOUR = {"rtt": ["0ms", "10ms", "40ms", "120ms"]}
@@ -310,7 +311,7 @@ class Repeating(FakePlace):
         told = [
             {"event": "sample", "error": None, **{name: each[name] for name in ("index", "status")}} for each in self.samples
         ]
-        self.output = b"".join(json.dumps(each).encode() + b"\n" for each in [*told, {"event": "end", "virtual_s": 7.5}])
+        self.output = b"".join(line(**each) for each in [*told, {"event": "end", "virtual_s": 7.5}])
         return super().run(argv, shares=shares, env=env, stdout=stdout, stderr=stderr, turn=turn, pinned=pinned)
 
 
@@ -354,7 +355,7 @@ def test_as_often_as_told(tmp_path, monkeypatch):
 def test_an_error_from_inside_keeps_its_log_lines(plan):
     event = {"event": "error", "line": "mariadb does not answer", "log": "one\ntwo"}
     with pytest.raises(ServiceError) as caught:
-        run.execute([plan], FakePlace(json.dumps(event).encode() + b"\n", status=2), lambda name, event: None)
+        run.execute([plan], FakePlace(line(**event), status=2), lambda name, event: None)
     assert str(caught.value) == "mariadb does not answer\n    one\n    two"
 
 

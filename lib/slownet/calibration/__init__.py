@@ -6,6 +6,6 @@ probes   what a probe sends, and the numbers that it brings back
 inside   runs the probes where the network is
 chain    the statistics of losses that come in bursts
 judge    from numbers to rows: stated, measured, and the interval that theory leaves
-command  `slownet calibrate` on the host; view: its table
+measure  has them run in a place, and judged here; view: its table
 ceiling  what this place's CPU can carry
 """

@@ -1,7 +1,7 @@
 """The part of a calibration that happens where the network is: `python -m slownet.calibration.inside JOB`.
 
-The job (JSON) is {"cases": [[group, probe, fields, count], ...]}. Standard output is a JSON object a line: {"event":
-"ceiling", "bit_s"}, then for each case "case" and "numbers", or "failed" with a line; "error" ends it.
+The job (JSON) is {"cases": [[group, probe, fields, count], ...]}. Standard output has its events (see `slownet.lab.events`):
+"ceiling" with bit_s, then for each case "case" and "numbers", or "failed" with a line; "error" ends it.
 """
 
 from __future__ import annotations
@@ -15,8 +15,8 @@ from slownet.calibration.ceiling import carried
 from slownet.calibration.matrix import Case
 from slownet.errors import NetworkError, SlownetError
 from slownet.lab import native
+from slownet.lab.events import tell
 from slownet.net import Network
-from slownet.sweep.inside import tell
 from slownet.topologies import TwoHosts
 
 HEADROOM = 0.5  # nearer to what the CPU carries the rest of the machine decides

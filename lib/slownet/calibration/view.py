@@ -6,8 +6,8 @@ from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from slownet.calibration.command import Calibration
 from slownet.calibration.judge import CONFIDENCE, Row
+from slownet.calibration.measure import Calibration
 from slownet.report.text import NOTHING, trimmed
 from slownet.units import show_rate
 

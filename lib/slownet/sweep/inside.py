@@ -1,7 +1,7 @@
 """The part of a run that happens where the network is: `python -m slownet.sweep.inside JOB`, in the lab or in place.
 
-Samples and raw output go to the run directory as they come. Progress goes to standard output, a JSON object a line:
-{"event": "facts"|"cell"|"sample"|"error", ...}.
+Samples and raw output go to the run directory as they come. Progress goes to standard output (see `slownet.lab.events`):
+the events "facts", "cell", "sample", "end" and "error".
 """
 
 from __future__ import annotations
@@ -22,6 +22,7 @@ from slownet.errors import NetworkError, ServiceError, SlownetError, ToolError
 from slownet.experiment import Cell, Experiment, condition, find
 from slownet.lab import native
 from slownet.lab.charge import charged_s, charged_since
+from slownet.lab.events import tell
 from slownet.net import Network
 from slownet.net import capture as captures
 from slownet.net.network import SYSCTLS, ovs_version
@@ -48,11 +49,6 @@ def end_with_parent() -> None:
     """Ends politely when asked to, or when the command that started this one is killed: what was started is stopped."""
     signal.signal(signal.SIGTERM, lambda number, frame: sys.exit(128 + number))
     ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGTERM)
-
-
-def tell(event: str, **values: Any) -> None:
-    """One line of progress."""
-    print(json.dumps({"event": event, **values}), flush=True)
 
 
 def run(experiment: Experiment, directory: Path, job: Job) -> None:

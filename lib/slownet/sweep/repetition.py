@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import sys
 import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
@@ -13,7 +12,7 @@ from typing import Any
 
 from slownet.errors import ServiceError, SlownetError
 from slownet.experiment import FILES
-from slownet.lab import cpu
+from slownet.lab import cpu, events
 from slownet.lab.boot import Share
 from slownet.lab.place import PACKAGE, Place
 from slownet.records import samples
@@ -127,7 +126,7 @@ class Round:
                 [self._place.python, "-m", "slownet.sweep.inside", self._job(lab, boot, indices)],
                 shares=shares(self.plan),
                 env={"PYTHONPATH": str(PACKAGE.parent)},
-                stdout=events(on_line),
+                stdout=events.reader(on_line),
                 stderr=complaints.extend,
                 turn=boot.number - 1,
                 pinned=on_processor,
@@ -177,25 +176,3 @@ def shares(plan: Plan) -> list[Share]:
     source = Path(plan.facts["source"])
     code = [Share(source.parent)] if source.suffix in FILES else []
     return [*code, Share(plan.directory, writable=True)]
-
-
-def events(handle: Callable[[dict[str, Any]], None]) -> Callable[[bytes], None]:
-    """Splits what the inner part prints into events; a line that is none (an experiment's print) is shown as it is."""
-    pending = bytearray()
-    lock = threading.Lock()
-
-    def take(data: bytes) -> None:
-        with lock:
-            pending.extend(data)
-            *lines, rest = bytes(pending).split(b"\n")
-            pending[:] = rest
-        for line in lines:
-            try:
-                event = json.loads(line)
-                event["event"]
-            except (ValueError, KeyError, TypeError):
-                print(line.decode(errors="replace"), file=sys.stderr)
-            else:
-                handle(event)
-
-    return take

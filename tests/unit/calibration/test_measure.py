@@ -6,11 +6,13 @@ import json
 import pytest
 from rich.console import Console
 
-from slownet.calibration.command import calibrate, calibrate_and_show
 from slownet.calibration.matrix import choose, matrix
+from slownet.calibration.measure import calibrate
 from slownet.calibration.view import show
+from slownet.commands.calibrating import calibrate_and_show
 from slownet.errors import SlownetError
 from slownet.lab.clock import INF, Clock
+from slownet.lab.events import line
 
 CASES = choose(matrix(), ["mtu", "duplicate", "rate"], quick=True)  # duplicate, rate, mtu
 TRUE = [
@@ -31,7 +33,7 @@ class FakePlace:
 
     def run(self, argv, *, env, stdout, stderr):
         self.job = json.loads(argv[-1])
-        stdout(b"".join(json.dumps(each).encode() + b"\n" for each in self.events))
+        stdout(b"".join(line(**each) for each in self.events))
         stderr(self.errors)
         return self.status
 

@@ -1,22 +1,18 @@
-"""`slownet calibrate`: measures the matrix in a place, judges it and prints it."""
+"""A calibration: the matrix measured in a place, and judged here."""
 
 from __future__ import annotations
 
 import json
-import sys
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from rich.console import Console
-
 from slownet.calibration.judge import CONFIDENCE, Row, judge
-from slownet.calibration.matrix import Case, choose, matrix
-from slownet.commands.running import bars
+from slownet.calibration.matrix import Case
 from slownet.errors import SlownetError
-from slownet.lab.place import PACKAGE, Interrupts, Place
-from slownet.sweep.repetition import events
+from slownet.lab import events
+from slownet.lab.place import PACKAGE, Place
 
 Follow = Callable[[Mapping[str, Any]], None]
 
@@ -58,32 +54,6 @@ class Calibration:
         }
 
 
-def calibrate_and_show(place: Place, only: Sequence[str], quick: bool, seed: int, as_json: bool) -> int:
-    """Calibrates and prints; returns the exit status: 1 if a row is not ok. Raises SlownetError."""
-    from slownet.calibration.view import show
-
-    cases = choose(matrix(seed), only, quick)
-    try:
-        with Interrupts(place) as interrupts, bars() as progress:
-            task = progress.add_task("calibrate", total=len(cases), now="booting")
-
-            def follow(event: Mapping[str, Any]) -> None:
-                if event["event"] == "case":
-                    progress.update(task, completed=event["index"], now=event["name"])
-
-            found = calibrate(place, cases, seed, follow)
-    except (SlownetError, KeyboardInterrupt):
-        if interrupts.received:
-            print("slownet: interrupted", file=sys.stderr)
-            return 128 + interrupts.received
-        raise
-    if as_json:
-        print(json.dumps(found.to_json(), allow_nan=False))
-    else:
-        Console(width=None if sys.stdout.isatty() else 200).print(show(found))
-    return int(bool(found.bad))
-
-
 def calibrate(place: Place, cases: Sequence[Case], seed: int, follow: Follow = lambda event: None) -> Calibration:
     """Measures the cases where the network is, and judges them here. Raises SlownetError."""
     facts = {"clock": place.clock.kind, "tdf": place.clock.tdf_json, "seed": seed}
@@ -111,7 +81,7 @@ def calibrate(place: Place, cases: Sequence[Case], seed: int, follow: Follow = l
     job = json.dumps({"cases": [[case.group, case.probe, dict(case.fields), case.count] for case in cases]})
     status = place.run(
         [place.python, "-m", "slownet.calibration.inside", job], env={"PYTHONPATH": str(PACKAGE.parent)},
-        stdout=events(on_event), stderr=complaints.extend,
+        stdout=events.reader(on_event), stderr=complaints.extend,
     )  # fmt: skip
     found.facts["wall_s"] = round(time.monotonic() - began, 3)
     if errors:

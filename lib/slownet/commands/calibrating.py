@@ -1,0 +1,41 @@
+"""`slownet calibrate` as a person sees it: progress, and the table."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from rich.console import Console
+
+from slownet.calibration.matrix import choose, matrix
+from slownet.calibration.measure import calibrate
+from slownet.calibration.view import show
+from slownet.commands.running import bars
+from slownet.errors import SlownetError
+from slownet.lab.place import Interrupts, Place
+
+
+def calibrate_and_show(place: Place, only: Sequence[str], quick: bool, seed: int, as_json: bool) -> int:
+    """Calibrates and prints; returns the exit status: 1 if a row is not ok. Raises SlownetError."""
+    cases = choose(matrix(seed), only, quick)
+    try:
+        with Interrupts(place) as interrupts, bars() as progress:
+            task = progress.add_task("calibrate", total=len(cases), now="booting")
+
+            def follow(event: Mapping[str, Any]) -> None:
+                if event["event"] == "case":
+                    progress.update(task, completed=event["index"], now=event["name"])
+
+            found = calibrate(place, cases, seed, follow)
+    except (SlownetError, KeyboardInterrupt):
+        if interrupts.received:
+            print("slownet: interrupted", file=sys.stderr)
+            return 128 + interrupts.received
+        raise
+    if as_json:
+        print(json.dumps(found.to_json(), allow_nan=False))
+    else:
+        Console(width=None if sys.stdout.isatty() else 200).print(show(found))
+    return int(bool(found.bad))
