@@ -12,11 +12,12 @@ from typing import Annotated, NoReturn
 import typer
 
 from slownet import __version__
+from slownet.commands import lab
 from slownet.commands.cleaning import clean
+from slownet.commands.options import ClockOption, CpuOption, MemoryOption, PlaceOption, TdfOption
 from slownet.commands.shell import shell
 from slownet.errors import ExperimentError, SlownetError
-from slownet.lab import cache
-from slownet.lab import commands as lab
+from slownet.lab import cache, foreground
 from slownet.lab.boot import MEGABYTES
 
 app = typer.Typer(name="slownet", no_args_is_help=True, add_completion=False, pretty_exceptions_enable=False)
@@ -31,17 +32,9 @@ ROOT = Path("runs")
 @app.command("list")
 def list_() -> None:
     """List the experiments and their questions."""
-    from rich.console import Console
-    from rich.table import Table
+    from slownet.commands.listing import show
 
-    from slownet.experiment import discover
-
-    table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0))
-    for column in ("experiment", "conditions", "question"):
-        table.add_column(column)
-    for name, each in sorted(discover().items()):
-        table.add_row(name, "; ".join(f"{key} {' '.join(values)}" for key, values in each.conditions.items()), each.question)
-    Console().print(table)
+    show()
 
 
 @app.command()
@@ -49,11 +42,11 @@ def run(
     experiments: Annotated[
         list[str] | None, typer.Argument(metavar="EXPERIMENT...", help="Names (slownet list) or Python files.")
     ] = None,
-    clock: lab.ClockOption = None,
-    tdf: lab.TdfOption = None,
-    cpu: lab.CpuOption = None,
-    memory: lab.MemoryOption = MEGABYTES,
-    place: lab.PlaceOption = "auto",
+    clock: ClockOption = None,
+    tdf: TdfOption = None,
+    cpu: CpuOption = None,
+    memory: MemoryOption = MEGABYTES,
+    place: PlaceOption = "auto",
     vary: Annotated[
         list[str] | None, typer.Option("--vary", metavar="NAME=V1,V2", help="Other conditions, such as rtt=0ms,25ms.")
     ] = None,
@@ -105,11 +98,11 @@ def reproduce(
         list[str] | None,
         typer.Option("--only", metavar="ARTICLE", help="Such as wordpress-latency, or an experiment; may be given again."),
     ] = None,
-    clock: lab.ClockOption = None,
-    tdf: lab.TdfOption = None,
-    cpu: lab.CpuOption = None,
-    memory: lab.MemoryOption = MEGABYTES,
-    place: lab.PlaceOption = "auto",
+    clock: ClockOption = None,
+    tdf: TdfOption = None,
+    cpu: CpuOption = None,
+    memory: MemoryOption = MEGABYTES,
+    place: PlaceOption = "auto",
     repeat: Annotated[
         str, typer.Option("--repeat", metavar="N|auto", help="Repetitions; auto goes on while a claim is open.")
     ] = "auto",
@@ -152,7 +145,7 @@ def field(
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object instead of a table.")] = False,
 ) -> None:
     """Measure a real service, without emulation: its round trip and the time of its page."""
-    from slownet.field.command import measure_and_show
+    from slownet.commands.field import measure_and_show
 
     raise typer.Exit(measure_and_show(url, requests, pause, timeout, runs, as_json))
 
@@ -170,7 +163,7 @@ def compare(
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object instead of a table.")] = False,
 ) -> None:
     """Say where two runs, or a run and the field, agree, where they differ and by how much."""
-    from slownet.field.command import compare_and_show
+    from slownet.commands.field import compare_and_show
 
     raise typer.Exit(compare_and_show(run, other, within, metric or [], at or [], t0, as_json))
 
@@ -182,11 +175,11 @@ def check(
     key: Annotated[
         Path | None, typer.Option("--key", metavar="FILE", help="Write a teacher's key instead: what is measured there.")
     ] = None,
-    clock: lab.ClockOption = None,
-    tdf: lab.TdfOption = None,
-    cpu: lab.CpuOption = None,
-    memory: lab.MemoryOption = MEGABYTES,
-    place: lab.PlaceOption = "auto",
+    clock: ClockOption = None,
+    tdf: TdfOption = None,
+    cpu: CpuOption = None,
+    memory: MemoryOption = MEGABYTES,
+    place: PlaceOption = "auto",
     runs: Annotated[Path, typer.Option("--runs", metavar="FOLDER", help="Where run directories are made.")] = ROOT,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object instead of tables.")] = False,
 ) -> None:
@@ -209,18 +202,18 @@ def trace(
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
 ) -> None:
     """Say what a recording of a network is: its length, rates or round trips, losses."""
-    from slownet.traces.summary import show
+    from slownet.commands.tracing import show
 
     show(file, as_json)
 
 
 @app.command()
 def calibrate(
-    clock: lab.ClockOption = None,
-    tdf: lab.TdfOption = None,
-    cpu: lab.CpuOption = None,
-    memory: lab.MemoryOption = MEGABYTES,
-    place: lab.PlaceOption = "auto",
+    clock: ClockOption = None,
+    tdf: TdfOption = None,
+    cpu: CpuOption = None,
+    memory: MemoryOption = MEGABYTES,
+    place: PlaceOption = "auto",
     only: Annotated[
         list[str] | None, typer.Option("--only", metavar="NAME", help="Such as delay or loss; may be given again.")
     ] = None,
@@ -240,18 +233,18 @@ def calibrate(
 @app.command("mininet", context_settings={"ignore_unknown_options": True, "allow_interspersed_args": False})
 def mininet_program(
     program: Annotated[list[str], typer.Argument(metavar="PROGRAM ARGUMENT...", help="A Python file, or mn.")],
-    clock: lab.ClockOption = None,
-    tdf: lab.TdfOption = None,
-    cpu: lab.CpuOption = None,
-    memory: lab.MemoryOption = MEGABYTES,
-    place: lab.PlaceOption = "auto",
+    clock: ClockOption = None,
+    tdf: TdfOption = None,
+    cpu: CpuOption = None,
+    memory: MemoryOption = MEGABYTES,
+    place: PlaceOption = "auto",
 ) -> None:
     """Run a Mininet program as it is: its networks are slownet's, its TCLinks do what they say."""
     from slownet.lab.place import choose
 
     chosen = choose(place, clock, tdf, memory, cpu)
     words = [chosen.python, "-m", "slownet.net.standin", *program]
-    raise typer.Exit(lab.run_here(chosen, words, [], terminal=lab.are_terminals(0, 1, 2)))
+    raise typer.Exit(foreground.run_here(chosen, words, [], terminal=foreground.are_terminals(0, 1, 2)))
 
 
 def _version(wanted: bool) -> None:

@@ -15,7 +15,7 @@ from pathlib import Path
 from slownet import pytest_inside
 from slownet.errors import SlownetError
 from slownet.lab.boot import Share
-from slownet.lab.commands import attend
+from slownet.lab.foreground import attend
 from slownet.lab.place import choose
 
 

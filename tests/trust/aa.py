@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from slownet.errors import SlownetError
-from slownet.field.command import compare
+from slownet.field.compare import compare
 from slownet.field.row import DIFFERS, EQUIVALENT, INCONCLUSIVE, Row
 from slownet.stats import Summary
 from trust import t0, verdicts

@@ -8,9 +8,12 @@ from typing import Annotated
 
 import typer
 
+from slownet.commands.lab import unless_asked
+from slownet.commands.options import ClockOption, CpuOption, MemoryOption, PlaceOption, TdfOption
 from slownet.errors import LabError
-from slownet.lab import commands as lab
+from slownet.lab import foreground
 from slownet.lab.boot import MEGABYTES, Share
+from slownet.lab.folders import hides
 
 
 def shell(
@@ -19,11 +22,11 @@ def shell(
         list[str] | None,
         typer.Option("--link", metavar="A-B=CONDITION", help="Such as client-server=rtt=10ms,loss=1% or A-B=LTE."),
     ] = None,
-    clock: lab.ClockOption = None,
-    tdf: lab.TdfOption = None,
-    cpu: lab.CpuOption = None,
-    memory: lab.MemoryOption = MEGABYTES,
-    place: lab.PlaceOption = "auto",
+    clock: ClockOption = None,
+    tdf: TdfOption = None,
+    cpu: CpuOption = None,
+    memory: MemoryOption = MEGABYTES,
+    place: PlaceOption = "auto",
 ) -> None:
     """Build a network and open Mininet's command line in it, on the real clock unless asked; commands may come from a pipe."""
     from slownet import named
@@ -33,12 +36,12 @@ def shell(
     planned = named.topology(topology)
     shape.check(planned)
     links = [named.link(text, planned) for text in link or []]
-    chosen = choose(place, lab.unless_asked(clock, tdf, cpu), tdf, memory, cpu)
+    chosen = choose(place, unless_asked(clock, tdf, cpu), tdf, memory, cpu)
     path, _, rest = topology.partition(".py")
     file = Path(f"{path}.py").resolve() if topology.startswith(f"{path}.py") else None
-    if file and chosen.kind == "lab" and lab.hides(file.parent):
+    if file and chosen.kind == "lab" and hides(file.parent):
         raise LabError(f"{file.parent} would hide the lab's own", where=topology, fix="move the file to a folder of its own")
     job = json.dumps({"topology": f"{file}{rest}" if file else topology, "links": links})
     shares = [Share(file.parent)] if file and file.parent != Path.cwd() else []
-    terminal = lab.are_terminals(0, 1)
-    raise typer.Exit(lab.run_here(chosen, [chosen.python, "-m", "slownet.commands.prompt", job], shares, terminal))
+    terminal = foreground.are_terminals(0, 1)
+    raise typer.Exit(foreground.run_here(chosen, [chosen.python, "-m", "slownet.commands.prompt", job], shares, terminal))

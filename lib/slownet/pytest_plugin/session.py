@@ -25,7 +25,7 @@ import pytest
 
 from slownet import pytest_inside as inside
 from slownet.errors import SlownetError
-from slownet.lab import commands, native
+from slownet.lab import foreground, native
 from slownet.lab.place import PACKAGE, Place, choose
 from slownet.pytest_plugin import junit, records, shares
 from slownet.pytest_plugin.wishes import Wish, needs_network, of_item, of_session
@@ -162,7 +162,7 @@ def _attend(config: pytest.Config, place: Place, only: Mapping[str, Any] | None,
     """One pytest in one place. A lab that ends before pytest does is pytest's internal error (3)."""
     shared = shares.Shares(config)
     asks = config.option.capture == "no" or config.option.usepdb or config.option.trace
-    terminal = commands.are_terminals(0, 1, 2)
+    terminal = foreground.are_terminals(0, 1, 2)
     arguments = [*more, *_looks(config, terminal), *map(str, config.invocation_params.args)]
     env = environment(config, {**place.facts, **place.clock.facts}, only)
     if place.kind == "native":
@@ -173,7 +173,7 @@ def _attend(config: pytest.Config, place: Place, only: Mapping[str, Any] | None,
     sys.stderr.flush()
     try:
         with shared.staged():
-            status = commands.attend(
+            status = foreground.attend(
                 place, [place.python, "-m", inside.__name__, *shared.links(), "--", *arguments],
                 shares=shared.all(), env=env, cwd=config.invocation_params.dir,
                 stdin=0 if asks or terminal else None, terminal=terminal,

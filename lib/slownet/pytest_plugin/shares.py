@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from slownet.lab.boot import Share
-from slownet.lab.commands import hides
+from slownet.lab.folders import hides
 from slownet.pytest_plugin.wishes import REPORT
 
 AT = "/run/slownet-reports"

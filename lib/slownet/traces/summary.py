@@ -1,10 +1,9 @@
-"""What a recording of a network says, in a few numbers: `slownet trace FILE`."""
+"""What a recording of a network says, in a few numbers."""
 
 from __future__ import annotations
 
-import json
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -13,11 +12,9 @@ from slownet.traces import mahimahi, pinglog
 from slownet.traces.file import text_of
 from slownet.traces.mahimahi import Opportunities
 from slownet.traces.pinglog import PingLog
-from slownet.units import show_duration, show_percent, show_rate
 
 PERCENTILES = (5, 25, 50, 75, 95, 99)
 BIN_S = 1.0
-SHOW = {"bit_s": show_rate, "share": show_percent, "s": show_duration}
 
 
 def load(path: Path) -> Opportunities | PingLog:
@@ -53,22 +50,3 @@ def quantile(values: Sequence[float], part: float) -> float:
     """The smallest value that at least this part of the values does not exceed."""
     ordered = sorted(values)
     return ordered[max(0, math.ceil(part * len(ordered)) - 1)]
-
-
-def show(path: Path, as_json: bool = False) -> None:
-    """Prints what a file says. Raises TraceError."""
-    found = facts(load(path))
-    if as_json:
-        print(json.dumps(found))
-        return
-    for name, text in _lines(found).items():
-        print(f"{name:<16} {text}")
-
-
-def _lines(found: Mapping[str, Any]) -> dict[str, str]:
-    lines = {}
-    for name, value in found.items():
-        unit = next((each for each in SHOW if name.endswith(f"_{each}")), "")
-        words = name.removesuffix(f"_{unit}").replace("_", " ")
-        lines[words] = SHOW[unit](value) if unit else str(value)
-    return lines

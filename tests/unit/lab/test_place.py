@@ -6,8 +6,10 @@ from pathlib import Path
 
 import pytest
 
+from slownet.commands.lab import _checked
 from slownet.errors import LabError
-from slownet.lab import commands, place
+from slownet.lab import place
+from slownet.lab.folders import hides
 from slownet.lab.place import Interrupts, Place
 
 
@@ -31,11 +33,11 @@ from slownet.lab.place import Interrupts, Place
     ],
 )
 def test_folders_that_would_hide_the_labs_own(folder, monkeypatch):
-    assert commands.hides(Path(folder))
+    assert hides(Path(folder))
     monkeypatch.setattr(Path, "is_dir", lambda self: True)
     monkeypatch.setattr(Path, "resolve", lambda self: self)
     with pytest.raises(LabError) as error:
-        commands._checked(Path(folder))
+        _checked(Path(folder))
     assert str(error.value) == f"{folder} would hide the lab's own, --share: name another folder, one of its own"
 
 
@@ -43,21 +45,21 @@ def test_folders_that_would_hide_the_labs_own(folder, monkeypatch):
     "folder", ["/home/a", "/home", "/root/x", "/tmp/x", "/work", "/opt/x", "/var/lib/jenkins", "/var/tmp/x", "/srv", "/mnt/c d"]
 )
 def test_folders_that_a_lab_can_have(folder):
-    assert not commands.hides(Path(folder))
+    assert not hides(Path(folder))
 
 
 def test_a_share_that_is_no_folder_is_one_line(tmp_path):
     (tmp_path / "file").touch()
     for each in (tmp_path / "file", tmp_path / "nothing"):
         with pytest.raises(LabError) as error:
-            commands._checked(each)
+            _checked(each)
         assert str(error.value) == f"{each} is no folder, --share: name a folder of this machine"
 
 
 def test_a_share_is_what_it_points_to(tmp_path):
     (tmp_path / "folder").mkdir()
     (tmp_path / "link").symlink_to("folder")
-    assert commands._checked(tmp_path / "link") == tmp_path / "folder"
+    assert _checked(tmp_path / "link") == tmp_path / "folder"
 
 
 def test_signals_go_to_the_place_while_it_runs(monkeypatch):
@@ -112,9 +114,9 @@ def test_the_code_goes_in_read_only():
 def test_descriptors_that_are_closed_are_opened_before_anything_gets_their_numbers(closed):
     script = f"""
 import os
-from slownet.lab import commands
+from slownet.lab import foreground
 for fd in {closed!r}: os.close(fd)
-commands._open_what_is_closed()
+foreground._open_what_is_closed()
 assert all(os.readlink(f"/proc/self/fd/{{fd}}") == "/dev/null" for fd in {closed!r})
 os._exit(7 if os.dup(0) >= 3 else 1)
 """

@@ -1,0 +1,118 @@
+"""`slownet lab`: build it, run a command or a shell in it, and say what it is."""
+
+from __future__ import annotations
+
+import sys
+from dataclasses import replace
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from slownet.commands.options import ClockOption, CpuOption, MemoryOption, PlaceOption, TdfOption
+from slownet.errors import LabError
+from slownet.lab import cache, foreground
+from slownet.lab.boot import MEGABYTES, Share
+from slownet.lab.clock import check_limit
+from slownet.lab.folders import hides
+from slownet.lab.parts import Parts
+from slownet.lab.place import choose
+
+app = typer.Typer(no_args_is_help=True, help="The lab: an emulated network's kernel and programs in one ordinary process.")
+
+
+@app.command()
+def build() -> None:
+    """Build kernel and image; what is there already is not made again."""
+    from slownet.lab import bytecode, parts
+
+    def report(what: str, done: bool) -> None:
+        sys.stderr.write(f"lab: {what} {'ready' if done else '...'}\n")  # whole lines, from several threads
+
+    built = parts.build(report)
+    if stale := bytecode.stale():
+        report("bytecode", False)
+        bytecode.make(built, stale)
+        report("bytecode", True)
+    print(_describe(built))
+
+
+@app.command("exec", context_settings={"ignore_unknown_options": True})
+def execute(
+    command: Annotated[list[str], typer.Argument(metavar="-- COMMAND...", help="The command and its arguments.")],
+    clock: ClockOption = None,
+    tdf: TdfOption = None,
+    cpu: CpuOption = None,
+    memory: MemoryOption = MEGABYTES,
+    place: PlaceOption = "lab",
+    limit: Annotated[
+        str | None, typer.Option("--limit", metavar="TIME", help="Of silence on the virtual clock, then the lab ends: 720h.")
+    ] = None,
+    share: Annotated[
+        Path | None, typer.Option("--share", metavar="FOLDER", help="A folder of the host that the command may write to.")
+    ] = None,
+) -> None:
+    """Run one command in the lab: its output, errors and exit status come through."""
+    chosen = choose(place, clock, tdf, memory, cpu)
+    if limit is not None:
+        chosen.clock = replace(chosen.clock, limit_s=check_limit(limit))
+    shares = [Share(_checked(share), writable=True)] if share else []
+    raise typer.Exit(foreground.run_here(chosen, command, shares, terminal=foreground.are_terminals(0, 1, 2)))
+
+
+@app.command()
+def shell(
+    clock: ClockOption = None,
+    tdf: TdfOption = None,
+    cpu: CpuOption = None,
+    memory: MemoryOption = MEGABYTES,
+    place: PlaceOption = "lab",
+) -> None:
+    """Open a shell in a new lab, on the real clock unless asked: a virtual one runs on for as long as a person thinks."""
+    chosen = choose(place, unless_asked(clock, tdf, cpu), tdf, memory, cpu)
+    raise typer.Exit(foreground.run_here(chosen, ["bash", "-i"], [], terminal=foreground.are_terminals(0)))
+
+
+@app.command()
+def info() -> None:
+    """Say what this machine has: kernel, image, TDF, and whether it can do without a lab."""
+    from slownet.lab import native, parts
+
+    found = parts.find()
+    print(f"cache   {cache.root()}")
+    print(_describe(found) if found else "lab     not built: slownet lab build")
+    missing = native.lacks()
+    print(f"native  {'no: this machine lacks ' + ', '.join(missing) if missing else 'yes'}")
+
+
+def _describe(found: Parts) -> str:
+    from slownet.lab import calibrate, counter
+    from slownet.lab.place import charged
+
+    scope = counter.scope()
+    measured = charged(found)
+    if not scope:
+        cpu = f"time: {'; '.join(counter.why_not())}"
+    elif "counter" in measured:
+        cpu = f"work, by the {scope}'s counter: {measured['price']} times the CPU of charging time"
+    else:
+        dear = calibrate.work(found, scope)["price"]
+        cpu = f"time: to charge work (--cpu work) costs {dear} times as much, more than {calibrate.WORTH}"
+    image = f"{found.image.description}, {found.image.path.stat().st_size / 2**20:.0f} MB"
+    lines = {"kernel": found.kernel.description, "image": image, "cpu": cpu}
+    lines["tdf"] = f"{measured['tdf']} (measured {measured['ratio']})"
+    return "\n".join(f"{name:<8}{text}" for name, text in lines.items())
+
+
+def unless_asked(clock: str | None, tdf: str | None, cpu: str | None) -> str | None:
+    """The clock of what waits for a person: the real one, unless something of the virtual one is asked for."""
+    return "real" if (clock, tdf, cpu) == (None, None, None) else clock
+
+
+def _checked(share: Path) -> Path:
+    if not share.is_dir():
+        raise LabError(f"{share} is no folder", where="--share", fix="name a folder of this machine")
+    folder = share.resolve()
+    if hides(folder):
+        raise LabError(f"{folder} would hide the lab's own", where="--share", fix="name another folder, one of its own")
+    return folder

@@ -1,0 +1,18 @@
+"""`slownet list`: the experiments, their conditions and questions."""
+
+from __future__ import annotations
+
+from rich.console import Console
+from rich.table import Table
+
+from slownet.experiment import discover
+
+
+def show() -> None:
+    """Prints a row for each."""
+    table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0))
+    for column in ("experiment", "conditions", "question"):
+        table.add_column(column)
+    for name, each in sorted(discover().items()):
+        table.add_row(name, "; ".join(f"{key} {' '.join(values)}" for key, values in each.conditions.items()), each.question)
+    Console().print(table)

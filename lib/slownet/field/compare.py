@@ -1,0 +1,43 @@
+"""What two paths hold, read and compared: two runs, or a run and the field."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from slownet.errors import SlownetError
+from slownet.field import record
+from slownet.field.carried import compare_field
+from slownet.field.record import Field
+from slownet.field.runs import Comparison, compare_runs
+from slownet.records.result import RunData, load
+from slownet.records.samples import RUN
+
+
+def compare(
+    first: Path,
+    second: Path,
+    within: float,
+    metrics: Sequence[str] = (),
+    at: Mapping[str, str] | None = None,
+    t0: str | None = None,
+) -> Comparison:
+    """The comparison of what two paths hold; a run's cells are those ``at`` these conditions. Raises SlownetError."""
+    one, other = (_read(path, at) for path in (first, second))
+    if isinstance(one, Field) and isinstance(other, RunData):
+        raise SlownetError(f"{first} is a measurement of the field", "as what is compared with", "name the run first")
+    if isinstance(one, RunData) and isinstance(other, Field):
+        if metrics:
+            raise SlownetError("the field is compared by the page's time", "--metric", "leave it out")
+        return compare_field(one, other, within, t0)
+    if t0:
+        raise SlownetError("T0 is a site's", "--t0", "give it with a run and a field.json")
+    runs = [each.run() if isinstance(each, Field) else each for each in (one, other)]
+    return compare_runs(runs[0], runs[1], within, metrics)
+
+
+def _read(path: Path, at: Mapping[str, Any] | None) -> RunData | Field:
+    path = path.parent if path.name == RUN else path
+    file = record.find(path)
+    return record.read(file) if file else load(path).where(at)

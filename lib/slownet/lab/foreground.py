@@ -1,0 +1,104 @@
+"""A command in a place as if it ran here: its input, output, terminal and signals are this process's."""
+
+from __future__ import annotations
+
+import os
+import select
+import signal
+import termios
+import tty
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from slownet.errors import LabError
+from slownet.lab.boot import Share
+from slownet.lab.folders import hides
+from slownet.lab.place import Interrupts, Place
+
+
+def run_here(place: Place, command: list[str], shares: list[Share], terminal: bool) -> int:
+    """Runs a command from the caller's folder with the caller's input and output; returns its exit status.
+
+    terminal: whether input and output are one, which the command shall have. Raises LabError.
+    """
+    _open_what_is_closed()
+    here = _here(place)
+    if here and place.kind == "lab":
+        shares = [Share(here), *shares]
+    return attend(place, command, shares=shares, cwd=here, terminal=terminal)
+
+
+def attend(
+    place: Place,
+    command: Sequence[str],
+    *,
+    shares: Sequence[Share] = (),
+    env: Mapping[str, str] | None = None,
+    cwd: Path | None = None,
+    stdin: int | None = 0,
+    terminal: bool = False,
+) -> int:
+    """Runs a command in a place as if it ran here: its input, output and signals are this process's.
+
+    terminal: whether it gets one; this process's descriptors 0, 1 and 2 are terminals then. Returns the exit status as a
+    shell tells it, 128 + N after signal N. Raises LabError.
+    """
+    size = os.get_terminal_size(0) if terminal else None
+    raw = terminal and place.kind == "lab"
+    before = termios.tcgetattr(0) if raw else None
+    try:
+        with Interrupts(place) as interrupts:
+            if raw:
+                tty.setraw(0)
+                signal.signal(signal.SIGWINCH, lambda number, frame: _resize(place))
+            status = place.run(
+                command, shares=shares, env=env, cwd=cwd, stdin=stdin, stdout=lambda data: _write(1, data),
+                stderr=lambda data: _write(2, data), terminal=(size.lines, size.columns) if size else None,
+            )  # fmt: skip
+    except BrokenPipeError:  # nobody reads on: `... | head`
+        return 128 + signal.SIGPIPE
+    finally:
+        if before:
+            signal.signal(signal.SIGWINCH, signal.SIG_DFL)
+            termios.tcsetattr(0, termios.TCSADRAIN, before)
+    if status < 0 or (interrupts.received and status == 0):
+        return 128 + (-status or interrupts.received)
+    return status
+
+
+def _here(place: Place) -> Path | None:
+    """The working directory, if the command can have the same one."""
+    try:
+        here = Path.cwd()
+    except FileNotFoundError:
+        return None
+    return here if place.kind == "native" or not hides(here) else None
+
+
+def are_terminals(*fds: int) -> bool:
+    return all(os.isatty(fd) for fd in fds)
+
+
+def _open_what_is_closed() -> None:
+    """Gives 0, 1 and 2 something to stand for, before a pipe of ours gets such a number."""
+    fd = os.open(os.devnull, os.O_RDWR)
+    while fd < 3:
+        fd = os.dup(fd)
+    os.close(fd)
+
+
+def _resize(place: Place) -> None:
+    size = os.get_terminal_size(0)
+    place.resize(size.lines, size.columns)
+
+
+def _write(fd: int, data: bytes) -> None:
+    while data:
+        try:
+            data = data[os.write(fd, data) :]
+        except BlockingIOError:  # somebody else made it so
+            select.select([], [fd], [])
+        except BrokenPipeError:
+            raise
+        except OSError as error:
+            raise LabError(f"cannot pass on what the command writes ({error.strerror})") from error
