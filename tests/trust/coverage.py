@@ -21,7 +21,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from slownet.experiment import Experiment, discover
+from slownet.catalogue import discover
+from slownet.experiment import Experiment
 from slownet.stats import Summary, proportion
 from trust import t0, verdicts
 from trust.figures import Figure, Report, table
@@ -37,7 +38,7 @@ RESEEDED = '''"""{name} with other seeds, without its claims."""
 
 from dataclasses import replace
 
-from slownet.experiment import find
+from slownet.catalogue import find
 
 reseeded = replace(find({name!r}), listed={cells!r}, judged_by=[])
 '''

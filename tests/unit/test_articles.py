@@ -1,9 +1,9 @@
 import pytest
 
 from slownet import published
-from slownet.commands.articles import ARTICLES, BEYOND, LONGEST, article_of, grouped, longest_first, select
+from slownet.catalogue import discover
 from slownet.errors import ExperimentError
-from slownet.experiment import discover
+from slownet.report.articles import ARTICLES, BEYOND, LONGEST, article_of, grouped, longest_first, select
 
 
 def test_every_article_has_its_experiments():

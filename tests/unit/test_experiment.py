@@ -4,8 +4,9 @@ import re
 
 import pytest
 
+from slownet.catalogue import discover, find
 from slownet.errors import ExperimentError, SlownetError, UnitError
-from slownet.experiment import condition, discover, experiment, find
+from slownet.experiment import condition, experiment
 from slownet.topologies import ClientWebDb
 from slownet.topologies import find as find_topology
 

@@ -21,7 +21,7 @@ def test_short_commands_import_nothing_heavy():
 
 
 def test_an_experiment_brings_no_other():
-    code = "import sys; from slownet.experiment import find; find('client_delay'); print(*sys.modules)"
+    code = "import sys; from slownet.catalogue import find; find('client_delay'); print(*sys.modules)"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     named = {each for each in done.stdout.split() if each.startswith(("slownet.experiments.", "slownet.topologies."))}
     assert named == {"slownet.experiments.client_delay", "slownet.topologies.client_web_db"}

@@ -54,7 +54,7 @@ def test_the_download_in_the_units_that_wget_means():
 
 
 def test_every_published_cell_is_one_of_the_experiments():
-    from slownet.experiment import discover
+    from slownet.catalogue import discover
 
     for each in discover().values():
         for row in (each.published or {}).get("rows", ()):

@@ -1,4 +1,4 @@
-from slownet.experiment import discover
+from slownet.catalogue import discover
 from slownet.records.charging import Charging
 from slownet.records.repeating import PARTED, repeats
 from slownet.services.wordpress import WordPress

@@ -280,7 +280,7 @@ class TestCoverage:
         steps = [step for step in trust.coverage.steps(options, log_of(trust, [])) if step.name == "download"]
         assert [step.measure()["said"] for step in steps] == ["seed 1100", "seed 1200"]
         file = asked[1][1]
-        from slownet.experiment import find
+        from slownet.catalogue import find
 
         found = find(str(file))
         assert (found.name, found.judged_by) == ("download", [])
@@ -355,7 +355,7 @@ class TestPower:
             assert trust.power.charged(tmp_path) == cpu
 
     def test_the_claims_are_those_of_its_experiment(self, trust):
-        from slownet.experiment import find
+        from slownet.catalogue import find
         from slownet.records.result import gather
 
         experiment = find(str(trust.power.FILE))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from rich.console import Console
 from rich.table import Table
 
-from slownet.experiment import discover
+from slownet.catalogue import discover
 
 
 def show() -> None:

@@ -11,12 +11,12 @@ from pathlib import Path
 
 from rich.console import Console
 
-from slownet.commands import articles
+from slownet.catalogue import discover
 from slownet.commands.running import Follower, say_last, say_what_is_left
-from slownet.experiment import discover
 from slownet.lab import cpu
 from slownet.lab.place import Interrupts, Place
 from slownet.records.samples import new_run_directory
+from slownet.report import articles
 from slownet.report.reproduction import Reproduction, show
 from slownet.sweep import planning
 from slownet.sweep import run as runs

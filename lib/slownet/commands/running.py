@@ -11,8 +11,8 @@ from typing import Any
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 
+from slownet.catalogue import discover
 from slownet.errors import ExperimentError, SlownetError, nearest
-from slownet.experiment import discover
 from slownet.lab.place import Interrupts, Place
 from slownet.records.result import RunData
 from slownet.report import table

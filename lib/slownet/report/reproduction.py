@@ -13,11 +13,11 @@ from rich.table import Table
 from rich.text import Text
 
 from slownet import published
-from slownet.commands.articles import ARTICLES, BEYOND, grouped
 from slownet.published import Title
 from slownet.records.judgement import SUPPORTED, Judgement, in_words
 from slownet.records.result import RunData
 from slownet.records.samples import finite, write_json
+from slownet.report.articles import ARTICLES, BEYOND, grouped
 from slownet.report.comparison import Line, Tally, lines, tally
 from slownet.report.page import REPORT, template, write_html
 from slownet.report.table import STYLES

@@ -18,8 +18,9 @@ from pathlib import Path
 from typing import Any
 
 from slownet import counters, owner
+from slownet.catalogue import find
 from slownet.errors import NetworkError, ServiceError, SlownetError, ToolError
-from slownet.experiment import Cell, Experiment, condition, find
+from slownet.experiment import Cell, Experiment, condition
 from slownet.lab import native
 from slownet.lab.charge import charged_s, charged_since
 from slownet.lab.events import tell

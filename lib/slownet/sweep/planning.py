@@ -12,9 +12,10 @@ from pathlib import Path
 from typing import Any
 
 from slownet import __version__
+from slownet.catalogue import FILES, find
 from slownet.claim import foreseen
 from slownet.errors import ExperimentError
-from slownet.experiment import FILES, Cell, Experiment, condition, find
+from slownet.experiment import Cell, Experiment, condition
 from slownet.lab.clock import TIME, WORK
 from slownet.lab.place import Place
 from slownet.records import samples

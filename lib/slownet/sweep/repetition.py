@@ -10,8 +10,8 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
+from slownet.catalogue import FILES
 from slownet.errors import ServiceError, SlownetError
-from slownet.experiment import FILES
 from slownet.lab import cpu, events
 from slownet.lab.boot import Share
 from slownet.lab.place import PACKAGE, Place

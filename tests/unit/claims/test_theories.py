@@ -7,10 +7,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from slownet.catalogue import discover
 from slownet.claim import between, follows, judge_all, law, predicted, ratio, theories
 from slownet.claim.foreseen import _flat
 from slownet.errors import ExperimentError
-from slownet.experiment import condition, discover
+from slownet.experiment import condition
 from slownet.records.cell import Cell
 from slownet.records.repetitions import apart
 from slownet.records.result import RunData, gather
