@@ -1,59 +1,64 @@
-# make run    sets everything up, runs the first two experiments and prints their tables
-# make test   sets everything up and runs all tests
-# make test-provision     provisions a clean Debian as the Vagrant VM is; minutes, so no part of make test
-# make test-stock-kernel  native mode on the kernel that Debian ships, under QEMU (apt-get install qemu-system-x86); likewise
-# make soak   the tests again and again beside a busy program on each processor; hours (ROUNDS=50 WHOLE=3 NICE=0)
-# make trust  do verdicts, intervals and T0 hold beside busy programs? hours (ROUNDS=10 ONLY="t0 aa" EXPERIMENTS="oltp")
-# make bench  prints the figures that the project wants to reach; asserts nothing (ONLY="building clocks": some of them)
-
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 # Each worker and each command would compile all it imports anew.
 export PYTHONDONTWRITEBYTECODE :=
 
-.PHONY: run test check unit lab-tests e2e bench soak trust lab test-stock-kernel test-provision clean
+.PHONY: help run test check unit lab-tests e2e bench soak trust nightly nightly-status lab test-stock-kernel test-provision \
+	test-kernel-6.12 clean
 .DELETE_ON_ERROR:
 
-run: lab
+help: ## prints this list
+	@sed -n 's/^\([a-z0-9.-]*\):.*## /\1 /p' $(MAKEFILE_LIST) | while read -r name text; do printf '%-18s%s\n' "$$name" "$$text"; done
+
+run: lab ## sets everything up, runs the first two experiments and prints their tables
 	$(BIN)/slownet run client_delay database_delay
 
 # The tests in the lab and those of the commands side by side: a lab is one process. Two workers have the commands, so
 # that no processor idles when the lab is done.
-test: check unit
+test: check unit ## sets everything up and runs all tests but the long ones
 	$(MAKE) --jobs=2 --output-sync=line lab-tests e2e
 
-check: $(VENV)/dev
+check: $(VENV)/dev ## what reads the sources only: ruff, mypy
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 
-unit: $(VENV)/dev
+unit: $(VENV)/dev ## the tests that need no lab
 	$(BIN)/pytest -q -n 2 --dist worksteal tests/unit
 
-lab-tests: $(VENV)/dev lab
+lab-tests: $(VENV)/dev lab ## the tests that need a network, inside one lab
 	$(BIN)/slownet lab exec --tdf inf -- python -m pytest -q -p no:cacheprovider -m 'not charged' tests/lab
 	$(BIN)/slownet lab exec -- python -m pytest -q -p no:cacheprovider -m charged tests/lab
 
-e2e: $(VENV)/dev lab
+e2e: $(VENV)/dev lab ## the tests of the commands, which boot labs
 	$(BIN)/pytest -q -n 2 --dist loadfile tests/e2e
 
-bench: $(VENV)/dev lab
+bench: $(VENV)/dev lab ## prints the figures that the project wants to reach; asserts nothing (ONLY="building clocks")
 	$(BIN)/python tests/bench.py $(ONLY)
 
-soak: $(VENV)/dev lab
-	$(BIN)/python tests/soak.py --rounds $(or $(ROUNDS),50) --whole $(or $(WHOLE),3) --nice $(or $(NICE),0)
+nightly: $(VENV)/dev lab ## the five below, each to its end, and when each ran last; many hours (ONLY="provision soak")
+	$(BIN)/python tests/nightly.py $(ONLY)
 
-trust: $(VENV)/dev lab
-	cd tests && $(abspath $(BIN))/python -m trust --rounds $(or $(ROUNDS),10) --experiments "$(EXPERIMENTS)" $(ONLY)
+nightly-status: $(VENV)/dev ## when each of them ran last here, and how it ended
+	@$(BIN)/python tests/nightly.py --status $(ONLY)
 
-test-stock-kernel: $(VENV)/dev lab
+test-stock-kernel: $(VENV)/dev lab ## native mode on the kernel that Debian ships, under QEMU (apt-get install qemu-system-x86)
 	$(BIN)/pytest -q -rP tests/stock_kernel
 
-test-provision: $(VENV)/dev
+test-provision: $(VENV)/dev ## provisions a clean Debian as the Vagrant VM is; minutes
 	$(BIN)/pytest -q tests/provision
 
-lab: $(VENV)/ready
+test-kernel-6.12: $(VENV)/dev lab ## builds the lab's kernel from Debian 13's own Linux and runs the smoke tests on it; minutes
+	$(BIN)/pytest -q tests/kernel_6_12
+
+soak: $(VENV)/dev lab ## the tests again and again beside a busy program on each processor; hours (ROUNDS=50 WHOLE=3 NICE=0)
+	$(BIN)/python tests/soak.py --rounds $(or $(ROUNDS),50) --whole $(or $(WHOLE),3) --nice $(or $(NICE),0)
+
+trust: $(VENV)/dev lab ## do verdicts, intervals and T0 hold beside busy programs? hours (ROUNDS=10 ONLY="t0 aa" EXPERIMENTS="oltp")
+	cd tests && $(abspath $(BIN))/python -m trust --rounds $(or $(ROUNDS),10) --experiments "$(EXPERIMENTS)" $(ONLY)
+
+lab: $(VENV)/ready ## builds the lab's kernel and image, once per machine
 	$(BIN)/slownet lab build
 
 $(VENV)/ready: pyproject.toml setup.py lib/slownet/lab/host-packages.txt lib/slownet/lab/setup-host
@@ -66,5 +71,5 @@ $(VENV)/dev: $(VENV)/ready
 	$(BIN)/pip install --quiet --disable-pip-version-check --editable '.[dev]'
 	touch $@
 
-clean:
+clean: ## removes what these targets made here; the cache stays
 	rm -rf $(VENV) build dist slownet.egg-info

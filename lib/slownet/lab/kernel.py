@@ -27,6 +27,7 @@ PROGRAMS = {
 }  # fmt: skip
 MEGABYTES = 3500
 MOST_RELEASES = 4  # how many of Debian's kernels to try, from the newest down
+NEWEST = "^linux-source-[0-9]"  # names of the packages of source, as apt searches
 # Of 1.6 GB of source these 400 MB are never read; leaving them out saves time and disk.
 LEFT_OUT = ["*/drivers/gpu/*.[ch]", "*/drivers/net/ethernet/*.[ch]", "*/drivers/net/wireless/*.[ch]", "*/drivers/media/*.[ch]",
             "*/sound/*.[ch]", "*/Documentation/*/*", "*/tools/testing/*", "*/arch/*/boot/dts/*"]  # fmt: skip
@@ -70,7 +71,7 @@ def _load(folder: Path) -> Kernel:
     return Kernel(folder / "linux", facts["release"], facts["source"])
 
 
-def _build(folder: Path) -> None:
+def _build(folder: Path, sources: str = NEWEST) -> None:
     cache.need_programs(PROGRAMS, "building the lab's kernel")
     cache.need_space(cache.root(), MEGABYTES, "building the lab's kernel")
     work = folder / "work"
@@ -79,7 +80,7 @@ def _build(folder: Path) -> None:
     why: LabError | None = None
     for rank in range(1, MOST_RELEASES + 1):
         try:
-            deb = debian.download("^linux-source-[0-9]", rank, work, log)
+            deb = debian.download(sources, rank, work, log)
         except LabError as error:
             raise why or error from error
         try:

@@ -1,0 +1,133 @@
+"""`make nightly`: the tests that are too long for `make test`, each to its end whatever became of the others.
+
+What a job prints goes to a file of its own, when it ran last and how it ended to `nightly.json` beside it, so that one that
+has gone red, or that nobody has run for weeks, is seen: `make nightly-status` prints that. Exit status 1 if a job failed
+(`--status`: or did not end, or never ran), 130 after an interrupt.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+
+import soak
+
+FOLDER = soak.ROOT / "runs" / "nightly"
+RECORD = "nightly.json"
+JOBS: Mapping[str, Sequence[str]] = {
+    "stock-kernel": soak.make("test-stock-kernel"),
+    "provision": soak.make("test-provision"),
+    "kernel-6.12": soak.make("test-kernel-6.12"),
+    "soak": (*soak.make("soak"), "ROUNDS=5", "WHOLE=1"),
+    "trust": (*soak.make("trust"), "ROUNDS=3"),
+}
+"""The quick ones first."""
+PASSED, INTERRUPTED = "passed", "interrupted"
+DAY_S = 86_400
+OF_MAKE = ("MAKEFLAGS", "MFLAGS", "MAKELEVEL", "ONLY", "ROUNDS", "WHOLE", "EXPERIMENTS")
+"""What the `make` that started this one would tell the jobs' own: ONLY names other things there."""
+
+
+@dataclass(frozen=True)
+class Last:
+    """When a job ran last, in seconds since 1970, on which commit, and how it ended; ``ended`` and ``how`` are None while it
+    runs, and stay so if nobody lived to say more."""
+
+    began: float
+    commit: str
+    ended: float | None = None
+    how: str | None = None
+
+
+def main(words: Sequence[str] | None = None) -> int:
+    parser = argparse.ArgumentParser(prog="nightly", description=__doc__)
+    parser.add_argument("jobs", nargs="*", metavar="JOB", help=f"only these of {', '.join(JOBS)}")
+    parser.add_argument("--status", action="store_true", help="run nothing, say when each ran last and how it ended")
+    parser.add_argument("--keep", type=Path, default=FOLDER, help="where record and outputs are kept (runs/nightly)")
+    options = parser.parse_args(words)
+    if unknown := [each for each in options.jobs if each not in JOBS]:
+        parser.error(f"no job '{unknown[0]}': name some of {', '.join(JOBS)}")
+    names = options.jobs or list(JOBS)
+    if options.status:
+        return tell(names, options.keep)
+    for number in (signal.SIGINT, signal.SIGTERM):  # a shell's job in the background ignores the first
+        signal.signal(number, signal.default_int_handler)
+    try:
+        for name in names:
+            run(name, options.keep)
+    except KeyboardInterrupt:
+        tell(names, options.keep)
+        return 130
+    return tell(names, options.keep)
+
+
+def run(name: str, folder: Path) -> None:
+    """Runs a job to its end, and records when it began and how it ended."""
+    folder.mkdir(parents=True, exist_ok=True)
+    last = Last(time.time(), soak.git("describe", "--always", "--abbrev=12", "--dirty").strip())
+    record(folder, name, last)
+    print(f"{name} ...", flush=True)
+    how = INTERRUPTED
+    try:
+        with (folder / f"{name}.txt").open("wb") as output:
+            process = subprocess.Popen(
+                JOBS[name], cwd=soak.ROOT, stdin=subprocess.DEVNULL, stdout=output, stderr=subprocess.STDOUT,
+                start_new_session=True, env={name: value for name, value in os.environ.items() if name not in OF_MAKE},
+            )  # fmt: skip
+            try:
+                status = process.wait()
+            finally:
+                if process.poll() is None:
+                    soak.end(process)
+        how = PASSED if status == 0 else f"failed, status {status}"
+    finally:
+        record(folder, name, Last(last.began, last.commit, time.time(), how))
+
+
+def read(folder: Path) -> dict[str, Last]:
+    """What is known of each job."""
+    path = folder / RECORD
+    kept = json.loads(path.read_text()) if path.exists() else {}
+    return {name: Last(**each) for name, each in kept.items()}
+
+
+def record(folder: Path, name: str, last: Last) -> None:
+    """Puts down one job beside the others; the file is whole whenever this is killed."""
+    known = read(folder) | {name: last}
+    half = folder / f"{RECORD}.new"
+    half.write_text(json.dumps({job: asdict(each) for job, each in known.items()}, indent=1) + "\n")
+    os.replace(half, folder / RECORD)
+
+
+def tell(names: Sequence[str], folder: Path) -> int:
+    """Prints a line for each job; the exit status."""
+    known, now = read(folder), time.time()
+    for name in names:
+        print(line(name, known.get(name), now, folder))
+    return int(any(name not in known or known[name].how != PASSED for name in names))
+
+
+def line(name: str, last: Last | None, now: float, folder: Path) -> str:
+    """``soak          failed, status 1   2026-11-22 03:10 UTC   2 days ago, after 3.1 h   at 6a0da4dc3a1f``"""
+    if last is None:
+        return f"{name:<14}never ran here"
+    began = datetime.fromtimestamp(last.began, UTC).strftime("%Y-%m-%d %H:%M UTC")
+    how = last.how or "did not end, or runs now"
+    took = f", after {(last.ended - last.began) / 3600:.1f} h" if last.ended else ""
+    days = int((now - last.began) // DAY_S)
+    ago = "today" if not days else f"{days} day{'s' * (days > 1)} ago"
+    seen = "" if last.how == PASSED else f"; see {folder / name}.txt"
+    return f"{name:<14}{how:<26}{began}, {ago}{took}, at {last.commit}{seen}"
+
+
+if __name__ == "__main__":
+    sys.exit(main())
