@@ -23,7 +23,7 @@ def test_every_row_can_be_and_says_where_it_is_from():
     for row in TABLE:
         assert isinstance(row.condition, Condition)
         assert row.source
-    assert len({row.name.lower() for row in TABLE}) == len(TABLE) == len(conditions._by_name())
+    assert len({row.name.lower() for row in TABLE}) == len(TABLE) == len(conditions._ROWS)
 
 
 def test_the_nearest_name():

@@ -9,11 +9,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from functools import cache
 from typing import Any
 
 from slownet.conditions.link import Condition
 from slownet.errors import ConditionError, nearest
+from slownet.extensions import Register
 
 
 @dataclass(frozen=True)
@@ -72,16 +72,14 @@ TABLE = (
 )
 
 
-@cache
-def _by_name() -> dict[str, Named]:
-    return {row.name.lower(): row for row in TABLE}
+_ROWS = Register("conditions", {row.name.lower(): row for row in TABLE})
 
 
 def row(name: str) -> Named:
     """The row of that name, upper and lower case being one. Raises ConditionError with the nearest name."""
-    found = _by_name().get(name.strip().lower())
+    found = _ROWS.get(name.strip().lower())
     if found is None:
-        raise ConditionError(f"no condition '{name}'", fix=nearest(name, [each.name for each in TABLE]))
+        raise ConditionError(f"no condition '{name}'", fix=nearest(name, [each.name for each in _ROWS.values()]))
     return found
 
 

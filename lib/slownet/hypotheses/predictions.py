@@ -19,10 +19,11 @@ from typing import Any
 
 from slownet import claim as claims
 from slownet.errors import ExperimentError, SlownetError, nearest
+from slownet.extensions import Register
 from slownet.hypotheses.place import Keys, Source
 
 OPEN = "?"
-KINDS: Mapping[str, type[Any]] = {
+_OWN: Mapping[str, type[Any]] = {
     each.__name__: each
     for each in (
         *(claims.law, claims.constant_round_trips, claims.round_trips_between, claims.more_round_trips),
@@ -30,6 +31,7 @@ KINDS: Mapping[str, type[Any]] = {
         *(claims.bound, claims.between, claims.predicted, claims.grows, claims.monotone),
     )
 }
+KINDS = Register("claims", _OWN)
 """The kinds that are made of texts and numbers; `follows` takes a function, which no file can hold."""
 COMPOSED: Mapping[str, type[Any]] = {"all_of": claims.all_of, "any_of": claims.any_of, "not": claims.not_}
 CLAIM, SAYS, PARTS = "claim", "says", "claims"

@@ -1,4 +1,5 @@
-"""Tools and services by the names that hypothesis files call them; one line here makes another one known to them."""
+"""Tools and services by the names that hypothesis files call them; one line here, or an entry point of another package
+(`slownet.extensions`), makes another one known to them."""
 
 from __future__ import annotations
 
@@ -9,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from slownet import owner
+from slownet.extensions import Register
 from slownet.services.nginx import Nginx
 from slownet.services.oltp import OltpDatabase
 from slownet.services.wordpress import WordPress
@@ -88,15 +90,17 @@ def _first(net: Any, name: str) -> str:
 
 
 WEB = ("wordpress", "nginx")
-TOOLS: Mapping[str, Named] = {
+_TOOLS: Mapping[str, Named] = {
     "ab": Named(_ab, ("requests", "concurrency"), asks=WEB),
     "ping": Named(_ping, ("to", "count", "interval")),
     "wget": Named(_wget, (), asks=WEB),
     "iperf3": Named(_iperf3, ("to", "seconds", "congestion", "omit")),
     "sysbench": Named(_sysbench, ("threads", "transactions", "rows"), asks=("mariadb",)),
 }
-SERVICES: Mapping[str, Callable[[Any, Path, str], AbstractContextManager[Any]]] = {
+_SERVICES: Mapping[str, Callable[[Any, Path, str], AbstractContextManager[Any]]] = {
     "wordpress": lambda net, directory, page: WordPress(net, directory),
     "nginx": _page,
     "mariadb": _database,
 }
+TOOLS = Register("tools", _TOOLS)
+SERVICES = Register("services", _SERVICES)

@@ -1,0 +1,117 @@
+"""Packages that add to slownet, as far as no network is needed; tests/e2e/test_extensions.py runs one."""
+
+import importlib
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from slownet import extensions
+from slownet.errors import ExperimentError
+
+TESTS = Path(__file__).parents[1]
+
+
+@pytest.fixture
+def package(monkeypatch):
+    monkeypatch.syspath_prepend(TESTS)
+    return importlib.import_module("added_package")
+
+
+@pytest.fixture
+def on_path(monkeypatch):
+    """`on_path(folder)`: from now on Python finds what is in there, and nothing of it is left afterwards."""
+    before = set(sys.modules)
+
+    def on_path(folder):
+        extensions._added.cache_clear()
+        monkeypatch.syspath_prepend(folder)
+        return folder
+
+    yield on_path
+    extensions._added.cache_clear()
+    for name in set(sys.modules) - before:
+        if name.partition(".")[0] == "mine":
+            del sys.modules[name]
+
+
+def test_a_package_adds_one_of_each_by_its_rows(package, on_path, tmp_path):
+    from slownet import named
+    from slownet.hypotheses import file as hypothesis
+
+    on_path(package.write(tmp_path))
+    (tmp_path / "page.toml").write_text(package.HYPOTHESIS)
+    experiment = hypothesis.read(tmp_path / "page.toml").experiment()
+    assert experiment.cells() == [{"rtt": "0ms"}, {"rtt": "100ms"}]
+    assert [type(each).__name__ for each in experiment.judged_by] == ["costs_at_most"]
+    lane = named.topology("lane")
+    assert lane.hosts() == ["near", "far"]
+    assert named.link("near-far=pigeon", lane) == ("near", "far", ["pigeon"])
+    assert named.condition(["pigeon"]).delay_up == named.condition(["rtt=700ms"]).delay_up
+
+
+def test_a_lab_sees_its_code_and_its_metadata_and_nothing_else(package, on_path, tmp_path):
+    from slownet.lab import added
+
+    package.write(tmp_path)
+    (tmp_path / "other").mkdir()
+    on_path(tmp_path)
+    assert [(each.path, each.at, each.writable) for each in added.shares()] == [
+        (tmp_path / "mine-1.0.dist-info", "/opt/slownet/added/mine-1.0.dist-info", False),
+        (tmp_path / "mine", "/opt/slownet/added/mine", False),
+    ]
+    assert added.on_path({"PYTHONPATH": "/a"}) == {"PYTHONPATH": "/a:/opt/slownet/added"}
+
+
+def test_an_unknown_name_is_answered_with_the_nearest_of_all(package, on_path, tmp_path):
+    from slownet.topologies import find
+
+    with pytest.raises(ExperimentError, match=r"^no topology 'lnae'(?!.*lane)"):
+        find("lnae")
+    on_path(package.write(tmp_path))
+    with pytest.raises(ExperimentError, match=r"^no topology 'lnae'.*'lane'"):
+        find("lnae")
+
+
+def test_the_projects_own_names_stay_its_own(package, on_path, tmp_path):
+    from slownet.hypotheses.toolbox import TOOLS
+
+    own = TOOLS["ab"]
+    on_path(package.write(tmp_path, "[slownet.tools]\nab = mine.dial:TOOL\ndial = mine.dial:TOOL\n"))
+    assert TOOLS["ab"] is own
+    assert list(TOOLS) == ["ab", "ping", "wget", "iperf3", "sysbench", "dial"]
+    assert len(TOOLS) == 6
+
+
+def test_a_package_that_cannot_be_imported_is_one_line(package, on_path, tmp_path):
+    from slownet.conditions.named import find
+
+    on_path(package.write(tmp_path, pigeon="1 / 0"))
+    with pytest.raises(ExperimentError) as error:
+        find("pigeon")
+    assert error.value.line == (
+        "mine.pigeon:PIGEON cannot be imported: ZeroDivisionError: division by zero, 'pigeon' of slownet.conditions: "
+        "mend or uninstall mine"
+    )
+
+
+def test_a_row_that_names_no_package_is_one_line(package, on_path, tmp_path):
+    on_path(package.write(tmp_path, "[slownet.topologies]\nlane = nobodys.lane:Lane\n"))
+    with pytest.raises(ExperimentError) as error:
+        extensions.folders()
+    where = f"'lane' of slownet.topologies in {tmp_path}/mine-1.0.dist-info"
+    assert error.value.line == f"there is no package 'nobodys', {where}: name one: a folder of modules"
+    (tmp_path / "nobodys.py").touch()
+    importlib.invalidate_caches()
+    with pytest.raises(ExperimentError, match=r"^'nobodys' is no package"):
+        extensions.folders()
+
+
+def test_packages_without_such_rows_cost_no_import():
+    """Every command in a lab asks."""
+    code = "import sys; from slownet.extensions import folders; print(folders(), 'importlib.metadata' in sys.modules)"
+    environment = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
+    done = subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True, text=True, check=True)
+    assert done.stdout == "[] False\n"
