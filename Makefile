@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 export PYTHONDONTWRITEBYTECODE :=
 
 .PHONY: help run test check unit lab-tests e2e bench soak trust nightly nightly-status lab test-stock-kernel test-provision \
-	test-kernel-6.12 clean
+	test-kernels clean
 .DELETE_ON_ERROR:
 
 help: ## prints this list
@@ -49,8 +49,8 @@ test-stock-kernel: $(VENV)/dev lab ## native mode on the kernel that Debian ship
 test-provision: $(VENV)/dev ## provisions a clean Debian as the Vagrant VM is; minutes
 	$(BIN)/pytest -q tests/provision
 
-test-kernel-6.12: $(VENV)/dev lab ## builds the lab's kernel from Debian 13's own Linux and runs the smoke tests on it; minutes
-	$(BIN)/pytest -q tests/kernel_6_12
+test-kernels: $(VENV)/dev lab ## builds the lab's kernel of each series of patches, as it is and with its checks; an hour
+	$(BIN)/pytest -q tests/kernels
 
 soak: $(VENV)/dev lab ## the tests again and again beside a busy program on each processor; hours (ROUNDS=50 WHOLE=3 NICE=0)
 	$(BIN)/python tests/soak.py --rounds $(or $(ROUNDS),50) --whole $(or $(WHOLE),3) --nice $(or $(NICE),0)

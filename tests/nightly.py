@@ -26,7 +26,7 @@ RECORD = "nightly.json"
 JOBS: Mapping[str, Sequence[str]] = {
     "stock-kernel": soak.make("test-stock-kernel"),
     "provision": soak.make("test-provision"),
-    "kernel-6.12": soak.make("test-kernel-6.12"),
+    "kernels": soak.make("test-kernels"),
     "soak": (*soak.make("soak"), "ROUNDS=5", "WHOLE=1"),
     "trust": (*soak.make("trust"), "ROUNDS=3"),
 }

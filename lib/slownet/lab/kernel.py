@@ -71,7 +71,7 @@ def _load(folder: Path) -> Kernel:
     return Kernel(folder / "linux", facts["release"], facts["source"])
 
 
-def _build(folder: Path, sources: str = NEWEST) -> None:
+def _build(folder: Path, sources: str = NEWEST, configs: Sequence[Path] = ()) -> None:
     cache.need_programs(PROGRAMS, "building the lab's kernel")
     cache.need_space(cache.root(), MEGABYTES, "building the lab's kernel")
     work = folder / "work"
@@ -86,7 +86,7 @@ def _build(folder: Path, sources: str = NEWEST) -> None:
         try:
             tree = _unpack(deb, work, log)
             _patch(tree, log)
-            _compile(tree, log)
+            _compile(tree, log, configs)
         except LabError as error:
             why = error
             continue

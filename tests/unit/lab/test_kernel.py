@@ -78,7 +78,7 @@ def builds(files, tmp_path, monkeypatch):
     monkeypatch.setattr(kernel.debian, "download", download)
     monkeypatch.setattr(kernel, "_unpack", lambda deb, work, log: work / deb.stem.split("_")[0].removeprefix("linux-source-"))
     monkeypatch.setattr(kernel, "_patch", patch)
-    monkeypatch.setattr(kernel, "_compile", lambda tree, log: None)
+    monkeypatch.setattr(kernel, "_compile", lambda tree, log, configs: None)
     monkeypatch.setattr(kernel, "_keep", keep)
     monkeypatch.setattr(kernel.cache, "need_programs", lambda programs, what: None)
     monkeypatch.setattr(kernel.cache, "need_space", lambda path, megabytes, what: None)
