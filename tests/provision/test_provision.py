@@ -9,8 +9,8 @@ from slownet.errors import SlownetError
 from slownet.lab import cache, debian, image
 
 CHECKOUT = Path(__file__).parents[2]
-SOURCES = ["lib", "topologies", "experiments", "tests", "setup.py", "pyproject.toml", "README.md", "LICENSE", "Makefile",
-           "Vagrantfile"]  # fmt: skip
+SOURCES = ["lib", "topologies", "experiments", "tests", "setup.py", "pyproject.toml", "LICENSE", "LICENSES", "REUSE.toml",
+           "Makefile", "Vagrantfile", "CITATION.cff", *(path.name for path in CHECKOUT.glob("*.md"))]  # fmt: skip
 SERVERS = ["mariadb", "nginx", "memcached", "redis-server", "varnish", "varnishncsa", "openvswitch-switch", "php8.4-fpm"]
 # From outside: what runs with that root, which is what a service that was started would do.
 LEFT_RUNNING = """for each in /proc/[0-9]*; do

@@ -1,0 +1,178 @@
+"""What the documents say can be done: their commands are understood, their files and names are there, their arrows hold."""
+
+import ast
+import importlib
+import re
+import shlex
+import tomllib
+from pathlib import Path
+
+import pytest
+import typer
+
+import slownet
+from slownet import cli
+
+CHECKOUT = Path(__file__).parents[2]
+DOCUMENTS = sorted(CHECKOUT.glob("*.md"))
+TEXTS = {path.name: path.read_text() for path in DOCUMENTS}
+CODE = {name: re.findall(r"`([^`\n]+)`", re.sub(r"```.*?```", "", text, flags=re.DOTALL)) for name, text in TEXTS.items()}
+FENCED = {name: "\n".join(re.findall(r"```[a-z]*\n(.*?)```", text, re.DOTALL)) for name, text in TEXTS.items()}
+PROGRAM = re.compile(r"(?:sudo )?(?:\.venv/bin/)?(make|slownet)(?= |$)(.*)")
+PLACEHOLDER = "NAME"
+ROOMS = {"slownet.experiments": "experiments", "slownet.topologies": "topologies"}
+"""Those that are folders of the checkout."""
+UPWARDS = {("slownet.lab", "slownet.tools")}
+
+
+def commands():
+    """(document, "make" or "slownet", its words), of lines in blocks and of code within a text."""
+    for name in TEXTS:
+        for line in [*FENCED[name].splitlines(), *CODE[name]]:
+            if found := PROGRAM.match(line):
+                yield name, found[1], tuple(shlex.split(found[2], comments=True))
+
+
+COMMANDS = sorted(set(commands()))
+
+
+def test_there_are_commands_to_look_at():
+    assert {"README.md", "CONTRIBUTING.md", "ARCHITECTURE.md"} <= TEXTS.keys()
+    assert len([each for each in COMMANDS if each[1] == "slownet"]) > 15
+    assert len([each for each in COMMANDS if each[1] == "make"]) > 5
+
+
+def understood(words):
+    """Raises what the command line does for words that it does not understand. Nothing runs; a bare name names a command."""
+    command = typer.main.get_command(cli.app)
+    given = cli._with_interfaces(list(words))
+    while given and hasattr(command, "commands") and not given[0].startswith("-"):
+        _, command, given = command.resolve_command(typer.Context(command), given)
+    if given:
+        command.make_context("slownet", list(given))
+
+
+@pytest.mark.parametrize(("document", "words"), [each[::2] for each in COMMANDS if each[1] == "slownet"])
+def test_the_command_line_understands_it(document, words):
+    understood(words)
+
+
+@pytest.mark.parametrize("words", [("runn",), ("run", "--tfd", "inf"), ("predict", "RUN"), ("lab", "exce")])
+def test_the_command_line_does_not_understand_what_it_cannot(words):
+    with pytest.raises(typer.TyperException):
+        understood(words)
+
+
+@pytest.mark.parametrize(("document", "words"), [each[::2] for each in COMMANDS if each[1] == "make"])
+def test_make_has_that_target(document, words):
+    targets = set(re.findall(r"^([a-z0-9.-]+):", (CHECKOUT / "Makefile").read_text(), re.MULTILINE))
+    assert {each for each in words if "=" not in each} <= targets
+
+
+def test_make_help_names_every_target():
+    text = (CHECKOUT / "Makefile").read_text()
+    targets = re.findall(r"^([a-z0-9.-]+):(.*)$", text, re.MULTILINE)
+    phony = re.search(r"^\.PHONY: (.*?)\n\.", text, re.MULTILINE | re.DOTALL)[1].replace("\\\n", " ").split()
+    assert sorted(phony) == sorted(name for name, _ in targets)
+    assert [name for name, rest in targets if "## " not in rest] == []
+
+
+@pytest.mark.parametrize("document", TEXTS)
+def test_the_files_that_it_names_are_there(document):
+    named = {each for each in CODE[document] if re.fullmatch(r"(lib|tests|experiments|topologies)/\S+", each)}
+    assert [each for each in sorted(named) if PLACEHOLDER not in each and not (CHECKOUT / each).exists()] == []
+
+
+@pytest.mark.parametrize("document", TEXTS)
+def test_the_names_that_it_names_are_there(document):
+    for dotted in sorted(set(re.findall(r"\bslownet(?:\.[A-Za-z_]\w*)+", " ".join(CODE[document]) + FENCED[document]))):
+        if not dotted.startswith(("slownet.pytest_plugin.", "slownet.egg")):
+            assert resolved(dotted), dotted
+
+
+def resolved(dotted):
+    """Whether a module, or an attribute of one, has that name."""
+    parts = dotted.split(".")
+    for count in range(len(parts), 0, -1):
+        try:
+            found = importlib.import_module(".".join(parts[:count]))
+        except ModuleNotFoundError:
+            continue
+        for name in parts[count:]:
+            found = getattr(found, name, None)
+        return found is not None or dotted in ENTRY_POINTS
+    return False
+
+
+ENTRY_POINTS = {f"slownet.{kind}" for kind in ("tools", "services", "claims", "conditions", "topologies")}
+
+
+def test_every_kind_that_others_can_add_is_in_the_table():
+    told = set(re.findall(r"\| `(slownet\.\w+)` \|$", TEXTS["CONTRIBUTING.md"], re.MULTILINE))
+    registered = {
+        f"slownet.{kind}"
+        for folder in ("lib/slownet", "topologies")
+        for path in (CHECKOUT / folder).rglob("*.py")
+        for kind in re.findall(r'Register\("(\w+)"', path.read_text())
+    }
+    assert told == registered == ENTRY_POINTS
+
+
+# ---- the arrows ----
+
+
+def rows():
+    """The rooms of each row of the architecture's table, from the top."""
+    table = TEXTS["ARCHITECTURE.md"].partition("who may import whom")[2].partition("\n## ")[0]
+    return [re.findall(r"`([\w.]+)`", line.split("|")[1]) for line in table.splitlines() if line.startswith("| `slownet")]
+
+
+def modules():
+    """(dotted name, path) of the project's modules."""
+    for name, folder in {"slownet": "lib/slownet", **ROOMS}.items():
+        for path in sorted((CHECKOUT / folder).rglob("*.py")):
+            inner = path.relative_to(CHECKOUT / folder).with_suffix("").parts
+            yield ".".join([name, *(each for each in inner if each != "__init__")]), path
+
+
+def imported(path):
+    """The names that a module imports from the project."""
+    for node in ast.walk(ast.parse(path.read_text())):
+        if isinstance(node, ast.ImportFrom) and node.module == "slownet":
+            yield from (f"slownet.{each.name}" for each in node.names)
+        elif isinstance(node, ast.ImportFrom) and (node.module or "").startswith("slownet."):
+            yield node.module
+        elif isinstance(node, ast.Import):
+            yield from (each.name for each in node.names if each.name.startswith("slownet."))
+
+
+def room(name):
+    return ".".join(name.split(".")[:2])
+
+
+def test_every_room_has_one_row():
+    told = [each for row in rows() for each in row]
+    assert sorted(told) == sorted({room(name) for name, _ in modules()} - {"slownet"})
+
+
+def test_no_import_points_up():
+    level = {each: number for number, row in enumerate(rows()) for each in row}
+    arrows = {(room(name), room(other)): path for name, path in modules() for other in imported(path)}
+    up = {arrow for arrow in arrows if level.get(arrow[1], 99) < level.get(arrow[0], -1)}
+    assert {arrow: arrows[arrow] for arrow in up - UPWARDS} == {}
+    assert up >= UPWARDS
+
+
+# ---- the rest ----
+
+
+def test_the_citation_is_of_this_version():
+    assert f"\nversion: {slownet.__version__}\n" in (CHECKOUT / "CITATION.cff").read_text()
+
+
+def test_every_licence_has_its_text_and_every_text_is_used():
+    stated = {each["SPDX-License-Identifier"] for each in tomllib.loads((CHECKOUT / "REUSE.toml").read_text())["annotations"]}
+    assert {path.stem for path in (CHECKOUT / "LICENSES").iterdir()} == stated
+    shipped = stated - {"CC0-1.0"}  # of captured output, in the tests alone
+    told = tomllib.loads((CHECKOUT / "pyproject.toml").read_text())["project"]["license"]
+    assert set(told.split(" AND ")) == shipped
