@@ -15,7 +15,13 @@ MOST = 251  # 10.0.0.0/24 less its own two, the client's, the broker's and the d
 
 
 class BrokerWorkerDatabase(Topo):
-    """client 10.0.0.1, broker 10.0.0.2, db 10.0.0.3, worker1 10.0.0.4 and so on. n: workers, 2 unless given."""
+    """client 10.0.0.1, broker 10.0.0.2, db 10.0.0.3, worker1 10.0.0.4 and so on.
+
+    Parameters
+    ----------
+    n
+        Workers, 1 to 251.
+    """
 
     def build(self, n: int = 2) -> None:
         if not 1 <= n <= MOST:

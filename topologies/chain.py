@@ -31,7 +31,13 @@ class Router(Node):
 
 
 class Chain(Topo):
-    """On every cable k the left end is 10.0.k.1, the right one 10.0.k.2. n: routers, 2 unless given."""
+    """On every cable k the left end is 10.0.k.1, the right one 10.0.k.2.
+
+    Parameters
+    ----------
+    n
+        Routers, 1 to 62.
+    """
 
     def build(self, n: int = 2) -> None:
         if not 1 <= n <= MOST:

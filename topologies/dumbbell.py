@@ -18,7 +18,12 @@ MOST = 254
 class Dumbbell(Topo):
     """client1 10.0.0.1 ... on the switch west, server1 10.0.1.1 ... on the switch east.
 
-    n: hosts on each side, 2 unless given; anything else (bw=10, delay="5ms") is a TCLink's, of the bottleneck.
+    Parameters
+    ----------
+    n
+        Hosts on each side, 1 to 254.
+    **bottleneck
+        What Mininet's TCLink takes, for the cable between the switches: ``bw=10`` (Mbit/s), ``delay="5ms"`` (one way).
     """
 
     def build(self, n: int = 2, **bottleneck: Any) -> None:

@@ -15,7 +15,13 @@ MOST = 252  # 10.0.0.0/24 less its own two, the client's and the primary's
 
 
 class PrimaryReplicas(Topo):
-    """client 10.0.0.1, primary 10.0.0.2, replica1 10.0.0.3 and so on. n: replicas, 2 unless given."""
+    """client 10.0.0.1, primary 10.0.0.2, replica1 10.0.0.3 and so on.
+
+    Parameters
+    ----------
+    n
+        Replicas, 1 to 252.
+    """
 
     def build(self, n: int = 2) -> None:
         if not 1 <= n <= MOST:

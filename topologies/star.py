@@ -14,7 +14,13 @@ MOST = 1021  # 10.0.0.0/22 less its own two and the server's
 
 
 class Star(Topo):
-    """The server is 10.0.0.1, client1 10.0.0.2 and so on in 10.0.0.0/22. n: clients, 3 unless given."""
+    """The server is 10.0.0.1, client1 10.0.0.2 and so on in 10.0.0.0/22.
+
+    Parameters
+    ----------
+    n
+        Clients, 1 to 1021.
+    """
 
     def build(self, n: int = 3) -> None:
         if not 1 <= n <= MOST:

@@ -36,7 +36,13 @@ class Router(Node):
 
 
 class ThreeRegions(Topo):
-    """eu1 is 10.1.0.1, us1 10.2.0.1, ap1 10.3.0.1; gateways are .254 there. n: hosts of a region, 2 unless given."""
+    """eu1 is 10.1.0.1, us1 10.2.0.1, ap1 10.3.0.1; gateways are .254 there.
+
+    Parameters
+    ----------
+    n
+        Hosts of a region, 1 to 253.
+    """
 
     def build(self, n: int = 2) -> None:
         if not 1 <= n <= MOST:

@@ -19,6 +19,15 @@ class SlownetError(Exception):
     """A mistake or a failure that one line explains.
 
     ``str()`` gives ``what, where: fix``; parts left empty are left out.
+
+    Parameters
+    ----------
+    what
+        What went wrong.
+    where
+        The host, file, option or experiment that it is about.
+    fix
+        How to put it right.
     """
 
     def __init__(self, what: str, where: str = "", fix: str = "") -> None:
@@ -72,7 +81,12 @@ class NetworkError(SlownetError):
 class ServiceError(SlownetError):
     """A server that does not start or does not answer.
 
-    ``log`` holds the last lines that it logged; ``str()`` shows them, indented, below the line.
+    Parameters
+    ----------
+    what, where, fix
+        As in `SlownetError`.
+    log
+        The last lines that the server logged; ``str()`` shows them, indented, below the line.
     """
 
     def __init__(self, what: str, where: str = "", fix: str = "", log: str = "") -> None:
@@ -86,7 +100,12 @@ class ServiceError(SlownetError):
 class ToolError(SlownetError):
     """A client program that is missing, failed, or printed what its parser does not know.
 
-    ``raw`` holds everything that the program printed; ``str()`` leaves it out.
+    Parameters
+    ----------
+    what, where, fix
+        As in `SlownetError`.
+    raw
+        Everything that the program printed; ``str()`` leaves it out.
     """
 
     def __init__(self, what: str, where: str = "", fix: str = "", raw: str = "") -> None:

@@ -12,7 +12,7 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, Concatenate, Protocol, TypeVar, overload
 
 from slownet.errors import ExperimentError, nearest
 from slownet.lab.clock import check_tdf
@@ -21,37 +21,56 @@ from slownet.topologies import find as find_topology
 
 if TYPE_CHECKING:
     from slownet.claim import Claim
+    from slownet.mininets import Topology
+    from slownet.net.network import Network
 
-__all__ = ["Cell", "Experiment", "Record", "Service", "condition", "experiment"]
+__all__ = ["Cell", "Experiment", "Record", "condition", "experiment"]
 
 Cell = dict[str, str]
+
+
+S = TypeVar("S")
 
 
 class Record(Protocol):
     """What a measuring function returns: a tool's record."""
 
     @property
-    def command(self) -> Sequence[str]: ...
+    def command(self) -> Sequence[str]:
+        """The program that was run, with its arguments."""
 
     @property
-    def raw(self) -> str: ...
+    def raw(self) -> str:
+        """What it printed, kept with the run."""
 
-    def metrics(self) -> Mapping[str, Mapping[str, Any]]: ...
-
-
-Service = Callable[[Any, Path], AbstractContextManager[Any]]
+    def metrics(self) -> Mapping[str, Mapping[str, Any]]:
+        """Its numbers by their names, which end with the unit: ``{"rtt_ms": {"mean": 10.2, "sd": 0.1, "n": 5}}``."""
 
 
 @dataclass
 class Experiment:
-    """See the module; made by the decorator `experiment`."""
+    """One question, asked of a topology in several conditions; the decorator `experiment` makes it.
+
+    Parameters
+    ----------
+    name, question
+        The measuring function's name, and the first paragraph of its docstring.
+    measure
+        The function: (net[, service], one parameter a condition) -> record.
+    topology, vary, service, published, tdf, blocks
+        As `experiment` takes them; a topology's name has become its class.
+    judged_by
+        The claims, in their order.
+    listed
+        The cells where they were listed.
+    """
 
     name: str
     question: str
     measure: Callable[..., Record]
-    topology: Any
+    topology: Topology | Callable[[], Topology]
     vary: Mapping[str, Sequence[str]]
-    service: Service | None = None
+    service: Callable[[Network, Path], AbstractContextManager[Any]] | None = None
     published: Mapping[str, Any] | None = None
     judged_by: list[Claim] = field(default_factory=list)
     listed: Sequence[Cell] = ()
@@ -59,14 +78,34 @@ class Experiment:
     blocks: int | None = None
 
     def claims(self, *claims: Claim) -> None:
-        """States what should hold, and is judged after every run."""
+        """States what should hold, and is judged after every run.
+
+        Parameters
+        ----------
+        *claims
+            Added to those that were stated before.
+        """
         self.judged_by.extend(claims)
 
     def cells(self, chosen: Mapping[str, Sequence[str]] | None = None) -> list[Cell]:
         """The listed cells, or every combination of conditions, the baseline first.
 
-        `chosen` replaces the values of some conditions; of listed cells it picks those that have one of these values.
-        Raises ExperimentError, UnitError.
+        Parameters
+        ----------
+        chosen
+            Values that replace those of some conditions; of listed cells it picks those that have one of these values.
+
+        Returns
+        -------
+        list of dict
+            A text with its unit for each condition: ``[{"rtt": "0ms"}, {"rtt": "10ms"}]``.
+
+        Raises
+        ------
+        ExperimentError
+            The experiment does not vary such a condition, or has no such cell.
+        UnitError
+            A value cannot be read.
         """
         if self.listed:
             return self._picked(chosen or {})
@@ -102,24 +141,78 @@ class Experiment:
         return values or {name: list(texts) for name, texts in self.vary.items()}
 
 
+@overload
 def experiment(
     *,
-    topology: Any,
+    topology: type[Topology] | Topology | str,
     vary: Mapping[str, Sequence[str]] | None = None,
     cells: Sequence[Cell] = (),
-    service: Service | None = None,
+    service: None = None,
+    published: Mapping[str, Any] | None = None,
+    tdf: str | None = None,
+    blocks: int | None = None,
+) -> Callable[[Callable[Concatenate[Network, ...], Record]], Experiment]: ...
+
+
+@overload
+def experiment(
+    *,
+    topology: type[Topology] | Topology | str,
+    vary: Mapping[str, Sequence[str]] | None = None,
+    cells: Sequence[Cell] = (),
+    service: Callable[[Network, Path], AbstractContextManager[S]],
+    published: Mapping[str, Any] | None = None,
+    tdf: str | None = None,
+    blocks: int | None = None,
+) -> Callable[[Callable[Concatenate[Network, S, ...], Record]], Experiment]: ...
+
+
+def experiment(
+    *,
+    topology: type[Topology] | Topology | str,
+    vary: Mapping[str, Sequence[str]] | None = None,
+    cells: Sequence[Cell] = (),
+    service: Callable[[Network, Path], AbstractContextManager[Any]] | None = None,
     published: Mapping[str, Any] | None = None,
     tdf: str | None = None,
     blocks: int | None = None,
 ) -> Callable[[Callable[..., Record]], Experiment]:
     """Makes an experiment of a function (net[, service], one parameter a condition) -> record of a tool.
 
-    topology: a Mininet Topo class, or the name of one of the project's; vary: {condition: values, the baseline first},
-    of which every combination is a cell; or cells: each cell, the baseline first, with the conditions that it has;
-    service: called with the network and the run directory, a context manager; published: the article's numbers for the
-    report; tdf: how the CPU is charged unless the caller says otherwise (--clock, --tdf), "inf" where only the network is
-    asked about; blocks: how often a boot goes through the cells, forwards and backwards in turn, calling the function in each
-    (two times where CPU is charged or the clock is real, else once). Raises ExperimentError, UnitError.
+    Parameters
+    ----------
+    topology
+        A Mininet ``Topo`` class, or the name of one of the project's.
+    vary
+        ``{condition: values, the baseline first}``, each value a text with its unit; every combination is a cell.
+    cells
+        Instead of ``vary``: each cell, the baseline first, with the conditions that it has.
+    service
+        Called with the network and the run directory; gives a context manager, and what that gives is the function's
+        second argument.
+    published
+        The article's numbers, for the report.
+    tdf
+        How the CPU is charged unless the caller says otherwise (--clock, --tdf): a whole number of times cheaper,
+        ``"auto"``, or ``"inf"`` where only the network is asked about.
+    blocks
+        How often a boot goes through the cells, forwards and backwards in turn, calling the function in each: two times
+        where CPU is charged or the clock is real, else once.
+
+    Returns
+    -------
+    Callable
+        The decorator of the function, which becomes an `Experiment`.
+
+    Raises
+    ------
+    ExperimentError
+        Neither or both of ``vary`` and ``cells`` are given, ``blocks`` is no whole number from 1 on, or no topology has
+        this name.
+    UnitError
+        A cell's value cannot be read.
+    LabError
+        ``tdf`` cannot be read.
     """
     if bool(vary) == bool(cells):
         raise ExperimentError("an experiment states vary or cells", where="@experiment", fix="give one of them")

@@ -216,11 +216,30 @@ class LackOfFit:
 
 
 def fit(points: Iterable[tuple[float, Summary]], lasting: float = 1.0) -> Law:
-    """The law through ``(delay, time)`` points by weighted least squares; ``lasting`` is the most confidence of its bend.
+    """The law through measured times by weighted least squares.
 
+    Parameters
+    ----------
+    points
+        Pairs of a delay and the time there, both in one unit (ms).
+    lasting
+        The most confidence that is asked of the law's bend.
+
+    Returns
+    -------
+    Law
+        ``k`` in round trips per operation, ``t0`` in the points' unit.
+
+    Raises
+    ------
+    SlownetError
+        There are fewer than two different delays.
+
+    Notes
+    -----
     Weights are 1 / half width squared when every point has an interval of some width that rests on ``ENOUGH`` values or
     more, else equal: a weight guessed from few values is worse than none.
-    Two points give the line through them. Raises SlownetError with fewer than two different delays.
+    Two points give the line through them.
     """
     pairs = sorted(points, key=lambda point: point[0])
     if len({delay for delay, _ in pairs}) < 2:

@@ -41,6 +41,8 @@ def round_trips(
     ----------
     size_bytes, header_bytes
         The response's body and its header (235 to 239 bytes of nginx for a file); the sum is what TCP carries.
+    new_connection
+        Whether the request opens its connection.
     until
         What the client waits for: the response's last byte (`LAST_BYTE`: browsers, wget, whoever knows the length), or the
         end of the connection (`CLOSE`: ab without -k, HTTP/1.0).
@@ -48,6 +50,16 @@ def round_trips(
         The first congestion window in segments, and bytes of payload in one.
     receive_window
         Bytes that the client offers first.
+
+    Returns
+    -------
+    int
+        From 1 on.
+
+    Raises
+    ------
+    SlownetError
+        A number is below its least, or ``until`` is neither of the two.
 
     Notes
     -----
@@ -58,7 +70,6 @@ def round_trips(
     Exact for two flights. From the third on it matters how the programs read and write, too: bytes that the client has not
     read yet narrow what it offers (22 to 36 segments in the third flight where 29 are taken here), and each 32 KiB that nginx
     writes may end in a small segment, which takes a place.
-    Raises SlownetError.
     """
     for name, value, least in (
         ("size_bytes", size_bytes, 0), ("header_bytes", header_bytes, 0), ("initial_window", initial_window, 1),

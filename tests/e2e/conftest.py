@@ -4,6 +4,7 @@ import os
 import subprocess
 import sys
 import time
+from pathlib import Path
 
 import pytest
 
@@ -12,6 +13,7 @@ from slownet.lab import calibrate, parts
 
 SLOWNET = [sys.executable, "-m", "slownet.cli"]
 PATIENCE_S = 120
+CHECKOUT = Path(__file__).parents[2]
 
 PAGES = '''
 import time
@@ -54,6 +56,17 @@ def built():
     except SlownetError as error:
         pytest.fail(str(error), pytrace=False)
     return found
+
+
+@pytest.fixture(scope="session")
+def installed(tmp_path_factory):
+    """A folder with the package as its wheel installs it."""
+    folder = tmp_path_factory.mktemp("installed")
+    pip = [sys.executable, "-m", "pip", "--disable-pip-version-check", "--quiet"]
+    subprocess.run([*pip, "wheel", "--no-deps", "--wheel-dir", folder, CHECKOUT], check=True)
+    (wheel,) = folder.glob("*.whl")
+    subprocess.run([*pip, "install", "--no-deps", "--target", folder / "packages", wheel], check=True)
+    return folder / "packages"
 
 
 class Command:

@@ -150,28 +150,23 @@ def test_the_run_directory_is_complete(both):
 
 
 @pytest.fixture(scope="module")
-def installed(tmp_path_factory):
+def run_of_the_wheel(installed, tmp_path_factory):
     """A run of the package as its wheel installs it, in a folder of its own."""
-    folder = tmp_path_factory.mktemp("installed")
-    checkout = Path(__file__).parents[2]
-    pip = [sys.executable, "-m", "pip", "--disable-pip-version-check", "--quiet"]
-    subprocess.run([*pip, "wheel", "--no-deps", "--wheel-dir", folder, checkout], check=True)
-    (wheel,) = folder.glob("*.whl")
-    subprocess.run([*pip, "install", "--no-deps", "--target", folder / "installed", wheel], check=True)
+    folder = tmp_path_factory.mktemp("run")
     command = [sys.executable, "-m", "slownet.cli", "run", "client_delay", "--vary", "rtt=0ms,10ms", "--tdf", "inf", "--json"]
-    environment = {**os.environ, "PYTHONPATH": str(folder / "installed")}
+    environment = {**os.environ, "PYTHONPATH": str(installed)}
     return subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, check=False)
 
 
-def test_the_wheel_runs_without_the_checkout(installed):
-    assert installed.returncode == 0, installed.stderr
-    (run,) = json.loads(installed.stdout)["runs"]
+def test_the_wheel_runs_without_the_checkout(run_of_the_wheel):
+    assert run_of_the_wheel.returncode == 0, run_of_the_wheel.stderr
+    (run,) = json.loads(run_of_the_wheel.stdout)["runs"]
     assert len(run["cells"]) == 2
 
 
-def test_two_runs_are_the_same_where_the_cpu_is_free(both, installed):
+def test_two_runs_are_the_same_where_the_cpu_is_free(both, run_of_the_wheel):
     _, printed, _ = both
-    again = json.loads(installed.stdout)
+    again = json.loads(run_of_the_wheel.stdout)
     for rtt_ms, cell in cells(again["runs"][0]).items():
         first = cells(printed["runs"][0])[rtt_ms]["metrics"]["time_per_request_ms"]["mean"]
         assert cell["metrics"]["time_per_request_ms"]["mean"] == pytest.approx(first, rel=0.005, abs=0.05)

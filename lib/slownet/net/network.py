@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import subprocess
+from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 from types import TracebackType
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 from mininet.link import TCLink
 from mininet.log import setLogLevel
 from mininet.node import OVSSwitch
-from mininet.topo import Topo
 
 from slownet.counters import Counters
 from slownet.errors import ConditionError, ExperimentError, NetworkError, SlownetError, nearest
@@ -24,6 +24,9 @@ from slownet.net.quick import QuickNet
 from slownet.net.seeds import ASKED
 from slownet.net.told import Told
 from slownet.tools.ping import Ping
+
+if TYPE_CHECKING:
+    from slownet.mininets import Node, Topology
 
 DEADLINE_S = 30.0
 
@@ -39,11 +42,22 @@ SYSCTLS = {
 class Network:
     """Builds a Mininet topology and waits until its hosts reach each other; always takes it down.
 
-    `net["web"]` is the Mininet host, `net.link("client", "switch")` a cable, `net.mininet` Mininet's own object.
+    ``with Network(ClientWebDb) as net:`` makes it; ``net["web"]`` is the Mininet host, ``net.link("client", "switch")`` a
+    cable, and ``net.mininet`` Mininet's own object.
+
+    Parameters
+    ----------
+    topology
+        A Mininet ``Topo``, or what makes one without arguments: its class, say.
+
+    Raises
+    ------
+    NetworkError
+        When it is entered: the topology cannot be built, or its hosts do not reach each other within 30 s.
     """
 
-    def __init__(self, topology: Topo | type[Topo]) -> None:
-        self._topology = topology if isinstance(topology, Topo) else topology()
+    def __init__(self, topology: Topology | Callable[[], Topology]) -> None:
+        self._topology = topology() if callable(topology) else topology
         self.mininet: Any = None
         self.verified: list[Ping] = []  # the ping after each change of a link, the newest last
         self.played: list[Played] = []  # what schedules did to links, and when
@@ -80,20 +94,23 @@ class Network:
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
         self._stop()
 
-    def __getitem__(self, name: str) -> Any:
+    def __getitem__(self, name: str) -> Node:
         """The Mininet node of that name. Raises ExperimentError with the nearest name."""
         if name not in self.mininet.nameToNode:
             raise ExperimentError(
                 f"no host '{name}' in {type(self._topology).__name__}", fix=nearest(name, self.mininet.nameToNode)
             )
-        return self.mininet.nameToNode[name]
+        node: Node = self.mininet.nameToNode[name]
+        return node
 
     @property
-    def hosts(self) -> list[Any]:
+    def hosts(self) -> list[Node]:
+        """Mininet's hosts, in the topology's order."""
         return list(self.mininet.hosts)
 
     @property
-    def switches(self) -> list[Any]:
+    def switches(self) -> list[Node]:
+        """Mininet's switches, in the topology's order."""
         return list(self.mininet.switches)
 
     @property

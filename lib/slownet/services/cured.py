@@ -13,7 +13,8 @@ from slownet.errors import ServiceError, nearest
 from slownet.services.mariadb import MariaDB
 from slownet.services.memcached import Memcached
 from slownet.services.varnish import Varnish
-from slownet.services.wordpress import Net, WordPress
+from slownet.services.wordpress import WordPress
+from slownet.tools.process import Hosts
 
 OBJECT_CACHE = Path(str(resources.files("slownet.programs").joinpath("object-cache.php")))
 """The drop-in that lets WordPress keep in memcached what it asked the database for."""
@@ -30,7 +31,7 @@ class CuredSite:
 
     chance = MariaDB.chance
 
-    def __init__(self, net: Net, directory: str | Path) -> None:
+    def __init__(self, net: Hosts, directory: str | Path) -> None:
         self.net = net
         self.directory = directory
         self.mariadb = MariaDB(net["db"], directory)

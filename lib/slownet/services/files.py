@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from slownet.services.nginx import Nginx
+from slownet.tools.process import Hosts
 from slownet.units import size
 
 NAME = "download.test"
@@ -16,15 +17,15 @@ class FileServer(Nginx):
 
     Parameters
     ----------
-    net
-        The network.
+    net, directory
+        The network, and the run directory for its log and configuration.
     length
         The file's size, such as ``"250MiB"``; a hole, so it takes no room.
     on
         The host's name.
     """
 
-    def __init__(self, net: Any, directory: str | Path, *, length: str = "250MiB", on: str = "server") -> None:
+    def __init__(self, net: Hosts, directory: str | Path, *, length: str = "250MiB", on: str = "server") -> None:
         super().__init__(net[on], directory, root="")
         self.length = size(length)
 

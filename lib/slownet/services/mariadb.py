@@ -77,6 +77,8 @@ class MariaDB(Service):
 
     Parameters
     ----------
+    host, directory
+        Where it runs, and the run directory for its log and configuration.
     template
         The data directory that is copied; it is never written to.
     options

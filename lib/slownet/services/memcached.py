@@ -16,7 +16,15 @@ ASK = 'exec 3<>"/dev/tcp/127.0.0.1/$1" && printf "%s\\r\\nquit\\r\\n" "$2" >&3 &
 
 
 class Memcached(Service):
-    """memcached on all of the host's addresses, with its default of 64 MB; everything else is the default too."""
+    """memcached on all of the host's addresses, with its default of 64 MB; everything else is the default too.
+
+    Parameters
+    ----------
+    host, directory
+        Where it runs, and the run directory for its log and configuration.
+    port
+        Where it listens.
+    """
 
     name = "memcached"
 

@@ -18,6 +18,8 @@ class Nginx(Service):
 
     Parameters
     ----------
+    host, directory
+        Where it runs, and the run directory for its log and configuration.
     root
         The document root.
     php

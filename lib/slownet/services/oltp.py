@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any, Self
+from typing import Self
 
 from slownet.services.mariadb import MariaDB
+from slownet.tools.process import Hosts
 from slownet.tools.sysbench import Account
 
 
@@ -14,13 +15,13 @@ class OltpDatabase(MariaDB):
 
     Parameters
     ----------
-    net
-        The network.
+    net, directory
+        The network, and the run directory for its log and configuration.
     on
         The host's name.
     """
 
-    def __init__(self, net: Any, directory: str | Path, *, on: str = "server") -> None:
+    def __init__(self, net: Hosts, directory: str | Path, *, on: str = "server") -> None:
         super().__init__(net[on], directory)
         self.account = Account(self.host.IP())
 

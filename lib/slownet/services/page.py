@@ -6,12 +6,23 @@ from pathlib import Path
 from typing import Any
 
 from slownet.services.nginx import Nginx
+from slownet.tools.process import Hosts
 
 
 class StaticPage(Nginx):
-    """nginx on a host with a page of ``length`` bytes, which never ends a connection by itself."""
+    """nginx on a host with one page, which never ends a connection by itself.
 
-    def __init__(self, net: Any, directory: str | Path, *, length: int = 612, on: str = "server") -> None:
+    Parameters
+    ----------
+    net, directory
+        The network, and the run directory for its log and configuration.
+    length
+        The page's size in bytes.
+    on
+        The host's name.
+    """
+
+    def __init__(self, net: Hosts, directory: str | Path, *, length: int = 612, on: str = "server") -> None:
         forever = ("keepalive_requests 1000000000", "keepalive_timeout 1d")
         super().__init__(net[on], directory, root="", directives=forever)
         self.length = length

@@ -7,18 +7,12 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from types import TracebackType
-from typing import Protocol, Self
+from typing import Self
 
 from slownet.errors import NetworkError
 from slownet.services.program import Listener
-from slownet.tools.process import Host
+from slownet.tools.process import Host, Hosts
 from slownet.tools.tool import run
-
-
-class Net(Protocol):
-    """What a peer needs of a network: hosts by their names."""
-
-    def __getitem__(self, name: str) -> Host: ...
 
 
 class Peer:
@@ -30,7 +24,7 @@ class Peer:
         The network, and the run directory for logs.
     """
 
-    def __init__(self, net: Net, directory: str | Path, server: str = "server") -> None:
+    def __init__(self, net: Hosts, directory: str | Path, server: str = "server") -> None:
         self.host = net[server]
         self.directory = directory
 

@@ -30,6 +30,8 @@ class PhpFpm(Service):
 
     Parameters
     ----------
+    host, directory
+        Where it runs, and the run directory for its log and configuration.
     variables
         What the pages see in their environment, for example ``{"SLOWNET_DB_HOST": "10.0.0.3"}``.
     additions

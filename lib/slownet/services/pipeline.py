@@ -5,22 +5,16 @@ from __future__ import annotations
 from contextlib import ExitStack
 from pathlib import Path
 from types import TracebackType
-from typing import Protocol, Self
+from typing import Self
 
 from slownet.errors import ServiceError
 from slownet.programs.pipeline import TABLE
 from slownet.services.mariadb import MariaDB
 from slownet.services.redis import Redis
 from slownet.tools.pipeline import Pipeline, consume, produce
-from slownet.tools.process import Host
+from slownet.tools.process import Hosts
 
 CREATE = f"CREATE OR REPLACE TABLE wordpress.{TABLE} (id INT PRIMARY KEY, payload VARCHAR(255) NOT NULL) ENGINE=InnoDB"
-
-
-class Net(Protocol):
-    """What the pipeline needs of a network: hosts by their names."""
-
-    def __getitem__(self, name: str) -> Host: ...
 
 
 class BrokerAndDatabase:
@@ -37,7 +31,7 @@ class BrokerAndDatabase:
     chance = MariaDB.chance
 
     def __init__(
-        self, net: Net, directory: str | Path, broker: str = "broker", db: str = "db", worker: str = "worker1"
+        self, net: Hosts, directory: str | Path, broker: str = "broker", db: str = "db", worker: str = "worker1"
     ) -> None:
         self.worker = net[worker]
         self.redis = Redis(net[broker], directory)

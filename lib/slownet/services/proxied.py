@@ -6,17 +6,11 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from types import TracebackType
-from typing import Any, Protocol, Self
+from typing import Any, Self
 
 from slownet.services.mariadb import MariaDB
 from slownet.services.program import Proxy
-from slownet.tools.process import Host
-
-
-class Net(Protocol):
-    """What the database and its proxy need of a network: hosts by their names."""
-
-    def __getitem__(self, name: str) -> Host: ...
+from slownet.tools.process import Hosts
 
 
 class ProxiedDatabase:
@@ -24,7 +18,7 @@ class ProxiedDatabase:
 
     chance = MariaDB.chance
 
-    def __init__(self, net: Net, directory: str | Path) -> None:
+    def __init__(self, net: Hosts, directory: str | Path) -> None:
         self.mariadb = MariaDB(net["server"], directory)
         self.directory = directory
         self.proxy = net["proxy"]

@@ -16,6 +16,10 @@ class Redis(Service):
 
     Parameters
     ----------
+    host, directory
+        Where it runs, and the run directory for its log and configuration.
+    port
+        Where it listens.
     options
         Further options of ``redis-server``, for example ``["--maxmemory", "50mb"]``.
     """

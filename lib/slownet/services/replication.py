@@ -6,23 +6,17 @@ from collections.abc import Sequence
 from contextlib import ExitStack
 from pathlib import Path
 from types import TracebackType
-from typing import Protocol, Self
+from typing import Self
 
 from slownet.errors import ServiceError
 from slownet.programs.replication import TABLE
 from slownet.services.mariadb import LOOK_S, MariaDB, Replication
-from slownet.tools.process import Host, wait_until
+from slownet.tools.process import Hosts, wait_until
 from slownet.tools.replication import Commits, commits
 
 ACCOUNT, PASSWORD = "replica", "replica"
 CAUGHT_UP_S = 20.0
 CREATE = f"CREATE OR REPLACE TABLE wordpress.{TABLE} (id INT AUTO_INCREMENT PRIMARY KEY, payload TEXT NOT NULL)"
-
-
-class Net(Protocol):
-    """What the servers need of a network: hosts by their names."""
-
-    def __getitem__(self, name: str) -> Host: ...
 
 
 class Replicated:
@@ -38,7 +32,7 @@ class Replicated:
 
     chance = MariaDB.chance
 
-    def __init__(self, net: Net, directory: str | Path, replicas: Sequence[str] = ("replica1", "replica2")) -> None:
+    def __init__(self, net: Hosts, directory: str | Path, replicas: Sequence[str] = ("replica1", "replica2")) -> None:
         self.client = net["client"]
         self.primary = MariaDB(net["primary"], directory, replication=Replication(server_id=1))
         hosts = enumerate(map(net.__getitem__, replicas), start=2)

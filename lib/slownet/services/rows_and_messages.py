@@ -7,10 +7,10 @@ from types import TracebackType
 from typing import Self
 
 from slownet.services.peer import Peer
-from slownet.services.pipeline import BrokerAndDatabase, Net
+from slownet.services.pipeline import BrokerAndDatabase
 from slownet.tools.exchange import exchange
 from slownet.tools.operation import Operation
-from slownet.tools.process import Host
+from slownet.tools.process import Host, Hosts
 
 
 class RowsAndMessages:
@@ -24,7 +24,7 @@ class RowsAndMessages:
 
     chance = BrokerAndDatabase.chance
 
-    def __init__(self, net: Net, directory: str | Path) -> None:
+    def __init__(self, net: Hosts, directory: str | Path) -> None:
         self.client: Host = net["client"]
         self.peer = Peer(net, directory, server="web")
         self.rows = BrokerAndDatabase(net, directory, broker="web", worker="web")

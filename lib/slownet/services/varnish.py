@@ -27,8 +27,12 @@ class Varnish(Service):
 
     Parameters
     ----------
+    host, directory
+        Where it runs, and the run directory for its log and configuration.
     behind
         The address of the server that it asks, at port 80, or the Unix socket of one on the same host.
+    port
+        Where it listens.
     ttl_s
         Seconds for which it keeps a page that says nothing about that itself, as WordPress's do not.
     """

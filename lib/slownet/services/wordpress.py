@@ -7,26 +7,20 @@ from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
 from pathlib import Path
 from types import TracebackType
-from typing import Protocol, Self
+from typing import Self
 
 from slownet.errors import ServiceError
 from slownet.services.mariadb import MariaDB
 from slownet.services.nginx import Nginx
 from slownet.services.php_fpm import CHILDREN, PhpFpm
 from slownet.services.service import tail
-from slownet.tools.process import Host
+from slownet.tools.process import Hosts
 
 ROOT = Path("/var/lib/slownet/wordpress/www")
 """The document root, made by ``lab/provision``."""
 
 WARM_PAGES = 4 * CHILDREN
 """Pages before the first measured one: PHP compiles in the first, and each worker's memory settles over a few."""
-
-
-class Net(Protocol):
-    """What WordPress needs of a network: hosts by their names."""
-
-    def __getitem__(self, name: str) -> Host: ...
 
 
 class WordPress:
@@ -54,7 +48,7 @@ class WordPress:
 
     def __init__(
         self,
-        net: Net,
+        net: Hosts,
         directory: str | Path,
         web: str = "web",
         db: str = "db",

@@ -149,13 +149,24 @@ def ab(
 
     Parameters
     ----------
-    keep_alive
-        Whether requests share connections (``-k``). ``ab`` speaks HTTP/1.0, so the server must know the page's length
-        beforehand, as for a file or from a cache; a page that PHP makes still ends with its connection.
+    host
+        Where ``ab`` runs.
+    url
+        The page's address, by number where the host knows no names: ``"http://10.0.0.2/"``.
+    requests, concurrency
+        How many requests in all, and how many of them at a time.
     timeout
         Seconds for all of it, and for each response.
     check
         Whether failed requests and responses other than 2xx are an error; else see ``.problem``.
+    keep_alive
+        Whether requests share connections (``-k``). ``ab`` speaks HTTP/1.0, so the server must know the page's length
+        beforehand, as for a file or from a cache; a page that PHP makes still ends with its connection.
+
+    Returns
+    -------
+    Ab
+        What it printed: times in ms, rates in requests a second.
 
     Raises
     ------

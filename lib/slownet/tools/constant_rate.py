@@ -97,6 +97,10 @@ def constant_rate(
 
     Parameters
     ----------
+    host
+        Where the load comes from.
+    url
+        The page's address.
     rate
         Requests a second that are due, of all connections together, whatever the server manages.
     seconds
@@ -105,6 +109,11 @@ def constant_rate(
         Kept alive; each has one request under way at most.
     patience
         Seconds after that in which late answers still count.
+
+    Returns
+    -------
+    ConstantRate
+        Both latencies in seconds, and how many requests were planned, answered, failed and left unanswered.
 
     Raises
     ------

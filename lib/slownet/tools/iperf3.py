@@ -77,12 +77,21 @@ def iperf3(
 
     Parameters
     ----------
+    server, client
+        The host that sends, and the one that receives.
+    seconds
+        How long it sends for.
     congestion
         The sender's congestion control, such as "bbr"; the host's own when not given.
     omit
         Seconds at the start that do not count: slow start, where the steady state is asked for.
     timeout
         Seconds for all of it; from ``seconds`` and ``omit`` when not given.
+
+    Returns
+    -------
+    Iperf3
+        What the client printed: bytes, and bit/s for each second.
 
     Raises
     ------

@@ -48,6 +48,18 @@ class Oha(ConstantRate):
 def oha(host: Host, url: str, *, rate: float, seconds: float, connections: int = 1, timeout: float = 3600.0) -> Oha:
     """Loads a page at a constant rate, as `constant_rate` does, until every request is answered.
 
+    Parameters
+    ----------
+    host, url, rate, seconds, connections
+        As in `constant_rate`.
+    timeout
+        Seconds after the last request was due.
+
+    Returns
+    -------
+    Oha
+        Both latencies in seconds, and how many requests were planned, answered and failed.
+
     Raises
     ------
     ToolError

@@ -85,12 +85,23 @@ def ping(
 
     Parameters
     ----------
+    host
+        Where ``ping`` runs.
+    address
+        The IPv4 address, or a name that the host knows.
+    count
+        How many packets are sent.
     interval
         Seconds between two packets.
     timeout
         Seconds for all of it; from ``count`` and ``interval`` when not given.
     check
         Whether no reply at all is an error. Lost packets are none: a link may be there to lose them.
+
+    Returns
+    -------
+    Ping
+        What it printed: round trips in ms, and each reply.
 
     Raises
     ------

@@ -26,6 +26,12 @@ class Host(Protocol):
         """Starts a program in the host's network namespace."""
 
 
+class Hosts(Protocol):
+    """What a service needs of a network: its hosts by their names."""
+
+    def __getitem__(self, name: str) -> Host: ...
+
+
 def environment(more: Mapping[str, str] | None = None) -> dict[str, str]:
     """This process's environment with ``LC_ALL=C``, with the system's programs on the path, and with ``more``."""
     path = os.pathsep.join(filter(None, [os.environ.get("PATH"), PATH]))

@@ -138,6 +138,12 @@ def oltp(
 
     Parameters
     ----------
+    host
+        Where ``sysbench`` runs.
+    database
+        Where the database is, and who asks.
+    threads
+        Connections that work at the same time.
     transactions
         How many of them: a number of events, not of seconds, so that each condition measures as many.
     rows
@@ -145,6 +151,13 @@ def oltp(
         and has sysbench's hot rows.
     statements
         Counts the statements that the server has seen, for an account of what filling the table took.
+    timeout
+        Seconds for the run.
+
+    Returns
+    -------
+    Sysbench
+        What it printed of the run: latencies of whole transactions in ms.
 
     Raises
     ------

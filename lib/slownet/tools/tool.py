@@ -10,6 +10,7 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from typing import ParamSpec, Protocol, TypeVar
 
 from slownet.errors import ToolError
 from slownet.tools.process import Host, end, environment
@@ -19,6 +20,17 @@ ENDING = ((signal.SIGINT, 2.0), (signal.SIGTERM, 2.0), (signal.SIGKILL, 5.0))
 
 PACKAGES = {"ab": "apache2-utils", "ping": "iputils-ping", "php": "php-cli", "ip": "iproute2", "nft": "nftables"}
 """Debian packages of programs that are called otherwise."""
+
+
+P = ParamSpec("P")
+R = TypeVar("R")
+
+
+class Measure(Protocol):
+    """What pytest's fixture ``measure`` is: calls a tool and notes its record, with the conditions, in the test's own."""
+
+    def __call__(self, tool: Callable[P, R], *args: P.args, **options: P.kwargs) -> R:
+        """Calls ``tool(*args, **options)``, such as ``ab``, and gives back its record. Raises what the tool raises."""
 
 
 @dataclass(frozen=True)

@@ -71,6 +71,20 @@ class Wget(Metrics):
 def wget(host: Host, url: str, timeout: float = 100_000.0) -> Wget:
     """Fetches a file and throws it away.
 
+    Parameters
+    ----------
+    host
+        Where ``wget`` runs.
+    url
+        The file's address.
+    timeout
+        Seconds for all of it.
+
+    Returns
+    -------
+    Wget
+        What it printed, and the seconds that it took; rates in bytes a second.
+
     Raises
     ------
     ToolError

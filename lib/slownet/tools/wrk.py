@@ -106,7 +106,31 @@ class Wrk(Metrics):
 
 
 def wrk(host: Host, url: str, *, seconds: float, connections: int = 1, threads: int = 1, timeout: float = 3600.0) -> Wrk:
-    """Asks as fast as it is answered. Raises ToolError: ``wrk`` is missing, cannot connect, or got other answers than 2xx."""
+    """Asks as fast as it is answered.
+
+    Parameters
+    ----------
+    host
+        Where ``wrk`` runs.
+    url
+        The page's address.
+    seconds
+        How long it asks for.
+    connections, threads
+        Connections that are kept alive, each with one request under way, and the threads that share them.
+    timeout
+        Seconds for all of it.
+
+    Returns
+    -------
+    Wrk
+        What it printed, in seconds.
+
+    Raises
+    ------
+    ToolError
+        ``wrk`` is missing, cannot connect, or got other answers than 2xx.
+    """
     argv = ["wrk", f"-t{threads}", f"-c{connections}", f"-d{seconds:g}s", "--latency", url]
     return _checked(parse(run(host, argv, timeout=seconds + timeout).stdout, argv), host)
 
@@ -114,9 +138,27 @@ def wrk(host: Host, url: str, *, seconds: float, connections: int = 1, threads: 
 def wrk2(
     host: Host, url: str, *, rate: float, seconds: float, connections: int = 1, threads: int = 1, timeout: float = 3600.0
 ) -> Wrk:
-    """Asks at a constant rate, with both latencies of the same run. Raises ToolError as ``wrk`` does.
+    """Asks at a constant rate, with both latencies of the same run.
 
-    seconds: after the first ten (`CALIBRATION_S`), which are in neither. Then it ends: what is unanswered is in neither too.
+    Parameters
+    ----------
+    host, url, connections, threads, timeout
+        As in `wrk`.
+    rate
+        Requests a second, of all connections together.
+    seconds
+        How long it asks for after the first ten (`CALIBRATION_S`), which are in neither latency. Then it ends: what is
+        unanswered is in neither too.
+
+    Returns
+    -------
+    Wrk
+        What it printed, in seconds: latencies from the time at which a request was due, and from the one at which it was sent.
+
+    Raises
+    ------
+    ToolError
+        ``wrk2`` is missing, cannot connect, or got other answers than 2xx.
     """
     lasts, asked = math.ceil(CALIBRATION_S + seconds), max(1, round(rate))  # it reads whole numbers only
     argv = [brought.path("wrk2") or "wrk2", f"-t{threads}", f"-c{connections}", f"-d{lasts}s", f"-R{asked}", "-L", "-U", url]

@@ -1,0 +1,158 @@
+"""What `import slownet` offers: every public name is there, typed and documented, and none costs anything before it is used."""
+
+import ast
+import dataclasses
+import importlib
+import inspect
+import re
+import subprocess
+import sys
+import sysconfig
+from pathlib import Path
+
+import pytest
+from mininet.node import Node
+from mininet.topo import Topo
+
+import slownet
+from slownet import mininets
+
+CHECKOUT = Path(__file__).parents[2]
+HOMES = {name: module for module, names in slownet._HOMES.items() for name in names.split()}
+BY_ITS_BUILD = {name for name, module in HOMES.items() if module == "slownet.topologies"}
+
+
+def python(code, *options, **environment):
+    """The words that a Python of its own prints."""
+    words = [sys.executable, *options, "-c", code]
+    return subprocess.run(words, env=environment or None, capture_output=True, text=True, check=True).stdout.split()
+
+
+def imported_for_types():
+    """The names that the package imports where a type checker reads it, by their modules."""
+    tree = ast.parse(Path(slownet.__file__).read_text())
+    (guarded,) = (each for each in tree.body if isinstance(each, ast.If) and ast.unparse(each.test) == "TYPE_CHECKING")
+    imports = [each for each in guarded.body if each.module.startswith("slownet.")]
+    return {alias.name: each.module for each in imports for alias in each.names}
+
+
+def test_the_three_lists_agree():
+    assert slownet.__all__ == sorted(slownet.__all__)
+    assert sorted(HOMES) == slownet.__all__
+    assert imported_for_types() == HOMES
+    assert set(slownet.__all__) <= set(dir(slownet))
+
+
+@pytest.mark.parametrize("name", slownet.__all__)
+def test_each_name_is_there_and_says_what_it_is(name):
+    found = getattr(slownet, name)
+    assert found is getattr(importlib.import_module(HOMES[name]), name)
+    own = vars(found).get("__doc__") if isinstance(found, type) else found.__doc__
+    assert own
+    assert not own.startswith(f"{name}(")  # what dataclass writes where nobody did
+    first = inspect.cleandoc(own).split("\n\n")[0]
+    assert first.endswith((".", ":"))
+
+
+def parameters(name):
+    """What a caller may pass to a public function, a class that one makes oneself, or a topology."""
+    found = getattr(slownet, name)
+    if name in BY_ITS_BUILD:
+        found = found.build
+    elif isinstance(found, type):
+        if dataclasses.is_dataclass(found) or getattr(found, "_is_protocol", False) or "__init__" not in vars(found):
+            return []
+        found = found.__init__
+    return [each for each in inspect.signature(found).parameters if each != "self"]
+
+
+# A Link comes from its network, a Measured from a tool's record; Topology is Mininet's own; claims explain their fields in
+# their sentences.
+MADE_BY_OTHERS = {"Link", "Measured", "Topology"}
+EXPLAINED = [
+    name
+    for name in slownet.__all__
+    if name not in MADE_BY_OTHERS and not HOMES[name].startswith("slownet.claim") and parameters(name)
+]
+
+
+@pytest.mark.parametrize("name", EXPLAINED)
+def test_every_parameter_is_explained(name):
+    text = inspect.getdoc(getattr(slownet, name))
+    section = re.search(r"\nParameters\n-{10}\n(.*?)(\n\n\w+\n-{3,}\n|\Z)", text, re.DOTALL)
+    assert section, "numpydoc's section Parameters"
+    entries = re.findall(r"^(\S.*)\n    ", section[1], re.MULTILINE)
+    assert sorted(each.lstrip("*") for entry in entries for each in entry.split(", ")) == sorted(parameters(name))
+
+
+def test_the_package_by_itself_brings_nothing():
+    brought = python("import sys; before = set(sys.modules); import slownet; print(*set(sys.modules) - before)")
+    assert set(brought) - {"types"} == {"slownet"}
+
+
+def test_a_short_command_brings_none_of_the_public_names():
+    code = """
+import sys
+from contextlib import redirect_stdout, suppress
+from io import StringIO
+from slownet.cli import main
+with redirect_stdout(StringIO()), suppress(SystemExit):
+    main(["--help"])
+print(*sys.modules)
+"""
+    brought = set(HOMES.values()) & set(python(code))
+    assert brought <= {"slownet.errors", "slownet.tools.process"}  # which commands use themselves
+
+
+def test_a_public_name_goes_before_a_module_of_that_name():
+    code = """
+from slownet.law import Law, fit
+import slownet.experiment
+from slownet import experiment, law, published
+print(callable(experiment), law.__module__, published.__name__)
+"""
+    assert python(code) == ["True", "slownet.claim.laws", "slownet.published"]
+
+
+def test_another_name_is_none():
+    with pytest.raises(AttributeError, match="has no attribute 'lwa'"):
+        _ = slownet.lwa
+
+
+@pytest.mark.parametrize("name", ["setup", "tests", "lib"])
+def test_the_checkouts_other_folders_are_no_modules(name):
+    assert importlib.util.find_spec(f"slownet.{name}") is None
+
+
+def test_a_checkout_that_is_only_on_the_path_has_its_rooms():
+    """As in the lab, where nothing is installed: no finder of pip's knows the package."""
+    code = """
+import sys, slownet, slownet.experiments, slownet.topologies
+print(slownet.experiments.__path__[0], slownet.topologies.__path__[0], slownet.ClientWebDb.__name__, *slownet.__path__)
+"""
+    path = f"{CHECKOUT / 'lib'}:{sysconfig.get_path('purelib')}"
+    *rooms, name, package = python(code, "-S", PYTHONPATH=path)
+    assert rooms == [str(CHECKOUT / "experiments"), str(CHECKOUT / "topologies")]
+    assert (name, package) == ("ClientWebDb", str(CHECKOUT / "lib/slownet"))
+
+
+def test_it_says_that_it_has_types():
+    assert (Path(slownet.__file__).parent / "py.typed").is_file()
+
+
+def typed_methods():
+    """The methods of Mininet's classes that `mininets` gives types: (name, its AST, Mininet's own)."""
+    tree = ast.parse(Path(mininets.__file__).read_text())
+    for kind, real in (("Topology", Topo), ("Node", Node)):
+        (found,) = (each for each in ast.walk(tree) if isinstance(each, ast.ClassDef) and each.name == kind)
+        yield from ((f"{kind}.{each.name}", each.args, real) for each in found.body if isinstance(each, ast.FunctionDef))
+
+
+@pytest.mark.parametrize(("name", "arguments", "real"), [pytest.param(*each, id=each[0]) for each in typed_methods()])
+def test_types_are_those_of_mininets_methods(name, arguments, real):
+    ours = [each.arg for each in (*arguments.args, arguments.vararg, *arguments.kwonlyargs, arguments.kwarg) if each]
+    assert list(inspect.signature(getattr(real, name.split(".")[1])).parameters) == ours
+
+
+def test_a_topology_is_mininets():
+    assert slownet.Topology is Topo
