@@ -10,7 +10,7 @@ from slownet import pytest_inside
 from slownet.errors import ExperimentError, LabError
 from slownet.lab.clock import Clock
 from slownet.lab.place import Place
-from slownet.pytest_plugin import junit, session, shares
+from slownet.pytest_plugin import junit, names, session, shares
 from slownet.pytest_plugin.networks import Wanted, host_for
 from slownet.pytest_plugin.wishes import CLOCK, TDF, Wish, of_item
 from slownet.records import heard as verdicts
@@ -30,8 +30,8 @@ def test_wishes_for_one_clock_share_its_place(monkeypatch):
 
 def item(clock=None, tdf=None, marks=None):
     """A test as `of_item` sees it: its session's options and its markers."""
-    markers = {name: SimpleNamespace(args=values, kwargs={}) for name, values in (marks or {}).items()}
-    config = SimpleNamespace(getoption={CLOCK: clock, TDF: tdf}.get)
+    markers = {name: SimpleNamespace(name=name, args=values, kwargs={}) for name, values in (marks or {}).items()}
+    config = SimpleNamespace(getoption={CLOCK: clock, TDF: tdf}.get, getini={names.INI: names.SHORT}.get)
     return SimpleNamespace(config=config, nodeid="test_a.py::test_it", get_closest_marker=markers.get)
 
 

@@ -1,7 +1,8 @@
 """slownet in pytest: the same test files under `sudo pytest` on an able kernel and plain `pytest` anywhere else.
 
 A test that takes the fixture `net`, or one that rests on it, needs a place where links can be emulated. Where this machine
-is none, the whole session runs again inside a lab (see `session`); a session without such a test stays where it is.
+is none, the whole session runs again inside a lab (see `session`); a session without such a test stays where it is. Every
+name of the plugin begins with `slownet_`; which of them are there without it, too, says `names`.
 """
 
 from __future__ import annotations
@@ -12,36 +13,46 @@ from typing import Any
 import pytest
 
 from slownet.lab import native
-from slownet.pytest_plugin import explain, marks, records, session, workers
+from slownet.pytest_plugin import explain, marks, names, records, session, workers
 from slownet.pytest_plugin.fixtures import (
-    mariadb,
-    measure,
-    net,
-    network,
-    nginx,
     slownet_lab,
+    slownet_mariadb,
+    slownet_measure,
+    slownet_net,
+    slownet_network,
     slownet_networks,
-    wordpress,
+    slownet_nginx,
+    slownet_wordpress,
 )
-from slownet.pytest_plugin.wishes import MARKERS, OPTIONS, SEED, seed
+from slownet.pytest_plugin.wishes import OPTIONS, SEED, seed
 
-__all__ = ["mariadb", "measure", "net", "network", "nginx", "slownet_lab", "slownet_networks", "wordpress"]
+__all__ = [
+    "slownet_lab",
+    "slownet_mariadb",
+    "slownet_measure",
+    "slownet_net",
+    "slownet_network",
+    "slownet_networks",
+    "slownet_nginx",
+    "slownet_wordpress",
+]
 
 
-marks.take_classes("topology")
+for marker in ("topology", f"{names.PREFIX}topology"):
+    marks.take_topologies(marker)
 
 
-def pytest_addoption(parser: pytest.Parser) -> None:
+def pytest_addoption(parser: pytest.Parser, pluginmanager: pytest.PytestPluginManager) -> None:
     group = parser.getgroup("slownet", "networks that are slow on purpose")
     for name, metavar, text in OPTIONS:
         kind = seed if name == SEED else str
         group.addoption(name, metavar=metavar, default=None, type=kind, help=text)
+    names.offer(parser, pluginmanager)
 
 
 @pytest.hookimpl(trylast=True)
 def pytest_configure(config: pytest.Config) -> None:
-    for line in MARKERS:
-        config.addinivalue_line("markers", line)
+    names.settle(config)
     config.pluginmanager.register(records.Records(config), "slownet records")
     if workers.is_worker(config):
         workers.settle(config)

@@ -1,16 +1,16 @@
-"""The fixtures: a network, servers on it, and a note of what is measured."""
+"""The fixtures: a network, servers on it, and a note of what is measured. None rests on a short name: see `names`."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
 
 import pytest
 
 from slownet.errors import SlownetError
 from slownet.lab import native
-from slownet.pytest_plugin import records
+from slownet.pytest_plugin import names, records
 from slownet.pytest_plugin.wishes import ROOT_FIXTURE, SEED, of_item
 
 if TYPE_CHECKING:
@@ -18,12 +18,14 @@ if TYPE_CHECKING:
     from slownet.services.mariadb import MariaDB
     from slownet.services.nginx import Nginx
     from slownet.services.wordpress import WordPress
+    from slownet.tools.tool import Measure
 
 WEB = ("web", "server", "server1", "eu1")
 DATABASE = ("db", "primary", "server", "server1", "eu1")
 HTTP, MYSQL = 80, 3306
 CLIENT = ("client", "client1", "us1")
-Measure = Callable[..., Any]
+P = ParamSpec("P")
+R = TypeVar("R")
 S = TypeVar("S")
 
 
@@ -42,7 +44,7 @@ def slownet_lab() -> None:
 
 @pytest.fixture(scope="module")
 def slownet_networks(slownet_lab: None, request: pytest.FixtureRequest) -> Iterator[Networks]:
-    """Keeps a module's network; see `net` and `network`."""
+    """Keeps a module's network; see `slownet_net` and `slownet_network`."""
     from slownet.pytest_plugin.networks import Networks
 
     networks = Networks(request.config.getoption(SEED))
@@ -51,7 +53,7 @@ def slownet_networks(slownet_lab: None, request: pytest.FixtureRequest) -> Itera
 
 
 @pytest.fixture
-def net(request: pytest.FixtureRequest, slownet_networks: Networks) -> Iterator[Net]:
+def slownet_net(request: pytest.FixtureRequest, slownet_networks: Networks) -> Iterator[Net]:
     """The test's network, up and in its topology's own conditions, whatever the test before did to it.
 
     The topology is ClientWebDb, or what `@pytest.mark.topology(Star, n=5)` says of the test, its class or its module.
@@ -69,8 +71,8 @@ def net(request: pytest.FixtureRequest, slownet_networks: Networks) -> Iterator[
 
 
 @pytest.fixture(scope="module")
-def network(request: pytest.FixtureRequest, slownet_networks: Networks) -> Net:
-    """The module's network, for fixtures of a module's scope; the tests' `net` is the same one.
+def slownet_network(request: pytest.FixtureRequest, slownet_networks: Networks) -> Net:
+    """The module's network, for fixtures of a module's scope; the tests' `slownet_net` is the same one.
 
     Its topology is that of the module's `pytestmark = pytest.mark.topology(...)`.
     """
@@ -78,29 +80,32 @@ def network(request: pytest.FixtureRequest, slownet_networks: Networks) -> Net:
 
 
 @pytest.fixture
-def wordpress(net: Net, slownet_networks: Networks, request: pytest.FixtureRequest) -> WordPress:
+def slownet_wordpress(slownet_net: Net, slownet_networks: Networks, request: pytest.FixtureRequest) -> WordPress:
     """A WordPress site: nginx and PHP on `web`, MariaDB on `db`; `wordpress.url` is its front page. It stays for the module."""
     from slownet.services.wordpress import WordPress
 
     web, db, client = (_host(request, *each) for each in (("web", WEB), ("db", DATABASE), ("client", CLIENT)))
-    ports = [(web, HTTP), (db, MYSQL)]
-    return _server(request, ("wordpress", web, db), ports, lambda folder: WordPress(net, folder, web=web, db=db, client=client))
+
+    def make(folder: Path) -> WordPress:
+        return WordPress(slownet_net, folder, web=web, db=db, client=client)
+
+    return _server(request, ("wordpress", web, db), [(web, HTTP), (db, MYSQL)], make)
 
 
 @pytest.fixture
-def mariadb(net: Net, slownet_networks: Networks, request: pytest.FixtureRequest) -> MariaDB:
-    """MariaDB on `db`: that of `wordpress`, if the test has one. It stays for the module, with what tests did to its data."""
+def slownet_mariadb(slownet_net: Net, slownet_networks: Networks, request: pytest.FixtureRequest) -> MariaDB:
+    """MariaDB on `db`: that of `slownet_wordpress`, if the test has one. It stays for the module, and its data with it."""
     from slownet.services.mariadb import MariaDB
 
-    if "wordpress" in request.fixturenames:
-        site: WordPress = request.getfixturevalue("wordpress")
+    if "slownet_wordpress" in request.fixturenames:
+        site: WordPress = request.getfixturevalue("slownet_wordpress")
         return site.mariadb
     name = _host(request, "db", DATABASE)
-    return _server(request, ("mariadb", name), [(name, MYSQL)], lambda folder: MariaDB(net[name], folder))
+    return _server(request, ("mariadb", name), [(name, MYSQL)], lambda folder: MariaDB(slownet_net[name], folder))
 
 
 @pytest.fixture
-def nginx(net: Net, slownet_networks: Networks, request: pytest.FixtureRequest) -> Nginx:
+def slownet_nginx(slownet_net: Net, slownet_networks: Networks, request: pytest.FixtureRequest) -> Nginx:
     """nginx on `web`; it serves the files of the folder `nginx.root`, which is empty at first, and stays for the module."""
     from slownet import owner
     from slownet.services.nginx import Nginx
@@ -112,13 +117,13 @@ def nginx(net: Net, slownet_networks: Networks, request: pytest.FixtureRequest) 
         root = owner.temporary("nginx-root")
         Path(root.name).chmod(0o755)
         slownet_networks.kept.after.callback(root.cleanup)
-        return Nginx(net[name], folder, root=root.name)
+        return Nginx(slownet_net[name], folder, root=root.name)
 
     return _server(request, ("nginx", name), [(name, HTTP)], make)
 
 
 @pytest.fixture
-def measure(request: pytest.FixtureRequest, net: Net) -> Measure:
+def slownet_measure(request: pytest.FixtureRequest, slownet_net: Net) -> Measure:
     """`measure(ab, net["client"], url, requests=100)` calls a tool and gives back its record.
 
     What it measured, in which conditions, goes into the test's record: JUnit XML, the text of a failure, and with
@@ -126,8 +131,9 @@ def measure(request: pytest.FixtureRequest, net: Net) -> Measure:
     """
     node: pytest.Item = request.node
 
-    def measured(tool: Callable[..., Any], *args: Any, **options: Any) -> Any:
-        return records.of(node).measure(net, tool, *args, **options)
+    def measured(tool: Callable[P, R], *args: P.args, **options: P.kwargs) -> R:
+        found: R = records.of(node).measure(slownet_net, tool, *args, **options)
+        return found
 
     return measured
 
@@ -136,11 +142,13 @@ def _wanted(node: Any) -> Wanted:
     from slownet.pytest_plugin.networks import Wanted
     from slownet.topologies import ClientWebDb
 
-    marker = node.get_closest_marker("topology")
+    marker = names.marker(node, "topology")
+    if marker is None:
+        return Wanted.of(ClientWebDb)
     try:
-        return Wanted.of(*marker.args, **marker.kwargs) if marker else Wanted.of(ClientWebDb)
+        return Wanted.of(*marker.args, **marker.kwargs)
     except (SlownetError, TypeError) as error:
-        pytest.fail(f"@pytest.mark.topology: {error}", pytrace=False)
+        pytest.fail(f"@pytest.mark.{marker.name}: {names.with_a_way_out(str(error), [marker])}", pytrace=False)
 
 
 def _take(request: pytest.FixtureRequest, networks: Networks, wanted: Wanted, pin: bool = False) -> Kept:
@@ -150,12 +158,12 @@ def _take(request: pytest.FixtureRequest, networks: Networks, wanted: Wanted, pi
         pytest.fail(f"slownet: {error}", pytrace=False)
 
 
-def _host(request: pytest.FixtureRequest, role: str, names: tuple[str, ...]) -> str:
+def _host(request: pytest.FixtureRequest, role: str, usual: tuple[str, ...]) -> str:
     from slownet.pytest_plugin.networks import host_for
 
-    marker = request.node.get_closest_marker("hosts")
+    marker = names.marker(request.node, "hosts")
     try:
-        return host_for(request.getfixturevalue("net"), role, names, marker.kwargs if marker else {})
+        return host_for(request.getfixturevalue("slownet_net"), role, usual, marker.kwargs if marker else {})
     except SlownetError as error:
         pytest.fail(f"slownet: {error}", pytrace=False)
 

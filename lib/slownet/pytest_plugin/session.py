@@ -13,12 +13,12 @@ forgotten with it, /tmp too.
 from __future__ import annotations
 
 import contextlib
-import io
 import json
 import os
 import platform
 import sys
-from collections.abc import Generator, Iterable, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
+from functools import partial
 from typing import Any
 
 import pytest
@@ -142,7 +142,7 @@ def _place(wish: Wish) -> Place:
 
 def _run(config: pytest.Config, groups: Groups) -> int:
     """Runs the session in each place, one after the other; returns pytest's exit status."""
-    reports = junit.Reports(config.option.xmlpath if len(groups) > 1 else None)
+    reports = junit.Reports(config.getoption("xmlpath", None) if len(groups) > 1 else None)
     statuses: list[int] = []
     for number, (wishes, place) in enumerate(groups):
         only = (
@@ -161,13 +161,13 @@ def _run(config: pytest.Config, groups: Groups) -> int:
 def _attend(config: pytest.Config, place: Place, only: Mapping[str, Any] | None, more: Sequence[str]) -> int:
     """One pytest in one place. A lab that ends before pytest does is pytest's internal error (3)."""
     shared = shares.Shares(config)
-    asks = config.option.capture == "no" or config.option.usepdb or config.option.trace
+    asks = config.getoption("capture", "no") == "no" or config.getoption("usepdb", False) or config.getoption("trace", False)
     terminal = foreground.are_terminals(0, 1, 2)
     arguments = [*more, *_looks(config, terminal), *map(str, config.invocation_params.args)]
     env = environment(config, {**place.facts, **place.clock.facts}, only)
     if place.kind == "native":
         env = {**os.environ, inside.SESSION: env[inside.SESSION], "PYTHONPATH": str(PACKAGE.parent)}
-    elif not terminal:
+    elif not terminal and _writes(config):
         env["COLUMNS"] = str(config.get_terminal_writer().fullwidth)
     sys.stdout.flush()
     sys.stderr.flush()
@@ -186,7 +186,12 @@ def _attend(config: pytest.Config, place: Place, only: Mapping[str, Any] | None,
 
 def _looks(config: pytest.Config, terminal: bool) -> list[str]:
     """Colours as here, where the lab's pytest cannot see that it writes to a terminal in the end."""
-    return [] if terminal or not config.get_terminal_writer().hasmarkup else ["--color=yes"]
+    return [] if terminal or not _writes(config) or not config.get_terminal_writer().hasmarkup else ["--color=yes"]
+
+
+def _writes(config: pytest.Config) -> bool:
+    """Whether pytest has its terminal reporter, which `-p no:terminal` leaves out."""
+    return config.pluginmanager.hasplugin("terminalreporter")
 
 
 @contextlib.contextmanager
@@ -211,21 +216,32 @@ def _only(config: pytest.Config, hook: str, plugin: object) -> None:
 class _HeldBack:
     """What the terminal reporter prints, kept until it is known whether the session goes on here."""
 
+    METHODS = ("write", "write_raw", "flush")  # all that others of a terminal writer come to; write_raw is a newer one
+
     def __init__(self, config: pytest.Config) -> None:
-        self._writer: Any = config.get_terminal_writer()
-        self._file: Any = self._writer._file
-        self._kept = io.StringIO()
-        self._writer._file = self._kept
+        self._writer = config.get_terminal_writer() if _writes(config) else None
+        self._kept: list[Callable[[], object]] = []
+        for name in self.METHODS:
+            if hasattr(self._writer, name):
+                setattr(self._writer, name, self._keeping(getattr(self._writer, name)))
+
+    def _keeping(self, method: Callable[..., object]) -> Callable[..., None]:
+        def keep(*args: Any, **options: Any) -> None:
+            self._kept.append(partial(method, *args, **options))
+
+        return keep
 
     def show(self) -> None:
         """Prints it now, and from now on at once."""
-        self._writer._file = self._file
-        text, self._kept = self._kept.getvalue(), io.StringIO()
-        if text:
-            self._file.write(text)
-            self._file.flush()
+        if self._writer is None:
+            return
+        for name in self.METHODS:
+            vars(self._writer).pop(name, None)
+        kept, self._kept = self._kept, []
+        for each in kept:
+            each()
+        self._writer.flush()
 
     def forget(self) -> None:
         """Leaves it to another process to say all this."""
-        self._kept = io.StringIO()
-        self._writer._file = self._kept
+        self._kept.clear()

@@ -76,7 +76,7 @@ def _read(config: pytest.Config) -> Iterator[Path]:
 def _reports(config: pytest.Config) -> list[Path]:
     """The files that pytest and its plugins were asked to write."""
     coverage = getattr(config.option, "cov_report", None)
-    texts = [config.option.xmlpath, config.getoption("log_file", None), config.getoption("report_log", None)]
+    texts = [config.getoption("xmlpath", None), config.getoption("log_file", None), config.getoption("report_log", None)]
     texts += coverage.values() if isinstance(coverage, dict) else []
     return [config.invocation_params.dir / Path(text).expanduser() for text in texts if text]
 

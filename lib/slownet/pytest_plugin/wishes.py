@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from slownet.errors import LabError, SlownetError
 from slownet.lab.clock import check_cpu, check_kind, check_tdf
+from slownet.pytest_plugin import names
 
 if TYPE_CHECKING:
     import pytest
@@ -20,12 +21,6 @@ OPTIONS = (
     (CPU, "work|time|auto", "What the virtual clock charges: instructions, or the time that they take."),
     (SEED, "N", "The seed of every link that leaves something to chance and states none of its own."),
     (REPORT, "FOLDER", "Keep what `measure` measured: a run directory for each test, with its report.html."),
-)
-MARKERS = (
-    "topology(cls_or_name, *args, **params): the network of a test, such as ClientWebDb or 'star'; its parameters follow",
-    "clock(kind): 'real' or 'virtual', whatever the session's clock is",
-    "tdf(factor): how many times faster the CPU looks on the virtual clock: a whole number, 'inf' or 'auto'",
-    "hosts(web=..., db=..., client=...): which hosts of the topology the servers and their reader run on",
 )
 ROOT_FIXTURE = "slownet_lab"  # every fixture of the plugin that needs a network rests on it
 
@@ -79,7 +74,8 @@ def of_item(item: pytest.Item) -> Wish:
     try:
         wish.check()
     except SlownetError as error:
-        raise LabError(error.what, where=item.nodeid, fix=error.fix) from error
+        fix = names.with_a_way_out(error.fix, (names.marker(item, name) for name in ("clock", "tdf")))
+        raise LabError(error.what, where=item.nodeid, fix=fix) from error
     return wish
 
 
@@ -97,10 +93,11 @@ def seed(text: str) -> int:
 
 def _argument(item: pytest.Item, name: str) -> str | None:
     """The only argument of a marker as text; None without the marker. Raises LabError."""
-    marker = item.get_closest_marker(name)
+    marker = names.marker(item, name)
     if marker is None:
         return None
     values = [*marker.args, *marker.kwargs.values()]
     if len(values) != 1:
-        raise LabError(f"the marker {name} takes one value", where=item.nodeid, fix=f"write it like @pytest.mark.{name}(...)")
+        fix = names.with_a_way_out(f"write it like @pytest.mark.{marker.name}(...)", [marker])
+        raise LabError(f"the marker {marker.name} takes one value", where=item.nodeid, fix=fix)
     return "inf" if values[0] == float("inf") else str(values[0])

@@ -44,8 +44,9 @@ def settle(config: pytest.Config) -> None:
     """
     if not native.inside_lab():
         return
-    if config.option.basetemp:
-        Path(config.option.basetemp).parent.mkdir(parents=True, exist_ok=True)
+    basetemp = config.getoption("basetemp", None)
+    if basetemp:
+        Path(basetemp).parent.mkdir(parents=True, exist_ok=True)
     given: dict[str, Any] = config.workerinput  # type: ignore[attr-defined]
     if "cov_master_host" in given:
         given["cov_master_host"] = socket.gethostname()
