@@ -8,7 +8,14 @@ time_per_request_ms 51.80 (51.69 to 51.91) of 100, verified RTT 10.06 ms, virtua
 (True, False, True)
 
 A comparison holds when the whole interval is on that side (99 %, as for claims); "equal" takes a margin, so it takes an
-expectation such as `slownet.claim.slowed`. A test measures in one boot: where the CPU counts, the interval holds also how far
+expectation such as `slownet.claim.slowed` or `slownet.claim.about`. Without one it would never hold, and "not equal" always:
+
+>>> page == 51.8
+Traceback (most recent call last):
+slownet.errors.ExperimentError: time_per_request_ms is compared with 51.8 without a margin: write about(51.8, within=0.05) \
+on the right of == or !=, from slownet.claim
+
+A test measures in one boot: where the CPU counts, the interval holds also how far
 boots differ (`slownet.records.intervals`).
 """
 
@@ -19,7 +26,8 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
-from typing import Any
+from numbers import Number
+from typing import Any, ClassVar
 
 from slownet.errors import ExperimentError, nearest
 from slownet.records import intervals
@@ -84,6 +92,8 @@ class Measured:
 
     __hash__ = None  # type: ignore[assignment]
 
+    __array_ufunc__: ClassVar[None] = None  # so that numpy leaves a comparison with its numbers to us
+
     def __init__(self, name: str, summary: Summary, setting: Setting = Setting()) -> None:
         self.name = name
         self.summary = summary.at_confidence(DECIDING)
@@ -109,6 +119,15 @@ class Measured:
 
     def __float__(self) -> float:
         return self.mean
+
+    def __eq__(self, other: object) -> bool:
+        """An expectation compares itself; a number without a margin is a mistake: ExperimentError."""
+        if not isinstance(other, Measured | Summary | Number | str):
+            return NotImplemented
+        name = other.name if isinstance(other, Measured) else "a summary" if isinstance(other, Summary) else repr(other)
+        shown = "..." if isinstance(other, Measured | Summary) else name
+        fix = f"write about({shown}, within=0.05) on the right of == or !=, from slownet.claim"
+        raise ExperimentError(f"{self.name} is compared with {name} without a margin", fix=fix)
 
     def __lt__(self, other: Measured | float | str) -> bool:
         return self._minus(other).high < 0
