@@ -5,14 +5,16 @@ imported inside the lab too, where an import costs time.
 """
 
 from slownet.stats.batch import correlated_error, of_groups
-from slownet.stats.compare import Test, difference, differs, equivalent, further, holm, ratio, welch
+from slownet.stats.compare import Test, differs, equivalent, further, holm
 from slownet.stats.count import counted, poisson
+from slownet.stats.moments import from_moments, mean_and_sd, summarize
 from slownet.stats.proportion import proportion
 from slownet.stats.quantile import median, needed, percentile, printed, quantile
 from slownet.stats.resample import bootstrap, bootstrap_ratio
 from slownet.stats.scatter import Scatter
 from slownet.stats.series import outliers, warm_up
-from slownet.stats.summary import CONFIDENCE, Summary, from_error, from_moments, mean_and_sd, summarize, t_quantile
+from slownet.stats.student import CONFIDENCE, t_quantile
+from slownet.stats.summary import Summary, difference, from_error, ratio, welch
 
 __all__ = [
     "CONFIDENCE",

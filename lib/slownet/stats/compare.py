@@ -1,4 +1,4 @@
-"""Two measurements against each other: ratio, difference, equivalence. Pure functions on summaries.
+"""Two measurements against each other: difference, equivalence. Pure functions on summaries.
 
 Runs without variance break tests that divide by it. Here they have a rule of their own: the interval has no width, and
 a difference that is not zero is a difference, with a p of 0.
@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from slownet.errors import SlownetError
-from slownet.stats.summary import Summary, from_error
+from slownet.stats.summary import Summary, difference
 
 
 @dataclass(frozen=True)
@@ -23,68 +23,6 @@ class Test:
     t: float
     degrees: float
     p: float
-
-
-def ratio(over: Summary, under: Summary, shared: float = 0.0) -> Summary:
-    """``over / under`` with Fieller's interval, made from the two intervals (MOVER-R: Donner and Zou,
-    "Closed-form confidence intervals for functions of the normal mean and standard deviation", 2012).
-
-    Exact (zero width) when both intervals have zero width. Unknown when the lower interval holds zero.
-    ``shared`` is the product of the half widths of what both have in common, for instance h0**2 when
-    the same baseline was taken off both. Where both were measured in the same cell, and nothing else is said of what they
-    share, they are taken for as dependent as they can be.
-    """
-    n, confidence = min(over.n, under.n), min(over.confidence, under.confidence)
-    degrees, sources = min(over.freedom, under.freedom), over.sources | under.sources
-    mean = over.mean / under.mean if under.mean else math.nan
-    if not (over.known and under.known) or under.low <= 0 <= under.high:
-        return Summary(mean, -math.inf, math.inf, n, degrees, confidence, sources)
-    if over.sources & under.sources and not shared:
-        corners = [one / other for one in (over.low, over.high) for other in (under.low, under.high)]
-        return Summary(mean, min(corners), max(corners), n, degrees, confidence, sources)
-    low = mean - _fieller(over.mean, over.mean - over.low, under.mean, under.high - under.mean, shared, -1)
-    high = mean + _fieller(over.mean, over.high - over.mean, under.mean, under.mean - under.low, shared, +1)
-    return Summary(mean, low, high, n, degrees, confidence, sources)
-
-
-def _fieller(a: float, half_a: float, b: float, half_b: float, shared: float, side: int) -> float:
-    """How far the limit of a/b on one side is from a/b, for half widths of a and b towards that side."""
-    if half_a == 0 and half_b == 0:
-        return 0.0
-    middle = a * b - shared
-    below = b * b - half_b * half_b
-    root = math.sqrt(max(0.0, middle * middle - (a * a - half_a * half_a) * below))
-    return side * ((middle + side * root) / below - a / b)
-
-
-def difference(left: Summary, right: Summary) -> Summary:
-    """``left - right`` of independent means with Welch's interval (degrees of freedom by Satterthwaite).
-
-    Of two that were measured in the same cell the half widths add up: see `slownet.stats.arithmetic`.
-    """
-    mean, n, sources = left.mean - right.mean, min(left.n, right.n), left.sources | right.sources
-    confidence = min(left.confidence, right.confidence)
-    if not (left.known and right.known):
-        return Summary(mean, -math.inf, math.inf, n, 0, confidence, sources)
-    if left.sources & right.sources:
-        one, other = left.at_confidence(confidence), right.at_confidence(confidence)
-        degrees = min(left.freedom, right.freedom)
-        return Summary(mean, one.low - other.high, one.high - other.low, n, degrees, confidence, sources)
-    error, degrees = welch((left.error, left.freedom), (right.error, right.freedom))
-    return replace(from_error(mean, error, n, degrees, confidence), sources=sources)
-
-
-def welch(*parts: tuple[float, float]) -> tuple[float, float]:
-    """Standard error and degrees of freedom of a sum of independent parts, each ``(error, degrees)``.
-
-    Source: Satterthwaite, "An approximate distribution of estimates of variance components", 1946. Exact parts add
-    nothing.
-    """
-    variances = [(error * error, degrees) for error, degrees in parts if error > 0]
-    total = math.fsum(variance for variance, _ in variances)
-    if total == 0:
-        return 0.0, max((degrees for _, degrees in parts), default=1.0)
-    return math.sqrt(total), total**2 / math.fsum(variance**2 / degrees for variance, degrees in variances)
 
 
 def differs(left: Summary, right: Summary, by: float = 0.0) -> Test:

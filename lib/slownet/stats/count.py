@@ -6,7 +6,8 @@ from functools import lru_cache
 
 from slownet.errors import SlownetError
 from slownet.stats.proportion import proportion
-from slownet.stats.summary import CONFIDENCE, Summary
+from slownet.stats.student import CONFIDENCE
+from slownet.stats.summary import Summary
 
 EXACT_DEGREES = 1e6
 """Degrees of freedom of intervals that estimate no variance."""

@@ -8,7 +8,8 @@ from __future__ import annotations
 import math
 
 from slownet.errors import SlownetError
-from slownet.stats.summary import CONFIDENCE, Summary
+from slownet.stats.student import CONFIDENCE
+from slownet.stats.summary import Summary
 
 
 def proportion(hits: int, n: int, confidence: float = CONFIDENCE) -> Summary:

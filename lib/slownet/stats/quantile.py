@@ -13,7 +13,8 @@ from functools import lru_cache
 from typing import Any
 
 from slownet.errors import SlownetError, TooFewError
-from slownet.stats.summary import CONFIDENCE, Summary
+from slownet.stats.student import CONFIDENCE
+from slownet.stats.summary import Summary
 
 
 def median(values: Sequence[float], confidence: float = CONFIDENCE) -> Summary:

@@ -12,7 +12,8 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from slownet.errors import SlownetError
-from slownet.stats.summary import CONFIDENCE, Summary
+from slownet.stats.student import CONFIDENCE
+from slownet.stats.summary import Summary
 
 RESAMPLES = 9_999
 Statistic = Callable[..., Any]

@@ -13,7 +13,7 @@ import math
 from dataclasses import dataclass
 from functools import lru_cache
 
-from slownet.stats.summary import t_quantile
+from slownet.stats.student import t_quantile
 
 SURE = 0.99
 

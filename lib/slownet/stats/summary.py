@@ -1,21 +1,31 @@
-"""Means with their intervals. Pure functions on numbers.
+"""A mean with its interval, and sums, products and quotients of such means. Pure functions on numbers.
 
-Only the quantile of Student's t needs scipy, which is imported when it is first asked for.
 An interval that is not known (one value, no spread given) reaches from -inf to inf. Values without variance (virtual
 clock, TDF inf) have an interval of width zero, which needs no t and says: another measurement gives the same.
+
+>>> from slownet.stats import from_moments
+>>> near, query = from_moments(6.0, 0.2, 25), from_moments(10.0, 0.3, 25)
+>>> near.half_width, (near + 10).half_width
+(0.0825..., 0.0825...)
+>>> print(f"{(near + 2 * query).half_width:.3f}")  # t with 29.2 degrees of freedom times the root of 0.04**2 + 0.12**2
+0.259
+
+Two means are independent where they come from different cells. On a clock that charges the CPU, the cells of one boot share
+what that boot was like; a sum or a ratio that takes them for independent has too wide an interval then, not too narrow a
+one, as long as a fast boot is fast in both. Means that share a cell (`Summary.sources`) are taken for as dependent as they
+can be: half widths add up, which is the most that any correlation leaves (the inequality of Cauchy and Schwarz).
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from functools import lru_cache
+from numbers import Real
 from typing import Any, ClassVar
 
 from slownet.errors import SlownetError
-
-CONFIDENCE = 0.95
+from slownet.stats.student import CONFIDENCE, t_quantile
 
 
 @dataclass(frozen=True)
@@ -74,13 +84,11 @@ class Summary:
             widths = (widths[0] * factor, widths[1] * factor)
         return replace(self, low=self.mean - widths[0], high=self.mean + widths[1], confidence=confidence)
 
-    # Arithmetic with exact numbers and with other summaries: see `slownet.stats.arithmetic`.
+    # Arithmetic with exact numbers and with other summaries: see the module.
     __array_ufunc__: ClassVar[None] = None  # so that a number of numpy's on the left leaves the operation to us
 
     def __add__(self, other: Summary | float) -> Summary:
-        from slownet.stats import arithmetic
-
-        return arithmetic.total(self, other) if isinstance(other, Summary) else self.plus(arithmetic.exact(other))
+        return difference(self, other.scaled(-1)) if isinstance(other, Summary) else self.plus(_exact(other))
 
     __radd__ = __add__
 
@@ -94,25 +102,19 @@ class Summary:
         return -self + other
 
     def __mul__(self, other: Summary | float) -> Summary:
-        from slownet.stats import arithmetic
-
-        return arithmetic.product(self, other) if isinstance(other, Summary) else self.scaled(arithmetic.exact(other))
+        return _product(self, other) if isinstance(other, Summary) else self.scaled(_exact(other))
 
     __rmul__ = __mul__
 
     def __truediv__(self, other: Summary | float) -> Summary:
-        from slownet.stats import arithmetic, compare
-
         if isinstance(other, Summary):
-            return compare.ratio(self, other)
-        if not arithmetic.exact(other):
+            return ratio(self, other)
+        if not _exact(other):
             raise SlownetError("a measured number is divided by 0")
         return self.scaled(1 / other)
 
     def __rtruediv__(self, other: float) -> Summary:
-        from slownet.stats import arithmetic
-
-        return arithmetic.reciprocal(self) * other
+        return _reciprocal(self) * other
 
     def to_json(self) -> dict[str, Any]:
         """``{"mean", "low", "high", "n", "confidence"}`` with None for what is not finite."""
@@ -130,44 +132,96 @@ class Summary:
         return cls(mean, low, high, int(record["n"]), confidence=float(record.get("confidence", CONFIDENCE)))
 
 
-@lru_cache(maxsize=4096)
-def t_quantile(degrees: float, confidence: float = CONFIDENCE) -> float:
-    """Student's t that a two-sided interval takes: 12.706 for 1 degree of freedom, 1.984 for 99."""
-    from scipy.special import stdtrit
-
-    return float(stdtrit(degrees, (1 + confidence) / 2))
-
-
-def from_moments(mean: float, sd: float | None, n: int, confidence: float = CONFIDENCE) -> Summary:
-    """The t interval of a mean whose n values had the sample standard deviation ``sd``.
-
-    No spread at all gives an interval of width zero. One value, or ``sd`` None, gives an unknown one.
-    """
-    if n < 1:
-        raise SlownetError(f"a mean of {n} values", fix="a sample needs n of at least 1")
-    if n == 1 or sd is None:
-        return Summary(mean, -math.inf, math.inf, n, 0, confidence)
-    return from_error(mean, sd / math.sqrt(n), n, n - 1, confidence)
-
-
 def from_error(mean: float, error: float, n: int, degrees: float, confidence: float = CONFIDENCE) -> Summary:
     """The t interval of an estimate whose standard error is known with so many degrees of freedom."""
     half = t_quantile(degrees, confidence) * error if error > 0 else 0.0
     return Summary(mean, mean - half, mean + half, n, degrees, confidence)
 
 
-def summarize(values: Sequence[float], confidence: float = CONFIDENCE) -> Summary:
-    """The mean of the values with its t interval. Raises SlownetError when there are none."""
-    if not values:
-        raise SlownetError("a mean of no values", fix="measure at least once")
-    mean, sd = mean_and_sd(values)
-    return from_moments(mean, sd, len(values), confidence)
+def ratio(over: Summary, under: Summary, shared: float = 0.0) -> Summary:
+    """``over / under`` with Fieller's interval, made from the two intervals (MOVER-R: Donner and Zou,
+    "Closed-form confidence intervals for functions of the normal mean and standard deviation", 2012).
+
+    Exact (zero width) when both intervals have zero width. Unknown when the lower interval holds zero.
+    ``shared`` is the product of the half widths of what both have in common, for instance h0**2 when
+    the same baseline was taken off both. Where both were measured in the same cell, and nothing else is said of what they
+    share, they are taken for as dependent as they can be.
+    """
+    n, confidence = min(over.n, under.n), min(over.confidence, under.confidence)
+    degrees, sources = min(over.freedom, under.freedom), over.sources | under.sources
+    mean = over.mean / under.mean if under.mean else math.nan
+    if not (over.known and under.known) or under.low <= 0 <= under.high:
+        return Summary(mean, -math.inf, math.inf, n, degrees, confidence, sources)
+    if over.sources & under.sources and not shared:
+        corners = [one / other for one in (over.low, over.high) for other in (under.low, under.high)]
+        return Summary(mean, min(corners), max(corners), n, degrees, confidence, sources)
+    low = mean - _fieller(over.mean, over.mean - over.low, under.mean, under.high - under.mean, shared, -1)
+    high = mean + _fieller(over.mean, over.high - over.mean, under.mean, under.mean - under.low, shared, +1)
+    return Summary(mean, low, high, n, degrees, confidence, sources)
 
 
-def mean_and_sd(values: Sequence[float]) -> tuple[float, float]:
-    """The mean, exactly the value when all values are the same, and the sample standard deviation (0 for one value)."""
-    first = values[0]
-    mean = first + math.fsum(each - first for each in values) / len(values)
-    if len(values) < 2:
-        return mean, 0.0
-    return mean, math.sqrt(math.fsum((each - mean) ** 2 for each in values) / (len(values) - 1))
+def difference(left: Summary, right: Summary) -> Summary:
+    """``left - right`` of independent means with Welch's interval (degrees of freedom by Satterthwaite).
+
+    Of two that were measured in the same cell the half widths add up: see the module.
+    """
+    mean, n, sources = left.mean - right.mean, min(left.n, right.n), left.sources | right.sources
+    confidence = min(left.confidence, right.confidence)
+    if not (left.known and right.known):
+        return Summary(mean, -math.inf, math.inf, n, 0, confidence, sources)
+    if left.sources & right.sources:
+        one, other = left.at_confidence(confidence), right.at_confidence(confidence)
+        degrees = min(left.freedom, right.freedom)
+        return Summary(mean, one.low - other.high, one.high - other.low, n, degrees, confidence, sources)
+    error, degrees = welch((left.error, left.freedom), (right.error, right.freedom))
+    return replace(from_error(mean, error, n, degrees, confidence), sources=sources)
+
+
+def welch(*parts: tuple[float, float]) -> tuple[float, float]:
+    """Standard error and degrees of freedom of a sum of independent parts, each ``(error, degrees)``.
+
+    Source: Satterthwaite, "An approximate distribution of estimates of variance components", 1946. Exact parts add
+    nothing.
+    """
+    variances = [(error * error, degrees) for error, degrees in parts if error > 0]
+    total = math.fsum(variance for variance, _ in variances)
+    if total == 0:
+        return 0.0, max((degrees for _, degrees in parts), default=1.0)
+    return math.sqrt(total), total**2 / math.fsum(variance**2 / degrees for variance, degrees in variances)
+
+
+def _fieller(a: float, half_a: float, b: float, half_b: float, shared: float, side: int) -> float:
+    """How far the limit of a/b on one side is from a/b, for half widths of a and b towards that side."""
+    if half_a == 0 and half_b == 0:
+        return 0.0
+    middle = a * b - shared
+    below = b * b - half_b * half_b
+    root = math.sqrt(max(0.0, middle * middle - (a * a - half_a * half_a) * below))
+    return side * ((middle + side * root) / below - a / b)
+
+
+def _product(left: Summary, right: Summary) -> Summary:
+    """``left * right``, as the ratio of one to the reciprocal of the other (Donner and Zou, 2012: see `ratio`).
+
+    Unknown where the intervals of both hold zero.
+    """
+    for one, other in ((left, right), (right, left)):
+        if other.low == other.high:
+            return replace(one.scaled(other.mean), sources=left.sources | right.sources)
+    if right.low <= 0 <= right.high:
+        left, right = right, left
+    return replace(ratio(left, _reciprocal(right)), mean=left.mean * right.mean)
+
+
+def _reciprocal(one: Summary) -> Summary:
+    """``1 / one``; unknown where the interval holds zero."""
+    known = one.known and not one.low <= 0 <= one.high
+    low, high = (1 / one.high, 1 / one.low) if known else (-math.inf, math.inf)
+    return replace(one, mean=1 / one.mean if one.mean else math.nan, low=low, high=high)
+
+
+def _exact(number: object) -> float:
+    """A number beside a measured one. Raises SlownetError for what is none."""
+    if not isinstance(number, Real) or isinstance(number, bool) or not math.isfinite(number):
+        raise SlownetError(f"{number!r} in a calculation with a measured number", fix="give a finite number or a Summary")
+    return float(number)
