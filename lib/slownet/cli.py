@@ -154,7 +154,7 @@ def field(
 def compare(
     run: Annotated[Path, typer.Argument(metavar="RUN", help="The directory of a run.")],
     other: Annotated[Path, typer.Argument(metavar="RUN|FIELD", help="Another, or a field.json or its directory.")],
-    within: Annotated[str, typer.Option("--within", metavar="PERCENT", help="The margin of what counts as equal.")] = "5%",
+    within: Annotated[str, typer.Option("--within", metavar="PART", help="The margin of what counts as equal.")] = "0.05",
     metric: Annotated[list[str] | None, typer.Option("--metric", help="Only this; may be given again.")] = None,
     at: Annotated[
         list[str] | None, typer.Option("--at", metavar="NAME=VALUE", help="Only at this condition, such as loss=0%.")

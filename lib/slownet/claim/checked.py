@@ -11,6 +11,8 @@ from slownet.errors import ExperimentError
 from slownet.measured import in_unit_of
 from slownet.units import duration
 
+PART_OF_ONE = "write a part of one, such as 0.05 for 5 %"
+
 
 class ClaimError(ExperimentError):
     """A claim with a number that makes no sense; ``field`` is the claim's field that holds it."""
@@ -23,12 +25,12 @@ class ClaimError(ExperimentError):
 def within(value: object, claim: str) -> float:
     """A margin as a part of one, 0 or more and less than 1. Raises ClaimError."""
     if not _is_number(value):
-        raise ClaimError(f"within is {value!r}", f"in {claim}", "write a part of one, such as 0.05 for 5 %", "within")
+        raise ClaimError(f"within is {value!r}", f"in {claim}", PART_OF_ONE, "within")
     part = float(value)  # type: ignore[arg-type]
     if part < 0 or not math.isfinite(part):
-        raise ClaimError(f"within is {part:g}", f"in {claim}", "write a part of one, such as 0.05 for 5 %", "within")
+        raise ClaimError(f"within is {part:g}", f"in {claim}", PART_OF_ONE, "within")
     if part >= 1:
-        meant = f"write {part / 100:g} for {part:g} %" if part < 100 else "write a part of one, such as 0.05 for 5 %"
+        meant = f"write {part / 100:g} for {part:g} %" if part < 100 else PART_OF_ONE
         raise ClaimError(f"within is {part:g}, a margin of {100 * part:g} %", f"in {claim}", meant, "within")
     return part
 

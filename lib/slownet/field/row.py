@@ -11,10 +11,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from slownet.errors import SlownetError
+from slownet.claim.checked import PART_OF_ONE, within
+from slownet.errors import ExperimentError
 from slownet.measured import DECIDING
 from slownet.stats import Summary, difference, equivalent, further, holm, ratio
-from slownet.units import percent
 
 EQUIVALENT, DIFFERS, INCONCLUSIVE = "equivalent", "differs", "inconclusive"
 SIGNIFICANT = (1 - DECIDING) / 2
@@ -48,10 +48,13 @@ class Row:
 
 
 def margin(text: str) -> float:
-    """The margin in a percentage such as ``5%``, a part of one. Raises UnitError, SlownetError."""
-    part = percent(text)
-    if not 0 < part < 1:
-        raise SlownetError(f"a margin of {text}", "--within", "write a percentage above 0% and below 100%, such as 5%")
+    """The margin of a comparison, ``0.05``: a part of one, as for claims, and above 0. Raises ExperimentError."""
+    try:
+        part = within(float(text), "the comparison")
+    except ValueError:
+        part = within(text, "the comparison")  # which says what a margin is
+    if not part:
+        raise ExperimentError(f"within is {text}", "in the comparison", PART_OF_ONE)
     return part
 
 

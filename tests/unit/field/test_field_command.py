@@ -188,7 +188,7 @@ def test_a_field_against_itself_and_against_a_run(web, tmp_path, capsys):
     command("field", f"{web.url}/", "--requests", 8, "--pause", "0ms", "--runs", tmp_path)
     path = record(tmp_path)
     capsys.readouterr()
-    command("compare", path, path.parent, "--within", "99%", "--json")
+    command("compare", path, path.parent, "--within", 0.99, "--json")
     found = json.loads(capsys.readouterr().out)
     assert {row["ratio"]["mean"] for row in found["rows"]} == {1.0}
     assert {"time_per_request_ms", "connect_rtt_ms"} <= {row["metric"] for row in found["rows"]}
@@ -213,7 +213,8 @@ def test_a_field_against_itself_and_against_a_run(web, tmp_path, capsys):
         ((path, run), "name the run first"),
         ((run, path, "--metric", "time_ms"), "the field is compared by the page's time"),
         ((run, run, "--t0", "1ms"), "T0 is a site's"),
-        ((run, run, "--within", "0%"), "a margin of 0%"),
+        ((run, run, "--within", "0"), "within is 0"),
+        ((run, run, "--within", "5%"), "such as 0.05 for 5 %"),
         ((run, run, "--at", "rtt"), "write it like rtt=10ms"),
         ((run, run, "--at", "rtt=11ms"), "measured were rtt 0ms; rtt 10ms; rtt 40ms"),
         ((run, tmp_path / "none"), "no run here"),

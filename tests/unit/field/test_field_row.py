@@ -2,7 +2,7 @@ import math
 
 import pytest
 
-from slownet.errors import SlownetError
+from slownet.errors import ExperimentError
 from slownet.field.row import DIFFERS, EQUIVALENT, INCONCLUSIVE, compared, margin
 from slownet.stats import Summary, from_moments
 
@@ -45,9 +45,10 @@ def test_one_value_decides_nothing():
 
 @pytest.mark.parametrize(
     ("text", "said"),
-    [("0%", "above 0% and below 100%"), ("100%", "above 0% and below 100%"), ("500%", "above 100%"), ("5", "has no unit")],
-)
-def test_a_margin_has_some_width(text, said):
-    with pytest.raises(SlownetError, match=said):
+    [("0", "within is 0, in the comparison: write a part of one"), ("1", "write 0.01 for 1 %"), ("5", "write 0.05 for 5 %"),
+     ("5%", "within is '5%', in the comparison: write a part of one, such as 0.05 for 5 %"), ("nan", "within is nan")],
+)  # fmt: skip
+def test_a_margin_is_that_of_claims_and_has_some_width(text, said):
+    with pytest.raises(ExperimentError, match=said):
         margin(text)
-    assert margin("2.5%") == 0.025
+    assert margin("0.025") == 0.025
