@@ -1,6 +1,7 @@
 import pytest
 
 from slownet.errors import SlownetError
+from slownet.lab.clock import INF, Clock
 from slownet.records.charging import Charging, Terms
 
 VIRTUAL = {"clock": "virtual", "tdf": 4}
@@ -17,6 +18,7 @@ VIRTUAL = {"clock": "virtual", "tdf": 4}
         (VIRTUAL | {"cpu": "work"}, Charging.WORK),
         ({"clock": "virtual", "tdf": "inf"}, Charging.FREE),
         ({"clock": "virtual", "tdf": "inf", "cpu": "free"}, Charging.FREE),
+        ({"clock": "virtual", "cpu": "free"}, Charging.FREE),
         ({"clock": "real", "cpu": "real"}, Charging.REAL),
     ],
 )
@@ -45,3 +47,18 @@ def test_terms_of_a_run():
     assert Terms.of({}) == Terms(None, False)
     assert Terms.of({"clock": "virtual", "tdf": "inf", "chance": "threads"}) == Terms(Charging.FREE, True)
     assert (Terms.of({"clock": "real"}).waver, Terms().waver) == (0.12, 0.0)
+
+
+def test_a_run_repeats_where_the_cpu_is_free_and_no_program_draws():
+    assert {each: Terms(each).repeats for each in (None, *Charging)} == {None: False} | {
+        each: each is Charging.FREE for each in Charging
+    }
+    assert not Terms(Charging.FREE, chance=True).repeats
+
+
+@pytest.mark.parametrize(
+    "clock", [Clock("real"), Clock("virtual", 4), Clock("virtual", 4, counter="process"), Clock("virtual", INF)], ids=str
+)
+def test_a_clock_and_its_record_say_the_same(clock):
+    assert Charging.of(clock.facts).value == (clock.cpu or "real")
+    assert (Charging.of(clock.facts) is Charging.FREE) == clock.cpu_is_free

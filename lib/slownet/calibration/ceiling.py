@@ -40,7 +40,7 @@ def known(place: Place) -> float | None:
     On the virtual clock measured once per machine, kernel and TDF, and kept; on the real one each time, since what else the
     machine does has a part in it. Raises LabError.
     """
-    if place.clock.tdf_json == "inf":
+    if place.clock.cpu_is_free:
         return None
     if place.clock.kind == "real":
         return _measured(place)

@@ -10,6 +10,8 @@ from slownet.lab.counter import PROCESS, PROCESSOR
 from slownet.units import duration
 
 INF = math.inf
+TDF_INF = "inf"
+"""How a TDF of infinity is written, in options and records alike."""
 WORK, TIME, FREE = "work", "time", "free"
 """What a virtual clock charges for CPU: retired instructions, the time that they take, nothing."""
 IDLE_POLL_US = 200
@@ -47,6 +49,11 @@ class Clock:
             return None
         return FREE if self.tdf == INF else WORK if self.counter else TIME
 
+    @property
+    def cpu_is_free(self) -> bool:
+        """Whether nothing is charged for CPU, so that what the clock says depends on the network alone."""
+        return self.cpu == FREE
+
     def arguments(self, processor: int) -> list[str]:
         """What the kernel of a lab on that processor gets on its command line."""
         if self.kind == "real":
@@ -60,14 +67,14 @@ class Clock:
 
     @property
     def tdf_text(self) -> str:
-        return "inf" if self.tdf == INF else str(int(self.tdf))
+        return TDF_INF if self.tdf == INF else str(int(self.tdf))
 
     @property
     def tdf_json(self) -> int | str | None:
-        """The TDF as records hold it: a whole number, "inf", or None on the real clock."""
+        """The TDF as records hold it: a whole number, `TDF_INF`, or None on the real clock."""
         if self.kind == "real":
             return None
-        return "inf" if self.tdf == INF else int(self.tdf)
+        return TDF_INF if self.tdf == INF else int(self.tdf)
 
     @property
     def facts(self) -> dict[str, str | int | None]:
@@ -110,7 +117,7 @@ def check_tdf(text: str) -> float | None:
     """A whole number from 1, inf, or None for "auto". Raises LabError."""
     if text == "auto":
         return None
-    if text == "inf":
+    if text == TDF_INF:
         return INF
     if text.isascii() and text.isdigit() and 0 < int(text) < 10**6:
         return int(text)

@@ -8,6 +8,7 @@ import subprocess
 from collections.abc import Sequence
 
 from slownet.lab import cache
+from slownet.lab.clock import FREE, Clock, check_tdf
 
 INSIDE = "SLOWNET_LAB"  # set in the environment of what runs inside a lab: "real" or the TDF
 CPU = "SLOWNET_CPU"  # beside it: what the clock charges for CPU
@@ -25,9 +26,16 @@ def inside_lab() -> bool:
     return INSIDE in os.environ
 
 
+def clock_facts() -> dict[str, str | int | None]:
+    """The clock of this process as records have it, {"clock", "tdf", "cpu"}: the lab's that it runs in, else the real one."""
+    text = os.environ.get(INSIDE, "real")
+    clock = Clock() if text == "real" else Clock("virtual", check_tdf(text) or 1)
+    return {**clock.facts, "cpu": os.environ.get(CPU) or clock.cpu}
+
+
 def cpu_is_free() -> bool:
-    """Whether CPU time is not charged here: a virtual clock with an infinite TDF."""
-    return os.environ.get(INSIDE) == "inf"
+    """Whether the CPU is not charged here: a virtual clock with an infinite TDF."""
+    return clock_facts()["cpu"] == FREE
 
 
 def lacks() -> list[str]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import datetime
-import os
 import platform
 import re
 import shlex
@@ -55,11 +54,8 @@ def facts() -> dict[str, Any]:
     handed = inside.handed_over().get("facts")
     if handed or _here:
         return dict(handed or _here)
-    text = os.environ.get(native.INSIDE, "real")
-    tdf = None if text == "real" else text if text == "inf" else int(text)
     place = "lab" if native.inside_lab() else "native"
-    kind, cpu = "real" if tdf is None else "virtual", os.environ.get(native.CPU) or None
-    return {"kernel": platform.release(), "place": place, "clock": kind, "tdf": tdf, "cpu": cpu}
+    return {"kernel": platform.release(), "place": place, **native.clock_facts()}
 
 
 def place() -> str:

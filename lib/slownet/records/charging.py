@@ -15,8 +15,8 @@ from types import MappingProxyType
 from typing import Any
 
 from slownet.errors import SlownetError, nearest
+from slownet.lab import clock
 
-WORD_OF_FREE = "inf"
 USUAL_MARGIN = 0.05
 """The margin that claims have unless they state another. What speaks of the network alone, and so more narrowly, runs
 with free CPU."""
@@ -31,11 +31,11 @@ class Charging(Enum):
 
     REAL = "real"
     """The real clock, in a lab or natively: everything counts that the machine does."""
-    TIME = "time"
+    TIME = clock.TIME
     """Virtual clock, CPU time."""
-    WORK = "work"
+    WORK = clock.WORK
     """Virtual clock, retired instructions counted always."""
-    FREE = "free"
+    FREE = clock.FREE
     """Virtual clock, the CPU costs nothing (TDF inf)."""
 
     @classmethod
@@ -46,10 +46,8 @@ class Charging(Enum):
         """
         if facts.get("clock") != "virtual":
             return cls.REAL
-        if facts.get("tdf") == WORD_OF_FREE:
-            return cls.FREE
-        told = facts.get("cpu") or cls.TIME.value
-        charged = {each.value: each for each in (cls.TIME, cls.WORK)}
+        told = facts.get("cpu") or (clock.FREE if facts.get("tdf") == clock.TDF_INF else clock.TIME)
+        charged = {each.value: each for each in (cls.TIME, cls.WORK, cls.FREE)}
         if told not in charged:
             raise SlownetError(f"a clock that charges '{told}'", "cpu in the facts of a run", nearest(str(told), charged))
         return charged[told]
@@ -126,6 +124,12 @@ class Terms:
     def waver(self) -> float:
         """The charging's, 0 where no clock is recorded."""
         return self.charging.waver if self.charging else 0.0
+
+    @property
+    def repeats(self) -> bool:
+        """Whether another run gives the same numbers, as far as no link draws by chance: the CPU is free, and no program
+        draws numbers of its own."""
+        return self.charging is Charging.FREE and not self.chance
 
 
 UNKNOWN = Terms()

@@ -97,9 +97,7 @@ def is_random(samples: Sequence[Sample]) -> bool:
 
 def is_exact(samples: Sequence[Sample], terms: Terms) -> bool:
     """Whether the same measurement again gives the same: free CPU, and records that say that nothing is random."""
-    if terms.charging is not Charging.FREE or terms.chance:
-        return False
-    return all(sample.get("random") is False for sample in samples)
+    return terms.repeats and all(sample.get("random") is False for sample in samples)
 
 
 def across_runs(samples: Sequence[Sample], metric: str, terms: Terms, found: Summary) -> Summary:

@@ -57,8 +57,13 @@ class RunData:
 
     @property
     def charging(self) -> Charging:
-        """What its clock charges for the CPU."""
-        return Charging.of(self.facts)
+        """What its clock charges for the CPU; the real one's where none is recorded."""
+        return self.terms.charging or Charging.REAL
+
+    @property
+    def terms(self) -> Terms:
+        """What its intervals depend on beside the numbers, and whether it repeats."""
+        return Terms.of(self.facts)
 
     @property
     def shown(self) -> RunData:

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from slownet.experiment import Cell, Experiment
-from slownet.lab.clock import INF, Clock
+from slownet.lab.clock import Clock
 from slownet.records.samples import cell_key
 
 CHARGED, FREE = 2, 1
@@ -45,7 +45,7 @@ def blocks_of(experiment: Experiment, clock: Clock) -> int:
     """How many blocks of each cell a boot measures on this clock."""
     if experiment.blocks is not None:
         return experiment.blocks
-    return FREE if clock.kind == "virtual" and clock.tdf == INF else CHARGED
+    return FREE if clock.cpu_is_free else CHARGED
 
 
 def passes(cells: Sequence[Cell], blocks: int, boot: int) -> list[Cell]:

@@ -67,6 +67,25 @@ def test_inside_a_lab_there_are_no_modules(programs, monkeypatch):
     assert not any("modprobe" in call for call in programs.calls())
 
 
+@pytest.mark.parametrize(
+    ("environment", "facts", "free"),
+    [
+        ({}, {"clock": "real", "tdf": None, "cpu": None}, False),
+        ({native.INSIDE: "real", native.CPU: ""}, {"clock": "real", "tdf": None, "cpu": None}, False),
+        ({native.INSIDE: "4", native.CPU: "work"}, {"clock": "virtual", "tdf": 4, "cpu": "work"}, False),
+        ({native.INSIDE: "4", native.CPU: "time"}, {"clock": "virtual", "tdf": 4, "cpu": "time"}, False),
+        ({native.INSIDE: "inf", native.CPU: "free"}, {"clock": "virtual", "tdf": "inf", "cpu": "free"}, True),
+        ({native.INSIDE: "inf"}, {"clock": "virtual", "tdf": "inf", "cpu": "free"}, True),
+    ],
+)
+def test_the_clock_of_this_process_is_known_by_its_environment(monkeypatch, environment, facts, free):
+    for name in (native.INSIDE, native.CPU):
+        monkeypatch.delenv(name, raising=False)
+    for name, value in environment.items():
+        monkeypatch.setenv(name, value)
+    assert (native.clock_facts(), native.cpu_is_free()) == (facts, free)
+
+
 def test_a_machine_without_modprobe_is_tried_all_the_same(programs):
     (programs.folder / "modprobe").unlink()
     assert native.lacks() == []
