@@ -48,7 +48,7 @@ def by(cell):
 coordinated_omission.claims(
     *(
         predicted(
-            f"corrected_{name}_s", cell, SAID[f"{said}_s"], within, name=f"{said} as Tene says{by(cell)}",
+            f"corrected_{name}_s", cell, expected=SAID[f"{said}_s"], within=within, name=f"{said} as Tene says{by(cell)}",
             because="requests go on being due while the server stands still, and who asks late in the stall waits less",
         )
         for cell in (OURS, *BROUGHT)
@@ -58,17 +58,18 @@ coordinated_omission.claims(
     ),
     *(
         predicted(
-            "uncorrected_p99_s", cell, 0.001, within=0.1, name=f"the same run, not corrected: 99 % take 1 ms{by(cell)}",
+            "uncorrected_p99_s", cell, expected=0.001, within=0.1,
+            name=f"the same run, not corrected: 99 % take 1 ms{by(cell)}",
             because="each connection waits for its answer and asks nothing meanwhile, so 50 requests stand for 10,000",
         )
         for cell in (OURS, *BROUGHT)
     ),
     predicted(
-        "uncorrected_p99_s", WRK, 0.010, within=0.1, name="wrk: 99 % take one round trip",
+        "uncorrected_p99_s", WRK, expected=0.010, within=0.1, name="wrk: 99 % take one round trip",
         because="a stall of 100 s is one slow request of 10,000 to it",
     ),
     predicted(
-        "time_p99_ms", AB, 20, within=0.03, name="ab: 99 % take two round trips",
+        "time_p99_ms", AB, expected=20, within=0.03, name="ab: 99 % take two round trips",
         because="a new connection's handshake and its answer; the stall is one slow request of 6,000 to it",
     ),
 )  # fmt: skip

@@ -1,11 +1,11 @@
 """The peer's half of the 40 ms: segments crafted by scapy, a real listener, no socket of ours in between."""
 
 from slownet import published
-from slownet.claim import between, predicted
+from slownet.claim import bound, predicted
 from slownet.experiment import experiment
 from slownet.services.peer import Peer
 from slownet.tools.delayed_ack import delayed_ack
-from slownet.tools.exchange import DELAYED_ACK_MS
+from slownet.tools.exchange import DELAYED_ACK_LEAST_MS, DELAYED_ACK_MOST_MS
 from slownet.topologies import TwoHosts
 
 ARTICLE = published.article("nagle-delayed-ack")
@@ -26,18 +26,21 @@ def crafted_segments(net, peer, listener):
 crafted_segments.claims(
     # The article's kernel may have another tick: it is 40 ms on both, and up to 4 ms more here, 44.1 / 39.7.
     predicted(
-        "delayed_ack_ms", {"listener": "answered"}, 1000 * ARTICLE["stall_s"], 0.12, "the article's stall, from outside TCP"
+        "delayed_ack_ms", {"listener": "answered"}, expected=1000 * ARTICLE["stall_s"], within=0.12,
+        because="the article's stall, from outside TCP",
     ),
-    between(
-        "delayed_ack_ms",
-        {"listener": "answered"},
-        *DELAYED_ACK_MS,
-        "the kernel's least delay is HZ / 25, and up to a tick of 4 ms",
+    bound(
+        "delayed_ack_ms", {"listener": "answered"}, at_least=DELAYED_ACK_LEAST_MS, at_most=DELAYED_ACK_MOST_MS,
+        because="the kernel's least delay is HZ / 25, and up to a tick of 4 ms",
     ),
-    between("quick_acks", {"listener": "answered"}, 1, 1, "a new connection acknowledges at once, until its first answer"),
-    between("answer_ms", {"listener": "answered"}, most=1, because="the answer follows the second segment at once"),
-    between(
-        "delayed", {"listener": "silent"}, most=0, because="a listener that never answers is not interactive: it delays none"
+    bound(
+        "quick_acks", {"listener": "answered"}, at_least=1, at_most=1,
+        because="a new connection acknowledges at once, until its first answer",
     ),
-    between("delayed", {"listener": "quickack-route"}, most=0, because="the route's quickack overrides the delay"),
-)
+    bound("answer_ms", {"listener": "answered"}, at_most=1, because="the answer follows the second segment at once"),
+    bound(
+        "delayed", {"listener": "silent"}, at_most=0,
+        because="a listener that never answers is not interactive: it delays none",
+    ),
+    bound("delayed", {"listener": "quickack-route"}, at_most=0, because="the route's quickack overrides the delay"),
+)  # fmt: skip

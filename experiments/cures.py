@@ -2,7 +2,7 @@
 
 from contextlib import nullcontext
 
-from slownet.claim import predicted, round_trips_between, times
+from slownet.claim import predicted, ratio, round_trips_between
 from slownet.experiment import experiment
 from slownet.services.cured import CuredSite
 from slownet.slow_start import CLOSE, round_trips
@@ -44,33 +44,34 @@ def without_a_handshake(run):
 # The CPU is free: what theory counts in round trips is exact, and 1 % is room for what the programs do in 0.2 ms of page.
 cures.claims(
     round_trips_between(
-        PAGE, cell("far database", "varnish"), against=CACHED, most=0.01, name="Varnish makes the database's delay vanish",
+        PAGE, cell("far database", "varnish"), of=CACHED, at_most=0.01, name="Varnish makes the database's delay vanish",
         because="a page that is kept asks nobody",
     ),
     # How many of the page's questions a cache answers belongs to WordPress: bounds, half of them or twice as many.
-    times(
-        PAGE, cell("far database", "memcached"), cell("far database", "none"), most=0.5,
+    ratio(
+        PAGE, cell("far database", "memcached"), of=cell("far database", "none"), at_most=0.5,
         because="memcached answers on the web server's own host what the database would be asked for",
     ),
     predicted(
-        PAGE, cell("far database", "persistent connections"), without_a_handshake, 0.01, name="a kept connection saves one",
+        PAGE, cell("far database", "persistent connections"), expected=without_a_handshake, within=0.01,
+        name="a kept connection saves one",
         because="TCP's handshake is saved, but the worker logs in anew and every query remains",
     ),
-    times(
-        PAGE, cell("far database", "memcached beside the database"), cell("far database", "memcached"), least=2,
+    ratio(
+        PAGE, cell("far database", "memcached beside the database"), of=cell("far database", "memcached"), at_least=2,
         because="a cache as far away as the database is asked over the same cable, key by key",
     ),
     round_trips_between(
-        PAGE, cell("far reader", "varnish"), against=CACHED, expected=PAGE_TRIPS, within=0.01,
+        PAGE, cell("far reader", "varnish"), of=CACHED, expected=PAGE_TRIPS, within=0.01,
         because="a cache on the far side answers at once, but the page still needs its handshake and its slow start",
     ),
     round_trips_between(
-        PAGE, cell("far reader", "varnish with keep-alive"), against=CACHED,
+        PAGE, cell("far reader", "varnish with keep-alive"), of=CACHED,
         expected=(PAGE_TRIPS + KEPT - 1) / KEPT, within=0.02,
         because="a connection that is kept has shaken hands, and its window holds the page: only the first of a hundred pays",
     ),
     round_trips_between(
-        PAGE, cell("far reader", "varnish near the reader"), against=CACHED, most=0.01,
+        PAGE, cell("far reader", "varnish near the reader"), of=CACHED, at_most=0.01,
         because="what a cache on the reader's side has does not travel",
     ),
 )  # fmt: skip

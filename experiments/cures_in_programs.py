@@ -2,11 +2,11 @@
 
 from contextlib import nullcontext
 
-from slownet.claim import between, round_trips_between
+from slownet.claim import bound, round_trips_between
 from slownet.experiment import experiment
 from slownet.programs.pipeline import BATCH
 from slownet.services.rows_and_messages import RowsAndMessages
-from slownet.tools.exchange import DELAYED_ACK_MS
+from slownet.tools.exchange import DELAYED_ACK_LEAST_MS, DELAYED_ACK_MOST_MS
 from slownet.topologies import ClientWebDb
 
 TIME, ROWS = "operation_ms", {"none": 200, "batches": 3000, "pipelined": 3000}
@@ -39,29 +39,30 @@ def row(harm, cure):
 
 cures_in_programs.claims(
     round_trips_between(
-        TIME, row("far database", "none"), against=row("none", "none"), expected=1, within=0.01,
+        TIME, row("far database", "none"), of=row("none", "none"), expected=1, within=0.01,
         because="each row waits for the answer to its INSERT",
     ),
     # Against the same cure nearby. A lot of rows waits for one round trip more: of its ten milliseconds 2 % are 0.2 ms, room
     # for what the programs do with a hundred rows where the CPU is free.
     round_trips_between(
-        TIME, row("far database", "batches"), against=row("none", "batches"), expected=1 / BATCH,
+        TIME, row("far database", "batches"), of=row("none", "batches"), expected=1 / BATCH,
         within=0.02,
         because=f"{BATCH} rows are one INSERT, which waits for one answer",
     ),
     # A hundred statements are read and answered one by one, and what is done meanwhile hides behind the waiting: all of the
     # time nearby may. So no more than the whole round trip longer, and no shorter than that.
     round_trips_between(
-        TIME, row("far database", "pipelined"), against=row("none", "pipelined"), most=1.02 / BATCH,
+        TIME, row("far database", "pipelined"), of=row("none", "pipelined"), at_most=1.02 / BATCH,
         because=f"{BATCH} INSERTs leave together and their answers come together",
     ),
-    between(TIME, row("far database", "pipelined"), least=10 / BATCH, because=f"{BATCH} INSERTs wait for one answer at least"),
-    between(
-        "stall_ms", cell("message", "two small writes", "0ms", "none"), *DELAYED_ACK_MS,
+    bound(TIME, row("far database", "pipelined"), at_least=10 / BATCH, because=f"{BATCH} INSERTs wait for one answer at least"),
+    bound(
+        "stall_ms", cell("message", "two small writes", "0ms", "none"),
+        at_least=DELAYED_ACK_LEAST_MS, at_most=DELAYED_ACK_MOST_MS,
         because="Nagle's algorithm holds the second write until the peer's delayed ACK, HZ / 25 and up to a tick",
     ),
     *(
-        between(TIME, cell("message", "two small writes", "0ms", cure), most=1, because=because)
+        bound(TIME, cell("message", "two small writes", "0ms", cure), at_most=1, because=because)
         for cure, because in (
             ("TCP_NODELAY", "the second write leaves at once"),
             ("TCP_CORK", "the first write waits for the second: one segment"),

@@ -1,10 +1,10 @@
 """The article's patterns of writes on real sockets: which of them wait for the peer's delayed ACK, and what cures it."""
 
 from slownet import published
-from slownet.claim import between
+from slownet.claim import bound
 from slownet.experiment import experiment
 from slownet.services.peer import Peer
-from slownet.tools.exchange import DELAYED_ACK_MS, exchange, witnessed
+from slownet.tools.exchange import DELAYED_ACK_LEAST_MS, DELAYED_ACK_MOST_MS, exchange, witnessed
 from slownet.topologies import TwoHosts
 
 # Of the peer: TCP_QUICKACK once, TCP_QUICKACK before every read, or quickack on the route. All else is the client's.
@@ -39,10 +39,19 @@ def nagle_patterns(net, peer, pattern):
 
 
 nagle_patterns.claims(
-    *(between("stall_ms", {"pattern": name}, *DELAYED_ACK_MS, because) for name, because in STALLS.items()),
+    *(
+        bound("stall_ms", {"pattern": name}, at_least=DELAYED_ACK_LEAST_MS, at_most=DELAYED_ACK_MOST_MS, because=because)
+        for name, because in STALLS.items()
+    ),
     # The quick-ACK phase is counted, not slept through.
-    *(between("quick_exchanges", {"pattern": name}, 1, 1, "ACKs are quick until the first answer") for name in STALLS),
-    *(between("stalls", {"pattern": name}, 99, 99, "and from then on every exchange stalls") for name in STALLS),
+    *(
+        bound("quick_exchanges", {"pattern": name}, at_least=1, at_most=1, because="ACKs are quick until the first answer")
+        for name in STALLS
+    ),
+    *(
+        bound("stalls", {"pattern": name}, at_least=99, at_most=99, because="and from then on every exchange stalls")
+        for name in STALLS
+    ),
     # Without a stall there is nothing to wait for on these links: all but a delayed ACK is far below a millisecond.
-    *(between("exchange_ms", {"pattern": name}, most=1, because=because) for name, because in FINE.items()),
+    *(bound("exchange_ms", {"pattern": name}, at_most=1, because=because) for name, because in FINE.items()),
 )

@@ -1,10 +1,10 @@
 """The article's case: PHP asks MariaDB through a proxy that reads 128 bytes at a time, 1200 times a page."""
 
 from slownet import published
-from slownet.claim import between, predicted
+from slownet.claim import bound, predicted
 from slownet.experiment import experiment
 from slownet.services.proxied import ProxiedDatabase
-from slownet.tools.exchange import DELAYED_ACK_MS
+from slownet.tools.exchange import DELAYED_ACK_LEAST_MS, DELAYED_ACK_MOST_MS
 from slownet.tools.php_page import QUERIES, php_page
 from slownet.topologies import ClientProxyServer
 
@@ -26,18 +26,21 @@ def nagle_proxy(net, database, way):
 
 
 nagle_proxy.claims(
-    between("stalls", {"way": "direct"}, most=0, because="PHP sends a query in one write"),
-    between("stalls", {"way": "proxy"}, QUERIES, QUERIES, "163 bytes leave the proxy as 128 and 35, write-write-read"),
+    bound("stalls", {"way": "direct"}, at_most=0, because="PHP sends a query in one write"),
+    bound(
+        "stalls", {"way": "proxy"}, at_least=QUERIES, at_most=QUERIES,
+        because="163 bytes leave the proxy as 128 and 35, write-write-read",
+    ),
     # The article's kernel may have another tick: it is 40 ms on both, and up to 4 ms more here, 44.1 / 39.7.
     predicted(
-        "query_ms", {"way": "proxy"}, 1000 * ARTICLE["stall_s"], 0.12, "the article's stall; the kernel's tick is 4 ms here"
+        "query_ms", {"way": "proxy"}, expected=1000 * ARTICLE["stall_s"], within=0.12,
+        because="the article's stall; the kernel's tick is 4 ms here",
     ),
-    between(
-        "page_s",
-        {"way": "proxy"},
-        *(QUERIES * stall / 1000 for stall in DELAYED_ACK_MS),
+    bound(
+        "page_s", {"way": "proxy"},
+        at_least=QUERIES * DELAYED_ACK_LEAST_MS / 1000, at_most=QUERIES * DELAYED_ACK_MOST_MS / 1000,
         because="1200 queries, each with its stall of 40 to 44 ms, and nothing else to wait for",
     ),
-    between("stalls", {"way": "proxy-nodelay"}, most=0, because="TCP_NODELAY sends the second write at once"),
-    between("stalls", {"way": "proxy-buffer"}, most=0, because="a buffer as long as the query makes one write of it"),
-)
+    bound("stalls", {"way": "proxy-nodelay"}, at_most=0, because="TCP_NODELAY sends the second write at once"),
+    bound("stalls", {"way": "proxy-buffer"}, at_most=0, because="a buffer as long as the query makes one write of it"),
+)  # fmt: skip

@@ -49,23 +49,23 @@ def idle_at_the_end(threads):
 
 oltp.claims(
     predicted(
-        "queries_per_transaction", at("1", NEAR), 20, within=0, name="a transaction is 20 queries",
+        "queries_per_transaction", at("1", NEAR), expected=20, within=0, name="a transaction is 20 queries",
         because="14 reads, 4 writes, BEGIN and COMMIT",
     ),
     *(
         round_trips_between(
-            "latency_min_ms", at(threads, rtt), against=at(threads, NEAR), expected=20, within=0.01,
+            "latency_min_ms", at(threads, rtt), of=at(threads, NEAR), expected=20, within=0.01,
             because="each query waits for the answer to the one before",
         )
         for threads, rtt in (("1", FAR), ("10", FAR), ("10", FARTHER))
     ),
     round_trips_between(
-        "latency_min_ms", at("10", FAR), against=at("10", NEAR), expected=published.oltp_round_trips(ARTICLE), within=0.01,
+        "latency_min_ms", at("10", FAR), of=at("10", NEAR), expected=published.oltp_round_trips(ARTICLE), within=0.01,
         name="the article's round trips: 10.68 ms become 210.14", because="k belongs to the protocol, whatever the machine",
     ),
     *(
         predicted(
-            "busy_threads", at(threads, FAR), int(threads), within=idle_at_the_end(threads),
+            "busy_threads", at(threads, FAR), expected=int(threads), within=idle_at_the_end(threads),
             name=f"rate times time is {threads} threads",
             because="Little's law: a thread has one transaction under way, so the rate is threads / latency; the article's "
             "own rate times its average is 50, not the 10 of its command",
@@ -73,7 +73,7 @@ oltp.claims(
         for threads in ("1", "10", "50")
     ),
     round_trips_between(
-        "prepare_ms", at("1", FAR), against=at("1", NEAR), most=INSERTS * OF_AN_INSERT, name="filling the table hardly suffers",
+        "prepare_ms", at("1", FAR), of=at("1", NEAR), at_most=INSERTS * OF_AN_INSERT, name="filling the table hardly suffers",
         because="one INSERT carries half a megabyte, thousands of rows: their number is one of statements, not of rows",
     ),
 )  # fmt: skip

@@ -1,7 +1,7 @@
 """The article on coordinated omission: nginx, asked for 2.32 times what it manages."""
 
 from slownet import published
-from slownet.claim import predicted, times
+from slownet.claim import predicted, ratio
 from slownet.experiment import experiment
 from slownet.services.page import StaticPage
 from slownet.tools import steady
@@ -50,8 +50,8 @@ def claims(over):
     """What holds under overload, whoever asks."""
     # Server and client share a processor here. Who of them is woken how often makes two regimes, in which the same server
     # answers 39,000 or 52,000 times a second, and theory does not say which it will be: so no more than that it goes on.
-    yield times(
-        "answered_per_s", over, against=ALONE, least=0.5, most=2,
+    yield ratio(
+        "answered_per_s", over, of=ALONE, at_least=0.5, at_most=2,
         because="a server that is asked for more than it manages goes on at what it manages",
     )  # fmt: skip
     # At the end the backlog is what was due less what was answered, whatever the rate did before. Where it differs by a third
@@ -59,14 +59,14 @@ def claims(over):
     for name, part in (("mean", 0.5), ("p99", 0.99)):
         within = round(0.01 + (1 - part) / 3 / (1 - 1 / ARTICLE["factor"]), 3)
         yield predicted(
-            f"corrected_{name}_s", over, waited(part, over), within,
+            f"corrected_{name}_s", over, expected=waited(part, over), within=within,
             name=f"corrected {name} is the backlog's at {100 * part:g} %{by(over)}",
             because="what is due goes on growing at the target's rate, and is answered at the server's",
         )  # fmt: skip
     # With 64 connections that are always busy it is 64 over the rate, of which twice is the bound above; corrected, it is
     # hundreds of times as much.
-    yield times(
-        "uncorrected_p50_s", over, against=ALONE, most=2, name=f"uncorrected, the overload hardly shows{by(over)}",
+    yield ratio(
+        "uncorrected_p50_s", over, of=ALONE, at_most=2, name=f"uncorrected, the overload hardly shows{by(over)}",
         because="each connection is answered as fast as at capacity: how late it asked is left out",
     )  # fmt: skip
 

@@ -1,6 +1,6 @@
 """Loss against theory: what is known of TCP under loss, and where the square root of it does not hold."""
 
-from slownet.claim import between, follows
+from slownet.claim import bound, follows
 from slownet.experiment import condition as numbers
 from slownet.experiment import experiment
 from slownet.throughput import aimd, padhye, timeouts_rule
@@ -38,15 +38,15 @@ packet_loss.claims(
     # loss in the window does not halve it again (p W = 0.13 of them, half of that in the rate: + 6 %), the round trip of the
     # repair brings no growth (1 of 8, half of that: - 6 %), and what is sent again does not count (- 1 %). So 15 %.
     follows(
-        "mbit_per_s", by(aimd, where=lambda loss: not timeouts_rule(loss)), 0.85, 1.15,
+        "mbit_per_s", by(aimd, where=lambda loss: not timeouts_rule(loss)), at_least=0.85, at_most=1.15,
         name="the rate of a window that losses halve, up to 1 % of loss",
         because="each loss halves the window, and the window is wide enough to repair it at once",
     ),
     # From 5 % on there are bounds, without a margin: timeouts only take from the same formula, and what is newer than Padhye's
     # Reno of 1998 (selective acknowledgements, tail loss probes, RACK) only saves some of them.
     *(
-        between(
-            "mbit_per_s", cell, by(padhye)(numbers(cell)), by(aimd)(numbers(cell)),
+        bound(
+            "mbit_per_s", cell, at_least=by(padhye)(numbers(cell)), at_most=by(aimd)(numbers(cell)),
             because="a window below six segments leaves too few duplicate acknowledgements, so some losses wait for a timeout",
         )
         for cell in CELLS

@@ -1,6 +1,6 @@
 """The question that the article on tc opens with: how does a replicated database take a slow link between its rooms?"""
 
-from slownet.claim import between, predicted, times
+from slownet.claim import bound, predicted, ratio
 from slownet.experiment import experiment
 from slownet.services.replication import Replicated
 from slownet.topologies import PrimaryReplicas
@@ -42,27 +42,28 @@ def backlog(run):
 # trip of 10 ms and 2 % of half of one. Who waits for no distance takes less than a millisecond, a tenth of the least.
 replication.claims(
     *(
-        predicted("commit_ms", cell("semi-synchronous", link), ms, 0.01,
-                  "to the replica's log and back: 1 round trip")
+        predicted("commit_ms", cell("semi-synchronous", link), expected=ms, within=0.01,
+                  because="to the replica's log and back: 1 round trip")
         for link, ms in DELAYS.items()
     ),
     *(
-        predicted("lag_ms", cell("asynchronous", link), ms / 2, 0.02,
-                  "the log is sent unasked: half a round trip")
+        predicted("lag_ms", cell("asynchronous", link), expected=ms / 2, within=0.02,
+                  because="the log is sent unasked: half a round trip")
         for link, ms in DELAYS.items()
     ),
-    *(between("commit_ms", cell("asynchronous", link), most=1, because="nobody is waited for") for link in LINKS),
-    *(between("commit_ms", cell("semi-synchronous-near", link), most=1, because="the near replica answers") for link in LINKS),
+    *(bound("commit_ms", cell("asynchronous", link), at_most=1, because="nobody is waited for") for link in LINKS),
+    *(bound("commit_ms", cell("semi-synchronous-near", link), at_most=1, because="the near replica answers") for link in LINKS),
     *(
-        between("stale_ms", cell("semi-synchronous", link), most=1, because="AFTER_SYNC: read before the writer is told")
+        bound("stale_ms", cell("semi-synchronous", link), at_most=1, because="AFTER_SYNC: read before the writer is told")
         for link in LINKS
     ),
     # One of ten acknowledgements is lost, and waits for TCP's least timeout, 200 ms: 30 ms on average where 10 were. Half of
     # that is left to chance and to what tail loss probes repair.
-    times("commit_ms", cell("semi-synchronous", "lossy"), cell("semi-synchronous", "10ms"), least=1.5,
+    ratio("commit_ms", cell("semi-synchronous", "lossy"), of=cell("semi-synchronous", "10ms"), at_least=1.5,
           because="of ten acknowledgements one waits for TCP's timeout, 200 ms"),
     # 100 kbit/s carry less than 20 commits of 1 kB a second.
-    predicted("lag_last_ms", cell("asynchronous", "narrow"), backlog, 0.05, "the backlog grows with every commit"),
-    times("lag_last_ms", cell("semi-synchronous", "narrow"), cell("asynchronous", "narrow"), most=0.1,
+    predicted("lag_last_ms", cell("asynchronous", "narrow"), expected=backlog, within=0.05,
+              because="the backlog grows with every commit"),
+    ratio("lag_last_ms", cell("semi-synchronous", "narrow"), of=cell("asynchronous", "narrow"), at_most=0.1,
           because="the wait slows the writer to what the link carries"),
 )  # fmt: skip

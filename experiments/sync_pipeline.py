@@ -1,7 +1,7 @@
 """The article's pipeline, 4 h in two rooms and 15 min in one: a broker, a consumer, a database."""
 
 from slownet import published
-from slownet.claim import predicted, times
+from slownet.claim import predicted, ratio
 from slownet.experiment import experiment
 from slownet.programs.pipeline import BATCH
 from slownet.services.pipeline import BrokerAndDatabase
@@ -49,7 +49,10 @@ def law_says(way, room):
 WITHIN = {"row-by-row": 0.01, "batches": 0.01, "pipelined": 0.06}
 sync_pipeline.claims(
     *(
-        predicted(ROW, at(way, room), law_says(way, room), WITHIN[way], "one room's time and k round trips of 10 ms")
+        predicted(
+            ROW, at(way, room), expected=law_says(way, room), within=WITHIN[way],
+            because="one room's time and k round trips of 10 ms",
+        )
         for way in ROUND_TRIPS
         for room in ("db-far", "broker-far")
     ),
@@ -57,5 +60,8 @@ sync_pipeline.claims(
     # where the CPU is free, are 10.9 / 0.9 = 12 with the database far away and 20.9 / 0.9 = 23 with the broker.
     # 100 rows at once bring back what a row by row copy loses to the distance: both wait for whole round trips, and for nothing
     # else. Of the pipeline the sum above says as much.
-    times(ROW, at("row-by-row", "db-far"), at("batches", "db-far"), 0.98 * BATCH, 1.02 * BATCH, f"{BATCH} rows a round trip"),
-)
+    ratio(
+        ROW, at("row-by-row", "db-far"), of=at("batches", "db-far"), at_least=0.98 * BATCH, at_most=1.02 * BATCH,
+        because=f"{BATCH} rows a round trip",
+    ),
+)  # fmt: skip

@@ -46,15 +46,15 @@ rtt = ["0ms", "10ms"]
 [[prediction]]
 claim = "all_of"
 claims = [
-    { claim = "predicted", metric = "queries_per_transaction", at = { rtt = "0ms" }, value = 20, within = 0 },
+    { claim = "predicted", metric = "queries_per_transaction", at = { rtt = "0ms" }, expected = 20, within = 0 },
     { claim = "law", metric = "latency_avg_ms", round_trips = 20 },
 ]
 
 [[prediction]]
-claim = "between"
+claim = "bound"
 metric = "latency_avg_ms"
 at = { rtt = "10ms" }
-most = 150
+at_most = 150
 """
 
 

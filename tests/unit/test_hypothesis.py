@@ -61,7 +61,7 @@ def test_a_file(file):
     assert (found.link, found.fixed, found.vary) == (("client1", "switch"), {"loss": "1%"}, {"rtt": ("0ms", "10ms")})
     first, second = found.predictions
     assert first.open == ("round_trips",)
-    assert first.filled({"round_trips": 3.0}).claim() == claim.law("time_per_request_ms", 3.0)
+    assert first.filled({"round_trips": 3.0}).claim() == claim.law("time_per_request_ms", round_trips=3.0)
     assert second.claim() == claim.ratio("time_per_request_ms", {"rtt": "10ms"}, expected=3)
     assert second.text == "Three times slower."
 
@@ -129,25 +129,25 @@ CROSSED = """
 [[prediction]]
 claim = "all_of"
 claims = [
-    { claim = "bound", metric = "time_per_request_ms", above = "60ms", below = "40ms" },
+    { claim = "bound", metric = "time_per_request_ms", at_least = "60ms", at_most = "40ms" },
 ]
 """
 
 
 def test_a_range_that_holds_nothing_says_where_it_stands(file):
-    with pytest.raises(ExperimentError, match=r"above 60ms is more than below 40ms, .*:31:72: nothing lies in between"):
+    with pytest.raises(ExperimentError, match=r"at_least 60ms is more than at_most 40ms, .*:31:75: nothing lies in between"):
         read(file(WHOLE + CROSSED))
-    between = '\n[[prediction]]\nclaim = "between"\nmetric = "x"\nat = { rtt = "10ms" }\nleast = 60\nmost = 40\n'
-    with pytest.raises(ExperimentError, match=r"least 60 is more than most 40, .*:33:1: nothing lies in between"):
-        read(file(WHOLE + between))
+    bound = '\n[[prediction]]\nclaim = "bound"\nmetric = "x"\nat = { rtt = "10ms" }\nat_least = 60\nat_most = 40\n'
+    with pytest.raises(ExperimentError, match=r"at_least 60 is more than at_most 40, .*:33:1: nothing lies in between"):
+        read(file(WHOLE + bound))
 
 
 def test_a_range_left_open_is_as_wide_as_can_be_for_the_key(file):
-    text = WHOLE + '\n[[prediction]]\nclaim = "bound"\nmetric = "x"\nabove = 5\nbelow = "?"\n'
+    text = WHOLE + '\n[[prediction]]\nclaim = "bound"\nmetric = "x"\nat_least = 5\nat_most = "?"\n'
     last = read(file(text)).predictions[-1]
-    assert last.open == ("below",)
-    assert last.blank.claim().below > 1e6
-    assert last.filled({"below": 7.0}).claim().below == 7.0
+    assert last.open == ("at_most",)
+    assert last.blank.claim().at_most > 1e6
+    assert last.filled({"at_most": 7.0}).claim().at_most == 7.0
 
 
 def test_where_keys_stand():
@@ -208,30 +208,39 @@ HEAD = WHOLE.split("[[prediction]]")[0]
 METRIC = "time_per_request_ms"
 FAR = {"rtt": "10ms"}
 WRITTEN = {
-    "between": ('at = { rtt = "10ms" }\nleast = 20\nmost = 30', claim.between(METRIC, FAR, 20, 30)),
-    "times": (
-        'at = { rtt = "10ms" }\nagainst = { rtt = "0ms" }\nleast = 3.5',
-        claim.times(METRIC, FAR, {"rtt": "0ms"}, 3.5),
+    "ratio": (
+        'at = { rtt = "10ms" }\nof = { rtt = "0ms" }\nat_least = 3.5',
+        claim.ratio(METRIC, FAR, of={"rtt": "0ms"}, at_least=3.5),
     ),
-    "predicted": ('at = { rtt = "10ms" }\nvalue = 30\nwithin = 0.1', claim.predicted(METRIC, FAR, 30, 0.1)),
+    "predicted": (
+        'at = { rtt = "10ms" }\nexpected = 30\nwithin = 0.1',
+        claim.predicted(METRIC, FAR, expected=30, within=0.1),
+    ),
     "round_trips_between": (
-        'at = { rtt = "10ms" }\nagainst = { rtt = "0ms" }\nbecause = "slow start"\nexpected = 3',
-        claim.round_trips_between(METRIC, FAR, {"rtt": "0ms"}, "slow start", 3),
+        'at = { rtt = "10ms" }\nof = { rtt = "0ms" }\nbecause = "slow start"\nexpected = 3',
+        claim.round_trips_between(METRIC, FAR, of={"rtt": "0ms"}, because="slow start", expected=3),
     ),
-    "more_round_trips": ('times = 5\nof = "client_delay"\notherwise = 4', claim.more_round_trips(METRIC, 5, "client_delay", 4)),
+    "more_round_trips": (
+        'at_least = 5\nof = "client_delay"\notherwise = 4',
+        claim.more_round_trips(METRIC, at_least=5, of="client_delay", otherwise=4),
+    ),
     "published_times": (
         't0_ms = 12.5\ntimes_ms = { "10ms" = 51.8 }',
-        claim.published_times(METRIC, 12.5, {"10ms": 51.8}),
+        claim.published_times(METRIC, t0_ms=12.5, times_ms={"10ms": 51.8}),
     ),
-    "constant_round_trips": ('at = ["10ms", "40ms"]', claim.constant_round_trips(METRIC, ("10ms", "40ms"))),
-    "bound": ('below = "300ms"\npercentile = 99', claim.bound(METRIC, below="300ms", percentile=99)),
+    "constant_round_trips": ('at = ["10ms", "40ms"]', claim.constant_round_trips(METRIC, at=("10ms", "40ms"))),
+    "bound": ('at_most = "300ms"\npercentile = 99', claim.bound(METRIC, at_most="300ms", percentile=99)),
+    "bound of a cell": (
+        'at = { rtt = "10ms" }\nat_least = 20\nat_most = 30',
+        claim.bound(METRIC, FAR, at_least=20, at_most=30),
+    ),
 }
 
 
 @pytest.mark.parametrize("kind", WRITTEN)
 def test_kinds_of_claims(file, kind):
     fields, made = WRITTEN[kind]
-    (found,) = read(file(f'{HEAD}[[prediction]]\nclaim = "{kind}"\nmetric = "{METRIC}"\n{fields}\n')).predictions
+    (found,) = read(file(f'{HEAD}[[prediction]]\nclaim = "{kind.split()[0]}"\nmetric = "{METRIC}"\n{fields}\n')).predictions
     assert found.claim() == made
 
 
@@ -245,7 +254,7 @@ COMPOSITE = """\
 [[prediction]]
 claim = "all_of"
 claims = [
-    { claim = "bound", metric = "m_ms", below = 9 },
+    { claim = "bound", metric = "m_ms", at_most = 9 },
     { claim = "not", claims = [{ claim = "grows", metric = "m_ms" }] },
 ]
 """
@@ -253,9 +262,9 @@ claims = [
 
 def test_claims_made_of_claims(file):
     (found,) = read(file(HEAD + COMPOSITE)).predictions
-    inner = claim.bound("m_ms", below=9), claim.not_(claim.grows("m_ms"))
+    inner = claim.bound("m_ms", at_most=9), claim.not_(claim.grows("m_ms"))
     assert found.claim() == claim.all_of(*inner)
-    assert found.text == "all_of: bound: metric m_ms, below 9; not: grows: metric m_ms"
+    assert found.text == "all_of: bound: metric m_ms, at_most 9; not: grows: metric m_ms"
     assert json.loads(json.dumps(found.fields)) == found.fields
     written = '[[prediction]]\nclaim = "any_of"\n[[prediction.claims]]\nclaim = "grows"\nmetric = "m_ms"\n'
     assert read(file(HEAD + written)).predictions[0].claim() == claim.any_of(claim.grows("m_ms"))
@@ -264,7 +273,7 @@ def test_claims_made_of_claims(file):
 @pytest.mark.parametrize(
     ("old", "new", "where", "said"),
     [
-        ("below", "belwo", ":19:41:", "did you mean 'below'?"),
+        ("at_most", "at_mots", ":19:41:", "did you mean 'at_most'?"),
         ('"grows", metric', '"grows", metrc', ":20:51:", "did you mean 'metric'?"),
         ('"grows"', '"grow"', ":20:34:", "did you mean 'grows'?"),
         (

@@ -1,4 +1,5 @@
 import json
+from dataclasses import replace
 
 import pytest
 
@@ -75,7 +76,7 @@ def test_theory_makes_a_bent_law_say_more():
     bent = samples()
     for one, off in zip(bent, (0.0, -0.8, -1.5, -0.5), strict=True):
         one["metrics"]["time_per_request_ms"]["mean"] += off
-    claimed = law("time_per_request_ms", 4).judge(gather(bent, {}))
+    claimed = law("time_per_request_ms", round_trips=4).judge(gather(bent, {}))
     assert claimed.verdict == "supported"
     alone, explained = (predict(gather(bent, {}).judged(each), None, "12.3ms", "85ms") for each in ([], [claimed]))
     assert (alone["round_trips_of_theory"], explained["round_trips_of_theory"]) == (None, 4)
@@ -86,7 +87,11 @@ def test_theory_makes_a_bent_law_say_more():
     assert high - low < 0.7 * (alone["predicted"]["high"] - alone["predicted"]["low"])
     assert "so k is theory's 4 and the interval comes from how far off they are" in explained["notes"][0]
     assert predict(gather(bent, {}).judged([claimed]), None, "12.3ms", "121ms")["round_trips_of_theory"] is None
-    wrong = law("time_per_request_ms", 5).judge(gather(bent, {}))
+    old = replace(claimed, kind="", metric="", parameters={})
+    older = predict(gather(bent, {}).judged([old]), None, "12.3ms", "85ms")
+    assert older["round_trips_of_theory"] is None
+    assert older["notes"][1] == "the record is older than the kinds of its claims, so theory's k is not known: run it again"
+    wrong = law("time_per_request_ms", round_trips=5).judge(gather(bent, {}))
     assert predict(gather(bent, {}).judged([wrong]), None, "12.3ms", "85ms")["round_trips_of_theory"] is None
 
 

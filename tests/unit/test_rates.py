@@ -62,20 +62,20 @@ def test_true_claims_are_decided_within_thirty_repetitions():
 
 def test_a_calm_machine_decides():
     calm = Noise(between=0.01, within=0.05)
-    assert verdicts(law(METRIC, 4), World(straight(4), calm), 100) == {"supported": 100, "refuted": 0}
-    assert verdicts(law(METRIC, 4), World(straight(4.4), calm), 100) == {"supported": 0, "refuted": 100}
+    assert verdicts(law(METRIC, round_trips=4), World(straight(4), calm), 100) == {"supported": 100, "refuted": 0}
+    assert verdicts(law(METRIC, round_trips=4), World(straight(4.4), calm), 100) == {"supported": 0, "refuted": 100}
 
 
 def test_what_wall_time_ends_is_no_more_often_wrong():
     edge = World({0.0: 50.0, 10.0: 60.0}, Noise(between=0.03, within=0.05))
-    found = verdicts(bound(METRIC, below=60), edge, RUNS, Rule(budget_s=50))
+    found = verdicts(bound(METRIC, at_most=60), edge, RUNS, Rule(budget_s=50))
     assert is_at_most((found["refuted"] + found["supported"]) / RUNS, 0.01)
 
 
 def test_laws_whose_cells_are_off_the_line():
     """By about as much as keeps the claim open for good; `make bench` has less and more."""
     bent = World({}, Noise(between=0.005, within=0.05), bend_ms=2)
-    true, edge, off = (verdicts(law(METRIC, 4), replace(bent, times=straight(k, 40)), 60) for k in (4, 4.2, 4.4))
+    true, edge, off = (verdicts(law(METRIC, round_trips=4), replace(bent, times=straight(k, 40)), 60) for k in (4, 4.2, 4.4))
     assert max(true["refuted"], off["supported"], edge["refuted"]) <= 1
     assert true["supported"] > 15
     assert off["refuted"] > 15
@@ -89,6 +89,6 @@ def test_a_row_of_the_table():
 
 def test_the_same_seed_gives_the_same():
     world = World(straight(4), Noise(between=0.1, within=0.3))
-    once, again, other = (verdicts(law(METRIC, 4), world, 20, Rule(most=6), seed) for seed in (1, 1, 2))
+    once, again, other = (verdicts(law(METRIC, round_trips=4), world, 20, Rule(most=6), seed) for seed in (1, 1, 2))
     assert once == again
     assert sum(other.values()) == 20

@@ -10,7 +10,7 @@ import pytest
 from rich.console import Console
 
 from slownet import published
-from slownet.claim import law, predicted, times
+from slownet.claim import law, predicted, ratio
 from slownet.records.cell import Cell
 from slownet.records.judgement import Judgement
 from slownet.records.result import RunData, gather
@@ -47,7 +47,7 @@ def download(lossy):
     cells = (measured({"step": "before", "rate_up": "1Gbit"}, {}, {"mib_per_s": 80.0}),)
     cells += (measured(far, {}, {"mib_per_s": 12.0}), measured(lost, {}, {"mib_per_s": lossy}))
     run = RunData(Path("x-download"), "download", {**FACTS, "published": published.download()}, cells)
-    claims = (predicted("mib_per_s", far, 13.8, within=0.3), times("mib_per_s", lost, far, most=0.01))
+    claims = (predicted("mib_per_s", far, expected=13.8, within=0.3), ratio("mib_per_s", lost, of=far, at_most=0.01))
     return run.judged([each.judge(run) for each in claims])
 
 

@@ -464,7 +464,7 @@ def test_shares_of_an_experiment_of_ones_own(tmp_path):
 
 def test_a_claim_about_cells_that_were_not_measured_is_told_and_is_status_1(tmp_path, monkeypatch):
     monkeypatch.setattr(planning, "find", lambda name: example)
-    monkeypatch.setattr(example, "judged_by", [*example.judged_by, bound("time_per_request_ms", below=60)])
+    monkeypatch.setattr(example, "judged_by", [*example.judged_by, bound("time_per_request_ms", at_most=60)])
     each = planning.plan("example", FakePlace(), tmp_path, {"rtt": ["25ms"]})
     (done,) = run.execute([each], FakePlace(samples=[sample(25, 50.0, 0)]), lambda name, event: None)
     assert [claim.verdict for claim in done.claims] == [NOT_JUDGED, SUPPORTED]
@@ -487,7 +487,7 @@ def test_a_claim_about_cells_that_were_not_measured_is_told_and_is_status_1(tmp_
 def test_the_claims_of_an_experiment_share_their_error(tmp_path, monkeypatch):
     """Each of them is refuted alone; of ten such ones none is as surely as they ask for together."""
     monkeypatch.setattr(planning, "find", lambda name: example)
-    ten = [bound("time_per_request_ms", below=44.3 - at / 1e6, at={"rtt": "10ms"}) for at in range(10)]
+    ten = [bound("time_per_request_ms", {"rtt": "10ms"}, at_most=44.3 - at / 1e6) for at in range(10)]
     times = [sample(0, 5.0, 0), sample(10, 45.0, 1)]
     times[1]["metrics"]["time_per_request_ms"]["sd"] = 2.3  # t of 99 degrees of freedom 3.04: 0.3 %
 

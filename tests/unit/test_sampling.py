@@ -72,7 +72,7 @@ def test_counted_work_is_decided_by_the_boots_that_its_measured_waver_asks_for()
 
 
 P99 = {"mean": 60.0, "sd": None, "n": 1000, "percent": 99, "of": TIME}
-WITHIN = bound("p99_ms", below=61)
+WITHIN = bound("p99_ms", at_most=61)
 
 
 def tail(facts, *p99s, random=None, **values):
@@ -111,7 +111,7 @@ def test_a_printed_percentile_has_the_interval_of_what_was_recorded():
         assert found.low < 60 < found.high
         assert WITHIN.judge(run.at_confidence(0.99)).high > found.high
         assert WITHIN.judge(run.at_confidence(1 - 1e-5)).verdict == "inconclusive"  # a thousand are too few
-        assert bound("p99_ms", above=60.02).judge(run).verdict == "inconclusive"
+        assert bound("p99_ms", at_least=60.02).judge(run).verdict == "inconclusive"
         work = WITHIN.judge(tail(WORK, 60.0, **kept))  # the waver joined: 1.96 * 0.3 % of 60
         assert work.high - 60 == pytest.approx(((found.high - 60) ** 2 + (1.959964 * 0.18) ** 2) ** 0.5)
 
@@ -123,7 +123,7 @@ def test_a_single_number_takes_another_measurement():
             each["metrics"]["least_ms"] = {"mean": value, "sd": None, "n": 100, "step": 0.01}
         return gather(samples, {"experiment": "e"} | CPU_TIME | facts)
 
-    below = bound("least_ms", below=61)
+    below = bound("least_ms", at_most=61)
     found = below.judge(least(60.0))
     assert found.verdict == "inconclusive"
     assert found.text.endswith("(its interval is not known: repeat the measurement, --repeat 3 or more)")
@@ -162,7 +162,7 @@ def test_an_open_claim_asks_for_its_own_cells_only():
     twice = ratio(TIME, {"rtt": "10ms"}, expected=5.2)
     assert look(run, twice).cells == ({"rtt": "0ms"}, {"rtt": "10ms"})
     assert look(run, twice).why == "1 repetition, 1 of 1 claim open"
-    assert look(run, twice, FOUR, bound(TIME, below=180)).why == "1 repetition, 1 of 3 claims open"
+    assert look(run, twice, FOUR, bound(TIME, at_most=180)).why == "1 repetition, 1 of 3 claims open"
     assert look(run, FOUR).cells == ()
 
 
@@ -203,9 +203,9 @@ def test_a_bent_law_is_not_measured_on_for():
     assert found.verdict == "inconclusive"
     assert "the law is bent by 4.5 ms at 0 ms, and more repetitions do not help" in found.text
     assert (found.low, found.high) == (pytest.approx(3.50, abs=0.02), pytest.approx(4.41, abs=0.02))
-    for wide in (law(TIME, 4, within=0.2), law(TIME, 8)):
+    for wide in (law(TIME, round_trips=4, within=0.2), law(TIME, round_trips=8)):
         assert wide.judge(repeated(4)).verdict == ("supported" if wide.within == 0.2 else "refuted")
-    other = bound(TIME, below=501, at={"rtt": "120ms"})  # open, and not for the bend
+    other = bound(TIME, at_most=501, at={"rtt": "120ms"})  # open, and not for the bend
     assert look(repeated(4), FOUR, other).cells == ({"rtt": "120ms"},)
     assert look(repeated(4), all_of(FOUR, other)).cells
 
@@ -260,11 +260,11 @@ def test_how_many_repetitions_it_takes():
     sd = (sum((each - 103) ** 2 for each in values) / 9) ** 0.5
     samples = [sample(0, each, 1.0) for each in values]
     run = gather(samples, {"experiment": "e", **CPU_TIME}).for_verdicts(0.99)
-    found = bound(TIME, above=95, below=105).judge(run)
+    found = bound(TIME, at_least=95, at_most=105).judge(run)
     number = takes(found, 10)
     assert t_quantile(number - 1, 0.99) * sd / number**0.5 <= 2 < t_quantile(number - 2, 0.99) * sd / (number - 1) ** 0.5
-    assert takes(bound(TIME, above=95, below=103).judge(run), 10) is None  # exactly on the edge
-    assert takes(bound(TIME, above=95, below=103.001).judge(run), 10) == 1000
+    assert takes(bound(TIME, at_least=95, at_most=103).judge(run), 10) is None  # exactly on the edge
+    assert takes(bound(TIME, at_least=95, at_most=103.001).judge(run), 10) == 1000
 
 
 def test_a_number_of_repetitions_is_what_is_done():
@@ -303,7 +303,7 @@ def test_failed_cells_and_mistaken_claims_are_not_repeated():
 def test_too_few_values_for_a_percentile_ask_for_more():
     values = [float(each) for each in range(100)]
     run = gather([sample(0, 49.5, 29.0, values=values)], {"experiment": "e", **VIRTUAL})
-    assert look(run, bound(TIME, below=300, percentile=99)).cells == ({"rtt": "0ms"},)
+    assert look(run, bound(TIME, at_most=300, percentile=99)).cells == ({"rtt": "0ms"},)
 
 
 def test_the_rule_as_it_is_typed():

@@ -4,6 +4,10 @@ An experiment lists them; their names are lower case so that an experiment reads
 
     claims=[law("time_per_request_ms", round_trips=4, within=0.05), ...]
 
+One vocabulary for all kinds: the metric and the cell that is spoken of (``at``) stand first, everything else is named. ``of``
+is what it is compared with, ``expected`` what theory says, ``within`` the margin around that as a part of it (0.05 for 5 %),
+and ``at_least`` and ``at_most`` are limits.
+
 The interval of what was measured decides: inside the margin the claim is supported, wholly outside
 refuted, else inconclusive. That rule needs no variance, so it holds for an exact run (TDF inf) too. A claim about cells that
 were not measured is not judged. How the claims of one experiment share their error says `slownet.claim.family`; what a claim
@@ -11,27 +15,28 @@ expects may be measured itself, and brings its error then: `slownet.claim.theori
 
 A kind of one's own is any class with a method ``judge``; ``decide`` does the rest:
 
->>> from dataclasses import dataclass
+>>> from dataclasses import KW_ONLY, dataclass
 >>> from slownet.claim import ALONE, decide
 >>> from slownet.records.result import gather
 >>> from slownet.stats import difference
 >>>
 >>> @dataclass(frozen=True)
-... class costs_at_most:
+... class gains:
 ...     "A metric at some conditions is above the baseline's by no more than a limit."
 ...     metric: str
 ...     at: dict
-...     limit: float
+...     _: KW_ONLY
+...     at_most: float
 ...
 ...     def judge(self, run, siblings=ALONE):
 ...         cell, base = run.at(self.at), run.start_of(self.at)
 ...         gap = lambda: difference(cell.summary(self.metric), base.summary(self.metric))
-...         return decide(run, f"at most {self.limit:g} more", gap, margin=(None, self.limit), cells=(base, cell))
+...         return decide(run, f"at most {self.at_most:g} more", gap, margin=(None, self.at_most), cells=(base, cell))
 >>>
 >>> def sample(rtt, mean):
 ...     return {"cell": {"rtt": rtt}, "status": "ok", "metrics": {"time_ms": {"mean": mean, "sd": 0.4, "n": 100}}}
 >>> run = gather([sample("0ms", 12.3), sample("10ms", 51.8)], {"clock": "virtual", "tdf": "inf"})
->>> costs_at_most("time_ms", {"rtt": "10ms"}, 45).judge(run)
+>>> gains("time_ms", {"rtt": "10ms"}, at_most=45).judge(run)
 supported: at most 45 more: 39.50 (39.39 to 39.61) measured; 95 % interval 39.39 to 39.61; virtual clock, TDF inf
 """
 
@@ -42,8 +47,7 @@ from slownet.claim.composed import all_of, any_of, not_
 from slownet.claim.expect import Expectation, about, slowed
 from slownet.claim.family import judge_all, not_judged
 from slownet.claim.laws import constant_round_trips, expected_round_trips, fitted, law, more_round_trips, published_times
-from slownet.claim.reasoned import between, predicted, times
-from slownet.claim.theory import follows, round_trips_between
+from slownet.claim.theory import follows, predicted, round_trips_between
 from slownet.claim.trends import grows, monotone
 from slownet.measured import DECIDING
 from slownet.records.judgement import INCONCLUSIVE, NOT_JUDGED, REFUTED, SUPPORTED, Judgement
@@ -64,7 +68,6 @@ __all__ = [
     "all_of",
     "any_holds",
     "any_of",
-    "between",
     "bound",
     "constant_round_trips",
     "decide",
@@ -88,7 +91,6 @@ __all__ = [
     "ratio",
     "round_trips_between",
     "slowed",
-    "times",
     "undecided",
     "verdict",
 ]

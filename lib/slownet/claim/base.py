@@ -68,7 +68,7 @@ def judged(name: str, measured: Summary, expected: float | None, margin: Margin,
         stays = NO_WIDTH
         text += f" ({NO_WIDTH}, {interval(measured, 4)}: give it some width, such as within=0.05)"
     return Judgement(
-        name, found, measured.mean, expected, measured.low, measured.high, margin, text,
+        name, found, measured.mean, _plain(expected), measured.low, measured.high, (_plain(margin[0]), _plain(margin[1])), text,
         confidence=measured.confidence, stays_open=stays,
     )  # fmt: skip
 
@@ -163,10 +163,28 @@ def interval(summary: Summary, digits: int = 2) -> str:
     return f"{mean} ({low} to {high})" if summary.known and low != high else mean
 
 
+def span(at_least: float | str | None, at_most: float | str | None) -> str:
+    """Limits for people: ``at least 40ms``, ``39 to 48``."""
+    least, most = (each if isinstance(each, str) or each is None else f"{each:g}" for each in (at_least, at_most))
+    if least is None:
+        return f"at most {most}"
+    return f"at least {least}" if most is None else f"{least} to {most}"
+
+
+def reason(because: str) -> str:
+    """Why a claim should hold, behind what was measured."""
+    return f"; {because}" if because else ""
+
+
 def around(expected: float, within: float) -> tuple[float, float]:
     """The margin of ``within`` (a part of one, see `slownet.claim.checked`) on both sides."""
     low, high = sorted((expected * (1 - within), expected * (1 + within)))
     return low, high
+
+
+def _plain(number: float | None) -> float | None:
+    """A number as JSON can hold it: an author's may be numpy's."""
+    return None if number is None else float(number)
 
 
 def _joined(name: str, parts: Sequence[Judgement], order: tuple[str, ...], text: str) -> Judgement:

@@ -1,55 +1,66 @@
-"""Claims about a limit that a metric keeps: "p99 below 300 ms"."""
+"""Claims about limits that a metric keeps: "p99 at most 300 ms"."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import KW_ONLY, dataclass
 
 from slownet.claim import checked
-from slownet.claim.base import ALONE, Siblings, all_hold, decide, described, interval, surely
+from slownet.claim.base import ALONE, Siblings, all_hold, decide, described, interval, reason, span, surely
+from slownet.claim.stated import stating
 from slownet.errors import TooFewError
 from slownet.measured import in_unit_of
 from slownet.records.cell import Cell
 from slownet.records.judgement import Judgement
 from slownet.records.result import RunData
+from slownet.records.samples import cell_key
 from slownet.stats import Summary
 
 
 @dataclass(frozen=True)
 class bound:  # noqa: N801
-    """A metric stays ``below`` or ``above`` a limit, or between both, in every cell that ``at`` names (all without it).
+    """A metric is ``at_least`` or ``at_most`` a limit, or between both, in every cell that ``at`` names (all without it).
 
-    It is the mean that stays there, or the ``percentile`` (99, say) of the single values, of which a 99th takes hundreds.
-    A limit is a number in the metric's unit, or for a metric in ms a duration: ``below="300ms"``.
+    It is the mean that keeps the limits, or the ``percentile`` (99, say) of the single values, of which a 99th takes hundreds.
+    A limit is a number in the metric's unit, or for a metric in ms a duration: ``at_most="300ms"``. ``because`` says why.
     """
 
     metric: str
-    below: float | str | None = None
-    above: float | str | None = None
-    percentile: float | None = None
     at: Mapping[str, str] | None = None
+    _: KW_ONLY
+    at_least: float | str | None = None
+    at_most: float | str | None = None
+    percentile: float | None = None
+    because: str = ""
 
     def __post_init__(self) -> None:
         claim = checked.named(self, self.metric)
-        checked.ends({"above": self.above, "below": self.below}, claim, self.metric)
+        checked.ends({"at_least": self.at_least, "at_most": self.at_most}, claim, self.metric)
         if self.percentile is not None:
             checked.percentile(self.percentile, claim)
 
+    @stating
     def judge(self, run: RunData, siblings: Siblings = ALONE) -> Judgement:
-        """Compare the metric with the limit in each cell; the one that decides is reported."""
-        least, most = (None if each is None else in_unit_of(self.metric, each) for each in (self.above, self.below))
-        margin = (least, most)
-        limits = (f"{word} {limit}" for word, limit in (("above", self.above), ("below", self.below)) if limit is not None)
+        """Compare the metric with the limits in each cell; the one that decides is reported."""
+        cells = self._cells(run)
         what = self.metric if self.percentile is None else f"p{self.percentile:g} of {self.metric}"
-        name = f"{what} {' and '.join(limits)}" + (f" at {described(self.at)}" if self.at else "")
+        is_alone = bool(self.at) and len(cells) == 1
+        where = cells[0].title if is_alone else described(self.at or {})
+        name = f"{what} {span(self.at_least, self.at_most)}" + (f" at {where}" if self.at else "")
 
         def judge(run: RunData) -> Judgement:
-            parts = [self._part(run, cell, name, margin) for cell in run.where(self.at).cells]
-            return all_hold(name, parts, "; ".join(part.text for part in parts))
+            parts = [self._part(run, cell, name, is_alone) for cell in self._cells(run)]
+            return all_hold(name, parts, "; ".join(part.text for part in parts) + reason("" if is_alone else self.because))
 
-        return surely(judge, run, len(run.where(self.at).cells))
+        return surely(judge, run, len(cells))
 
-    def _part(self, run: RunData, cell: Cell, name: str, margin: tuple[float | None, float | None]) -> Judgement:
+    def _cells(self, run: RunData) -> tuple[Cell, ...]:
+        """Those at the conditions; the one that has no others, if there is one."""
+        exact = tuple(cell for cell in run.cells if self.at and cell_key(cell.label) == cell_key(self.at))
+        return exact or run.where(self.at).cells
+
+    def _part(self, run: RunData, cell: Cell, name: str, is_alone: bool) -> Judgement:
+        least, most = (None if each is None else in_unit_of(self.metric, each) for each in (self.at_least, self.at_most))
         few = ""
 
         def measure() -> Summary:
@@ -62,5 +73,9 @@ class bound:  # noqa: N801
                 few = f", {error.what}: {error.fix}"
                 return cell.quantile(self.metric, self.percentile)
 
-        expected = margin[1] if margin[0] is None else margin[0] if margin[1] is None else None
-        return decide(run, name, measure, margin, expected, (cell,), lambda found: f"{interval(found)} at {cell.title}{few}")
+        def said(found: Summary) -> str:
+            if is_alone:
+                return f"{interval(found, 3)} measured{few}{reason(self.because)}"
+            return f"{interval(found)} at {cell.title}{few}"
+
+        return decide(run, name, measure, (least, most), cells=(cell,), text=said)

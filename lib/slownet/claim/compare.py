@@ -3,58 +3,79 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import KW_ONLY, dataclass
 from typing import Literal
 
 from slownet import stats
 from slownet.claim import checked
-from slownet.claim.base import ALONE, Siblings, around, decide, described, interval
+from slownet.claim.base import ALONE, Margin, Siblings, around, decide, described, interval, reason, span
+from slownet.claim.stated import stating
 from slownet.errors import ExperimentError
 from slownet.records.cell import Cell
 from slownet.records.judgement import Judgement
 from slownet.records.result import RunData
+from slownet.records.samples import cell_key
 from slownet.stats import Summary
 
 
 @dataclass(frozen=True)
 class ratio:  # noqa: N801
-    """The degradation ratio, metric(cell) / metric(baseline), is a number, give or take ``within`` of it.
+    """The degradation ratio, metric(cell) / metric(baseline), is a number or keeps limits.
 
-    The number is ``expected`` (one's own) or ``published``. ``at`` are the cell's conditions, ``of`` the baseline's: the
-    first values of the experiment when not given.
+    The number is ``expected`` (one's own) or ``published``, give or take ``within`` of it; the limits are ``at_least`` and
+    ``at_most``, None being open. ``at`` are the cell's conditions, ``of`` the baseline's: the first values of the experiment
+    when not given, and those of ``at`` where it does not name them. ``because`` says why; ``name`` stands for the sentence
+    that the claim is made of else.
     """
 
     metric: str
     at: Mapping[str, str]
+    _: KW_ONLY
+    of: Mapping[str, str] | None = None
     expected: float | None = None
     published: float | None = None
     within: float = 0.05
-    of: Mapping[str, str] | None = None
+    at_least: float | None = None
+    at_most: float | None = None
+    because: str = ""
+    name: str = ""
 
     def __post_init__(self) -> None:
-        claim = checked.named(self, self.metric)
+        claim = checked.named(self, self.metric, self.name)
         checked.within(self.within, claim)
         given = {"expected": self.expected, "published": self.published}
         names = [name for name, value in given.items() if value is not None]
-        if len(names) != 1:
-            what = f"a ratio of {self.metric} with {'two numbers' if names else 'no number'}"
-            raise checked.ClaimError(what, fix="give either expected= or published=", field="expected")
-        checked.number(names[0], given[names[0]], claim, above=0)
+        has_limits = self.at_least is not None or self.at_most is not None
+        if len(names) + has_limits != 1:
+            how = "no number" if not names and not has_limits else "a number and limits" if has_limits else "two numbers"
+            fix = "give either expected= or published=, or limits, at_least= and at_most="
+            raise checked.ClaimError(f"a ratio of {self.metric} with {how}", fix=fix, field="expected")
+        if has_limits:
+            checked.ends({"at_least": self.at_least, "at_most": self.at_most}, claim, positive=True)
+        else:
+            checked.number(names[0], given[names[0]], claim, above=0)
 
+    @stating
     def judge(self, run: RunData, siblings: Siblings = ALONE) -> Judgement:
-        """Compare the ratio of the two cells with the number."""
-        number, source = (self.expected, "expected") if self.published is None else (self.published, "published")
-        assert number is not None
+        """Compare the ratio of the two cells with the number or the limits."""
         cell, base = _pair(run, self.at, self.of)
-        name = f"{self.metric} at {described(self.at)} is {number:.3g} times the {_start(base)}, within {100 * self.within:g} %"
+        number, source = (self.expected, "expected") if self.published is None else (self.published, "published")
+        if number is None:
+            margin: Margin = (self.at_least, self.at_most)
+            what = f"{span(*margin)} times as much at {cell.title} as at {base.title}"
+            measured = "measured"
+        else:
+            margin = around(number, self.within)
+            what = f"at {described(self.at)} is {number:.3g} times the {_start(base)}, within {100 * self.within:g} %"
+            measured = f"times measured, {number:.4g} {source}"
         return decide(
             run,
-            name,
+            self.name or f"{self.metric} {what}",
             lambda: quotient(cell, base, self.metric),
-            around(number, self.within),
+            margin,
             number,
             (base, cell),
-            lambda found: f"{interval(found, 3)} times measured, {number:.4g} {source}",
+            lambda found: f"{interval(found, 3)} {measured}{reason(self.because)}",
         )
 
 
@@ -62,20 +83,22 @@ class ratio:  # noqa: N801
 class equal:  # noqa: N801
     """A metric is the same in two cells, to ``within`` of it: equivalence, which takes evidence.
 
-    ``to`` are the other cell's conditions, the baseline's when not given.
+    ``of`` are the other cell's conditions, the baseline's when not given.
     """
 
     metric: str
     at: Mapping[str, str]
-    to: Mapping[str, str] | None = None
+    _: KW_ONLY
+    of: Mapping[str, str] | None = None
     within: float = 0.05
 
     def __post_init__(self) -> None:
         checked.within(self.within, checked.named(self, self.metric))
 
+    @stating
     def judge(self, run: RunData, siblings: Siblings = ALONE) -> Judgement:
         """Compare the ratio of the two cells with 1."""
-        cell, base = _pair(run, self.at, self.to)
+        cell, base = _pair(run, self.at, self.of)
         name = f"{self.metric} at {described(self.at)} equals the {_start(base)}, within {100 * self.within:g} %"
         return decide(
             run,
@@ -92,13 +115,14 @@ class equal:  # noqa: N801
 class no_worse_than:  # noqa: N801
     """A metric is no worse than in another cell, or better, but for ``within`` of it.
 
-    ``better`` says which way is better: "lower" (times) or "higher" (rates). ``than`` are the other cell's conditions,
+    ``better`` says which way is better: "lower" (times) or "higher" (rates). ``of`` are the other cell's conditions,
     the baseline's when not given.
     """
 
     metric: str
     at: Mapping[str, str]
-    than: Mapping[str, str] | None = None
+    _: KW_ONLY
+    of: Mapping[str, str] | None = None
     within: float = 0.05
     better: Literal["lower", "higher"] = "lower"
 
@@ -108,9 +132,10 @@ class no_worse_than:  # noqa: N801
         if self.better not in ("lower", "higher"):
             raise checked.ClaimError(f"better is '{self.better}'", f"in {claim}", "write lower or higher", "better")
 
+    @stating
     def judge(self, run: RunData, siblings: Siblings = ALONE) -> Judgement:
         """Compare the ratio of the two cells with the worst that is allowed."""
-        cell, base = _pair(run, self.at, self.than)
+        cell, base = _pair(run, self.at, self.of)
         name = f"{self.metric} at {described(self.at)} is no worse than the {_start(base)}, within {100 * self.within:g} %"
         least, most = around(1.0, self.within)
         return decide(
@@ -126,11 +151,16 @@ class no_worse_than:  # noqa: N801
 
 def _pair(run: RunData, at: Mapping[str, str], of: Mapping[str, str] | None) -> tuple[Cell, Cell]:
     cell = run.at(at)
-    base = run.start_of(at) if of is None else run.at({**cell.label, **of} if of else of)
+    base = run.start_of(at) if of is None else _named(run, of) or run.at({**cell.label, **of} if of else of)
     if cell is base:
         what = f"{described(at) or 'no condition'} is compared with itself"
         raise ExperimentError(what, f"in experiment {run.experiment}", "name two cells")
     return cell, base
+
+
+def _named(run: RunData, label: Mapping[str, str]) -> Cell | None:
+    """The cell that has these conditions and no others."""
+    return next((cell for cell in run.cells if cell_key(cell.label) == cell_key(label)), None)
 
 
 def quotient(cell: Cell, base: Cell, metric: str) -> Summary:

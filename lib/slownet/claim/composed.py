@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 from slownet.claim.base import ALONE, Claim, Siblings, all_hold, any_holds, as_sure, surely
+from slownet.claim.stated import stating
 from slownet.errors import ExperimentError
 from slownet.records.judgement import REFUTED, SUPPORTED, Judgement
 from slownet.records.result import RunData
@@ -20,6 +21,7 @@ class all_of:  # noqa: N801
     def __init__(self, *claims: Claim) -> None:
         object.__setattr__(self, "claims", _some(claims))
 
+    @stating
     def judge(self, run: RunData, siblings: Siblings = ALONE) -> Judgement:
         """Supported if each claim is, refuted if one is."""
         return _judge(self.claims, " and ", all_hold, run, siblings, by_chance=REFUTED)
@@ -34,6 +36,7 @@ class any_of:  # noqa: N801
     def __init__(self, *claims: Claim) -> None:
         object.__setattr__(self, "claims", _some(claims))
 
+    @stating
     def judge(self, run: RunData, siblings: Siblings = ALONE) -> Judgement:
         """Supported if one claim is, refuted if each is."""
         return _judge(self.claims, " or ", any_holds, run, siblings, by_chance=SUPPORTED)
@@ -45,6 +48,7 @@ class not_:  # noqa: N801
 
     claim: Claim
 
+    @stating
     def judge(self, run: RunData, siblings: Siblings = ALONE) -> Judgement:
         """Supported if the claim is refuted, refuted if it is supported."""
         found = self.claim.judge(run, siblings)

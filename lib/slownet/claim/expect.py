@@ -30,9 +30,9 @@ duration such as "52ms" on the left
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from numbers import Real
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from slownet import stats
 from slownet.claim import checked
@@ -56,18 +56,28 @@ class Expectation:
     __array_ufunc__: ClassVar[None] = None  # so that numpy leaves a comparison with its numbers to us
 
     def __init__(
-        self, name: str, expected: Callable[[Measured], Summary], times: float, within: float, unit: str = PLAIN_UNIT
+        self,
+        name: str,
+        expected: Callable[[Measured], Summary],
+        *,
+        within: float,
+        kind: str,
+        parameters: Mapping[str, Any],
+        times: float = 1.0,
+        unit: str = PLAIN_UNIT,
     ) -> None:
         """``expected(measured)`` in the unit of what is compared; ``times`` the ratio that is shown for it.
 
-        ``unit`` is the name of a metric in the unit of what a plain number counts. Raises ExperimentError for a margin that
-        is none.
+        ``kind`` and ``parameters`` are those of its judgements, ``unit`` is the name of a metric in the unit of what a plain
+        number counts. Raises ExperimentError for a margin that is none.
         """
         self.within = checked.within(within, name)
         self.name = f"{name}, within {100 * self.within:g} %"
         self._expected = expected
         self._times = times
         self._unit = unit
+        self._kind = kind
+        self._parameters = {**parameters, "within": self.within}
         self.judgement: Judgement | None = None
 
     def judge(self, measured: Measured) -> Judgement:
@@ -90,6 +100,7 @@ class Expectation:
         self.judgement = Judgement(
             self.name, found, shown.mean, self._times, shown.low, shown.high, (low, high), text,
             confidence=DECIDING, setting=str(measured.setting),
+            kind=self._kind, metric=measured.name, parameters=self._parameters,
         )  # fmt: skip
         tell(self.judgement)
         return self.judgement
@@ -126,7 +137,7 @@ class Expectation:
     __repr__ = __str__
 
 
-def slowed(near: Measured | Summary | float, round_trips: float, rtt: str, within: float = 0.05) -> Expectation:
+def slowed(near: Measured | Summary | float, *, round_trips: float, rtt: str, within: float = 0.05) -> Expectation:
     """What ``near`` becomes when each of its round trips takes ``rtt`` longer: the ratio ``1 + k d / T0``.
 
     ``near`` is a measured time, whose interval counts too, or a number of ms. Where the CPU is free it may take no time, and
@@ -138,22 +149,29 @@ def slowed(near: Measured | Summary | float, round_trips: float, rtt: str, withi
     times = 1 + in_unit_of(unit, f"{added:.12f}s") / start.mean if start.mean > 0 else 1.0
     said = f"{trips:g} round trip{'s' * (trips != 1)} of {show_duration(duration(rtt))}"
     name = f"{said} on {start.mean:.2f}{' ms' * unit.endswith('_ms')}"
-    return Expectation(name, lambda far: start.plus(in_unit_of(far.name, f"{added:.12f}s")), times, within, unit)
+    return Expectation(
+        name, lambda far: start.plus(in_unit_of(far.name, f"{added:.12f}s")),
+        within=within, kind=slowed.__name__, parameters={"round_trips": trips, "rtt": rtt}, times=times, unit=unit,
+    )  # fmt: skip
 
 
-def about(number: Measured | Summary | float | str, within: float = 0.05) -> Expectation:
+def about(number: Measured | Summary | float | str, *, within: float = 0.05) -> Expectation:
     """The number, give or take ``within`` of it: ``far.time_per_request == about("52ms")``.
 
     Raises UnitError, ExperimentError.
     """
     if isinstance(number, Measured | Summary):
         start, unit = _start(number)
-        return Expectation(f"about {start.mean:.2f}", lambda other: start, 1.0, within, unit)
+        said = f"about {start.mean:.2f}"
+        return Expectation(said, lambda other: start, within=within, kind=about.__name__, parameters={}, unit=unit)
     if isinstance(number, str):
         duration(number)
     else:
         number = checked.number("about", number, "an expectation")
-    return Expectation(f"about {number}", lambda other: _exact(in_unit_of(other.name, number)), 1.0, within)
+    return Expectation(
+        f"about {number}", lambda other: _exact(in_unit_of(other.name, number)),
+        within=within, kind=about.__name__, parameters={"number": number},
+    )  # fmt: skip
 
 
 def _start(near: Measured | Summary | float) -> tuple[Summary, str]:

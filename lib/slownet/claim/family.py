@@ -19,6 +19,7 @@ from dataclasses import fields, is_dataclass, replace
 from typing import Any
 
 from slownet.claim.base import ALONE, Claim, Siblings, as_sure, shared
+from slownet.claim.stated import stated
 from slownet.errors import NoCellError, SlownetError, TooFewError
 from slownet.records.cell import Cell
 from slownet.records.judgement import INCONCLUSIVE, NOT_JUDGED, REFUTED, Judgement
@@ -69,10 +70,10 @@ def not_judged(claim: Claim, error: SlownetError, run: RunData, own: Sequence[Ma
         blank = None
     lacking = [cell.title for cell in absent if blank is not None and (not blank.cells or cell.label in blank.cells)]
     if blank is None or not lacking:
-        return _without_numbers(described(claim), error.line)
+        return stated(claim, _without_numbers(described(claim), error.line))
     why = f"{_and(lacking)} {UNMEASURED if len(lacking) == 1 else 'were not measured'}"
     why += "" if isinstance(error, NoCellError) else f"; {error.what}"
-    return replace(_without_numbers(blank.name, why), cells=blank.cells, expected=blank.expected)
+    return stated(claim, replace(_without_numbers(blank.name, why), cells=blank.cells, expected=blank.expected))
 
 
 def described(claim: Claim) -> str:
@@ -88,9 +89,11 @@ def described(claim: Claim) -> str:
 
 def _judgement(claim: Claim, run: RunData, siblings: Siblings, cannot: Cannot | None) -> Judgement:
     try:
-        return claim.judge(run, siblings)
+        found = claim.judge(run, siblings)
+        return found if found.kind else stated(claim, found)  # a kind of one's own need not say it
     except TooFewError as error:  # of a kind of one's own: more repetitions may give it enough
-        return Judgement(described(claim), INCONCLUSIVE, math.nan, None, None, None, (None, None), error.line)
+        blank = Judgement(described(claim), INCONCLUSIVE, math.nan, None, None, None, (None, None), error.line)
+        return stated(claim, blank)
     except SlownetError as error:
         if cannot is None:
             raise

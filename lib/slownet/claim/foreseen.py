@@ -9,7 +9,7 @@ from typing import Any
 from slownet.records.cell import Cell
 from slownet.records.result import RunData
 
-LABELS = ("at", "of", "to", "than", "against")
+LABELS = ("at", "of")
 """What the kinds of claims call the conditions that they speak of."""
 
 

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import KW_ONLY, dataclass, field, replace
 
 from slownet.claim import checked, theories
 from slownet.claim.base import ALONE, Margin, Siblings, around, decide, ends, interval, placed, surely, undecided, verdict
+from slownet.claim.stated import stating
 from slownet.claim.theories import Expected
 from slownet.errors import ExperimentError, nearest
 from slownet.law import Law, fit
@@ -15,8 +16,6 @@ from slownet.records.judgement import INCONCLUSIVE, NOT_JUDGED, REFUTED, SUPPORT
 from slownet.records.result import RunData
 from slownet.records.samples import cell_key
 from slownet.stats import Summary, ratio
-
-PER_OPERATION = "per operation, within"
 
 
 @dataclass(frozen=True)
@@ -28,6 +27,7 @@ class law:  # noqa: N801
     """
 
     metric: str
+    _: KW_ONLY
     round_trips: Expected
     within: float = 0.05
     along: str = "rtt_ms"
@@ -39,11 +39,12 @@ class law:  # noqa: N801
         if not callable(self.round_trips) and not isinstance(self.round_trips, Summary):
             checked.number("round_trips", self.round_trips, claim, above=0)
 
+    @stating
     def judge(self, run: RunData, siblings: Siblings = ALONE) -> Judgement:
         """Fit the law over all cells and compare its k."""
         fixed = None if callable(self.round_trips) else theories.number(self.round_trips, run, "law").mean
         what = "the predicted round trips" if fixed is None else f"{fixed:g} round trip{'s' * (fixed != 1)}"
-        name = f"{what} {PER_OPERATION} {100 * self.within:g} %"
+        name = f"{what} per operation, within {100 * self.within:g} %"
         chosen = run.where(self.at)
         if chosen.failed:
             return placed(undecided(name, fixed, chosen.failed), chosen)
@@ -80,6 +81,7 @@ class constant_round_trips:  # noqa: N801
     """
 
     metric: str
+    _: KW_ONLY
     at: tuple[str, str] = ("10ms", "40ms")
     within: float = 0.05
     along: str = "rtt_ms"
@@ -93,6 +95,7 @@ class constant_round_trips:  # noqa: N801
         if first == second:
             raise checked.ClaimError(f"{claim} compares {self.at[0]} with itself", fix="name two delays", field="at")
 
+    @stating
     def judge(self, run: RunData, siblings: Siblings = ALONE) -> Judgement:
         """Compare the ratio of the two with 1."""
         name = f"the same round trips at {self.at[0]} and {self.at[1]}, within {100 * self.within:g} %"
@@ -123,31 +126,33 @@ class constant_round_trips:  # noqa: N801
 
 @dataclass(frozen=True)
 class more_round_trips:  # noqa: N801
-    """This run's operation costs at least ``times`` the round trips of the experiment ``of``.
+    """This run's operation costs ``at_least`` so many times the round trips of the experiment ``of``.
 
     If that experiment did not run in the same invocation, ``otherwise`` (a number from theory) stands in; without one the
     claim is not judged.
     """
 
     metric: str
-    times: float
+    _: KW_ONLY
+    at_least: float
     of: str
     otherwise: float | None = None
     along: str = "rtt_ms"
 
     def __post_init__(self) -> None:
         claim = checked.named(self, self.metric)
-        checked.number("times", self.times, claim, above=0)
+        checked.number("at_least", self.at_least, claim, above=0)
         if self.otherwise is not None:
             checked.number("otherwise", self.otherwise, claim, above=0)
 
+    @stating
     def judge(self, run: RunData, siblings: Siblings = ALONE) -> Judgement:
-        """Compare the ratio of the two k with ``times``."""
-        name = f"at least {self.times:g} times the round trips of {self.of}"
+        """Compare the ratio of the two k with the least."""
+        name = f"at least {self.at_least:g} times the round trips of {self.of}"
         sibling = siblings.get(self.of)
         failed = (*run.failed, *(sibling.failed if sibling else ()))
         if failed:
-            return placed(undecided(name, self.times, failed), run)
+            return placed(undecided(name, self.at_least, failed), run)
         if sibling is not None:
             other = fitted(sibling, self.metric, self.along).k
             source = f"{self.of} of the same invocation"
@@ -158,12 +163,12 @@ class more_round_trips:  # noqa: N801
             near = nearest(self.of, siblings)
             hint = f" ({near})" if near.startswith("did you mean") else ""
             why = f"{self.of} did not run in the same invocation{hint}, and no otherwise= stands in for it"
-            return placed(Judgement(name, NOT_JUDGED, None, self.times, None, None, (self.times, None), why), run)
+            return placed(Judgement(name, NOT_JUDGED, None, self.at_least, None, None, (self.at_least, None), why), run)
         k = fitted(run, self.metric, self.along).k
         start = f"{k.mean:.2f} round trips against {other.mean:.2f} of {source}"
-        margin = (self.times, None)
+        margin = (self.at_least, None)
         found = decide(
-            run, name, lambda: ratio(k, other), margin, self.times, (), lambda times: f"{start}: {interval(times)} times"
+            run, name, lambda: ratio(k, other), margin, self.at_least, (), lambda times: f"{start}: {interval(times)} times"
         )
         runs = (run,) if sibling is None else (run, sibling)
         return unless_bent(
@@ -183,6 +188,7 @@ class published_times:  # noqa: N801
     """
 
     metric: str
+    _: KW_ONLY
     t0_ms: float
     times_ms: Mapping[str, float] = field(default_factory=dict)
     within: float = 0.05
@@ -198,6 +204,7 @@ class published_times:  # noqa: N801
             checked.milliseconds("times_ms", delay, claim)
             checked.number("times_ms", time, claim, above=0)
 
+    @stating
     def judge(self, run: RunData, siblings: Siblings = ALONE) -> Judgement:
         """Compare predicted with published times."""
         name = f"the published times from the published {self.t0_ms:g} ms, within {100 * self.within:g} %"
@@ -224,9 +231,10 @@ class published_times:  # noqa: N801
         return max(parts, key=lambda each: (severity.index(each.verdict), abs((each.measured or 0.0) - 1)))
 
 
-def expected_round_trips(run: RunData) -> float | None:
-    """The round trips that the law claims of a judged run expect, None where they name none or several."""
-    known = {each.expected for each in run.claims if PER_OPERATION in each.name and each.expected is not None}
+def expected_round_trips(run: RunData, metric: str) -> float | None:
+    """The round trips that the law claims on a metric of a judged run expect, None where they name none or several."""
+    laws = [each for each in run.claims if each.kind == law.__name__ and each.metric == metric]
+    known = {each.expected for each in laws if each.expected is not None}
     return known.pop() if len(known) == 1 else None
 
 

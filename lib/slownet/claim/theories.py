@@ -2,7 +2,7 @@
 
 An expectation that is made of measured numbers is a `Summary`, so that its error counts too::
 
-    predicted("row_ms", FAR, lambda run: run.at(NEAR).summary("row_ms") + 2 * FAR_MS)
+    predicted("row_ms", FAR, expected=lambda run: run.at(NEAR).summary("row_ms") + 2 * FAR_MS)
 
 A bare number stands for exact theory. One that was made of measured numbers that vary (``.mean``) has lost their error, and
 a claim that rests on it is not decided.

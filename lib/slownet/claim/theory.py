@@ -1,15 +1,30 @@
-"""Claims that hold cells against theory: round trips between two of them, a formula that all of them follow."""
+"""Claims that hold cells against theory: a number for one, round trips between two, a formula that all of them follow."""
 
 from __future__ import annotations
 
 import inspect
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import KW_ONLY, dataclass, replace
 
 from slownet import stats
 from slownet.claim import checked, theories
-from slownet.claim.base import ALONE, Siblings, around, decide, described, interval, judged, placed, surely, undecided
+from slownet.claim.base import (
+    ALONE,
+    Siblings,
+    around,
+    decide,
+    described,
+    interval,
+    judged,
+    placed,
+    reason,
+    span,
+    surely,
+    undecided,
+)
+from slownet.claim.stated import stating
+from slownet.claim.theories import Expected
 from slownet.errors import ExperimentError
 from slownet.records.cell import Cell
 from slownet.records.judgement import INCONCLUSIVE, REFUTED, SUPPORTED, Judgement
@@ -19,39 +34,89 @@ from slownet.units import spoken
 
 
 @dataclass(frozen=True)
-class round_trips_between:  # noqa: N801
-    """What a time in ms gains from one cell to another is so many round trips.
+class predicted:  # noqa: N801
+    """The metric of one cell is what theory says, give or take ``within`` of it.
 
-    Either ``expected``, give or take ``within`` of it, or no more than ``most``.
+    ``expected`` is a number, or a function of the run that gives one: a `Summary` where it is made of measured numbers
+    (``run.at(NEAR).summary("row_ms") + 20``), so that their error counts too, a bare number where it is exact theory.
     """
 
     metric: str
     at: Mapping[str, str]
-    against: Mapping[str, str]
+    _: KW_ONLY
+    expected: Expected
+    within: float = 0.05
+    because: str = ""
+    name: str = ""
+
+    def __post_init__(self) -> None:
+        claim = checked.named(self, self.metric, self.name)
+        checked.within(self.within, claim)
+        if not callable(self.expected) and not isinstance(self.expected, Summary):
+            checked.number("expected", self.expected, claim, above=0)
+
+    @stating
+    def judge(self, run: RunData, siblings: Siblings = ALONE) -> Judgement:
+        """Compare the cell's interval with the prediction and its interval."""
+        cell = run.at(self.at)
+        what = self.name or f"{self.metric} as predicted at {cell.title}"
+        name = f"{what}, within {100 * self.within:g} %"
+        try:
+            expected = theories.expectation(self.expected, run, name)
+        except ExperimentError:
+            if not run.failed:
+                raise
+            return placed(undecided(name, None, run.failed), run)  # the cell that it comes from may be among them
+
+        cells = tuple({each.title: each for each in (cell, *expected.cells)}.values())
+        if failed := [each for each in cells if each.status == "failed"]:
+            return placed(undecided(name, expected.mean, failed), run, cells)
+        compared, expected = theories.paired(self.metric, self.at, self.expected, run, expected)
+
+        def text(found: Summary) -> str:
+            own = f"{interval(cell.summary(self.metric), 3)} measured, {interval(expected.summary, 3)} predicted"
+            return own + theories.in_words(found, expected.summary) + reason(self.because)
+
+        margin = around(expected.mean, self.within)
+        return expected.judged(decide(run, name, lambda: compared, margin, expected.mean, cells, text))
+
+
+@dataclass(frozen=True)
+class round_trips_between:  # noqa: N801
+    """What a time in ms gains from the cell ``of`` some conditions to that ``at`` others is so many round trips.
+
+    Either ``expected``, give or take ``within`` of it, or ``at_most`` so many.
+    """
+
+    metric: str
+    at: Mapping[str, str]
+    _: KW_ONLY
+    of: Mapping[str, str]
     because: str
     expected: float | None = None
     within: float = 0.05
-    most: float | None = None
+    at_most: float | None = None
     name: str = ""
     along: str = "rtt_ms"
 
     def __post_init__(self) -> None:
         claim = checked.named(self, self.metric, self.name)
         checked.within(self.within, claim)
-        if (self.expected is None) == (self.most is None):
-            how = "neither expected nor most" if self.expected is None else "both expected and most"
+        if (self.expected is None) == (self.at_most is None):
+            how = "neither expected nor at_most" if self.expected is None else "both expected and at_most"
             raise checked.ClaimError(f"round trips with {how}", f"in {claim}", "give one of the two", "expected")
         if self.expected is not None:
             checked.number("expected", self.expected, claim, above=0)
         else:
-            checked.number("most", self.most, claim)
+            checked.number("at_most", self.at_most, claim)
 
+    @stating
     def judge(self, run: RunData, siblings: Siblings = ALONE) -> Judgement:
         """Divide the difference of the times by that of the delays."""
         limit, margin, words = self._margin()
-        what = self.name or f"{spoken(self.metric)} from {described(self.against)} to {described(self.at)}"
+        what = self.name or f"{spoken(self.metric)} from {described(self.of)} to {described(self.at)}"
         name = f"{what}: {words}"
-        far, near = run.at(self.at), run.at(self.against)
+        far, near = run.at(self.at), run.at(self.of)
 
         def gained() -> Summary:
             gap = float(far.condition[self.along]) - float(near.condition[self.along])
@@ -71,13 +136,13 @@ class round_trips_between:  # noqa: N801
         if self.expected is not None:
             margin = around(self.expected, self.within)
             return self.expected, margin, f"{self.expected:.4g} round trips, within {100 * self.within:g} %"
-        assert self.most is not None
-        return self.most, (None, self.most), f"at most {self.most:.4g}"
+        assert self.at_most is not None
+        return self.at_most, (None, self.at_most), f"at most {self.at_most:.4g}"
 
 
 @dataclass(frozen=True)
 class follows:  # noqa: N801
-    """Every cell that ``theory`` speaks of has its value times ``least`` to ``most``.
+    """Every cell that ``theory`` speaks of has ``at_least`` to ``at_most`` times its value.
 
     ``theory`` is a function of a cell's condition in numbers (``{"rtt_ms": 100.0}``), and if it takes two arguments of the
     cell too, that gives the expected value, or None where it has nothing to say. Of measured numbers
@@ -86,17 +151,19 @@ class follows:  # noqa: N801
 
     metric: str
     theory: Callable[..., theories.Value | None]
-    least: float
-    most: float
+    _: KW_ONLY
+    at_least: float
+    at_most: float
     because: str
     name: str
 
     def __post_init__(self) -> None:
-        checked.ends({"least": self.least, "most": self.most}, f"'{self.name}'", positive=True)
+        checked.ends({"at_least": self.at_least, "at_most": self.at_most}, f"'{self.name}'", positive=True)
 
+    @stating
     def judge(self, run: RunData, siblings: Siblings = ALONE) -> Judgement:
         """Compare the ratios of measured and expected with the margin."""
-        name = f"{self.name}: {self.least:g} to {self.most:g} times the theory"
+        name = f"{self.name}: {span(self.at_least, self.at_most)} times the theory"
         failed, spoken_of = self._spoken_of(run)
         if failed:
             return placed(undecided(name, 1.0, failed), run, (*failed, *spoken_of))
@@ -142,6 +209,6 @@ class follows:  # noqa: N801
         found = [(cell, says, stats.ratio(cell.summary(self.metric), says.summary)) for cell, says in expected]
         words = "; ".join(f"{cell.summary(self.metric).mean:.4g} ({says.mean:.4g}) at {cell.title}" for cell, says, _ in found)
         text = f"measured (theory): {words}: {self.because}"
-        parts = [says.judged(judged(name, each, 1.0, (self.least, self.most), text)) for _, says, each in found]
+        parts = [says.judged(judged(name, each, 1.0, (self.at_least, self.at_most), text)) for _, says, each in found]
         severity = (SUPPORTED, INCONCLUSIVE, REFUTED)
         return max(parts, key=lambda each: (severity.index(each.verdict), abs(math.log(max(each.measured or 0.0, 1e-12)))))

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import KW_ONLY, dataclass, replace
 from itertools import pairwise
 
 from slownet.claim import checked
 from slownet.claim.base import ALONE, Margin, Siblings, all_hold, around, decide, interval, surely
+from slownet.claim.stated import stating
 from slownet.errors import ExperimentError
 from slownet.records.judgement import Judgement
 from slownet.records.result import RunData
@@ -25,10 +26,12 @@ class grows:  # noqa: N801
     """
 
     metric: str
+    _: KW_ONLY
     along: str = "rtt_ms"
     falling: bool = False
     at: Mapping[str, str] | None = None
 
+    @stating
     def judge(self, run: RunData, siblings: Siblings = ALONE) -> Judgement:
         """Compare each step with none."""
         name = f"{self.metric} {'falls' if self.falling else 'grows'} along {self.along}"
@@ -58,6 +61,7 @@ class monotone:  # noqa: N801
     """
 
     metric: str
+    _: KW_ONLY
     along: str = "rtt_ms"
     falling: bool = False
     within: float = 0.05
@@ -66,6 +70,7 @@ class monotone:  # noqa: N801
     def __post_init__(self) -> None:
         checked.within(self.within, checked.named(self, self.metric))
 
+    @stating
     def judge(self, run: RunData, siblings: Siblings = ALONE) -> Judgement:
         """Compare the ratio of each two neighbours with 1."""
         way = "rises" if self.falling else "falls"

@@ -26,7 +26,7 @@ def predict(run: RunData, metric: str | None, t0: str, rtt: str, along: str = "r
     name = metric or _time(run)
     law = fitted(chosen, name, along)
     start, delay = duration(t0) * 1000, duration(rtt) * 1000
-    theory = expected_round_trips(run)
+    theory = expected_round_trips(run, name)
     taken = theory if theory is not None and law.explains(theory, delay) else None
     time = law.predict(t0, rtt, taken)
     fit = law.lack_of_fit()
@@ -87,4 +87,6 @@ def _notes(run: RunData, law: Law, delay: float, theory: float | None) -> list[s
         theirs = "" if theory is None else f"k is theory's {trimmed(theory)} and "
         bent = f"the cells do not lie on a line as far as their intervals tell, so {theirs}the interval comes from how far off"
         notes.append(f"{bent} they are")
+        if any(not claim.kind for claim in run.claims):
+            notes.append("the record is older than the kinds of its claims, so theory's k is not known: run it again")
     return notes

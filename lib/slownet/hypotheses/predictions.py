@@ -5,7 +5,7 @@ A claim that is made of others holds them as tables::
     [[prediction]]
     claim = "all_of"                          # or "any_of", or "not" with one
     claims = [
-        { claim = "bound", metric = "time_per_request_ms", below = "300ms" },
+        { claim = "bound", metric = "time_per_request_ms", at_most = "300ms" },
         { claim = "grows", metric = "time_per_request_ms" },
     ]
 """
@@ -27,8 +27,8 @@ _OWN: Mapping[str, type[Any]] = {
     each.__name__: each
     for each in (
         *(claims.law, claims.constant_round_trips, claims.round_trips_between, claims.more_round_trips),
-        *(claims.ratio, claims.times, claims.equal, claims.no_worse_than, claims.published_times),
-        *(claims.bound, claims.between, claims.predicted, claims.grows, claims.monotone),
+        *(claims.ratio, claims.equal, claims.no_worse_than, claims.published_times),
+        *(claims.bound, claims.predicted, claims.grows, claims.monotone),
     )
 }
 KINDS = Register("claims", _OWN)
@@ -38,7 +38,7 @@ CLAIM, SAYS, PARTS = "claim", "says", "claims"
 FIXED = "within"
 """The margin, which is no prediction: it is never left open."""
 _TYPES: tuple[tuple[tuple[str, ...], tuple[type, ...], str], ...] = (
-    (("Mapping", "Label"), (dict,), 'a table such as { rtt = "10ms" }'),
+    (("Mapping",), (dict,), 'a table such as { rtt = "10ms" }'),
     (("tuple",), (list,), 'a list such as ["10ms", "40ms"]'),
     (("bool",), (bool,), "true or false"),
     (("float | str",), (int, float, str), 'a number, or a text such as "300ms"'),
@@ -72,7 +72,10 @@ class Prediction:
     @property
     def blank(self) -> Prediction:
         """The same with a number that stands for whatever is predicted in each open field, as wide a range as there is."""
-        wide = {"least": 0.0, "above": 0.0, "most": 1e9, "below": 1e9}
+        if not self.open:
+            return self
+        has_range = any(each.name == "at_most" for each in dataclasses.fields(KINDS[self.kind]))
+        wide = {"at_least": 0.0, "at_most": 1e9} if has_range else {}
         return self.filled({name: wide.get(name, 1.0) for name in self.open})
 
     def claim(self) -> claims.Claim:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from slownet.records.heard import tell
@@ -13,6 +13,8 @@ from slownet.stats import CONFIDENCE
 SUPPORTED, REFUTED, INCONCLUSIVE = "supported", "refuted", "inconclusive"
 NOT_JUDGED = "not judged"
 """Of a claim about cells that were not measured; its text says which."""
+OPTIONAL = ("confidence", "setting", "stays_open", "kind", "metric", "parameters")
+"""Fields that older records may lack."""
 WORST_FIRST = (REFUTED, INCONCLUSIVE, NOT_JUDGED, SUPPORTED)
 
 
@@ -29,7 +31,8 @@ class Judgement:
 
     ``measured`` with its interval ``low`` to ``high`` was compared with ``expected``; the claim is
     supported inside ``margin`` (low, high; None is open), refuted outside, else inconclusive. Of one that is not judged
-    there are no numbers.
+    there are no numbers. ``kind``, ``metric`` and ``parameters`` are the claim's; records made before they were written do
+    not have them.
     """
 
     name: str
@@ -48,11 +51,24 @@ class Judgement:
     """What the numbers were measured under: the verified round trips and the clock."""
     stays_open: str = ""
     """Why more repetitions do not decide it, empty where they may."""
+    kind: str = ""
+    """The kind of claim, such as "law" or "ratio"; empty where that is not known."""
+    metric: str = ""
+    """The metric that the claim speaks of, with its unit; empty for one composed of others."""
+    parameters: Mapping[str, Any] = field(default_factory=dict)
+    """What else the claim states, by the names of its fields: numbers, texts, conditions."""
 
     def __bool__(self) -> bool:
-        """Whether the claim is supported, for ``assert``; whoever listens (``slownet.records.heard``) hears of it."""
-        tell(self)
+        """Whether the claim is supported, for ``assert``."""
         return self.verdict == SUPPORTED
+
+    def report(self) -> Judgement:
+        """Hands the judgement to whoever records verdicts, such as the pytest plugin, and returns it.
+
+        In a test: ``assert law(...).judge(run).report()``.
+        """
+        tell(self)
+        return self
 
     def __str__(self) -> str:
         """All of it in one line."""
@@ -73,5 +89,5 @@ class Judgement:
         least, most = record.get("margin") or (None, None)
         known: dict[str, Any] = {name: record.get(name) for name in ("measured", "expected", "low", "high")}
         known |= {"name": record["name"], "verdict": record["verdict"], "text": record.get("text", "")}
-        known |= {name: record[name] for name in ("confidence", "setting", "stays_open") if name in record}
+        known |= {name: record[name] for name in OPTIONAL if name in record}
         return cls(**known, margin=(least, most), cells=tuple(record.get("cells") or ()))

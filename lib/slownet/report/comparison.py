@@ -14,6 +14,9 @@ from slownet.records.samples import finite
 from slownet.report.view import Row, View, baseline, view
 from slownet.stats import Summary
 
+PREDICTION, LIMIT = "predicted", "bound"
+"""The kinds of claims that speak of a number of a cell as it is, and not of its ratio to another."""
+
 
 @dataclass(frozen=True)
 class Line:
@@ -124,7 +127,8 @@ def _metrics(seen: View, row: Row) -> Sequence[str]:
 def _theory(seen: View, cell: Cell, row: Row, metric: str) -> float | None:
     if metric == seen.metric and row.predicted:
         return row.predicted.mean
-    return next((claim.expected for claim in _about(seen.run, cell, metric) if claim.expected is not None), None)
+    predictions = (claim for claim in _about(seen.run, cell, metric) if claim.kind == PREDICTION)
+    return next((claim.expected for claim in predictions), None)
 
 
 def _verdict(seen: View, cell: Cell, row: Row, metric: str) -> str:
@@ -137,14 +141,14 @@ def _verdict(seen: View, cell: Cell, row: Row, metric: str) -> str:
 
 
 def _about(run: RunData, cell: Cell, metric: str) -> list[Judgement]:
-    """The claims about one number: about its cell before any other, and measured as it was."""
-    mean = _mean(cell, metric)
-    return [
-        claim
-        for claim in run.claims
-        if mean is not None and claim.cells[:1] == (cell.label,) and claim.measured is not None
-        if math.isclose(claim.measured, mean, rel_tol=1e-12)
-    ]
+    """The decided claims about one number: what it is predicted to be, and the limits of this cell alone."""
+    found = [each for each in run.claims if each.metric == metric and each.measured is not None]
+    return [each for each in found if each.cells[:1] == (cell.label,) and _is_of_a_number(each)]
+
+
+def _is_of_a_number(claim: Judgement) -> bool:
+    """Whether what it compared is the metric of its first cell. The others are those that a prediction is made of."""
+    return claim.kind == PREDICTION or (claim.kind == LIMIT and len(claim.cells) == 1 and "percentile" not in claim.parameters)
 
 
 def _naming(run: RunData, cell: Cell) -> list[Judgement]:

@@ -24,7 +24,7 @@ HEADERS = 96
 """Bytes kept of each packet of the evidence."""
 STALL_MS = 30.0
 """Above this an exchange waited for a delayed ACK, whose minimum is 40 ms (TCP_DELACK_MIN, HZ / 25)."""
-DELAYED_ACK_MS = (40.0, 44.1)
+DELAYED_ACK_LEAST_MS, DELAYED_ACK_MOST_MS = 40.0, 44.1
 """How long a delayed ACK takes at least and at most: TCP_DELACK_MIN, up to a tick more because the kernel's timer wheel rounds
 up (4 ms at the 250 Hz of stock Debian), and a tenth of a millisecond for the programs, where the CPU is free."""
 

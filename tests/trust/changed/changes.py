@@ -48,7 +48,7 @@ def changes(net, site, what, change):
 
 changes.claims(
     *(
-        equal(PAGE, cell(what, change), cell(what, "none"), within=margin)
+        equal(PAGE, cell(what, change), of=cell(what, "none"), within=margin)
         for what, margin in MARGINS.items() for change in ("same", "more")
     )
 )  # fmt: skip

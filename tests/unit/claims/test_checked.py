@@ -9,7 +9,6 @@ from slownet import importing
 from slownet.claim import (
     about,
     all_of,
-    between,
     bound,
     constant_round_trips,
     equal,
@@ -23,7 +22,6 @@ from slownet.claim import (
     ratio,
     round_trips_between,
     slowed,
-    times,
 )
 from slownet.errors import ExperimentError, UnitError
 
@@ -32,16 +30,16 @@ AT, OTHER = {"rtt": "10ms"}, {"rtt": "0ms"}
 NAN, INF = float("nan"), float("inf")
 
 MARGINS = {
-    "law": lambda within: law(TIME, 4, within=within),
+    "law": lambda within: law(TIME, round_trips=4, within=within),
     "constant_round_trips": lambda within: constant_round_trips(TIME, within=within),
-    "published_times": lambda within: published_times(TIME, 12.3, {"10ms": 52}, within=within),
+    "published_times": lambda within: published_times(TIME, t0_ms=12.3, times_ms={"10ms": 52}, within=within),
     "ratio": lambda within: ratio(TIME, AT, expected=4, within=within),
     "equal": lambda within: equal(TIME, AT, within=within),
     "no_worse_than": lambda within: no_worse_than(TIME, AT, within=within),
     "monotone": lambda within: monotone(TIME, within=within),
-    "predicted": lambda within: predicted(TIME, AT, 4, within=within),
-    "round_trips_between": lambda within: round_trips_between(TIME, AT, OTHER, "", expected=4, within=within),
-    "slowed": lambda within: slowed(11.8, 4, "10ms", within=within),
+    "predicted": lambda within: predicted(TIME, AT, expected=4, within=within),
+    "round_trips_between": lambda within: round_trips_between(TIME, AT, of=OTHER, because="", expected=4, within=within),
+    "slowed": lambda within: slowed(11.8, round_trips=4, rtt="10ms", within=within),
     "about": lambda within: about("52ms", within=within),
 }
 
@@ -79,52 +77,68 @@ def test_these_are_margins(kind, within):
 @pytest.mark.parametrize(
     ("make", "said"),
     [
-        (lambda: law(TIME, 0), "round_trips is 0, in law of time_ms: give a number above 0"),
-        (lambda: law(TIME, -4), "round_trips is -4, in law of time_ms: give a number above 0"),
-        (lambda: law(TIME, NAN), "round_trips is nan, in law of time_ms: write a finite number"),
-        (lambda: law(TIME, "4"), "round_trips is '4', in law of time_ms: write a finite number"),
-        (lambda: between(TIME, AT, 60, 40), "least 60 is more than most 40, in between of time_ms: "),
-        (lambda: between(TIME, AT), "a range with neither least nor most, in between of time_ms: give least=, most= or both"),
-        (lambda: between(TIME, AT, most=INF), "most is inf, in between of time_ms: write a finite number"),
-        (lambda: between(TIME, AT, least=NAN), "least is nan"),
-        (lambda: bound(TIME, above=60, below=40), "above 60 is more than below 40, in bound of time_ms: "),
-        (lambda: bound(TIME, above="0.1s", below="40ms"), "above 0.1s is more than below 40ms"),
-        (lambda: bound(TIME), "a range with neither above nor below, in bound of time_ms: give above=, below= or both"),
-        (lambda: bound(TIME, below="3 lightyears"), "unknown unit"),
-        (lambda: bound(RATE, below="300ms"), "'300ms' for requests_per_second: give a plain number in the metric's unit"),
-        (lambda: bound(TIME, below=3, percentile=0), "percentile is 0, in bound of time_ms: write a number between 0 and 100"),
-        (lambda: bound(TIME, below=3, percentile=100), "percentile is 100"),
-        (lambda: bound(TIME, below=3, percentile=-1), "percentile is -1"),
-        (lambda: bound(TIME, below=3, percentile=NAN), "percentile is nan"),
-        (lambda: times(TIME, AT, OTHER, least=3, most=2), "least 3 is more than most 2, in times of time_ms: "),
-        (lambda: times(TIME, AT, OTHER, least=3, most=2, name="the cure"), "least 3 is more than most 2, in 'the cure': "),
-        (lambda: times(TIME, AT, OTHER, least=-1), "least is -1, in times of time_ms: give 0 or more"),
-        (lambda: times(TIME, AT, OTHER), "neither least nor most"),
-        (lambda: follows(TIME, len, 2, 1, "", "Mathis"), "least 2 is more than most 1, in 'Mathis'"),
+        (lambda: law(TIME, round_trips=0), "round_trips is 0, in law of time_ms: give a number above 0"),
+        (lambda: law(TIME, round_trips=-4), "round_trips is -4, in law of time_ms: give a number above 0"),
+        (lambda: law(TIME, round_trips=NAN), "round_trips is nan, in law of time_ms: write a finite number"),
+        (lambda: law(TIME, round_trips="4"), "round_trips is '4', in law of time_ms: write a finite number"),
+        (lambda: bound(TIME, AT, at_most=INF), "at_most is inf, in bound of time_ms: write a finite number"),
+        (lambda: bound(TIME, AT, at_least=NAN), "at_least is nan"),
+        (lambda: bound(TIME, at_least=60, at_most=40), "at_least 60 is more than at_most 40, in bound of time_ms: "),
+        (lambda: bound(TIME, at_least="0.1s", at_most="40ms"), "at_least 0.1s is more than at_most 40ms"),
+        (
+            lambda: bound(TIME),
+            "a range with neither at_least nor at_most, in bound of time_ms: give at_least=, at_most= or both",
+        ),
+        (lambda: bound(TIME, at_most="3 lightyears"), "unknown unit"),
+        (lambda: bound(RATE, at_most="300ms"), "'300ms' for requests_per_second: give a plain number in the metric's unit"),
+        (lambda: bound(TIME, at_most=3, percentile=0), "percentile is 0, in bound of time_ms: write a number between 0 "),
+        (lambda: bound(TIME, at_most=3, percentile=100), "percentile is 100"),
+        (lambda: bound(TIME, at_most=3, percentile=-1), "percentile is -1"),
+        (lambda: bound(TIME, at_most=3, percentile=NAN), "percentile is nan"),
+        (lambda: ratio(TIME, AT, at_least=3, at_most=2), "at_least 3 is more than at_most 2, in ratio of time_ms: "),
+        (
+            lambda: ratio(TIME, AT, of=OTHER, at_least=3, at_most=2, name="the cure"),
+            "at_least 3 is more than at_most 2, in 'the cure': ",
+        ),
+        (lambda: ratio(TIME, AT, of=OTHER, at_least=-1), "at_least is -1, in ratio of time_ms: give 0 or more"),
+        (lambda: ratio(TIME, AT, expected=4, at_most=3), "a ratio of time_ms with a number and limits: give either expected="),
+        (
+            lambda: follows(TIME, len, at_least=2, at_most=1, because="", name="Mathis"),
+            "at_least 2 is more than at_most 1, in 'Mathis'",
+        ),
         (lambda: ratio(TIME, AT), "a ratio of time_ms with no number: give either expected= or published="),
         (lambda: ratio(TIME, AT, expected=4, published=4), "a ratio of time_ms with two numbers"),
         (lambda: ratio(TIME, AT, expected=0), "expected is 0, in ratio of time_ms: give a number above 0"),
         (lambda: ratio(TIME, AT, published=INF), "published is inf"),
-        (lambda: predicted(TIME, AT, 0.0), "value is 0, in predicted of time_ms: give a number above 0"),
-        (lambda: predicted(TIME, AT, None), "value is None"),
-        (lambda: round_trips_between(TIME, AT, OTHER, ""), "round trips with neither expected nor most"),
-        (lambda: round_trips_between(TIME, AT, OTHER, "", expected=4, most=5), "round trips with both expected and most"),
-        (lambda: round_trips_between(TIME, AT, OTHER, "", expected=-4), "expected is -4"),
-        (lambda: round_trips_between(TIME, AT, OTHER, "", most=NAN), "most is nan"),
-        (lambda: more_round_trips(TIME, 0, of="x"), "times is 0, in more_round_trips of time_ms: give a number above 0"),
-        (lambda: more_round_trips(TIME, 5, of="x", otherwise=0), "otherwise is 0"),
-        (lambda: published_times(TIME, -1, {"10ms": 52}), "t0_ms is -1, in published_times of time_ms: give 0 or more"),
-        (lambda: published_times(TIME, 12, {}), "published_times of time_ms without a time: give times_ms="),
-        (lambda: published_times(TIME, 12, {"10ms": 0}), "times_ms is 0"),
-        (lambda: published_times(TIME, 12, {"10": 52}), "duration '10' has no unit"),
+        (lambda: predicted(TIME, AT, expected=0.0), "expected is 0, in predicted of time_ms: give a number above 0"),
+        (lambda: predicted(TIME, AT, expected=None), "expected is None"),
+        (lambda: round_trips_between(TIME, AT, of=OTHER, because=""), "round trips with neither expected nor at_most"),
+        (
+            lambda: round_trips_between(TIME, AT, of=OTHER, because="", expected=4, at_most=5),
+            "round trips with both expected and at_most",
+        ),
+        (lambda: round_trips_between(TIME, AT, of=OTHER, because="", expected=-4), "expected is -4"),
+        (lambda: round_trips_between(TIME, AT, of=OTHER, because="", at_most=NAN), "at_most is nan"),
+        (
+            lambda: more_round_trips(TIME, at_least=0, of="x"),
+            "at_least is 0, in more_round_trips of time_ms: give a number above 0",
+        ),
+        (lambda: more_round_trips(TIME, at_least=5, of="x", otherwise=0), "otherwise is 0"),
+        (
+            lambda: published_times(TIME, t0_ms=-1, times_ms={"10ms": 52}),
+            "t0_ms is -1, in published_times of time_ms: give 0 or more",
+        ),
+        (lambda: published_times(TIME, t0_ms=12, times_ms={}), "published_times of time_ms without a time: give times_ms="),
+        (lambda: published_times(TIME, t0_ms=12, times_ms={"10ms": 0}), "times_ms is 0"),
+        (lambda: published_times(TIME, t0_ms=12, times_ms={"10": 52}), "duration '10' has no unit"),
         (lambda: constant_round_trips(TIME, at=("10ms", "10ms")), "compares 10ms with itself: name two delays"),
         (lambda: constant_round_trips(TIME, at=("10ms",)), "1 delays, in constant_round_trips of time_ms: name two"),
         (lambda: constant_round_trips(TIME, at=(10, 40)), 'at is 10, in constant_round_trips of time_ms: write a duration'),
         (lambda: no_worse_than(TIME, AT, better="more"), "better is 'more', in no_worse_than of time_ms: write lower"),
-        (lambda: slowed(11.8, 0, "10ms"), "round_trips is 0, in slowed: give a number above 0"),
-        (lambda: slowed(-1, 4, "10ms"), "near is -1, in slowed: give 0 or more"),
-        (lambda: slowed(NAN, 4, "10ms"), "near is nan"),
-        (lambda: slowed(11.8, 4, "10"), "has no unit"),
+        (lambda: slowed(11.8, round_trips=0, rtt="10ms"), "round_trips is 0, in slowed: give a number above 0"),
+        (lambda: slowed(-1, round_trips=4, rtt="10ms"), "near is -1, in slowed: give 0 or more"),
+        (lambda: slowed(NAN, round_trips=4, rtt="10ms"), "near is nan"),
+        (lambda: slowed(11.8, round_trips=4, rtt="10"), "has no unit"),
         (lambda: about(INF), "about is inf"),
         (lambda: about("52"), "has no unit"),
         (lambda: all_of(), "a claim composed of none"),
@@ -138,16 +152,16 @@ def test_numbers_that_make_no_sense(make, said):
 
 
 def test_a_range_of_one_number_is_one():
-    between("stalls", AT, 99, 99)
-    bound(TIME, above="40ms", below=40)
-    times(TIME, AT, OTHER, 0, 0)
+    bound("stalls", AT, at_least=99, at_most=99)
+    bound(TIME, at_least="40ms", at_most=40)
+    ratio(TIME, AT, of=OTHER, at_least=0, at_most=0)
 
 
 @pytest.mark.parametrize("relative", [False, True])
 def test_a_file_with_such_a_claim_says_its_line(tmp_path, monkeypatch, relative):
     monkeypatch.chdir(tmp_path)
     path = Path("mine.py") if relative else tmp_path / "mine.py"
-    path.write_text('from slownet.claim import law\n\nclaims = [\n    law("time_ms", 4, within=5),\n]\n')
+    path.write_text('from slownet.claim import law\n\nclaims = [\n    law("time_ms", round_trips=4, within=5),\n]\n')
     with pytest.raises(ExperimentError) as caught:
         importing.file(path, "")
     assert str(caught.value) == f"within is 5, a margin of 500 %, in law of time_ms, {path}:4: write 0.05 for 5 %"

@@ -70,7 +70,11 @@ def test_about():
 
 @pytest.mark.parametrize("left", [51.2, 51, np.float64(51.2), np.float32(51.5), Fraction(51), "51ms", "0.052s", "51200us"])
 def test_a_plain_number_on_the_left_is_exact(left):
-    for expected in (lambda: slowed(11.8, 4, "10ms"), lambda: slowed(time(11.8), 4, "10ms"), lambda: about(time(52.0))):
+    for expected in (
+        lambda: slowed(11.8, round_trips=4, rtt="10ms"),
+        lambda: slowed(time(11.8), round_trips=4, rtt="10ms"),
+        lambda: about(time(52.0)),
+    ):
         assert left == expected()
         assert expected() == left
         assert not left != expected()  # noqa: SIM202
@@ -96,11 +100,11 @@ def test_plain_numbers_count_what_the_right_side_does():
 
 
 def test_a_summary_has_its_own_interval():
-    assert from_moments(51.8, 0.1, 100) == slowed(11.8, 4, "10ms")
-    open_one = slowed(11.8, 4, "10ms")
+    assert from_moments(51.8, 0.1, 100) == slowed(11.8, round_trips=4, rtt="10ms")
+    open_one = slowed(11.8, round_trips=4, rtt="10ms")
     assert not from_moments(54.3, 2, 100) == open_one  # noqa: SIM201
     assert not from_moments(54.3, 2, 100) != open_one  # noqa: SIM202
-    assert 51.8 == slowed(from_moments(11.8, 0.1, 100), 4, "10ms")
+    assert 51.8 == slowed(from_moments(11.8, 0.1, 100), round_trips=4, rtt="10ms")
     assert 51.8 == about(from_moments(52, 0.1, 100))
 
 

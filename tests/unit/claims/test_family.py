@@ -9,7 +9,6 @@ import pytest
 
 from slownet.claim import (
     all_of,
-    between,
     bound,
     constant_round_trips,
     decide,
@@ -24,7 +23,6 @@ from slownet.claim import (
     predicted,
     published_times,
     ratio,
-    times,
 )
 from slownet.errors import ExperimentError, SlownetError
 from slownet.measured import DECIDING
@@ -54,7 +52,7 @@ def drawn(rng, truths, sd=0.1, common=0.0):
 
 
 ON_THE_EDGE = [
-    between("ms", labelled(at), most=10.0) if at % 2 else between("ms", labelled(at), least=10.0) for at in range(MANY)
+    bound("ms", labelled(at), at_most=10.0) if at % 2 else bound("ms", labelled(at), at_least=10.0) for at in range(MANY)
 ]
 
 
@@ -74,7 +72,7 @@ def test_a_run_in_which_all_holds_refutes_one_of_its_claims_in_at_most_one_perce
 
 def test_claims_with_truth_inside_are_refuted_less_often_still():
     rng = np.random.default_rng(2)
-    claims = [between("ms", labelled(at), 9.9, 10.1) for at in range(MANY)]
+    claims = [bound("ms", labelled(at), at_least=9.9, at_most=10.1) for at in range(MANY)]
     refuted = sum("refuted" in [each.verdict for each in judge_all(claims, drawn(rng, [10.08] * MANY))] for _ in range(500))
     assert refuted <= 1
 
@@ -91,7 +89,7 @@ def test_those_refuted_leave_the_others_more():
     by_t = [Summary(10.0 + t * 0.1, 10.0, 20.0, 10, 9, 0.9) for t in (8.0, 3.8, 1.0)]
     means = [Summary(each.mean, each.mean - 0.1 * 1.833113, each.mean + 0.1 * 1.833113, 10, 9, 0.9) for each in by_t]
     run = run_of([each.at_confidence(DECIDING) for each in means])
-    claims = [between("ms", labelled(at), most=10.0) for at in range(3)]
+    claims = [bound("ms", labelled(at), at_most=10.0) for at in range(3)]
     assert [each.judge(run).verdict for each in claims] == ["refuted", "refuted", "inconclusive"]
     found = judge_all(claims, run)
     assert [each.verdict for each in found] == ["refuted", "refuted", "inconclusive"]
@@ -112,10 +110,10 @@ def test_what_does_not_vary_is_refuted_at_any_confidence():
 @pytest.mark.parametrize(
     "claim",
     [
-        bound("ms", below=10.0),
-        follows("ms", lambda condition: 10.0, 0.5, 1.0, "", "no more than theory says"),
-        all_of(*(between("ms", labelled(at), most=10.0) for at in range(MANY))),
-        not_(all_of(not_(bound("ms", below=10.0)))),
+        bound("ms", at_most=10.0),
+        follows("ms", lambda condition: 10.0, at_least=0.5, at_most=1.0, because="", name="no more than theory says"),
+        all_of(*(bound("ms", labelled(at), at_most=10.0) for at in range(MANY))),
+        not_(all_of(not_(bound("ms", at_most=10.0)))),
     ],
 )
 def test_the_parts_of_one_claim_share_their_error_too(claim):
@@ -127,17 +125,17 @@ def test_the_parts_of_one_claim_share_their_error_too(claim):
 def test_support_of_all_parts_takes_no_surer_intervals():
     """Where one part of many does not hold, that one is supported in at most 1 % of runs; where all do, nothing is lost."""
     rng = np.random.default_rng(5)
-    claim = bound("ms", below=10.0)
+    claim = bound("ms", at_most=10.0)
     off = sum(claim.judge(drawn(rng, [10.0] + [9.0] * (MANY - 1))).verdict == "supported" for _ in range(1000))
     assert off / 1000 <= 0.01
     run = drawn(rng, [9.5] * MANY)
     assert claim.judge(run).verdict == "supported"
-    assert bound("ms", below=10.0).judge(run).confidence == DECIDING
+    assert bound("ms", at_most=10.0).judge(run).confidence == DECIDING
 
 
 def test_mistakes_are_raised_unless_somebody_takes_them():
     run = run_of([Summary(10.0, 10.0, 10.0, 1)])
-    claims = [between("ms", labelled(7), most=3), between("ms", labelled(0), most=3)]
+    claims = [bound("ms", labelled(7), at_most=3), bound("ms", labelled(0), at_most=3)]
     with pytest.raises(ExperimentError, match="no cell at pattern 7"):
         judge_all(claims, run)
     found = judge_all(claims, run, cannot=lambda claim, error: not_judged(claim, error, run))
@@ -171,25 +169,29 @@ ONE, BOTH = "rtt 10ms was not measured", "rtt 10ms and rtt 40ms were not measure
     [
         (constant_round_trips(TIME), [25], f"the same round trips at 10ms and 40ms{WITHIN}", ALL),
         (constant_round_trips(TIME), [0, 40], f"the same round trips at 10ms and 40ms{WITHIN}", ONE),
-        (law(TIME, 4), [25], f"4 round trips per operation{WITHIN}", f"{ALL}; no law from these delays: 25"),
+        (law(TIME, round_trips=4), [25], f"4 round trips per operation{WITHIN}", f"{ALL}; no law from these delays: 25"),
         (
-            more_round_trips(TIME, 5, of="x", otherwise=4), [40], "at least 5 times the round trips of x",
+            more_round_trips(TIME, at_least=5, of="x", otherwise=4), [40], "at least 5 times the round trips of x",
             "rtt 0ms and rtt 10ms were not measured; no law from these delays: 40",
         ),
         (ratio(TIME, FAR, expected=5), [0, 40], f"{TIME} at rtt 10ms is 5 times the one at rtt 0ms{WITHIN}", ONE),
-        (equal(TIME, {"rtt": "40ms"}, to=FAR), [40], f"{TIME} at rtt 40ms equals the one at rtt 10ms{WITHIN}", ONE),
-        (bound(TIME, below=3, at=FAR), [0], f"{TIME} below 3 at rtt 10ms", ONE),
-        (between(TIME, FAR, most=3), [0], f"{TIME} at most 3 at rtt 10ms", ONE),
-        (times(TIME, FAR, NEAR, most=3, name="n"), [0], "n", ONE),
+        (equal(TIME, {"rtt": "40ms"}, of=FAR), [40], f"{TIME} at rtt 40ms equals the one at rtt 10ms{WITHIN}", ONE),
+        (bound(TIME, FAR, at_most=3), [0], f"{TIME} at most 3 at rtt 10ms", ONE),
+        (bound(TIME, FAR, at_least="3ms", at_most=4), [0], f"{TIME} 3ms to 4 at rtt 10ms", ONE),
+        (ratio(TIME, FAR, of=NEAR, at_most=3, name="n"), [0], "n", ONE),
         (grows(TIME), [0], f"{TIME} grows along rtt_ms", f"{BOTH}; 1 value of rtt_ms is no way along it"),
         (
-            published_times(TIME, 12, {"10ms": 52}), [0], f"the published times from the published 12 ms{WITHIN}",
+            published_times(TIME, t0_ms=12, times_ms={"10ms": 52}), [0],
+            f"the published times from the published 12 ms{WITHIN}",
             f"{BOTH}; no law from these delays: 0",
         ),
-        (predicted(TIME, NEAR, lambda run: run.at(FAR).summary(TIME)), [0], f"{TIME} as predicted at rtt 0ms{WITHIN}", BOTH),
         (
-            all_of(bound(TIME, below=9, at=FAR), bound(TIME, below=9, at=NEAR)), [0],
-            f"{TIME} below 9 at rtt 10ms and {TIME} below 9 at rtt 0ms", ONE,
+            predicted(TIME, NEAR, expected=lambda run: run.at(FAR).summary(TIME)), [0],
+            f"{TIME} as predicted at rtt 0ms{WITHIN}", BOTH,
+        ),
+        (
+            all_of(bound(TIME, FAR, at_most=9), bound(TIME, NEAR, at_most=9)), [0],
+            f"{TIME} at most 9 at rtt 10ms and {TIME} at most 9 at rtt 0ms", ONE,
         ),
     ],
 )  # fmt: skip
@@ -204,7 +206,9 @@ def test_it_says_what_was_not_measured(claim, measured, name, why):
 
 
 def test_what_was_measured_besides_is_judged():
-    assert [each.verdict for each in judge_all([law(TIME, 4), bound(TIME, below=200)], partly(0, 25))] == ["supported"] * 2
+    assert [each.verdict for each in judge_all([law(TIME, round_trips=4), bound(TIME, at_most=200)], partly(0, 25))] == [
+        "supported"
+    ] * 2
 
 
 @dataclass(frozen=True)

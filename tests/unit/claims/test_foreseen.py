@@ -13,10 +13,10 @@ CELLS = [({"rtt": f"{rtt}ms", "loss": "0%"}, {"rtt_ms": float(rtt), "loss": "0%"
     [
         (ratio(TIME, {"rtt": "15ms"}, expected=4), "no cell at rtt 15ms, in experiment mine: measured were rtt 0ms, loss 0%;"),
         (ratio(TIME, {"rt": "10ms"}, expected=4), "no condition 'rt', in experiment mine: did you mean 'rtt'?"),
-        (equal(TIME, {"rtt": "10ms"}, to={"rtt": "5ms"}), "no cell at rtt 5ms"),
-        (law(TIME, 4, along="delay_ms"), "no condition 'delay_ms'"),
-        (law(TIME, 4, at={"loss": "1%"}), "no cell at loss 1%"),
-        (all_of(grows(TIME), not_(bound(TIME, below=3, at={"rtt": "1ms"}))), "no cell at rtt 1ms"),
+        (equal(TIME, {"rtt": "10ms"}, of={"rtt": "5ms"}), "no cell at rtt 5ms"),
+        (law(TIME, round_trips=4, along="delay_ms"), "no condition 'delay_ms'"),
+        (law(TIME, round_trips=4, at={"loss": "1%"}), "no cell at loss 1%"),
+        (all_of(grows(TIME), not_(bound(TIME, {"rtt": "1ms"}, at_most=3))), "no cell at rtt 1ms"),
     ],
 )
 def test_conditions_that_no_cell_has(claim, said):
@@ -27,7 +27,11 @@ def test_conditions_that_no_cell_has(claim, said):
 
 
 def test_what_is_planned_is_fine():
-    claims = [law(TIME, 4), ratio(TIME, {"rtt": "0.01s"}, expected=4), more_round_trips(TIME, 5, of="another")]
+    claims = [
+        law(TIME, round_trips=4),
+        ratio(TIME, {"rtt": "0.01s"}, expected=4),
+        more_round_trips(TIME, at_least=5, of="another"),
+    ]
     foreseen.check("mine", [*claims, constant_round_trips(TIME), all_of(*claims)], CELLS)
 
 

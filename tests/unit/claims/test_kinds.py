@@ -44,31 +44,31 @@ CLIENT = {"0ms": 12.323, "10ms": 51.825, "40ms": 173.318, "120ms": 491.918}
         (ratio(TIME, {"rtt": "40ms"}, expected=173.318 / 51.825, within=0, of={"rtt": "10ms"}), 0, "supported"),
         (ratio(RATE, {"rtt": "0.01s"}, expected=0.238), 0, "supported"),
         (equal(TIME, {"rtt": "10ms"}), 0, "refuted"),
-        (equal(TIME, {"rtt": "40ms"}, to={"rtt": "120ms"}, within=0.7), 0, "supported"),
-        (no_worse_than(TIME, {"rtt": "10ms"}, than={"rtt": "40ms"}), 0, "supported"),
+        (equal(TIME, {"rtt": "40ms"}, of={"rtt": "120ms"}, within=0.7), 0, "supported"),
+        (no_worse_than(TIME, {"rtt": "10ms"}, of={"rtt": "40ms"}), 0, "supported"),
         (no_worse_than(TIME, {"rtt": "10ms"}), 0, "refuted"),
         (no_worse_than(RATE, {"rtt": "10ms"}, within=0.762, better="higher"), 10, "inconclusive"),
-        (no_worse_than(RATE, {"rtt": "0ms"}, than={"rtt": "10ms"}, better="higher"), 0, "supported"),
+        (no_worse_than(RATE, {"rtt": "0ms"}, of={"rtt": "10ms"}, better="higher"), 0, "supported"),
         (no_worse_than(RATE, {"rtt": "10ms"}, better="higher"), 0, "refuted"),
-        (bound(TIME, below="500ms"), 0, "supported"),
-        (bound(TIME, below=490), 0, "refuted"),
-        (bound(TIME, below=492), 5, "inconclusive"),
-        (bound(TIME, below="180ms", at={"rtt": "40ms"}), 0, "supported"),
-        (bound(TIME, above=12, below=492), 0, "supported"),
-        (bound(RATE, above=2, below=80), 0, "refuted"),
+        (bound(TIME, at_most="500ms"), 0, "supported"),
+        (bound(TIME, at_most=490), 0, "refuted"),
+        (bound(TIME, at_most=492), 5, "inconclusive"),
+        (bound(TIME, at_most="180ms", at={"rtt": "40ms"}), 0, "supported"),
+        (bound(TIME, at_least=12, at_most=492), 0, "supported"),
+        (bound(RATE, at_least=2, at_most=80), 0, "refuted"),
         (grows(TIME), 5, "supported"),
         (grows(TIME), 400, "inconclusive"),
         (grows(RATE), 0, "refuted"),
         (grows(RATE, falling=True), 0, "supported"),
         (monotone(TIME), 0, "supported"),
         (monotone(TIME, falling=True), 0, "refuted"),
-        (all_of(grows(TIME), bound(TIME, below=500)), 0, "supported"),
-        (all_of(grows(TIME), bound(TIME, below=490)), 0, "refuted"),
-        (all_of(grows(TIME), bound(TIME, below=492)), 5, "inconclusive"),
-        (any_of(grows(RATE), bound(TIME, below=500)), 0, "supported"),
-        (any_of(grows(RATE), bound(TIME, below=490)), 0, "refuted"),
+        (all_of(grows(TIME), bound(TIME, at_most=500)), 0, "supported"),
+        (all_of(grows(TIME), bound(TIME, at_most=490)), 0, "refuted"),
+        (all_of(grows(TIME), bound(TIME, at_most=492)), 5, "inconclusive"),
+        (any_of(grows(RATE), bound(TIME, at_most=500)), 0, "supported"),
+        (any_of(grows(RATE), bound(TIME, at_most=490)), 0, "refuted"),
         (not_(grows(RATE)), 0, "supported"),
-        (not_(bound(TIME, below=492)), 5, "inconclusive"),
+        (not_(bound(TIME, at_most=492)), 5, "inconclusive"),
         (not_(grows(TIME)), 0, "refuted"),
     ],
 )
@@ -92,14 +92,14 @@ def test_a_judgement_says_all_of_it_in_one_line():
 
 def test_sentences_of_the_other_kinds():
     run = run_of(CLIENT)
-    assert bound(TIME, below="500ms").judge(run).text == (
+    assert bound(TIME, at_most="500ms").judge(run).text == (
         "12.32 at rtt 0ms; 51.83 at rtt 10ms; 173.32 at rtt 40ms; 491.92 at rtt 120ms"
     )
     assert grows(TIME).judge(run).text.startswith("39.50 from rtt 0ms to rtt 10ms; 121.49 from rtt 10ms")
     assert equal(TIME, {"rtt": "10ms"}).judge(run).text == "51.83 against 12.32: 4.206 times"
-    both = all_of(grows(TIME), bound(TIME, below=490)).judge(run)
-    assert both.name == "time_per_request_ms grows along rtt_ms and time_per_request_ms below 490"
-    assert "below 490: refuted" in both.text
+    both = all_of(grows(TIME), bound(TIME, at_most=490)).judge(run)
+    assert both.name == "time_per_request_ms grows along rtt_ms and time_per_request_ms at most 490"
+    assert "at most 490: refuted" in both.text
     assert both.measured == 491.918  # of the part that decides
 
 
@@ -115,7 +115,7 @@ def test_what_one_part_of_several_brings_about_takes_a_surer_look_and_what_all_m
     assert grows(TIME).judge(run).confidence == 0.95
     assert all_of(grows(TIME), grows(TIME)).judge(run).confidence == 0.95
     assert grows(TIME, falling=True).judge(run).confidence == pytest.approx(1 - 0.05 / 3)
-    refuted = bound(TIME, below=490.85, at={"rtt": "120ms"})
+    refuted = bound(TIME, at_most=490.85, at={"rtt": "120ms"})
     assert refuted.judge(run).confidence == 0.95
     both = all_of(refuted, grows(TIME)).judge(run)
     assert (both.verdict, both.confidence) == ("inconclusive", pytest.approx(1 - 0.05 / 2))
@@ -127,21 +127,21 @@ def test_what_one_part_of_several_brings_about_takes_a_surer_look_and_what_all_m
 def test_a_percentile_takes_single_values():
     values = [float(each) for each in range(1, 401)]
     run = gather([sample({"rtt": "0ms"}, 200.5, 115.6, 400, values=values)], FACTS)
-    judgement = bound(TIME, below=401, percentile=99).judge(run)
+    judgement = bound(TIME, at_most=401, percentile=99).judge(run)
     assert (judgement.verdict, judgement.measured, judgement.high) == ("supported", pytest.approx(396.01), 400)
-    assert judgement.name == "p99 of time_per_request_ms below 401"
-    assert bound(TIME, below=300, percentile=99).judge(run).verdict == "refuted"
+    assert judgement.name == "p99 of time_per_request_ms at most 401"
+    assert bound(TIME, at_most=300, percentile=99).judge(run).verdict == "refuted"
     two = gather([sample({"rtt": "0ms"}, 100.5, 57.9, 200, values=values[:200]) for _ in range(2)], FACTS)
-    assert bound(TIME, below=401, percentile=99).judge(two).verdict == "supported"
+    assert bound(TIME, at_most=401, percentile=99).judge(two).verdict == "supported"
 
 
 def test_too_few_values_for_a_percentile_leave_it_open():
     run = gather([sample({"rtt": "0ms"}, 50.5, 29.0, 100, values=list(range(1, 101)))], FACTS)
-    found = bound(TIME, below="300ms", percentile=99).judge(run)
+    found = bound(TIME, at_most="300ms", percentile=99).judge(run)
     assert (found.verdict, found.measured, found.high) == ("inconclusive", pytest.approx(99.01), float("inf"))
     assert found.text.startswith("99.01 at rtt 0ms, 100 values for a percentile of 99: its 95 % interval takes 368 or more (")
     with pytest.raises(ExperimentError, match=r"'requests_per_second' has no single values.*time_per_request_ms were kept"):
-        bound(RATE, below=300, percentile=99).judge(run)
+        bound(RATE, at_most=300, percentile=99).judge(run)
 
 
 def test_warm_ups_are_dropped_but_kept_and_outliers_kept_and_counted():
@@ -172,7 +172,7 @@ def test_claims_speak_of_the_conditions_they_name():
     assert ratio(TIME, {"rtt": "10ms", "loss": "1%"}, expected=8.411).judge(run).verdict == "supported"  # of 0ms and 0%
     with pytest.raises(ExperimentError, match=r"2 cells at rtt 10ms.*name one: rtt 10ms, loss 0%; rtt 10ms, loss 1%"):
         equal(TIME, {"rtt": "10ms"}).judge(run)
-    assert equal(TIME, {"rtt": "10ms", "loss": "0%"}, to={"loss": "1%"}, within=0.6).judge(run).verdict == "supported"
+    assert equal(TIME, {"rtt": "10ms", "loss": "0%"}, of={"loss": "1%"}, within=0.6).judge(run).verdict == "supported"
 
 
 @pytest.mark.parametrize(
@@ -182,8 +182,8 @@ def test_claims_speak_of_the_conditions_they_name():
         (ratio(TIME, {"rt": "10ms"}, expected=4), "no condition 'rt', in experiment client_delay: did you mean 'rtt'?"),
         (ratio(TIME, {"rtt": "15ms"}, expected=4), "no cell at rtt 15ms, in experiment client_delay: measured were rtt 0ms;"),
         (ratio(TIME, {"rtt": "0ms"}, expected=1), "compared with itself"),
-        (equal(TIME, {"rtt": "10ms"}, to={"rtt": "1ms"}), "no cell at rtt 1ms"),
-        (bound("p99_ms", below=1), "no metric 'p99_ms', in cell rtt 0ms"),
+        (equal(TIME, {"rtt": "10ms"}, of={"rtt": "1ms"}), "no cell at rtt 1ms"),
+        (bound("p99_ms", at_most=1), "no metric 'p99_ms', in cell rtt 0ms"),
         (grows(TIME, along="delay_ms"), "no condition 'delay_ms'"),
         (grows(TIME, at={"rtt": "10ms"}), "1 value of rtt_ms is no way along it"),
     ],
@@ -204,7 +204,7 @@ def test_a_failed_cell_leaves_open_only_what_needs_it():
     samples = [sample({"rtt": rtt}, mean) for rtt, mean in CLIENT.items()]
     samples[2] |= {"status": "failed", "error": "ab timed out", "metrics": {}}
     run = gather(samples, FACTS)
-    judgement = bound(TIME, below=500).judge(run)
+    judgement = bound(TIME, at_most=500).judge(run)
     assert judgement.verdict == "inconclusive"
     assert "not decided, because 1 cell failed (rtt 40ms: ab timed out)" in judgement.text
     assert grows(TIME).judge(run).verdict == "inconclusive"

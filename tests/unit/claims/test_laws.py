@@ -106,7 +106,7 @@ def test_noise_leaves_constancy_open_and_the_baseline_counts_once():
 
 
 def test_the_database_costs_more_than_the_client():
-    claim = more_round_trips(METRIC, times=5, of="client_delay", otherwise=4)
+    claim = more_round_trips(METRIC, at_least=5, of="client_delay", otherwise=4)
     database = run_of(DATABASE, name="database_delay")
     judgement = claim.judge(straight(27.0, name="database_delay"), {"client_delay": straight(4.0)})
     assert (judgement.verdict, judgement.margin) == ("supported", (5, None))
@@ -118,13 +118,13 @@ def test_the_database_costs_more_than_the_client():
 
 
 def test_less_than_five_times_is_refuted():
-    claim = more_round_trips(METRIC, times=5, of="client_delay")
+    claim = more_round_trips(METRIC, at_least=5, of="client_delay")
     assert claim.judge(straight(19.0), {"client_delay": straight(4.0)}).verdict == "refuted"
     assert claim.judge(straight(20.5, half=60.0), {"client_delay": straight(4.0)}).verdict == "inconclusive"
 
 
 def test_a_sibling_that_did_not_run_leaves_the_claim_unjudged():
-    claim = more_round_trips(METRIC, times=5, of="client_delay")
+    claim = more_round_trips(METRIC, at_least=5, of="client_delay")
     found = claim.judge(straight(20.0), {"client_dela": straight(4.0)})
     assert (found.verdict, found.measured) == ("not judged", None)
     assert found.text == (
@@ -132,7 +132,7 @@ def test_a_sibling_that_did_not_run_leaves_the_claim_unjudged():
     )
     alone = claim.judge(straight(20.0))
     assert alone.text == "client_delay did not run in the same invocation, and no otherwise= stands in for it"
-    assert all_of(claim, law(METRIC, 20)).judge(straight(20.0)).verdict == "not judged"
+    assert all_of(claim, law(METRIC, round_trips=20)).judge(straight(20.0)).verdict == "not judged"
 
 
 def test_the_published_t0_gives_the_published_times():
@@ -154,7 +154,7 @@ def test_the_published_t0_gives_the_published_times():
         law(METRIC, round_trips=4),
         law(METRIC, round_trips=lambda run: 4),
         constant_round_trips(METRIC),
-        more_round_trips(METRIC, times=5, of="client_delay", otherwise=4),
+        more_round_trips(METRIC, at_least=5, of="client_delay", otherwise=4),
         published_times(METRIC, t0_ms=12.323, times_ms={"10ms": 51.825}),
     ],
 )
@@ -165,7 +165,7 @@ def test_a_failed_cell_leaves_a_claim_open_and_says_so(claim):
 
 
 def test_a_failed_sibling_leaves_the_comparison_open():
-    claim = more_round_trips(METRIC, times=5, of="client_delay")
+    claim = more_round_trips(METRIC, at_least=5, of="client_delay")
     judgement = claim.judge(straight(27.0), {"client_delay": run_of(CLIENT, failed=(10, 40))})
     assert judgement.verdict == "inconclusive"
     assert judgement.text.startswith("not decided, because 2 cells failed (rtt 10ms: ab timed out; rtt 40ms")

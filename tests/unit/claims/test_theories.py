@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from slownet.catalogue import discover
-from slownet.claim import between, follows, judge_all, law, predicted, ratio, theories
+from slownet.claim import bound, follows, judge_all, law, predicted, ratio, theories
 from slownet.claim.foreseen import _flat
 from slownet.errors import ExperimentError
 from slownet.experiment import condition
@@ -41,45 +41,47 @@ def bare_sum(run):
 
 def test_both_intervals_count():
     near, far = from_moments(10.0, 2.0, 9), from_moments(30.0, 1.0, 9)
-    found = predicted("row_ms", FAR, sum_of, within=0.05).judge(run_of(near, far))
+    found = predicted("row_ms", FAR, expected=sum_of, within=0.05).judge(run_of(near, far))
     both = quotient(far, near.plus(20)).scaled(30)
     assert (found.measured, found.low, found.high) == pytest.approx((30.0, both.low, both.high))
     assert (found.verdict, found.expected, found.margin) == ("inconclusive", 30.0, pytest.approx((28.5, 31.5)))
     assert found.text == "30.000 (29.231 to 30.769) measured, 30.000 (28.463 to 31.537) predicted, 1.000 (0.945 to 1.060) times"
-    alone = predicted("row_ms", FAR, 30.0, within=0.05).judge(run_of(near, far))
+    alone = predicted("row_ms", FAR, expected=30.0, within=0.05).judge(run_of(near, far))
     assert (alone.verdict, alone.high) == ("supported", far.high)
     calm = from_moments(10.0, 0.2, 9)
-    assert predicted("row_ms", FAR, sum_of, within=0.05).judge(run_of(calm, far)).verdict == "supported"
-    assert predicted("row_ms", FAR, sum_of, within=0.05).judge(run_of(calm.plus(4), far)).verdict == "refuted"
+    assert predicted("row_ms", FAR, expected=sum_of, within=0.05).judge(run_of(calm, far)).verdict == "supported"
+    assert predicted("row_ms", FAR, expected=sum_of, within=0.05).judge(run_of(calm.plus(4), far)).verdict == "refuted"
 
 
 def test_both_cells_are_what_an_open_claim_asks_for():
-    found = predicted("row_ms", FAR, sum_of).judge(run_of(from_moments(10.0, 9.0, 9), SURE))
+    found = predicted("row_ms", FAR, expected=sum_of).judge(run_of(from_moments(10.0, 9.0, 9), SURE))
     assert found.cells == (FAR, NEAR)
-    assert predicted("row_ms", FAR, 30.0).judge(run_of(SURE, SURE)).cells == (FAR,)
+    assert predicted("row_ms", FAR, expected=30.0).judge(run_of(SURE, SURE)).cells == (FAR,)
 
 
 def test_a_summary_is_an_expectation_too():
-    found = predicted("row_ms", FAR, from_moments(30.0, 1.0, 9), within=0.05).judge(run_of(SURE, SURE))
+    found = predicted("row_ms", FAR, expected=from_moments(30.0, 1.0, 9), within=0.05).judge(run_of(SURE, SURE))
     assert found.verdict == "supported"
     assert found.low < 30.0 < found.high
 
 
 def test_a_bare_number_of_measured_ones_has_lost_their_error():
-    found = predicted("row_ms", FAR, bare_sum, within=0.05).judge(run_of(from_moments(10.0, 0.2, 9), SURE))
+    found = predicted("row_ms", FAR, expected=bare_sum, within=0.05).judge(run_of(from_moments(10.0, 0.2, 9), SURE))
     assert (found.verdict, found.stays_open) == ("inconclusive", theories.BARE)
     assert found.text.endswith(
         'whose error is lost: return a Summary, such as run.at(...).summary("row_ms") + 20 (without .mean)'
     )
-    wrong = predicted("row_ms", FAR, lambda run: 2 * bare_sum(run)).judge(run_of(from_moments(10.0, 0.2, 9), SURE))
+    wrong = predicted("row_ms", FAR, expected=lambda run: 2 * bare_sum(run)).judge(run_of(from_moments(10.0, 0.2, 9), SURE))
     assert wrong.verdict == "inconclusive"
     exact = Summary(10.0, 10.0, 10.0, 9)
-    assert predicted("row_ms", FAR, bare_sum, within=0).judge(run_of(exact, SURE)).verdict == "supported"  # none to lose
+    assert (
+        predicted("row_ms", FAR, expected=bare_sum, within=0).judge(run_of(exact, SURE)).verdict == "supported"
+    )  # none to lose
 
 
 def test_a_number_of_theory_that_reads_nothing_is_exact():
     assert (
-        predicted("row_ms", FAR, lambda run: 10.0 + 20, within=0).judge(run_of(from_moments(1, 1, 9), SURE)).verdict
+        predicted("row_ms", FAR, expected=lambda run: 10.0 + 20, within=0).judge(run_of(from_moments(1, 1, 9), SURE)).verdict
         == "supported"
     )
 
@@ -87,7 +89,7 @@ def test_a_number_of_theory_that_reads_nothing_is_exact():
 @pytest.mark.parametrize("given", [None, "30", True, 0, -3, float("nan"), float("inf")])
 def test_a_function_that_gives_no_number_is_one_line(given):
     with pytest.raises(ExperimentError) as caught:
-        predicted("row_ms", FAR, lambda run: given, name="the sum").judge(run_of(SURE, SURE))
+        predicted("row_ms", FAR, expected=lambda run: given, name="the sum").judge(run_of(SURE, SURE))
     assert "the sum, within 5 %: " in str(caught.value)
     assert "in experiment pipeline: give a number" in str(caught.value)
 
@@ -95,7 +97,7 @@ def test_a_function_that_gives_no_number_is_one_line(given):
 def test_a_failed_cell_of_the_expectation_leaves_it_open():
     failed = Cell(NEAR, NEAR, ({"cell": NEAR, "status": "failed", "error": "no broker"},), {})
     run = RunData(Path("x"), "pipeline", {}, (failed, run_of(SURE, SURE).cells[1]))
-    found = predicted("row_ms", FAR, sum_of).judge(run)
+    found = predicted("row_ms", FAR, expected=sum_of).judge(run)
     assert (found.verdict, found.text) == ("inconclusive", "not decided, because 1 cell failed (room one: no broker)")
 
 
@@ -108,13 +110,13 @@ def test_a_law_may_be_compared_with_what_was_counted():
 
         return RunData(Path("x"), "x", {}, (cell(0), cell(10), cell(40)))
 
-    claim = law("time_ms", lambda run: run.at({"rtt": "0ms"}).summary("round_trips"), within=0.05)
+    claim = law("time_ms", round_trips=lambda run: run.at({"rtt": "0ms"}).summary("round_trips"), within=0.05)
     assert claim.judge(run(0.1)).verdict == "supported"
     found = claim.judge(run(0.3))
     assert (found.verdict, found.expected) == ("inconclusive", 4.0)
     assert found.text == "4.00 round trips per operation measured, 4.00 (3.70 to 4.30) expected, 1.000 (0.930 to 1.081) times"
     assert claim.judge(run(0.0)).text == "4.00 round trips per operation measured, 4 expected"
-    bare = law("time_ms", lambda run: run.at({"rtt": "0ms"}).summary("round_trips").mean)
+    bare = law("time_ms", round_trips=lambda run: run.at({"rtt": "0ms"}).summary("round_trips").mean)
     assert bare.judge(run(0.1)).stays_open == theories.BARE
 
 
@@ -122,14 +124,16 @@ def test_theory_may_take_measured_numbers_of_the_cell():
     def by_loss(condition, cell):
         return 20 / cell.summary("loss") if condition["room"] == "far" else None
 
-    claim = follows("row_ms", by_loss, 0.9, 1.1, because="of theory", name="as theory says")
+    claim = follows("row_ms", by_loss, at_least=0.9, at_most=1.1, because="of theory", name="as theory says")
     exact = claim.judge(run_of(SURE, Summary(10.0, 10.0, 10.0, 9), loss=Summary(2.0, 2.0, 2.0, 9)))
     assert (exact.verdict, exact.measured, exact.low) == ("supported", 1.0, 1.0)
     rough = claim.judge(run_of(SURE, Summary(10.0, 9.8, 10.2, 9), loss=Summary(2.0, 1.8, 2.2, 9)))
     assert rough.verdict == "inconclusive"
     # of the same cell: as dependent as can be, 9.8 to 10.2 over 9.09 to 11.1
     assert (rough.low, rough.high) == pytest.approx((9.8 * 1.8 / 20, 10.2 * 2.2 / 20))
-    bare = follows("row_ms", lambda condition, cell: cell.summary("row_ms").mean, 0.9, 1.1, because="", name="itself")
+    bare = follows(
+        "row_ms", lambda condition, cell: cell.summary("row_ms").mean, at_least=0.9, at_most=1.1, because="", name="itself"
+    )
     assert bare.judge(run_of(SURE, Summary(10.0, 9.8, 10.2, 9))).stays_open == theories.BARE
 
 
@@ -153,7 +157,7 @@ def half_the_backlog(run):
     return run.at({"load": "over"}).summary("backlog_s") / 2
 
 
-WAITED = predicted("waited_s", {"load": "over"}, half_the_backlog, within=0.1)
+WAITED = predicted("waited_s", {"load": "over"}, expected=half_the_backlog, within=0.1)
 
 
 def test_a_ratio_within_a_cell_is_taken_repetition_by_repetition():
@@ -165,7 +169,7 @@ def test_a_ratio_within_a_cell_is_taken_repetition_by_repetition():
     assert found.margin == pytest.approx((1.8, 2.2))
     two = WAITED.judge(load(rough[:2]).at_confidence(0.99))
     assert two.verdict == "inconclusive"  # as dependent as they can be, which is not how much
-    other = predicted("waited_s", {"load": "over"}, lambda run: 1.2 * half_the_backlog(run), within=0.1)
+    other = predicted("waited_s", {"load": "over"}, expected=lambda run: 1.2 * half_the_backlog(run), within=0.1)
     assert other.judge(load(rough).at_confidence(0.99)).verdict == "refuted"
 
 
@@ -184,11 +188,13 @@ def test_the_expectation_is_the_one_that_the_ratio_is_to():
         return backlog * backlog / 8
 
     rough = [0.8, 1.0, 1.3, 0.9]
-    found = predicted("waited_s", {"load": "over"}, squared, within=0.1).judge(load(rough).at_confidence(0.99))
+    found = predicted("waited_s", {"load": "over"}, expected=squared, within=0.1).judge(load(rough).at_confidence(0.99))
     mean = sum(1 / pace for pace in rough) / 4
     assert found.measured / found.expected == pytest.approx(mean)
     assert found.low < found.measured < found.high
-    none = predicted("waited_s", {"load": "over"}, lambda run: half_the_backlog(run) - 1.7, within=0.1)  # below 0 in one boot
+    none = predicted(
+        "waited_s", {"load": "over"}, expected=lambda run: half_the_backlog(run) - 1.7, within=0.1
+    )  # below 0 in one boot
     assert none.judge(load(rough).at_confidence(0.99)).verdict == "inconclusive"
 
 
@@ -242,7 +248,7 @@ def test_a_true_claim_within_a_cell_is_refuted_in_at_most_one_percent(boots):
 )
 def test_a_count_beside_a_number_is_judged(measured, verdict, said):
     run = run_of(SURE, SURE, stalls=measured)
-    for claim in (between("stalls", FAR, 1200, 1200), predicted("stalls", FAR, 1200, within=0)):
+    for claim in (bound("stalls", FAR, at_least=1200, at_most=1200), predicted("stalls", FAR, expected=1200, within=0)):
         found = claim.judge(run)
         assert (found.verdict, said in found.text) == (verdict, True)
         assert bool(found.stays_open) == (verdict == "inconclusive" and measured.known)  # repeating decides what is unknown
@@ -280,7 +286,7 @@ def test_whatever_a_shipped_experiment_expects_of_measured_numbers_has_their_err
     cells = tuple(Cell(cell, condition(cell), ({"cell": cell, **sample},), Any_()) for cell in found.cells())
     run = RunData(Path("x"), name, {"clock": "virtual", "tdf": 4}, cells)
     for claim in _flat(found.judged_by):
-        for value in (getattr(claim, "value", None), getattr(claim, "round_trips", None)):
+        for value in (getattr(claim, "expected", None), getattr(claim, "round_trips", None)):
             if callable(value):
                 given, read = theories.asked(value, run)
                 assert isinstance(given, Summary) or not read, getattr(claim, "name", claim)
@@ -290,6 +296,6 @@ def test_whatever_a_shipped_experiment_expects_of_measured_numbers_has_their_err
 
 
 def test_this_would_see_one():
-    assert any(callable(getattr(claim, "value", None)) for each in EXPERIMENTS.values() for claim in each.judged_by)
+    assert any(callable(getattr(claim, "expected", None)) for each in EXPERIMENTS.values() for claim in each.judged_by)
     given, read = theories.asked(bare_sum, run_of(SURE, SURE))
     assert (given, list(read)) == (50.0, ["room one"])

@@ -31,7 +31,9 @@ def by_rtt(condition):
 
 @pytest.mark.parametrize(("least", "most", "verdict"), [(0.8, 2.2, SUPPORTED), (0.8, 2.0, INCONCLUSIVE), (0.8, 1.5, REFUTED)])
 def test_the_cell_that_is_furthest_off_decides(least, most, verdict):
-    judged = follows("mib_per_s", by_rtt, least, most, because="of theory", name="as theory says").judge(RUN, {})
+    judged = follows("mib_per_s", by_rtt, at_least=least, at_most=most, because="of theory", name="as theory says").judge(
+        RUN, {}
+    )
     assert judged.verdict == verdict
     assert judged.measured == pytest.approx(2.0)
     assert "10 (11) at rtt 100ms" in judged.text
@@ -40,7 +42,7 @@ def test_the_cell_that_is_furthest_off_decides(least, most, verdict):
 @pytest.mark.parametrize(
     "claim",
     [
-        follows("mib_per_s", by_rtt, 0.5, 2, because="", name="as theory says"),
+        follows("mib_per_s", by_rtt, at_least=0.5, at_most=2, because="", name="as theory says"),
     ],
 )
 def test_a_failed_cell_decides_nothing(claim):
@@ -52,7 +54,7 @@ def test_a_failed_cell_decides_nothing(claim):
 @pytest.mark.parametrize(
     ("claim", "line"),
     [
-        (follows("mib_per_s", lambda condition: None, 1, 2, because="", name="x"), "no cell for 'x'"),
+        (follows("mib_per_s", lambda condition: None, at_least=1, at_most=2, because="", name="x"), "no cell for 'x'"),
     ],
 )
 def test_claims_that_cannot_be_judged(claim, line):
@@ -65,14 +67,14 @@ def test_claims_that_cannot_be_judged(claim, line):
     [
         ({"expected": 20, "within": 0.05}, SUPPORTED),
         ({"expected": 21, "within": 0.02}, REFUTED),
-        ({"most": 25}, SUPPORTED),
-        ({"most": 20}, INCONCLUSIVE),
-        ({"most": 19}, REFUTED),
+        ({"at_most": 25}, SUPPORTED),
+        ({"at_most": 20}, INCONCLUSIVE),
+        ({"at_most": 19}, REFUTED),
     ],
 )
 def test_round_trips_between_two_cells(margin, verdict):
     run = RunData(Path("runs/x"), "example", {}, (timed("0.3ms", 6.0, 0.3), timed("10.3ms", 206.0, 10.3, half=1.0)))
-    claim = round_trips_between("latency_min_ms", {"rtt": "10.3ms"}, against={"rtt": "0.3ms"}, because="they wait", **margin)
+    claim = round_trips_between("latency_min_ms", {"rtt": "10.3ms"}, of={"rtt": "0.3ms"}, because="they wait", **margin)
     judged = claim.judge(run, {})
     assert judged.verdict == verdict
     assert (judged.measured, judged.low, judged.high) == pytest.approx((20.0, 19.9, 20.1))

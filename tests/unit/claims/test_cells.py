@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from slownet.claim import between, predicted, times
+from slownet.claim import bound, predicted, ratio
 from slownet.errors import ExperimentError
 from slownet.records.cell import Cell
 from slownet.records.result import RunData
@@ -32,35 +32,37 @@ def run_of(half: float = 0.5):
     ],
 )
 def test_the_cells_interval_decides(least, most, verdict, said):
-    judgement = between("ms", STALLS, least, most, because="ACKs wait").judge(run_of(), {})
+    judgement = bound("ms", STALLS, at_least=least, at_most=most, because="ACKs wait").judge(run_of(), {})
     assert (judgement.verdict, judgement.name) == (verdict, said)
     assert judgement.text == "44.000 (43.500 to 44.500) measured; ACKs wait"
 
 
 def test_an_exact_zero_is_at_most_zero():
     run = RunData(Path("x"), "x", {}, (Cell(FINE, FINE, (), {"n": Summary(0.0, 0.0, 0.0, 9)}),))
-    assert between("n", FINE, most=0).judge(run, {}).verdict == "supported"
+    assert bound("n", FINE, at_most=0).judge(run, {}).verdict == "supported"
 
 
 def test_one_cell_against_another():
-    judgement = times("ms", STALLS, FINE, least=40).judge(run_of(half=0.0), {})
+    judgement = ratio("ms", STALLS, of=FINE, at_least=40).judge(run_of(half=0.0), {})
     assert (judgement.verdict, judgement.measured) == ("supported", 44.0)
     assert judgement.name == "ms at least 40 times as much at pattern wwr as at pattern one"
-    assert times("ms", STALLS, FINE, most=2).judge(run_of(half=0.0), {}).verdict == "refuted"
+    assert ratio("ms", STALLS, of=FINE, at_most=2).judge(run_of(half=0.0), {}).verdict == "refuted"
 
 
 def test_a_prediction_may_come_from_the_run():
-    claim = predicted("ms", STALLS, lambda run: 43 * run.at(FINE).summary("ms"), within=0.05, because="43 of the other")
+    claim = predicted(
+        "ms", STALLS, expected=lambda run: 43 * run.at(FINE).summary("ms"), within=0.05, because="43 of the other"
+    )
     judgement = claim.judge(run_of(half=0.01), {})
     assert (judgement.verdict, judgement.expected) == ("supported", 43.0)
     assert judgement.text.endswith(
         "measured, 43.000 (42.570 to 43.430) predicted, 1.023 (1.013 to 1.034) times; 43 of the other"
     )
-    assert predicted("ms", STALLS, 30.0).judge(run_of(), {}).verdict == "refuted"
+    assert predicted("ms", STALLS, expected=30.0).judge(run_of(), {}).verdict == "refuted"
 
 
 @pytest.mark.parametrize(
-    "claim", [between("ms", FAILED, most=1), times("ms", FAILED, FINE, most=1), predicted("ms", FAILED, 1.0)]
+    "claim", [bound("ms", FAILED, at_most=1), ratio("ms", FAILED, of=FINE, at_most=1), predicted("ms", FAILED, expected=1.0)]
 )
 def test_a_failed_cell_leaves_the_claim_open(claim):
     judgement = claim.judge(run_of(), {})
@@ -71,10 +73,10 @@ def test_a_failed_cell_leaves_the_claim_open(claim):
 def test_mistakes_of_the_experiments_author():
     run = run_of()
     with pytest.raises(ExperimentError, match=r"no cell at pattern wrw, .*measured were pattern wwr; pattern one"):
-        between("ms", {"pattern": "wrw"}, most=1).judge(run, {})
+        bound("ms", {"pattern": "wrw"}, at_most=1).judge(run, {})
     with pytest.raises(ExperimentError, match="3 cells at"):
-        between("ms", {}, most=1).judge(run, {})
+        predicted("ms", {}, expected=1).judge(run, {})
     with pytest.raises(ExperimentError, match="did you mean 'ms'"):
-        between("mss", STALLS, most=1).judge(run, {})
+        bound("mss", STALLS, at_most=1).judge(run, {})
     with pytest.raises(ExperimentError, match="pattern wwr is no number"):
         run.along("pattern")
