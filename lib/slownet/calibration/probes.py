@@ -17,10 +17,10 @@ from typing import Any
 
 from slownet.calibration.frames import ALL, BUFFER, IPV4, LEAST, OURS, SO_SNDBUFFORCE, Frame, Ring, Sender, stamped
 from slownet.calibration.matrix import Case
+from slownet.conditions.jitter import ENDS
 from slownet.conditions.link import ETHERNET, MTU
 from slownet.net import tc
 from slownet.net.nodes import inside
-from slownet.net.verify import TABLE_ENDS
 
 Ends = tuple[Any, Any]
 Numbers = dict[str, Any]
@@ -192,7 +192,7 @@ def _delays(frames: Sequence[Frame]) -> list[float]:
 def _travels(case: Case, size: int) -> float:
     """Seconds until the last of `size` bytes has come for certain."""
     one = case.condition
-    return one.up + TABLE_ENDS * one.jitter + (8 * size / one.rate_up if one.rate_up else 0) + MARGIN_S
+    return one.up + ENDS * one.jitter + (8 * size / one.rate_up if one.rate_up else 0) + MARGIN_S
 
 
 def _crosses(sender: socket.socket, receiver: socket.socket, size: int) -> bool:

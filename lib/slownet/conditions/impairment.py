@@ -132,6 +132,11 @@ def draws(model: Loss | None) -> bool:
     return not isinstance(model, Chance | None) or (model is not None and 0 < model.probability < 1)
 
 
+def correlates(model: Loss | None) -> bool:
+    """Whether a draw takes over from the one before, for which netem takes no seed."""
+    return isinstance(model, Chance) and bool(model.correlation)
+
+
 def chance(text: str, field: str) -> Chance:
     """From `"1%"` or `"1% 25%"`: the probability, then its correlation. Raises UnitError, ConditionError."""
     parts = _percents(text, text.split() if isinstance(text, str) else [text], field, 1, 2)

@@ -7,12 +7,6 @@ from typing import Any
 
 from slownet.net.plan import ROOT, Layer
 
-# tc prints six digits. A bucket's burst is kept as a time in ticks of 64 ns, and comes back a few bytes smaller.
-DIGITS = 2e-5
-PROBABILITY = 1e-9
-NANOSECOND = 1e-9
-BURST = 0.01
-
 Deviation = tuple[str, Any, Any]  # field, stated, found
 
 
@@ -33,8 +27,8 @@ def deviations(layers: Sequence[Layer], shown: Sequence[Mapping[str, Any]]) -> I
         options = dict(flat(qdisc["options"]))
         for name, stated in layer.options.items():
             value = options.get(name, 0)
-            if not _same(name, stated, value):
-                yield f"{layer.kind} {name}", stated, value
+            if not stated.same(stated.value, value):
+                yield f"{layer.kind} {name}", stated.value, value
     stated_handles = {layer.handle for layer in layers}
     for handle, qdisc in found.items():
         if handle not in stated_handles and _under(qdisc, ROOT):
@@ -57,14 +51,3 @@ def flat(options: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, An
             yield from flat(value, f"{prefix}{name}.")
         else:
             yield prefix + name, value
-
-
-def _same(name: str, stated: Any, value: Any) -> bool:
-    if isinstance(stated, bool | str) or isinstance(value, str):
-        return bool(stated == value)
-    if name == "seed":
-        return int(stated) == int(value)
-    if name == "burst":
-        return bool(abs(value - stated) <= BURST * stated + 1)
-    least = NANOSECOND if name.startswith("delay.") else PROBABILITY
-    return bool(abs(value - stated) <= DIGITS * abs(stated) + least)

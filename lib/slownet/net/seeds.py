@@ -45,9 +45,14 @@ class Seeds:
         """The condition with the seed that is told. ``link``: which of the network's it is, from 0, for those without one."""
         if condition.seed is not None:
             return self._shifted(condition, condition.seed)
-        if self.own is None or not condition.random or condition.correlated:
+        if self.own is None or not condition.random or condition.seedless:
             return condition
         return self._shifted(condition, self.own + link * APART)
+
+    def asked(self, condition: Condition, link: int = 0) -> Condition:
+        """The condition as it was stated, from the one that is told: without a seed that it was given here."""
+        unseeded = dataclasses.replace(condition, seed=None)
+        return unseeded if self.of(unseeded, link) == condition else condition
 
     def _shifted(self, condition: Condition, seed: int) -> Condition:
         return dataclasses.replace(condition, seed=(seed + self.turn * STRIDE) % LIMIT)

@@ -8,7 +8,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from slownet.conditions.link import Condition
+from slownet.conditions.link import ROWS
+from slownet.conditions.oneway import OneWay
 from slownet.errors import NetworkError
 from slownet.lab import native
 from slownet.net import shaping
@@ -19,7 +20,6 @@ from slownet.units import show_duration
 PINGS = 5
 PINGS_LOSSY = 20
 PING_BITS = 8 * 98  # a ping of 56 bytes as an Ethernet frame
-TABLE_ENDS = 4  # netem's tables end at four standard deviations
 INTERVAL_S = 0.05
 TX_PACKETS = 9  # which number of a line of /proc/net/dev
 STRANGERS = 10  # frames on an end that are not the ping's; fewer may be ARP
@@ -69,14 +69,11 @@ class Span:
     loses: bool = False
 
 
-def span(condition: Condition, way: str) -> Span:
-    """What an end in this condition adds to a small ping that it sends, in its way of it ("up" or "down")."""
-    delay, jitter, rate = (getattr(condition, name) for name in (way, f"jitter_{way}", f"rate_{way}"))
-    spread = jitter * (1 if condition.distribution == "uniform" else TABLE_ENDS)
-    wire = PING_BITS / rate if rate else 0.0
-    paced = condition.aqm is None and condition.burst is None  # a token bucket lets a packet on an idle link pass at once
-    low = 0.0 if condition.reorder else max(0.0, delay - spread)
-    return Span(low + wire * paced, delay + spread + wire, bool(condition.loses(way) or condition.corrupt))
+def span(at: OneWay) -> Span:
+    """What an end in this condition adds to a small ping that it sends."""
+    added = [row.ping(at, PING_BITS) for row in ROWS]
+    low = max(0.0, sum(each.low for each in added)) + sum(each.surely for each in added)
+    return Span(low, sum(each.high for each in added), any(each.lost for each in added))
 
 
 def check(ends: tuple[Any, Any]) -> Ping | None:
@@ -91,7 +88,7 @@ def check(ends: tuple[Any, Any]) -> Ping | None:
         return None
     source, target, cables = found
     interfaces = [end for cable in cables for end in (cable.intf1, cable.intf2)]
-    spans = [span(*shaping.last(end)) for end in interfaces]
+    spans = [span(OneWay(*shaping.last(end))) for end in interfaces]
     lossy = any(each.loses for each in spans)
     count = PINGS_LOSSY if lossy else PINGS
     before = _sent(interfaces)

@@ -8,7 +8,7 @@ from slownet.conditions.link import Condition
 from slownet.net.plan import layers
 from slownet.net.readback import deviations
 
-NONE = "duplicate 0% 0% reorder 0% 0% corrupt 0% 0%"
+NONE = "duplicate 0% 0% reorder 0% 0% corrupt 0% 0% slot 0ns"
 
 
 def lines(way="up", child=False, **fields):

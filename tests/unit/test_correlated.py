@@ -1,6 +1,6 @@
 import pytest
 
-from slownet.net.correlated import threshold
+from slownet.conditions.correlated import threshold
 
 
 def test_without_correlation_nothing_changes():

@@ -1,0 +1,72 @@
+"""One direction of a link's condition: what one end of a cable sends."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from slownet.conditions.bottleneck import Sizes
+from slownet.conditions.impairment import Loss
+from slownet.conditions.jitter import ENDS
+from slownet.conditions.link import Condition
+from slownet.conditions.queueing import Queue
+from slownet.conditions.row import Added
+
+
+@dataclass(frozen=True)
+class OneWay:
+    """A condition and which way of it an end of a cable sends, "up" or "down": what the functions of a row take."""
+
+    condition: Condition
+    way: str = "up"
+
+    @property
+    def delay(self) -> float:
+        """Seconds."""
+        return self.condition.up if self.way == "up" else self.condition.down
+
+    @property
+    def jitter(self) -> float:
+        """Seconds."""
+        return self.condition.jitter_up if self.way == "up" else self.condition.jitter_down
+
+    @property
+    def spread(self) -> float:
+        """How far a delay may be from the one that is stated, in seconds."""
+        return self.jitter * (1 if self.condition.distribution == "uniform" else ENDS)
+
+    @property
+    def rate(self) -> float | None:
+        """bit/s."""
+        return self.condition.rate_up if self.way == "up" else self.condition.rate_down
+
+    @property
+    def limited(self) -> bool:
+        """Whether there is a bottleneck."""
+        return self.rate is not None
+
+    @property
+    def loss(self) -> Loss | None:
+        """What is lost, by chance or all of it."""
+        return self.condition.loses(self.way)
+
+    @property
+    def sizes(self) -> Sizes:
+        """How much waits in front of the bottleneck; one bandwidth-delay product unless it was stated."""
+        one = self.condition
+        return Sizes(one.queue or Queue(1, "bdp"), self.rate or 0.0, one.rtt, one.frame)
+
+    @property
+    def tokens(self) -> int:
+        """Bytes that a token bucket holds."""
+        return self.sizes.tokens(self.condition.burst)
+
+    def on_the_wire(self, bits: float) -> Added:
+        """What bits take at the rate. A token bucket lets a packet on an idle link pass at once."""
+        seconds = bits / self.rate if self.rate else 0.0
+        paced = self.condition.aqm is None and self.condition.burst is None
+        return Added(high=seconds, surely=seconds if paced else 0.0)
+
+    @property
+    def sent(self) -> Condition:
+        """The condition, turned so that `up` is what this end sends."""
+        return self.condition if self.way == "up" else self.condition.reversed
