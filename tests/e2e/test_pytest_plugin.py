@@ -284,12 +284,15 @@ def test_what_a_test_measures_is_one_boot_and_its_samples_have_the_seeds_told(se
     (run,) = (pytester.path / "reports").iterdir()
     found = [json.loads(line) for line in (run / "samples.jsonl").read_text().splitlines()]
     assert [(each["boot"], each["block"], each["random"], each["seeds"]) for each in found] == [
-        (1, 1, True, [7]), (1, 2, True, [7]), (1, 3, True, [3]), (1, 1, False, []),
+        (1, 1, True, [7]), (1, 2, True, [7]), (1, 1, True, [3]), (1, 1, False, []),
     ]  # fmt: skip
     assert [each["charged_s"] for each in found] == [0.0] * 4  # the CPU is free
     assert found[0]["metrics"] == found[1]["metrics"] != found[2]["metrics"]
     facts = json.loads((run / "run.json").read_text())
-    assert [each["repetitions"] for each in facts["cells"]] == [1, 1]
+    assert [each["repetitions"] for each in facts["cells"]] == [1, 1, 1]
+    assert [each["cell"] for each in found[1:3]] == [
+        {"client-switch": "loses 30 %"}, {"client-switch": "loses 30 %, seed 3"},
+    ]  # fmt: skip
 
 
 def test_servers(session):

@@ -299,16 +299,16 @@ def test_a_link_is_cut_and_another_one_behind_it_can_still_be_set(net, link):
 
 
 def test_a_kernel_that_does_otherwise_is_an_error_that_names_both_values(net, link, monkeypatch):
-    true = tc.run
+    true = tc.Programs.run
 
-    def meddled(interface, lines):
-        shown = true(interface, lines)
+    def meddled(programs, interface, lines):
+        shown = true(programs, interface, lines)
         for each in shown:
             if each["kind"] == "netem" and "delay" in each["options"]:
                 each["options"]["delay"]["delay"] = 0.007
         return shown
 
-    monkeypatch.setattr(tc, "run", meddled)
+    monkeypatch.setattr(tc.Programs, "run", meddled)
     with pytest.raises(NetworkError, match=r"netem delay.delay 0\.007 where 0\.01 was stated.*client-eth0"):
         link.set(delay="10ms", ping=False)
     monkeypatch.undo()
@@ -319,10 +319,10 @@ def test_the_kernels_no_is_an_error_in_its_words_and_the_next_change_works(net, 
     with pytest.raises(
         NetworkError, match=r"""tc: What is "nosuch"\? in 'qdisc replace .*', interface client-eth0 of client"""
     ) as caught:
-        tc.run(link._ends[0], ["qdisc replace dev client-eth0 root handle 51: netem nosuch 1"])
+        net.shaping.programs.run(link._ends[0], ["qdisc replace dev client-eth0 root handle 51: netem nosuch 1"])
     assert len(str(caught.value).splitlines()) == 1
     with pytest.raises(NetworkError, match=r"ip: .*greater.*interface client-eth0"):
-        tc.ip(link._ends[0], ["link set dev client-eth0 mtu 70000"])
+        net.shaping.programs.ip(link._ends[0], ["link set dev client-eth0 mtu 70000"])
     with link.set(mtu=9000):
         assert link.condition.mtu == 9000
     with link.set(rtt="10ms"):

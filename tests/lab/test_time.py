@@ -112,16 +112,16 @@ def test_after_a_long_cut_the_first_packet_passes(net, link):
 
 
 def test_what_goes_wrong_in_a_step_is_raised_at_the_end_and_the_link_restored(net, link, monkeypatch):
-    true = tc.run
+    true = tc.Programs.run
 
-    def meddled(interface, lines):
-        shown = true(interface, lines)
+    def meddled(programs, interface, lines):
+        shown = true(programs, interface, lines)
         for each in shown:
             if each["kind"] == "netem" and each["options"].get("delay", {}).get("delay") == 0.02:
                 each["options"]["delay"]["delay"] = 0.007
         return shown
 
-    monkeypatch.setattr(tc, "run", meddled)
+    monkeypatch.setattr(tc.Programs, "run", meddled)
     with (
         pytest.raises(NetworkError, match=r"netem delay.delay 0\.007 where 0\.02 was stated"),
         link.play({"0s": {"rtt": "10ms"}, "200ms": {"rtt": "40ms"}, "300ms": {}}) as playing,

@@ -6,8 +6,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from slownet.conditions.link import DISTRIBUTIONS, Condition
+from slownet.conditions.link import Condition
 from slownet.conditions.queueing import AQM
+from slownet.conditions.reading import DISTRIBUTIONS
 from slownet.errors import ExperimentError, nearest
 
 ECHOES = 21

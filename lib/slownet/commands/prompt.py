@@ -93,8 +93,10 @@ class Prompt(CLI):  # type: ignore[misc]  # Mininet has no types
         first, second, *words = told
         set_link(self.network, first, second, words)
         link = self.network.link(first, second)
-        pinged = self.network.verified[-1].rtt_ms if self.network.verified else None
-        print(f"{link.name}: {link.condition}" + (f"; a ping takes {pinged.min:g} ms" if pinged else ""))
+        verification = self.network.settings[-1].verification
+        pinged = verification.ping.rtt_ms if verification.ping else None
+        outcome = f"; a ping takes {pinged.min:g} ms" if pinged else f"; {verification}"
+        print(f"{link.name}: {link.condition}{outcome}")
 
     def do_show(self, line: str) -> None:
         """Show conditions and counters, of all links or of one.
@@ -124,7 +126,7 @@ def _row(flow: Flow) -> list[str]:
 
 def set_link(network: Network, first: str, second: str, words: list[str]) -> None:
     """Sets a link of a network to a condition in words (see `named.condition`). Raises SlownetError."""
-    network.verified.clear()
+    network.settings.clear()
     network.link(first, second).set(named.condition(words))
 
 

@@ -198,7 +198,7 @@ class Condition:
     ).each  # fmt: skip
     ecn: bool | None = Row(
         "ecn", reading.flag("ecn"), text=lambda one: (),  # its AQM says it
-        tc={kind: lambda at, kind=kind: bottleneck.ecn(kind, at.condition.ecn) for kind in ("fq_codel", "pie", "red")},
+        tc=dict.fromkeys(("fq_codel", "pie", "red"), lambda at: bottleneck.ecn(at.manager, at.condition.ecn)),
         refuse=lambda one: [
             (one.ecn is not None and not one.aqm, "ecn without an AQM: a plain queue drops", f"aqm is one of {', '.join(AQM)}"),
             (one.ecn is False and one.aqm == "cake", "cake without ecn: it marks always", _NO_CAKE),

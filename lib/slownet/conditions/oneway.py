@@ -56,6 +56,13 @@ class OneWay:
         return Sizes(one.queue or Queue(1, "bdp"), self.rate or 0.0, one.rtt, one.frame)
 
     @property
+    def manager(self) -> str:
+        """The queueing discipline in front of a token bucket: the AQM, or one that counts as the queue was stated."""
+        if self.condition.aqm:
+            return self.condition.aqm.split()[0]
+        return "pfifo" if self.sizes.queue.unit == "packets" else "bfifo"
+
+    @property
     def tokens(self) -> int:
         """Bytes that a token bucket holds."""
         return self.sizes.tokens(self.condition.burst)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from itertools import combinations
-from typing import Any
+from typing import Any, TypeVar
 
 from slownet.conditions import impairment
 from slownet.conditions.impairment import Chance, Loss
@@ -13,6 +13,7 @@ from slownet.conditions.row import Row
 from slownet.errors import ConditionError, nearest
 from slownet.units import size
 
+Model = TypeVar("Model", Chance, Loss)
 DISTRIBUTIONS = ("uniform", "normal", "pareto", "paretonormal")
 
 
@@ -47,15 +48,15 @@ def _of_row(row: Row, given: Mapping[str, Any]) -> dict[str, Any]:
 
 def chance(name: str) -> Callable[[Any], Chance | None]:
     """Reads the probability of something that happens to single packets, by its field's name."""
-    return lambda value: _or_none(value if isinstance(value, Chance) else impairment.chance(value, name))
+    return lambda value: _any(value if isinstance(value, Chance) else impairment.chance(value, name))
 
 
 def loss(value: Any) -> Loss | None:
     """Reads a loss. Raises UnitError, ConditionError."""
-    return _or_none(impairment.loss(value))
+    return _any(impairment.loss(value))
 
 
-def _or_none(value: Any) -> Any:
+def _any(value: Model) -> Model | None:
     """0 % is none, or a link would be called lossy that loses nothing."""
     return None if isinstance(value, Chance) and not value.probability else value
 

@@ -10,35 +10,38 @@ from typing import Any
 
 from slownet.conditions import named as conditions
 from slownet.conditions.link import Condition
+from slownet.conditions.oneway import OneWay
 from slownet.conditions.schedule import Schedule
 from slownet.counters import Counters
 from slownet.errors import ConditionError, NetworkError
-from slownet.net import counting, neighbours, plan, shaping, verify
+from slownet.net import counting, neighbours, plan, verify
 from slownet.net.capture import Capture
-from slownet.net.play import Played, Playing
+from slownet.net.log import Log, Setting
+from slownet.net.play import Playing
 from slownet.net.seeds import ASKED, Seeds
-from slownet.net.shaping import OneWay
-from slownet.net.told import Told
-from slownet.tools.ping import Ping
+from slownet.net.shaping import Shaping, together
+from slownet.net.verify import Verification
 
 
 class Link:
     """One cable of a network; `set` changes its condition, as a context manager for a while."""
 
     def __init__(
-        self, ends: tuple[Any, Any], verified: list[Ping], stated: Told, played: list[Played] | None = None,
-        seeds: Seeds = ASKED, number: int = 0,
+        self, ends: tuple[Any, Any], shaping: Shaping, log: Log, seeds: Seeds = ASKED, number: int = 0,
     ) -> None:  # fmt: skip
-        """seeds: what becomes of a condition's seed; number: which one of the network's links it is, from 0."""
-        self._ends = ends  # Mininet interfaces; the first one is of the node that was named first
+        """ends: Mininet's interfaces; the first one is of the node that was named first. shaping, log: the network's.
+
+        seeds: what becomes of a condition's seed; number: which one of the network's links it is, from 0.
+        """
+        self._ends = ends
+        self._shaping = shaping
+        self._log = log
         self._seeds = seeds
         self._number = number
-        self._verified = verified
-        self._stated = stated
-        self._played = [] if played is None else played
 
     @property
     def name(self) -> str:
+        """Its ends, the one named first before the other: "client-switch"."""
         return "-".join(end.node.name for end in self._ends)
 
     @property
@@ -48,7 +51,7 @@ class Link:
         Raises ConditionError if TCLink's parameters made its ends differ in more than delay and rate.
         """
         try:
-            return shaping.together(*self.told)
+            return together(*self.told)
         except ConditionError as error:
             raise ConditionError(error.what, where=f"link {self.name}", fix=error.fix) from None
 
@@ -57,7 +60,7 @@ class Link:
 
         Of two of them, the difference: `after - before`. Pings that verified a condition count like all else.
         """
-        counted = counting.counters([self._cable])[self._cable]
+        counted = counting.counters([self._cable], self._shaping.gone)[self._cable]
         return counted if self._forward else counted.reversed
 
     def capture(
@@ -74,23 +77,25 @@ class Link:
         fields: as in `Condition.parse`, on top of it: `set(rtt="10ms")`, `set("LTE", loss="1%")`. The whole condition is
         stated each time: what is not named is none. No packet is lost by the change. What the kernel made of it is
         read back, and a ping across the link must take what it should, but for one that waited behind other packets;
-        ping=False leaves that out. Raises UnitError, ConditionError, NetworkError.
+        ping=False leaves that out. What came of it is the last of `Network.settings`. Raises UnitError, ConditionError,
+        NetworkError.
         """
-        if getattr(self._cable, "slownet_playing", False):
+        if self._cable in self._shaping.playing:
             raise NetworkError(f"a schedule plays on {self.name}", fix="set the link before or after it, or add a step to it")
         wanted = self.seeded(self.wanted(condition, **fields))
         before = self.told
         changed = _Changed(self, before)
         try:
             if wanted.seed is not None:
-                neighbours.introduce(self._ends)
-            if ping:
-                self._verify(wanted)
+                neighbours.introduce(self._ends, self._shaping.introduced)
+            verification = self._verify(wanted) if ping else Verification()
             if not ping or wanted.chancy:
-                self._apply(wanted)
+                self.apply(wanted)
         except BaseException:
             self.tell(before)
             raise
+        first, second = self._ends
+        self._log.settings.append(Setting((first.node.name, second.node.name), wanted, verification))
         return changed
 
     def play(self, schedule: Schedule | Mapping[str, Any]) -> Playing:
@@ -101,7 +106,7 @@ class Link:
         Raises UnitError, ConditionError, NetworkError.
         """
         chosen = schedule if isinstance(schedule, Schedule) else Schedule.parse(schedule)
-        return Playing(self, self._ends, chosen, self._played, self.seeded)
+        return Playing(self, self._ends, chosen, self._log.played, self._shaping, self.seeded)
 
     def seeded(self, condition: Condition) -> Condition:
         """The condition with the seed that the link is told for it."""
@@ -113,32 +118,36 @@ class Link:
         base = conditions.find(condition) if isinstance(condition, str) else condition
         return (base or Condition()).but(**fields)
 
-    def _verify(self, wanted: Condition) -> None:
+    def _verify(self, wanted: Condition) -> Verification:
         """Pings the link without what chance decides; so a seed's pattern begins with the packets that follow."""
-        self._apply(wanted.steady)
-        record = verify.check(self._ends)
-        if record:
-            self._verified.append(record)
+        self.apply(wanted.steady)
+        verification = verify.check(self._ends, self._shaping)
+        if verification.ping:
+            self._log.verified.append(verification.ping)
+        return verification
 
-    def _apply(self, condition: Condition, since: Condition | None = None) -> None:
-        """since: what the link does now, if the direction in which nothing changes shall not be told anything."""
+    def apply(self, condition: Condition, since: Condition | None = None) -> None:
+        """Gives both ends a condition as it is, and reads it back, without a ping. Raises NetworkError.
+
+        since: what the link does now, if the direction in which nothing changes shall not be told anything.
+        """
         for end, way in zip(self._ends, ("up", "down"), strict=True):
             stays = since is not None and plan.layers(since, way) == plan.layers(condition, way)
-            shaping.tell(end, (condition, way), queues_stay=stays)
-        self._stated[self._cable] = condition if self._forward else condition.reversed
+            self._shaping.tell(end, OneWay(condition, way), queues_stay=stays)
+        self._shaping.conditions[self._cable] = condition if self._forward else condition.reversed
 
     @property
     def told(self) -> tuple[OneWay, OneWay]:
         """What each end was told last; `tell` takes it back."""
         first, second = self._ends
-        return shaping.last(first), shaping.last(second)
+        return self._shaping.last(first), self._shaping.last(second)
 
     def tell(self, each: tuple[OneWay, OneWay]) -> None:
         """Gives each end a condition of its own, and reads it back. Raises NetworkError."""
         for end, one in zip(self._ends, each, strict=True):
-            shaping.tell(end, one)
+            self._shaping.tell(end, one)
         with suppress(ConditionError):  # what its ends do may be more than one condition can say
-            self._stated[self._cable] = shaping.of(self._cable)
+            self._shaping.conditions[self._cable] = self._shaping.of(self._cable)
 
     @property
     def _cable(self) -> Any:

@@ -21,11 +21,13 @@ from mininet.link import Intf, Link, OVSIntf, OVSLink, TCIntf, TCLink
 from slownet import owner
 from slownet.conditions import tclink
 from slownet.conditions.link import Condition
+from slownet.conditions.oneway import OneWay
 from slownet.errors import NetworkError, SlownetError
-from slownet.net import ethtool, names, qdisc, shaping
+from slownet.net import ethtool, names, tc
 from slownet.net.namespace import current
 from slownet.net.netlink import End, Route
 from slownet.net.nodes import QuickSwitch, inside, made_quick
+from slownet.net.shaping import Shaping
 
 SHAPING = ("bw", "delay", "jitter", "loss", "max_queue_size")
 USUAL = ["gro", "off", "tx", "on", "rx", "on"]
@@ -91,7 +93,10 @@ class QuickTCInterface(QuickInterface, TCIntf):  # type: ignore[misc]
             if words == ["ethtool", "-K", self.name, *USUAL]:  # what every interface gets, and half of it has
                 ethtool.switch_off(self.name, ["gro"])
                 return ""
-            done = subprocess.run(words, capture_output=True, text=True, check=False)
+            try:
+                done = subprocess.run(words, capture_output=True, text=True, check=False, timeout=tc.DEADLINE_S)
+            except subprocess.TimeoutExpired:
+                raise tc.silent(shlex.join(words), f"node {self.node.name}") from None
         if done.returncode and words[0] == "tc":
             raise NetworkError(f"{shlex.join(words)}: {done.stderr.strip()}", where=f"node {self.node.name}")
         return done.stdout
@@ -104,6 +109,7 @@ class ShapedInterface(QuickTCInterface):
     """
 
     _asked: dict[str, Any] | None = None  # while it is being configured: what TCIntf made of the parameters
+    _alone: Shaping | None = None
 
     def config(self, **params: Any) -> Any:  # what a class of a user's adds to the parameters arrives in bwCmds, delayCmds
         self._asked = {}
@@ -141,20 +147,26 @@ class ShapedInterface(QuickTCInterface):
             condition = tclink.condition(**asked)
         except SlownetError as error:
             raise type(error)(error.what, where=f"interface {self.name}", fix=error.fix) from None
-        had = getattr(self, "slownet_told", None)
-        if had is None and condition == Condition():
+        if self.shaping.end(self).told is None and condition == Condition():
             return
+        told = OneWay(condition)
         if isinstance(self.node, QuickSwitch) and not getattr(self.node, "made", False):
-            self.slownet_told = condition, "up"  # Open vSwitch will take away what is there, see tell_again
+            self.shaping.end(self).told = told  # Open vSwitch will take away what is there, see tell_again
         else:
-            shaping.tell(self, (condition, "up"))
+            self.shaping.tell(self, told)
 
     def tell_again(self) -> None:
         """Tells it what it was told last."""
-        had = getattr(self, "slownet_told", None)
-        qdisc.forget(self)
-        if had is not None:
-            shaping.tell(self, had)
+        self.shaping.tell_again(self)
+
+    @property
+    def shaping(self) -> Shaping:
+        """Where it is known what it was told: its network's; its own if it is in none."""
+        if isinstance(self.link, QuickLink):
+            return self.link.shaping
+        if self._alone is None:
+            self._alone = Shaping()
+        return self._alone
 
 
 def is_up(name: str) -> bool:
@@ -168,10 +180,13 @@ class QuickLink(Link):  # type: ignore[misc]
     """Goes before a link class of Mininet's or of a user's; see `quick_link`."""
 
     def __init__(
-        self, node1: Any, node2: Any, *args: Any, group: int = 0, offloads_off: Sequence[str] = (), **params: Any
-    ) -> None:
+        self, node1: Any, node2: Any, *args: Any, group: int = 0, offloads_off: Sequence[str] = (),
+        shaping: Shaping | None = None, **params: Any,
+    ) -> None:  # fmt: skip
+        """shaping: its network's; its own if it is in none."""
         self._group = group
         self._offloads_off = offloads_off
+        self.shaping = shaping or Shaping()
         if isinstance(self, TCLink):
             params.setdefault("cls1", TCIntf)
             params.setdefault("cls2", TCIntf)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 from slownet.counters import Counters, Flow
@@ -12,8 +12,11 @@ from slownet.net.netlink import Route
 from slownet.net.nodes import inside
 
 
-def counters(cables: Iterable[Any]) -> dict[Any, Counters]:
-    """What each of Mininet's links has carried so far; "up" is what its intf1 sent. Raises NetworkError."""
+def counters(cables: Iterable[Any], gone: Callable[[Any], Flow]) -> dict[Any, Counters]:
+    """What each of Mininet's links has carried so far; "up" is what its intf1 sent. Raises NetworkError.
+
+    gone: what those queueing disciplines of an interface have counted that were replaced.
+    """
     cables = list(cables)
     spaces: dict[Any, Any] = {}  # one node stands for all that are outside any namespace
     for cable in cables:
@@ -24,9 +27,9 @@ def counters(cables: Iterable[Any]) -> dict[Any, Counters]:
 
     def of(end: Any) -> Flow:
         flow = found[end.node if end.node.inNamespace else None].get(end.name, none)
-        gone = getattr(end, "slownet_gone", none)  # queueing disciplines that were replaced
+        before = gone(end)
         return Flow(
-            **flow.to_json() | {name: getattr(flow, name) + getattr(gone, name) for name in ("overlimits", "requeues")},
+            **flow.to_json() | {name: getattr(flow, name) + getattr(before, name) for name in ("overlimits", "requeues")},
             qdiscs=flow.qdiscs,
         )
 

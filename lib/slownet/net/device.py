@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import json
 import re
+import subprocess
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from slownet.errors import NetworkError
@@ -16,22 +18,31 @@ OFFLOADS = {"tso": "tcp-segmentation-offload", "gso": "generic-segmentation-offl
 MOST_SEGMENTS = 65535  # linux/netdevice.h, GSO_MAX_SEGS
 
 
-def set_mtu(interface: Any, mtu: int | None) -> None:
+@dataclass
+class State:
+    """What is known of an interface. mtu: the one that was stated, in bytes, and first_mtu the one that it had before."""
+
+    mtu: int | None = None
+    first_mtu: int | None = None
+    offloads: bool = False
+
+
+def set_mtu(interface: Any, mtu: int | None, state: State, programs: tc.Programs) -> None:
     """Sets an interface's MTU in bytes; None brings back the one that it had first. Raises NetworkError."""
-    if mtu == getattr(interface, "slownet_mtu", None):
+    if mtu == state.mtu:
         return
-    if not hasattr(interface, "slownet_first_mtu"):
-        interface.slownet_first_mtu = tc.ip(interface, [])["mtu"]
-    wanted = interface.slownet_first_mtu if mtu is None else mtu
-    found = tc.ip(interface, [f"link set dev {interface.name} mtu {wanted}"])["mtu"]
+    if state.first_mtu is None:
+        state.first_mtu = int(programs.ip(interface, [])["mtu"])
+    wanted = state.first_mtu if mtu is None else mtu
+    found = programs.ip(interface, [f"link set dev {interface.name} mtu {wanted}"])["mtu"]
     if found != wanted:
         raise NetworkError(f"the kernel has MTU {found} where {wanted} was stated", where=_where(interface))
-    interface.slownet_mtu = mtu
+    state.mtu = mtu
 
 
-def set_offloads(interface: Any, on: bool) -> None:
+def set_offloads(interface: Any, on: bool, state: State, programs: tc.Programs) -> None:
     """Turns segmentation and its undoing on or off; a network is built with them off (see netlink.End). Raises NetworkError."""
-    if getattr(interface, "slownet_offloads", False) == on:
+    if state.offloads == on:
         return
     word = "on" if on else "off"
     _run(interface, ["ethtool", "-K", interface.name, *(part for name in OFFLOADS for part in (name, word))])
@@ -46,13 +57,19 @@ def set_offloads(interface: Any, on: bool) -> None:
     for feature in OFFLOADS.values():
         if not re.search(rf"^{feature}: {word}\b", text, re.MULTILINE):
             raise NetworkError(f"the kernel does not turn {feature} {word}", where=_where(interface))
-    tc.ip(interface, [f"link set dev {interface.name} gso_max_segs {MANY_SEGMENTS if on else ONE_SEGMENT}"])
-    interface.slownet_offloads = on
+    programs.ip(interface, [f"link set dev {interface.name} gso_max_segs {MANY_SEGMENTS if on else ONE_SEGMENT}"])
+    state.offloads = on
 
 
 def _run(interface: Any, words: Sequence[str]) -> str:
-    output, errors, status = interface.node.pexec(list(words))
-    if status:
+    process = interface.node.popen(list(words))
+    try:
+        output, errors = (text.decode() for text in process.communicate(timeout=tc.DEADLINE_S))
+    except subprocess.TimeoutExpired:
+        process.kill()
+        process.communicate()
+        raise tc.silent(" ".join(words), _where(interface)) from None
+    if process.returncode:
         raise NetworkError(f"{' '.join(words)}: {errors.strip() or output.strip()}", where=_where(interface))
     return str(output)
 

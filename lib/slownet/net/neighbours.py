@@ -10,7 +10,7 @@ import fcntl
 import socket
 import struct
 from collections import deque
-from collections.abc import Iterator
+from collections.abc import Iterator, MutableSet
 from contextlib import contextmanager
 from typing import Any
 
@@ -20,9 +20,12 @@ from slownet.net.nodes import inside
 SIOCGIFHWADDR = 0x8927
 
 
-def introduce(ends: tuple[Any, Any]) -> None:
-    """The hosts and routers on both sides of a cable know each other's hardware addresses from now on."""
-    if getattr(ends[0].link, "slownet_introduced", False):
+def introduce(ends: tuple[Any, Any], introduced: MutableSet[Any]) -> None:
+    """The hosts and routers on both sides of a cable know each other's hardware addresses from now on.
+
+    introduced: the cables of which that is known.
+    """
+    if ends[0].link in introduced:
         return
     near, far = (_domain(end, other) for end, other in (ends, ends[::-1]))
     macs = {interface: _mac(interface) for interface in (*near, *far)}
@@ -30,12 +33,15 @@ def introduce(ends: tuple[Any, Any]) -> None:
         with inside(interface.node), Route() as route:
             for other in others:
                 route.set_neighbour(interface.name, other.IP(), macs[other], NUD_PERMANENT)
-    ends[0].link.slownet_introduced = True
+    introduced.add(ends[0].link)
 
 
 @contextmanager
-def known(ends: tuple[Any, Any]) -> Iterator[None]:
-    """The hosts and routers on both sides of a cable, as far as ARP goes, know each other's hardware addresses."""
+def known(ends: tuple[Any, Any], introduced: MutableSet[Any]) -> Iterator[None]:
+    """The hosts and routers on both sides of a cable, as far as ARP goes, know each other's hardware addresses.
+
+    introduced: as for `introduce`; afterwards it is no longer known of this cable.
+    """
     near, far = (_domain(end, other) for end, other in (ends, ends[::-1]))
     macs = {interface: _mac(interface) for interface in (*near, *far)}
     before: list[tuple[Any, Any, int]] = []
@@ -49,7 +55,7 @@ def known(ends: tuple[Any, Any]) -> Iterator[None]:
     try:
         yield
     finally:
-        ends[0].link.slownet_introduced = False
+        introduced.discard(ends[0].link)
         for interface, other, state in before:
             with inside(interface.node), Route() as route:
                 if state:

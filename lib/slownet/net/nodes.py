@@ -130,6 +130,11 @@ class QuickNode(Renamed, Node):  # type: ignore[misc]  # Mininet has no types
         with inside(self), Route() as route:
             route.add_route(via=route_to.get("via", ""), device=route_to.get("dev", ""))
 
+    @property
+    def terminated(self) -> bool:
+        """Whether it is over with this node."""
+        return "_born" in self.__dict__ and self.__dict__.get("pid", 0) is None
+
     def close_shell(self) -> None:
         """Ends the shell, if there is one, whatever state it is in; the next thing that wants one starts another."""
         shell: subprocess.Popen[Any] | None = self.__dict__.get("shell")

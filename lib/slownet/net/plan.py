@@ -62,8 +62,8 @@ def layers(condition: Condition, way: str, *, child: bool = False) -> list[Layer
         return [cable, _layer(at, CAKE, ROOT, "54:", "cake", "besteffort")]
     if not at.limited or (condition.aqm is None and condition.burst is None):
         return [cable, _layer(at, LINE, ROOT, "52:", "netem")]
-    kind = condition.aqm.split()[0] if condition.aqm else "pfifo" if at.sizes.queue.unit == "packets" else "bfifo"
-    return [cable, _layer(at, BUCKET, ROOT, "53:", "tbf"), _layer(at, kind, "53:1", HANDLES[kind], kind)]
+    bucket = _layer(at, BUCKET, ROOT, "53:", "tbf")
+    return [cable, bucket, _layer(at, at.manager, "53:1", HANDLES[at.manager], at.manager)]
 
 
 def _layer(at: OneWay, discipline: str, parent: str, handle: str, kind: str, *always: str) -> Layer:

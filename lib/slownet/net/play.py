@@ -13,7 +13,8 @@ from typing import Any, Protocol, Self
 from slownet.conditions.link import Condition
 from slownet.conditions.schedule import Schedule, State
 from slownet.errors import NetworkError
-from slownet.net import neighbours, qdisc
+from slownet.net import neighbours
+from slownet.net.shaping import Shaping
 
 
 class Reshaped(Protocol):
@@ -25,7 +26,7 @@ class Reshaped(Protocol):
     @property
     def condition(self) -> Condition: ...
 
-    def _apply(self, condition: Condition, since: Condition | None = None) -> None: ...
+    def apply(self, condition: Condition, since: Condition | None = None) -> None: ...
 
 
 @dataclass(frozen=True)
@@ -61,7 +62,7 @@ class Playing:
     """See `Link.play`. `steps` is what was applied so far, `start` the monotonic clock's time at which it began."""
 
     def __init__(
-        self, link: Reshaped, ends: tuple[Any, Any], schedule: Schedule, log: list[Played],
+        self, link: Reshaped, ends: tuple[Any, Any], schedule: Schedule, log: list[Played], shaping: Shaping,
         seeded: Callable[[Condition], Condition] = lambda condition: condition,
     ) -> None:  # fmt: skip
         self._link = link
@@ -69,6 +70,7 @@ class Playing:
         self._schedule = schedule
         self._seeded = seeded
         self._log = log
+        self._shaping = shaping
         self._over = threading.Event()
         self._error: BaseException | None = None
         self._thread: threading.Thread | None = None
@@ -81,17 +83,17 @@ class Playing:
 
     def __enter__(self) -> Self:
         cable = self._ends[0].link
-        if getattr(cable, "slownet_playing", False) or self._thread is not None:
+        if cable in self._shaping.playing or self._thread is not None:
             raise NetworkError(f"a schedule plays on {self._link.name} already", fix="join the two: schedule.beside(another)")
         self._before = self._now = self._link.condition
         self._schedule.check(self._before)
         with ExitStack() as undone:
             for end in self._ends:
-                qdisc.show(end)  # what talks to the kernel runs before the first step is due
-            cable.slownet_playing = True
-            undone.callback(setattr, cable, "slownet_playing", False)
+                self._shaping.programs.run(end, [])  # what talks to the kernel runs before the first step is due
+            self._shaping.playing.add(cable)
+            undone.callback(self._shaping.playing.discard, cable)
             if self._schedule.cuts:
-                undone.enter_context(neighbours.known(self._ends))
+                undone.enter_context(neighbours.known(self._ends, self._shaping.introduced))
             undone.callback(self._restore)
             states = self._schedule.states(self._before, self._seeded)
             self.start = time.monotonic()
@@ -115,7 +117,7 @@ class Playing:
             error.add_note(f"the schedule on {self._link.name} ended early: {self._error}")
 
     def _restore(self) -> None:
-        self._link._apply(self._before)
+        self._link.apply(self._before)
 
     def _begin(self, states: Iterator[State]) -> State | None:
         """Applies what is due at once; returns the first state that is not."""
@@ -136,6 +138,6 @@ class Playing:
             self._error = error
 
     def _apply(self, state: State) -> None:
-        self._link._apply(state.condition, self._now)
+        self._link.apply(state.condition, self._now)
         self._now = state.condition
         self.steps.append(Applied(state.at, time.monotonic() - self.start, str(state)))

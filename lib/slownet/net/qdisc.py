@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
 from slownet.conditions.jitter import Table
-from slownet.conditions.link import Condition
+from slownet.conditions.oneway import OneWay
 from slownet.counters import Flow
 from slownet.errors import NetworkError
 from slownet.net import tc
@@ -25,49 +26,50 @@ _OPEN = {
 }
 
 
-def apply(interface: Any, condition: Condition, way: str) -> None:
+@dataclass
+class State:
+    """What is known of an interface's qdiscs."""
+
+    shown: list[dict[str, Any]] | None = None
+    """As tc showed them after the last change; None where they are to be looked at before the next one."""
+    gone: Flow = field(default_factory=Flow)
+    """What those have counted that were replaced."""
+
+
+def apply(interface: Any, told: OneWay, state: State, programs: tc.Programs) -> None:
     """Gives what an interface sends a condition, and reads it back.
 
     The netem at the root stays once it is there, empty when there is no condition: to take it away would drop what is
-    on its way. So the packets that travel and those that wait outlive every change but a cut, which loses them. way: "up"
-    or "down". Raises NetworkError when the kernel says no, or does something else.
+    on its way. So the packets that travel and those that wait outlive every change but a cut, which loses them. Raises
+    NetworkError when the kernel says no, or does something else.
     """
-    shown = getattr(interface, "slownet_qdiscs", None)
+    condition = told.condition
+    shown = state.shown
     if shown is None:
-        shown = _claim(interface)
+        shown = _claim(interface, programs)
     has_child = any(qdisc.get("parent", "").startswith(ROOT) for qdisc in shown)
-    planned = layers(condition, way, child=has_child)
+    planned = layers(condition, told.way, child=has_child)
     if isinstance(condition.distribution, Table):
         tc.provide(condition.distribution)
     if not condition.cut:
-        _make_room(interface, planned, shown)
-    found = tc.run(interface, [layer.command(interface.name) for layer in planned])
-    interface.slownet_qdiscs = found
-    for field, stated, value in deviations(planned, found):
-        raise NetworkError(f"the kernel has {field} {value} where {stated} was stated", where=_where(interface))
+        _make_room(interface, planned, shown, state, programs)
+    found = programs.run(interface, [layer.command(interface.name) for layer in planned])
+    state.shown = found
+    for option, stated, value in deviations(planned, found):
+        raise NetworkError(f"the kernel has {option} {value} where {stated} was stated", where=_where(interface))
 
 
-def delay(interface: Any) -> float:
-    """Seconds by which netem delays what the interface sends, as the kernel reports it; 0 without netem."""
-    for qdisc in show(interface):
+def delay(shown: Iterable[Mapping[str, Any]]) -> float:
+    """Seconds by which netem delays what an interface sends, as tc shows its qdiscs; 0 without netem."""
+    for qdisc in shown:
         if qdisc["kind"] == "netem" and qdisc.get("root"):
             return float(qdisc["options"].get("delay", {}).get("delay", 0.0))
     return 0.0
 
 
-def forget(interface: Any) -> None:
-    """Looks at the interface again before the next change: somebody took its qdiscs away, as Open vSwitch does."""
-    interface.slownet_qdiscs = None
-
-
-def show(interface: Any) -> list[dict[str, Any]]:
-    """The interface's qdiscs with their counters, as `tc -json -s` prints them."""
-    return tc.run(interface, [])
-
-
-def _claim(interface: Any) -> list[dict[str, Any]]:
+def _claim(interface: Any, programs: tc.Programs) -> list[dict[str, Any]]:
     """Looks at an interface for the first time. Raises NetworkError if somebody else shapes it."""
-    shown = show(interface)
+    shown = programs.run(interface, [])
     for qdisc in shown:
         if qdisc.get("root") and qdisc["handle"] not in (ROOT, UNASKED):
             raise NetworkError(
@@ -78,7 +80,9 @@ def _claim(interface: Any) -> list[dict[str, Any]]:
     return shown
 
 
-def _make_room(interface: Any, planned: Sequence[Layer], shown: Sequence[dict[str, Any]]) -> None:
+def _make_room(
+    interface: Any, planned: Sequence[Layer], shown: Sequence[dict[str, Any]], state: State, programs: tc.Programs
+) -> None:
     """Empties what another kind of qdisc is going to replace: with it, the kernel drops what waits in it."""
     handles = {layer.handle for layer in planned}
     old = next((qdisc for qdisc in shown if qdisc.get("parent", "").startswith(ROOT)), None)
@@ -86,18 +90,17 @@ def _make_room(interface: Any, planned: Sequence[Layer], shown: Sequence[dict[st
     if old is None or old["handle"] == BLACKHOLE or all(qdisc["handle"] in handles for qdisc in [old, *leaf]):
         return
     place = {"device": interface.name, "parent": ROOT, "handle": old["handle"]}
-    found = tc.run(interface, [_OPEN[old["kind"]].format(**place)])
+    found = programs.run(interface, [_OPEN[old["kind"]].format(**place)])
     deadline = time.monotonic() + DRAIN_S
     while any(qdisc["handle"] == old["handle"] and qdisc["backlog"] for qdisc in found):
         if time.monotonic() > deadline:
             raise NetworkError(f"{old['kind']} still holds packets after {DRAIN_S:g} s", where=_where(interface))
         time.sleep(POLL_S)
-        found = show(interface)
+        found = programs.run(interface, [])
     going = [qdisc for qdisc in found if qdisc["handle"] in {each["handle"] for each in [old, *leaf]}]
-    gone = getattr(interface, "slownet_gone", Flow())
-    interface.slownet_gone = Flow(
-        overlimits=gone.overlimits + sum(qdisc["overlimits"] for qdisc in going),
-        requeues=gone.requeues + sum(qdisc["requeues"] for qdisc in going),
+    state.gone = Flow(
+        overlimits=state.gone.overlimits + sum(qdisc["overlimits"] for qdisc in going),
+        requeues=state.gone.requeues + sum(qdisc["requeues"] for qdisc in going),
     )  # what they counted goes with them
 
 

@@ -12,10 +12,11 @@ from mininet.net import Mininet
 from mininet.node import Controller, DefaultController, Host, NullController, OVSBridge, OVSSwitch, findController
 
 from slownet.errors import NetworkError
-from slownet.net import device, names, tc
+from slownet.net import device, names
 from slownet.net.cables import QuickLink, quick_link
 from slownet.net.netlink import Route
 from slownet.net.nodes import QuickNode, QuickSwitch, Renamed, made_quick, quick
+from slownet.net.shaping import Shaping
 from slownet.net.trials import Trials
 
 
@@ -33,16 +34,17 @@ class QuickNet(Trials, Mininet):  # type: ignore[misc]  # Mininet has no types
     """Takes what Mininet takes; classes of nodes and links that a topology names keep their behaviour.
 
     sysctls: of every host, set before it has an interface; offloads_off: "tso", "gso", "gro", of every interface, all of
-    them unless told otherwise.
+    them unless told otherwise; shaping: where it is known what its interfaces have been told.
     """
 
     def __init__(
         self, *args: Any, sysctls: Mapping[str, str] | None = None, offloads_off: Sequence[str] = tuple(device.OFFLOADS),
-        **params: Any,
+        shaping: Shaping | None = None, **params: Any,
     ) -> None:  # fmt: skip
         self._group = SystemRandom().getrandbits(31) | 1 << 16  # its cables, among others of this machine
         self._sysctls = dict(sysctls or {})
         self._offloads_off = tuple(offloads_off)
+        self.shaping = shaping or Shaping()
         self._taken = names.taken()
         given = dict(zip(("topo", "switch", "host", "controller"), args, strict=False)) | params
         self._on_their_own = _is_missing(given.get("controller", DefaultController))
@@ -79,7 +81,7 @@ class QuickNet(Trials, Mininet):  # type: ignore[misc]  # Mininet has no types
         cls = made_quick(cls or self.link, quick_link)
         kind = cls.func if isinstance(cls, partial) else cls
         if isinstance(kind, type) and issubclass(kind, QuickLink):
-            params |= {"group": self._group, "offloads_off": self._offloads_off}
+            params |= {"group": self._group, "offloads_off": self._offloads_off, "shaping": self.shaping}
         return super().addLink(node1, node2, *args, cls=cls, **params)
 
     def _with_sysctls(self, cls: Any) -> Any:
@@ -95,8 +97,7 @@ class QuickNet(Trials, Mininet):  # type: ignore[misc]  # Mininet has no types
 
     def stop(self) -> None:
         """Takes everything down; what fails does not keep the rest from going."""
-        for node in self.values():
-            tc.close(node)
+        self.shaping.programs.close()
         try:
             super().stop()
         finally:

@@ -1,6 +1,6 @@
 """One tc and one ip per network namespace, kept running: a process costs 10 ms in the lab, a line to one that is there 0.3 ms.
 
-Switches share a namespace, and so theirs; that one is started when a network is.
+Switches share a namespace, and so theirs; that one is started when a network is. One that does not answer is ended.
 """
 
 from __future__ import annotations
@@ -8,8 +8,10 @@ from __future__ import annotations
 import json
 import os
 import pty
+import select
 import subprocess
 import threading
+import time
 from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
@@ -22,7 +24,9 @@ from slownet.net.nodes import inside
 
 # They end at the first line that fails.
 COMMANDS = {"tc": ["tc", "-json", "-s", "-batch", "-"], "ip": ["ip", "-json", "-batch", "-"]}
-_lock = threading.Lock()  # question and answer belong together
+DEADLINE_S = 30.0
+"""After which one counts as hanging; a question takes a millisecond."""
+ENDING_S = 2.0
 
 
 class _Batch:
@@ -30,7 +34,7 @@ class _Batch:
 
     def __init__(self, node: Any, words: Sequence[str]) -> None:
         # A pipe's lines would be held back until the end; a terminal's are not.
-        reader, terminal = pty.openpty()
+        self._answers, terminal = pty.openpty()
         environment = {**os.environ, "LC_ALL": "C", "TC_LIB_DIR": str(_tables())}
         pipe = subprocess.PIPE
         try:
@@ -39,57 +43,114 @@ class _Batch:
                     words, stdin=pipe, stdout=terminal, stderr=pipe, text=True, env=environment, start_new_session=True
                 )
         except BaseException:
-            os.close(reader)
+            os.close(self._answers)
             raise
         finally:
             os.close(terminal)
-        self._answers = open(reader)
+        self._ready = select.poll()  # select's own call knows the first 1024 files only
+        self._ready.register(self._answers, select.POLLIN)
 
     @property
     def pid(self) -> int:
         return self._process.pid
 
-    def ask(self, lines: Sequence[str]) -> str:
-        """The answer to the last line; nothing when the program has ended."""
+    def ask(self, lines: Sequence[str], deadline_s: float) -> str:
+        """The answer to the last line; nothing when the program has ended. Raises TimeoutError after so many seconds."""
         assert self._process.stdin is not None
+        deadline = time.monotonic() + deadline_s
+        answer = b""
         try:
             self._process.stdin.write("\n".join([*lines, ""]))
             self._process.stdin.flush()
-            return self._answers.readline()
+            while not answer.endswith(b"\n"):
+                if not self._ready.poll(1000 * max(0.0, deadline - time.monotonic())):
+                    raise TimeoutError
+                if not (more := os.read(self._answers, 1 << 16)):
+                    return ""
+                answer += more
+        except TimeoutError:
+            raise
         except OSError:  # a pipe that nobody reads, a terminal that nobody writes to
             return ""
+        return answer.decode()
+
+    def kill(self) -> None:
+        """Ends the program whatever it does."""
+        self._process.kill()
+        self.end()
 
     def end(self) -> str:
         """Ends the program and returns what it complained about, without its page of usage."""
         try:
-            _, errors = self._process.communicate()
+            _, errors = self._process.communicate(timeout=ENDING_S)
         except BrokenPipeError:  # it had ended before it read all
             errors = self._process.stderr.read() if self._process.stderr else ""
             self._process.wait()
-        self._answers.close()
+        except subprocess.TimeoutExpired:
+            self._process.kill()
+            _, errors = self._process.communicate()
+        os.close(self._answers)
         return errors.strip().partition("\n")[0]
 
 
-_shared: dict[str, _Batch] = {}  # of the namespace that this process is in
+class Programs:
+    """The tc and the ip of each namespace of a network, started when they are first asked and kept running."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()  # question and answer belong together
+        self._running: dict[tuple[Any, str], _Batch] = {}
+
+    def run(self, interface: Any, lines: Sequence[str]) -> list[dict[str, Any]]:
+        """Gives tc lines such as "qdisc replace ...", in order, and returns the interface's qdiscs after them.
+
+        interface: a Mininet Intf. The qdiscs are as `tc -json -s qdisc show` prints them. Raises NetworkError with tc's own
+        words, or when tc does not answer.
+        """
+        return self._ask(interface, "tc", [*lines, f"qdisc show dev {interface.name}"])
+
+    def ip(self, interface: Any, lines: Sequence[str]) -> dict[str, Any]:
+        """Gives ip lines such as "link set ...", and returns the interface as `ip -json link show` prints it."""
+        return self._ask(interface, "ip", [*lines, f"link show dev {interface.name}"])[0]
+
+    def warm(self, node: Any) -> None:
+        """Starts a node's tc and waits until it answers, so that the first question need not. Raises NetworkError."""
+        self._answer(node, "tc", ["qdisc show dev lo"], f"node {node.name}")
+
+    def close(self) -> None:
+        """Ends all of them; the next question starts another."""
+        with self._lock:
+            while self._running:
+                self._running.popitem()[1].end()
+
+    @property
+    def pids(self) -> set[int]:
+        """The processes that run now."""
+        return {each.pid for each in self._running.values()}
+
+    def _ask(self, interface: Any, program: str, lines: Sequence[str]) -> list[dict[str, Any]]:
+        where = f"interface {interface.name} of {interface.node.name}"
+        return list(json.loads(self._answer(interface.node, program, lines, where)))
+
+    def _answer(self, node: Any, program: str, lines: Sequence[str], where: str) -> str:
+        key = (node if node.inNamespace else None, program)  # those outside any namespace share one
+        asked = "; ".join(lines[:-1] or lines)
+        with self._lock:
+            if key not in self._running:
+                self._running[key] = _Batch(node, COMMANDS[program])
+            try:
+                answer = self._running[key].ask(lines, DEADLINE_S)
+            except TimeoutError:
+                self._running.pop(key).kill()
+                raise silent(f"{program}, asked '{asked}',", where) from None
+            if not answer:
+                errors = self._running.pop(key).end()
+                raise NetworkError(f"{program}: {errors} in '{asked}'", where=where)
+        return answer
 
 
-def run(interface: Any, lines: Sequence[str]) -> list[dict[str, Any]]:
-    """Gives tc lines such as "qdisc replace ...", in order, and returns the interface's qdiscs after them.
-
-    interface: a Mininet Intf. The qdiscs are as `tc -json -s qdisc show` prints them. Raises NetworkError with tc's own words.
-    """
-    return _ask(interface, "tc", [*lines, f"qdisc show dev {interface.name}"])
-
-
-def ip(interface: Any, lines: Sequence[str]) -> dict[str, Any]:
-    """Gives ip lines such as "link set ...", and returns the interface as `ip -json link show` prints it."""
-    return _ask(interface, "ip", [*lines, f"link show dev {interface.name}"])[0]
-
-
-def warm(node: Any) -> None:
-    """Starts a node's tc and waits until it answers, so that the first question need not."""
-    with _lock:
-        _batch(node, "tc").ask(["qdisc show dev lo"])
+def silent(program: str, where: str) -> NetworkError:
+    """The error of a program that does not answer."""
+    return NetworkError(f"{program} has not answered for {DEADLINE_S:g} s", where, "look at what the kernel says: dmesg")
 
 
 def provide(table: Table) -> None:
@@ -97,42 +158,6 @@ def provide(table: Table) -> None:
     path = _tables() / f"{table.name}.dist"
     if not path.exists():
         path.write_text("\n".join(map(str, table.values)) + "\n")
-
-
-def close(node: Any) -> None:
-    """Ends a node's tc and ip."""
-    with _lock:
-        running = _running(node)
-        while running:
-            running.popitem()[1].end()
-
-
-def _running(node: Any) -> dict[str, _Batch]:
-    if not node.inNamespace:
-        return _shared
-    if not hasattr(node, "slownet_batches"):
-        node.slownet_batches = {}
-    running: dict[str, _Batch] = node.slownet_batches
-    return running
-
-
-def _batch(node: Any, program: str) -> _Batch:
-    running = _running(node)
-    if program not in running:
-        running[program] = _Batch(node, COMMANDS[program])
-    return running[program]
-
-
-def _ask(interface: Any, program: str, lines: Sequence[str]) -> list[dict[str, Any]]:
-    node = interface.node
-    with _lock:
-        answer = _batch(node, program).ask(lines)
-        if not answer:
-            errors = _running(node).pop(program).end()
-            raise NetworkError(
-                f"{program}: {errors} in '{'; '.join(lines[:-1])}'", where=f"interface {interface.name} of {node.name}"
-            )
-    return list(json.loads(answer))
 
 
 @cache

@@ -12,8 +12,8 @@ from slownet.conditions.link import ROWS
 from slownet.conditions.oneway import OneWay
 from slownet.errors import NetworkError
 from slownet.lab import native
-from slownet.net import shaping
 from slownet.net.nodes import inside
+from slownet.net.shaping import Shaping
 from slownet.tools.ping import Ping, ping
 from slownet.units import show_duration
 
@@ -61,6 +61,22 @@ def _is_switch(node: Any) -> bool:
 
 
 @dataclass(frozen=True)
+class Verification:
+    """How a change of a link was verified: by a ping; or by none, and then why none could do it, in a few words.
+
+    Neither of them where no ping was asked for: then the read-back alone speaks for the change.
+    """
+
+    ping: Ping | None = None
+    unverified: str = ""
+
+    def __str__(self) -> str:
+        if self.ping and self.ping.rtt_ms:
+            return f"ping {self.ping.rtt_ms.min:g} ms"
+        return f"not verified: {self.unverified}" if self.unverified else "no ping"
+
+
+@dataclass(frozen=True)
 class Span:
     """What an end of a cable adds to a round trip, in seconds from `low` to `high`; `loses`: whether a ping may get lost."""
 
@@ -76,19 +92,19 @@ def span(at: OneWay) -> Span:
     return Span(low, sum(each.high for each in added), any(each.lost for each in added))
 
 
-def check(ends: tuple[Any, Any]) -> Ping | None:
+def check(ends: tuple[Any, Any], shaping: Shaping) -> Verification:
     """Pings across a cable and compares with what the cables on the way were told.
 
-    None if no two hosts see each other across it, if lossy cables on the way took every ping, or if pings came late or
-    not at all while other packets filled a cable: then only the read-back speaks for the change. Raises NetworkError
+    Not verified if no two hosts see each other across it, if lossy cables on the way took every ping, or if pings came late
+    or not at all while other packets filled a cable: then only the read-back speaks for the change. Raises NetworkError
     naming the stated and the found value.
     """
     found = across(ends)
     if not found:
-        return None
+        return Verification(unverified="no two hosts see each other across it")
     source, target, cables = found
     interfaces = [end for cable in cables for end in (cable.intf1, cable.intf2)]
-    spans = [span(OneWay(*shaping.last(end))) for end in interfaces]
+    spans = [span(shaping.last(end)) for end in interfaces]
     lossy = any(each.loses for each in spans)
     count = PINGS_LOSSY if lossy else PINGS
     before = _sent(interfaces)
@@ -98,15 +114,15 @@ def check(ends: tuple[Any, Any]) -> Ping | None:
     if record.problem and not lossy and not busy:
         raise NetworkError(record.problem, where=where)
     if record.rtt_ms is None:
-        return None
+        return Verification(unverified="other packets fill the way" if busy else "a link on the way lost every ping")
     low, high, measured = sum(each.low for each in spans), sum(each.high for each in spans), record.rtt_ms.min / 1000
     own = OWN_SHARE_FREE_CPU_S if native.cpu_is_free() else OWN_SHARE_S
     if measured > high + own and busy:
-        return None  # it waited behind others' packets
+        return Verification(unverified="the pings waited behind other packets")
     if not low - EARLY_S <= measured <= high + own:
         stated = show_duration(low) if low == high else f"{show_duration(low)} to {show_duration(high)}"
         raise NetworkError(f"the round trip takes {show_duration(measured)} where {stated} were stated", where=where)
-    return record
+    return Verification(record)
 
 
 def _sent(interfaces: Sequence[Any]) -> list[int]:

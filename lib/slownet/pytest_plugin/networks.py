@@ -14,39 +14,18 @@ from typing import Any
 
 from mininet.topo import Topo
 
-from slownet.conditions.link import Condition
 from slownet.errors import ExperimentError, NetworkError, nearest
-from slownet.net import Network, fingerprint, openvswitch, reach, shaping, strays, tc
-from slownet.net.cable import Link, _Changed
-from slownet.net.network import SYSCTLS
+from slownet.net import Network, fingerprint, openvswitch, reach, strays
+from slownet.net.network import SYSCTLS, Remembered
 from slownet.net.nodes import QuickNode
 from slownet.net.seeds import Seeds
-from slownet.tools.ping import Ping
 from slownet.topologies import find
 
 ANSWER_S = 1.0
 
 
-@dataclass(frozen=True)
-class Setting:
-    """A link that was set, and the ping that verified it, if there was one."""
-
-    ends: tuple[str, str]
-    condition: Condition
-    ping: Ping | None
-
-    @property
-    def link(self) -> str:
-        return "-".join(self.ends)
-
-    def __str__(self) -> str:
-        if self.ping is None or self.ping.rtt_ms is None:
-            return f"{self.link}: {self.condition} (no ping)"
-        return f"{self.link}: {self.condition} (ping {self.ping.rtt_ms.min:g} ms)"
-
-
 class Net(Network):
-    """A network that keeps what its links were set to, and whose seed makes chance repeatable.
+    """A network whose seed makes chance repeatable.
 
     seed: what a link's `set` leaves to chance and gives no seed of its own gets this one, each further link one far from it.
     """
@@ -54,40 +33,6 @@ class Net(Network):
     def __init__(self, topology: Topo | type[Topo], seed: int | None = None) -> None:
         super().__init__(topology)
         self.seeds = Seeds(own=seed)
-        self.settings: list[Setting] = []
-
-    def link(self, first: str, second: str) -> NotedLink:
-        """As Network's."""
-        plain = super().link(first, second)
-        return NotedLink(
-            plain._ends, self.verified, self._stated, self.played, self.seeds, plain._number, settings=self.settings
-        )
-
-    @property
-    def changed(self) -> list[Any]:
-        """Mininet's links that were given a condition."""
-        return [link for link in self.mininet.links if shaping.was_told(link)]
-
-
-class NotedLink(Link):
-    """See `Net.link`."""
-
-    def __init__(self, *args: Any, settings: list[Setting]) -> None:
-        super().__init__(*args)
-        self._settings = settings
-
-    def set(self, condition: Condition | str | None = None, *, ping: bool = True, **fields: Any) -> _Changed:
-        wanted = self.wanted(condition, **fields)
-        before = len(self._verified)
-        changed = super().set(wanted, ping=ping)
-        self._settings.append(
-            Setting(
-                (self._ends[0].node.name, self._ends[1].node.name),
-                self.seeded(wanted),
-                self._verified[-1] if len(self._verified) > before else None,
-            )
-        )
-        return changed
 
 
 @dataclass(frozen=True)
@@ -126,7 +71,7 @@ class Kept:
 
     wanted: Wanted
     net: Net
-    own: Mapping[Any, tuple[shaping.OneWay, shaping.OneWay]]  # what the ends of Mininet's links were told
+    own: Remembered  # what the topology told its links
     state: fingerprint.Fingerprint
     spaces: frozenset[int]  # of the hosts
     processes: frozenset[int]  # that were there from the start
@@ -138,9 +83,8 @@ class Kept:
 
     @classmethod
     def of(cls, wanted: Wanted, net: Net) -> Kept:
-        own = {cable: _between(net, cable).told for cable in net.mininet.links}
-        for node in _nodes(net):
-            tc.close(node)
+        own = net.remember()
+        net.end_programs()
         spaces = strays.spaces(net.hosts)
         return cls(wanted, net, own, fingerprint.take(_nodes(net), SYSCTLS), spaces, frozenset(strays.living_in(spaces)))
 
@@ -170,19 +114,17 @@ class Kept:
         failed: it may have died between a question to a node's tc and its answer.
         """
         for node in _nodes(self.net):
-            if "_born" in node.__dict__ and node.__dict__.get("pid", 0) is None:
-                raise NetworkError(f"{node.name} was terminated")
             if isinstance(node, QuickNode):
+                if node.terminated:
+                    raise NetworkError(f"{node.name} was terminated")
                 node.close_shell()  # with its working directory, its variables and what hangs in it
-            if failed:
-                tc.close(node)
-        asked = {each.pid for node in _nodes(self.net) for each in getattr(node, "slownet_batches", {}).values()}
-        strays.end(self.spaces, self.sessions, self.processes | asked)
-        for cable in self.net.changed:
-            _between(self.net, cable).tell(self.own[cable])
+        if failed:
+            self.net.end_programs()
+        strays.end(self.spaces, self.sessions, self.processes | self.net.programs)
+        self.net.restore(self.own)
         if self.net.switches and not openvswitch.running():
             raise NetworkError("Open vSwitch ended")
-        shaped = {end.name for cable in self.net.changed for end in (cable.intf1, cable.intf2)}
+        shaped = self.net.shaped
         found = fingerprint.take(_nodes(self.net), SYSCTLS)
         if fingerprint.without_queues(found, shaped) != fingerprint.without_queues(self.state, shaped):
             raise NetworkError("interfaces, addresses, routes or queues are not what they were")
@@ -277,11 +219,6 @@ def host_for(net: Network, role: str, names: Sequence[str], chosen: Mapping[str,
         if name in known:
             return name
     raise ExperimentError(f"which of {', '.join(known)} is {role}?", fix=f"say it with @pytest.mark.hosts({role}=...)")
-
-
-def _between(net: Net, cable: Any) -> Link:
-    """The link of one of Mininet's, seen from its first end; also where two nodes have several."""
-    return Link((cable.intf1, cable.intf2), net.verified, net.told)
 
 
 def _nodes(net: Net) -> list[Any]:

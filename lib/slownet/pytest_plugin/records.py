@@ -28,8 +28,8 @@ from slownet.records.samples import RUN, SampleLog, cell_key, new_run_directory,
 if TYPE_CHECKING:
     from slownet.lab.clock import Clock
     from slownet.measured import Setting
+    from slownet.net.log import Setting as NetSetting
     from slownet.pytest_plugin.networks import Net
-    from slownet.pytest_plugin.networks import Setting as NetSetting
 
 NETWORK = pytest.StashKey["Net"]()
 RECORD = pytest.StashKey["Record"]()
@@ -244,17 +244,25 @@ def draw(config: pytest.Config) -> None:
 
 
 def _sample(name: str, index: int, net: Net) -> dict[str, Any]:
-    from slownet.net import shaping  # Mininet, which only the place of the network needs
-
     changed = {setting.link: setting for setting in net.settings}
-    now = {f"{one.intf1.node.name}-{one.intf2.node.name}": shaping.of(one) for one in net.changed}
+    now = net.conditions
     cell = {link: str(condition) for link, condition in now.items() if str(condition) != "no condition"}
     pings = [setting.ping for setting in changed.values() if setting.ping and setting.ping.rtt_ms]
     return {
         "experiment": name, "cell": cell, "index": index, "tool": None, "status": "ok", "error": None, "metrics": {}, "raw": [],
         "condition": {"rtt_ms": round(1000 * sum(each.rtt for each in now.values()), 6)}, "wall_s": None, "facts": {},
         "verified_rtt_ms": pings[-1].rtt_ms.min if cell and pings and pings[-1].rtt_ms else None,
+        "unverified": [_why(each) for each in changed.values() if each.verification.unverified and _is_in(cell, each)],
     }  # fmt: skip
+
+
+def _why(setting: NetSetting) -> str:
+    return f"{setting.link}: {setting.verification.unverified}"
+
+
+def _is_in(cell: Mapping[str, str], setting: NetSetting) -> bool:
+    """Whether a link that was set is still in a condition, whichever end was named first."""
+    return any("-".join(ends) in cell for ends in (setting.ends, setting.ends[::-1]))
 
 
 def _line(sample: Mapping[str, Any]) -> str:

@@ -8,7 +8,8 @@ Imported inside the lab, so standard library only. A sample is a dict with the k
     consecutive groups of them do and the order within one is not known, or "steps" [[value, how many are
     up to there]]; a percentile that a tool printed has "sd" None, "percent" and "of", the metric that has its values; another
     single number has "sd" None, and "step" where it is rounded}},
-    verified_rtt_ms, verified, raw [paths in the run directory], virtual_s, wall_s, facts {name: value},
+    verified_rtt_ms, unverified [the links that were set and that no ping could verify, each with the reason],
+    raw [paths in the run directory], virtual_s, wall_s, facts {name: value},
     counters {link: {"up" or "down": {counter: number}}}, captures [{"file", "interface", "packets", "dropped"}],
     rate_bit_s (the highest that a link was told, or None), lab (which of those side by side measured it, from 1),
     boot (the repetition, a fresh lab or network, from 1), block (which call of the measuring function in this cell and boot,

@@ -90,6 +90,7 @@ def measure(
     }  # fmt: skip
     began, charged = time.monotonic(), charged_s()
     net.verified.clear()
+    net.settings.clear()
     net.played.clear()
     before = net.counters()
     net.told.begin()
@@ -113,6 +114,7 @@ def measure(
     for pinged in net.verified:
         sample["raw"].append(log.raw(f"{index:03}-ping.txt", _transcript(pinged)))
         sample["verified_rtt_ms"] = pinged.rtt_ms.min if pinged.rtt_ms else None
+    sample["unverified"] = [f"{each.link}: {why}" for each in net.settings if (why := each.verification.unverified)]
     for played in net.played:
         sample["raw"].append(log.raw(f"{index:03}-schedule.json", json.dumps(played.to_json())))
     sample |= {"rate_bit_s": net.told.highest_rate, "random": net.told.random, "seeds": net.told.seeds}
