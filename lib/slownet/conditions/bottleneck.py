@@ -59,9 +59,9 @@ def bucket_overhead(octets: int | None) -> Option:
     return Option(("overhead", f"{octets}") if octets else (), {"overhead": Shown(octets or 0)})
 
 
-def burst(octets: int) -> Option:
-    """The size of a token bucket."""
-    return Option(("burst", f"{octets}b"), {"burst": Shown(octets, same_burst)})
+def burst(octets: int, overhead: int | None) -> Option:
+    """The size of a token bucket. The kernel adds a frame's overhead to it and shows the sum."""
+    return Option(("burst", f"{octets}b"), {"burst": Shown(octets + (overhead or 0), same_burst)})
 
 
 def bucket_limit(octets: int, tokens: int) -> Option:

@@ -160,7 +160,7 @@ class Condition:
     ).each  # fmt: skip
     burst: int | None = Row(
         "burst", size, text=lambda one: text.said("burst", one.burst, " B"),
-        tc={BUCKET: lambda at: bottleneck.burst(at.tokens)},
+        tc={BUCKET: lambda at: bottleneck.burst(at.tokens, at.condition.overhead)},
         refuse=lambda one: [
             (bool(one.burst and not one.rates), "burst without rate", "give a rate"),
             (bool(one.burst and one.aqm == "cake"), "a burst with cake, which paces every packet", _NO_CAKE),
