@@ -1,6 +1,6 @@
 """One tc and one ip per network namespace, kept running: a process costs 10 ms in the lab, a line to one that is there 0.3 ms.
 
-Switches share a namespace, and so theirs; that one is started when a network is. One that does not answer is ended.
+Switches share the machine's namespace, and so theirs, which is started when a network is. One that does not answer is ended.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
 from typing import Any
+from weakref import WeakSet
 
 from slownet import owner
 from slownet.conditions.jitter import Table
@@ -93,11 +94,18 @@ class _Batch:
         return errors.strip().partition("\n")[0]
 
 
+_lock = threading.Lock()  # question and answer belong together
+_machine: dict[tuple[Any, str], _Batch] = {}  # of the namespace that this process is in, whichever network asks
+_asking: WeakSet[Programs] = WeakSet()  # the networks that have asked them
+
+
 class Programs:
-    """The tc and the ip of each namespace of a network, started when they are first asked and kept running."""
+    """The tc and the ip of each namespace of a network, started when they are first asked and kept running.
+
+    Those of the machine's own namespace are one for all networks of a process, and end with the last that asked them.
+    """
 
     def __init__(self) -> None:
-        self._lock = threading.Lock()  # question and answer belong together
         self._running: dict[tuple[Any, str], _Batch] = {}
 
     def run(self, interface: Any, lines: Sequence[str]) -> list[dict[str, Any]]:
@@ -118,32 +126,36 @@ class Programs:
 
     def close(self) -> None:
         """Ends all of them; the next question starts another."""
-        with self._lock:
-            while self._running:
-                self._running.popitem()[1].end()
+        with _lock:
+            _asking.discard(self)
+            for running in (self._running, *([] if _asking else [_machine])):
+                while running:
+                    running.popitem()[1].end()
 
     @property
     def pids(self) -> set[int]:
         """The processes that run now."""
-        return {each.pid for each in self._running.values()}
+        return {each.pid for running in (self._running, _machine if self in _asking else {}) for each in running.values()}
 
     def _ask(self, interface: Any, program: str, lines: Sequence[str]) -> list[dict[str, Any]]:
         where = f"interface {interface.name} of {interface.node.name}"
         return list(json.loads(self._answer(interface.node, program, lines, where)))
 
     def _answer(self, node: Any, program: str, lines: Sequence[str], where: str) -> str:
-        key = (node if node.inNamespace else None, program)  # those outside any namespace share one
         asked = "; ".join(lines[:-1] or lines)
-        with self._lock:
-            if key not in self._running:
-                self._running[key] = _Batch(node, COMMANDS[program])
+        with _lock:
+            key, running = ((node, program), self._running) if node.inNamespace else ((None, program), _machine)
+            if running is _machine:
+                _asking.add(self)
+            if key not in running:
+                running[key] = _Batch(node, COMMANDS[program])
             try:
-                answer = self._running[key].ask(lines, DEADLINE_S)
+                answer = running[key].ask(lines, DEADLINE_S)
             except TimeoutError:
-                self._running.pop(key).kill()
+                running.pop(key).kill()
                 raise silent(f"{program}, asked '{asked}',", where) from None
             if not answer:
-                errors = self._running.pop(key).end()
+                errors = running.pop(key).end()
                 raise NetworkError(f"{program}: {errors} in '{asked}'", where=where)
         return answer
 

@@ -86,8 +86,18 @@ def test_a_tc_is_started_once_and_ended(program, programs):
     (pid,) = programs.pids
     programs.run(Interface("eth1", SimpleNamespace(name="switch", inNamespace=False)), [])
     assert programs.pids == {pid}  # what is outside any namespace shares one
+    other = tc.Programs()
+    assert other.pids == set()
+    other.run(Interface(), [])
+    assert other.pids == {pid}  # of whichever network
     programs.close()
     assert programs.pids == set()
+    other.run(Interface(), [])
+    assert other.pids == {pid}
+    other.close()
+    other.run(Interface(), [])
+    assert other.pids != {pid}
+    other.close()
 
 
 def test_tcs_own_words_are_the_error_and_the_next_question_works(program, programs):
