@@ -63,6 +63,23 @@ def test_conditions_that_differ_in_a_field_differ_in_their_words(word, rest, one
     assert len(set(texts)) == (2 if word == "offloads" else 3)
 
 
+@pytest.mark.parametrize(
+    ("one", "other", "said"),
+    [
+        ("gemodel 1% 10%", "gemodel 1% 10% 50% 5%", "loses 9.091 % in bursts of 10 (bad 50 %, good 5 %)"),
+        (
+            "state 1% 30%",
+            "state 2% 60%",
+            "loses 3.226 % by a 4-state chain (p13 2 %, p31 60 %, p32 0 %, p23 100 %, p14 0 %)",
+        ),
+    ],
+)
+def test_losses_of_one_mean_differ_in_their_words(one, other, said):
+    conditions = Condition.parse(loss=one), Condition.parse(loss=other)
+    assert conditions[0].loss.mean == pytest.approx(conditions[1].loss.mean)
+    assert str(conditions[0]) != str(conditions[1]) == said
+
+
 @cases
 def test_tc_is_told_each_field_and_must_show_it(word, rest, one, other):
     first, second = ([*layers(each, "up"), *layers(each, "down")] for each in both(word, rest, one, other))

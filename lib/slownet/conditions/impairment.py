@@ -6,7 +6,7 @@ Parameters are parts of one, texts are percentages in the order in which `tc-net
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import astuple, dataclass
+from dataclasses import asdict, astuple, dataclass
 from itertools import pairwise
 
 from slownet.errors import ConditionError
@@ -88,7 +88,8 @@ class GilbertElliott:
         return 1 / self.r if self.r else float("inf")
 
     def __str__(self) -> str:
-        return f"{show_percent(self.mean)} in bursts of {self.burst:.3g}"
+        partly = f" (bad {show_percent(self.bad)}, good {show_percent(self.good)})" if (self.bad, self.good) != (1, 0) else ""
+        return f"{show_percent(self.mean)} in bursts of {self.burst:.3g}{partly}"
 
 
 @dataclass(frozen=True)
@@ -117,7 +118,8 @@ class Markov:
         return (three + four) / (one + two + three + four)
 
     def __str__(self) -> str:
-        return f"{show_percent(self.mean)} by a 4-state chain"
+        parts = ", ".join(f"{name} {show_percent(part)}" for name, part in asdict(self).items())
+        return f"{show_percent(self.mean)} by a 4-state chain ({parts})"
 
 
 MOST_CORRELATED = 0.95  # beyond it one draw decides over hundreds of packets
