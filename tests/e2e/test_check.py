@@ -73,13 +73,13 @@ def test_predictions_are_marked(check, tmp_path):
 [[prediction]]
 claim = "bound"
 metric = "time_per_request_ms"
-below = "20ms"
+at_most = "20ms"
 at = { rtt = "10ms" }
 """
     done = check(PAGE.replace('"?"', "3") + more)
     assert done.returncode == 1, done.stderr
     assert "prediction 1 is right: A request costs so many round trips:" in done.stdout
-    assert "prediction 2 is wrong: bound: metric time_per_request_ms, below 20ms, at rtt 10ms" in done.stdout
+    assert "prediction 2 is wrong: bound: metric time_per_request_ms, at rtt 10ms, at_most 20ms" in done.stdout
     (run,) = (tmp_path / "runs").iterdir()
     facts = json.loads((run / "run.json").read_text())
     assert [each["verdict"] for each in facts["claims"]] == ["supported", "refuted"]
@@ -92,7 +92,7 @@ def test_a_database_is_asked_and_claims_are_made_of_claims(check):
     assert done.returncode == 1, done.stderr
     assert "prediction 1 is right: all_of: predicted: metric queries_per_transaction" in done.stdout
     assert "20.00 round trips per operation measured, 20 expected" in done.stdout
-    assert "prediction 2 is wrong: between: metric latency_avg_ms" in done.stdout
+    assert "prediction 2 is wrong: bound: metric latency_avg_ms" in done.stdout
 
 
 def test_blind_asks_and_records_before_it_measures(check, tmp_path):

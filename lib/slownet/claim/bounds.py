@@ -19,10 +19,25 @@ from slownet.stats import Summary
 
 @dataclass(frozen=True)
 class bound:  # noqa: N801
-    """A metric is ``at_least`` or ``at_most`` a limit, or between both, in every cell that ``at`` names (all without it).
+    """A metric keeps limits in every cell at some conditions: its mean, or a percentile of the single values.
 
-    It is the mean that keeps the limits, or the ``percentile`` (99, say) of the single values, of which a 99th takes hundreds.
-    A limit is a number in the metric's unit, or for a metric in ms a duration: ``at_most="300ms"``. ``because`` says why.
+    Parameters
+    ----------
+    metric : str
+        Name with unit: ``"time_per_request_ms"``.
+    at : mapping of str to str, optional
+        Conditions of the cells, ``{"rtt": "10ms"}``; all cells unless given.
+    at_least, at_most : float or str, optional
+        Limits in the metric's unit, for a time a duration too: ``"300ms"``. One of them or both.
+    percentile : float, optional
+        Above 0 and below 100. A 99th takes hundreds of values; with fewer the claim stays open.
+    because : str
+        Why it should hold; stands beside what was measured.
+
+    Raises
+    ------
+    ClaimError
+        No limit, limits that exclude each other, or a number that makes no sense.
     """
 
     metric: str

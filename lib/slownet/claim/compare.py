@@ -22,10 +22,30 @@ from slownet.stats import Summary
 class ratio:  # noqa: N801
     """The degradation ratio, metric(cell) / metric(baseline), is a number or keeps limits.
 
-    The number is ``expected`` (one's own) or ``published``, give or take ``within`` of it; the limits are ``at_least`` and
-    ``at_most``, None being open. ``at`` are the cell's conditions, ``of`` the baseline's: the first values of the experiment
-    when not given, and those of ``at`` where it does not name them. ``because`` says why; ``name`` stands for the sentence
-    that the claim is made of else.
+    Parameters
+    ----------
+    metric : str
+        Name with unit: ``"time_per_request_ms"``.
+    at : mapping of str to str
+        Conditions of the cell as the experiment writes them: ``{"rtt": "10ms"}``.
+    of : mapping of str to str, optional
+        Conditions of the cell that it is compared with: all of that cell's, or those that differ from ``at``. The first values
+        of the experiment unless given.
+    expected, published : float, optional
+        The ratio, above 0: one's own, or an article's.
+    within : float
+        Margin around the number, as a part of it: 0.05 for 5 %.
+    at_least, at_most : float, optional
+        Limits of the ratio, 0 or more, instead of a number.
+    because : str
+        Why it should hold; stands beside what was measured.
+    name : str
+        The claim's sentence; made of the fields unless given.
+
+    Raises
+    ------
+    ClaimError
+        Not exactly one of a number of one's own, a published one and limits, or a number that makes no sense.
     """
 
     metric: str
@@ -81,9 +101,24 @@ class ratio:  # noqa: N801
 
 @dataclass(frozen=True)
 class equal:  # noqa: N801
-    """A metric is the same in two cells, to ``within`` of it: equivalence, which takes evidence.
+    """A metric is the same in two cells: equivalence, which takes evidence.
 
-    ``of`` are the other cell's conditions, the baseline's when not given.
+    Parameters
+    ----------
+    metric : str
+        Name with unit: ``"time_per_request_ms"``.
+    at : mapping of str to str
+        Conditions of the cell as the experiment writes them: ``{"rtt": "10ms"}``.
+    of : mapping of str to str, optional
+        Conditions of the cell that it is compared with: all of that cell's, or those that differ from ``at``. The first values
+        of the experiment unless given.
+    within : float
+        Margin around the other cell's mean, as a part of it: 0.05 for 5 %.
+
+    Raises
+    ------
+    ClaimError
+        A margin that is no part of one.
     """
 
     metric: str
@@ -113,10 +148,26 @@ class equal:  # noqa: N801
 
 @dataclass(frozen=True)
 class no_worse_than:  # noqa: N801
-    """A metric is no worse than in another cell, or better, but for ``within`` of it.
+    """A metric is no worse than in another cell, but for a margin; better is as good.
 
-    ``better`` says which way is better: "lower" (times) or "higher" (rates). ``of`` are the other cell's conditions,
-    the baseline's when not given.
+    Parameters
+    ----------
+    metric : str
+        Name with unit: ``"time_per_request_ms"``.
+    at : mapping of str to str
+        Conditions of the cell as the experiment writes them: ``{"rtt": "10ms"}``.
+    of : mapping of str to str, optional
+        Conditions of the cell that it is compared with: all of that cell's, or those that differ from ``at``. The first values
+        of the experiment unless given.
+    within : float
+        Margin around the other cell's mean, as a part of it: 0.05 for 5 %.
+    better : {"lower", "higher"}
+        Which way is better: "lower" for times, "higher" for rates.
+
+    Raises
+    ------
+    ClaimError
+        A margin that is no part of one, or another word for ``better``.
     """
 
     metric: str

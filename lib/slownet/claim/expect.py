@@ -138,10 +138,29 @@ class Expectation:
 
 
 def slowed(near: Measured | Summary | float, *, round_trips: float, rtt: str, within: float = 0.05) -> Expectation:
-    """What ``near`` becomes when each of its round trips takes ``rtt`` longer: the ratio ``1 + k d / T0``.
+    """What a time becomes when each of its round trips takes longer: the ratio ``1 + k d / T0``.
 
-    ``near`` is a measured time, whose interval counts too, or a number of ms. Where the CPU is free it may take no time, and
-    the ratio is that of the measured to the expected time then. Raises UnitError, ExperimentError.
+    Parameters
+    ----------
+    near : Measured, Summary or float
+        The time T0 without the delay: a measured one, whose interval counts too, or a number of ms. Where the CPU is free it
+        may be 0, and the ratio is that of the measured to the expected time then.
+    round_trips : float
+        k, per operation, above 0.
+    rtt : str
+        What a round trip takes longer: ``"10ms"``.
+    within : float
+        Margin around the expected time, as a part of it: 0.05 for 5 %.
+
+    Returns
+    -------
+    Expectation
+        For the right of ``==`` or ``!=``.
+
+    Raises
+    ------
+    UnitError, ExperimentError
+        A duration without its unit, or a number that makes no sense.
     """
     trips = checked.number("round_trips", round_trips, "slowed", above=0)
     start, unit = _start(near)
@@ -156,9 +175,24 @@ def slowed(near: Measured | Summary | float, *, round_trips: float, rtt: str, wi
 
 
 def about(number: Measured | Summary | float | str, *, within: float = 0.05) -> Expectation:
-    """The number, give or take ``within`` of it: ``far.time_per_request == about("52ms")``.
+    """A number with a margin: ``far.time_per_request == about("52ms", within=0.05)``.
 
-    Raises UnitError, ExperimentError.
+    Parameters
+    ----------
+    number : Measured, Summary, float or str
+        A measured number, whose interval counts too, a plain one in the unit of what is compared, or a duration.
+    within : float
+        Margin around it, as a part of it: 0.05 for 5 %.
+
+    Returns
+    -------
+    Expectation
+        For the right of ``==`` or ``!=``.
+
+    Raises
+    ------
+    UnitError, ExperimentError
+        A duration without its unit, or a number that makes no sense.
     """
     if isinstance(number, Measured | Summary):
         start, unit = _start(number)

@@ -20,10 +20,25 @@ from slownet.stats import Summary, ratio
 
 @dataclass(frozen=True)
 class law:  # noqa: N801
-    """One operation costs ``round_trips`` round trips, give or take ``within`` of it.
+    """One operation costs so many round trips: k of the law ``T(d) = T0 + k * d`` over all cells.
 
-    ``round_trips`` is a number or a function of the run, as in `predicted`; ``metric`` is a time in ms, measured ``along``
-    a condition in ms, while the others are ``at`` theirs.
+    Parameters
+    ----------
+    metric : str
+        Name of a time in ms.
+    round_trips : float, Summary or callable
+        Per operation, above 0, or a function of the run that gives them, as in `predicted`.
+    within : float
+        Margin around ``round_trips``, as a part of it: 0.05 for 5 %.
+    along : str
+        The condition in ms that the law goes along.
+    at : mapping of str to str, optional
+        Conditions of the cells; all cells unless given.
+
+    Raises
+    ------
+    ClaimError
+        A number that makes no sense.
     """
 
     metric: str
@@ -78,6 +93,22 @@ class constant_round_trips:  # noqa: N801
     """The round trips per operation are the same at two delays, so the law is a straight line.
 
     Each is taken from the baseline to one delay; their ratio is compared with 1.
+
+    Parameters
+    ----------
+    metric : str
+        Name of a time in ms.
+    at : tuple of str
+        The two delays: ``("10ms", "40ms")``.
+    within : float
+        Margin around 1, as a part of it: 0.05 for 5 %.
+    along : str
+        The condition in ms that the delays are values of.
+
+    Raises
+    ------
+    ClaimError
+        Not two different delays, or a margin that is no part of one.
     """
 
     metric: str
@@ -126,10 +157,26 @@ class constant_round_trips:  # noqa: N801
 
 @dataclass(frozen=True)
 class more_round_trips:  # noqa: N801
-    """This run's operation costs ``at_least`` so many times the round trips of the experiment ``of``.
+    """This run's operation costs so many times the round trips of another experiment's, or more.
 
-    If that experiment did not run in the same invocation, ``otherwise`` (a number from theory) stands in; without one the
-    claim is not judged.
+    Parameters
+    ----------
+    metric : str
+        Name of a time in ms, in both runs.
+    at_least : float
+        How many times, above 0.
+    of : str
+        The other experiment's name.
+    otherwise : float, optional
+        Round trips of theory that stand in if that experiment did not run in the same invocation; without them the claim is
+        not judged then.
+    along : str
+        The condition in ms that the laws go along.
+
+    Raises
+    ------
+    ClaimError
+        A number that makes no sense.
     """
 
     metric: str
@@ -181,10 +228,25 @@ class published_times:  # noqa: N801
     """The published time without delay, put into the measured law, gives the other published times.
 
     That is the law's k once more, in the numbers of the article, and no evidence besides a `law` of the same run: it says
-    whether the article's times are those of this k.
+    whether the article's times are those of this k. Each ratio is compared with 1, and the one that is furthest off decides.
 
-    ``t0_ms`` and ``times_ms`` (``{"10ms": 51.825}``) are in ms; each ratio is compared with 1 and the one
-    that is furthest off is reported.
+    Parameters
+    ----------
+    metric : str
+        Name of a time in ms.
+    t0_ms : float
+        The published time without delay, in ms.
+    times_ms : mapping of str to float
+        The published times in ms by their delay: ``{"10ms": 51.825}``.
+    within : float
+        Margin around 1, as a part of it: 0.05 for 5 %.
+    along : str
+        The condition in ms that the law goes along.
+
+    Raises
+    ------
+    ClaimError
+        No time, or a number that makes no sense.
     """
 
     metric: str

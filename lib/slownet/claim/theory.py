@@ -35,10 +35,29 @@ from slownet.units import spoken
 
 @dataclass(frozen=True)
 class predicted:  # noqa: N801
-    """The metric of one cell is what theory says, give or take ``within`` of it.
+    """The metric of one cell is what theory says.
 
-    ``expected`` is a number, or a function of the run that gives one: a `Summary` where it is made of measured numbers
-    (``run.at(NEAR).summary("row_ms") + 20``), so that their error counts too, a bare number where it is exact theory.
+    Parameters
+    ----------
+    metric : str
+        Name with unit: ``"time_per_request_ms"``.
+    at : mapping of str to str
+        Conditions of the cell as the experiment writes them: ``{"rtt": "10ms"}``.
+    expected : float, Summary or callable
+        What theory says, above 0 and in the metric's unit, or a function of the run that gives it: a `Summary` where it is
+        made of measured numbers (``run.at(NEAR).summary("row_ms") + 20``), so that their error counts too, a bare number where
+        it is exact theory.
+    within : float
+        Margin around it, as a part of it: 0.05 for 5 %.
+    because : str
+        Why it should hold; stands beside what was measured.
+    name : str
+        The claim's sentence without its margin; made of metric and cell unless given.
+
+    Raises
+    ------
+    ClaimError
+        A number that makes no sense.
     """
 
     metric: str
@@ -83,9 +102,33 @@ class predicted:  # noqa: N801
 
 @dataclass(frozen=True)
 class round_trips_between:  # noqa: N801
-    """What a time in ms gains from the cell ``of`` some conditions to that ``at`` others is so many round trips.
+    """What a time gains from one cell to another is so many round trips.
 
-    Either ``expected``, give or take ``within`` of it, or ``at_most`` so many.
+    Parameters
+    ----------
+    metric : str
+        Name of a time in ms.
+    at : mapping of str to str
+        Conditions of the cell as the experiment writes them: ``{"rtt": "10ms"}``.
+    of : mapping of str to str
+        Conditions of the cell that it gains from.
+    because : str
+        Why it should hold; stands beside what was measured.
+    expected : float, optional
+        Round trips, above 0; or else ``at_most``.
+    within : float
+        Margin around ``expected``, as a part of it: 0.05 for 5 %.
+    at_most : float, optional
+        The most round trips.
+    name : str
+        The claim's sentence without its number; made of metric and cells unless given.
+    along : str
+        The condition in ms that the round trips are counted in.
+
+    Raises
+    ------
+    ClaimError
+        Not exactly one of ``expected`` and ``at_most``, or a number that makes no sense.
     """
 
     metric: str
@@ -142,11 +185,27 @@ class round_trips_between:  # noqa: N801
 
 @dataclass(frozen=True)
 class follows:  # noqa: N801
-    """Every cell that ``theory`` speaks of has ``at_least`` to ``at_most`` times its value.
+    """Every cell that a theory speaks of has so many times the value that it says. The cell that is furthest off decides.
 
-    ``theory`` is a function of a cell's condition in numbers (``{"rtt_ms": 100.0}``), and if it takes two arguments of the
-    cell too, that gives the expected value, or None where it has nothing to say. Of measured numbers
-    (``cell.summary("loss")``) it makes a `Summary`, whose error counts too. The cell that is furthest off decides.
+    Parameters
+    ----------
+    metric : str
+        Name with unit: ``"mbit_per_s"``.
+    theory : callable
+        A function of a cell's condition in numbers (``{"rtt_ms": 100.0}``), and of the cell too if it takes two arguments. It
+        gives the value in the metric's unit, or None where it has nothing to say; of measured numbers
+        (``cell.summary("loss")``) a `Summary`, whose error counts too.
+    at_least, at_most : float
+        Limits of measured over theory, 0 or more.
+    because : str
+        Why it should hold; stands beside what was measured.
+    name : str
+        The claim's sentence without its limits.
+
+    Raises
+    ------
+    ClaimError
+        Limits that exclude each other.
     """
 
     metric: str

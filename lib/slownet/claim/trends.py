@@ -20,9 +20,18 @@ SOME = 5e-324
 
 @dataclass(frozen=True)
 class grows:  # noqa: N801
-    """A metric grows from each value of a condition to the next; with ``falling`` it falls.
+    """A metric grows from each value of a condition to the next.
 
-    ``along`` is the condition with its unit (``rtt_ms``), ``at`` what the others are.
+    Parameters
+    ----------
+    metric : str
+        Name with unit: ``"time_per_request_ms"``.
+    along : str
+        The condition with its unit: ``"rtt_ms"``.
+    falling : bool
+        Whether it falls instead.
+    at : mapping of str to str, optional
+        What the other conditions are.
     """
 
     metric: str
@@ -55,9 +64,25 @@ class grows:  # noqa: N801
 
 @dataclass(frozen=True)
 class monotone:  # noqa: N801
-    """A metric never falls by more than ``within`` of it along a condition; with ``falling`` it never rises by more.
+    """A metric never falls by more than a margin along a condition; `grows` asks for more.
 
-    ``along`` and ``at`` as in `grows`, which asks for more.
+    Parameters
+    ----------
+    metric : str
+        Name with unit: ``"time_per_request_ms"``.
+    along : str
+        The condition with its unit: ``"rtt_ms"``.
+    falling : bool
+        Whether it never rises by more instead.
+    within : float
+        Margin around each step's first mean, as a part of it: 0.05 for 5 %.
+    at : mapping of str to str, optional
+        What the other conditions are.
+
+    Raises
+    ------
+    ClaimError
+        A margin that is no part of one.
     """
 
     metric: str
