@@ -81,11 +81,14 @@ __all__ = [
     "about",
     "all_of",
     "any_of",
+    "bound",
     "constant_rate",
     "constant_round_trips",
     "equal",
+    "expected_round_trips",
     "experiment",
     "fit",
+    "fitted",
     "follows",
     "grows",
     "iperf3",
@@ -110,8 +113,8 @@ __all__ = [
 
 _HOMES = {
     "slownet.claim": (
-        "Claim about all_of any_of constant_round_trips equal follows grows law monotone more_round_trips no_worse_than "
-        "not_ predicted published_times ratio round_trips_between slowed"
+        "Claim about all_of any_of bound constant_round_trips equal expected_round_trips fitted follows grows law monotone "
+        "more_round_trips no_worse_than not_ predicted published_times ratio round_trips_between slowed"
     ),
     "slownet.conditions.link": "Condition",
     "slownet.conditions.schedule": "Schedule",
@@ -162,8 +165,11 @@ if TYPE_CHECKING:
         about,
         all_of,
         any_of,
+        bound,
         constant_round_trips,
         equal,
+        expected_round_trips,
+        fitted,
         follows,
         grows,
         law,
