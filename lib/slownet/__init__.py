@@ -289,4 +289,4 @@ class _Rooms:
 
 
 if os.path.isfile(f"{_Rooms.checkout}/topologies/__init__.py") and os.path.isfile(f"{_Rooms.checkout}/setup.py"):
-    sys.meta_path.append(_Rooms)
+    sys.meta_path.insert(0, _Rooms)  # before pip's finder, which may know those of another checkout

@@ -136,6 +136,22 @@ print(slownet.experiments.__path__[0], slownet.topologies.__path__[0], slownet.C
     assert (name, package) == ("ClientWebDb", str(CHECKOUT / "lib/slownet"))
 
 
+def test_the_rooms_are_those_of_the_same_checkout_whatever_else_is_installed():
+    code = """
+import sys
+
+class Elsewhere:
+    def find_spec(name, path=None, target=None):
+        if name in ("slownet.topologies", "slownet.experiments"):
+            sys.exit(f"{name} of another checkout")
+
+sys.meta_path.insert(0, Elsewhere)
+import slownet.experiments, slownet.topologies
+print("these")
+"""
+    assert python(code) == ["these"]
+
+
 def test_it_says_that_it_has_types():
     assert (Path(slownet.__file__).parent / "py.typed").is_file()
 
