@@ -47,9 +47,9 @@ def test_a_package_adds_one_of_each_by_its_rows(package, on_path, tmp_path):
     assert experiment.cells() == [{"rtt": "0ms"}, {"rtt": "100ms"}]
     assert [type(each).__name__ for each in experiment.judged_by] == ["costs_at_most"]
     lane = named.topology("lane")
-    assert lane.hosts() == ["near", "far"]
+    assert sorted(lane.hosts()) == ["far", "near"]
     assert named.link("near-far=pigeon", lane) == ("near", "far", ["pigeon"])
-    assert named.condition(["pigeon"]).delay_up == named.condition(["rtt=700ms"]).delay_up
+    assert named.condition(["pigeon"]) == named.condition(["rtt=700ms"])
 
 
 def test_a_lab_sees_its_code_and_its_metadata_and_nothing_else(package, on_path, tmp_path):
