@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from slownet.errors import LabError, SlownetError
-from slownet.lab.clock import check_cpu, check_kind, check_tdf
+from slownet.lab.clock import INF, TDF_INF, check_cpu, check_kind, check_tdf
 from slownet.pytest_plugin import names
 
 if TYPE_CHECKING:
@@ -70,7 +70,7 @@ def of_item(item: pytest.Item) -> Wish:
         clock = "virtual"  # on the real one there is no TDF
     elif tdf is None and clock != "real":
         tdf = session.tdf
-    wish = Wish(clock, tdf, session.cpu if clock != "real" and tdf != "inf" else None)
+    wish = Wish(clock, tdf, session.cpu if clock != "real" and tdf != TDF_INF else None)
     try:
         wish.check()
     except SlownetError as error:
@@ -100,4 +100,4 @@ def _argument(item: pytest.Item, name: str) -> str | None:
     if len(values) != 1:
         fix = names.with_a_way_out(f"write it like @pytest.mark.{marker.name}(...)", [marker])
         raise LabError(f"the marker {marker.name} takes one value", where=item.nodeid, fix=fix)
-    return "inf" if values[0] == float("inf") else str(values[0])
+    return TDF_INF if values[0] == INF else str(values[0])
