@@ -324,7 +324,7 @@ def read(fields: Mapping[str, Any]) -> dict[str, Any]:
 
     Raises UnitError, ConditionError.
     """
-    return reading.fields(ROWS, fields)
+    return reading.fields(WORDS, fields)
 
 
 _FIELDS = [(field.name, field.metadata["way"], field.metadata["row"]) for field in dataclasses.fields(Condition)]
@@ -332,6 +332,8 @@ ATTRIBUTES: Mapping[str, Row] = {name: row for name, _, row in _FIELDS}
 """The condition's attributes and their rows."""
 ROWS = tuple(dict.fromkeys(ATTRIBUTES.values()))
 """All rows, in the order in which tc is told them."""
+WORDS: Mapping[str, Row] = {word.name: row for row in ROWS for word in row.stated}
+"""All that `parse` takes, and of which row each is."""
 WAYS: Mapping[str, str] = {name: way for name, way, _ in _FIELDS if way}
 """The attributes that are of one direction, "up" or "down"."""
 OPPOSITE: Mapping[str, str] = {

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from itertools import combinations
 from typing import Any, TypeVar
 
@@ -17,18 +17,16 @@ Model = TypeVar("Model", Chance, Loss)
 DISTRIBUTIONS = ("uniform", "normal", "pareto", "paretonormal")
 
 
-def fields(rows: Iterable[Row], given: Mapping[str, Any]) -> dict[str, Any]:
-    """A condition's own attributes from what was stated of it by the rows' words; None is a field's default.
+def fields(words: Mapping[str, Row], given: Mapping[str, Any]) -> dict[str, Any]:
+    """A condition's own attributes from what was stated of it; None is a field's default.
 
-    Raises UnitError, ConditionError.
+    words: all that can be stated, and of which row each is. Raises UnitError, ConditionError.
     """
-    rows = tuple(rows)
-    known = [word.name for row in rows for word in row.stated]
     for name in given:
-        if name not in known:
-            raise ConditionError(f"a condition has no field '{name}'", fix=nearest(name, known))
+        if name not in words:
+            raise ConditionError(f"a condition has no field '{name}'", fix=nearest(name, words))
     values: dict[str, Any] = {}
-    for row in rows:
+    for row in dict.fromkeys(row for name, row in words.items() if name in given):
         values |= _of_row(row, given)
     return values
 

@@ -19,8 +19,9 @@ Which disciplines there are is decided here; what each is told of a field is in 
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import lru_cache
 
 from slownet.conditions.link import ROWS, Condition
 from slownet.conditions.oneway import OneWay
@@ -28,6 +29,7 @@ from slownet.conditions.row import BUCKET, CABLE, CAKE, LINE, Shown
 
 ROOT = "51:"
 BLACKHOLE = "55:"
+_TOLD = {name: [row.tc[name] for row in ROWS if name in row.tc] for name in {name for row in ROWS for name in row.tc}}
 HANDLES = {"bfifo": "61:", "pfifo": "62:", "fq_codel": "63:", "red": "64:", "pie": "65:"}
 
 
@@ -52,7 +54,12 @@ def layers(condition: Condition, way: str, *, child: bool = False) -> list[Layer
 
     child: whether a bottleneck is there from before; then it stays, without a rate if there is none.
     """
-    at = OneWay(condition, way)
+    return list(_layers(OneWay(condition, way), child))
+
+
+@lru_cache(maxsize=16)  # a schedule's step asks for the one before it and for itself, and then for itself again
+def _layers(at: OneWay, child: bool) -> Sequence[Layer]:
+    condition = at.condition
     cable = _layer(at, CABLE, "root", ROOT, "netem")
     if condition.cut:
         return [cable, Layer(ROOT, BLACKHOLE, "blackhole", ())]
@@ -68,7 +75,7 @@ def layers(condition: Condition, way: str, *, child: bool = False) -> list[Layer
 
 def _layer(at: OneWay, discipline: str, parent: str, handle: str, kind: str, *always: str) -> Layer:
     """One qdisc with what the rows have it told, and words that it is always told."""
-    told = [row.tc[discipline](at) for row in ROWS if discipline in row.tc]
+    told = [tell(at) for tell in _TOLD[discipline]]
     options = sorted((option for option in told if option is not None), key=lambda option: not option.first)
     shown = {name: expected for option in options for name, expected in option.shown.items()}
     return Layer(parent, handle, kind, tuple(word for option in options for word in option.words) + always, shown)

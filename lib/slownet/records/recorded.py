@@ -6,10 +6,10 @@ from collections.abc import Mapping
 from typing import Any
 
 from slownet.conditions import named as conditions
-from slownet.conditions.link import ROWS
+from slownet.conditions.link import WORDS
 
 NONE = "none"
-_COLUMNS = {word.name: row.column for row in ROWS if row.column for word in row.stated}
+_COLUMNS = {name: row.column for name, row in WORDS.items() if row.column}
 
 
 def condition(cell: Mapping[str, str]) -> dict[str, Any]:
