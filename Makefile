@@ -19,10 +19,11 @@ run: lab ## sets everything up, runs the first two experiments and prints their 
 test: check unit ## sets everything up and runs all tests but the long ones
 	$(MAKE) --jobs=2 --output-sync=line lab-tests e2e
 
-check: $(VENV)/dev ## what reads the sources only: ruff, mypy
+check: $(VENV)/dev ## what reads the sources only: ruff, mypy, reuse
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
+	$(BIN)/reuse lint --lines
 
 unit: $(VENV)/dev ## the tests that need no lab
 	$(BIN)/pytest -q -n 2 --dist worksteal tests/unit
