@@ -95,7 +95,7 @@ FILES = {
                 return decide(run, f"at most {self.limit:g} more", gap, margin=(None, self.limit), cells=(base, cell))
     ''',
     "pigeon": """
-        from slownet.conditions.named import Named
+        from slownet.conditions.profiles import Named
 
         PIGEON = Named("pigeon", {"rtt": "700ms"}, "RFC 1149, over a short way")
     """,

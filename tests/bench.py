@@ -16,7 +16,7 @@ from pathlib import Path
 from trust import t0
 from trust.steps import Log, Options
 
-from slownet.sweep import rates
+from slownet.runner import rates
 
 SLOWNET = Path(sys.executable).with_name("slownet")
 PING = """

@@ -75,9 +75,9 @@ def run(
     """Run experiments, judge their claims and write the report."""
     from slownet.commands.running import run_and_show
     from slownet.lab.place import choose
-    from slownet.sweep.planning import where_it_ran
-    from slownet.sweep.rule import BUDGET, read_rule
-    from slownet.sweep.sharing import read_labs
+    from slownet.runner.planning import where_it_ran
+    from slownet.runner.rule import BUDGET, read_rule
+    from slownet.runner.sharing import read_labs
 
     if resume:
         if clock or tdf or cpu:
@@ -115,7 +115,7 @@ def reproduce(
     """Run all articles' experiments: one table of what was published, measured and foreseen."""
     from slownet.commands.reproducing import reproduce_and_show
     from slownet.lab.place import choose
-    from slownet.sweep.rule import read_rule
+    from slownet.runner.rule import read_rule
 
     rule = read_rule(repeat, budget)
     raise typer.Exit(reproduce_and_show(only or [], choose(place, clock, tdf, memory, cpu), runs, rule, as_json))
@@ -186,7 +186,7 @@ def check(
     """Run hypothesis files and mark each of their predictions."""
     from slownet.commands import checking
     from slownet.lab.place import choose
-    from slownet.sweep.planning import ONCE_DECIDED
+    from slownet.runner.planning import ONCE_DECIDED
 
     if key and (blind or as_json):
         raise ExperimentError("a key is made without predictions", "--key", "leave out --blind and --json")

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, Concatenate, Protocol, TypeVar, overload
 
 from slownet.errors import ExperimentError, nearest
 from slownet.lab.clock import check_tdf
-from slownet.records.recorded import condition
+from slownet.records.columns import condition
 from slownet.topologies import find as find_topology
 
 if TYPE_CHECKING:

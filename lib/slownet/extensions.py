@@ -9,7 +9,7 @@ A package says so in its metadata, a row each::
     [project.entry-points."slownet.claims"]
     costs_at_most = "mine.claims:costs_at_most"   # a dataclass with `judge`, see `slownet.claim`
     [project.entry-points."slownet.conditions"]
-    pigeon = "mine.links:PIGEON"              # a `slownet.conditions.named.Named`
+    pigeon = "mine.links:PIGEON"              # a `slownet.conditions.profiles.Named`
     [project.entry-points."slownet.topologies"]
     ring = "mine.ring:Ring"                   # a Mininet Topo class
 

@@ -152,7 +152,7 @@ def killed(tmp_path, which):
     command = subprocess.Popen(words, cwd=tmp_path, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
     while "measuring" not in (line := command.stderr.readline()):
         assert line, "it ended"
-    (inner,) = map(int, said("pgrep", "-P", str(command.pid), "-f", "slownet.sweep.inside").split())
+    (inner,) = map(int, said("pgrep", "-P", str(command.pid), "-f", "slownet.runner.inside").split())
     for each in which:
         os.kill({"command": command.pid, "inner": inner}[each], signal.SIGKILL)
     command.wait()

@@ -9,7 +9,7 @@ from scipy.stats import binomtest, norm
 from traffic import Datagrams, goodput, lost
 
 from slownet.conditions.impairment import GilbertElliott
-from slownet.conditions.named import TABLE, find
+from slownet.conditions.profiles import TABLE, find
 from slownet.errors import NetworkError
 from slownet.lab import native
 from slownet.net import tc

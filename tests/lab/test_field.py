@@ -7,7 +7,7 @@ import pytest
 
 from slownet.cli import main
 from slownet.field import record
-from slownet.field.carried import compare_field, round_trip
+from slownet.field.extrapolation import compare_field, round_trip
 from slownet.field.row import EQUIVALENT, compared
 from slownet.records.result import gather
 from slownet.services.wordpress import WordPress

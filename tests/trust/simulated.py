@@ -1,11 +1,11 @@
-"""Section `simulated`: how often verdicts on simulated runs are wrong, by kind of claim and by noise (slownet.sweep.rates)."""
+"""Section `simulated`: how often verdicts on simulated runs are wrong, by kind of claim and by noise (slownet.runner.rates)."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from slownet.sweep import rates
+from slownet.runner import rates
 from trust.figures import Figure, Report, table
 from trust.steps import Log, Options, Step
 

@@ -9,8 +9,8 @@ from slownet.errors import ExperimentError
 from slownet.experiment import experiment
 from slownet.lab.clock import INF, Clock
 from slownet.law import fit
+from slownet.runner.boots import Boot, blocks_of, passes, read
 from slownet.stats import from_moments
-from slownet.sweep.boots import Boot, blocks_of, passes, read
 from slownet.topologies import ClientWebDb
 
 DELAYS = (0, 10, 40, 120)

@@ -1,8 +1,8 @@
 import pytest
 
-from slownet.conditions import named as conditions
+from slownet.conditions import profiles as conditions
 from slownet.conditions.link import Condition
-from slownet.conditions.named import TABLE, find
+from slownet.conditions.profiles import TABLE, find
 from slownet.errors import ConditionError
 
 

@@ -38,7 +38,7 @@ def on_path(monkeypatch):
 
 
 def test_a_package_adds_one_of_each_by_its_rows(package, on_path, tmp_path):
-    from slownet import named
+    from slownet import specs
     from slownet.hypotheses import file as hypothesis
 
     on_path(package.write(tmp_path))
@@ -46,23 +46,23 @@ def test_a_package_adds_one_of_each_by_its_rows(package, on_path, tmp_path):
     experiment = hypothesis.read(tmp_path / "page.toml").experiment()
     assert experiment.cells() == [{"rtt": "0ms"}, {"rtt": "100ms"}]
     assert [type(each).__name__ for each in experiment.judged_by] == ["costs_at_most"]
-    lane = named.topology("lane")
+    lane = specs.topology("lane")
     assert sorted(lane.hosts()) == ["far", "near"]
-    assert named.link("near-far=pigeon", lane) == ("near", "far", ["pigeon"])
-    assert named.condition(["pigeon"]) == named.condition(["rtt=700ms"])
+    assert specs.link("near-far=pigeon", lane) == ("near", "far", ["pigeon"])
+    assert specs.condition(["pigeon"]) == specs.condition(["rtt=700ms"])
 
 
 def test_a_lab_sees_its_code_and_its_metadata_and_nothing_else(package, on_path, tmp_path):
-    from slownet.lab import added
+    from slownet.lab import extension_shares
 
     package.write(tmp_path)
     (tmp_path / "other").mkdir()
     on_path(tmp_path)
-    assert [(each.path, each.at, each.writable) for each in added.shares()] == [
+    assert [(each.path, each.at, each.writable) for each in extension_shares.shares()] == [
         (tmp_path / "mine-1.0.dist-info", "/opt/slownet/added/mine-1.0.dist-info", False),
         (tmp_path / "mine", "/opt/slownet/added/mine", False),
     ]
-    assert added.on_path({"PYTHONPATH": "/a"}) == {"PYTHONPATH": "/a:/opt/slownet/added"}
+    assert extension_shares.on_path({"PYTHONPATH": "/a"}) == {"PYTHONPATH": "/a:/opt/slownet/added"}
 
 
 def test_an_unknown_name_is_answered_with_the_nearest_of_all(package, on_path, tmp_path):
@@ -86,7 +86,7 @@ def test_the_projects_own_names_stay_its_own(package, on_path, tmp_path):
 
 
 def test_a_package_that_cannot_be_imported_is_one_line(package, on_path, tmp_path):
-    from slownet.conditions.named import find
+    from slownet.conditions.profiles import find
 
     on_path(package.write(tmp_path, pigeon="1 / 0"))
     with pytest.raises(ExperimentError) as error:

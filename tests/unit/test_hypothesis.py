@@ -10,8 +10,8 @@ from slownet import claim
 from slownet.errors import ExperimentError
 from slownet.hypotheses import file as hypothesis
 from slownet.hypotheses.file import read
-from slownet.hypotheses.place import place_of
 from slownet.hypotheses.predictions import COMPOSED, KINDS
+from slownet.hypotheses.source import place_of
 
 EXERCISES = sorted((Path(__file__).parents[2] / "experiments/exercises").glob("*.toml"))
 

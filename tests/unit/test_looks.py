@@ -1,7 +1,7 @@
 import pytest
 
 from slownet.records.charging import Charging
-from slownet.sweep.looks import Schedule
+from slownet.runner.looks import Schedule
 
 HALF = 0.5
 

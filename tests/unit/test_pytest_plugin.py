@@ -13,7 +13,7 @@ from slownet.lab.place import Place
 from slownet.pytest_plugin import junit, names, session, shares
 from slownet.pytest_plugin.networks import Wanted, host_for
 from slownet.pytest_plugin.wishes import CLOCK, TDF, Wish, of_item
-from slownet.records import heard as verdicts
+from slownet.records import observers as verdicts
 from slownet.topologies import ClientWebDb, Star
 
 
@@ -128,7 +128,7 @@ def test_the_plugin_is_loaded_beside_others():
 def test_verdicts_are_heard_while_somebody_listens(monkeypatch):
     monkeypatch.setattr(verdicts, "_listeners", [])  # the plugin of this very session listens, too
     heard = []
-    with verdicts.heard_by(heard.append):
-        verdicts.tell("one")
-    verdicts.tell("two")
+    with verdicts.observed_by(heard.append):
+        verdicts.notify("one")
+    verdicts.notify("two")
     assert heard == ["one"]

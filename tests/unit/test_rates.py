@@ -7,9 +7,9 @@ from scipy.stats import binomtest
 
 from slownet.claim import bound, law
 from slownet.records.charging import Charging
-from slownet.sweep import rates
-from slownet.sweep.rates import METRIC, Noise, World, on_the_margin, power, straight, verdicts
-from slownet.sweep.rule import Rule
+from slownet.runner import rates
+from slownet.runner.rates import METRIC, Noise, World, on_the_margin, power, straight, verdicts
+from slownet.runner.rule import Rule
 
 RUNS = 200
 

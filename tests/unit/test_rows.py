@@ -12,7 +12,7 @@ from slownet.errors import SlownetError
 from slownet.net.plan import layers
 from slownet.net.readback import deviations
 from slownet.net.verify import Span, span
-from slownet.records.recorded import condition as columns
+from slownet.records.columns import condition as columns
 
 SHAKEN = {"delay": "9ms", "jitter": "1ms"}
 LIMITED = {"rate": "2Mbit"}

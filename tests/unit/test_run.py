@@ -20,8 +20,8 @@ from slownet.records.samples import SampleLog, read_samples
 from slownet.report.comparison import tally
 from slownet.report.table import show
 from slownet.report.view import sampling_notes
-from slownet.sweep import planning, repetition, run
-from slownet.sweep.rule import Rule
+from slownet.runner import planning, repetition, run
+from slownet.runner.rule import Rule
 from slownet.topologies import ClientWebDb
 
 

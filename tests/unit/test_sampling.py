@@ -6,9 +6,9 @@ import pytest
 from slownet.claim import all_of, bound, law, ratio
 from slownet.errors import ExperimentError, UnitError
 from slownet.records.result import gather
+from slownet.runner.rule import BUDGET, MOST, Rule, read_rule
+from slownet.runner.sampling import decide, takes
 from slownet.stats import t_quantile
-from slownet.sweep.rule import BUDGET, MOST, Rule, read_rule
-from slownet.sweep.sampling import decide, takes
 
 TIME = "time_per_request_ms"
 VIRTUAL, REAL = {"clock": "virtual", "tdf": "inf"}, {"clock": "real"}

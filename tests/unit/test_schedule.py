@@ -3,7 +3,7 @@ import itertools
 import pytest
 
 from slownet.conditions.link import Condition
-from slownet.conditions.named import find
+from slownet.conditions.profiles import find
 from slownet.conditions.schedule import Schedule, Track, change, flap
 from slownet.errors import ConditionError, SlownetError
 

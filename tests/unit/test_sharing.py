@@ -7,7 +7,7 @@ import pytest
 from slownet.errors import ExperimentError
 from slownet.lab.clock import INF, Clock
 from slownet.lab.place import Place
-from slownet.sweep.sharing import check_labs, how_many, read_labs
+from slownet.runner.sharing import check_labs, how_many, read_labs
 
 LAB = SimpleNamespace()
 CHARGED, FREE = Place(Clock("virtual", 1), {}, parts=LAB), Place(Clock("virtual", INF), {}, parts=LAB)

@@ -378,7 +378,7 @@ class TestPower:
 
 class TestSimulated:
     def test_every_case_is_a_step(self, trust, options):
-        from slownet.sweep import rates
+        from slownet.runner import rates
 
         steps = list(trust.simulated.steps(options, log_of(trust, [])))
         assert len(steps) == len({step.key for step in steps}) == len(rates.CASES) * len(rates.NOISES) + len(rates.BENDS)

@@ -42,8 +42,8 @@ supported: at most 45 more: 39.50 (39.39 to 39.61) measured; 95 % interval 39.39
 
 from slownet.claim.base import ALONE, Claim, Siblings, all_hold, any_holds, decide, interval, judged, placed, undecided, verdict
 from slownet.claim.bounds import bound
+from slownet.claim.combinators import all_of, any_of, not_
 from slownet.claim.compare import equal, no_worse_than, ratio
-from slownet.claim.composed import all_of, any_of, not_
 from slownet.claim.expect import Expectation, about, slowed
 from slownet.claim.family import judge_all, not_judged
 from slownet.claim.laws import constant_round_trips, expected_round_trips, fitted, law, more_round_trips, published_times

@@ -177,7 +177,7 @@ def reason(because: str) -> str:
 
 
 def around(expected: float, within: float) -> tuple[float, float]:
-    """The margin of ``within`` (a part of one, see `slownet.claim.checked`) on both sides."""
+    """The margin of ``within`` (a part of one, see `slownet.claim.validation`) on both sides."""
     low, high = sorted((expected * (1 - within), expected * (1 + within)))
     return low, high
 

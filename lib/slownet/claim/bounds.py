@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import KW_ONLY, dataclass
 
-from slownet.claim import checked
+from slownet.claim import validation
 from slownet.claim.base import ALONE, Siblings, all_hold, decide, described, interval, reason, span, surely
 from slownet.claim.stated import stating
 from slownet.errors import TooFewError
@@ -49,10 +49,10 @@ class bound:  # noqa: N801
     because: str = ""
 
     def __post_init__(self) -> None:
-        claim = checked.named(self, self.metric)
-        checked.ends({"at_least": self.at_least, "at_most": self.at_most}, claim, self.metric)
+        claim = validation.named(self, self.metric)
+        validation.ends({"at_least": self.at_least, "at_most": self.at_most}, claim, self.metric)
         if self.percentile is not None:
-            checked.percentile(self.percentile, claim)
+            validation.percentile(self.percentile, claim)
 
     @stating
     def judge(self, run: RunData, siblings: Siblings = ALONE) -> Judgement:

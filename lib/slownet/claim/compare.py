@@ -7,7 +7,7 @@ from dataclasses import KW_ONLY, dataclass
 from typing import Literal
 
 from slownet import stats
-from slownet.claim import checked
+from slownet.claim import validation
 from slownet.claim.base import ALONE, Margin, Siblings, around, decide, described, interval, reason, span
 from slownet.claim.stated import stating
 from slownet.errors import ExperimentError
@@ -61,19 +61,19 @@ class ratio:  # noqa: N801
     name: str = ""
 
     def __post_init__(self) -> None:
-        claim = checked.named(self, self.metric, self.name)
-        checked.within(self.within, claim)
+        claim = validation.named(self, self.metric, self.name)
+        validation.within(self.within, claim)
         given = {"expected": self.expected, "published": self.published}
         names = [name for name, value in given.items() if value is not None]
         has_limits = self.at_least is not None or self.at_most is not None
         if len(names) + has_limits != 1:
             how = "no number" if not names and not has_limits else "a number and limits" if has_limits else "two numbers"
             fix = "give either expected= or published=, or limits, at_least= and at_most="
-            raise checked.ClaimError(f"a ratio of {self.metric} with {how}", fix=fix, field="expected")
+            raise validation.ClaimError(f"a ratio of {self.metric} with {how}", fix=fix, field="expected")
         if has_limits:
-            checked.ends({"at_least": self.at_least, "at_most": self.at_most}, claim, positive=True)
+            validation.ends({"at_least": self.at_least, "at_most": self.at_most}, claim, positive=True)
         else:
-            checked.number(names[0], given[names[0]], claim, above=0)
+            validation.number(names[0], given[names[0]], claim, above=0)
 
     @stating
     def judge(self, run: RunData, siblings: Siblings = ALONE) -> Judgement:
@@ -128,7 +128,7 @@ class equal:  # noqa: N801
     within: float = 0.05
 
     def __post_init__(self) -> None:
-        checked.within(self.within, checked.named(self, self.metric))
+        validation.within(self.within, validation.named(self, self.metric))
 
     @stating
     def judge(self, run: RunData, siblings: Siblings = ALONE) -> Judgement:
@@ -178,10 +178,10 @@ class no_worse_than:  # noqa: N801
     better: Literal["lower", "higher"] = "lower"
 
     def __post_init__(self) -> None:
-        claim = checked.named(self, self.metric)
-        checked.within(self.within, claim)
+        claim = validation.named(self, self.metric)
+        validation.within(self.within, claim)
         if self.better not in ("lower", "higher"):
-            raise checked.ClaimError(f"better is '{self.better}'", f"in {claim}", "write lower or higher", "better")
+            raise validation.ClaimError(f"better is '{self.better}'", f"in {claim}", "write lower or higher", "better")
 
     @stating
     def judge(self, run: RunData, siblings: Siblings = ALONE) -> Judgement:

@@ -35,12 +35,12 @@ from numbers import Real
 from typing import Any, ClassVar
 
 from slownet import stats
-from slownet.claim import checked
+from slownet.claim import validation
 from slownet.claim.base import around, ends, interval, verdict
 from slownet.errors import ExperimentError
 from slownet.measured import DECIDING, Measured, in_unit_of
-from slownet.records.heard import tell
 from slownet.records.judgement import INCONCLUSIVE, REFUTED, SUPPORTED, Judgement
+from slownet.records.observers import notify
 from slownet.stats import Summary
 from slownet.units import duration, show_duration
 
@@ -71,7 +71,7 @@ class Expectation:
         ``kind`` and ``parameters`` are those of its judgements, ``unit`` is the name of a metric in the unit of what a plain
         number counts. Raises ExperimentError for a margin that is none.
         """
-        self.within = checked.within(within, name)
+        self.within = validation.within(within, name)
         self.name = f"{name}, within {100 * self.within:g} %"
         self._expected = expected
         self._times = times
@@ -102,7 +102,7 @@ class Expectation:
             confidence=DECIDING, setting=str(measured.setting),
             kind=self._kind, metric=measured.name, parameters=self._parameters,
         )  # fmt: skip
-        tell(self.judgement)
+        notify(self.judgement)
         return self.judgement
 
     def __eq__(self, other: object) -> bool:
@@ -162,7 +162,7 @@ def slowed(near: Measured | Summary | float, *, round_trips: float, rtt: str, wi
     UnitError, ExperimentError
         A duration without its unit, or a number that makes no sense.
     """
-    trips = checked.number("round_trips", round_trips, "slowed", above=0)
+    trips = validation.number("round_trips", round_trips, "slowed", above=0)
     start, unit = _start(near)
     added = trips * duration(rtt)
     times = 1 + in_unit_of(unit, f"{added:.12f}s") / start.mean if start.mean > 0 else 1.0
@@ -201,7 +201,7 @@ def about(number: Measured | Summary | float | str, *, within: float = 0.05) -> 
     if isinstance(number, str):
         duration(number)
     else:
-        number = checked.number("about", number, "an expectation")
+        number = validation.number("about", number, "an expectation")
     return Expectation(
         f"about {number}", lambda other: _exact(in_unit_of(other.name, number)),
         within=within, kind=about.__name__, parameters={"number": number},
@@ -214,7 +214,7 @@ def _start(near: Measured | Summary | float) -> tuple[Summary, str]:
         return near.summary, near.name
     if isinstance(near, Summary):
         return near.at_confidence(DECIDING), PLAIN_UNIT
-    return _exact(checked.number("near", near, "slowed", least=0)), PLAIN_UNIT
+    return _exact(validation.number("near", near, "slowed", least=0)), PLAIN_UNIT
 
 
 def _exact(number: float) -> Summary:

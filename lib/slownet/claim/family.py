@@ -22,8 +22,8 @@ from slownet.claim.base import ALONE, Claim, Siblings, as_sure, shared
 from slownet.claim.stated import stated
 from slownet.errors import NoCellError, SlownetError, TooFewError
 from slownet.records.cell import Cell
+from slownet.records.columns import condition
 from slownet.records.judgement import INCONCLUSIVE, NOT_JUDGED, REFUTED, Judgement
-from slownet.records.recorded import condition
 from slownet.records.result import RunData
 from slownet.records.samples import cell_key
 

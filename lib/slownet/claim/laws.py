@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass, field, replace
 
-from slownet.claim import checked, theories
+from slownet.claim import theories, validation
 from slownet.claim.base import ALONE, Margin, Siblings, around, decide, ends, interval, placed, surely, undecided, verdict
 from slownet.claim.stated import stating
 from slownet.claim.theories import Expected
@@ -49,10 +49,10 @@ class law:  # noqa: N801
     at: Mapping[str, str] | None = None
 
     def __post_init__(self) -> None:
-        claim = checked.named(self, self.metric)
-        checked.within(self.within, claim)
+        claim = validation.named(self, self.metric)
+        validation.within(self.within, claim)
         if not callable(self.round_trips) and not isinstance(self.round_trips, Summary):
-            checked.number("round_trips", self.round_trips, claim, above=0)
+            validation.number("round_trips", self.round_trips, claim, above=0)
 
     @stating
     def judge(self, run: RunData, siblings: Siblings = ALONE) -> Judgement:
@@ -118,20 +118,20 @@ class constant_round_trips:  # noqa: N801
     along: str = "rtt_ms"
 
     def __post_init__(self) -> None:
-        claim = checked.named(self, self.metric)
-        checked.within(self.within, claim)
+        claim = validation.named(self, self.metric)
+        validation.within(self.within, claim)
         if len(self.at) != 2:
-            raise checked.ClaimError(f"{len(self.at)} delays", f"in {claim}", 'name two, such as ("10ms", "40ms")', "at")
-        first, second = (checked.milliseconds("at", delay, claim) for delay in self.at)
+            raise validation.ClaimError(f"{len(self.at)} delays", f"in {claim}", 'name two, such as ("10ms", "40ms")', "at")
+        first, second = (validation.milliseconds("at", delay, claim) for delay in self.at)
         if first == second:
-            raise checked.ClaimError(f"{claim} compares {self.at[0]} with itself", fix="name two delays", field="at")
+            raise validation.ClaimError(f"{claim} compares {self.at[0]} with itself", fix="name two delays", field="at")
 
     @stating
     def judge(self, run: RunData, siblings: Siblings = ALONE) -> Judgement:
         """Compare the ratio of the two with 1."""
         name = f"the same round trips at {self.at[0]} and {self.at[1]}, within {100 * self.within:g} %"
         base = run.baseline(self.along)
-        delays = [checked.milliseconds("at", delay, name) for delay in self.at]
+        delays = [validation.milliseconds("at", delay, name) for delay in self.at]
         cells = [run.cell(self.along, delay) for delay in delays]
         gaps = [delay - float(base.condition[self.along]) for delay in delays]
         if 0 in gaps:
@@ -187,10 +187,10 @@ class more_round_trips:  # noqa: N801
     along: str = "rtt_ms"
 
     def __post_init__(self) -> None:
-        claim = checked.named(self, self.metric)
-        checked.number("at_least", self.at_least, claim, above=0)
+        claim = validation.named(self, self.metric)
+        validation.number("at_least", self.at_least, claim, above=0)
         if self.otherwise is not None:
-            checked.number("otherwise", self.otherwise, claim, above=0)
+            validation.number("otherwise", self.otherwise, claim, above=0)
 
     @stating
     def judge(self, run: RunData, siblings: Siblings = ALONE) -> Judgement:
@@ -257,14 +257,14 @@ class published_times:  # noqa: N801
     along: str = "rtt_ms"
 
     def __post_init__(self) -> None:
-        claim = checked.named(self, self.metric)
-        checked.within(self.within, claim)
-        checked.number("t0_ms", self.t0_ms, claim, least=0)
+        claim = validation.named(self, self.metric)
+        validation.within(self.within, claim)
+        validation.number("t0_ms", self.t0_ms, claim, least=0)
         if not self.times_ms:
-            raise checked.ClaimError(f"{claim} without a time", fix='give times_ms={"10ms": 51.8}', field="times_ms")
+            raise validation.ClaimError(f"{claim} without a time", fix='give times_ms={"10ms": 51.8}', field="times_ms")
         for delay, time in self.times_ms.items():
-            checked.milliseconds("times_ms", delay, claim)
-            checked.number("times_ms", time, claim, above=0)
+            validation.milliseconds("times_ms", delay, claim)
+            validation.number("times_ms", time, claim, above=0)
 
     @stating
     def judge(self, run: RunData, siblings: Siblings = ALONE) -> Judgement:

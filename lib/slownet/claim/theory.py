@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass, replace
 
 from slownet import stats
-from slownet.claim import checked, theories
+from slownet.claim import theories, validation
 from slownet.claim.base import (
     ALONE,
     Siblings,
@@ -69,10 +69,10 @@ class predicted:  # noqa: N801
     name: str = ""
 
     def __post_init__(self) -> None:
-        claim = checked.named(self, self.metric, self.name)
-        checked.within(self.within, claim)
+        claim = validation.named(self, self.metric, self.name)
+        validation.within(self.within, claim)
         if not callable(self.expected) and not isinstance(self.expected, Summary):
-            checked.number("expected", self.expected, claim, above=0)
+            validation.number("expected", self.expected, claim, above=0)
 
     @stating
     def judge(self, run: RunData, siblings: Siblings = ALONE) -> Judgement:
@@ -143,15 +143,15 @@ class round_trips_between:  # noqa: N801
     along: str = "rtt_ms"
 
     def __post_init__(self) -> None:
-        claim = checked.named(self, self.metric, self.name)
-        checked.within(self.within, claim)
+        claim = validation.named(self, self.metric, self.name)
+        validation.within(self.within, claim)
         if (self.expected is None) == (self.at_most is None):
             how = "neither expected nor at_most" if self.expected is None else "both expected and at_most"
-            raise checked.ClaimError(f"round trips with {how}", f"in {claim}", "give one of the two", "expected")
+            raise validation.ClaimError(f"round trips with {how}", f"in {claim}", "give one of the two", "expected")
         if self.expected is not None:
-            checked.number("expected", self.expected, claim, above=0)
+            validation.number("expected", self.expected, claim, above=0)
         else:
-            checked.number("at_most", self.at_most, claim)
+            validation.number("at_most", self.at_most, claim)
 
     @stating
     def judge(self, run: RunData, siblings: Siblings = ALONE) -> Judgement:
@@ -217,7 +217,7 @@ class follows:  # noqa: N801
     name: str
 
     def __post_init__(self) -> None:
-        checked.ends({"at_least": self.at_least, "at_most": self.at_most}, f"'{self.name}'", positive=True)
+        validation.ends({"at_least": self.at_least, "at_most": self.at_most}, f"'{self.name}'", positive=True)
 
     @stating
     def judge(self, run: RunData, siblings: Siblings = ALONE) -> Judgement:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import KW_ONLY, dataclass, replace
 from itertools import pairwise
 
-from slownet.claim import checked
+from slownet.claim import validation
 from slownet.claim.base import ALONE, Margin, Siblings, all_hold, around, decide, interval, surely
 from slownet.claim.stated import stating
 from slownet.errors import ExperimentError
@@ -93,7 +93,7 @@ class monotone:  # noqa: N801
     at: Mapping[str, str] | None = None
 
     def __post_init__(self) -> None:
-        checked.within(self.within, checked.named(self, self.metric))
+        validation.within(self.within, validation.named(self, self.metric))
 
     @stating
     def judge(self, run: RunData, siblings: Siblings = ALONE) -> Judgement:

@@ -24,10 +24,10 @@ from slownet.lab.place import Interrupts, Place
 from slownet.records.result import RunData
 from slownet.report import table
 from slownet.report.view import clock_line
+from slownet.runner import planning
+from slownet.runner import run as runs
+from slownet.runner.rule import Rule
 from slownet.stats import Summary
-from slownet.sweep import planning
-from slownet.sweep import run as runs
-from slownet.sweep.rule import Rule
 
 MARKS = {SUPPORTED: "right", REFUTED: "wrong"}
 UNDECIDED = "undecided"

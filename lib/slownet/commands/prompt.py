@@ -14,11 +14,11 @@ from mininet.log import lg, setLogLevel
 from rich.console import Console
 from rich.table import Table
 
-from slownet import named
+from slownet import specs
 from slownet.counters import Flow
 from slownet.errors import ExperimentError, SlownetError, nearest
 from slownet.net import Network
-from slownet.sweep.inside import end_with_parent
+from slownet.runner.inside import end_with_parent
 
 
 class _Said(logging.Handler):
@@ -87,7 +87,7 @@ class Prompt(CLI):  # type: ignore[misc]  # Mininet has no types
         """Give a link another condition, or none: all that is not named is none.
         Usage: set node1 node2 [NAME] [rtt=10ms] [loss=1%] [rate=2Mbit] ...
         such as: set client server rtt=10ms, set client server LTE, set client server none"""
-        told = named.words(line)
+        told = specs.words(line)
         if len(told) < 3:
             raise ExperimentError("which link, and which condition?", fix="set node1 node2 rtt=10ms")
         first, second, *words = told
@@ -101,7 +101,7 @@ class Prompt(CLI):  # type: ignore[misc]  # Mininet has no types
     def do_show(self, line: str) -> None:
         """Show conditions and counters, of all links or of one.
         Usage: show [node1 node2]"""
-        told = named.words(line)
+        told = specs.words(line)
         if len(told) not in (0, 2):
             raise ExperimentError("which link?", fix="show, or show node1 node2")
         ends = [tuple(told)] if told else [(link.intf1.node.name, link.intf2.node.name) for link in self.mn.links]
@@ -125,9 +125,9 @@ def _row(flow: Flow) -> list[str]:
 
 
 def set_link(network: Network, first: str, second: str, words: list[str]) -> None:
-    """Sets a link of a network to a condition in words (see `named.condition`). Raises SlownetError."""
+    """Sets a link of a network to a condition in words (see `specs.condition`). Raises SlownetError."""
     network.settings.clear()
-    network.link(first, second).set(named.condition(words))
+    network.link(first, second).set(specs.condition(words))
 
 
 def main(argv: list[str]) -> int:
@@ -135,7 +135,7 @@ def main(argv: list[str]) -> int:
     end_with_parent()
     job = json.loads(argv[0])
     try:
-        with Network(named.topology(job["topology"])) as network:
+        with Network(specs.topology(job["topology"])) as network:
             for first, second, words in job["links"]:
                 set_link(network, first, second, words)
             prompt = Prompt(network)

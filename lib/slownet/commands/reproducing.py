@@ -18,9 +18,9 @@ from slownet.lab.place import Interrupts, Place
 from slownet.records.samples import new_run_directory
 from slownet.report import articles
 from slownet.report.reproduction import Reproduction, show
-from slownet.sweep import planning
-from slownet.sweep import run as runs
-from slownet.sweep.rule import Rule
+from slownet.runner import planning
+from slownet.runner import run as runs
+from slownet.runner.rule import Rule
 
 
 def reproduce_and_show(only: Sequence[str], place: Place, root: Path, rule: Rule, as_json: bool) -> int:

@@ -16,10 +16,10 @@ from slownet.errors import ExperimentError, SlownetError, nearest
 from slownet.lab.place import Interrupts, Place
 from slownet.records.result import RunData
 from slownet.report import table
-from slownet.sweep import planning
-from slownet.sweep import run as runs
-from slownet.sweep.rule import Rule
-from slownet.sweep.sharing import check_labs
+from slownet.runner import planning
+from slownet.runner import run as runs
+from slownet.runner.rule import Rule
+from slownet.runner.sharing import check_labs
 
 
 def run_and_show(
@@ -35,7 +35,7 @@ def run_and_show(
 ) -> int:
     """Runs, judges and prints; returns the exit status. Raises SlownetError.
 
-    labs: how many repetitions of an experiment run side by side, if not as many as `slownet.sweep.sharing` thinks fit.
+    labs: how many repetitions of an experiment run side by side, if not as many as `slownet.runner.sharing` thinks fit.
     """
     check_labs(labs, place)
     plans = _plans(names, place, root, vary, resume, rule, capture, labs)

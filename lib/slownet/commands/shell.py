@@ -29,13 +29,13 @@ def shell(
     place: PlaceOption = "auto",
 ) -> None:
     """Build a network and open Mininet's command line in it, on the real clock unless asked; commands may come from a pipe."""
-    from slownet import named
+    from slownet import specs
     from slownet.lab.place import choose
     from slownet.net import shape
 
-    planned = named.topology(topology)
+    planned = specs.topology(topology)
     shape.check(planned)
-    links = [named.link(text, planned) for text in link or []]
+    links = [specs.link(text, planned) for text in link or []]
     chosen = choose(place, unless_asked(clock, tdf, cpu), tdf, memory, cpu)
     path, _, rest = topology.partition(".py")
     file = Path(f"{path}.py").resolve() if topology.startswith(f"{path}.py") else None

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import Any
 
-from slownet.conditions import named as conditions
+from slownet.conditions import profiles as conditions
 from slownet.conditions.impairment import Chance
 from slownet.conditions.link import Condition, read
 from slownet.errors import ConditionError, UnitError

@@ -8,7 +8,7 @@ from typing import Any
 
 from slownet.errors import SlownetError
 from slownet.field import record
-from slownet.field.carried import compare_field
+from slownet.field.extrapolation import compare_field
 from slownet.field.record import Field
 from slownet.field.runs import Comparison, compare_runs
 from slownet.records.result import RunData, load

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from slownet.claim.checked import PART_OF_ONE, within
+from slownet.claim.validation import PART_OF_ONE, within
 from slownet.errors import ExperimentError
 from slownet.measured import DECIDING
 from slownet.stats import Summary, difference, equivalent, further, holm, ratio

@@ -36,8 +36,8 @@ from slownet.conditions.link import Condition
 from slownet.errors import ExperimentError, nearest
 from slownet.experiment import Experiment, condition
 from slownet.hypotheses import predictions
-from slownet.hypotheses.place import Source
 from slownet.hypotheses.predictions import Prediction
+from slownet.hypotheses.source import Source
 from slownet.hypotheses.toolbox import SERVICES, TOOLS
 from slownet.topologies import find as find_topology
 

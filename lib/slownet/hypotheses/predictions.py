@@ -20,7 +20,7 @@ from typing import Any
 from slownet import claim as claims
 from slownet.errors import ExperimentError, SlownetError, nearest
 from slownet.extensions import Register
-from slownet.hypotheses.place import Keys, Source
+from slownet.hypotheses.source import Keys, Source
 
 OPEN = "?"
 _OWN: Mapping[str, type[Any]] = {

@@ -14,7 +14,7 @@ from typing import Any
 
 import slownet
 from slownet.errors import LabError, nearest
-from slownet.lab import added, brought, calibrate, counter, image, native
+from slownet.lab import calibrate, counter, extension_shares, host_programs, image, native
 from slownet.lab import parts as lab_parts
 from slownet.lab.boot import MEGABYTES, Lab, Share, Sink, check_megabytes
 from slownet.lab.clock import INF, TIME, WORK, Clock, check_cpu, check_kind, check_tdf
@@ -84,12 +84,12 @@ class Place:
                     argv, env=env or {}, cwd=cwd, stdin=stdin, stdout=stdout, stderr=stderr, on_terminal=terminal is not None
                 )
         # Outer folders first: a share mounted later would hide one inside it.
-        more = added.shares()
-        nested = sorted([*code_shares(), *brought.shares(), *more, *shares], key=lambda share: len(share.path.parts))
+        more = extension_shares.shares()
+        nested = sorted([*code_shares(), *host_programs.shares(), *more, *shares], key=lambda share: len(share.path.parts))
         lab = self.parts.lab(self.clock, megabytes=self.megabytes, shares=nested)
         lab.turn, lab.pinned = turn, pinned
-        given = {**lab_environment(self.clock), **brought.environment(), **(env or {})}
-        given = added.on_path(given) if more else given
+        given = {**lab_environment(self.clock), **host_programs.environment(), **(env or {})}
+        given = extension_shares.on_path(given) if more else given
         with self._as_running(lab):
             return lab.run(
                 argv, env=given, cwd=str(cwd) if cwd else "", stdin=stdin,

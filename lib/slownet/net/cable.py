@@ -8,7 +8,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any
 
-from slownet.conditions import named as conditions
+from slownet.conditions import profiles as conditions
 from slownet.conditions.link import Condition
 from slownet.conditions.oneway import OneWay
 from slownet.conditions.schedule import Schedule
@@ -73,7 +73,7 @@ class Link:
     def set(self, condition: Condition | str | None = None, *, ping: bool = True, **fields: Any) -> _Changed:
         """Gives the link another condition. In a `with`, the one that it had before comes back afterwards.
 
-        condition: a Condition, or a name such as "LTE" (see `slownet.conditions.named`); none to start from a plain link.
+        condition: a Condition, or a name such as "LTE" (see `slownet.conditions.profiles`); none to start from a plain link.
         fields: as in `Condition.parse`, on top of it: `set(rtt="10ms")`, `set("LTE", loss="1%")`. The whole condition is
         stated each time: what is not named is none. No packet is lost by the change. What the kernel made of it is
         read back, and a ping across the link must take what it should, but for one that waited behind other packets;

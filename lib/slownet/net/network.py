@@ -21,12 +21,12 @@ from slownet.lab import native
 from slownet.net import counting, device, names, openvswitch, reach, shape
 from slownet.net.cable import Link
 from slownet.net.capture import Capture, interface_of
+from slownet.net.condition_log import ConditionLog
 from slownet.net.log import Log, Setting
 from slownet.net.play import Played
 from slownet.net.quick import QuickNet
 from slownet.net.seeds import ASKED
 from slownet.net.shaping import Shaping
-from slownet.net.told import Told
 from slownet.tools.ping import Ping
 
 if TYPE_CHECKING:
@@ -119,7 +119,7 @@ class Network:
         return list(self.mininet.switches)
 
     @property
-    def told(self) -> Told:
+    def told(self) -> ConditionLog:
         """What its cables were told."""
         return self.shaping.conditions
 

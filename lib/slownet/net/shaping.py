@@ -15,7 +15,7 @@ from slownet.conditions.oneway import OneWay
 from slownet.counters import Flow
 from slownet.errors import ConditionError
 from slownet.net import device, qdisc, tc
-from slownet.net.told import Told
+from slownet.net.condition_log import ConditionLog
 
 
 @dataclass
@@ -38,7 +38,7 @@ class Shaping:
 
     def __init__(self) -> None:
         self.programs = tc.Programs()
-        self.conditions = Told()
+        self.conditions = ConditionLog()
         self.playing: WeakSet[Any] = WeakSet()
         self.introduced: WeakSet[Any] = WeakSet()
         self._ends: WeakKeyDictionary[Any, End] = WeakKeyDictionary()

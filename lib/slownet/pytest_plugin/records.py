@@ -22,7 +22,7 @@ from slownet.lab import native
 from slownet.lab.charge import charged_s, charged_since
 from slownet.lab.clock import in_words
 from slownet.pytest_plugin.wishes import REPORT, SEED, needs_network
-from slownet.records import heard as verdicts
+from slownet.records import observers as verdicts
 from slownet.records.samples import RUN, SampleLog, cell_key, new_run_directory, write_run_json
 
 if TYPE_CHECKING:
@@ -164,7 +164,7 @@ class Records:
 
                 item.stash[SINCE] = Since()
                 stack.enter_context(measured_under(lambda: _setting(item)))
-            stack.enter_context(verdicts.heard_by(lambda verdict: of(item).heard(verdict)))
+            stack.enter_context(verdicts.observed_by(lambda verdict: of(item).heard(verdict)))
             return (yield)
 
     @pytest.hookimpl(wrapper=True)

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from slownet.records.heard import tell
+from slownet.records.observers import notify
 from slownet.records.samples import finite
 from slownet.stats import CONFIDENCE
 
@@ -67,7 +67,7 @@ class Judgement:
 
         In a test: ``assert law(...).judge(run).report()``.
         """
-        tell(self)
+        notify(self)
         return self
 
     def __str__(self) -> str:

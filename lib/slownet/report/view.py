@@ -10,7 +10,7 @@ from slownet.claim import verdict
 from slownet.errors import SlownetError
 from slownet.law import Law, fit
 from slownet.records.cell import TIME, Cell
-from slownet.records.recorded import NONE
+from slownet.records.columns import NONE
 from slownet.records.result import RunData, clock
 from slownet.records.samples import cell_key
 from slownet.report.text import confidence, number

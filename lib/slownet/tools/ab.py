@@ -13,7 +13,7 @@ from slownet import owner
 from slownet.errors import ToolError
 from slownet.measured import Metrics
 from slownet.tools.numbers import Metric, metric, printed, sample_sd
-from slownet.tools.printed import complaint, unread
+from slownet.tools.output import complaint, unread
 from slownet.tools.process import Host
 from slownet.tools.tool import run
 

@@ -13,7 +13,7 @@ from slownet.errors import ToolError
 from slownet.measured import Metrics
 from slownet.programs.load import Schedule
 from slownet.tools.numbers import Metric, metric, printed, sample_sd, single
-from slownet.tools.printed import unread
+from slownet.tools.output import unread
 from slownet.tools.process import Host
 from slownet.tools.tool import run
 

@@ -14,7 +14,7 @@ from slownet import owner
 from slownet.errors import ToolError
 from slownet.measured import Metrics
 from slownet.tools.numbers import Metric, metric, sample_sd
-from slownet.tools.printed import complaint, last_line, unread
+from slownet.tools.output import complaint, last_line, unread
 from slownet.tools.process import Host, end, environment, wait_until
 from slownet.tools.tool import ENDING, missing, run
 

@@ -18,9 +18,9 @@ from typing import Any
 from slownet import owner
 from slownet.errors import ToolError
 from slownet.programs.load import Recording, Schedule
-from slownet.tools import brought
+from slownet.tools import load_generators
 from slownet.tools.constant_rate import ConstantRate
-from slownet.tools.printed import unread
+from slownet.tools.output import unread
 from slownet.tools.process import Host
 from slownet.tools.tool import run
 
@@ -68,7 +68,7 @@ def oha(host: Host, url: str, *, rate: float, seconds: float, connections: int =
         No such load can be sent.
     """
     Schedule(rate, seconds, connections)  # a mistake is said here
-    program = brought.path("oha") or "oha"
+    program = load_generators.path("oha") or "oha"
     version = _version(host, program)
     if version < NEW_OPTIONS:
         rate = float(max(1, round(rate)))

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from slownet.errors import ToolError
 from slownet.measured import Metrics
 from slownet.tools.numbers import Metric, metric
-from slownet.tools.printed import complaint, unread
+from slownet.tools.output import complaint, unread
 from slownet.tools.process import Host
 from slownet.tools.tool import run, why
 

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from slownet.errors import ToolError
-from slownet.tools.printed import complaint, last_line
+from slownet.tools.output import complaint, last_line
 
 
 def python(module: str, *words: object) -> list[str]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from slownet.tools import brought
+from slownet.tools import load_generators
 from slownet.tools.constant_rate import constant_rate
 from slownet.tools.oha import oha
 from slownet.tools.wrk import wrk2
@@ -17,4 +17,4 @@ LOADS: Mapping[str, Callable[..., Any]] = {OWN: constant_rate, "wrk2": wrk2, "oh
 
 def there() -> list[str]:
     """The names of those that can be had here, this project's own first."""
-    return [OWN, *brought.there()]
+    return [OWN, *load_generators.there()]

@@ -11,7 +11,7 @@ from itertools import accumulate
 from slownet.errors import ToolError
 from slownet.measured import Metrics
 from slownet.tools.numbers import Metric, metric, printed, single
-from slownet.tools.printed import complaint, last_line, needed
+from slownet.tools.output import complaint, last_line, needed
 from slownet.tools.process import Host
 from slownet.tools.tool import Completed, run
 

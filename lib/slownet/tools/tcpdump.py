@@ -14,7 +14,7 @@ from types import TracebackType
 from typing import Self
 
 from slownet.errors import ExperimentError, ToolError
-from slownet.tools.printed import last_line
+from slownet.tools.output import last_line
 from slownet.tools.process import Host, environment
 from slownet.tools.tool import missing, not_found
 

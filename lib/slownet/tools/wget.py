@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from slownet.errors import ToolError
 from slownet.measured import Metrics
 from slownet.tools.numbers import Metric, metric, sample_sd
-from slownet.tools.printed import complaint, last_line, unread
+from slownet.tools.output import complaint, last_line, unread
 from slownet.tools.process import Host
 from slownet.tools.tool import Completed, run
 

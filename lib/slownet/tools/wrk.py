@@ -14,9 +14,9 @@ from dataclasses import dataclass, field, replace
 
 from slownet.errors import ToolError
 from slownet.measured import Metrics
-from slownet.tools import brought
+from slownet.tools import load_generators
 from slownet.tools.numbers import Metric, metric, printed, single
-from slownet.tools.printed import complaint, needed
+from slownet.tools.output import complaint, needed
 from slownet.tools.process import Host
 from slownet.tools.tool import run
 
@@ -161,7 +161,16 @@ def wrk2(
         ``wrk2`` is missing, cannot connect, or got other answers than 2xx.
     """
     lasts, asked = math.ceil(CALIBRATION_S + seconds), max(1, round(rate))  # it reads whole numbers only
-    argv = [brought.path("wrk2") or "wrk2", f"-t{threads}", f"-c{connections}", f"-d{lasts}s", f"-R{asked}", "-L", "-U", url]
+    argv = [
+        load_generators.path("wrk2") or "wrk2",
+        f"-t{threads}",
+        f"-c{connections}",
+        f"-d{lasts}s",
+        f"-R{asked}",
+        "-L",
+        "-U",
+        url,
+    ]
     record = parse(run(host, argv, timeout=lasts + timeout).stdout, argv)
     return _checked(replace(record, rate=float(asked)), host)
 

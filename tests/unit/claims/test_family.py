@@ -28,8 +28,8 @@ from slownet.errors import ExperimentError, SlownetError
 from slownet.measured import DECIDING
 from slownet.records.cell import Cell
 from slownet.records.result import RunData, gather
+from slownet.runner import sampling
 from slownet.stats import Summary, summarize
-from slownet.sweep import sampling
 
 TIME = "time_per_request_ms"
 MANY = 23

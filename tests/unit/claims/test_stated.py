@@ -26,7 +26,7 @@ from slownet.claim import (
 )
 from slownet.hypotheses.predictions import KINDS
 from slownet.measured import Measured
-from slownet.records import heard as verdicts
+from slownet.records import observers as verdicts
 from slownet.records.judgement import Judgement
 from slownet.records.result import gather
 from slownet.report.comparison import lines
@@ -133,7 +133,7 @@ def test_the_law_of_a_run_is_found_by_its_kind_and_metric_whatever_its_name_says
 def test_asking_a_judgement_whether_it_holds_does_nothing_else(monkeypatch):
     monkeypatch.setattr(verdicts, "_listeners", [])
     heard = []
-    with verdicts.heard_by(heard.append):
+    with verdicts.observed_by(heard.append):
         found = law(TIME, round_trips=4).judge(run_of())
         assert found
         assert not law(TIME, round_trips=5).judge(run_of())

@@ -9,7 +9,7 @@ import pytest
 
 from slownet.catalogue import discover
 from slownet.claim import bound, follows, judge_all, law, predicted, ratio, theories
-from slownet.claim.foreseen import _flat
+from slownet.claim.preflight import _flat
 from slownet.errors import ExperimentError
 from slownet.experiment import condition
 from slownet.records.cell import Cell

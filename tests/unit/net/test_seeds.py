@@ -6,7 +6,7 @@ from slownet.conditions.link import Condition
 from slownet.conditions.schedule import Schedule, change
 from slownet.net import plan
 from slownet.net.seeds import APART, ASKED, FREE, STRIDE, Seeds
-from slownet.sweep.job import Job
+from slownet.runner.job import Job
 
 LOSSY = Condition.parse(loss="1%", seed=1)
 UNSEEDED = Condition.parse(loss="1%")

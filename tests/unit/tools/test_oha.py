@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from slownet.errors import SlownetError, ToolError
-from slownet.tools import brought, steady
+from slownet.tools import load_generators, steady
 from slownet.tools.oha import oha, parse, requests
 
 DATA = Path(__file__).parent / "data"
@@ -147,8 +147,8 @@ def test_what_is_no_report(here, tmp_path):
 def test_it_is_not_there(monkeypatch, canned):
     monkeypatch.delenv("SLOWNET_OHA", raising=False)
     monkeypatch.setenv("PATH", os.devnull)
-    monkeypatch.setattr(brought, "PATH", os.devnull)
-    assert brought.path("oha") is None
+    monkeypatch.setattr(load_generators, "PATH", os.devnull)
+    assert load_generators.path("oha") is None
     assert steady.there() == ["constant_rate"]
     with pytest.raises(ToolError, match="oha is not installed"):
         oha(canned("", "mnexec: oha: No such file or directory", 1), "http://x/", rate=1, seconds=1)
@@ -158,9 +158,9 @@ def test_where_the_programs_are_that_the_caller_brought(tmp_path, monkeypatch):
     for name in ("wrk2", "oha"):
         (tmp_path / name).write_text("")
         (tmp_path / name).chmod(0o755)
-        monkeypatch.delenv(brought.variable(name), raising=False)
+        monkeypatch.delenv(load_generators.variable(name), raising=False)
     monkeypatch.setenv("PATH", str(tmp_path))
-    assert brought.path("wrk2") == str(tmp_path / "wrk2")
+    assert load_generators.path("wrk2") == str(tmp_path / "wrk2")
     monkeypatch.setenv("SLOWNET_WRK2", "/mine/wrk")
-    assert brought.path("wrk2") == "/mine/wrk"
+    assert load_generators.path("wrk2") == "/mine/wrk"
     assert steady.there() == ["constant_rate", "wrk2", "oha"]

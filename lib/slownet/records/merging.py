@@ -8,7 +8,7 @@ from typing import Any
 CONTRADICTED = "contradicted"
 
 
-def agreed(known: Mapping[str, Any], told: Mapping[str, Any]) -> dict[str, Any]:
+def merge_facts(known: Mapping[str, Any], told: Mapping[str, Any]) -> dict[str, Any]:
     """The facts known with those told since. What was told first stays.
 
     Where the two differ, ``contradicted`` holds all that was told, by the fact's dotted name:

@@ -11,7 +11,7 @@ from mininet.topo import Topo
 from mininet.util import splitArgs
 
 from slownet import importing, topologies
-from slownet.conditions import named as conditions
+from slownet.conditions import profiles as conditions
 from slownet.conditions.link import Condition
 from slownet.errors import ConditionError, ExperimentError, SlownetError, nearest
 

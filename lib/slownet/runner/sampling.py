@@ -2,10 +2,10 @@
 
 A repetition is a boot of its own: network and services are made anew, and seeds advance, so that what a boot fixes by chance
 varies with it (Kalibera and Jones, "Rigorous benchmarking in reasonable time", 2013). It goes through the cells forwards and
-backwards (`slownet.sweep.boots`), so that a drift hits baseline and conditions alike. Labs side by side measure a repetition
-each (`slownet.sweep.sharing`).
+backwards (`slownet.runner.boots`), so that a drift hits baseline and conditions alike. Labs side by side measure a repetition
+each (`slownet.runner.sharing`).
 
-After how many boots the claims are judged, and how sure each of these looks has to be, says `slownet.sweep.looks`: stopping
+After how many boots the claims are judged, and how sure each of these looks has to be, says `slownet.runner.looks`: stopping
 at the first decision does not make wrong ones more likely. That is for the noise, which each repetition draws anew. What the
 cells have for good, such as the bend of a law, is the same at every look and takes no share; repetition stops where only that
 leaves a claim undecided.
@@ -23,9 +23,9 @@ from slownet.measured import DECIDING
 from slownet.records.cell import Cell
 from slownet.records.charging import Charging
 from slownet.records.result import RunData
+from slownet.runner.looks import ALL, Schedule
+from slownet.runner.rule import CEILING, Rule
 from slownet.stats import t_quantile
-from slownet.sweep.looks import ALL, Schedule
-from slownet.sweep.rule import CEILING, Rule
 from slownet.units import show_duration
 
 FORESEEN = 1000

@@ -2,8 +2,8 @@
 
 import pytest
 
-from slownet import named
-from slownet.conditions import named as conditions
+from slownet import specs
+from slownet.conditions import profiles as conditions
 from slownet.conditions.link import Condition
 from slownet.errors import ConditionError, ExperimentError, SlownetError, UnitError
 from slownet.topologies import Star, TwoHosts
@@ -30,17 +30,17 @@ def file(tmp_path):
 
 
 def test_a_topology_by_its_name():
-    assert isinstance(named.topology("two_hosts"), TwoHosts)
-    assert isinstance(named.topology("star,5"), Star)
-    assert len(named.topology("star,n=5").hosts()) == 6
+    assert isinstance(specs.topology("two_hosts"), TwoHosts)
+    assert isinstance(specs.topology("star,5"), Star)
+    assert len(specs.topology("star,n=5").hosts()) == 6
 
 
 def test_a_topology_of_a_file(file):
     path = file(ONE)
-    assert len(named.topology(str(path)).hosts()) == 2
-    assert len(named.topology(f"{path}:Lan,4").hosts()) == 4
+    assert len(specs.topology(str(path)).hosts()) == 2
+    assert len(specs.topology(f"{path}:Lan,4").hosts()) == 4
     file(ONE + "topos = {'lan': Lan, 'large': lambda: Lan(30)}\n")
-    assert len(named.topology(f"{path}:large").hosts()) == 30
+    assert len(specs.topology(f"{path}:large").hosts()) == 30
 
 
 @pytest.mark.parametrize(
@@ -56,7 +56,7 @@ def test_a_topology_of_a_file(file):
 def test_what_is_wrong_with_a_file_is_one_line(file, text, told, line):
     path = file(text)
     with pytest.raises(ExperimentError) as caught:
-        named.topology(f"{path}{told}")
+        specs.topology(f"{path}{told}")
     assert line in str(caught.value)
     assert len(str(caught.value).splitlines()) == 1
 
@@ -71,7 +71,7 @@ def test_what_is_wrong_with_a_file_is_one_line(file, text, told, line):
 )
 def test_what_is_no_topology_is_one_line(text, line):
     with pytest.raises(ExperimentError) as caught:
-        named.topology(text)
+        specs.topology(text)
     assert str(caught.value).startswith(line)
 
 
@@ -86,7 +86,7 @@ def test_what_is_no_topology_is_one_line(text, line):
     ],
 )
 def test_a_condition_in_words(words, expected):
-    assert named.condition(words) == expected
+    assert specs.condition(words) == expected
 
 
 @pytest.mark.parametrize(
@@ -101,14 +101,14 @@ def test_a_condition_in_words(words, expected):
 )
 def test_an_unclear_condition_is_one_line(words, error, line):
     with pytest.raises(error) as caught:
-        named.condition(words)
+        specs.condition(words)
     assert str(caught.value).startswith(line)
 
 
 def test_a_link_from_either_side():
-    topology = named.topology("client_web_db")
-    assert named.link("client-switch=rtt=10ms,loss=1%", topology) == ("client", "switch", ["rtt=10ms", "loss=1%"])
-    assert named.link("switch-client=LTE", topology) == ("switch", "client", ["LTE"])
+    topology = specs.topology("client_web_db")
+    assert specs.link("client-switch=rtt=10ms,loss=1%", topology) == ("client", "switch", ["rtt=10ms", "loss=1%"])
+    assert specs.link("switch-client=LTE", topology) == ("switch", "client", ["LTE"])
 
 
 @pytest.mark.parametrize(
@@ -121,11 +121,11 @@ def test_a_link_from_either_side():
 )
 def test_an_unclear_link_is_one_line(text, line):
     with pytest.raises(SlownetError) as caught:
-        named.link(text, named.topology("client_web_db"))
+        specs.link(text, specs.topology("client_web_db"))
     assert str(caught.value).startswith(line)
 
 
 def test_words_are_quoted_as_in_a_shell():
-    assert named.words("a b 'loss=1% in bursts of 5'") == ["a", "b", "loss=1% in bursts of 5"]
+    assert specs.words("a b 'loss=1% in bursts of 5'") == ["a", "b", "loss=1% in bursts of 5"]
     with pytest.raises(ExperimentError, match="No closing quotation"):
-        named.words("a 'b")
+        specs.words("a 'b")

@@ -16,12 +16,12 @@ from slownet.lab import cpu, events
 from slownet.lab.boot import Share
 from slownet.lab.place import PACKAGE, Place
 from slownet.records import samples
-from slownet.records.agreed import agreed
+from slownet.records.merging import merge_facts
 from slownet.records.samples import cell_key, of_lab
-from slownet.sweep import sharing
-from slownet.sweep.boots import Boot
-from slownet.sweep.job import Job
-from slownet.sweep.planning import Plan
+from slownet.runner import sharing
+from slownet.runner.boots import Boot
+from slownet.runner.job import Job
+from slownet.runner.planning import Plan
 
 Follow = Callable[[str, Mapping[str, Any]], None]
 
@@ -123,7 +123,7 @@ class Round:
 
         try:
             code = self._place.run(
-                [self._place.python, "-m", "slownet.sweep.inside", self._job(lab, boot, indices)],
+                [self._place.python, "-m", "slownet.runner.inside", self._job(lab, boot, indices)],
                 shares=shares(self.plan),
                 env={"PYTHONPATH": str(PACKAGE.parent)},
                 stdout=events.reader(on_line),
@@ -145,7 +145,7 @@ class Round:
         plan = self.plan
         with self._telling:
             if event["event"] == "facts":
-                plan.facts = agreed(plan.facts, {key: value for key, value in event.items() if key != "event"})
+                plan.facts = merge_facts(plan.facts, {key: value for key, value in event.items() if key != "event"})
                 samples.write_run_json(plan.directory, plan.facts)
             elif event["event"] == "sample" and event.get("status") == "failed":
                 self._failed.add(cell_key(plan.cells[event["index"]]))

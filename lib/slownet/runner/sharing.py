@@ -52,7 +52,7 @@ def how_many(wanted: int | None, place: Place, boots: int, processors: int) -> i
     """The number of labs for so many boots of an experiment: never more than there are boots.
 
     ``wanted`` None is ``auto``: a lab a processor. Where experiments run side by side they get the processors in turn, each a
-    first one before any gets a second (`slownet.sweep.repetition`).
+    first one before any gets a second (`slownet.runner.repetition`).
     """
     if not side_by_side(place):
         return min(1, boots)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from slownet.conditions import named as conditions
+from slownet.conditions import profiles as conditions
 from slownet.conditions.link import WORDS
 
 NONE = "none"

@@ -3,7 +3,7 @@
 import pytest
 
 from slownet.errors import ExperimentError, SlownetError
-from slownet.field.carried import compare_field
+from slownet.field.extrapolation import compare_field
 from slownet.field.record import Field
 from slownet.field.request import Page
 from slownet.field.row import DIFFERS, EQUIVALENT, INCONCLUSIVE

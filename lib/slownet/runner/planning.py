@@ -13,18 +13,18 @@ from typing import Any
 
 from slownet import __version__
 from slownet.catalogue import FILES, find
-from slownet.claim import foreseen
+from slownet.claim import preflight
 from slownet.errors import ExperimentError
 from slownet.experiment import Cell, Experiment, condition
 from slownet.lab.clock import TIME, WORK
 from slownet.lab.place import Place
 from slownet.records import samples
 from slownet.records.charging import Charging
-from slownet.records.repeating import chance, repeats
+from slownet.records.repeatability import chance, repeats
 from slownet.records.samples import cell_key
-from slownet.sweep.boots import Boot, blocks_of, passes, read
-from slownet.sweep.rule import Rule
-from slownet.sweep.sampling import first_boots
+from slownet.runner.boots import Boot, blocks_of, passes, read
+from slownet.runner.rule import Rule
+from slownet.runner.sampling import first_boots
 
 ONCE_DECIDED = Rule()
 INTERRUPTED = "interrupted"
@@ -104,7 +104,7 @@ def check(names: Sequence[str], chosen: Mapping[str, Sequence[str]]) -> None:
     for name in names:
         found = find(name)
         if found.cells(chosen) == found.cells():  # of other cells a claim may have nothing to speak of
-            foreseen.check(found.name, found.judged_by, [(cell, condition(cell)) for cell in found.cells()])
+            preflight.check(found.name, found.judged_by, [(cell, condition(cell)) for cell in found.cells()])
 
 
 def plan(

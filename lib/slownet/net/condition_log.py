@@ -8,7 +8,7 @@ from typing import Any
 from slownet.conditions.link import Condition
 
 
-class Told(UserDict[Any, Condition]):
+class ConditionLog(UserDict[Any, Condition]):
     """Mininet's cables and their conditions, "up" being what a cable's intf1 sends.
 
     `highest_rate`, `random` and `seeds` are of all that was stated since `begin`.

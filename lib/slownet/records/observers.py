@@ -1,4 +1,4 @@
-"""Who hears of verdicts: whoever records what a test or a script claimed need not be told by its author."""
+"""Publishes verdicts to whoever records what a test or a script claimed, without its author's involvement."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ _listeners: list[Listener] = []
 
 
 @contextmanager
-def heard_by(listener: Listener) -> Iterator[None]:
+def observed_by(listener: Listener) -> Iterator[None]:
     """While it is entered, the listener is called with every verdict (a Judgement) that is told."""
     _listeners.append(listener)
     try:
@@ -21,7 +21,7 @@ def heard_by(listener: Listener) -> Iterator[None]:
         _listeners.remove(listener)
 
 
-def tell(verdict: Any) -> None:
+def notify(verdict: Any) -> None:
     """A claim was judged, and somebody asked how."""
     for listener in tuple(_listeners):
         listener(verdict)

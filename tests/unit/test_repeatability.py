@@ -1,6 +1,6 @@
 from slownet.catalogue import discover
 from slownet.records.charging import Charging
-from slownet.records.repeating import PARTED, repeats
+from slownet.records.repeatability import PARTED, repeats
 from slownet.services.wordpress import WordPress
 
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from slownet.lab.boot import Share
-from slownet.tools import brought
+from slownet.tools import load_generators
 
 AT = "/opt/slownet/brought"
 
@@ -18,11 +18,11 @@ def shares() -> list[Share]:
 
 def environment() -> dict[str, str]:
     """``{"SLOWNET_OHA": "/opt/slownet/brought/oha/oha"}``"""
-    return {brought.variable(program): f"{AT}/{program}/{path.name}" for program, path in _found()}
+    return {load_generators.variable(program): f"{AT}/{program}/{path.name}" for program, path in _found()}
 
 
 def _found() -> Iterator[tuple[str, Path]]:
-    for program in brought.there():
-        path = Path(brought.path(program) or "").resolve()
+    for program in load_generators.there():
+        path = Path(load_generators.path(program) or "").resolve()
         if path.is_file():
             yield program, path

@@ -17,8 +17,8 @@ from typing import Any
 from slownet.claim import REFUTED, SUPPORTED, Claim, all_of, bound, equal, grows, judge_all, law, monotone, no_worse_than, ratio
 from slownet.records.charging import Charging
 from slownet.records.result import RunData, gather
-from slownet.sweep.rule import Rule
-from slownet.sweep.sampling import Decision, decide, first_boots
+from slownet.runner.rule import Rule
+from slownet.runner.sampling import Decision, decide, first_boots
 
 METRIC = "time_per_request_ms"
 BOOT_S = 10.0

@@ -1,6 +1,6 @@
 """Load programs that no package of the lab has, used where the caller has them: on the path, or where SLOWNET_WRK2 says.
 
-A lab sees those of whoever starts it, see `slownet.lab.brought`.
+A lab sees those of whoever starts it, see `slownet.lab.host_programs`.
 """
 
 from __future__ import annotations

@@ -14,9 +14,9 @@ from slownet.errors import SlownetError
 from slownet.lab.place import Place
 from slownet.records import result, samples
 from slownet.records.result import RunData
-from slownet.sweep import repetition, sampling
-from slownet.sweep.planning import Plan
-from slownet.sweep.repetition import Follow
+from slownet.runner import repetition, sampling
+from slownet.runner.planning import Plan
+from slownet.runner.repetition import Follow
 
 
 def execute(plans: Sequence[Plan], place: Place, follow: Follow, go_on: bool = False) -> list[RunData]:

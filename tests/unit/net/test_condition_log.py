@@ -1,9 +1,9 @@
 from slownet.conditions.link import Condition
-from slownet.net.told import Told
+from slownet.net.condition_log import ConditionLog
 
 
 def test_the_highest_rate_is_remembered_until_the_next_sample_begins():
-    told = Told()
+    told = ConditionLog()
     assert told.highest_rate is None
     told["cable"] = Condition.parse(rate_up="2Mbit", rate_down="3Mbit")
     told["cable"] = Condition.parse(rtt="10ms")
@@ -17,7 +17,7 @@ def test_the_highest_rate_is_remembered_until_the_next_sample_begins():
 
 
 def test_seeds_and_chance_are_remembered_until_the_next_sample_begins():
-    told = Told()
+    told = ConditionLog()
     assert (told.random, told.seeds) == (False, [])
     told["cable"] = Condition.parse(rtt="10ms", seed=4)
     assert (told.random, told.seeds) == (False, [])  # nothing is drawn

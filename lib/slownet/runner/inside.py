@@ -1,4 +1,4 @@
-"""The part of a run that happens where the network is: `python -m slownet.sweep.inside JOB`, in the lab or in place.
+"""The part of a run that happens where the network is: `python -m slownet.runner.inside JOB`, in the lab or in place.
 
 Samples and raw output go to the run directory as they come. Progress goes to standard output (see `slownet.lab.events`):
 the events "facts", "cell", "sample", "end" and "error".
@@ -29,7 +29,7 @@ from slownet.net import capture as captures
 from slownet.net.network import SYSCTLS, ovs_version
 from slownet.net.seeds import FREE, Seeds
 from slownet.records.samples import Sample, SampleLog, cell_key, of_lab
-from slownet.sweep.job import Job
+from slownet.runner.job import Job
 
 PR_SET_PDEATHSIG = 1  # linux/prctl.h
 

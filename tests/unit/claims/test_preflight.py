@@ -1,8 +1,8 @@
 import pytest
 
-from slownet.claim import all_of, bound, constant_round_trips, equal, foreseen, grows, law, more_round_trips, not_, ratio
+from slownet.claim import all_of, bound, constant_round_trips, equal, grows, law, more_round_trips, not_, preflight, ratio
 from slownet.errors import ExperimentError
-from slownet.sweep import planning
+from slownet.runner import planning
 
 TIME = "time_per_request_ms"
 CELLS = [({"rtt": f"{rtt}ms", "loss": "0%"}, {"rtt_ms": float(rtt), "loss": "0%"}) for rtt in (0, 10, 40)]
@@ -21,7 +21,7 @@ CELLS = [({"rtt": f"{rtt}ms", "loss": "0%"}, {"rtt_ms": float(rtt), "loss": "0%"
 )
 def test_conditions_that_no_cell_has(claim, said):
     with pytest.raises(ExperimentError) as caught:
-        foreseen.check("mine", [claim], CELLS)
+        preflight.check("mine", [claim], CELLS)
     assert said in str(caught.value)
     assert len(str(caught.value).splitlines()) == 1
 
@@ -32,7 +32,7 @@ def test_what_is_planned_is_fine():
         ratio(TIME, {"rtt": "0.01s"}, expected=4),
         more_round_trips(TIME, at_least=5, of="another"),
     ]
-    foreseen.check("mine", [*claims, constant_round_trips(TIME), all_of(*claims)], CELLS)
+    preflight.check("mine", [*claims, constant_round_trips(TIME), all_of(*claims)], CELLS)
 
 
 @pytest.mark.parametrize("name", ["client_delay", "database_delay"])
