@@ -101,10 +101,12 @@ class Measured:
 
     @property
     def mean(self) -> float:
+        """The measured mean, in the metric's unit."""
         return self.summary.mean
 
     @property
     def n(self) -> int:
+        """How many values it is the mean of."""
         return self.summary.n
 
     @property

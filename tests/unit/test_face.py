@@ -54,6 +54,21 @@ def test_each_name_is_there_and_says_what_it_is(name):
     assert first.endswith((".", ":"))
 
 
+def members():
+    """Each public method and property of the public classes, also those that they inherit from slownet's own."""
+    public = [getattr(slownet, name) for name in slownet.__all__]
+    kinds = dict.fromkeys(each for one in public if isinstance(one, type) for each in one.__mro__)
+    for kind in (each for each in kinds if each.__module__.startswith("slownet")):
+        for name, value in vars(kind).items():
+            if not name.startswith("_") and (inspect.isfunction(value) or isinstance(value, property | classmethod)):
+                yield pytest.param(kind, name, id=f"{kind.__name__}.{name}")
+
+
+@pytest.mark.parametrize(("kind", "name"), list(members()))
+def test_each_method_says_what_it_does(kind, name):
+    assert inspect.getdoc(getattr(kind, name))
+
+
 def parameters(name):
     """What a caller may pass to a public function, a class that one makes oneself, or a topology."""
     found = getattr(slownet, name)
