@@ -30,7 +30,7 @@ unit: $(VENV)/dev ## the tests that need no lab
 
 lab-tests: $(VENV)/dev lab ## the tests that need a network, inside one lab
 	$(BIN)/slownet lab exec --tdf inf -- python -m pytest -q -p no:cacheprovider -m 'not charged' tests/lab
-	$(BIN)/slownet lab exec -- python -m pytest -q -p no:cacheprovider -m charged tests/lab
+	$(BIN)/slownet lab exec --cpu time -- python -m pytest -q -p no:cacheprovider -m charged tests/lab
 
 e2e: $(VENV)/dev lab ## the tests of the commands, which boot labs
 	$(BIN)/pytest -q -n 2 --dist loadfile tests/e2e

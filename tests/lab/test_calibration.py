@@ -70,4 +70,5 @@ def test_the_same_seed_draws_the_same(pair):
 def test_a_rate_that_the_cpu_carries_is_found(pair):
     most = carried(pair.link("client", "server"), pair["client"], pair["server"])
     case = Case("", "transfer", {"rate": f"{int(most / 2)}bit"}, 2_000_000)
-    assert all(row.ok for row in measured(pair, case))
+    rows = measured(pair, case)
+    assert all(row.ok for row in rows), (most, rows)
