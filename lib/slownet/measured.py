@@ -32,11 +32,8 @@ from typing import Any, ClassVar
 from slownet.errors import ExperimentError, nearest
 from slownet.records import intervals
 from slownet.records.charging import Charging, Terms
-from slownet.stats import Summary, difference
+from slownet.stats import DECIDING, Summary, difference
 from slownet.units import duration
-
-DECIDING = 0.99
-"""The confidence of the intervals that verdicts rest on, so that a true claim is refuted in fewer than 1 % of runs."""
 
 
 @dataclass(frozen=True)

@@ -13,7 +13,8 @@ def test_the_programs_on_the_path_are_seen_in_the_lab(execute, tmp_path, monkeyp
     monkeypatch.setenv("PATH", f"{path}{os.pathsep}{os.environ['PATH']}")
     monkeypatch.delenv("SLOWNET_WRK2", raising=False)
     monkeypatch.setenv("SLOWNET_OHA", str(mine / "none"))
-    asked = "from slownet.tools import load_generators as l, steady; print(l.path('wrk2'), l.path('oha'), steady.there())"
+    asked = "from slownet.lab import load_generators as found; from slownet.tools import steady; "
+    asked += "print(found.path('wrk2'), found.path('oha'), steady.there())"
     done = execute("sh", "-c", f'python -c "{asked}"; "$SLOWNET_WRK2" -R10')
     there, said = done.stdout.decode().splitlines()
     assert there == "/opt/slownet/brought/wrk2/wrk None ['constant_rate', 'wrk2']"

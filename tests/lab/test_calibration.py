@@ -2,7 +2,7 @@
 
 import pytest
 
-from slownet.calibration.ceiling import carried
+from slownet.calibration.carried import carried
 from slownet.calibration.inside import ends
 from slownet.calibration.judge import judge
 from slownet.calibration.matrix import Case, choose, matrix

@@ -7,5 +7,5 @@ inside   runs the probes where the network is
 chain    the statistics of losses that come in bursts
 judge    from numbers to rows: stated, measured, and the interval that theory leaves
 measure  has them run in a place, and judged here; view: its table
-ceiling  what this place's CPU can carry
+carried  what this place's CPU can carry
 """

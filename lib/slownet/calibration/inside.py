@@ -11,7 +11,7 @@ import sys
 import time
 
 from slownet.calibration import probes
-from slownet.calibration.ceiling import carried
+from slownet.calibration.carried import carried
 from slownet.calibration.matrix import Case
 from slownet.errors import NetworkError, SlownetError
 from slownet.lab import native

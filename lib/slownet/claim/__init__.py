@@ -49,8 +49,8 @@ from slownet.claim.family import judge_all, not_judged
 from slownet.claim.laws import constant_round_trips, expected_round_trips, fitted, law, more_round_trips, published_times
 from slownet.claim.theory import follows, predicted, round_trips_between
 from slownet.claim.trends import grows, monotone
-from slownet.measured import DECIDING
 from slownet.records.judgement import INCONCLUSIVE, NOT_JUDGED, REFUTED, SUPPORTED, Judgement
+from slownet.stats import DECIDING
 
 __all__ = [
     "ALONE",

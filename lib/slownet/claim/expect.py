@@ -38,10 +38,10 @@ from slownet import stats
 from slownet.claim import validation
 from slownet.claim.base import around, ends, interval, verdict
 from slownet.errors import ExperimentError
-from slownet.measured import DECIDING, Measured, in_unit_of
+from slownet.measured import Measured, in_unit_of
 from slownet.records.judgement import INCONCLUSIVE, REFUTED, SUPPORTED, Judgement
 from slownet.records.observers import notify
-from slownet.stats import Summary
+from slownet.stats import DECIDING, Summary
 from slownet.units import duration, show_duration
 
 PLAIN_UNIT = "time_ms"

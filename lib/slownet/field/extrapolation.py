@@ -17,12 +17,11 @@ from slownet.field.record import RTT, SERVER, TIME, WITHOUT_TLS, Field, values
 from slownet.field.row import Row, compared, together
 from slownet.field.runs import Comparison, compare_cells
 from slownet.law import Law, fit
-from slownet.measured import DECIDING
 from slownet.records.cell import Cell
 from slownet.records.result import RunData
 from slownet.report.text import number
 from slownet.slow_start import CLOSE, LAST_BYTE, round_trips
-from slownet.stats import Summary, difference, from_error, median, needed, quantile, ratio, welch
+from slownet.stats import DECIDING, Summary, difference, from_error, median, needed, quantile, ratio, welch
 from slownet.units import duration
 
 ALONG = "rtt_ms"

@@ -13,8 +13,7 @@ from typing import Any
 
 from slownet.claim.validation import PART_OF_ONE, within
 from slownet.errors import ExperimentError
-from slownet.measured import DECIDING
-from slownet.stats import Summary, difference, equivalent, further, holm, ratio
+from slownet.stats import DECIDING, Summary, difference, equivalent, further, holm, ratio
 
 EQUIVALENT, DIFFERS, INCONCLUSIVE = "equivalent", "differs", "inconclusive"
 SIGNIFICANT = (1 - DECIDING) / 2

@@ -13,9 +13,8 @@ from rich.text import Text
 from slownet.field.record import Field
 from slownet.field.row import DIFFERS, EQUIVALENT, INCONCLUSIVE, Row
 from slownet.field.runs import Comparison
-from slownet.measured import DECIDING
 from slownet.report.text import NOTHING, confidence, number, spelled, with_interval
-from slownet.stats import Summary, quantile
+from slownet.stats import DECIDING, Summary, quantile
 from slownet.units import show_duration, show_percent
 
 STYLES = {EQUIVALENT: "green", DIFFERS: "bold red", INCONCLUSIVE: "yellow"}

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 
+from slownet.lab import load_generators
 from slownet.lab.boot import Share
-from slownet.tools import load_generators
 
 AT = "/opt/slownet/brought"
 

@@ -12,7 +12,6 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-import slownet
 from slownet.errors import LabError, nearest
 from slownet.lab import calibrate, counter, extension_shares, host_programs, image, native
 from slownet.lab import parts as lab_parts
@@ -21,7 +20,7 @@ from slownet.lab.clock import INF, TIME, WORK, Clock, check_cpu, check_kind, che
 from slownet.lab.inplace import InPlace
 
 VENV = "/opt/slownet/venv"
-PACKAGE = Path(slownet.__file__).resolve().parent
+PACKAGE = Path(__file__).resolve().parent.parent
 # On the virtual clock two runs see the same dates. They begin a day after the image was built: files that seem to come
 # from the future upset programs, PHP's cache for one leaves them out.
 DAY_S = 86_400

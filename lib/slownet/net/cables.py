@@ -24,9 +24,10 @@ from slownet.conditions.link import Condition
 from slownet.conditions.oneway import OneWay
 from slownet.errors import NetworkError, SlownetError
 from slownet.net import ethtool, names, tc
+from slownet.net.conversion import made_quick
 from slownet.net.namespace import current
 from slownet.net.netlink import End, Route
-from slownet.net.nodes import QuickSwitch, inside, made_quick
+from slownet.net.nodes import QuickSwitch, inside
 from slownet.net.shaping import Shaping
 
 SHAPING = ("bw", "delay", "jitter", "loss", "max_queue_size")

@@ -5,13 +5,12 @@ from __future__ import annotations
 import os
 import shlex
 import subprocess
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from functools import cache, partial
 from random import SystemRandom
 from typing import Any
 
-from mininet.node import CPULimitedHost, Node, OVSSwitch, Switch
+from mininet.node import Node, OVSSwitch
 
 from slownet import owner
 from slownet.errors import NetworkError
@@ -251,26 +250,3 @@ def ovs_vsctl(words: Sequence[str]) -> str:
     if done.returncode or "error" in problem.lower():
         raise NetworkError(problem or f"ovs-vsctl ended with status {done.returncode}", where="Open vSwitch")
     return done.stdout
-
-
-def made_quick(maker: Any, convert: Callable[[type], Any]) -> Any:
-    """A class of Mininet's, a `partial` of one, or a function that makes its objects: converted as far as can be seen."""
-    if isinstance(maker, partial):
-        return partial(made_quick(maker.func, convert), *maker.args, **maker.keywords)
-    return convert(maker) if isinstance(maker, type) else maker
-
-
-@cache
-def quick(cls: type) -> type:
-    """The same class of nodes without a shell from the start; as it is if that cannot be."""
-    if issubclass(cls, QuickNode) or not issubclass(cls, Node):
-        return cls
-    if cls is CPULimitedHost:
-        from slownet.net.limited import QuickLimitedHost
-
-        return QuickLimitedHost
-    if any(getattr(cls, name) is not getattr(Node, name) for name in ("startShell", "popen", "_popen")):
-        return cls  # starts its programs in a way of its own
-    if issubclass(cls, OVSSwitch):
-        return type(cls.__name__, (QuickSwitch, cls), {})
-    return type(cls.__name__, (Renamed if issubclass(cls, Switch) else QuickNode, cls), {})

@@ -14,8 +14,9 @@ from mininet.node import Controller, DefaultController, Host, NullController, OV
 from slownet.errors import NetworkError
 from slownet.net import device, names
 from slownet.net.cables import QuickLink, quick_link
+from slownet.net.conversion import made_quick, quick
 from slownet.net.netlink import Route
-from slownet.net.nodes import QuickNode, QuickSwitch, Renamed, made_quick, quick
+from slownet.net.nodes import QuickNode, QuickSwitch, Renamed
 from slownet.net.shaping import Shaping
 from slownet.net.trials import Trials
 

@@ -31,7 +31,7 @@ def install() -> None:
     from mininet import link, net, node
 
     from slownet.net.cables import quick_interface, quick_link
-    from slownet.net.nodes import quick
+    from slownet.net.conversion import quick
     from slownet.net.quick import QuickNet
 
     links = {name: quick_link(getattr(link, name)) for name in ("Link", "TCLink", "TCULink")}

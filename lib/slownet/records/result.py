@@ -15,13 +15,12 @@ from typing import Any
 
 from slownet.errors import ExperimentError, NoCellError, SlownetError, nearest
 from slownet.lab.clock import in_words
-from slownet.measured import DECIDING
 from slownet.records import readings
 from slownet.records.cell import TIME, Cell, of_samples
 from slownet.records.charging import Charging, Terms
 from slownet.records.judgement import Judgement
 from slownet.records.samples import RUN, Sample, cell_key, finite, read_samples, write_run_json
-from slownet.stats import CONFIDENCE
+from slownet.stats import CONFIDENCE, DECIDING
 
 PARQUET = "samples.parquet"
 PLAIN = (

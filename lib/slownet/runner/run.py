@@ -8,9 +8,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from importlib import import_module
 
-from slownet.calibration import ceiling
 from slownet.claim import DECIDING, SUPPORTED, Claim, Judgement, judge_all, not_judged
 from slownet.errors import SlownetError
+from slownet.lab import ceiling
 from slownet.lab.place import Place
 from slownet.records import result, samples
 from slownet.records.result import RunData

@@ -19,13 +19,12 @@ from dataclasses import dataclass
 from typing import Any
 
 from slownet.claim import INCONCLUSIVE, Claim, Judgement, judge_all, not_judged
-from slownet.measured import DECIDING
 from slownet.records.cell import Cell
 from slownet.records.charging import Charging
 from slownet.records.result import RunData
 from slownet.runner.looks import ALL, Schedule
 from slownet.runner.rule import CEILING, Rule
-from slownet.stats import t_quantile
+from slownet.stats import DECIDING, t_quantile
 from slownet.units import show_duration
 
 FORESEEN = 1000

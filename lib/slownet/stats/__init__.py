@@ -13,11 +13,12 @@ from slownet.stats.quantile import median, needed, percentile, printed, quantile
 from slownet.stats.resample import bootstrap, bootstrap_ratio
 from slownet.stats.scatter import Scatter
 from slownet.stats.series import outliers, warm_up
-from slownet.stats.student import CONFIDENCE, t_quantile
+from slownet.stats.student import CONFIDENCE, DECIDING, t_quantile
 from slownet.stats.summary import Summary, difference, from_error, ratio, welch
 
 __all__ = [
     "CONFIDENCE",
+    "DECIDING",
     "Scatter",
     "Summary",
     "Test",

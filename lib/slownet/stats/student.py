@@ -3,6 +3,8 @@
 from functools import lru_cache
 
 CONFIDENCE = 0.95
+DECIDING = 0.99
+"""The confidence of the intervals that verdicts rest on, so that a true claim is refuted in fewer than 1 % of runs."""
 
 
 @lru_cache(maxsize=4096)

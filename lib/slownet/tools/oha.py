@@ -17,8 +17,8 @@ from typing import Any
 
 from slownet import owner
 from slownet.errors import ToolError
+from slownet.lab import load_generators
 from slownet.programs.load import Recording, Schedule
-from slownet.tools import load_generators
 from slownet.tools.constant_rate import ConstantRate
 from slownet.tools.output import unread
 from slownet.tools.process import Host

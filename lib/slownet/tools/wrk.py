@@ -13,8 +13,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from slownet.errors import ToolError
+from slownet.lab import load_generators
 from slownet.measured import Metrics
-from slownet.tools import load_generators
 from slownet.tools.numbers import Metric, metric, printed, single
 from slownet.tools.output import complaint, needed
 from slownet.tools.process import Host

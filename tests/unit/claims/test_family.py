@@ -25,11 +25,10 @@ from slownet.claim import (
     ratio,
 )
 from slownet.errors import ExperimentError, SlownetError
-from slownet.measured import DECIDING
 from slownet.records.cell import Cell
 from slownet.records.result import RunData, gather
 from slownet.runner import sampling
-from slownet.stats import Summary, summarize
+from slownet.stats import DECIDING, Summary, summarize
 
 TIME = "time_per_request_ms"
 MANY = 23

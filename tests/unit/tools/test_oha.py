@@ -11,7 +11,8 @@ from pathlib import Path
 import pytest
 
 from slownet.errors import SlownetError, ToolError
-from slownet.tools import load_generators, steady
+from slownet.lab import load_generators
+from slownet.tools import steady
 from slownet.tools.oha import oha, parse, requests
 
 DATA = Path(__file__).parent / "data"
@@ -147,7 +148,7 @@ def test_what_is_no_report(here, tmp_path):
 def test_it_is_not_there(monkeypatch, canned):
     monkeypatch.delenv("SLOWNET_OHA", raising=False)
     monkeypatch.setenv("PATH", os.devnull)
-    monkeypatch.setattr(load_generators, "PATH", os.devnull)
+    monkeypatch.setattr(load_generators, "FOLDERS", os.devnull)
     assert load_generators.path("oha") is None
     assert steady.there() == ["constant_rate"]
     with pytest.raises(ToolError, match="oha is not installed"):

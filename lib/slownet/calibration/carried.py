@@ -1,28 +1,20 @@
-"""The rate that a place's CPU carries.
-
-Where CPU time is charged, a link of a higher rate is as fast as the CPU and not as stated: each packet that waits for its
-turn costs a timer beside its way through the kernel.
-"""
+"""The highest rate that the CPU carries between two hosts; `python -m slownet.calibration.carried` measures it in place."""
 
 from __future__ import annotations
 
 import json
 import math
 import os
-import platform
 import socket
 import sys
 import time
 from collections.abc import Callable
 from contextlib import closing
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from slownet.errors import LabError
-from slownet.lab import cache
 
 if TYPE_CHECKING:
-    from slownet.lab.place import Place
     from slownet.net.cable import Link
 
 BEYOND = 1e11  # bit/s that no CPU carries
@@ -31,43 +23,6 @@ QUEUE = "1000 packets"
 FRAME_TO_PAYLOAD = 1514 / 1448
 CHUNK, LEAST_BYTES, MOST_BYTES, LONG_S = 1 << 16, 1 << 18, 1 << 23, 0.2
 TIMES = 2
-FILE = "ceiling.json"
-
-
-def known(place: Place) -> float | None:
-    """The highest rate in bit/s that this place carries between programs over a switch; None where the CPU is free.
-
-    On the virtual clock measured once per machine, kernel and TDF, and kept; on the real one each time, since what else the
-    machine does has a part in it. Raises LabError.
-    """
-    if place.clock.cpu_is_free:
-        return None
-    if place.clock.kind == "real":
-        return _measured(place)
-    cpu = [line for line in Path("/proc/cpuinfo").read_text().splitlines() if line.startswith(("model name", "CPU part"))]
-    name = cache.key(platform.node(), *cpu, str(place.facts["kernel"]), str(place.clock), Path(__file__))
-    folder = cache.measured("ceiling", name, lambda half: _keep(_measured(place), half))
-    return float(json.loads((folder / FILE).read_text())["bit_s"])
-
-
-def _keep(bit_s: float, folder: Path) -> None:
-    (folder / FILE).write_text(json.dumps({"bit_s": bit_s}) + "\n")
-
-
-def _measured(place: Place) -> float:
-    from slownet.lab.place import PACKAGE
-
-    output, errors = bytearray(), bytearray()
-    status = place.run(
-        [place.python, "-m", "slownet.calibration.ceiling"], env={"PYTHONPATH": str(PACKAGE.parent)},
-        stdout=output.extend, stderr=errors.extend,
-    )  # fmt: skip
-    if status < 0:
-        raise KeyboardInterrupt
-    if status:
-        last = errors.decode(errors="replace").strip().splitlines()[-1:] or [f"status {status}"]
-        raise LabError(f"cannot measure what the CPU carries: {last[0]}")
-    return float(json.loads(output)["bit_s"])
 
 
 def carried(link: Link, source: Any, target: Any) -> float:

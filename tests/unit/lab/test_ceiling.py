@@ -2,20 +2,9 @@ import json
 
 import pytest
 
-from slownet.calibration import ceiling
 from slownet.errors import LabError
+from slownet.lab import ceiling
 from slownet.lab.clock import INF, Clock
-
-
-def through(rate, carries=250e6, heaps=1.3e9):
-    """A CPU that carries some rate packet by packet, and more where they go in heaps."""
-    return rate if rate <= carries else heaps if rate >= ceiling.BEYOND else 0.9 * carries
-
-
-def test_the_highest_rate_is_found_from_below():
-    found = ceiling.highest(through)
-    assert 250e6 / ceiling.NEAR <= found <= 250e6
-    assert ceiling.highest(lambda rate: rate) == ceiling.BEYOND
 
 
 class FakePlace:
@@ -26,7 +15,7 @@ class FakePlace:
         self.clock, self.status, self.boots = clock, status, 0
 
     def run(self, argv, *, env, stdout, stderr):
-        assert argv[1:] == ["-m", "slownet.calibration.ceiling"]
+        assert argv[1:] == ["-m", "slownet.calibration.carried"]
         self.boots += 1
         stdout(json.dumps({"bit_s": 1e6 * self.boots}).encode())
         stderr(b"some\nlast words\n")

@@ -8,9 +8,9 @@ from __future__ import annotations
 import os
 import shutil
 
-from slownet.tools.process import PATH
-
 PROGRAMS = ("wrk2", "oha")
+FOLDERS = "/usr/local/bin:/usr/bin:/bin"
+"""Where they are looked for even if the caller's PATH has lost these folders."""
 
 
 def variable(program: str) -> str:
@@ -20,7 +20,7 @@ def variable(program: str) -> str:
 
 def path(program: str) -> str | None:
     """Where one of these programs is; None if it is not there."""
-    return os.environ.get(variable(program)) or shutil.which(program) or shutil.which(program, path=PATH)
+    return os.environ.get(variable(program)) or shutil.which(program) or shutil.which(program, path=FOLDERS)
 
 
 def there() -> list[str]:

@@ -1,0 +1,53 @@
+"""The rate that a place's CPU carries, known for each machine, kernel and clock; `slownet.calibration.carried` measures it.
+
+Where CPU time is charged, a link of a higher rate is as fast as the CPU and not as stated: each packet that waits for its
+turn costs a timer beside its way through the kernel.
+"""
+
+from __future__ import annotations
+
+import json
+import platform
+from pathlib import Path
+
+from slownet.errors import LabError
+from slownet.lab import cache
+from slownet.lab.place import PACKAGE, Place
+
+FILE = "ceiling.json"
+MEASURES = PACKAGE / "calibration" / "carried.py"
+"""The program that measures it, inside the place."""
+
+
+def known(place: Place) -> float | None:
+    """The highest rate in bit/s that this place carries between programs over a switch; None where the CPU is free.
+
+    On the virtual clock measured once per machine, kernel and TDF, and kept; on the real one each time, since what else the
+    machine does has a part in it. Raises LabError.
+    """
+    if place.clock.cpu_is_free:
+        return None
+    if place.clock.kind == "real":
+        return _measured(place)
+    cpu = [line for line in Path("/proc/cpuinfo").read_text().splitlines() if line.startswith(("model name", "CPU part"))]
+    name = cache.key(platform.node(), *cpu, str(place.facts["kernel"]), str(place.clock), MEASURES)
+    folder = cache.measured("ceiling", name, lambda half: _keep(_measured(place), half))
+    return float(json.loads((folder / FILE).read_text())["bit_s"])
+
+
+def _keep(bit_s: float, folder: Path) -> None:
+    (folder / FILE).write_text(json.dumps({"bit_s": bit_s}) + "\n")
+
+
+def _measured(place: Place) -> float:
+    output, errors = bytearray(), bytearray()
+    status = place.run(
+        [place.python, "-m", "slownet.calibration.carried"], env={"PYTHONPATH": str(PACKAGE.parent)},
+        stdout=output.extend, stderr=errors.extend,
+    )  # fmt: skip
+    if status < 0:
+        raise KeyboardInterrupt
+    if status:
+        last = errors.decode(errors="replace").strip().splitlines()[-1:] or [f"status {status}"]
+        raise LabError(f"cannot measure what the CPU carries: {last[0]}")
+    return float(json.loads(output)["bit_s"])
