@@ -163,8 +163,9 @@ def test_no_import_points_up():
 def test_no_modules_import_each_other():
     """Not even where an import waits in a function; what only a type checker reads counts as well, but for the face's."""
     paths = {name: path for name, path in modules() if name != "slownet"}
-    needs = {name: {each if each in paths else each.rpartition(".")[0] for each in imported(path)} for name, path in paths.items()}
-    needs = {name: found & paths.keys() - {name} for name, found in needs.items()}
+    needs = {}
+    for name, path in paths.items():
+        needs[name] = {each if each in paths else each.rpartition(".")[0] for each in imported(path)} & paths.keys() - {name}
     while free := [name for name in needs if not needs[name] & needs.keys()]:
         for name in free:
             del needs[name]

@@ -51,13 +51,17 @@ def find(net: Any, names: Sequence[str]) -> list[tuple[Any, str]]:
 
 
 @contextmanager
-def capturing(interfaces: Sequence[tuple[Any, str]], folder: Path, prefix: str) -> Iterator[list[Capture]]:
-    """Captures on several interfaces, each to a file of its own: `PREFIX-INTERFACE.pcap`. Raises ToolError."""
+def capturing(interfaces: Sequence[tuple[Any, str]], folder: Path, prefix: str, started: list[Capture]) -> Iterator[None]:
+    """Captures on several interfaces, each to a file of its own: `PREFIX-INTERFACE.pcap`.
+
+    started: the captures are appended to it once all of them run. Raises ToolError.
+    """
     captures = [Capture(node, name, _fresh(folder, f"{prefix}-{name}")) for node, name in interfaces]
     with ExitStack() as stack:
         for each in captures:
             stack.enter_context(each)
-        yield captures
+        started += captures
+        yield
 
 
 def _fresh(folder: Path, stem: str) -> Path:

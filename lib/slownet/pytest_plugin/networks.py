@@ -132,6 +132,7 @@ class Kept:
         reach.wait(first, others, ANSWER_S, self.wanted.name)
         self.net.verified.clear()
         self.net.settings.clear()
+        self.net.played.clear()
         self.in_use.clear()
 
     def close(self) -> None:

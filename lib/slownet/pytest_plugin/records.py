@@ -5,7 +5,6 @@ from __future__ import annotations
 import datetime
 import platform
 import re
-import shlex
 import time
 from collections import Counter
 from collections.abc import Callable, Generator, Mapping
@@ -17,7 +16,6 @@ import pytest
 
 from slownet import __version__
 from slownet import pytest_inside as inside
-from slownet.errors import SlownetError
 from slownet.lab import native
 from slownet.lab.charge import charged_s, charged_since
 from slownet.lab.clock import in_words
@@ -30,6 +28,7 @@ if TYPE_CHECKING:
     from slownet.measured import Setting
     from slownet.net.log import Setting as NetSetting
     from slownet.pytest_plugin.networks import Net
+    from slownet.runner.measurement import Measurements
 
 NETWORK = pytest.StashKey["Net"]()
 RECORD = pytest.StashKey["Record"]()
@@ -82,6 +81,7 @@ class Record:
         self._item = item
         self._log: SampleLog | None = None
         self._directory: Path | None = None
+        self._measurements: Measurements | None = None
         self._index = 0
         self._blocks: Counter[str] = Counter()
         self.judged: list[dict[str, Any]] = []
@@ -89,28 +89,19 @@ class Record:
 
     def measure(self, net: Net, tool: Callable[..., Any], *args: Any, **options: Any) -> Any:
         """Calls the tool, notes what it measured and in which conditions, and returns its record."""
+        from slownet.runner.measurement import Measurements
+
+        if self._measurements is None:
+            self._measurements = Measurements(net, self._raw if self._item.config.getoption(REPORT) else None)
         sample = _sample(self._item.name, self._index, net)
         self._index += 1
         self._blocks[key := cell_key(sample["cell"])] += 1
         sample |= {"boot": 1, "block": self._blocks[key]}  # a test's network is one boot, whatever was measured there before
-        begun, charged = time.monotonic(), charged_s()
-        net.told.begin()
-        raw, found = "", None
         try:
-            found = tool(*args, **options)
-            sample["tool"] = type(found).__name__.lower()
-            sample["metrics"] = dict(found.metrics())
-            sample["facts"] = dict(getattr(found, "facts", dict)())
-            raw = f"$ {shlex.join(found.command)}\n{found.raw}"
-            return found
-        except SlownetError as error:
-            sample |= {"status": "failed", "error": str(error)}
-            raw = getattr(error, "raw", "")
-            raise
+            return self._measurements.take(sample, lambda: tool(*args, **options))
         finally:
-            sample["virtual_s"] = time.monotonic() - begun
-            sample |= {"charged_s": charged_since(charged), "random": net.told.random, "seeds": net.told.seeds}
-            self._keep(sample, raw)
+            if self._item.config.getoption(REPORT):
+                self._opened().append(sample)
             self.lines.append(_line(sample))
 
     def heard(self, verdict: Any) -> None:
@@ -126,19 +117,18 @@ class Record:
             self._log.close()
             write_run_json(self._directory, {**self._facts(), "claims": self.judged})
 
-    def _keep(self, sample: dict[str, Any], raw: str) -> None:
-        folder = self._item.config.getoption(REPORT)
-        if not folder:
-            return
+    def _raw(self, name: str, content: str | bytes) -> str:
+        return self._opened().raw(name, content)
+
+    def _opened(self) -> SampleLog:
+        """The samples of its run directory, which is made now if there is none yet."""
         if self._log is None:
             name = re.sub(r"[^\w.-]+", "-", self._item.name).strip("-")
-            self._directory = new_run_directory(self._item.config.invocation_params.dir / folder, name)
+            folder = self._item.config.invocation_params.dir / str(self._item.config.getoption(REPORT))
+            self._directory = new_run_directory(folder, name)
             write_run_json(self._directory, self._facts())
             self._log = SampleLog(self._directory)
-        if raw:
-            name = f"{sample['index']:03}-{sample['tool'] or 'failed'}.txt"
-            sample["raw"] = [self._log.raw(name, raw)]
-        self._log.append(sample)
+        return self._log
 
     def _facts(self) -> dict[str, Any]:
         config = self._item.config
@@ -244,16 +234,17 @@ def draw(config: pytest.Config) -> None:
 
 
 def _sample(name: str, index: int, net: Net) -> dict[str, Any]:
+    from slownet.runner.measurement import new_sample
+
     changed = {setting.link: setting for setting in net.settings}
     now = net.conditions
     cell = {link: str(condition) for link, condition in now.items() if str(condition) != "no condition"}
     pings = [setting.ping for setting in changed.values() if setting.ping and setting.ping.rtt_ms]
-    return {
-        "experiment": name, "cell": cell, "index": index, "tool": None, "status": "ok", "error": None, "metrics": {}, "raw": [],
-        "condition": {"rtt_ms": round(1000 * sum(each.rtt for each in now.values()), 6)}, "wall_s": None, "facts": {},
+    condition = {"rtt_ms": round(1000 * sum(each.rtt for each in now.values()), 6)}
+    return new_sample(name, cell, condition, index) | {
         "verified_rtt_ms": pings[-1].rtt_ms.min if cell and pings and pings[-1].rtt_ms else None,
         "unverified": [_why(each) for each in changed.values() if each.verification.unverified and _is_in(cell, each)],
-    }  # fmt: skip
+    }
 
 
 def _why(setting: NetSetting) -> str:

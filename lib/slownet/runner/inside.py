@@ -8,21 +8,19 @@ from __future__ import annotations
 
 import ctypes
 import json
-import shlex
 import signal
 import sys
 import time
 from collections.abc import Sequence
-from contextlib import nullcontext
+from contextlib import nullcontext, suppress
 from pathlib import Path
 from typing import Any
 
-from slownet import counters, owner
+from slownet import owner
 from slownet.catalogue import find
 from slownet.errors import NetworkError, ServiceError, SlownetError, ToolError
 from slownet.experiment import Cell, Experiment, condition
 from slownet.lab import native
-from slownet.lab.charge import charged_s, charged_since
 from slownet.lab.events import tell
 from slownet.net import Network
 from slownet.net import capture as captures
@@ -30,6 +28,7 @@ from slownet.net.network import SYSCTLS, ovs_version
 from slownet.net.seeds import FREE, Seeds
 from slownet.records.samples import Sample, SampleLog, cell_key, of_lab
 from slownet.runner.job import Job
+from slownet.runner.measurement import Measurements, new_sample
 
 PR_SET_PDEATHSIG = 1  # linux/prctl.h
 
@@ -84,47 +83,19 @@ def measure(
 
     interfaces: nodes and their interfaces whose packets are kept.
     """
-    sample: Sample = {
-        "experiment": experiment.name, "cell": cell, "condition": condition(cell), "index": index, "tool": None,
-        "status": "ok", "error": None, "metrics": {}, "verified_rtt_ms": None, "raw": [], "captures": [], "wall_s": None,
-    }  # fmt: skip
-    began, charged = time.monotonic(), charged_s()
-    net.verified.clear()
-    net.settings.clear()
-    net.played.clear()
-    before = net.counters()
-    net.told.begin()
-    try:
-        with captures.capturing(interfaces, log.directory / "captures", f"{index:03}") as captured:
-            sample["captures"] = captured
-            record = experiment.measure(net, *([service] if experiment.service else []), **cell)
-        sample["tool"] = type(record).__name__.lower()
-        sample["metrics"] = dict(record.metrics())
-        sample["facts"] = dict(getattr(record, "facts", dict)())
-        sample["raw"].append(log.raw(f"{index:03}-{sample['tool']}.txt", _transcript(record)))
-        for name, content in getattr(record, "files", {}).items():
-            sample["raw"].append(log.raw(f"{index:03}-{sample['tool']}.{name}", content))
-    except (ToolError, ServiceError, NetworkError) as error:
-        sample |= {"status": "failed", "error": str(error)}
-        raw = getattr(error, "raw", "")
-        if raw:
-            sample["raw"].append(log.raw(f"{index:03}-failed.txt", raw))
-    sample["captures"] = [each.to_json(log.directory) for each in sample["captures"]]
-    sample["counters"] = counters.record(before, net.counters())
+    sample = new_sample(experiment.name, cell, condition(cell), index)
+    for past in (net.verified, net.settings, net.played):
+        past.clear()
+    arguments = [service] if experiment.service else []
+    packets: list[captures.Capture] = []
+    capturing = captures.capturing(interfaces, log.directory / "captures", f"{index:03}", packets)
+    with suppress(ToolError, ServiceError, NetworkError):  # the sample says so
+        Measurements(net, log.raw).take(sample, lambda: experiment.measure(net, *arguments, **cell), capturing)
+    sample["captures"] = [each.to_json(log.directory) for each in packets]
     for pinged in net.verified:
-        sample["raw"].append(log.raw(f"{index:03}-ping.txt", _transcript(pinged)))
         sample["verified_rtt_ms"] = pinged.rtt_ms.min if pinged.rtt_ms else None
     sample["unverified"] = [f"{each.link}: {why}" for each in net.settings if (why := each.verification.unverified)]
-    for played in net.played:
-        sample["raw"].append(log.raw(f"{index:03}-schedule.json", json.dumps(played.to_json())))
-    sample |= {"rate_bit_s": net.told.highest_rate, "random": net.told.random, "seeds": net.told.seeds}
-    sample["virtual_s"] = time.monotonic() - began
-    sample["charged_s"] = charged_since(charged)
     return sample
-
-
-def _transcript(record: Any) -> str:
-    return f"$ {shlex.join(record.command)}\n{record.raw}"
 
 
 if __name__ == "__main__":

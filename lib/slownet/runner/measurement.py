@@ -1,0 +1,106 @@
+"""One measurement: a tool runs on a network, and a sample keeps what it found and under which conditions."""
+
+from __future__ import annotations
+
+import json
+import shlex
+import time
+from collections.abc import Callable, Mapping
+from contextlib import AbstractContextManager, nullcontext
+from typing import Any, TypeVar
+
+from slownet import counters
+from slownet.errors import NetworkError
+from slownet.lab.charge import charged_s, charged_since
+from slownet.net.network import Network
+from slownet.records.samples import Sample
+
+Keep = Callable[[str, str | bytes], str]
+"""Stores raw output under a file name and returns its path in the run directory."""
+R = TypeVar("R")
+
+
+def new_sample(experiment: str, cell: Mapping[str, str], condition: Mapping[str, Any], index: int) -> Sample:
+    """A sample before its measurement; see `slownet.records.samples` for its fields."""
+    return {
+        "experiment": experiment, "cell": dict(cell), "condition": dict(condition), "index": index, "tool": None,
+        "status": "ok", "error": None, "metrics": {}, "facts": {}, "verified_rtt_ms": None, "unverified": [], "raw": [],
+        "captures": [], "counters": {}, "wall_s": None,
+    }  # fmt: skip
+
+
+class Measurements:
+    """The measurements on one network, in order.
+
+    Each keeps the pings and the schedules since the one before, because a test sets its links before it measures.
+    """
+
+    def __init__(self, net: Network, keep: Keep | None = None) -> None:
+        """keep: None if nothing is stored; links are not counted then."""
+        self._net = net
+        self._keep = keep
+        self._kept = {"ping": 0, "schedule": 0}  # how many of the network's log
+
+    def take(self, sample: Sample, call: Callable[[], R], during: AbstractContextManager[Any] | None = None) -> R:
+        """Call `call`, which runs a tool, and complete the sample; return the tool's record.
+
+        during: what goes on meanwhile, captures for instance. Raises what `call` and `during` raise, after the sample says so.
+        """
+        before = self._counters()
+        self._net.told.begin()
+        began, charged = time.monotonic(), charged_s()
+        try:
+            with during or nullcontext():
+                record = call()
+                sample |= _spent_since(began, charged)
+                self._note(sample, record)
+            return record
+        except Exception as error:
+            sample |= {"status": "failed", "error": str(error)}
+            if raw := getattr(error, "raw", ""):
+                self._store(sample, "failed.txt", raw)
+            raise
+        finally:
+            if "virtual_s" not in sample:
+                sample |= _spent_since(began, charged)
+            told = self._net.told
+            sample |= {"rate_bit_s": told.highest_rate, "random": told.random, "seeds": told.seeds}
+            sample["counters"] = counters.record(before, self._counters())
+            for ping in self._new("ping", self._net.verified):
+                self._store(sample, "ping.txt", transcript(ping))
+            for played in self._new("schedule", self._net.played):
+                self._store(sample, "schedule.json", json.dumps(played.to_json()))
+
+    def _note(self, sample: Sample, record: Any) -> None:
+        sample["tool"] = tool = type(record).__name__.lower()
+        sample["metrics"] = dict(record.metrics())
+        sample["facts"] = dict(getattr(record, "facts", dict)())
+        self._store(sample, f"{tool}.txt", transcript(record))
+        for name, content in getattr(record, "files", {}).items():
+            self._store(sample, f"{tool}.{name}", content)
+
+    def _store(self, sample: Sample, name: str, content: str | bytes) -> None:
+        if self._keep:
+            sample["raw"].append(self._keep(f"{sample['index']:03}-{name}", content))
+
+    def _counters(self) -> dict[str, counters.Counters]:
+        """What each link has carried so far; nothing if it is not stored, or if a test has taken a node away."""
+        try:
+            return self._net.counters() if self._keep else {}
+        except (NetworkError, OSError):
+            return {}
+
+    def _new(self, kind: str, log: list[Any]) -> list[Any]:
+        """What came into a network's log since it was read last; all of it if it was cleared meanwhile."""
+        known, self._kept[kind] = self._kept[kind], len(log)
+        return log[known if known <= len(log) else 0 :]
+
+
+def _spent_since(began: float, charged: float | None) -> dict[str, float | None]:
+    """Seconds on the network's clock, and those of CPU that it charged."""
+    return {"virtual_s": time.monotonic() - began, "charged_s": charged_since(charged)}
+
+
+def transcript(record: Any) -> str:
+    """A tool's command line and what it printed."""
+    return f"$ {shlex.join(record.command)}\n{record.raw}"
