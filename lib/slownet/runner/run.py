@@ -26,7 +26,7 @@ def execute(plans: Sequence[Plan], place: Place, follow: Follow, go_on: bool = F
     measured, its facts say `error`, and the others go on. Otherwise the first error is raised after all have ended; what was
     measured is on disk by then.
     """
-    began, open_plans = time.monotonic(), list(plans)
+    began, open_plans, loaded = time.monotonic(), list(plans), dict[str, RunData]()
     if place.clock.kind == "virtual":  # the real one would count it
         threading.Thread(target=_import_ahead).start()
     while open_plans:
@@ -35,9 +35,10 @@ def execute(plans: Sequence[Plan], place: Place, follow: Follow, go_on: bool = F
             if not go_on:
                 raise error
             each.broke_off(error)
+        loaded |= {each.experiment.name: result.load(each.directory) for each in open_plans}
         good = [each for each in open_plans if not each.error]
-        open_plans = _still_open(plans, good, time.monotonic() - began, follow)
-    return judge([_weighed(each, place) for each in plans], plans, go_on)
+        open_plans = _still_open(good, loaded, time.monotonic() - began, follow)
+    return judge([_weighed(each, loaded[each.experiment.name], place) for each in plans], plans, go_on)
 
 
 def _import_ahead() -> None:
@@ -46,11 +47,13 @@ def _import_ahead() -> None:
         import_module(name)
 
 
-def _still_open(plans: Sequence[Plan], measured: Sequence[Plan], spent_s: float, follow: Follow) -> list[Plan]:
-    """The plans that go on, with the cells of their next boots; the record of each says why it does or does not."""
-    runs = {each.experiment.name: result.load(each.directory) for each in plans}
+def _still_open(plans: Sequence[Plan], runs: Mapping[str, RunData], spent_s: float, follow: Follow) -> list[Plan]:
+    """The plans that go on, with the cells of their next boots; the record of each says why it does or does not.
+
+    runs: what all experiments have measured so far, by their names.
+    """
     again = []
-    for each in measured:
+    for each in plans:
         name = each.experiment.name
         decision = sampling.decide(runs[name], each.experiment.judged_by, runs, each.rule, spent_s, each.boot_s)
         each.add(decision.cells, decision.boots)
@@ -89,14 +92,12 @@ def judge(runs: Sequence[RunData], plans: Sequence[Plan], go_on: bool = False) -
     return judged
 
 
-def _weighed(each: Plan, place: Place) -> RunData:
+def _weighed(each: Plan, run: RunData, place: Place) -> RunData:
     """The run as measured, with what the CPU carries in its facts where a link stated a rate and CPU time is charged."""
-    run = result.load(each.directory)
     if any(cell.rate_bit_s for cell in run.cells):
         each.facts["ceiling_bit_s"] = ceiling.known(place)
         samples.write_run_json(each.directory, each.facts)
-        run = replace(run, facts=each.facts)
-    return run
+    return replace(run, facts=each.facts)
 
 
 def _confidence(run: RunData) -> float:
