@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 import json
-import sys
 from collections.abc import Mapping, Sequence
 from typing import Any
-
-from rich.console import Console
 
 from slownet.calibration.matrix import choose, matrix
 from slownet.calibration.measure import calibrate
 from slownet.calibration.view import show
-from slownet.commands.running import bars
+from slownet.commands.terminal import bars, console, interrupted
 from slownet.errors import SlownetError
 from slownet.lab.place import Interrupts, Place
 
@@ -31,11 +28,10 @@ def calibrate_and_show(place: Place, only: Sequence[str], quick: bool, seed: int
             found = calibrate(place, cases, seed, follow)
     except (SlownetError, KeyboardInterrupt):
         if interrupts.received:
-            print("slownet: interrupted", file=sys.stderr)
-            return 128 + interrupts.received
+            return interrupted(interrupts)
         raise
     if as_json:
         print(json.dumps(found.to_json(), allow_nan=False))
     else:
-        Console(width=None if sys.stdout.isatty() else 200).print(show(found))
+        console(piped=200).print(show(found))
     return int(bool(found.bad))

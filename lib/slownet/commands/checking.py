@@ -12,10 +12,9 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from rich.console import Console
-
 from slownet.claim import REFUTED, SUPPORTED, Judgement, interval
 from slownet.commands.running import Follower, say_last
+from slownet.commands.terminal import console
 from slownet.errors import ExperimentError, SlownetError
 from slownet.hypotheses import file as hypothesis
 from slownet.hypotheses.file import Hypothesis
@@ -161,12 +160,12 @@ def _number(name: str, text: str, ask: Ask) -> float:
 
 
 def _show(done: Checked) -> None:
-    console = Console(width=None if sys.stdout.isatty() else 160)
-    console.print(table.show(done.run))
+    screen = console()
+    screen.print(table.show(done.run))
     for number, ((_, made, judgement), mark) in enumerate(zip(done.judged, done.marks, strict=True), 1):
-        console.print(f"prediction {number} is {mark}: {made.text}", highlight=False, soft_wrap=True, markup=False)
-        console.print(f"  {judgement.text}", highlight=False, soft_wrap=True, markup=False)
-    console.print(f"[dim]records[/] {done.run.directory}\n", highlight=False, soft_wrap=True)
+        screen.print(f"prediction {number} is {mark}: {made.text}", highlight=False, soft_wrap=True, markup=False)
+        screen.print(f"  {judgement.text}", highlight=False, soft_wrap=True, markup=False)
+    screen.print(f"[dim]records[/] {done.run.directory}\n", highlight=False, soft_wrap=True)
 
 
 def _measured(judgement: Judgement) -> str:

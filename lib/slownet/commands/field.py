@@ -6,11 +6,8 @@ import json
 import sys
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
-from rich.console import Console
-
-from slownet.commands.running import bars
+from slownet.commands.terminal import bars, console
 from slownet.errors import ExperimentError
 from slownet.field import address, view
 from slownet.field.compare import compare
@@ -30,7 +27,7 @@ def measure_and_show(url: str, requests: int, pause: str, timeout: str, root: Pa
     if as_json:
         print(json.dumps({**found.to_json(), "directory": str(directory)}, allow_nan=False))
     else:
-        _print(view.measured(found, directory))
+        console(piped=200).print(view.measured(found, directory))
     if not found.error:
         return 0
     print(f"slownet: broke off after {len(found.pages)} of {requests} requests: {found.error}", file=sys.stderr)
@@ -45,7 +42,7 @@ def compare_and_show(
     if as_json:
         print(json.dumps(found.to_json(), allow_nan=False))
     else:
-        _print(view.compared(found))
+        console(piped=200).print(view.compared(found))
     return found.status
 
 
@@ -58,7 +55,3 @@ def conditions(words: Sequence[str]) -> dict[str, str]:
             raise ExperimentError(f"'{word}' is no condition", "--at", "write it like rtt=10ms")
         found[name] = value
     return found
-
-
-def _print(what: Any) -> None:
-    Console(width=None if sys.stdout.isatty() else 200).print(what)

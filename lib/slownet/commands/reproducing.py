@@ -4,15 +4,13 @@ from __future__ import annotations
 
 import json
 import resource
-import sys
 import time
 from collections.abc import Sequence
 from pathlib import Path
 
-from rich.console import Console
-
 from slownet.catalogue import discover
 from slownet.commands.running import Follower, say_last, say_what_is_left
+from slownet.commands.terminal import console, interrupted
 from slownet.lab import cpu
 from slownet.lab.place import Interrupts, Place
 from slownet.records.samples import new_run_directory
@@ -44,15 +42,14 @@ def reproduce_and_show(only: Sequence[str], place: Place, root: Path, rule: Rule
     if as_json:
         print(json.dumps({"runs": [run.to_json() for run in found], "reproduction": done.to_json()}))
     else:
-        console = Console(width=None if sys.stdout.isatty() else 160)
-        console.print(show(done))
-        console.print(f"[dim]records[/] {page}", highlight=False, soft_wrap=True)
+        screen = console()
+        screen.print(show(done))
+        screen.print(f"[dim]records[/] {page}", highlight=False, soft_wrap=True)
     say_last(found)
     if interrupts.received:
         for each in plans:
             say_what_is_left(each)
-        print("slownet: interrupted", file=sys.stderr)
-        return 128 + interrupts.received
+        return interrupted(interrupts)
     return runs.status(found)
 
 

@@ -8,10 +8,8 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
-
 from slownet.catalogue import discover
+from slownet.commands.terminal import bars, console, interrupted
 from slownet.errors import ExperimentError, SlownetError, nearest
 from slownet.lab.place import Interrupts, Place
 from slownet.records.result import RunData
@@ -46,16 +44,15 @@ def run_and_show(
         for each in plans:
             say_what_is_left(each)
         if interrupts.received:
-            print("slownet: interrupted", file=sys.stderr)
-            return 128 + interrupts.received
+            return interrupted(interrupts)
         raise
     if as_json:
         print(json.dumps({"runs": [{**run.to_json(), "directory": str(run.directory)} for run in done]}))
     else:
-        console = Console(width=None if sys.stdout.isatty() else 160)
+        screen = console()
         for run in done:
-            console.print(table.show(run))
-            console.print(f"[dim]records[/] {run.directory}\n", highlight=False, soft_wrap=True)
+            screen.print(table.show(run))
+            screen.print(f"[dim]records[/] {run.directory}\n", highlight=False, soft_wrap=True)
     say_last(done)
     return runs.status(done)
 
@@ -108,20 +105,6 @@ def say_what_is_left(plan: planning.Plan) -> None:
     if 0 < count < len(plan.cells):
         kept = f"{count} of {len(plan.cells)} measurements of {plan.experiment.name} are kept"
         print(f"slownet: {kept}, continue with: slownet run --resume {plan.directory}", file=sys.stderr)
-
-
-def bars() -> Progress:
-    """Progress bars on standard error, where that is a terminal; each with what goes on `now`."""
-    columns = (
-        SpinnerColumn(),
-        TextColumn("{task.description}"),
-        BarColumn(),
-        MofNCompleteColumn(),
-        TimeElapsedColumn(),
-        TextColumn("{task.fields[now]}"),
-    )
-    console = Console(stderr=True)
-    return Progress(*columns, console=console, transient=True, disable=not console.is_terminal)
 
 
 class Follower:
