@@ -1,4 +1,4 @@
-"""Statistics of measurements: summaries with intervals, comparisons, percentiles, parts, series.
+"""Statistics of measurements: summaries with intervals, comparisons, percentiles, proportions, series.
 
 Pure functions on numbers, without I/O. numpy and scipy are imported when a function needs them: this package is
 imported inside the lab too, where an import costs time.

@@ -1,7 +1,7 @@
-"""Means of values that follow each other in time, each of which has something of the one before: batch means.
+"""Batch means: the error of the mean of values that are correlated in time.
 
-The formula of independent values promises too much for such: of 100 values with a correlation of 0.7 from one to the next its
-95 % interval holds the mean in 64 % of cases. Means of batches of them are nearly independent once batches are long enough.
+The formula for independent values is too optimistic for these: its 95 % interval of 100 values with a correlation of 0.7
+between neighbours contains the mean in 64 % of cases. The means of long enough batches are nearly independent.
 """
 
 from __future__ import annotations
@@ -17,27 +17,43 @@ from slownet.errors import SlownetError
 LEAST_BATCHES = 5
 LEAST_IN_SERIES = 3
 SMALL = 20
-"""Values from which a series is cut into batches."""
+"""Series of fewer values are not divided into batches."""
 LEVEL = 0.35
-"""Of the test that finds batches correlated: it is there to find it, and a batch too long costs little."""
+"""Significance level of the test for correlated batches: high, because batches that are too long cost little."""
 MOST_CORRELATED = 0.9
 
 
 def correlated_error(*series: Sequence[float]) -> tuple[float, float]:
-    """The standard error of the mean of all values of one or several independent series, with its degrees of freedom.
+    """Compute the standard error of the mean of correlated values.
 
-    Each series stands in time's order. Batches have n^(1/3) values, and twice as many again while von Neumann's ratio of
-    their means says that these are correlated, down to five batches in all (Fishman and Yarberry, "An implementation of the
-    batch means method", 1997, who double them by this test). What correlation the means have then widens the error by
-    sqrt((1 + r) / (1 - r)) (Tafazzoli and Wilson, "Skart", 2011, 3.2). Several series spread around one common mean, so
-    that what differs between them counts. Raises SlownetError for fewer than two values.
+    Parameters
+    ----------
+    *series : sequence of float
+        One or several independent series, each in time order, around a common mean.
+
+    Returns
+    -------
+    tuple of float
+        The standard error in the unit of the values, and its degrees of freedom.
+
+    Raises
+    ------
+    SlownetError
+        There are fewer than two values.
+
+    Notes
+    -----
+    Batches start with n^(1/3) values and are doubled while von Neumann's ratio finds their means correlated, as long as five
+    batches are left (Fishman and Yarberry, "An implementation of the batch means method", 1997, double by this test). The
+    remaining correlation r of the means widens the error by sqrt((1 + r) / (1 - r)) (Tafazzoli and Wilson, "Skart", 2011,
+    3.2). Differences between the series count.
     """
     if sum(map(len, series)) < 2:
-        raise SlownetError("the error of a mean of one value", fix="measure at least twice")
+        raise SlownetError("the mean of one value has no standard error", fix="measure at least twice")
     return _correlated_error(tuple(map(tuple, series)))
 
 
-@lru_cache(maxsize=1024)  # a cell's intervals are made again at each confidence that is asked for
+@lru_cache(maxsize=1024)  # the intervals of a cell are computed anew at each confidence
 def _correlated_error(series: tuple[tuple[float, ...], ...]) -> tuple[float, float]:
     size = _first_size(series)
     while _are_correlated(means := [_batches(each, size) for each in series]) and _may_double(series, size):
@@ -50,9 +66,19 @@ def _correlated_error(series: tuple[tuple[float, ...], ...]) -> tuple[float, flo
 
 
 def of_groups(values: Sequence[float], groups: Sequence[int]) -> list[float]:
-    """The means of consecutive groups of values, whose order within a group is not known; small groups join the next one.
+    """Average consecutive groups of values whose order within a group is unknown.
 
-    ``groups`` are their sizes; together they have n^(1/3) values at least. Empty where that leaves fewer than five.
+    Parameters
+    ----------
+    values : sequence of float
+        The values, group by group.
+    groups : sequence of int
+        The sizes of the groups. Groups are joined with the next ones until they have n^(1/3) values.
+
+    Returns
+    -------
+    list of float
+        The means; empty if there are fewer than five.
     """
     least = max(1, int(len(values) ** (1 / 3) + 1e-9))
     means: list[float] = []
@@ -76,14 +102,17 @@ def _may_double(series: Sequence[Sequence[float]], size: int) -> bool:
 
 
 def _batches(values: Sequence[float], size: int) -> list[float]:
-    """The means of batches; the first values are left over where they do not fill one."""
+    """Return the means of batches; the first values that do not fill a batch are left out."""
     first = len(values) % size
     return [math.fsum(values[at : at + size]) / size for at in range(first, len(values), size)]
 
 
 def _are_correlated(means: Sequence[Sequence[float]]) -> bool:
-    """Whether batch means follow the ones before: von Neumann's ratio, one-sided ("Distribution of the ratio of the mean
-    square successive difference to the variance", 1941), over all series together."""
+    """Test whether batch means are correlated with the ones before, over all series together.
+
+    One-sided, by von Neumann's ratio ("Distribution of the ratio of the mean square successive difference to the variance",
+    1941).
+    """
     square, steps, spread = 0.0, 0.0, 0.0
     for each in means:
         count, middle = len(each), math.fsum(each) / len(each)
@@ -98,7 +127,7 @@ def _are_correlated(means: Sequence[Sequence[float]]) -> bool:
 
 
 def _correlation(means: Sequence[Sequence[float]]) -> float:
-    """How far batch means follow the ones before, 0 to 0.9, without the bias of few (Marriott and Pope, 1954)."""
+    """Estimate the lag-1 correlation of batch means, 0 to 0.9, with small-sample correction (Marriott and Pope, 1954)."""
     squares, products, counts = 0.0, 0.0, []
     for each in means:
         middle = math.fsum(each) / len(each)

@@ -1,7 +1,7 @@
-"""Two measurements against each other: difference, equivalence. Pure functions on summaries.
+"""Tests of two measurements for difference and equivalence. Pure functions on summaries.
 
-Runs without variance break tests that divide by it. Here they have a rule of their own: the interval has no width, and
-a difference that is not zero is a difference, with a p of 0.
+Tests that divide by the variance fail for runs without any. Here such runs have a rule of their own: the interval has no
+width, and any difference but zero is significant, with p = 0.
 """
 
 from __future__ import annotations
@@ -16,9 +16,19 @@ from slownet.stats.summary import Summary, difference
 
 @dataclass(frozen=True)
 class Test:
-    """A test's statistic ``t`` with its degrees of freedom and the p-value; ``t`` is inf where nothing varies."""
+    """The result of a statistical test.
 
-    __test__ = False  # no test case of pytest's
+    Parameters
+    ----------
+    t : float
+        The test statistic; infinite if nothing varies.
+    degrees : float
+        Degrees of freedom.
+    p : float
+        The p-value.
+    """
+
+    __test__ = False  # keeps pytest from collecting the class
 
     t: float
     degrees: float
@@ -26,16 +36,52 @@ class Test:
 
 
 def differs(left: Summary, right: Summary, by: float = 0.0) -> Test:
-    """Welch's two-sided test of ``left - right == by``. Raises SlownetError where a spread is not known."""
+    """Test ``left - right == by`` (Welch's test, two-sided).
+
+    Parameters
+    ----------
+    left, right : Summary
+        The measurements, in one unit.
+    by : float
+        The difference under the null hypothesis.
+
+    Returns
+    -------
+    Test
+        A small p means that the difference is another one.
+
+    Raises
+    ------
+    SlownetError
+        An interval is unknown.
+    """
     test = _one_sided(left, right, by)
     return Test(test.t, test.degrees, min(1.0, 2 * min(test.p, 1 - test.p)))
 
 
 def equivalent(left: Summary, right: Summary, least: float, most: float) -> Test:
-    """Two one-sided Welch tests (TOST) of ``least < left - right < most``; the larger p and its t.
+    """Test equivalence, ``least < left - right < most``, by two one-sided Welch tests (TOST).
 
-    A small p says equivalent: the difference lies inside the margin. Source: Schuirmann, "A comparison of the two
-    one-sided tests procedure...", 1987. Raises SlownetError for a margin of no width, or where a spread is not known.
+    Parameters
+    ----------
+    left, right : Summary
+        The measurements, in one unit.
+    least, most : float
+        The margin of the difference, in the same unit.
+
+    Returns
+    -------
+    Test
+        The test with the larger p. A small p means that the difference lies inside the margin.
+
+    Raises
+    ------
+    SlownetError
+        The margin has no width, or an interval is unknown.
+
+    References
+    ----------
+    Schuirmann, "A comparison of the two one-sided tests procedure...", 1987.
     """
     if not least < most:
         raise SlownetError(f"a margin from {least:g} to {most:g}", "in a test of equivalence", "give a margin of some width")
@@ -45,7 +91,20 @@ def equivalent(left: Summary, right: Summary, least: float, most: float) -> Test
 
 
 def further(gap: Summary, by: float) -> float:
-    """The p-value of a one-sided test that a difference is further from 0 than ``by``, on the side where it was seen."""
+    """Test whether a difference is further from 0 than a limit (one-sided, on the observed side).
+
+    Parameters
+    ----------
+    gap : Summary
+        The difference.
+    by : float
+        The limit, in the same unit.
+
+    Returns
+    -------
+    float
+        The p-value.
+    """
     from scipy.special import stdtr
 
     beyond = abs(gap.mean) - by
@@ -55,9 +114,23 @@ def further(gap: Summary, by: float) -> float:
 
 
 def holm(ps: Sequence[float], level: float) -> list[bool]:
-    """Which of several tests are significant, so that any is by chance in at most ``level`` of cases.
+    """Select the significant ones of several tests by Holm's procedure.
 
-    Source: Holm, "A simple sequentially rejective multiple test procedure", 1979.
+    Parameters
+    ----------
+    ps : sequence of float
+        The p-values.
+    level : float
+        The probability that any of the tests is significant by chance, at most.
+
+    Returns
+    -------
+    list of bool
+        For each test whether it is significant.
+
+    References
+    ----------
+    Holm, "A simple sequentially rejective multiple test procedure", 1979.
     """
     found = [False] * len(ps)
     for rank, number in enumerate(sorted(range(len(ps)), key=lambda each: ps[each])):
@@ -68,12 +141,12 @@ def holm(ps: Sequence[float], level: float) -> list[bool]:
 
 
 def _one_sided(left: Summary, right: Summary, by: float) -> Test:
-    """The test of ``left - right > by``."""
+    """Test ``left - right > by``."""
     from scipy.special import stdtr
 
     gap = difference(left, right).plus(-by)
     if not gap.known:
-        raise SlownetError("a test needs the spread of both", fix="measure at least twice")
+        raise SlownetError("a test needs the intervals of both measurements", fix="measure at least twice")
     if gap.error == 0:
         t = math.copysign(math.inf, gap.mean) if gap.mean else 0.0
         return Test(t, gap.freedom, 0.0 if gap.mean > 0 else 1.0 if gap.mean < 0 else 0.5)

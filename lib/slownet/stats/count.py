@@ -1,4 +1,4 @@
-"""Counts of what happens by chance, such as lost packets: intervals that have a width, whatever was counted."""
+"""Intervals of counts of random events, such as lost packets; they have some width for any count."""
 
 from __future__ import annotations
 
@@ -10,14 +10,32 @@ from slownet.stats.student import CONFIDENCE
 from slownet.stats.summary import Summary
 
 EXACT_DEGREES = 1e6
-"""Degrees of freedom of intervals that estimate no variance."""
+"""Degrees of freedom of intervals that need no estimate of a variance."""
 
 
 def poisson(events: int, confidence: float = CONFIDENCE) -> Summary:
-    """The mean of a Poisson distribution of which one count was seen, with Garwood's exact interval.
+    """Estimate the mean of a Poisson distribution from one count, with Garwood's exact interval.
 
-    Source: Garwood, "Fiducial limits for the Poisson distribution", 1936. 0 events allow for 3.7 at 95 %. Raises SlownetError
-    for what is no count.
+    Parameters
+    ----------
+    events : int
+        The count. 0 events give an upper limit of 3.7 at 95 %.
+    confidence : float
+        Of the interval.
+
+    Returns
+    -------
+    Summary
+        The mean number of events.
+
+    Raises
+    ------
+    SlownetError
+        ``events`` is not a whole number from 0.
+
+    References
+    ----------
+    Garwood, "Fiducial limits for the Poisson distribution", 1936.
     """
     if events < 0 or events != int(events):
         raise SlownetError(f"a count of {events:g}", fix="give a whole number from 0")
@@ -26,11 +44,27 @@ def poisson(events: int, confidence: float = CONFIDENCE) -> Summary:
 
 
 def counted(events: float, trials: int, times: int = 1, confidence: float = CONFIDENCE) -> Summary:
-    """The count of one measurement, of which ``times`` were made with so many events and trials in all.
+    """Estimate the mean count per measurement.
 
-    Where each event had a trial of its own (40 stalls of 100 exchanges) the interval is Wilson's of the proportion, and ends
-    at what the trials allow; where trials were not counted (``trials`` no more than ``times``) it is Garwood's. Raises
-    SlownetError for what is no count.
+    Parameters
+    ----------
+    events, trials : float, int
+        Totals of all measurements. ``trials`` is no more than ``times`` if trials were not counted.
+    times : int
+        Number of measurements.
+    confidence : float
+        Of the interval.
+
+    Returns
+    -------
+    Summary
+        With Wilson's interval of the proportion if each event is one of the trials (40 stalls of 100 exchanges), so that it
+        does not exceed them; else with Garwood's.
+
+    Raises
+    ------
+    SlownetError
+        ``events`` is not a whole number from 0.
     """
     if trials > times and events <= trials:
         found = proportion(int(events), trials, confidence).scaled(trials / times)

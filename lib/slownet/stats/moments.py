@@ -1,4 +1,4 @@
-"""Means of values, or of moments that somebody else computed, with their t intervals. Pure functions on numbers."""
+"""Means with t intervals, from values or from moments that a tool computed. Pure functions on numbers."""
 
 from __future__ import annotations
 
@@ -11,9 +11,28 @@ from slownet.stats.summary import Summary, from_error
 
 
 def from_moments(mean: float, sd: float | None, n: int, confidence: float = CONFIDENCE) -> Summary:
-    """The t interval of a mean whose n values had the sample standard deviation ``sd``.
+    """Make a mean with its t interval from moments.
 
-    No spread at all gives an interval of width zero. One value, or ``sd`` None, gives an unknown one.
+    Parameters
+    ----------
+    mean : float
+        The mean of the values.
+    sd : float or None
+        Their sample standard deviation; 0 gives an interval of width zero, None an unknown one.
+    n : int
+        The number of values; 1 gives an unknown interval.
+    confidence : float
+        Of the interval.
+
+    Returns
+    -------
+    Summary
+        In the unit of ``mean``.
+
+    Raises
+    ------
+    SlownetError
+        ``n`` is below 1.
     """
     if n < 1:
         raise SlownetError(f"a mean of {n} values", fix="a sample needs n of at least 1")
@@ -23,7 +42,25 @@ def from_moments(mean: float, sd: float | None, n: int, confidence: float = CONF
 
 
 def summarize(values: Sequence[float], confidence: float = CONFIDENCE) -> Summary:
-    """The mean of the values with its t interval. Raises SlownetError when there are none."""
+    """Compute the mean of values with its t interval.
+
+    Parameters
+    ----------
+    values : sequence of float
+        One or more.
+    confidence : float
+        Of the interval.
+
+    Returns
+    -------
+    Summary
+        In the unit of the values.
+
+    Raises
+    ------
+    SlownetError
+        There are no values.
+    """
     if not values:
         raise SlownetError("a mean of no values", fix="measure at least once")
     mean, sd = mean_and_sd(values)
@@ -31,7 +68,18 @@ def summarize(values: Sequence[float], confidence: float = CONFIDENCE) -> Summar
 
 
 def mean_and_sd(values: Sequence[float]) -> tuple[float, float]:
-    """The mean, exactly the value when all values are the same, and the sample standard deviation (0 for one value)."""
+    """Compute mean and sample standard deviation.
+
+    Parameters
+    ----------
+    values : sequence of float
+        One or more.
+
+    Returns
+    -------
+    tuple of float
+        The mean, which is exactly the value if all values are equal, and the standard deviation, 0 for one value.
+    """
     first = values[0]
     mean = first + math.fsum(each - first for each in values) / len(values)
     if len(values) < 2:

@@ -1,6 +1,6 @@
-"""Parts of one, such as packet loss, with Wilson's interval.
+"""Proportions, such as packet loss, with Wilson's interval.
 
-It stays inside 0 to 1 and has some width even when nothing was lost: 0 of 20 does not show that none is.
+It stays inside 0 to 1 and has some width even if nothing was lost: 0 of 20 does not prove a loss of 0.
 """
 
 from __future__ import annotations
@@ -13,12 +13,34 @@ from slownet.stats.summary import Summary
 
 
 def proportion(hits: int, n: int, confidence: float = CONFIDENCE) -> Summary:
-    """The part ``hits / n`` with its interval (Wilson, "Probable inference...", 1927, without correction).
+    """Estimate the proportion ``hits / n`` with Wilson's interval.
 
-    Raises SlownetError for counts that contradict themselves.
+    Parameters
+    ----------
+    hits : int
+        From 0 to ``n``.
+    n : int
+        Number of trials, 1 or more.
+    confidence : float
+        Of the interval.
+
+    Returns
+    -------
+    Summary
+        A number from 0 to 1.
+
+    Raises
+    ------
+    SlownetError
+        The counts contradict each other.
+
+    References
+    ----------
+    Wilson, "Probable inference...", 1927, without continuity correction.
     """
     if not 0 <= hits <= n or n < 1:
-        raise SlownetError(f"{hits} of {n}", "as a part", "give a count between 0 and the number of trials, which is 1 or more")
+        fix = "give a count between 0 and the number of trials, which is 1 or more"
+        raise SlownetError(f"{hits} of {n}", "as a proportion", fix)
     z2 = _z(confidence) ** 2
     part = hits / n
     middle = (part + z2 / (2 * n)) / (1 + z2 / n)

@@ -1,8 +1,8 @@
-"""Percentiles with intervals that assume nothing about the distribution.
+"""Percentiles with distribution-free intervals.
 
 The interval of a percentile reaches from one of the sorted values to another (Conover, "Practical nonparametric
-statistics", 1999, 3.2): how many values lie below the true percentile is binomial. So a 99th percentile takes hundreds
-of values before anything above it has been seen often enough to bound it.
+statistics", 1999, 3.2): the number of values below the true percentile is binomial. So an upper limit of a 99th percentile
+needs hundreds of values.
 """
 
 from __future__ import annotations
@@ -18,31 +18,78 @@ from slownet.stats.summary import Summary
 
 
 def median(values: Sequence[float], confidence: float = CONFIDENCE) -> Summary:
-    """The median with its interval. Raises TooFewError when there are too few values."""
+    """Estimate the median.
+
+    Parameters
+    ----------
+    values : sequence of float
+        The sample.
+    confidence : float
+        Of the interval.
+
+    Returns
+    -------
+    Summary
+        With the interval of `percentile`.
+
+    Raises
+    ------
+    TooFewError
+        There are too few values for the interval.
+    """
     return percentile(values, 50, confidence)
 
 
 def percentile(values: Sequence[float], percent: float, confidence: float = CONFIDENCE) -> Summary:
-    """A percentile (linear between values) with its distribution-free interval.
+    """Estimate a percentile (linear between values) with its distribution-free interval.
 
-    Values that are all the same give an interval of width zero, once there are enough of them. Raises TooFewError when
-    they are too few for both limits; ``needed`` says how many it takes.
+    Parameters
+    ----------
+    values : sequence of float
+        The sample.
+    percent : float
+        Above 0 and below 100.
+    confidence : float
+        Of the interval.
+
+    Returns
+    -------
+    Summary
+        In the unit of the values; with an interval of width zero if all values are equal.
+
+    Raises
+    ------
+    TooFewError
+        There are fewer values than `needed` for the interval.
+    SlownetError
+        ``percent`` is out of range.
     """
     _check(percent)
     least = needed(percent, confidence)
     if len(values) < least:
         what = f"{len(values)} value{'s' * (len(values) != 1)} for a percentile of {percent:g}"
-        raise TooFewError(what, fix=f"its {100 * confidence:g} % interval takes {least} or more")
+        raise TooFewError(what, fix=f"its {100 * confidence:g} % interval needs {least} or more")
     ordered = sorted(values)
     low, high = _ranks(len(ordered), percent / 100, confidence)
     return Summary(quantile(ordered, percent / 100), ordered[low], ordered[high], len(ordered), len(ordered) - 1, confidence)
 
 
 def printed(record: Mapping[str, Any], others: Mapping[str, Mapping[str, Any]], confidence: float = CONFIDENCE) -> Summary:
-    """A percentile that a tool printed, with the interval that the recorded values allow, or the histogram's ``steps``.
+    """Give a percentile that a tool printed an interval, from the recorded values or the steps of its histogram.
 
-    ``record`` is ``{"mean", "n", "percent", "of"}``, ``others`` the records of the same measurement by name. The interval
-    is not known where nothing was kept, for a maximum, and where there are too few values.
+    Parameters
+    ----------
+    record : mapping
+        ``{"mean", "n", "percent", "of"}``: the printed value, and the name of the metric whose values it is a percentile of.
+    others : mapping
+        The records of the same measurement by name.
+    confidence : float
+        Of the interval.
+
+    Returns
+    -------
+    Summary
+        With an unknown interval if no values were kept, for a maximum, and if there are too few values.
     """
     value, n = float(record["mean"]), int(record["n"])
     source = others.get(str(record.get("of")), {})
@@ -56,14 +103,32 @@ def printed(record: Mapping[str, Any], others: Mapping[str, Mapping[str, Any]], 
 
 
 def _step_of(steps: Sequence[Sequence[float]], rank: int) -> tuple[float, float]:
-    """Between which values the one stands that is at a place, from 0, among the sorted ones: the same where it is alone."""
+    """Return the bounds of the value of a rank (from 0) in a cumulative histogram; they are equal if its step has one value."""
     at = next(number for number, (_, count) in enumerate(steps) if count > rank)
     before, count = steps[at - 1] if at else (steps[0][0], 0)
     return float(steps[at][0] if steps[at][1] - count == 1 else before), float(steps[at][0])
 
 
 def needed(percent: float, confidence: float = CONFIDENCE) -> int:
-    """How many values the two-sided interval of a percentile takes: 6 for the median, 368 for the 99th, at 95 %."""
+    """Return the number of values that the interval of a percentile needs.
+
+    Parameters
+    ----------
+    percent : float
+        Above 0 and below 100.
+    confidence : float
+        Of the two-sided interval.
+
+    Returns
+    -------
+    int
+        At 95 %, 6 for the median and 368 for the 99th percentile.
+
+    Raises
+    ------
+    SlownetError
+        ``percent`` is out of range.
+    """
     _check(percent)
     part = max(percent / 100, 1 - percent / 100)
     return math.ceil(math.log((1 - confidence) / 2) / math.log(part) - 1e-9)
@@ -76,18 +141,31 @@ def _check(percent: float) -> None:
 
 @lru_cache(maxsize=256)
 def _ranks(n: int, part: float, confidence: float) -> tuple[int, int]:
-    """Where the limits stand among the sorted values, from 0, each wrong in at most half of what is left."""
+    """Return the ranks of the limits among the sorted values, from 0; each limit errs with half of 1 - confidence."""
     from scipy.special import bdtr
 
     tail = (1 - confidence) / 2
-    # value[low] is above the percentile when at most `low` values lie below it, value[high] below it when more than `high`.
+    # value[low] is above the percentile if at most `low` values lie below it; value[high] is below it if more than `high` do.
     low = max(rank for rank in range(n) if bdtr(rank, n, part) <= tail)
     high = min(rank for rank in range(n) if 1 - bdtr(rank, n, part) <= tail)
     return low, high
 
 
 def quantile(ordered: Sequence[float], part: float) -> float:
-    """What part (0 to 1) of sorted values lies below, linear between two of them, as numpy's default."""
+    """Compute a quantile, linear between values, like numpy's default.
+
+    Parameters
+    ----------
+    ordered : sequence of float
+        The sorted values, one or more.
+    part : float
+        The fraction of values below the quantile, 0 to 1.
+
+    Returns
+    -------
+    float
+        In the unit of the values.
+    """
     place = part * (len(ordered) - 1)
     below = math.floor(place)
     above = min(below + 1, len(ordered) - 1)

@@ -1,7 +1,7 @@
 """Bootstrap intervals (BCa) for any statistic of values: medians, percentiles, ratios of them.
 
-Source: Efron and Tibshirani, "An introduction to the bootstrap", 1993, chapter 14. For few values t intervals of means
-and order-statistic intervals of percentiles hold better what they promise.
+Source: Efron and Tibshirani, "An introduction to the bootstrap", 1993, chapter 14. For few values, t intervals of means and
+order-statistic intervals of percentiles have better coverage.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from slownet.stats.summary import Summary
 
 RESAMPLES = 9_999
 Statistic = Callable[..., Any]
-"""Takes arrays and ``axis``, as numpy's own statistics do: ``numpy.mean``, ``numpy.median``."""
+"""A function of arrays and ``axis``, such as ``numpy.mean`` or ``numpy.median``."""
 
 
 def bootstrap(
@@ -27,9 +27,30 @@ def bootstrap(
     resamples: int = RESAMPLES,
     seed: int = 1,
 ) -> Summary:
-    """A statistic of the values with its BCa interval; the same seed gives the same interval.
+    """Compute a statistic of values with its BCa interval.
 
-    Values that are all the same give an interval of width zero. Raises SlownetError for fewer than two values.
+    Parameters
+    ----------
+    values : sequence of float
+        Two or more.
+    statistic : callable
+        A function of arrays and ``axis``, such as ``numpy.median``.
+    confidence : float
+        Of the interval.
+    resamples : int
+        Number of resamples.
+    seed : int
+        The same seed gives the same interval.
+
+    Returns
+    -------
+    Summary
+        With an interval of width zero if all values are equal.
+
+    Raises
+    ------
+    SlownetError
+        There are fewer than two values.
     """
     return _bootstrap((values,), statistic, confidence, resamples, seed)
 
@@ -42,9 +63,30 @@ def bootstrap_ratio(
     resamples: int = RESAMPLES,
     seed: int = 1,
 ) -> Summary:
-    """The ratio of a statistic of two independent sets of values, not necessarily of one size, with its BCa interval.
+    """Compute the ratio of a statistic of two independent samples with its BCa interval.
 
-    Raises SlownetError for fewer than two values in either.
+    Parameters
+    ----------
+    over, under : sequence of float
+        The samples, two or more values each; their sizes may differ.
+    statistic : callable
+        A function of arrays and ``axis``, such as ``numpy.median``.
+    confidence : float
+        Of the interval.
+    resamples : int
+        Number of resamples.
+    seed : int
+        The same seed gives the same interval.
+
+    Returns
+    -------
+    Summary
+        The ratio ``over / under``.
+
+    Raises
+    ------
+    SlownetError
+        A sample has fewer than two values.
     """
 
     def quotient(one: Any, other: Any, axis: int = -1) -> Any:
@@ -54,12 +96,12 @@ def bootstrap_ratio(
 
 
 def bca(data: Sequence[Any], statistic: Statistic, confidence: float, resamples: int, seed: int) -> tuple[Any, Any]:
-    """The two limits; each of ``data`` is one set of values, or an array with one set a row."""
+    """Compute both limits of the BCa interval; each of ``data`` is one sample, or an array with one sample per row."""
     import numpy as np
     from scipy import stats
 
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", stats.DegenerateDataWarning)  # answered with nan, which is handled
+        warnings.simplefilter("ignore", stats.DegenerateDataWarning)  # the limits are nan then; the caller handles it
         found = stats.bootstrap(
             data,
             statistic,

@@ -1,10 +1,9 @@
-"""How far points lie off what should explain them, beyond what their own errors add. Pure functions on numbers.
+"""The scatter of points around their line beyond their measurement errors. Pure functions on numbers.
 
-A point's value has an error of its own, which more measuring makes smaller, and a distance from the line that no measuring
-takes away: a bend, or what one cell has and the next one has not. An estimate that rests on such points has both parts in
-its interval. The distance's part is always in it, rather than only once a test has seen it: a test of a few points misses
-much, and what it misses is then missing from the interval (Hoaglin, "Misunderstandings about Q and 'Cochran's Q test' in
-meta-analysis", 2016).
+A point has a measurement error, which more measuring reduces, and a distance from the line, which it does not: a bend, or a
+peculiarity of one cell. The interval of an estimate from such points contains both. The distance is always included, not only
+if a test detects it: a test of a few points has little power, and the interval would lack what the test misses (Hoaglin,
+"Misunderstandings about Q and 'Cochran's Q test' in meta-analysis", 2016).
 """
 
 from __future__ import annotations
@@ -22,9 +21,18 @@ SURE = 0.99
 class Scatter:
     """The residuals of points around their line.
 
-    ``squares`` is the weighted sum of their squares, ``noise`` what the points' own errors add to it on average (None
-    where they are not known), with ``within`` degrees of freedom; a variance of one between points adds ``share``.
-    ``degrees`` are the points less what was fitted.
+    Parameters
+    ----------
+    squares : float
+        Weighted sum of the squared residuals.
+    noise : float or None
+        The expected contribution of the points' own errors to ``squares``; None if they are unknown.
+    within : float
+        Degrees of freedom of ``noise``.
+    share : float
+        The expected contribution of a variance of 1 between points.
+    degrees : int
+        Number of points less number of fitted parameters.
     """
 
     squares: float
@@ -35,14 +43,14 @@ class Scatter:
 
     @property
     def f(self) -> float:
-        """The squares as a multiple of the noise: 1 on average if nothing else is in them. nan where that is not known."""
+        """The squares divided by the noise: 1 on average if there is only noise, nan if unknown."""
         if self.noise is None or self.degrees < 1:
             return math.nan
         return self.squares / self.noise if self.noise else math.inf if self.squares else 0.0
 
     @property
     def p(self) -> float:
-        """How often noise alone scatters the points as far as this."""
+        """The probability that noise alone scatters the points this far, nan if unknown."""
         f = self.f
         if not math.isfinite(f):
             return f if math.isnan(f) else 0.0
@@ -50,11 +58,11 @@ class Scatter:
 
     @property
     def between(self) -> float:
-        """The standard deviation between points beside their noise: as likely too small as too large.
+        """The standard deviation between points without their noise, median-unbiased.
 
-        Median-unbiased, because the usual estimate (DerSimonian and Laird, "Meta-analysis in clinical trials", 1986) is too
-        small more often than not where points are few: squares are skewed. Source: Viechtbauer, "Median-unbiased estimators
-        for the amount of heterogeneity in meta-analysis", 2021.
+        The usual estimate (DerSimonian and Laird, "Meta-analysis in clinical trials", 1986) is too small in most cases with
+        few points, because squares are skewed. Source: Viechtbauer, "Median-unbiased estimators for the amount of
+        heterogeneity in meta-analysis", 2021.
         """
         if self.degrees < 1:
             return 0.0
@@ -63,10 +71,10 @@ class Scatter:
 
     @property
     def at_least(self) -> float:
-        """What is left of the standard deviation between points when all noise is gone, at least (99 %).
+        """A lower limit (99 %) of the standard deviation between points that infinitely many repetitions would find.
 
-        Noise of that length at most can have been added to residuals that are fixed (the triangle's inequality), so what
-        they have beyond it stays however often the points are measured. 0 where the points may be straight.
+        By the triangle inequality: the residuals less the largest plausible noise remain however often the points are
+        measured. 0 if the points may lie on a straight line.
         """
         if self.degrees < 1 or self.noise is None:
             return 0.0
@@ -74,13 +82,29 @@ class Scatter:
         return max(0.0, math.sqrt(self.squares) - most) / math.sqrt(self.share)
 
     def half_width(self, factor: float, own: float, confidence: float) -> float:
-        """Half of the interval of a weighted sum of the points: ``own`` from their errors, joined with the distances' part.
+        """Compute half of the interval of a weighted sum of the points.
 
-        ``factor`` is the sum of the squares of the weights. The two are independent, so their half widths are joined as
-        the sides of a right angle, each with its own degrees of freedom and at its own confidence (MOVER: Zou and Donner,
-        "Construction of confidence limits about effect measures: a general approach", 2008). It is never wider than the
-        residuals with all the noise that is in them say, or ``own`` if that is more (Röver, Knapp and Friede,
-        "Hartung-Knapp-Sidik-Jonkman approach and its modification for random-effects meta-analysis with few studies", 2015).
+        Parameters
+        ----------
+        factor : float
+            Sum of the squared weights.
+        own : float
+            The half width from the points' own errors.
+        confidence : float
+            Of the part that comes from the distances to the line.
+
+        Returns
+        -------
+        float
+            In the unit of the points.
+
+        Notes
+        -----
+        The two parts are independent, so their half widths add in quadrature, each with its own degrees of freedom and
+        confidence (MOVER: Zou and Donner, "Construction of confidence limits about effect measures: a general approach",
+        2008). The result is limited to the half width from the residuals including their noise, or ``own`` if that is larger
+        (Röver, Knapp and Friede, "Hartung-Knapp-Sidik-Jonkman approach and its modification for random-effects meta-analysis
+        with few studies", 2015).
         """
         if self.degrees < 1:
             return own
@@ -91,7 +115,7 @@ class Scatter:
 
 @lru_cache(maxsize=64)
 def _median_squares(degrees: float) -> float:
-    """The median of chi squared."""
+    """Return the median of the chi-squared distribution."""
     from scipy.special import chdtri
 
     return float(chdtri(degrees, 0.5))

@@ -1,4 +1,4 @@
-"""Student's t, which scipy gives: it is imported when a quantile is first asked for."""
+"""Quantiles of Student's t distribution, from scipy, which is imported at the first call."""
 
 from functools import lru_cache
 
@@ -9,7 +9,20 @@ DECIDING = 0.99
 
 @lru_cache(maxsize=4096)
 def t_quantile(degrees: float, confidence: float = CONFIDENCE) -> float:
-    """Student's t that a two-sided interval takes: 12.706 for 1 degree of freedom, 1.984 for 99."""
+    """Return Student's t for a two-sided interval.
+
+    Parameters
+    ----------
+    degrees : float
+        Degrees of freedom.
+    confidence : float
+        Of the interval.
+
+    Returns
+    -------
+    float
+        At 95 %, 12.706 for 1 degree of freedom and 1.984 for 99.
+    """
     from scipy.special import stdtrit
 
     return float(stdtrit(degrees, (1 + confidence) / 2))

@@ -1,7 +1,7 @@
 """A mean with its interval, and sums, products and quotients of such means. Pure functions on numbers.
 
-An interval that is not known (one value, no spread given) reaches from -inf to inf. Values without variance (virtual
-clock, TDF inf) have an interval of width zero, which needs no t and says: another measurement gives the same.
+An unknown interval (one value, or no spread given) reaches from -inf to inf. Values without variance (virtual clock, TDF inf)
+have an interval of width zero: another measurement would give the same value.
 
 >>> from slownet.stats import from_moments
 >>> near, query = from_moments(6.0, 0.2, 25), from_moments(10.0, 0.3, 25)
@@ -10,10 +10,10 @@ clock, TDF inf) have an interval of width zero, which needs no t and says: anoth
 >>> print(f"{(near + 2 * query).half_width:.3f}")  # t with 29.2 degrees of freedom times the root of 0.04**2 + 0.12**2
 0.259
 
-Two means are independent where they come from different cells. On a clock that charges the CPU, the cells of one boot share
-what that boot was like; a sum or a ratio that takes them for independent has too wide an interval then, not too narrow a
-one, as long as a fast boot is fast in both. Means that share a cell (`Summary.sources`) are taken for as dependent as they
-can be: half widths add up, which is the most that any correlation leaves (the inequality of Cauchy and Schwarz).
+Means from different cells are treated as independent. On a clock that charges the CPU, the cells of one boot share its speed;
+as long as a fast boot is fast in both, a ratio or difference then has too wide an interval, not too narrow a one. For means
+that share a cell (`Summary.sources`) full correlation is assumed: their half widths add up, the maximum by the Cauchy-Schwarz
+inequality.
 """
 
 from __future__ import annotations
@@ -30,10 +30,22 @@ from slownet.stats.student import CONFIDENCE, t_quantile
 
 @dataclass(frozen=True)
 class Summary:
-    """A mean, its interval, and how many values it rests on; all in the unit of the values.
+    """A mean with its interval.
 
-    ``degrees`` of freedom are those of the t that the interval was made with (n - 1 when not given), ``confidence`` is
-    how often such an interval holds the true mean.
+    Parameters
+    ----------
+    mean : float
+        In the unit of the values.
+    low, high : float
+        The interval, in the same unit; infinite if unknown.
+    n : int
+        How many values the mean is taken over.
+    degrees : float, optional
+        Degrees of freedom of the t interval; n - 1 unless given.
+    confidence : float
+        The probability that such an interval contains the true mean.
+    sources : frozenset of str
+        The keys of the cells that it was measured in, empty if unknown. Summaries that share a cell are not independent.
     """
 
     mean: float
@@ -43,7 +55,6 @@ class Summary:
     degrees: float | None = field(default=None, compare=False)
     confidence: float = field(default=CONFIDENCE, compare=False)
     sources: frozenset[str] = field(default=frozenset(), compare=False, repr=False)
-    """The cells that it was measured in: what shares one is not independent. Empty where that is not known."""
 
     @property
     def known(self) -> bool:
@@ -52,30 +63,30 @@ class Summary:
 
     @property
     def half_width(self) -> float:
-        """Half of the interval, inf where it is not known."""
+        """Half of the interval's width, inf if it is unknown."""
         return (self.high - self.low) / 2 if self.known else math.inf
 
     @property
     def freedom(self) -> float:
-        """The degrees of freedom of the interval; 1 where there are none, whose interval is not known anyway."""
+        """The degrees of freedom of the interval; 1 if there are none, since the interval is unknown then."""
         return float(self.n - 1 if self.degrees is None else self.degrees) or 1.0
 
     @property
     def error(self) -> float:
-        """The standard error of the mean, inf where the interval is not known."""
+        """The standard error of the mean, inf if the interval is unknown."""
         return self.half_width / t_quantile(self.freedom, self.confidence) if self.half_width else 0.0
 
     def scaled(self, factor: float) -> Summary:
-        """The same summary in another unit."""
+        """Multiply by an exact factor, such as that of another unit."""
         low, high = sorted((self.low * factor, self.high * factor))
         return replace(self, mean=self.mean * factor, low=low, high=high)
 
     def plus(self, offset: float) -> Summary:
-        """The same summary, moved by an exact number."""
+        """Add an exact number."""
         return replace(self, mean=self.mean + offset, low=self.low + offset, high=self.high + offset)
 
     def at_confidence(self, confidence: float) -> Summary:
-        """The same mean with its t interval at another confidence."""
+        """Return the same mean with its t interval at another confidence."""
         if confidence == self.confidence:
             return self
         widths = (self.mean - self.low, self.high - self.mean)
@@ -84,8 +95,8 @@ class Summary:
             widths = (widths[0] * factor, widths[1] * factor)
         return replace(self, low=self.mean - widths[0], high=self.mean + widths[1], confidence=confidence)
 
-    # Arithmetic with exact numbers and with other summaries: see the module.
-    __array_ufunc__: ClassVar[None] = None  # so that a number of numpy's on the left leaves the operation to us
+    # Arithmetic with exact numbers and with other summaries: see the module's docstring.
+    __array_ufunc__: ClassVar[None] = None  # makes numpy's numbers on the left leave the operation to this class
 
     def __add__(self, other: Summary | float) -> Summary:
         return difference(self, other.scaled(-1)) if isinstance(other, Summary) else self.plus(_exact(other))
@@ -110,21 +121,21 @@ class Summary:
         if isinstance(other, Summary):
             return ratio(self, other)
         if not _exact(other):
-            raise SlownetError("a measured number is divided by 0")
+            raise SlownetError("a measured number divided by 0")
         return self.scaled(1 / other)
 
     def __rtruediv__(self, other: float) -> Summary:
         return _reciprocal(self) * other
 
     def to_json(self) -> dict[str, Any]:
-        """``{"mean", "low", "high", "n", "confidence"}`` with None for what is not finite."""
+        """Return ``{"mean", "low", "high", "n", "confidence"}``, with None for numbers that are not finite."""
         values = {"mean": self.mean, "low": self.low, "high": self.high}
         finite = {name: each if math.isfinite(each) else None for name, each in values.items()}
         return finite | {"n": self.n, "confidence": self.confidence}
 
     @classmethod
     def from_json(cls, record: Mapping[str, Any]) -> Summary:
-        """The reverse of ``to_json``."""
+        """Read what `to_json` returned."""
         mean, low, high = (
             default if record.get(name) is None else float(record[name])
             for name, default in (("mean", math.nan), ("low", -math.inf), ("high", math.inf))
@@ -133,19 +144,47 @@ class Summary:
 
 
 def from_error(mean: float, error: float, n: int, degrees: float, confidence: float = CONFIDENCE) -> Summary:
-    """The t interval of an estimate whose standard error is known with so many degrees of freedom."""
+    """Make a t interval from a standard error.
+
+    Parameters
+    ----------
+    mean, error : float
+        The estimate and its standard error, in one unit; an error of 0 gives an interval of width zero.
+    n : int
+        The number of values.
+    degrees : float
+        Degrees of freedom of ``error``.
+    confidence : float
+        Of the interval.
+
+    Returns
+    -------
+    Summary
+        In the same unit.
+    """
     half = t_quantile(degrees, confidence) * error if error > 0 else 0.0
     return Summary(mean, mean - half, mean + half, n, degrees, confidence)
 
 
 def ratio(over: Summary, under: Summary, shared: float = 0.0) -> Summary:
-    """``over / under`` with Fieller's interval, made from the two intervals (MOVER-R: Donner and Zou,
-    "Closed-form confidence intervals for functions of the normal mean and standard deviation", 2012).
+    """Divide two means.
 
-    Exact (zero width) when both intervals have zero width. Unknown when the lower interval holds zero.
-    ``shared`` is the product of the half widths of what both have in common, for instance h0**2 when
-    the same baseline was taken off both. Where both were measured in the same cell, and nothing else is said of what they
-    share, they are taken for as dependent as they can be.
+    Parameters
+    ----------
+    over, under : Summary
+        Numerator and denominator. If they share a cell and ``shared`` is 0, full correlation is assumed.
+    shared : float
+        Product of the half widths of their common part, such as h0**2 if the same baseline was subtracted from both.
+
+    Returns
+    -------
+    Summary
+        With Fieller's interval, computed from the two intervals: of width zero if both are, unknown if the interval of the
+        denominator contains zero.
+
+    References
+    ----------
+    MOVER-R: Donner and Zou, "Closed-form confidence intervals for functions of the normal mean and standard deviation", 2012.
     """
     n, confidence = min(over.n, under.n), min(over.confidence, under.confidence)
     degrees, sources = min(over.freedom, under.freedom), over.sources | under.sources
@@ -161,9 +200,18 @@ def ratio(over: Summary, under: Summary, shared: float = 0.0) -> Summary:
 
 
 def difference(left: Summary, right: Summary) -> Summary:
-    """``left - right`` of independent means with Welch's interval (degrees of freedom by Satterthwaite).
+    """Subtract two means.
 
-    Of two that were measured in the same cell the half widths add up: see the module.
+    Parameters
+    ----------
+    left, right : Summary
+        In one unit.
+
+    Returns
+    -------
+    Summary
+        ``left - right``, with Welch's interval if they are independent (degrees of freedom by Satterthwaite). If they share a
+        cell their half widths add up.
     """
     mean, n, sources = left.mean - right.mean, min(left.n, right.n), left.sources | right.sources
     confidence = min(left.confidence, right.confidence)
@@ -178,10 +226,21 @@ def difference(left: Summary, right: Summary) -> Summary:
 
 
 def welch(*parts: tuple[float, float]) -> tuple[float, float]:
-    """Standard error and degrees of freedom of a sum of independent parts, each ``(error, degrees)``.
+    """Combine the standard errors of independent parts of a sum.
 
-    Source: Satterthwaite, "An approximate distribution of estimates of variance components", 1946. Exact parts add
-    nothing.
+    Parameters
+    ----------
+    *parts : tuple of float
+        The standard error of each part, 0 if it is exact, with its degrees of freedom.
+
+    Returns
+    -------
+    tuple of float
+        Standard error and degrees of freedom of the sum.
+
+    References
+    ----------
+    Satterthwaite, "An approximate distribution of estimates of variance components", 1946.
     """
     variances = [(error * error, degrees) for error, degrees in parts if error > 0]
     total = math.fsum(variance for variance, _ in variances)
@@ -191,7 +250,7 @@ def welch(*parts: tuple[float, float]) -> tuple[float, float]:
 
 
 def _fieller(a: float, half_a: float, b: float, half_b: float, shared: float, side: int) -> float:
-    """How far the limit of a/b on one side is from a/b, for half widths of a and b towards that side."""
+    """Compute the distance of one limit of a/b from a/b, for the half widths of a and b towards that side."""
     if half_a == 0 and half_b == 0:
         return 0.0
     middle = a * b - shared
@@ -201,9 +260,9 @@ def _fieller(a: float, half_a: float, b: float, half_b: float, shared: float, si
 
 
 def _product(left: Summary, right: Summary) -> Summary:
-    """``left * right``, as the ratio of one to the reciprocal of the other (Donner and Zou, 2012: see `ratio`).
+    """Multiply, as the ratio of one to the reciprocal of the other (Donner and Zou, 2012: see `ratio`).
 
-    Unknown where the intervals of both hold zero.
+    The interval is unknown if both intervals contain zero.
     """
     for one, other in ((left, right), (right, left)):
         if other.low == other.high:
@@ -214,14 +273,14 @@ def _product(left: Summary, right: Summary) -> Summary:
 
 
 def _reciprocal(one: Summary) -> Summary:
-    """``1 / one``; unknown where the interval holds zero."""
+    """Return ``1 / one``; its interval is unknown if that of ``one`` contains zero."""
     known = one.known and not one.low <= 0 <= one.high
     low, high = (1 / one.high, 1 / one.low) if known else (-math.inf, math.inf)
     return replace(one, mean=1 / one.mean if one.mean else math.nan, low=low, high=high)
 
 
 def _exact(number: object) -> float:
-    """A number beside a measured one. Raises SlownetError for what is none."""
+    """Check the exact operand of a calculation. Raises SlownetError unless it is a finite number."""
     if not isinstance(number, Real) or isinstance(number, bool) or not math.isfinite(number):
         raise SlownetError(f"{number!r} in a calculation with a measured number", fix="give a finite number or a Summary")
     return float(number)

@@ -1,4 +1,4 @@
-"""Sums, products and quotients of measured means, against formulas done by hand and against a simulation."""
+"""Tests of sums, products and quotients of measured means against hand-computed formulas and a simulation."""
 
 import doctest
 import importlib
@@ -56,7 +56,7 @@ def test_a_product_is_the_ratio_to_the_reciprocal():
     relative = math.hypot(ONE.half_width / 10, OTHER.half_width / 6)
     assert both.half_width == pytest.approx(60 * relative, rel=0.01)
     assert (8 / ONE).low == pytest.approx(8 / ONE.high)
-    across = from_moments(0.0, 1.0, 25)  # its interval holds 0
+    across = from_moments(0.0, 1.0, 25)  # its interval contains 0
     assert (across * ONE).known
     assert (ONE * across).mean == 0.0
     assert not (across * across).known
@@ -80,9 +80,9 @@ def test_means_of_the_same_cell_are_as_dependent_as_can_be():
     assert (one / another) == ONE / OTHER
     assert (one * same).high == pytest.approx(ONE.high * OTHER.high)
     assert (one + another).sources == frozenset("ab")
-    assert ((one + another) - one).half_width > (ONE + OTHER).half_width  # it does not know that one is gone
+    assert ((one + another) - one).half_width > (ONE + OTHER).half_width  # that `one` cancels out is not known
     assert (3 * one.at_confidence(0.99) + 1).sources == frozenset("a")
-    assert ratio(one, same, shared=0.001) == ratio(ONE, OTHER, shared=0.001)  # said what they share
+    assert ratio(one, same, shared=0.001) == ratio(ONE, OTHER, shared=0.001)  # their common part is given
 
 
 @pytest.mark.parametrize("number", [None, True, "3", float("nan"), float("inf")])
@@ -96,7 +96,7 @@ def test_nonsense_is_one_line(number):
 
 @pytest.mark.parametrize("correlation", [-1.0, 0.0, 1.0])
 def test_intervals_of_sums_and_products_hold_the_truth(correlation):
-    """10 values each, of two means that go together or against each other in the same cell, or are independent in two."""
+    """10 values each of two means: correlated or anticorrelated in the same cell, or independent in two cells."""
     rng = np.random.default_rng(1)
     cells = ("a", "a") if correlation else ("a", "b")
     held = dict.fromkeys(("sum", "difference", "product", "ratio"), 0)
@@ -114,9 +114,9 @@ def test_intervals_of_sums_and_products_hold_the_truth(correlation):
         for name, (summary, truth) in found.items():
             held[name] += summary.low <= truth <= summary.high
     least = {name: count / runs for name, count in held.items()}
-    assert min(least.values()) > 0.94  # 0.95, and two standard errors of 2000 runs are 0.01
+    assert min(least.values()) > 0.94  # 0.95 less two standard errors of 2000 runs, 0.01
     if not correlation:
-        assert max(least.values()) < 0.98  # a ratio by the t of 9 degrees of freedom is a little wide
+        assert max(least.values()) < 0.98  # the interval of a ratio, with t of 9 degrees of freedom, is slightly too wide
 
 
 def test_from_error_is_what_a_sum_rests_on():

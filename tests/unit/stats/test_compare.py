@@ -76,7 +76,7 @@ def test_without_variance_a_difference_is_one():
 def test_what_has_no_spread_known_cannot_be_tested():
     single = from_moments(51.8, None, 1)
     assert not difference(single, OLD).known
-    with pytest.raises(SlownetError, match="a test needs the spread of both: measure at least twice"):
+    with pytest.raises(SlownetError, match="a test needs the intervals of both measurements: measure at least twice"):
         differs(single, OLD)
     with pytest.raises(SlownetError, match="a margin from 1 to 1, in a test of equivalence"):
         equivalent(OLD, NEW, 1, 1)

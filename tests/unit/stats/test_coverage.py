@@ -1,4 +1,4 @@
-"""A 95 % interval covers the truth in 93 to 97 % of 2,000 simulated runs."""
+"""Simulations: a 95 % interval contains the true value in 93 to 97 % of 2,000 runs."""
 
 import math
 
@@ -38,7 +38,7 @@ def ends(summaries):
 
 
 def moments(rng, mean, sd, n):
-    """The summaries of RUNS samples of n normal values."""
+    """Draw RUNS samples of n normal values and summarize each."""
     values = rng.normal(mean, sd, (RUNS, n))
     pairs = zip(values.mean(axis=1), values.std(axis=1, ddof=1), strict=True)
     return [from_moments(float(mean), float(sd), n) for mean, sd in pairs]
@@ -50,13 +50,13 @@ def test_means(rng, n):
 
 
 def test_means_of_skewed_times(rng):
-    """A hundred requests as real ones are: log-normal, with a long tail."""
+    """A hundred realistic request times: log-normal, with a long tail."""
     values = rng.lognormal(0, 0.5, (RUNS, 100))
     assert 0.93 <= covered(ends(summarize(each.tolist()) for each in values), np.exp(0.125)) <= 0.97
 
 
 def follows(rng, correlation, shape):
-    """Values of which each has so much of the one before, with a deviation of 1 around 50."""
+    """Draw series with mean 50, standard deviation 1 and the given correlation between neighbours."""
     values = rng.normal(0, 1, shape)
     for at in range(1, shape[-1]):
         values[..., at] = correlation * values[..., at - 1] + math.sqrt(1 - correlation**2) * values[..., at]
@@ -76,7 +76,7 @@ def follows(rng, correlation, shape):
     ],
 )
 def test_means_of_values_that_follow_each_other(rng, n, correlation, least):
-    """Where the formula of independent values holds 59 to 65 % (0.7)."""
+    """The formula for independent values would contain the mean in only 59 to 65 % (at a correlation of 0.7)."""
     series = follows(rng, correlation, (RUNS // 2, n)).tolist()
     hits = covered(ends(from_error(sum(each) / n, error, n, degrees) for each in series
                         for error, degrees in [correlated_error(each)]), 50)  # fmt: skip
@@ -86,14 +86,14 @@ def test_means_of_values_that_follow_each_other(rng, n, correlation, least):
 
 
 def test_means_of_three_series_that_follow_each_other(rng):
-    """As of three seeds; and where the series differ for good, the means of series still hold most."""
+    """Three series, like those of three seeds."""
     runs = follows(rng, 0.7, (RUNS // 2, 3, 40)).tolist()
     means = [(sum(map(sum, each)) / 120, *correlated_error(*each)) for each in runs]
     assert 0.92 <= 2 * covered(ends(from_error(mean, error, 120, degrees) for mean, error, degrees in means), 50) <= 0.98
 
 
 def test_counts(rng):
-    """Garwood's and Wilson's intervals promise no more than they hold."""
+    """Garwood's interval is conservative, and Wilson's has the stated coverage."""
     for mean in (0.5, 4.0, 30.0, 1200.0):
         low_high = ends(poisson(int(each)) for each in rng.poisson(mean, RUNS))
         assert 0.94 <= covered(low_high, mean) <= 1
@@ -123,7 +123,7 @@ def test_both_numbers_of_a_law(rng, n):
     assert 0.93 <= covered(ends(law.t0 for law in straight), 9) <= 0.97
     assert 0.93 <= covered(ends(law.predict(T0=12.3, rtt=85) for law in straight), 352.3) <= 0.97
     assert 0.03 <= sum(law.lack_of_fit().p < 0.05 for law in laws) / RUNS <= 0.07
-    # Whoever does not know that the cells lie on a line pays for it, in half of the runs not at all.
+    # Without the knowledge that the cells lie on a line the interval is wider, but hardly so in half of the runs.
     assert 0.95 <= covered(ends(law.k for law in laws), 4) <= 0.985
     widths = np.array([each.k.half_width for each in laws]) / [each.k.half_width for each in straight]
     assert np.median(widths) < 1.05
@@ -133,7 +133,7 @@ def test_both_numbers_of_a_law(rng, n):
 @pytest.mark.parametrize("delays", [(0.0, 10.0, 40.0), (0.0, 10.0, 40.0, 120.0), (0.0, 5.0, 10.0, 20.0, 40.0, 120.0)], ids=len)
 @pytest.mark.parametrize("off", [0.2, 0.5])
 def test_what_a_law_predicts_from_cells_that_are_off_the_line(rng, delays, off):
-    """Cells of 100 requests with a deviation of 1.5 ms, each off the line by what no test sees, or by much."""
+    """Cells of 100 requests with a standard deviation of 1.5 ms, off the line by an undetectable or a large distance."""
     means = 9 + 4 * np.array(delays) + rng.normal(0, off, (RUNS // 2, len(delays)))
     cells = rng.normal(means[..., None], 1.5, (*means.shape, 100))
     points = zip(cells.mean(axis=2), cells.std(axis=2, ddof=1), strict=True)
@@ -146,7 +146,7 @@ def test_what_a_law_predicts_from_cells_that_are_off_the_line(rng, delays, off):
     "bend", [lambda d: 0 * d, lambda d: -1.0 * (d > 0), lambda d: -1.5 * (1 - np.exp(-d / 30)), lambda d: 0.01 * d]
 )
 def test_what_theory_predicts_of_a_bent_law(rng, bend):
-    """Long measurements of cells that are 0.5 ms off a line, and of one that is bent besides."""
+    """Long measurements of cells that are 0.5 ms off a line, which may also be bent."""
     delays = np.array([0.0, 10.0, 40.0, 120.0])
     off = rng.normal(0, 0.5, (RUNS // 2, 4))
     means = 12 + 4 * delays + bend(delays) + off + rng.normal(0, 0.15, off.shape)
@@ -168,7 +168,7 @@ def test_a_law_without_intervals_of_its_points(rng):
 
 
 def test_medians_and_percentiles(rng):
-    """Sizes at which the binomial steps come near 95 %: the order statistics never promise less."""
+    """Sample sizes at which the binomial steps are close to 95 %: order statistics have at least the stated coverage."""
     values = rng.lognormal(0, 1, (RUNS, 65))
     assert 0.93 <= covered(ends(median(each.tolist()) for each in values), 1) <= 0.97
     values = rng.exponential(1, (RUNS, 700))

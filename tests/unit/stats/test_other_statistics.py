@@ -38,7 +38,7 @@ def test_all_lost_is_the_mirror_of_nothing_lost():
     assert proportion(20, 20).low == pytest.approx(1 - 0.1611251580528194)
     assert proportion(20, 20).high == 1.0
     for hits, n in ((-1, 20), (21, 20), (0, 0)):
-        with pytest.raises(SlownetError, match=f"{hits} of {n}, as a part"):
+        with pytest.raises(SlownetError, match=f"{hits} of {n}, as a proportion"):
             proportion(hits, n)
 
 
@@ -88,7 +88,7 @@ def test_too_few_values_for_a_percentile():
     assert [needed(50), needed(90), needed(99), needed(1), needed(99, 0.99)] == [6, 36, 368, 368, 528]
     with pytest.raises(SlownetError) as caught:
         percentile([1.0] * 100, 99)
-    assert str(caught.value) == "100 values for a percentile of 99: its 95 % interval takes 368 or more"
+    assert str(caught.value) == "100 values for a percentile of 99: its 95 % interval needs 368 or more"
     assert percentile([1.0] * 368, 99).half_width == 0
     with pytest.raises(SlownetError, match="percentile 100 is not between 0 and 100"):
         percentile([1.0] * 100, 100)
@@ -104,7 +104,7 @@ def test_a_printed_percentile_has_the_interval_of_the_values():
     each_alone = {"time": {"steps": [[value, count] for count, value in enumerate(sorted(values), 1)]}}
     assert printed(P95, each_alone) == ours
     tens = {"time": {"steps": [[each + 9.0, each + 10] for each in range(0, 200, 10)]}}
-    coarse = printed(P95, tens)  # what stands within a step may be as low as the one before
+    coarse = printed(P95, tens)  # a value within a step may be as low as the step before
     assert (coarse.low, coarse.high) == (theirs.low // 10 * 10 - 1, theirs.high // 10 * 10 + 9)
     assert printed(P95 | {"mean": 150.0}, tens).low == 150.0
 
@@ -123,13 +123,13 @@ def test_a_warm_up_ends_where_the_level_is_reached():
     assert 20 <= warm_up(warming) <= 60
     assert warm_up([30.0] * 10 + [10.0] * 90) == 10
     assert warm_up([10.0] * 100) == 0
-    assert warm_up([30.0] + [10.0] * 18) == 0  # too few to tell
+    assert warm_up([30.0] + [10.0] * 18) == 0  # too few values
 
 
 @pytest.mark.parametrize(("n", "most"), [(50, 0.02), (100, 0.002), (49, 0.0)])
 @pytest.mark.parametrize("skewed", [False, True])
 def test_what_only_varies_has_no_warm_up(n, most, skewed):
-    """In fewer than 2 % of series of 50; the rule of half of the error dropped some of 9 to 11 % of them."""
+    """In fewer than 2 % of series of 50 values; with half of the error as limit it would be 9 to 11 %."""
     rng = np.random.default_rng(4)
     series = rng.lognormal(0, 1, (2000, n)) if skewed else rng.normal(10, 1, (2000, n))
     assert sum(warm_up(each) > 0 for each in series.tolist()) <= most * 2000
@@ -149,7 +149,7 @@ def test_outliers_are_far_out():
 
 
 def test_small_groups_join_the_next():
-    values = [float(each) for each in range(27)]  # three values a batch at least
+    values = [float(each) for each in range(27)]  # at least three values per batch
     assert of_groups(values, [3] * 9) == [1.0 + 3 * each for each in range(9)]
     assert of_groups(values, [1, 2, 2, 1, 5, 4, 3, 3, 3, 3]) == [1, 4, 8, 12.5, 16, 19, 22, 25]
     assert of_groups(values, [9, 9, 9]) == []

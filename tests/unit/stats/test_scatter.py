@@ -7,7 +7,7 @@ from slownet.stats import Scatter, t_quantile
 
 def test_without_noise_it_is_all_of_the_residuals():
     four = Scatter(squares=8.0, noise=0.0, within=9, share=2, degrees=2)
-    assert four.between == pytest.approx(math.sqrt(8 / (2 * math.log(2))))  # the median of chi squared with 2 degrees
+    assert four.between == pytest.approx(math.sqrt(8 / (2 * math.log(2))))  # the median of chi squared is 2 ln 2
     assert four.at_least == pytest.approx(2)
     assert (four.f, four.p) == (math.inf, 0)
     assert four.half_width(0.25, 0, 0.95) == pytest.approx(4.302653 * 2 * 0.5)  # the usual t interval
@@ -15,10 +15,10 @@ def test_without_noise_it_is_all_of_the_residuals():
 
 
 def test_the_noise_is_taken_out():
-    """Squares of 10 where 2 are noise: 7.21 are twice their median; and noise is 99.0 times as large as 2 / 2 at most."""
+    """Squares of 10, of which 2 are noise; the 99 % quantile of F with 2 and 2 degrees of freedom is 99.0."""
     points = Scatter(squares=10.0, noise=2.0, within=2, share=2, degrees=2)
     assert points.f == 5
-    assert points.p == pytest.approx(1 / 6)  # of F with 2 and 2 degrees: 1 / (1 + f)
+    assert points.p == pytest.approx(1 / 6)  # the tail of F with 2 and 2 degrees of freedom is 1 / (1 + f)
     assert points.between == pytest.approx(math.sqrt((10 / math.log(2) - 2) / 2))
     assert points.at_least == 0
     sure = Scatter(squares=10.0, noise=0.02, within=2, share=2, degrees=2)

@@ -62,7 +62,7 @@ def test_json_round_trip():
     unknown = Summary(2.0, -math.inf, math.inf, 1, None, 0.99)
     assert unknown.to_json() == {"mean": 2.0, "low": None, "high": None, "n": 1, "confidence": 0.99}
     assert Summary.from_json(unknown.to_json()).confidence == 0.99
-    assert Summary.from_json({"mean": 2.0, "low": 1.0, "high": 4.0, "n": 3}).confidence == 0.95  # as older runs have it
+    assert Summary.from_json({"mean": 2.0, "low": 1.0, "high": 4.0, "n": 3}).confidence == 0.95  # older records lack it
 
 
 def test_another_confidence_takes_another_t():
