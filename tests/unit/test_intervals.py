@@ -1,4 +1,4 @@
-"""The interval of a cell by what its clock charges, with exact numbers."""
+"""Tests of a cell's interval depending on what the clock charges, with exact numbers."""
 
 import math
 
@@ -49,7 +49,7 @@ def test_one_boot_has_the_measured_waver_in_it(charging):
 def test_only_the_cpus_part_of_a_time_wavers():
     part = of(Charging.TIME, sample(50.0, charged=0.5, took=5.0))  # a hundred requests of 50 ms, half a second of CPU
     assert part.half_width == pytest.approx(Z * math.hypot(0.2, 0.1 * 0.12 * 50), rel=0.02)
-    beside = of(Charging.TIME, sample(50.0, charged=2.5, took=25.0))  # 20 s of it were a service's start, say
+    beside = of(Charging.TIME, sample(50.0, charged=2.5, took=25.0))  # 20 s of these might be a service's start
     assert beside.half_width == pytest.approx(Z * math.hypot(0.2, 0.5 * 0.12 * 50), rel=0.02)
     rate = sample(20.0, 0.2, metric="requests_per_second", charged=0.5, took=5.0)
     assert of(Charging.TIME, rate, metric="requests_per_second").half_width == pytest.approx(
@@ -70,7 +70,7 @@ def test_boots_of_counted_work_are_pooled_with_what_was_measured_before():
     variance = (2 * 0.01 + 9 * 0.09) / 11
     assert found.freedom == 11
     assert found.half_width == pytest.approx(t_quantile(11) * math.sqrt(variance / 3), rel=1e-4)
-    apart = of(Charging.WORK, *(sample(mean, 0.0001) for mean in (95.0, 100.0, 105.0)))  # clearly not what was measured
+    apart = of(Charging.WORK, *(sample(mean, 0.0001) for mean in (95.0, 100.0, 105.0)))  # far more spread than the waver
     assert (apart.freedom, apart.half_width) == (2, pytest.approx(t_quantile(2) * 5 / math.sqrt(3)))
     spread = [sample(mean, 0.0001) for mean in (99.5, 100.0, 100.5)]
     assert of(Charging.WORK, *spread).freedom == 11
@@ -101,12 +101,12 @@ def test_free_cpu_and_nothing_random_is_exact():
     assert of(Charging.FREE, sample(50.0, random=False), chance=True).half_width > 0
     printed = sample(60.0, None, random=False)
     assert of(Charging.FREE, printed).half_width == 0
-    # Whatever records say: boots that differ are not exact.
+    # Boots that differ are not exact, even if the records say that nothing is random.
     assert of(Charging.FREE, sample(50.0, random=False), sample(50.1, random=False)).half_width > 0
 
 
 def test_chance_that_does_not_reach_a_number_leaves_it_exact():
-    """A service draws random numbers, and three boots agree to the digit: those of one boot spread, the mean does not."""
+    """With a random service and three boots with equal means, the interval of the mean has no width."""
 
     def found(*means, random=False):
         return of(Charging.FREE, *(sample(mean, boot=at, random=random) for at, mean in enumerate(means)), chance=True)
@@ -121,7 +121,7 @@ def test_seeds_are_independent_of_each_other():
     seeds = [sample(mean, random=True) for mean in (50.0, 52.0, 54.0)]
     assert of(Charging.FREE, *seeds).half_width == pytest.approx(t_quantile(2) * 2 / math.sqrt(3))
     assert of_samples(seeds, Terms(Charging.FREE)).verdict_from == 3
-    # Their batches count where the values stand in time's order: two of 20 values a seed have 10 each.
+    # If the values are in time order their batches count: 20 values per seed make 10 batches of two.
     values = [[50.0 + seed + (-1) ** (at // 2) for at in range(20)] for seed in (-0.1, 0.0, 0.1)]
     ordered = [sample(50 + seed, 1.0, 20, random=True, values=each, ordered=True)
                for seed, each in zip((-0.1, 0.0, 0.1), values, strict=True)]  # fmt: skip
@@ -130,14 +130,14 @@ def test_seeds_are_independent_of_each_other():
 
 
 def test_a_seed_three_times_is_no_news():
-    """As older runs have it: an interval that shrinks without new chance is no interval."""
+    """As in older runs: repetitions with the same random numbers must not narrow the interval."""
     once = of(Charging.FREE, sample(0.9, 0.5, 60, metric="mbit"), metric="mbit")
     thrice = of(Charging.FREE, *[sample(0.9, 0.5, 60, metric="mbit")] * 3, metric="mbit")
     assert (thrice.low, thrice.high) == (once.low, once.high)
 
 
 def test_values_in_times_order_go_through_batches():
-    values = [50.0 + 3 * math.sin(at / 8) for at in range(200)]  # each much like the one before
+    values = [50.0 + 3 * math.sin(at / 8) for at in range(200)]  # strongly correlated
     sd = math.sqrt(sum((each - 50) ** 2 for each in values) / 199)
     mean = sum(values) / 200
     kept = of(None, sample(mean, sd, 200, values=values))
@@ -147,13 +147,13 @@ def test_values_in_times_order_go_through_batches():
 
 
 def test_groups_in_times_order_are_batches():
-    """As ab's: which second a request began in is known, their order within it is not."""
+    """As in ab's output: the second in which a request began is known, the order within it is not."""
     rows = [[50.0 + 3 * math.sin(second / 8) + jitter for jitter in (-0.1, 0.1)] for second in range(100)]
     values = [each for row in rows for each in row]
     kept = sample(50.0, 2.1, 200, values=values)
     grouped = sample(50.0, 2.1, 200, values=values, groups=[2] * 100)
     assert of(None, grouped).half_width > 2 * of(None, kept).half_width
-    few = sample(50.0, 2.1, 200, values=values, groups=[50] * 4)  # seconds of 50: too few of them
+    few = sample(50.0, 2.1, 200, values=values, groups=[50] * 4)  # seconds with 50 requests each: too few groups
     assert of(None, few) == of(None, kept)
 
 
@@ -167,7 +167,7 @@ def test_a_count_has_the_interval_of_a_count():
     assert (once.low, once.high) == (pytest.approx(1133.06, abs=0.01), pytest.approx(1269.87, abs=0.01))  # Garwood, 1936
     three = [sample(each, 0.0, 1, metric="retransmits", count=True) for each in (1200.0, 1199.0, 1201.0)]
     found = of(Charging.TIME, *three, metric="retransmits")
-    assert found.low == pytest.approx(1161.12, abs=0.01)  # 3,600 events: a count has that chance however near these are
+    assert found.low == pytest.approx(1161.12, abs=0.01)  # a count of 3,600 varies this much, however close the boots are
     assert found.low < 1199 < found.high
     exact = of(Charging.FREE, sample(1200.0, 0.0, 1, metric="retransmits", count=True, random=False), metric="retransmits")
     assert exact.half_width == 0

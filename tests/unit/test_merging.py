@@ -1,4 +1,4 @@
-"""What several labs tell of one run."""
+"""Tests of merging the facts that several labs report about one run."""
 
 from slownet.records.merging import merge_facts
 

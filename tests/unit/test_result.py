@@ -118,7 +118,7 @@ def test_wrong_names_are_one_line_with_the_nearest(directory):
     assert str(caught.value) == f"{what}: did you mean 'time_per_request_ms'?"
     with pytest.raises(ExperimentError) as caught:
         run.cell("rtt_ms", 15)
-    assert str(caught.value) == "no cell at rtt_ms = 15, in experiment client_delay: measured were 0, 10, 40"
+    assert str(caught.value) == "no cell at rtt_ms = 15, in experiment client_delay: the values are 0, 10, 40"
     with pytest.raises(ExperimentError, match="did you mean 'rtt_ms'"):
         run.cell("rtt", 10)
     with pytest.raises(ExperimentError, match=r"no fact 'document_size'.*did you mean 'document_length'"):

@@ -63,7 +63,7 @@ def test_a_kill_while_samples_are_collected_loses_and_doubles_nothing(tmp_path):
         log.append(sample("10ms", 1))
         log.append(sample("40ms", 2))
     half = (tmp_path / "samples-2.jsonl").read_text()
-    (tmp_path / "samples.jsonl").write_text(half[: len(half) - 20])  # the first line, and a part of the second
+    (tmp_path / "samples.jsonl").write_text(half[: len(half) - 20])  # the first line and part of the second
     collect(tmp_path)
     with pytest.warns(UserWarning, match="samples.jsonl:2 "):
         assert [each["index"] for each in read_samples(tmp_path)] == [1, 2]

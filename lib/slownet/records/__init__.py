@@ -1,1 +1,1 @@
-"""What a run leaves on disk, and what is read back from it."""
+"""The files of a run, and the data read back from them."""

@@ -1,4 +1,4 @@
-"""One condition of a run, and what was measured in it."""
+"""A cell of a run: one condition and its measurements."""
 
 from __future__ import annotations
 
@@ -19,79 +19,79 @@ TIME = "time_per_request_ms"
 
 @dataclass(frozen=True)
 class Cell:
-    """One condition and what was measured in it."""
+    """One condition and its measurements."""
 
     label: Mapping[str, Any]
-    """As the experiment wrote it: ``{"rtt": "10ms"}``."""
+    """The condition as the experiment writes it: ``{"rtt": "10ms"}``."""
     condition: Mapping[str, Any]
-    """In numbers, the unit in the name: ``{"rtt_ms": 10.0}``; a text where the condition is none of those."""
+    """The condition in numbers, with units in the names: ``{"rtt_ms": 10.0}``; a text if it is not a number."""
     samples: tuple[Sample, ...]
     metrics: Mapping[str, Summary]
-    """Over the samples that are ok, each without its warm-up."""
+    """Summaries of the successful samples, each without its warm-up."""
     printed: frozenset[str] = frozenset()
     """The metrics that are single numbers, such as printed percentiles: see `slownet.records.intervals.summary`."""
     terms: Terms = UNKNOWN
-    """What the intervals depend on beside the numbers."""
+    """What the intervals depend on besides the numbers."""
     deciding: bool = False
-    """Whether claims are decided on the intervals: those of too few boots are not known then."""
+    """Whether claims are judged on the intervals: with too few boots they are unknown then."""
 
     @property
     def error(self) -> str | None:
-        """Why the cell failed: the first failed sample's line."""
+        """The error of the first failed sample; None if no sample failed."""
         for sample in self.samples:
             if sample.get("status") != "ok":
-                return str(sample.get("error") or "failed without saying why")
+                return str(sample.get("error") or "failed without an error message")
         return None
 
     @property
     def status(self) -> str:
-        """``"ok"``, or ``"failed"`` when any sample failed: those that are left may be the lucky ones."""
+        """``"ok"``, or ``"failed"`` if any sample failed, because the others may be a biased selection."""
         return "ok" if self.error is None else "failed"
 
     @property
     def verified_rtt_ms(self) -> float | None:
-        """The round trip that ping read before measuring, mean over the samples that have one."""
+        """The round trip that ping measured beforehand, the mean over the samples that have one."""
         values = [s["verified_rtt_ms"] for s in self.samples if s.get("verified_rtt_ms") is not None]
         return math.fsum(values) / len(values) if values else None
 
     @property
     def rate_bit_s(self) -> float | None:
-        """The highest rate that one of its links was told."""
+        """The highest rate that is configured on one of its links."""
         return max((sample["rate_bit_s"] for sample in self.samples if sample.get("rate_bit_s")), default=None)
 
     @property
     def title(self) -> str:
-        """For people: ``"rtt 10ms"``."""
+        """The condition in words: ``"rtt 10ms"``."""
         return ", ".join(f"{name} {value}" for name, value in self.label.items()) or "no condition"
 
     def summary(self, metric: str) -> Summary:
-        """The summary of a metric, which says that it is this cell's. Raises ExperimentError with the nearest name."""
+        """Return the summary of a metric, with this cell as its source. Raises ExperimentError with the nearest name."""
         if metric in self.metrics:
             return replace(self.metrics[metric], sources=frozenset({cell_key(self.label)}))
         raise ExperimentError(f"no metric '{metric}'", f"in cell {self.title}", nearest(metric, self.metrics))
 
     def percentile(self, metric: str, percent: float, confidence: float) -> Summary:
-        """A percentile of the single values of all samples. Raises TooFewError, ExperimentError where none were kept."""
+        """Estimate a percentile of the values of all samples. Raises TooFewError, ExperimentError if they were not kept."""
         self.summary(metric)
         where = f"in cell {self.title}"
         if readings.values(self.samples, metric) is None:
             kept = [name for name in self.metrics if readings.values(self.samples, name) is not None]
-            fix = f"those of {', '.join(kept) or 'no metric'} were kept"
-            raise ExperimentError(f"metric '{metric}' has no single values", where, fix)
+            fix = f"metrics with single values: {', '.join(kept) or 'none'}"
+            raise ExperimentError(f"no single values of '{metric}' were kept", where, fix)
         try:
             return self._decided(intervals.percentile_of(self.samples, metric, percent, self.terms, confidence))
         except TooFewError as error:
             raise TooFewError(error.what, f"{metric} {where}", error.fix) from error
 
     def quantile(self, metric: str, percent: float) -> Summary:
-        """The same percentile without its interval, for which there may be too few values. Raises ExperimentError."""
+        """Return a percentile without an interval, if there are too few values for one. Raises ExperimentError."""
         values = sorted(readings.values(self.samples, metric) or ())
         if not values:
-            raise ExperimentError(f"metric '{metric}' has no single values", f"in cell {self.title}")
+            raise ExperimentError(f"no single values of '{metric}' were kept", f"in cell {self.title}")
         return Summary(quantile(values, percent / 100), -math.inf, math.inf, len(values), 0)
 
     def at_confidence(self, confidence: float) -> Cell:
-        """The same cell with intervals of another confidence."""
+        """Return the cell with intervals of another confidence."""
         return replace(self, metrics={name: self._decided(self._summary(name, confidence)) for name in self.metrics})
 
     def _summary(self, metric: str, confidence: float) -> Summary:
@@ -100,7 +100,7 @@ class Cell:
         return intervals.summary(self.samples, metric, self.terms, confidence)
 
     def for_verdicts(self, confidence: float) -> Cell:
-        """The same cell as claims are decided on it: of too few boots to know how they differ no interval is known."""
+        """Return the cell for judging claims: its intervals are unknown if there are fewer boots than a verdict requires."""
         return replace(self, deciding=True).at_confidence(confidence)
 
     def _decided(self, found: Summary) -> Summary:
@@ -108,47 +108,47 @@ class Cell:
 
     @property
     def has_too_few(self) -> bool:
-        """Whether a claim is to be decided on it and it has fewer boots than that takes."""
+        """Whether claims are judged on it and it has fewer boots than a verdict requires."""
         return self.deciding and 0 < self.repetitions < self.verdict_from
 
     @property
     def is_random(self) -> bool:
-        """Whether a link drew by chance while it was measured, so that boots are seeds."""
+        """Whether a link's condition was random, such as loss, so that each boot had another seed."""
         return intervals.is_random(self.samples)
 
     @property
     def is_exact(self) -> bool:
-        """Whether another repetition gives the same numbers."""
+        """Whether another repetition would give the same numbers."""
         return intervals.is_exact(self.samples, self.terms)
 
     @property
     def verdict_from(self) -> int:
-        """How many boots a verdict on it takes."""
+        """The number of boots that a verdict on it requires."""
         return (self.terms.charging or Charging.WORK).verdict_from(self.is_random)
 
     @property
     def repetitions(self) -> int:
-        """How many boots measured it."""
+        """The number of boots that measured it."""
         return len(readings.boots(sample for sample in self.samples if sample.get("status") == "ok"))
 
     @property
     def labs(self) -> tuple[int, ...]:
-        """Which of the labs side by side measured it, boot by boot; empty where that is not known."""
+        """Which of the parallel labs measured it, boot by boot; empty if unknown."""
         boots = readings.boots(self.samples)
         return tuple(boot[0]["lab"] for boot in boots if boot[0].get("lab"))
 
     @property
     def warm_up(self) -> Mapping[str, int]:
-        """How many values were left out as warm-up, by metric; they stay in the samples."""
+        """The number of values left out as warm-up, by metric; they stay in the samples."""
         return readings.counts(self.samples, self.metrics, readings.dropped)
 
     @property
     def outliers(self) -> Mapping[str, int]:
-        """How many values are far out, by metric; all of them count in the summaries."""
+        """The number of outliers by metric; the summaries include them."""
         return readings.counts(self.samples, self.metrics, readings.far_out)
 
     def to_json(self) -> dict[str, Any]:
-        """The cell as run.json and ``--json`` hold it."""
+        """Return the cell for run.json and ``--json``."""
         return {
             "condition": dict(self.condition),
             "metrics": {name: summary.to_json() for name, summary in self.metrics.items()},
@@ -164,7 +164,7 @@ class Cell:
 
 
 def of_samples(samples: list[Sample], terms: Terms = UNKNOWN, confidence: float = CONFIDENCE) -> Cell:
-    """The cell that these samples are of; ``terms`` as those of their run."""
+    """Make a cell from its samples; ``terms`` are those of their run."""
     good = [sample for sample in samples if sample.get("status") == "ok"]
     names = dict.fromkeys(name for sample in good for name in sample.get("metrics") or {})
     metrics = {name: intervals.summary(samples, name, terms, confidence) for name in names}

@@ -1,4 +1,4 @@
-"""A cell's conditions as records hold them: numbers where there are any, the unit in the name."""
+"""The conditions of a cell as they are recorded: as numbers where possible, with the unit in the name."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ _COLUMNS = {name: row.column for name, row in WORDS.items() if row.column}
 
 
 def condition(cell: Mapping[str, str]) -> dict[str, Any]:
-    """A cell's conditions with the unit in the name: {"rtt": "10ms"} becomes {"rtt_ms": 10.0}.
+    """Convert a cell's conditions to numbers with the unit in the name: {"rtt": "10ms"} becomes {"rtt_ms": 10.0}.
 
-    A named condition ("LTE") stays, and what it sets stands beside it. "none" stands for no number. A whole number
-    stays one ("threads": "10"); a condition that is no link's, and a loss or a queue that one number cannot tell, stay text.
-    Raises UnitError, ConditionError.
+    A named condition ("LTE") is kept, and the conditions that it sets are added. "none" is left out. A whole number becomes
+    an int ("threads": "10"); other conditions that are not a link's, and a loss model or queue that is more than one number,
+    stay texts. Raises UnitError, ConditionError.
     """
     found: dict[str, Any] = {}
     for name, text in cell.items():

@@ -1,18 +1,18 @@
-"""The interval of a metric over a cell's samples: for tables, plots, claims and comparisons alike.
+"""The interval of a metric over a cell's samples, for tables, plots, claims and comparisons alike.
 
-What counts as one independent value depends on what the clock charges (`slownet.records.charging`):
+What counts as one independent value depends on what the clock charges (`slownet.records.charging`). "Waver" is the relative
+standard deviation between boots that was measured beforehand.
 
-* real clock, CPU time: the means of boots. With fewer than three the blocks' own error is joined with the waver, the
-  relative deviation between boots that was measured beforehand; no claim is decided on that (`Cell.deciding`).
-* counted work: with three boots or more the means of boots, whose spread is pooled with the measured waver while both agree
-  and no link draws by chance; with fewer the blocks' own error joined with the waver. Never narrower than the waver alone.
-* free CPU: exact where nothing is random. Where a service alone draws by chance, the means of three boots or more. Else seeds
-  are independent: batch means of all of them around their common mean where values stand in time's order, else the seeds'
-  means.
-* no clock recorded (the field): the values' own spread, as with free CPU and chance.
+* real clock, CPU time: the means of boots. With fewer than three boots, the error within blocks combined with the waver, and
+  no claim is decided on that (`Cell.deciding`).
+* counted work: with three boots or more the means of boots; their spread is pooled with the waver if both agree and no link is
+  random. With fewer boots, the error within blocks combined with the waver. Never narrower than the waver alone.
+* free CPU: exact if nothing is random. If only a service is random, the means of three boots or more. Otherwise seeds are
+  independent: batch means of all values around their common mean if the values are in time order, else the means of seeds.
+* no clock recorded (the field): the spread of the values, as with free CPU and randomness.
 
 Sources: Kalibera and Jones, "Rigorous benchmarking in reasonable time", 2013, for boots as units; "Guide to the expression of
-uncertainty in measurement", 2008, 5.1.2 for joining in quadrature and 4.2.4 for a spread known from earlier measurements.
+uncertainty in measurement", 2008, 5.1.2 for addition in quadrature and 4.2.4 for a spread known from earlier measurements.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from typing import NamedTuple
 
 from slownet.errors import ExperimentError
 from slownet.records import readings
-from slownet.records.charging import SPREAD_TAKES, Charging, Terms
+from slownet.records.charging import LEAST_BOOTS, Charging, Terms
 from slownet.records.readings import Reading
 from slownet.records.samples import Sample
 from slownet.stats import (
@@ -46,25 +46,26 @@ from slownet.stats import (
 )
 
 MEASURED_DEGREES = 9.0
-"""Degrees of freedom of a measured waver: of ten boots."""
+"""Degrees of freedom of a measured waver: ten boots."""
 KNOWN_DEGREES = 1e6
-"""Those of a waver that is taken as it is, because it was set with room."""
+"""Degrees of freedom of a waver that is taken as exact, because it was rounded up."""
 MANY_BLOCKS = 5
-"""Blocks of one boot from which their own means show how they vary."""
+"""Blocks of one boot needed to estimate the variation between them."""
 AGREE = 0.95
-"""Level of the test whether boots spread as the waver says."""
+"""Level of the test whether the spread of boots agrees with the waver."""
 TIMED = ("_ms", "_us", "_s", "_per_second")
-"""How the names of times and rates end, which a slower CPU changes."""
+"""Suffixes of times and rates, which depend on the speed of the CPU."""
 
 
 class Block(NamedTuple):
-    """What one sample says of a metric: its record without the warm-up."""
+    """One sample with its record of a metric, without the warm-up."""
 
     record: Reading
     sample: Sample
 
     @property
     def mean(self) -> float:
+        """The mean of the record."""
         return float(self.record["mean"])
 
 
@@ -72,11 +73,11 @@ Boot = Sequence[Block]
 
 
 def summary(samples: Sequence[Sample], metric: str, terms: Terms, confidence: float = CONFIDENCE) -> Summary:
-    """A metric over the samples that are ok: see the module.
+    """Summarize a metric over the successful samples: see the module's docstring.
 
-    A single number that says nothing of its spread (a printed percentile) has the interval of the recorded values, else none
-    until it was measured again; readings that are the same for rounding vary as rounding does, by its step over the square
-    root of 12 ("Guide to the expression of uncertainty in measurement", F.2.2.1). A count has that of a count.
+    A single number without a spread (a printed percentile) has the interval of the recorded values; without these it has none
+    until it is measured again. Readings that are equal because of rounding get its standard deviation, the step divided by the
+    square root of 12 ("Guide to the expression of uncertainty in measurement", F.2.2.1). A count has a count's interval.
     """
     boots = _boots(samples, metric)
     first = boots[0][0]
@@ -91,37 +92,37 @@ def summary(samples: Sequence[Sample], metric: str, terms: Terms, confidence: fl
 
 
 def is_random(samples: Sequence[Sample]) -> bool:
-    """Whether a link drew by chance in any of the samples."""
+    """Return whether a link's condition was random in any of the samples."""
     return any(sample.get("random") for sample in samples)
 
 
 def is_exact(samples: Sequence[Sample], terms: Terms) -> bool:
-    """Whether the same measurement again gives the same: free CPU, and records that say that nothing is random."""
+    """Return whether repetition gives the same numbers: the CPU is free, and the samples record that nothing is random."""
     return terms.repeats and all(sample.get("random") is False for sample in samples)
 
 
 def across_runs(samples: Sequence[Sample], metric: str, terms: Terms, found: Summary) -> Summary:
-    """The summary as another run is compared with it.
+    """Widen a summary for the comparison with another run.
 
-    How fast a machine is changes from hour to hour as it does from boot to boot, and the boots of one run, which follow
-    each other, share that: so the waver is in it once, however many boots there are.
+    The speed of a machine varies from hour to hour as it does from boot to boot, and the consecutive boots of one run share
+    it. So the waver is included once, regardless of the number of boots.
     """
     return _widened(found, _waver(_boots(samples, metric), metric, terms))
 
 
 def percentile_of(samples: Sequence[Sample], metric: str, percent: float, terms: Terms, confidence: float) -> Summary:
-    """A percentile of the single values of all samples, whose interval holds also how boots differ.
+    """Estimate a percentile of the values of all samples; its interval includes the variation between boots.
 
-    Raises TooFewError, and ExperimentError where the values were not kept.
+    Raises TooFewError, and ExperimentError if the values were not kept.
     """
     values = readings.values(samples, metric)
     if values is None:
-        raise ExperimentError(f"metric '{metric}' has no single values")
+        raise ExperimentError(f"no single values of '{metric}' were kept")
     if is_exact(samples, terms):
         exact = quantile(sorted(values), percent / 100)
         return Summary(exact, exact, exact, len(values), None, confidence)
     found, boots = percentile(values, percent, confidence), _boots(samples, metric)
-    if len(boots) < SPREAD_TAKES:
+    if len(boots) < LEAST_BOOTS:
         return _widened(found, _waver(boots, metric, terms) / math.sqrt(len(boots)))
     middle, sd = mean_and_sd(_means(boots))
     usual = t_quantile(len(boots) - 1, confidence) / _z(confidence)
@@ -138,12 +139,12 @@ def _means(boots: Sequence[Boot]) -> list[float]:
 
 
 def _of_means(boots: Sequence[Boot], metric: str, terms: Terms, confidence: float) -> Summary:
-    """The summary of a mean."""
+    """Summarize the means of boots."""
     if terms.charging in (None, Charging.FREE):
         return _of_seeds(boots, confidence)
     count, waver = len(boots), _waver(boots, metric, terms)
     middle, spread = mean_and_sd(_means(boots))
-    if count < SPREAD_TAKES:
+    if count < LEAST_BOOTS:
         return _joined(middle, _within(boots), waver / math.sqrt(count), count, confidence)
     if terms.charging in (Charging.REAL, Charging.TIME):
         return from_moments(middle, spread, count, confidence)
@@ -159,39 +160,40 @@ def _of_means(boots: Sequence[Boot], metric: str, terms: Terms, confidence: floa
 
 
 def _of_seeds(boots: Sequence[Boot], confidence: float) -> Summary:
-    """Where no CPU is charged. Seeds that repeat each other to the digit are one: there is no news in the others.
+    """Summarize boots that differ by their seeds, because no CPU is charged.
 
-    Where no link draws by chance, it is a service that does, and what differs from request to request does so in each boot.
+    Boots with identical numbers count once: the others add no information. If no link is random, a service is: its requests
+    vary alike in every boot, so the means of boots count.
     """
     middle, spread = mean_and_sd(_means(boots))
-    if len(boots) >= SPREAD_TAKES and all(block.sample.get("random") is False for boot in boots for block in boot):
+    if len(boots) >= LEAST_BOOTS and all(block.sample.get("random") is False for boot in boots for block in boot):
         return from_moments(middle, spread, len(boots), confidence)
-    news = list({_told(boot): boot for boot in boots}.values())
-    kept = [block.record for boot in news for block in boot]
+    distinct = list({_numbers(boot): boot for boot in boots}.values())
+    kept = [block.record for boot in distinct for block in boot]
     series = [_in_order(record) for record in kept]
     if all(len(each) > 1 for each in series):
         error, degrees = correlated_error(*series)
         return from_error(middle, error, len(kept), degrees, confidence)
-    if len(news) > 1:
-        middle, spread = mean_and_sd(_means(news))
-        return from_moments(middle, spread, len(news), confidence)
-    within = _within(news)
+    if len(distinct) > 1:
+        middle, spread = mean_and_sd(_means(distinct))
+        return from_moments(middle, spread, len(distinct), confidence)
+    within = _within(distinct)
     if within is not None:
         return from_error(middle, within[0], 1, within[1], confidence)
     return from_moments(middle, 0.0 if len(boots) > 1 else None, max(2, len(boots)), confidence)
 
 
-def _told(boot: Boot) -> tuple[tuple[float, float | None, int], ...]:
+def _numbers(boot: Boot) -> tuple[tuple[float, float | None, int], ...]:
     return tuple((block.mean, block.record.get("sd"), block.record["n"]) for block in boot)
 
 
 def _within(boots: Sequence[Boot]) -> tuple[float, float] | None:
-    """The error of the mean of the boots' means from what varies within them, with its degrees; None where it is not known."""
+    """Return the error of the mean of boots from the variation within them, with its degrees of freedom; None if unknown."""
     return _of_parts([_of_blocks([block.record for block in boot]) for boot in boots])
 
 
 def _of_blocks(blocks: Sequence[Reading]) -> tuple[float, float] | None:
-    """The error of one boot's mean: from its blocks' means where they are many, else from the values of each."""
+    """Return the error of one boot's mean: from the means of its blocks if there are enough, else from their values."""
     if len(blocks) >= MANY_BLOCKS:
         _, sd = mean_and_sd([float(block["mean"]) for block in blocks])
         return sd / math.sqrt(len(blocks)), len(blocks) - 1.0
@@ -206,7 +208,7 @@ def _of_values(block: Reading) -> tuple[float, float] | None:
 
 
 def _in_order(record: Reading) -> Sequence[float]:
-    """What stands in time's order of a record: its values, or the means of groups of them; empty where none do."""
+    """Return the values of a record that are in time order, or the means of consecutive groups; empty if there are none."""
     if record.get("ordered"):
         values: Sequence[float] = record["values"]
         return values
@@ -214,7 +216,7 @@ def _in_order(record: Reading) -> Sequence[float]:
 
 
 def _of_parts(parts: Sequence[tuple[float, float] | None]) -> tuple[float, float] | None:
-    """The error of a mean of independent parts, each with an error and its degrees."""
+    """Return the error of a mean of independent parts, each ``(error, degrees)``; None if one is unknown."""
     known = [part for part in parts if part is not None]
     if len(known) < len(parts):
         return None
@@ -223,28 +225,28 @@ def _of_parts(parts: Sequence[tuple[float, float] | None]) -> tuple[float, float
 
 
 def _joined(middle: float, within: tuple[float, float] | None, waver: float, n: int, confidence: float) -> Summary:
-    """A mean whose error is that within boots and the waver."""
+    """Summarize a mean whose error combines that within boots with the waver."""
     if within is None:
         return from_moments(middle, None, n, confidence)
     error, degrees = welch(within, (waver * abs(middle), KNOWN_DEGREES))
     return from_error(middle, error, n, degrees, confidence)
 
 
-def _pooled(spread: float, count: int, told: float) -> tuple[float, float]:
-    """The error of a mean of boots and its degrees, from how they spread and how they were ``told`` to beforehand.
+def _pooled(spread: float, count: int, known: float) -> tuple[float, float]:
+    """Return the error of a mean of boots and its degrees of freedom, from their spread and the ``known`` one.
 
-    Two estimates of one variance are pooled by their degrees. Boots that spread clearly further than told are not what was
-    measured then: they speak for themselves.
+    The two estimates of the variance are pooled, weighted by their degrees of freedom. If the boots spread significantly
+    more than known beforehand, only their own spread counts.
     """
     degrees = count - 1.0
-    if not told or spread**2 > told**2 * _f_quantile(degrees, MEASURED_DEGREES):
+    if not known or spread**2 > known**2 * _f_quantile(degrees, MEASURED_DEGREES):
         return spread / math.sqrt(count), degrees
-    variance = (degrees * spread**2 + MEASURED_DEGREES * told**2) / (degrees + MEASURED_DEGREES)
+    variance = (degrees * spread**2 + MEASURED_DEGREES * known**2) / (degrees + MEASURED_DEGREES)
     return math.sqrt(variance / count), degrees + MEASURED_DEGREES
 
 
 def _printed(boots: Sequence[Boot], metric: str, terms: Terms, confidence: float) -> Summary | None:
-    """The summary of a single number; None where the boots' spread tells as for any mean."""
+    """Summarize single numbers, such as printed percentiles; None if the boots' spread gives the interval, as for a mean."""
     blocks = [block for boot in boots for block in boot]
     waver = _waver(boots, metric, terms) / math.sqrt(len(boots))
     if len({(block.mean, block.record["n"]) for block in blocks}) > 1:
@@ -255,16 +257,16 @@ def _printed(boots: Sequence[Boot], metric: str, terms: Terms, confidence: float
     first = blocks[0]
     if len(blocks) > 1 and first.record.get("step"):
         rounded = from_moments(first.mean, float(first.record["step"]) / math.sqrt(12), len(blocks), confidence)
-        return rounded if len(boots) >= SPREAD_TAKES else _widened(rounded, waver)
+        return rounded if len(boots) >= LEAST_BOOTS else _widened(rounded, waver)
     return _widened(printed(first.record, first.sample["metrics"], confidence), waver)
 
 
 def _count(boots: Sequence[Boot], confidence: float) -> Summary:
-    """A count by chance: as boots spread, never narrower than a count's own interval."""
+    """Summarize a random count: by the spread of boots, but never narrower than a count's own interval."""
     records = [block.record for boot in boots for block in boot]
     events, trials = (sum(float(record[name]) for record in records) for name in ("mean", "n"))
     own = counted(events, int(trials), len(records), confidence)
-    if len(boots) < SPREAD_TAKES:
+    if len(boots) < LEAST_BOOTS:
         return own
     middle, spread = mean_and_sd(_means(boots))
     found = from_moments(middle, spread, len(boots), confidence)
@@ -272,9 +274,9 @@ def _count(boots: Sequence[Boot], confidence: float) -> Summary:
 
 
 def _waver(boots: Sequence[Boot], metric: str, terms: Terms) -> float:
-    """The relative deviation between boots of a metric: the clock's waver of the part that the CPU has in it.
+    """Return the relative standard deviation of a metric between boots: the clock's waver times the CPU's share.
 
-    Of what is no time and no rate, and of a number that the values say to be constant, there is none.
+    It is 0 for metrics that are neither times nor rates, and for values that are constant.
     """
     if not terms.waver or not metric.endswith(TIMED):
         return 0.0
@@ -285,10 +287,10 @@ def _waver(boots: Sequence[Boot], metric: str, terms: Terms) -> float:
 
 
 def _cpu_part(block: Block, metric: str) -> float:
-    """What part of a block's times is the CPU's, at most: all of it where that is not known.
+    """Return an upper limit of the CPU's share of a block's times: 1 if unknown.
 
-    It is what was charged over the time that passed, or over the requests' own times where these are shorter, as they are
-    beside a service's start.
+    It is the charged time divided by the time that passed, or by the total of the requests' times if that is shorter, as it is
+    if a service was started meanwhile.
     """
     charged, passed = block.sample.get("charged_s"), block.sample.get("virtual_s")
     if charged is None or not passed:
@@ -298,7 +300,7 @@ def _cpu_part(block: Block, metric: str) -> float:
 
 
 def _asked_s(metric: str, record: Reading) -> float:
-    """Seconds that the requests of a record took, one after the other; 0 where it does not say."""
+    """Return the total seconds of a record's requests; 0 if unknown."""
     mean, n = float(record["mean"]), int(record["n"])
     for unit, seconds in (("_ms", 1e-3), ("_us", 1e-6), ("_per_second", 0.0), ("_per_s", 0.0), ("_s", 1.0)):
         if metric.endswith(unit):
@@ -307,7 +309,7 @@ def _asked_s(metric: str, record: Reading) -> float:
 
 
 def _widened(found: Summary, relative: float) -> Summary:
-    """The summary joined with a relative deviation of its mean that is known."""
+    """Widen a summary by a known relative standard deviation of its mean, in quadrature."""
     if not relative or not found.known:
         return found
     more = _z(found.confidence) * relative * abs(found.mean)

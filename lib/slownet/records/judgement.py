@@ -1,4 +1,4 @@
-"""What a claim says about a run: a verdict, and the numbers that it rests on."""
+"""The judgement of a claim on a run: a verdict and the numbers that it rests on."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from slownet.stats import CONFIDENCE
 
 SUPPORTED, REFUTED, INCONCLUSIVE = "supported", "refuted", "inconclusive"
 NOT_JUDGED = "not judged"
-"""Of a claim about cells that were not measured; its text says which."""
+"""The verdict on a claim about cells that were not measured; its text names them."""
 OPTIONAL = ("confidence", "setting", "stays_open", "kind", "metric", "parameters")
 """Fields that older records may lack."""
 WORST_FIRST = (REFUTED, INCONCLUSIVE, NOT_JUDGED, SUPPORTED)
 
 
 def in_words(claims: Iterable[Judgement]) -> str:
-    """The verdicts counted: ``3 of 5 claims supported, 1 inconclusive, 1 not judged``."""
+    """Count the verdicts: ``3 of 5 claims supported, 1 inconclusive, 1 not judged``."""
     verdicts = [claim.verdict for claim in claims]
     others = [f"{verdicts.count(each)} {each}" for each in WORST_FIRST if each != SUPPORTED and each in verdicts]
     return ", ".join([f"{verdicts.count(SUPPORTED)} of {len(verdicts)} claims supported", *others])
@@ -27,12 +27,39 @@ def in_words(claims: Iterable[Judgement]) -> str:
 
 @dataclass(frozen=True, repr=False)
 class Judgement:
-    """What a claim says about a run.
+    """The judgement of a claim on a run; true in ``assert`` if the claim is supported.
 
-    ``measured`` with its interval ``low`` to ``high`` was compared with ``expected``; the claim is
-    supported inside ``margin`` (low, high; None is open), refuted outside, else inconclusive. Of one that is not judged
-    there are no numbers. ``kind``, ``metric`` and ``parameters`` are the claim's; records made before they were written do
-    not have them.
+    Parameters
+    ----------
+    name : str
+        The claim as a sentence.
+    verdict : str
+        "supported" if the interval lies inside ``margin``, "refuted" if outside, else "inconclusive"; "not judged" if cells of
+        the claim were not measured.
+    measured : float, optional
+        The number that was compared; None if the claim was not judged.
+    expected : float, optional
+        The expected value.
+    low, high : float, optional
+        The interval of ``measured``.
+    margin : tuple of (float or None)
+        Lower and upper end; None is open.
+    text : str
+        A sentence about the numbers.
+    cells : tuple of mapping
+        The labels of the cells that it rests on; empty for all cells of the run.
+    confidence : float
+        Of the interval.
+    setting : str
+        The verified round trips and the clock.
+    stays_open : str
+        Why more repetitions cannot decide an inconclusive claim; empty if they may.
+    kind : str
+        The kind of the claim, such as "law" or "ratio"; empty if unknown, as in older records.
+    metric : str
+        The metric of the claim, with its unit; empty if it is composed of other claims.
+    parameters : mapping
+        The other fields of the claim: numbers, texts, conditions.
     """
 
     name: str
@@ -44,34 +71,30 @@ class Judgement:
     margin: tuple[float | None, float | None]
     text: str
     cells: tuple[Mapping[str, Any], ...] = ()
-    """The labels of the cells that it rests on; empty for all of the run."""
     confidence: float = CONFIDENCE
-    """Of the interval."""
     setting: str = ""
-    """What the numbers were measured under: the verified round trips and the clock."""
     stays_open: str = ""
-    """Why more repetitions do not decide it, empty where they may."""
     kind: str = ""
-    """The kind of claim, such as "law" or "ratio"; empty where that is not known."""
     metric: str = ""
-    """The metric that the claim speaks of, with its unit; empty for one composed of others."""
     parameters: Mapping[str, Any] = field(default_factory=dict)
-    """What else the claim states, by the names of its fields: numbers, texts, conditions."""
 
     def __bool__(self) -> bool:
-        """Whether the claim is supported, for ``assert``."""
+        """Return whether the claim is supported, for ``assert``."""
         return self.verdict == SUPPORTED
 
     def report(self) -> Judgement:
-        """Hands the judgement to whoever records verdicts, such as the pytest plugin, and returns it.
+        """Publish the judgement to the observers, such as the pytest plugin.
 
-        In a test: ``assert law(...).judge(run).report()``.
+        Returns
+        -------
+        Judgement
+            Itself, for ``assert law(...).judge(run).report()``.
         """
         notify(self)
         return self
 
     def __str__(self) -> str:
-        """All of it in one line."""
+        """Return the whole judgement in one line."""
         known = self.low is not None and self.high is not None and self.low != self.high
         interval = f"{100 * self.confidence:g} % interval {self.low:.4g} to {self.high:.4g}" if known else ""
         return "; ".join(filter(None, (f"{self.verdict}: {self.name}: {self.text}", interval, self.setting)))
@@ -79,13 +102,13 @@ class Judgement:
     __repr__ = __str__
 
     def to_json(self) -> dict[str, Any]:
-        """A dict that JSON can hold, None for what is not finite."""
+        """Return the fields as a dict for JSON, with None for numbers that are not finite."""
         record: dict[str, Any] = finite(vars(self))
         return record
 
     @classmethod
     def from_json(cls, record: Mapping[str, Any]) -> Judgement:
-        """The reverse of ``to_json``."""
+        """Read what `to_json` returned."""
         least, most = record.get("margin") or (None, None)
         known: dict[str, Any] = {name: record.get(name) for name in ("measured", "expected", "low", "high")}
         known |= {"name": record["name"], "verdict": record["verdict"], "text": record.get("text", "")}

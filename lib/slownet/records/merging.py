@@ -1,4 +1,4 @@
-"""What several labs, or several repetitions, say of the same run: put together, and where they contradict each other."""
+"""The facts of several labs or repetitions of one run, merged, with their contradictions."""
 
 from __future__ import annotations
 
@@ -8,13 +8,12 @@ from typing import Any
 CONTRADICTED = "contradicted"
 
 
-def merge_facts(known: Mapping[str, Any], told: Mapping[str, Any]) -> dict[str, Any]:
-    """The facts known with those told since. What was told first stays.
+def merge_facts(known: Mapping[str, Any], reported: Mapping[str, Any]) -> dict[str, Any]:
+    """Merge newly reported facts into the known ones; the first value of a fact stays.
 
-    Where the two differ, ``contradicted`` holds all that was told, by the fact's dotted name:
-    ``{"service.page_length": [51686, 51690]}``.
+    If values differ, ``contradicted`` lists all of them by the fact's dotted name: ``{"service.page_length": [51686, 51690]}``.
     """
-    merged, differing = _merged(known, told, "")
+    merged, differing = _merged(known, reported, "")
     if not differing:
         return merged
     before: Mapping[str, list[Any]] = known.get(CONTRADICTED) or {}
@@ -25,10 +24,12 @@ def merge_facts(known: Mapping[str, Any], told: Mapping[str, Any]) -> dict[str, 
     return {**merged, CONTRADICTED: contradicted}
 
 
-def _merged(known: Mapping[str, Any], told: Mapping[str, Any], above: str) -> tuple[dict[str, Any], dict[str, tuple[Any, Any]]]:
+def _merged(
+    known: Mapping[str, Any], reported: Mapping[str, Any], above: str
+) -> tuple[dict[str, Any], dict[str, tuple[Any, Any]]]:
     merged = dict(known)
     differing: dict[str, tuple[Any, Any]] = {}
-    for name, value in told.items():
+    for name, value in reported.items():
         first = merged.setdefault(name, value)
         if isinstance(first, Mapping) and isinstance(value, Mapping):
             merged[name], inner = _merged(first, value, f"{above}{name}.")

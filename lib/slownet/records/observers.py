@@ -1,4 +1,4 @@
-"""Publishes verdicts to whoever records what a test or a script claimed, without its author's involvement."""
+"""Publication of verdicts to recorders, without the involvement of the test's or script's author."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _listeners: list[Listener] = []
 
 @contextmanager
 def observed_by(listener: Listener) -> Iterator[None]:
-    """While it is entered, the listener is called with every verdict (a Judgement) that is told."""
+    """Call the listener with every verdict (a Judgement) that is published inside this context."""
     _listeners.append(listener)
     try:
         yield
@@ -22,6 +22,6 @@ def observed_by(listener: Listener) -> Iterator[None]:
 
 
 def notify(verdict: Any) -> None:
-    """A claim was judged, and somebody asked how."""
+    """Pass a verdict to all listeners."""
     for listener in tuple(_listeners):
         listener(verdict)

@@ -1,6 +1,6 @@
-"""What samples say about a metric: its records without warm-ups, its single values, how many of them are far out.
+"""The values of a metric in samples: its records without warm-up, its single values, its outliers.
 
-The intervals themselves are made in `slownet.records.intervals`.
+`slownet.records.intervals` makes intervals of them.
 """
 
 from __future__ import annotations
@@ -15,21 +15,21 @@ from slownet.stats import mean_and_sd, outliers, warm_up
 from slownet.units import duration
 
 Reading = Mapping[str, Any]
-"""``{"mean", "sd", "n"}``, and where they were kept the single ``values``, ``ordered`` if they stand in time's order."""
+"""``{"mean", "sd", "n"}``, and if they were kept the single ``values``, with ``ordered`` true if they are in time order."""
 
 
 def good(samples: Iterable[Sample], metric: str) -> list[Sample]:
-    """The samples that are ok and have the metric."""
+    """Return the successful samples that have the metric."""
     return [each for each in samples if each.get("status") == "ok" and metric in (each.get("metrics") or {})]
 
 
 def records(samples: Iterable[Sample], metric: str) -> list[Reading]:
-    """The metric's records in the samples that are ok."""
+    """Return the metric's records in the successful samples."""
     return [sample["metrics"][metric] for sample in good(samples, metric)]
 
 
 def boots(samples: Iterable[Sample]) -> list[list[Sample]]:
-    """The samples by the boot in which they were taken; each is a boot of its own where records do not tell boots."""
+    """Group samples by their boot; a sample without a recorded boot is a group of its own."""
     found: dict[Any, list[Sample]] = {}
     for number, sample in enumerate(samples):
         boot = sample.get("boot")
@@ -38,23 +38,23 @@ def boots(samples: Iterable[Sample]) -> list[list[Sample]]:
 
 
 def prints(samples: Sequence[Sample]) -> frozenset[str]:
-    """The metrics that are single numbers, which say nothing of their spread: printed percentiles, maxima."""
+    """Return the metrics that are single numbers without a spread: printed percentiles, maxima."""
     metrics = (sample.get("metrics") or {} for sample in samples if sample.get("status") == "ok")
     return frozenset(name for each in metrics for name, record in each.items() if is_printed(record))
 
 
 def is_printed(record: Reading) -> bool:
-    """Whether a record is a single number that says nothing of its spread."""
+    """Return whether a record is a single number without a spread."""
     return record.get("sd", 0.0) is None and not record.get("count")
 
 
 def settled(samples: Iterable[Sample], metric: str) -> list[Reading]:
-    """The records without the warm-up of each, where its values were kept in the order in which they came."""
+    """Return the records, each without its warm-up if its values were kept in time order."""
     return [settle(record) for record in records(samples, metric)]
 
 
 def values(samples: Sequence[Sample], metric: str) -> list[float] | None:
-    """The single values over all samples, without warm-ups; None where not all were kept."""
+    """Return the single values of all samples without warm-ups; None if some were not kept."""
     kept = settled(samples, metric)
     if not all("values" in record for record in kept):
         return None
@@ -62,13 +62,13 @@ def values(samples: Sequence[Sample], metric: str) -> list[float] | None:
 
 
 def dropped(samples: Sequence[Sample], metric: str) -> int:
-    """How many values the warm-ups hold."""
+    """Return the number of values in the warm-ups."""
     pairs = zip(records(samples, metric), settled(samples, metric), strict=True)
     return sum(int(record["n"]) - int(rest["n"]) for record, rest in pairs)
 
 
 def far_out(samples: Sequence[Sample], metric: str) -> int:
-    """How many values are outliers: single ones among those of their sample, where kept, else samples among samples."""
+    """Return the number of outliers: single values within each sample if they were kept, else means of samples."""
     kept = settled(samples, metric)
     if all("values" in record for record in kept):
         return sum(len(outliers(record["values"])) for record in kept)
@@ -76,13 +76,13 @@ def far_out(samples: Sequence[Sample], metric: str) -> int:
 
 
 def counts(samples: Sequence[Sample], metrics: Iterable[str], count: Callable[[Sequence[Sample], str], int]) -> dict[str, int]:
-    """A count by metric, without those that have none."""
+    """Return a count by metric, without zeros."""
     found = {name: count(samples, name) for name in metrics}
     return {name: number for name, number in found.items() if number}
 
 
 def alike(one: Any, other: Any) -> bool:
-    """Whether two values of a condition are the same: ``10ms`` is ``0.01s``."""
+    """Return whether two values of a condition are equal: ``10ms`` is ``0.01s``."""
     if str(one) == str(other):
         return True
     try:
@@ -92,7 +92,7 @@ def alike(one: Any, other: Any) -> bool:
 
 
 def settle(record: Reading) -> Reading:
-    """A record without its warm-up."""
+    """Return a record without its warm-up."""
     cut = warm_up(record["values"]) if record.get("ordered") else 0
     if not cut:
         return record

@@ -1,4 +1,4 @@
-"""Whether a run that is made again gives the same numbers: part of every record."""
+"""Notes for records on whether another run gives the same numbers."""
 
 from __future__ import annotations
 
@@ -8,29 +8,29 @@ from typing import Any
 from slownet.records.charging import Charging
 
 PARTED: Mapping[str, str] = {
-    "congestion_control": "BBR draws by chance where its cycle of rates begins: its rate over loss differs by up to 2 %, "
+    "congestion_control": "BBR starts its cycle of rates at random: its rate over loss differs by up to 2 %, "
     "all other rates by less than 0.0001 %",
 }
-"""What differed where the same experiment was run twice with free CPU."""
+"""The differences found between two runs of the same experiment with free CPU."""
 
 
 def chance(experiment: str, service: Any = None) -> str:
-    """What draws random numbers of its own in an experiment, beside its links; empty where nothing does.
+    """Describe the random behaviour in an experiment other than that of its links; empty if there is none.
 
-    A service that runs such programs says so in its attribute `chance`.
+    A service with such programs describes it in its attribute `chance`.
     """
     return getattr(service, "chance", "") or PARTED.get(experiment, "")
 
 
 def repeats(charging: Charging, experiment: str, service: Any = None) -> str:
-    """What to expect of the same run again, for what its clock charges, its experiment and service."""
+    """Describe how the numbers of another run would differ, from what the clock charges, the experiment and its service."""
     if charging is Charging.REAL:
-        return "near, not the same: on the real clock everything counts that this machine does"
+        return "similar numbers: on the real clock all activity of this machine counts"
     if charging is Charging.TIME:
-        return "near, not the same: the CPU's time is charged, and is never quite the same"
+        return "similar numbers: CPU time is charged, and it always varies"
     if charging is not Charging.FREE:
         part = f"{100 * charging.waver:g} %"
-        return f"near, not the same: what the CPU does is charged, and differs by some {part} from boot to boot"
+        return f"similar numbers: the CPU's work is charged, and it differs by about {part} from boot to boot"
     if parted := chance(experiment, service):
-        return f"near, not the same: {parted}"
+        return f"similar numbers: {parted}"
     return "the same numbers, bit for bit"

@@ -1,4 +1,4 @@
-"""A run taken apart into its repetitions, for numbers that belong together in each."""
+"""The repetitions of a run as separate runs, for numbers that are correlated within each."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ from slownet.records.samples import Sample
 
 
 def apart(run: RunData) -> tuple[RunData, ...]:
-    """Each repetition of a run as a run of its own, without those in which a cell failed or was not measured.
+    """Divide a run into its repetitions, without those in which a cell failed or was not measured.
 
-    A repetition is a boot, as the samples say; in older records, which do not say, the first sample of each cell is of the
-    first repetition, and so on.
+    A repetition is a boot, as recorded in the samples. In older records without boots, the first sample of each cell belongs
+    to the first repetition, and so on.
     """
     parts = [_by_boot(cell.samples) for cell in run.cells]
     boots = sorted(set.intersection(*(set(part) for part in parts))) if parts else []

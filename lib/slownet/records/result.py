@@ -1,6 +1,6 @@
-"""A run read back from its directory: cells with their summaries, the facts, the claims.
+"""A run read back from its directory: its cells with summaries, its facts, its claims.
 
-``SampleLog`` (from ``slownet.records.samples``) writes while the lab runs; ``load`` reads afterwards.
+`slownet.records.samples.SampleLog` writes while the lab runs; `load` reads afterwards.
 """
 
 from __future__ import annotations
@@ -27,12 +27,30 @@ PLAIN = (
     *("experiment", "index", "tool", "status", "error"),
     *("verified_rtt_ms", "rate_bit_s", "virtual_s", "wall_s", "charged_s", "lab", "boot", "block", "random", "seeds", "raw"),
 )
-"""What samples.parquet takes from a sample as it is."""
+"""The fields of a sample that are columns of samples.parquet."""
 
 
 @dataclass(frozen=True)
 class RunData:
-    """A run: its directory, its facts (what run.json holds), its cells in order, its claims."""
+    """A run of an experiment.
+
+    Parameters
+    ----------
+    directory : Path
+        Its directory.
+    experiment : str
+        The experiment's name.
+    facts : mapping
+        The contents of run.json.
+    cells : tuple of Cell
+        The cells, in order.
+    claims : tuple of Judgement
+        The judged claims.
+    confidence : float
+        Of the intervals of the cells' summaries.
+    lasting : float
+        Upper limit of the confidence for a law's bend: see `slownet.law.Law`.
+    """
 
     directory: Path
     experiment: str
@@ -40,40 +58,51 @@ class RunData:
     cells: tuple[Cell, ...]
     claims: tuple[Judgement, ...] = field(default=())
     confidence: float = CONFIDENCE
-    """Of the intervals of the cells' summaries."""
     lasting: float = DECIDING
-    """The most confidence of what every look at the same cells shares: see `slownet.law.Law`."""
 
     def at_confidence(self, confidence: float) -> RunData:
-        """The same run with other intervals."""
+        """Return the run with intervals of another confidence."""
         if confidence == self.confidence:
             return self
         return replace(self, cells=tuple(cell.at_confidence(confidence) for cell in self.cells), confidence=confidence)
 
     def for_verdicts(self, confidence: float) -> RunData:
-        """The same run as claims are decided on it: with fewer boots than a verdict takes no interval is known."""
+        """Return the run for judging claims: intervals of cells with fewer boots than a verdict requires are unknown."""
         return replace(self, cells=tuple(cell.for_verdicts(confidence) for cell in self.cells), confidence=confidence)
 
     @property
     def charging(self) -> Charging:
-        """What its clock charges for the CPU; the real one's where none is recorded."""
+        """What its clock charges for the CPU; that of the real clock if no clock is recorded."""
         return self.terms.charging or Charging.REAL
 
     @property
     def terms(self) -> Terms:
-        """What its intervals depend on beside the numbers, and whether it repeats."""
+        """What its intervals depend on besides the numbers, and whether it repeats."""
         return Terms.of(self.facts)
 
     @property
     def shown(self) -> RunData:
-        """The same run with the intervals that its verdicts rest on, so that a number has one interval wherever it stands."""
-        told = (self.facts.get("sampling") or {}).get("confidence")
-        return self.at_confidence(float(told)) if self.claims and told else self
+        """The run with the intervals of its verdicts, so that a number has the same interval everywhere."""
+        recorded = (self.facts.get("sampling") or {}).get("confidence")
+        return self.at_confidence(float(recorded)) if self.claims and recorded else self
 
     def where(self, at: Mapping[str, Any] | None) -> RunData:
-        """The same run with only the cells where the conditions have these values: ``{"loss": "1%"}``; None is all.
+        """Select cells by their conditions.
 
-        Raises ExperimentError with what there is when no cell has.
+        Parameters
+        ----------
+        at : mapping of str to str or None
+            Values of some conditions: ``{"loss": "1%"}``; None selects all cells.
+
+        Returns
+        -------
+        RunData
+            The run with only these cells.
+
+        Raises
+        ------
+        ExperimentError
+            There is no such cell or condition; the message lists the existing ones.
         """
         wanted = at or {}
         cells = tuple(c for c in self.cells if all(n in c.label and readings.alike(c.label[n], v) for n, v in wanted.items()))
@@ -85,12 +114,20 @@ class RunData:
             if name not in names:
                 raise ExperimentError(f"no condition '{name}'", where, nearest(name, names))
         what = "no cell at " + ", ".join(f"{name} {value}" for name, value in wanted.items())
-        raise NoCellError(what, where, "measured were " + "; ".join(cell.title for cell in self.cells))
+        raise NoCellError(what, where, "the cells are " + "; ".join(cell.title for cell in self.cells))
 
     def at(self, label: Mapping[str, Any]) -> Cell:
-        """The one cell where the conditions have these values, or no others at all than these.
+        """Return one cell.
 
-        Raises ExperimentError with what there is, also for more than one.
+        Parameters
+        ----------
+        label : mapping of str to str
+            Exactly the conditions of the cell, or those that only this cell has.
+
+        Raises
+        ------
+        ExperimentError
+            There is no such cell, or several; the message lists the existing ones.
         """
         exact = [cell for cell in self.cells if cell_key(cell.label) == cell_key(label)]
         cells = exact or self.where(label).cells
@@ -100,14 +137,14 @@ class RunData:
         raise ExperimentError(what, f"in experiment {self.experiment}", "name one: " + "; ".join(c.title for c in cells))
 
     def start_of(self, label: Mapping[str, Any]) -> Cell:
-        """The baseline that a cell is compared with: the conditions named as in the first cell, the others its own."""
+        """Return the baseline of a cell: it has the first cell's values of the conditions in ``label``, and else the cell's."""
         first = (self.facts.get("planned") or [each.label for each in self.cells])[0]
         kept = {name: value for name, value in self.at(label).label.items() if name not in label}
         return self.at(kept | {name: first[name] for name in label if name in first})
 
     @property
     def setting(self) -> str:
-        """Verified round trips and clock in one line, for a judgement."""
+        """The verified round trips and the clock in one line, for a judgement."""
         pinged = [f"{cell.verified_rtt_ms:.2f}" for cell in self.cells if cell.verified_rtt_ms is not None]
         verified = f"verified RTT {', '.join(pinged)} ms" if pinged else ""
         return ", ".join(filter(None, (verified, clock(self.facts))))
@@ -118,31 +155,47 @@ class RunData:
         return tuple(cell for cell in self.cells if cell.status == "failed")
 
     def beyond_cpu(self, cell: Cell) -> bool:
-        """Whether a link was told a rate that the CPU cannot carry: it was as fast as the CPU, not as stated."""
+        """Return whether a link of the cell has a rate that the CPU cannot carry, so that the CPU limited it."""
         ceiling, rate = self.facts.get("ceiling_bit_s"), cell.rate_bit_s
         return ceiling is not None and rate is not None and rate > ceiling
 
     @property
     def metrics(self) -> tuple[str, ...]:
-        """The names of all metrics measured, in order."""
+        """The names of all measured metrics, in order."""
         return tuple(dict.fromkeys(name for cell in self.cells for name in cell.metrics))
 
     @property
     def main_metric(self) -> str:
-        """The one that table, page and prediction speak of: the published one, else the time of a request, else the first."""
+        """The metric of table, page and prediction: the published one, else the time per request, else the first."""
         stated = self.published.get("metric")
         return str(stated or (TIME if TIME in self.metrics or not self.metrics else self.metrics[0]))
 
     @property
     def published(self) -> Mapping[str, Any]:
-        """What an article says of it: ``{"metric", "title", "rows": [{"rtt_ms", "time_per_request_ms"...}]}``, or nothing.
+        """The article's numbers: ``{"metric", "title", "rows": [{"rtt_ms", "time_per_request_ms"...}]}``, or empty.
 
-        A row may say which cell it speaks of (``"cell": {"rtt": "10ms", "loss": "1%"}``, as the experiment wrote it) instead.
+        A row names its cell by ``rtt_ms``, or by ``"cell"`` as the experiment writes it: ``{"rtt": "10ms", "loss": "1%"}``.
         """
         return self.facts.get("published") or {}
 
     def along(self, name: str) -> tuple[tuple[float, Cell], ...]:
-        """``(value, cell)`` by rising value of one condition, such as ``rtt_ms``."""
+        """Sort the cells by one condition.
+
+        Parameters
+        ----------
+        name : str
+            The condition with its unit, such as ``"rtt_ms"``.
+
+        Returns
+        -------
+        tuple of (float, Cell)
+            The value and the cell, by rising value.
+
+        Raises
+        ------
+        ExperimentError
+            A cell lacks the condition, its value is not a number, or two cells have the same value.
+        """
         pairs = []
         for cell in self.cells:
             if name not in cell.condition:
@@ -150,7 +203,7 @@ class RunData:
                 raise ExperimentError(f"no condition '{name}'", f"in experiment {self.experiment}", known)
             value = cell.condition[name]
             if not isinstance(value, (int, float)):
-                what = f"{name} {value} is no number"
+                what = f"{name} {value} is not a number"
                 raise ExperimentError(what, f"in experiment {self.experiment}", "name a cell by its conditions")
             pairs.append((float(value), cell))
         pairs.sort(key=lambda pair: pair[0])
@@ -161,24 +214,24 @@ class RunData:
         return tuple(pairs)
 
     def cell(self, name: str, value: float) -> Cell:
-        """The cell where a condition has a value. Raises ExperimentError that lists the values measured."""
+        """Return the cell with a value of a condition, such as ``rtt_ms`` and 10. Raises ExperimentError with all values."""
         pairs = self.along(name)
         for measured, cell in pairs:
             if math.isclose(measured, value, rel_tol=1e-9, abs_tol=1e-12):
                 return cell
-        known = ", ".join(f"{measured:g}" for measured, _ in pairs) or "nothing"
+        known = ", ".join(f"{measured:g}" for measured, _ in pairs) or "none"
         what = f"no cell at {name} = {value:g}"
-        raise NoCellError(what, f"in experiment {self.experiment}", f"measured were {known}")
+        raise NoCellError(what, f"in experiment {self.experiment}", f"the values are {known}")
 
     def baseline(self, name: str = "rtt_ms") -> Cell:
-        """The cell that the others are compared with: where the condition is least."""
+        """Return the cell that the others are compared with: the one with the smallest value of a condition."""
         pairs = self.along(name)
         if not pairs:
             raise ExperimentError("no cell was measured", f"in experiment {self.experiment}", "run it again")
         return pairs[0][1]
 
     def fact(self, name: str) -> Any:
-        """A fact that the samples carry, such as ``document_length``, from the first that has it."""
+        """Return a fact of the samples, such as ``document_length``, from the first that has it. Raises ExperimentError."""
         known: set[str] = set()
         for cell in self.cells:
             for sample in cell.samples:
@@ -189,11 +242,11 @@ class RunData:
         raise ExperimentError(f"no fact '{name}'", f"in experiment {self.experiment}", nearest(name, known))
 
     def judged(self, claims: Iterable[Judgement]) -> RunData:
-        """The same run with these claims."""
+        """Return the run with these claims."""
         return replace(self, claims=tuple(claims))
 
     def to_json(self) -> dict[str, Any]:
-        """The run as ``--json`` prints it."""
+        """Return the run as ``--json`` prints it."""
         facts = {name: self.facts.get(name) for name in ("clock", "tdf", "kernel")}
         cells = [cell.to_json() | {"beyond_cpu": self.beyond_cpu(cell)} for cell in self.cells]
         claims = [claim.to_json() for claim in self.claims]
@@ -202,16 +255,16 @@ class RunData:
         return record | {"directory": str(self.directory)}
 
     def save(self) -> Path:
-        """Write run.json: the facts with cells and claims."""
+        """Write run.json, the facts with cells and claims, and return its path."""
         cells = [cell.to_json() | {"beyond_cpu": self.beyond_cpu(cell)} for cell in self.cells]
         claims = [claim.to_json() for claim in self.claims]
         facts = {**self.facts, "experiment": self.experiment, "cells": cells, "claims": claims}
         return write_run_json(self.directory, facts)
 
     def write_parquet(self) -> Path:
-        """Write samples.parquet, one row a sample.
+        """Write samples.parquet, one row per sample, and return its path.
 
-        A condition is a column under its name; a metric is three: ``<name>``, ``<name>_sd``, ``<name>_n``.
+        Each condition is a column of that name; each metric is three columns: ``<name>``, ``<name>_sd``, ``<name>_n``.
         """
         import pyarrow as pa
         import pyarrow.parquet as pq
@@ -226,7 +279,17 @@ class RunData:
 def load(directory: Path | str) -> RunData:
     """Read a run from ``samples.jsonl`` and ``run.json``; one of the two is enough.
 
-    Lines cut short by a kill are skipped with a warning. Raises SlownetError when neither is there.
+    Lines that a kill cut short are skipped with a warning.
+
+    Parameters
+    ----------
+    directory : Path or str
+        The run's directory.
+
+    Raises
+    ------
+    SlownetError
+        Neither file exists, or run.json cannot be read.
     """
     directory = Path(directory)
     facts: dict[str, Any] = {}
@@ -243,7 +306,17 @@ def load(directory: Path | str) -> RunData:
 
 
 def gather(samples: Iterable[Sample], facts: Mapping[str, Any], directory: Path = Path()) -> RunData:
-    """A run of samples that may never have been on disk."""
+    """Make a run from samples and facts, without reading files.
+
+    Parameters
+    ----------
+    samples : iterable of dict
+        As `slownet.records.samples` describes them.
+    facts : mapping
+        The contents of run.json.
+    directory : Path
+        The run's directory.
+    """
     samples = list(samples)
     by_cell: dict[str, list[Sample]] = {}
     for sample in samples:
@@ -257,7 +330,7 @@ def gather(samples: Iterable[Sample], facts: Mapping[str, Any], directory: Path 
 
 
 def clock(facts: Mapping[str, Any]) -> str:
-    """The clock of a run: ``virtual clock, TDF 4, work charged``."""
+    """Describe the clock of a run from its facts: ``virtual clock, TDF 4, work charged``."""
     return in_words(facts["clock"], facts.get("tdf"), facts.get("cpu")) if facts.get("clock") else "clock not recorded"
 
 

@@ -1,26 +1,26 @@
-"""Samples on disk as they come: one JSON object per line, safe against a kill at any moment.
+"""Samples, written to disk one by one: one JSON object per line, safe against a kill at any moment.
 
 Imported inside the lab, so standard library only. A sample is a dict with the keys::
 
-    experiment, cell {"rtt": "10ms"}, condition {"rtt_ms": 10.0}, index (its place in the plan), tool,
+    experiment, cell {"rtt": "10ms"}, condition {"rtt_ms": 10.0}, index (position in the plan), tool,
     status "ok" or "failed", error (a line or None), metrics {name: {"mean", "sd", "n",
-    and where known "values" [single ones], "ordered" true if they stand in time's order or "groups" [how many] if only
-    consecutive groups of them do and the order within one is not known, or "steps" [[value, how many are
-    up to there]]; a percentile that a tool printed has "sd" None, "percent" and "of", the metric that has its values; another
-    single number has "sd" None, and "step" where it is rounded}},
-    verified_rtt_ms, unverified [the links that were set and that no ping could verify, each with the reason],
+    and if known "values" [single values], with "ordered" true if they are in time order, or "groups" [sizes] if they are
+    consecutive groups with unknown order within each; or "steps" [[value, number of values up to it]]; a percentile that a
+    tool printed has "sd" None, "percent" and "of", the metric with its values; another single number has "sd" None, and
+    "step" if it is rounded}},
+    verified_rtt_ms, unverified [configured links that no ping could verify, each with the reason],
     raw [paths in the run directory], virtual_s, wall_s, facts {name: value},
     counters {link: {"up" or "down": {counter: number}}}, captures [{"file", "interface", "packets", "dropped"}],
-    rate_bit_s (the highest that a link was told, or None), lab (which of those side by side measured it, from 1),
-    boot (the repetition, a fresh lab or network, from 1), block (which call of the measuring function in this cell and boot,
-    from 1), random (whether a link's condition drew by chance), seeds (what such links were told, in order, one a condition:
-    the second direction's is 1 more; empty where the kernel took a number of its own), charged_s (seconds of CPU that the
-    lab's clock charged meanwhile, or None)
+    rate_bit_s (the highest rate configured on a link, or None), lab (which of the parallel labs measured it, from 1),
+    boot (the repetition, a fresh lab or network, from 1), block (the number of the call of the measuring function in this cell
+    and boot, from 1), random (whether a link's condition is random), seeds (those of the random links, in order, one per
+    condition: the second direction has 1 more; empty if the kernel chose them), charged_s (seconds of CPU that the lab's clock
+    charged meanwhile, or None)
 
-A boot that was killed and continued was measured in several labs under its one number; run.json's "boots" name the last one.
+A boot that was killed and resumed was measured in several labs under the same number; "boots" in run.json names the last one.
 
-Labs side by side write a file each, the first one ``samples.jsonl``: what one kernel has appended to a shared file another
-does not see. `collect` puts them together afterwards.
+Parallel labs write one file each, the first one ``samples.jsonl``, because a kernel does not see what another one has appended
+to a shared file. `collect` merges them afterwards.
 """
 
 from __future__ import annotations
@@ -45,18 +45,18 @@ _sorted = json.JSONEncoder(sort_keys=True).encode
 
 
 def of_lab(name: str, lab: int) -> str:
-    """What a file or a folder of a run is called that each lab has for itself: the first one's name, or ``name-2.suffix``."""
+    """Return the name of a lab's own file or folder in a run: ``name`` for the first lab, then ``name-2.suffix``."""
     stem, suffix = os.path.splitext(name)
     return name if lab == 1 else f"{stem}-{lab}{suffix}"
 
 
 def cell_key(cell: Mapping[str, Any]) -> str:
-    """One string per cell, the same whatever the order of its names."""
+    """Return a string that identifies a cell, independent of the order of its conditions."""
     return _sorted(cell)
 
 
 def new_run_directory(root: Path | str, name: str) -> Path:
-    """Make ``root/<YYYYmmdd-HHMMSS>-<name>`` and return it; ``-2``, ``-3``... keep it unique."""
+    """Make ``root/<YYYYmmdd-HHMMSS>-<name>`` and return it; ``-2``, ``-3``... make it unique."""
     stem = f"{time.strftime('%Y%m%d-%H%M%S')}-{name}"
     try:
         Path(root).mkdir(parents=True, exist_ok=True)
@@ -69,16 +69,16 @@ def new_run_directory(root: Path | str, name: str) -> Path:
             return directory
     except OSError as error:
         raise SlownetError(f"cannot make a run directory, {error.strerror}", f"in {root}") from error
-    raise SlownetError(f"{stem} and 999 more are there already", f"in {root}", "name another directory")
+    raise SlownetError(f"{stem} and 999 more exist already", f"in {root}", "name another directory")
 
 
 def write_run_json(directory: Path | str, facts: Mapping[str, Any]) -> Path:
-    """Write ``run.json`` whole or not at all; numbers that are not finite become null."""
+    """Write ``run.json`` atomically; numbers that are not finite become null. Raises SlownetError."""
     return write_json(Path(directory) / RUN, facts)
 
 
 def write_json(path: Path, facts: Mapping[str, Any]) -> Path:
-    """Write a JSON file whole or not at all; numbers that are not finite become null. Raises SlownetError."""
+    """Write a JSON file atomically; numbers that are not finite become null. Raises SlownetError."""
     draft = path.with_suffix(".json.part")
     text = json.dumps(finite(facts), indent=1, allow_nan=False, default=str)
     try:
@@ -93,7 +93,7 @@ def write_json(path: Path, facts: Mapping[str, Any]) -> Path:
 
 
 def finite(value: Any) -> Any:
-    """A copy of a JSON value in which infinities and NaN are None, which JSON can hold."""
+    """Copy a JSON value, with None instead of infinities and NaN, which JSON cannot represent."""
     if isinstance(value, float) and (value != value or value in (float("inf"), float("-inf"))):
         return None
     if isinstance(value, Mapping):
@@ -104,10 +104,10 @@ def finite(value: Any) -> Any:
 
 
 def read_samples(directory: Path | str) -> list[Sample]:
-    """The samples of a run, in the order of their indices, those of the same index oldest first.
+    """Read the samples of a run, sorted by index, those of the same index oldest first.
 
-    A line that a kill cut short is skipped with a warning. A sample that was taken again (same cell,
-    same index) replaces the older one, in the older one's place.
+    A line that a kill cut short is skipped with a warning. A sample that was taken again (same cell, same index) replaces the
+    older one at its position.
     """
     latest: dict[tuple[str, int], Sample] = {}
     first = Path(directory) / SAMPLES
@@ -124,13 +124,13 @@ def read_samples(directory: Path | str) -> list[Sample]:
 
 
 def taken(directory: Path | str) -> set[tuple[str, int]]:
-    """What need not be measured again: ``(cell_key(cell), index)`` of each sample that is ok."""
+    """Return ``(cell_key(cell), index)`` of each successful sample, which need not be measured again."""
     samples = read_samples(directory)
     return {(cell_key(each["cell"]), each["index"]) for each in samples if each.get("status") == "ok"}
 
 
 def collect(directory: Path | str) -> None:
-    """Append what labs side by side have written to ``samples.jsonl``, once they have ended. A kill loses nothing."""
+    """Append the samples of parallel labs to ``samples.jsonl``, once the labs have ended. A kill loses nothing."""
     parts = _of_others(Path(directory))
     if not parts:
         return
@@ -141,13 +141,13 @@ def collect(directory: Path | str) -> None:
 
 
 def _of_others(directory: Path) -> list[Path]:
-    """The files of the labs beside the first one."""
+    """Return the files of all labs but the first."""
     stem, suffix = os.path.splitext(SAMPLES)
     return sorted(directory.glob(f"{stem}-*{suffix}"))
 
 
 class SampleLog:
-    """The samples of one run directory, or of one ``lab`` in it, each on disk before the next is measured.
+    """The log of samples of a run directory, or of one ``lab`` in it; each sample is on disk before the next is measured.
 
     Use it as a context manager, or call ``close()``.
     """
@@ -165,7 +165,7 @@ class SampleLog:
             raise SlownetError(f"cannot write samples, {error.strerror}", f"in {directory}") from error
 
     def append(self, sample: Mapping[str, Any]) -> None:
-        """Add one sample; when this returns, it is on disk."""
+        """Append one sample; it is on disk when this returns."""
         if "cell" not in sample or "index" not in sample:
             raise SlownetError("a sample needs 'cell' and 'index'", f"in {self.directory}")
         try:
@@ -176,7 +176,7 @@ class SampleLog:
         self._write(line)
 
     def take_over(self, part: Path) -> None:
-        """Add the samples of another file; when this returns, they are on disk."""
+        """Append the samples of another file; they are on disk when this returns."""
         for line in part.read_text(encoding="utf-8", errors="replace").splitlines():
             self._write(line)
 
@@ -189,9 +189,9 @@ class SampleLog:
             raise SlownetError(f"cannot write samples, {error.strerror}", f"in {self.directory}") from error
 
     def raw(self, name: str, content: str | bytes) -> str:
-        """Keep a tool's raw output, a text or bytes, as ``raw/<name>``; return that path, relative to the run directory.
+        """Write a tool's raw output to ``raw/<name>``, and return that path relative to the run directory.
 
-        Nothing is overwritten: if the name is taken, ``-2``, ``-3``... goes before its suffix.
+        Nothing is overwritten: if the name exists, ``-2``, ``-3``... is inserted before its suffix.
         """
         if Path(name).name != name or name in ("", ".", ".."):
             raise SlownetError(f"'{name}' is not a plain file name", f"in {self.directory / RAW}")
@@ -220,7 +220,7 @@ class SampleLog:
 
 
 def _is_torn(path: Path) -> bool:
-    """Whether a kill left a last line without its end."""
+    """Return whether a kill left an incomplete last line."""
     try:
         with open(path, "rb") as file:
             file.seek(0, os.SEEK_END)

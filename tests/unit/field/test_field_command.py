@@ -216,7 +216,7 @@ def test_a_field_against_itself_and_against_a_run(web, tmp_path, capsys):
         ((run, run, "--within", "0"), "within is 0"),
         ((run, run, "--within", "5%"), "such as 0.05 for 5 %"),
         ((run, run, "--at", "rtt"), "write it like rtt=10ms"),
-        ((run, run, "--at", "rtt=11ms"), "measured were rtt 0ms; rtt 10ms; rtt 40ms"),
+        ((run, run, "--at", "rtt=11ms"), "the cells are rtt 0ms; rtt 10ms; rtt 40ms"),
         ((run, tmp_path / "none"), "no run here"),
         ((run, tmp_path / "none.json"), "No such file"),
         ((run, run / "samples.jsonl"), "cannot read run.json"),
