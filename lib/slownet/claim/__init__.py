@@ -1,19 +1,19 @@
 """Claims: statements about a run that it can support or refute.
 
-An experiment lists them; their names are lower case so that an experiment reads as a sentence::
+An experiment lists its claims. Their names are lower case, so that an experiment reads as a sentence::
 
     claims=[law("time_per_request_ms", round_trips=4, within=0.05), ...]
 
-One vocabulary for all kinds: the metric and the cell that is spoken of (``at``) stand first, everything else is named. ``of``
-is what it is compared with, ``expected`` what theory says, ``within`` the margin around that as a part of it (0.05 for 5 %),
+All kinds share one vocabulary. The metric and the cell (``at``) are positional, everything else is a keyword: ``of`` is the
+cell to compare with, ``expected`` the value that theory gives, ``within`` the margin around it as a fraction (0.05 for 5 %),
 and ``at_least`` and ``at_most`` are limits.
 
-The interval of what was measured decides: inside the margin the claim is supported, wholly outside
-refuted, else inconclusive. That rule needs no variance, so it holds for an exact run (TDF inf) too. A claim about cells that
-were not measured is not judged. How the claims of one experiment share their error says `slownet.claim.family`; what a claim
-expects may be measured itself, and brings its error then: `slownet.claim.theories`.
+The measured interval decides: the claim is supported if the interval lies inside the margin, refuted if it lies wholly
+outside, else inconclusive. This rule needs no variance, so it also works for an exact run (TDF inf). A claim about cells that
+were not measured is not judged. `slownet.claim.family` describes how the claims of one experiment share their error rate. The
+expected value may be measured too, and then its error counts: see `slownet.claim.theories`.
 
-A kind of one's own is any class with a method ``judge``; ``decide`` does the rest:
+A custom kind of claim is any class with a method ``judge``; ``decide`` does the rest:
 
 >>> from dataclasses import KW_ONLY, dataclass
 >>> from slownet.claim import ALONE, decide

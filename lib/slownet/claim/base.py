@@ -1,4 +1,4 @@
-"""What every kind of claim shares: the protocol, and how an interval becomes a verdict."""
+"""The protocol that all kinds of claims implement, and the rule that turns an interval into a verdict."""
 
 from __future__ import annotations
 
@@ -14,22 +14,37 @@ from slownet.records.result import RunData
 from slownet.stats import Summary
 
 ROUNDING = 1e-9
-"""What counts as no difference to a margin of 0, as a part of the number expected."""
+"""Relative tolerance of a margin of 0: floating-point rounding."""
 
 Siblings = Mapping[str, RunData]
 Margin = tuple[float | None, float | None]
 ALONE: Siblings = MappingProxyType({})
-"""The siblings of a run that was made by itself."""
-NO_WIDTH = "a margin of 0 is kept by numbers that do not vary, and these do"
+"""The siblings of a run that was the only one of its invocation: none."""
+NO_WIDTH = "only numbers that do not vary can meet a margin of 0, and these vary"
 
 
 class Claim(Protocol):
-    """What every kind of claim can do."""
+    """The interface that every kind of claim implements."""
 
     def judge(self, run: RunData, siblings: Siblings = ALONE) -> Judgement:
-        """Compare the claim with a run; ``siblings`` are the runs of the same invocation by experiment.
+        """Compare the claim with a run.
 
-        Raises ExperimentError when the run lacks a cell or a metric that the claim names.
+        Parameters
+        ----------
+        run : RunData
+            The run of the experiment that makes the claim.
+        siblings : mapping of str to RunData
+            The runs of the same invocation, by experiment.
+
+        Returns
+        -------
+        Judgement
+            The verdict and the numbers that it rests on.
+
+        Raises
+        ------
+        ExperimentError
+            The run lacks a cell or a metric that the claim names.
         """
 
 
@@ -42,11 +57,30 @@ def decide(
     cells: Sequence[Cell] = (),
     text: Callable[[Summary], str] | str = "",
 ) -> Judgement:
-    """The judgement on a number that ``measure()`` takes from the run.
+    """Judge one number of a run.
 
-    Supported inside ``margin`` (None is open), refuted wholly outside, else inconclusive, and so when one of the
-    ``cells`` (all, if none is named) failed: ``measure`` is not called then. ``text`` is the sentence about the number.
-    A margin of 0 is that of a float's rounding; a number that varies can be refuted by it, but never supported.
+    Parameters
+    ----------
+    run : RunData
+        The run that the number comes from.
+    name : str
+        The claim as a sentence.
+    measure : callable
+        Returns the number. It is not called if one of the ``cells`` failed; the claim is inconclusive then.
+    margin : tuple of (float or None)
+        Lower and upper end; None is open. A margin of width 0 is widened by floating-point rounding; it can refute a number
+        that varies, but never support it.
+    expected : float, optional
+        The expected value, for the record.
+    cells : sequence of Cell
+        The cells that the number comes from; all cells of the run if empty.
+    text : callable or str
+        The sentence about the number, or a function of the number that returns it.
+
+    Returns
+    -------
+    Judgement
+        Supported if the interval lies inside ``margin``, refuted if it lies wholly outside, else inconclusive.
     """
     failed = [cell for cell in cells or run.cells if cell.status == "failed"]
     if failed:
@@ -59,14 +93,33 @@ def decide(
 
 
 def judged(name: str, measured: Summary, expected: float | None, margin: Margin, text: str) -> Judgement:
-    """The judgement of a number that was compared with its margin, an end of None being open."""
+    """Compare a number with its margin.
+
+    Parameters
+    ----------
+    name : str
+        The claim as a sentence.
+    measured : Summary
+        The number.
+    expected : float or None
+        The expected value, for the record.
+    margin : tuple of (float or None)
+        Lower and upper end; None is open.
+    text : str
+        The sentence about the number.
+
+    Returns
+    -------
+    Judgement
+        Without cells and setting: `placed` adds them.
+    """
     least, most = ends(margin)
     found, stays = verdict(measured, least, most), ""
     if not measured.known:
         text += " (its interval is not known: repeat the measurement, --repeat 3 or more)"
     elif margin[0] == margin[1] and measured.low != measured.high and found != REFUTED:
         stays = NO_WIDTH
-        text += f" ({NO_WIDTH}, {interval(measured, 4)}: give it some width, such as within=0.05)"
+        text += f" ({NO_WIDTH}, {interval(measured, 4)}: widen it, such as within=0.05)"
     return Judgement(
         name, found, measured.mean, _plain(expected), measured.low, measured.high, (_plain(margin[0]), _plain(margin[1])), text,
         confidence=measured.confidence, stays_open=stays,
@@ -74,16 +127,43 @@ def judged(name: str, measured: Summary, expected: float | None, margin: Margin,
 
 
 def undecided(name: str, expected: float | None, failed: Sequence[Cell]) -> Judgement:
-    """The judgement where cells failed that the claim speaks of."""
+    """Return the inconclusive judgement on a claim whose cells failed.
+
+    Parameters
+    ----------
+    name : str
+        The claim as a sentence.
+    expected : float or None
+        The expected value, for the record.
+    failed : sequence of Cell
+        The failed cells; the text lists them with their errors.
+
+    Returns
+    -------
+    Judgement
+        Without numbers.
+    """
     said = "; ".join(f"{cell.title}: {cell.error}" for cell in failed)
     text = f"not decided, because {len(failed)} cell{'s' * (len(failed) > 1)} failed ({said})"
     return Judgement(name, INCONCLUSIVE, None, expected, None, None, (None, None), text)
 
 
 def placed(judgement: Judgement, run: RunData, cells: Sequence[Cell] = ()) -> Judgement:
-    """The judgement with the cells that it speaks of (all, if none is named), their confidence and setting.
+    """Add the cells that a judgement rests on, their confidence and their setting.
 
-    Cells of fewer boots than a verdict takes decide nothing, also where their scatter around a law would.
+    Parameters
+    ----------
+    judgement : Judgement
+        The judgement to complete.
+    run : RunData
+        The run of the cells.
+    cells : sequence of Cell
+        The cells; all cells of the run if empty.
+
+    Returns
+    -------
+    Judgement
+        Inconclusive if a cell has fewer boots than a verdict requires, even if the scatter around a law would decide.
     """
     named = replace(run, cells=tuple(cells)) if cells else run
     found = replace(judgement, cells=labels(cells), confidence=run.confidence, setting=named.setting)
@@ -96,13 +176,26 @@ def placed(judgement: Judgement, run: RunData, cells: Sequence[Cell] = ()) -> Ju
 
 
 def ends(margin: Margin) -> tuple[float, float]:
-    """Both ends of a margin in numbers; one of no width becomes that of a float's rounding."""
+    """Return both ends of a margin as numbers; a margin of width 0 is widened by floating-point rounding."""
     least, most = (-math.inf if margin[0] is None else margin[0], math.inf if margin[1] is None else margin[1])
     return (least, most) if least != most else (least - ROUNDING * abs(least), most + ROUNDING * abs(most))
 
 
 def verdict(measured: Summary, least: float, most: float) -> str:
-    """Supported when the interval lies inside ``least`` to ``most``, refuted when wholly outside."""
+    """Compare an interval with a range.
+
+    Parameters
+    ----------
+    measured : Summary
+        The number with its interval.
+    least, most : float
+        The range, in the unit of the number; may be infinite.
+
+    Returns
+    -------
+    str
+        ``SUPPORTED`` if the interval lies inside the range, ``REFUTED`` if wholly outside, else ``INCONCLUSIVE``.
+    """
     if measured.known and least <= measured.low and measured.high <= most:
         return SUPPORTED
     if measured.known and (measured.high < least or measured.low > most):
@@ -111,36 +204,66 @@ def verdict(measured: Summary, least: float, most: float) -> str:
 
 
 def all_hold(name: str, parts: Sequence[Judgement], text: str = "") -> Judgement:
-    """One judgement of several: supported if each is, refuted if one is; its numbers are those of the part that decides."""
+    """Join judgements with "and".
+
+    Parameters
+    ----------
+    name : str
+        The joint claim as a sentence.
+    parts : sequence of Judgement
+        One or more.
+    text : str
+        The sentence about the numbers; made of those of the parts unless given.
+
+    Returns
+    -------
+    Judgement
+        Supported if all parts are, refuted if one is. Its numbers are those of the part that decides.
+    """
     return _joined(name, parts, (REFUTED, INCONCLUSIVE, NOT_JUDGED, SUPPORTED), text)
 
 
 def any_holds(name: str, parts: Sequence[Judgement], text: str = "") -> Judgement:
-    """One judgement of several: supported if one is, refuted if each is; its numbers are those of the part that decides."""
+    """Join judgements with "or".
+
+    Parameters
+    ----------
+    name : str
+        The joint claim as a sentence.
+    parts : sequence of Judgement
+        One or more.
+    text : str
+        The sentence about the numbers; made of those of the parts unless given.
+
+    Returns
+    -------
+    Judgement
+        Supported if one part is, refuted if all are. Its numbers are those of the part that decides.
+    """
     return _joined(name, parts, (SUPPORTED, INCONCLUSIVE, NOT_JUDGED, REFUTED), text)
 
 
-def shared(run: RunData, parts: int) -> RunData:
-    """The run with surer intervals, so that several looks at it are together as sure as one (Bonferroni)."""
+def bonferroni(run: RunData, parts: int) -> RunData:
+    """Raise a run's confidence so that ``parts`` comparisons together err no more often than one (Bonferroni)."""
     if parts < 2:
         return run
     return replace(run.at_confidence(1 - (1 - run.confidence) / parts), lasting=1 - (1 - run.lasting) / parts)
 
 
-def surely(judge: Callable[[RunData], Judgement], run: RunData, parts: int, by_chance: str = REFUTED) -> Judgement:
-    """The judgement on several parts of which one is enough for the verdict ``by_chance``.
+def judge_parts(judge: Callable[[RunData], Judgement], run: RunData, parts: int, by_chance: str = REFUTED) -> Judgement:
+    """Judge a claim of several parts, where any single part can cause the verdict ``by_chance``.
 
-    What each part must show for itself needs no surer interval: if all of them hold at 99 %, a false one among them is
-    supported in at most 1 % of runs, however many the others are (an intersection-union test: Berger, "Multiparameter
-    hypothesis testing and acceptance sampling", 1982). What any one part may bring about does, so that verdict takes
-    intervals that together are as sure as one (Bonferroni).
+    A verdict that all parts must reach needs no correction: if all are supported at 99 %, a false part is supported in at
+    most 1 % of runs, regardless of the number of parts (an intersection-union test: Berger, "Multiparameter hypothesis
+    testing and acceptance sampling", 1982). A verdict that any single part can cause is taken at Bonferroni-corrected
+    confidence.
     """
     found = judge(run)
-    return judge(shared(run, parts)) if found.verdict == by_chance and parts > 1 else found
+    return judge(bonferroni(run, parts)) if found.verdict == by_chance and parts > 1 else found
 
 
-def as_sure(siblings: Siblings, run: RunData) -> Siblings:
-    """The siblings with intervals at least as sure as the run's."""
+def raise_confidence(siblings: Siblings, run: RunData) -> Siblings:
+    """Raise the siblings' confidence to at least that of the run."""
     return {
         name: replace(each.at_confidence(max(each.confidence, run.confidence)), lasting=max(each.lasting, run.lasting))
         for name, each in siblings.items()
@@ -148,23 +271,36 @@ def as_sure(siblings: Siblings, run: RunData) -> Siblings:
 
 
 def labels(cells: Sequence[Cell]) -> tuple[Mapping[str, str], ...]:
-    """The cells as a judgement names them, each once."""
+    """Return the labels of the cells, without duplicates."""
     return tuple({cell.title: cell.label for cell in cells}.values())
 
 
 def described(at: Mapping[str, str]) -> str:
-    """Conditions for people: ``rtt 10ms``."""
+    """Format conditions: ``rtt 10ms``."""
     return ", ".join(f"{name} {value}" for name, value in at.items())
 
 
 def interval(summary: Summary, digits: int = 2) -> str:
-    """``4.02 (3.98 to 4.06)``; only the mean where the interval is not known or has no width."""
+    """Format a number with its interval.
+
+    Parameters
+    ----------
+    summary : Summary
+        The number.
+    digits : int
+        Decimal places.
+
+    Returns
+    -------
+    str
+        ``4.02 (3.98 to 4.06)``; only the mean if the interval is unknown or has no width.
+    """
     mean, low, high = (f"{each:.{digits}f}" for each in (summary.mean, summary.low, summary.high))
     return f"{mean} ({low} to {high})" if summary.known and low != high else mean
 
 
 def span(at_least: float | str | None, at_most: float | str | None) -> str:
-    """Limits for people: ``at least 40ms``, ``39 to 48``."""
+    """Format limits: ``at least 40ms``, ``39 to 48``."""
     least, most = (each if isinstance(each, str) or each is None else f"{each:g}" for each in (at_least, at_most))
     if least is None:
         return f"at most {most}"
@@ -172,18 +308,18 @@ def span(at_least: float | str | None, at_most: float | str | None) -> str:
 
 
 def reason(because: str) -> str:
-    """Why a claim should hold, behind what was measured."""
+    """Format the reason why a claim should hold, to append it to the measured numbers."""
     return f"; {because}" if because else ""
 
 
 def around(expected: float, within: float) -> tuple[float, float]:
-    """The margin of ``within`` (a part of one, see `slownet.claim.validation`) on both sides."""
+    """Return the margin of the fraction ``within`` on both sides of a number."""
     low, high = sorted((expected * (1 - within), expected * (1 + within)))
     return low, high
 
 
 def _plain(number: float | None) -> float | None:
-    """A number as JSON can hold it: an author's may be numpy's."""
+    """Convert a number for JSON: it may be numpy's."""
     return None if number is None else float(number)
 
 

@@ -1,4 +1,4 @@
-"""Claims about limits that a metric keeps: "p99 at most 300 ms"."""
+"""Claims that a metric stays within limits: "p99 at most 300 ms"."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import KW_ONLY, dataclass
 
 from slownet.claim import validation
-from slownet.claim.base import ALONE, Siblings, all_hold, decide, described, interval, reason, span, surely
+from slownet.claim.base import ALONE, Siblings, all_hold, decide, described, interval, judge_parts, reason, span
 from slownet.claim.stated import stating
 from slownet.errors import TooFewError
 from slownet.measured import in_unit_of
@@ -19,7 +19,7 @@ from slownet.stats import Summary
 
 @dataclass(frozen=True)
 class bound:  # noqa: N801
-    """A metric keeps limits in every cell at some conditions: its mean, or a percentile of the single values.
+    """Claim that a metric's mean, or a percentile of its values, stays within limits in every cell at some conditions.
 
     Parameters
     ----------
@@ -28,16 +28,16 @@ class bound:  # noqa: N801
     at : mapping of str to str, optional
         Conditions of the cells, ``{"rtt": "10ms"}``; all cells unless given.
     at_least, at_most : float or str, optional
-        Limits in the metric's unit, for a time a duration too: ``"300ms"``. One of them or both.
+        Limits in the metric's unit, or a duration such as ``"300ms"`` if it is a time. One of them or both.
     percentile : float, optional
-        Above 0 and below 100. A 99th takes hundreds of values; with fewer the claim stays open.
+        Above 0 and below 100. A 99th percentile needs hundreds of values; with fewer the claim is inconclusive.
     because : str
-        Why it should hold; stands beside what was measured.
+        Why it should hold; appended to the measured numbers.
 
     Raises
     ------
     ClaimError
-        No limit, limits that exclude each other, or a number that makes no sense.
+        No limit, contradictory limits, or an invalid number.
     """
 
     metric: str
@@ -56,7 +56,7 @@ class bound:  # noqa: N801
 
     @stating
     def judge(self, run: RunData, siblings: Siblings = ALONE) -> Judgement:
-        """Compare the metric with the limits in each cell; the one that decides is reported."""
+        """Compare the metric with the limits in each cell; the judgement has the numbers of the deciding cell."""
         cells = self._cells(run)
         what = self.metric if self.percentile is None else f"p{self.percentile:g} of {self.metric}"
         is_alone = bool(self.at) and len(cells) == 1
@@ -67,10 +67,10 @@ class bound:  # noqa: N801
             parts = [self._part(run, cell, name, is_alone) for cell in self._cells(run)]
             return all_hold(name, parts, "; ".join(part.text for part in parts) + reason("" if is_alone else self.because))
 
-        return surely(judge, run, len(cells))
+        return judge_parts(judge, run, len(cells))
 
     def _cells(self, run: RunData) -> tuple[Cell, ...]:
-        """Those at the conditions; the one that has no others, if there is one."""
+        """Return the cells at the conditions, or the single cell that has exactly these conditions."""
         exact = tuple(cell for cell in run.cells if self.at and cell_key(cell.label) == cell_key(self.at))
         return exact or run.where(self.at).cells
 

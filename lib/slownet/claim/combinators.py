@@ -1,11 +1,11 @@
-"""Claims made of claims: all of them, any of them, not one."""
+"""Claims composed of other claims: all of them, any of them, not one."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
-from slownet.claim.base import ALONE, Claim, Siblings, all_hold, any_holds, as_sure, surely
+from slownet.claim.base import ALONE, Claim, Siblings, all_hold, any_holds, judge_parts, raise_confidence
 from slownet.claim.stated import stating
 from slownet.errors import ExperimentError
 from slownet.records.judgement import REFUTED, SUPPORTED, Judgement
@@ -14,7 +14,18 @@ from slownet.records.result import RunData
 
 @dataclass(frozen=True, init=False)
 class all_of:  # noqa: N801
-    """Every one of the claims holds."""
+    """Claim that all of several claims hold.
+
+    Parameters
+    ----------
+    *claims : Claim
+        One or more.
+
+    Raises
+    ------
+    ExperimentError
+        No claim is given.
+    """
 
     claims: tuple[Claim, ...]
 
@@ -23,13 +34,24 @@ class all_of:  # noqa: N801
 
     @stating
     def judge(self, run: RunData, siblings: Siblings = ALONE) -> Judgement:
-        """Supported if each claim is, refuted if one is."""
+        """Judge all claims: supported if all are, refuted if one is."""
         return _judge(self.claims, " and ", all_hold, run, siblings, by_chance=REFUTED)
 
 
 @dataclass(frozen=True, init=False)
 class any_of:  # noqa: N801
-    """At least one of the claims holds."""
+    """Claim that at least one of several claims holds.
+
+    Parameters
+    ----------
+    *claims : Claim
+        One or more.
+
+    Raises
+    ------
+    ExperimentError
+        No claim is given.
+    """
 
     claims: tuple[Claim, ...]
 
@@ -38,19 +60,25 @@ class any_of:  # noqa: N801
 
     @stating
     def judge(self, run: RunData, siblings: Siblings = ALONE) -> Judgement:
-        """Supported if one claim is, refuted if each is."""
+        """Judge all claims: supported if one is, refuted if all are."""
         return _judge(self.claims, " or ", any_holds, run, siblings, by_chance=SUPPORTED)
 
 
 @dataclass(frozen=True)
 class not_:  # noqa: N801
-    """The claim does not hold; an undecided one stays so."""
+    """Claim that another claim does not hold.
+
+    Parameters
+    ----------
+    claim : Claim
+        The claim to negate.
+    """
 
     claim: Claim
 
     @stating
     def judge(self, run: RunData, siblings: Siblings = ALONE) -> Judgement:
-        """Supported if the claim is refuted, refuted if it is supported."""
+        """Judge the claim and exchange supported and refuted; other verdicts stay."""
         found = self.claim.judge(run, siblings)
         opposite = {SUPPORTED: REFUTED, REFUTED: SUPPORTED}.get(found.verdict, found.verdict)
         return replace(found, name=f"not: {found.name}", verdict=opposite)
@@ -58,7 +86,7 @@ class not_:  # noqa: N801
 
 def _some(claims: Sequence[Claim]) -> tuple[Claim, ...]:
     if not claims:
-        raise ExperimentError("a claim composed of none", fix="give one or more")
+        raise ExperimentError("a composed claim without parts", fix="give one or more")
     return tuple(claims)
 
 
@@ -71,7 +99,7 @@ def _judge(
     by_chance: str,
 ) -> Judgement:
     def judge(run: RunData) -> Judgement:
-        parts = [claim.judge(run, as_sure(siblings, run)) for claim in claims]
+        parts = [claim.judge(run, raise_confidence(siblings, run)) for claim in claims]
         return join(word.join(part.name for part in parts), parts)
 
-    return surely(judge, run, len(claims), by_chance)
+    return judge_parts(judge, run, len(claims), by_chance)

@@ -1,4 +1,4 @@
-"""Claims that compare a cell with another: degradation, equivalence, no worse than."""
+"""Claims that compare two cells: degradation ratio, equivalence, no worse than."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from slownet.stats import Summary
 
 @dataclass(frozen=True)
 class ratio:  # noqa: N801
-    """The degradation ratio, metric(cell) / metric(baseline), is a number or keeps limits.
+    """Claim that the degradation ratio, metric(cell) / metric(baseline), has a value or stays within limits.
 
     Parameters
     ----------
@@ -29,23 +29,23 @@ class ratio:  # noqa: N801
     at : mapping of str to str
         Conditions of the cell as the experiment writes them: ``{"rtt": "10ms"}``.
     of : mapping of str to str, optional
-        Conditions of the cell that it is compared with: all of that cell's, or those that differ from ``at``. The first values
-        of the experiment unless given.
+        Conditions of the cell to compare with: all of them, or those that differ from ``at``. The first values of the
+        experiment unless given.
     expected, published : float, optional
-        The ratio, above 0: one's own, or an article's.
+        The ratio, above 0: as the author expects it, or as an article reports it.
     within : float
-        Margin around the number, as a part of it: 0.05 for 5 %.
+        Margin around the ratio, as a fraction of it: 0.05 for 5 %.
     at_least, at_most : float, optional
-        Limits of the ratio, 0 or more, instead of a number.
+        Limits of the ratio, 0 or more, instead of a value.
     because : str
-        Why it should hold; stands beside what was measured.
+        Why it should hold; appended to the measured numbers.
     name : str
-        The claim's sentence; made of the fields unless given.
+        The claim as a sentence; made of the fields unless given.
 
     Raises
     ------
     ClaimError
-        Not exactly one of a number of one's own, a published one and limits, or a number that makes no sense.
+        Not exactly one of ``expected``, ``published`` and limits is given, or a number is invalid.
     """
 
     metric: str
@@ -101,7 +101,7 @@ class ratio:  # noqa: N801
 
 @dataclass(frozen=True)
 class equal:  # noqa: N801
-    """A metric is the same in two cells: equivalence, which takes evidence.
+    """Claim that a metric is the same in two cells. Equivalence needs evidence: noise alone leaves it inconclusive.
 
     Parameters
     ----------
@@ -110,15 +110,15 @@ class equal:  # noqa: N801
     at : mapping of str to str
         Conditions of the cell as the experiment writes them: ``{"rtt": "10ms"}``.
     of : mapping of str to str, optional
-        Conditions of the cell that it is compared with: all of that cell's, or those that differ from ``at``. The first values
-        of the experiment unless given.
+        Conditions of the cell to compare with: all of them, or those that differ from ``at``. The first values of the
+        experiment unless given.
     within : float
-        Margin around the other cell's mean, as a part of it: 0.05 for 5 %.
+        Margin around the other cell's mean, as a fraction of it: 0.05 for 5 %.
 
     Raises
     ------
     ClaimError
-        A margin that is no part of one.
+        The margin is not a fraction below 1.
     """
 
     metric: str
@@ -148,7 +148,7 @@ class equal:  # noqa: N801
 
 @dataclass(frozen=True)
 class no_worse_than:  # noqa: N801
-    """A metric is no worse than in another cell, but for a margin; better is as good.
+    """Claim that a metric is better than in another cell, or worse by a margin at most.
 
     Parameters
     ----------
@@ -157,17 +157,17 @@ class no_worse_than:  # noqa: N801
     at : mapping of str to str
         Conditions of the cell as the experiment writes them: ``{"rtt": "10ms"}``.
     of : mapping of str to str, optional
-        Conditions of the cell that it is compared with: all of that cell's, or those that differ from ``at``. The first values
-        of the experiment unless given.
+        Conditions of the cell to compare with: all of them, or those that differ from ``at``. The first values of the
+        experiment unless given.
     within : float
-        Margin around the other cell's mean, as a part of it: 0.05 for 5 %.
+        Margin around the other cell's mean, as a fraction of it: 0.05 for 5 %.
     better : {"lower", "higher"}
-        Which way is better: "lower" for times, "higher" for rates.
+        Which direction is better: "lower" for times, "higher" for rates.
 
     Raises
     ------
     ClaimError
-        A margin that is no part of one, or another word for ``better``.
+        The margin is not a fraction below 1, or ``better`` is another word.
     """
 
     metric: str
@@ -185,7 +185,7 @@ class no_worse_than:  # noqa: N801
 
     @stating
     def judge(self, run: RunData, siblings: Siblings = ALONE) -> Judgement:
-        """Compare the ratio of the two cells with the worst that is allowed."""
+        """Compare the ratio of the two cells with the worst allowed ratio."""
         cell, base = _pair(run, self.at, self.of)
         name = f"{self.metric} at {described(self.at)} is no worse than the {_start(base)}, within {100 * self.within:g} %"
         least, most = around(1.0, self.within)
@@ -210,12 +210,12 @@ def _pair(run: RunData, at: Mapping[str, str], of: Mapping[str, str] | None) -> 
 
 
 def _named(run: RunData, label: Mapping[str, str]) -> Cell | None:
-    """The cell that has these conditions and no others."""
+    """Return the cell that has exactly these conditions."""
     return next((cell for cell in run.cells if cell_key(cell.label) == cell_key(label)), None)
 
 
 def quotient(cell: Cell, base: Cell, metric: str) -> Summary:
-    """The metric of one cell over that of another."""
+    """Return the metric of one cell divided by that of another."""
     return stats.ratio(cell.summary(metric), base.summary(metric))
 
 

@@ -1,4 +1,4 @@
-"""What a test expects of a measured number, on the right of ``==``.
+"""Expected values with a margin, which a test compares with measured numbers by ``==`` and ``!=``.
 
 >>> from slownet.measured import Measured, Setting
 >>> from slownet.stats import from_moments
@@ -13,11 +13,11 @@ False
 5 round trips of 10 ms on 11.80 ms, within 5 %: refuted: ratio 4.390 (4.381 to 4.399), expected 5.237 (4.975 to 5.499); \
 99 % interval; 51.80 against 61.80 expected; verified RTT 10.06 ms, virtual clock, TDF 4
 
-The interval decides, as for claims: ``==`` holds if it lies inside the margin, ``!=`` if it lies wholly outside, so that
-neither does while it is open. After a comparison the expectation's text says all of it.
+The interval decides, as for claims: ``==`` holds if it lies inside the margin, ``!=`` if it lies wholly outside; neither
+holds while the comparison is inconclusive. After a comparison the expectation's text describes its result.
 
-A plain number on the left is taken for exact, in the unit of the right side (ms beside a number or a duration), and so is a
-duration such as "52ms"; a `Summary` has its own interval. Anything else on the left is a mistake: ExperimentError.
+A plain number on the left is exact and in the unit of the right side (ms if that is a number or a duration). A duration such
+as "52ms" is exact too; a `Summary` has its own interval. Anything else on the left raises ExperimentError.
 
 >>> 51.2 == slowed(11.8, round_trips=4, rtt="10ms"), "52ms" != about("60ms")
 (True, True)
@@ -45,15 +45,36 @@ from slownet.stats import DECIDING, Summary
 from slownet.units import duration, show_duration
 
 PLAIN_UNIT = "time_ms"
-"""What a plain number counts where nothing measured says."""
+"""A metric with the unit of plain numbers, used if neither side is a measured metric."""
 
 
 class Expectation:
-    """What a number is expected to be; make it with `slowed` or `about`."""
+    """An expected value with its margin; `slowed` and `about` make it.
+
+    Parameters
+    ----------
+    name : str
+        The expectation in words.
+    expected : callable
+        Maps the measured number to the expected value, in the measured number's unit.
+    within : float
+        Margin around the expected value, as a fraction of it.
+    kind, parameters : str, mapping
+        Those of the resulting judgements.
+    times : float
+        The ratio that is shown for the expected value.
+    unit : str
+        Name of a metric that has the unit of plain numbers.
+
+    Raises
+    ------
+    ClaimError
+        The margin is not a fraction below 1.
+    """
 
     __hash__ = None  # type: ignore[assignment]
 
-    __array_ufunc__: ClassVar[None] = None  # so that numpy leaves a comparison with its numbers to us
+    __array_ufunc__: ClassVar[None] = None  # makes numpy's numbers leave the comparison to this class
 
     def __init__(
         self,
@@ -66,11 +87,6 @@ class Expectation:
         times: float = 1.0,
         unit: str = PLAIN_UNIT,
     ) -> None:
-        """``expected(measured)`` in the unit of what is compared; ``times`` the ratio that is shown for it.
-
-        ``kind`` and ``parameters`` are those of its judgements, ``unit`` is the name of a metric in the unit of what a plain
-        number counts. Raises ExperimentError for a margin that is none.
-        """
         self.within = validation.within(within, name)
         self.name = f"{name}, within {100 * self.within:g} %"
         self._expected = expected
@@ -81,7 +97,18 @@ class Expectation:
         self.judgement: Judgement | None = None
 
     def judge(self, measured: Measured) -> Judgement:
-        """The comparison of a number with what is expected."""
+        """Compare a measured number with the expected value, and publish the judgement to the observers.
+
+        Parameters
+        ----------
+        measured : Measured
+            The number on the other side of the comparison.
+
+        Returns
+        -------
+        Judgement
+            On the ratio of measured to expected.
+        """
         expected = self._expected(measured)
         against = stats.ratio(measured.summary, expected)
         found = verdict(against, *ends(around(1.0, self.within)))
@@ -94,7 +121,7 @@ class Expectation:
         if not against.known:
             text += "; its interval is not known: measure more"
         elif not self.within and against.low != against.high and found == INCONCLUSIVE:
-            text += "; a margin of 0 is kept by numbers that do not vary: give it some width, such as within=0.05"
+            text += "; only numbers that do not vary can meet a margin of 0: widen it, such as within=0.05"
         if found == INCONCLUSIVE and measured.setting.advice:
             text += f"; {measured.setting.advice}"
         self.judgement = Judgement(
@@ -116,7 +143,7 @@ class Expectation:
         return self.judge(self._measured(other)).verdict == REFUTED
 
     def _measured(self, other: object) -> Measured:
-        """What stands on the other side. Raises ExperimentError for what is no number, UnitError."""
+        """Convert the other side of the comparison. Raises ExperimentError if it is not a number, UnitError."""
         if isinstance(other, Measured):
             return other
         if isinstance(other, Summary):
@@ -138,29 +165,31 @@ class Expectation:
 
 
 def slowed(near: Measured | Summary | float, *, round_trips: float, rtt: str, within: float = 0.05) -> Expectation:
-    """What a time becomes when each of its round trips takes longer: the ratio ``1 + k d / T0``.
+    """Return the time to expect when each round trip takes longer: T0 times ``1 + k d / T0``.
 
     Parameters
     ----------
     near : Measured, Summary or float
-        The time T0 without the delay: a measured one, whose interval counts too, or a number of ms. Where the CPU is free it
-        may be 0, and the ratio is that of the measured to the expected time then.
+        The time T0 without the delay: measured, so that its interval counts too, or a number of ms. It may be 0 where the CPU
+        is free; the ratio shown is then measured over expected time.
     round_trips : float
-        k, per operation, above 0.
+        Round trips per operation, k, above 0.
     rtt : str
-        What a round trip takes longer: ``"10ms"``.
+        Round-trip delay added, d: ``"10ms"``.
     within : float
-        Margin around the expected time, as a part of it: 0.05 for 5 %.
+        Margin around the expected time, as a fraction of it: 0.05 for 5 %.
 
     Returns
     -------
     Expectation
-        For the right of ``==`` or ``!=``.
+        For the right-hand side of ``==`` or ``!=``.
 
     Raises
     ------
-    UnitError, ExperimentError
-        A duration without its unit, or a number that makes no sense.
+    UnitError
+        A duration has no unit.
+    ExperimentError
+        A number is invalid.
     """
     trips = validation.number("round_trips", round_trips, "slowed", above=0)
     start, unit = _start(near)
@@ -175,24 +204,26 @@ def slowed(near: Measured | Summary | float, *, round_trips: float, rtt: str, wi
 
 
 def about(number: Measured | Summary | float | str, *, within: float = 0.05) -> Expectation:
-    """A number with a margin: ``far.time_per_request == about("52ms", within=0.05)``.
+    """Give a number a margin: ``far.time_per_request == about("52ms", within=0.05)``.
 
     Parameters
     ----------
     number : Measured, Summary, float or str
-        A measured number, whose interval counts too, a plain one in the unit of what is compared, or a duration.
+        A measured number, so that its interval counts too, a plain number in the unit of the left side, or a duration.
     within : float
-        Margin around it, as a part of it: 0.05 for 5 %.
+        Margin around the number, as a fraction of it: 0.05 for 5 %.
 
     Returns
     -------
     Expectation
-        For the right of ``==`` or ``!=``.
+        For the right-hand side of ``==`` or ``!=``.
 
     Raises
     ------
-    UnitError, ExperimentError
-        A duration without its unit, or a number that makes no sense.
+    UnitError
+        A duration has no unit.
+    ExperimentError
+        A number is invalid.
     """
     if isinstance(number, Measured | Summary):
         start, unit = _start(number)
@@ -209,7 +240,7 @@ def about(number: Measured | Summary | float | str, *, within: float = 0.05) -> 
 
 
 def _start(near: Measured | Summary | float) -> tuple[Summary, str]:
-    """A number that others are compared with, and the metric that has its unit."""
+    """Return a reference number as a summary, and the metric that has its unit."""
     if isinstance(near, Measured):
         return near.summary, near.name
     if isinstance(near, Summary):

@@ -1,14 +1,15 @@
-"""All claims of an experiment, judged together: how they share their error, and what becomes of those about other cells.
+"""The judgement of all claims of an experiment together: they share one error rate.
 
-What is promised: a run in which everything holds that an experiment claims shows a refuted claim in at most 1 % of runs,
-however many claims it has. So they share the 1 %: a claim is refuted only where it is at the confidence that is left for each
-of those not refuted yet (Holm, "A simple sequentially rejective multiple test procedure", 1979; it asks nothing of how the
-claims depend on each other). One that its own 99 % interval alone would refute is inconclusive, and more repetitions decide it.
+If all claims of an experiment hold, at most 1 % of its runs refute any of them, regardless of the number of claims. The claims
+share this 1 % by Holm's procedure ("A simple sequentially rejective multiple test procedure", 1979), which makes no assumption
+about how the claims depend on each other: a claim is refuted only at the confidence left for each claim not refuted yet. A
+claim that only its own 99 % interval would refute is inconclusive, and more repetitions decide it.
 
-What is supported takes no share. "All claims are supported" says that each of them is, and where one does not hold that one
-is supported in at most 1 % of runs (Berger, "Multiparameter hypothesis testing and acceptance sampling", 1982).
+Support needs no correction: "all claims are supported" requires each of them to be, and a claim that does not hold is
+supported in at most 1 % of runs (Berger, "Multiparameter hypothesis testing and acceptance sampling", 1982).
 
-The family is one experiment's run: the claims of several experiments, and the single assertions of tests, share nothing.
+The family is the run of one experiment. Claims of several experiments, and single assertions of tests, are not corrected for
+each other.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import fields, is_dataclass, replace
 from typing import Any
 
-from slownet.claim.base import ALONE, Claim, Siblings, as_sure, shared
+from slownet.claim.base import ALONE, Claim, Siblings, bonferroni, raise_confidence
 from slownet.claim.stated import stated
 from slownet.errors import NoCellError, SlownetError, TooFewError
 from slownet.records.cell import Cell
@@ -34,31 +35,64 @@ UNMEASURED = "was not measured"
 def judge_all(
     claims: Sequence[Claim], run: RunData, siblings: Siblings = ALONE, cannot: Cannot | None = None
 ) -> list[Judgement]:
-    """The judgements on the claims of one experiment, at the confidence of the run together.
+    """Judge all claims of one experiment, so that together they have the confidence of the run.
 
-    ``cannot`` gives the judgement on a claim that cannot be judged (see `not_judged`); without it its error is raised.
+    Parameters
+    ----------
+    claims : sequence of Claim
+        The claims.
+    run : RunData
+        The run of their experiment.
+    siblings : mapping of str to RunData
+        The runs of the same invocation, by experiment.
+    cannot : callable, optional
+        Takes a claim that cannot be judged and its error, and returns the judgement: see `not_judged`.
+
+    Returns
+    -------
+    list of Judgement
+        One per claim, in their order.
+
+    Raises
+    ------
+    SlownetError
+        A claim cannot be judged and ``cannot`` is not given.
     """
     found = [_judgement(claim, run, siblings, cannot) for claim in claims]
     left = sum(each.verdict != NOT_JUDGED for each in found)
-    asked = [number for number, each in enumerate(found) if each.verdict == REFUTED] if left > 1 else []
-    while asked:
-        sure = shared(run, left)
-        beside = as_sure(siblings, sure)
-        again = {number: _judgement(claims[number], sure, beside, cannot) for number in asked}
-        sure_of = [number for number, each in again.items() if each.verdict == REFUTED]
-        for number, each in again.items():
-            found[number] = each if number in sure_of else _open_among(each, left)
-        if not sure_of:
+    candidates = [number for number, each in enumerate(found) if each.verdict == REFUTED] if left > 1 else []
+    while candidates:
+        corrected = bonferroni(run, left)
+        others = raise_confidence(siblings, corrected)
+        rejudged = {number: _judgement(claims[number], corrected, others, cannot) for number in candidates}
+        refuted = [number for number, each in rejudged.items() if each.verdict == REFUTED]
+        for number, each in rejudged.items():
+            found[number] = each if number in refuted else _open_among(each, left)
+        if not refuted:
             break
-        left -= len(sure_of)
-        asked = [number for number in asked if number not in sure_of]
+        left -= len(refuted)
+        candidates = [number for number in candidates if number not in refuted]
     return found
 
 
 def not_judged(claim: Claim, error: SlownetError, run: RunData, own: Sequence[Mapping[str, str]] = ()) -> Judgement:
-    """The judgement on a claim about cells that a run lacks: it names those of the experiment's ``own`` cells.
+    """Return the judgement on a claim whose cells were not measured.
 
-    ``error`` says why it could not be judged.
+    Parameters
+    ----------
+    claim : Claim
+        The claim.
+    error : SlownetError
+        Why it could not be judged.
+    run : RunData
+        The run that lacks the cells.
+    own : sequence of mapping
+        The labels of all cells of the experiment. The text lists those that the claim needs and the run lacks.
+
+    Returns
+    -------
+    Judgement
+        With the verdict ``NOT_JUDGED`` and no numbers.
     """
     measured = {cell_key(cell.label): cell for cell in run.cells}
     absent = [_absent(label) for label in own if cell_key(label) not in measured]
@@ -77,7 +111,7 @@ def not_judged(claim: Claim, error: SlownetError, run: RunData, own: Sequence[Ma
 
 
 def described(claim: Claim) -> str:
-    """A claim by its kind and its fields, where it has no name before it is judged."""
+    """Describe a claim by its name, or by its kind and fields if it has no name before it is judged."""
     kind = type(claim).__name__
     if not is_dataclass(claim):
         return kind
@@ -90,8 +124,8 @@ def described(claim: Claim) -> str:
 def _judgement(claim: Claim, run: RunData, siblings: Siblings, cannot: Cannot | None) -> Judgement:
     try:
         found = claim.judge(run, siblings)
-        return found if found.kind else stated(claim, found)  # a kind of one's own need not say it
-    except TooFewError as error:  # of a kind of one's own: more repetitions may give it enough
+        return found if found.kind else stated(claim, found)  # a custom kind need not set it
+    except TooFewError as error:  # raised by a custom kind; more repetitions may give it enough values
         blank = Judgement(described(claim), INCONCLUSIVE, math.nan, None, None, None, (None, None), error.line)
         return stated(claim, blank)
     except SlownetError as error:
@@ -101,10 +135,10 @@ def _judgement(claim: Claim, run: RunData, siblings: Siblings, cannot: Cannot | 
 
 
 def _open_among(found: Judgement, left: int) -> Judgement:
-    """One that is refuted by itself, and not surely enough among the others."""
+    """Explain why a claim that its own interval would refute is inconclusive among ``left`` claims."""
     if found.verdict != INCONCLUSIVE or found.measured is None:
         return found
-    return replace(found, text=f"{found.text} (not yet refuted as surely as {left} claims together ask for)")
+    return replace(found, text=f"{found.text} (not yet refuted at the confidence that {left} claims together require)")
 
 
 def _absent(label: Mapping[str, str]) -> Cell:

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass, field, replace
 
 from slownet.claim import theories, validation
-from slownet.claim.base import ALONE, Margin, Siblings, around, decide, ends, interval, placed, surely, undecided, verdict
+from slownet.claim.base import ALONE, Margin, Siblings, around, decide, ends, interval, judge_parts, placed, undecided, verdict
 from slownet.claim.stated import stating
 from slownet.claim.theories import Expected
 from slownet.errors import ExperimentError, nearest
@@ -20,25 +20,25 @@ from slownet.stats import Summary, ratio
 
 @dataclass(frozen=True)
 class law:  # noqa: N801
-    """One operation costs so many round trips: k of the law ``T(d) = T0 + k * d`` over all cells.
+    """Claim about the round trips per operation: k of the law ``T(d) = T0 + k * d`` over all cells.
 
     Parameters
     ----------
     metric : str
         Name of a time in ms.
     round_trips : float, Summary or callable
-        Per operation, above 0, or a function of the run that gives them, as in `predicted`.
+        Round trips per operation, above 0, or a function of the run that returns them, as in `predicted`.
     within : float
-        Margin around ``round_trips``, as a part of it: 0.05 for 5 %.
+        Margin around ``round_trips``, as a fraction of it: 0.05 for 5 %.
     along : str
-        The condition in ms that the law goes along.
+        The condition in ms that is the law's d.
     at : mapping of str to str, optional
         Conditions of the cells; all cells unless given.
 
     Raises
     ------
     ClaimError
-        A number that makes no sense.
+        A number is invalid.
     """
 
     metric: str
@@ -90,9 +90,9 @@ class law:  # noqa: N801
 
 @dataclass(frozen=True)
 class constant_round_trips:  # noqa: N801
-    """The round trips per operation are the same at two delays, so the law is a straight line.
+    """Claim that the round trips per operation are the same at two delays, so that the law is a straight line.
 
-    Each is taken from the baseline to one delay; their ratio is compared with 1.
+    They are computed from the baseline to each delay; their ratio is compared with 1.
 
     Parameters
     ----------
@@ -101,14 +101,14 @@ class constant_round_trips:  # noqa: N801
     at : tuple of str
         The two delays: ``("10ms", "40ms")``.
     within : float
-        Margin around 1, as a part of it: 0.05 for 5 %.
+        Margin around 1, as a fraction: 0.05 for 5 %.
     along : str
         The condition in ms that the delays are values of.
 
     Raises
     ------
     ClaimError
-        Not two different delays, or a margin that is no part of one.
+        Not two different delays, or the margin is not a fraction below 1.
     """
 
     metric: str
@@ -128,7 +128,7 @@ class constant_round_trips:  # noqa: N801
 
     @stating
     def judge(self, run: RunData, siblings: Siblings = ALONE) -> Judgement:
-        """Compare the ratio of the two with 1."""
+        """Compare the ratio of the round trips at the two delays with 1."""
         name = f"the same round trips at {self.at[0]} and {self.at[1]}, within {100 * self.within:g} %"
         base = run.baseline(self.along)
         delays = [validation.milliseconds("at", delay, name) for delay in self.at]
@@ -157,26 +157,26 @@ class constant_round_trips:  # noqa: N801
 
 @dataclass(frozen=True)
 class more_round_trips:  # noqa: N801
-    """This run's operation costs so many times the round trips of another experiment's, or more.
+    """Claim that an operation takes at least a multiple of the round trips of another experiment's operation.
 
     Parameters
     ----------
     metric : str
         Name of a time in ms, in both runs.
     at_least : float
-        How many times, above 0.
+        The multiple, above 0.
     of : str
         The other experiment's name.
     otherwise : float, optional
-        Round trips of theory that stand in if that experiment did not run in the same invocation; without them the claim is
+        Theoretical round trips to use if the other experiment did not run in the same invocation; without them the claim is
         not judged then.
     along : str
-        The condition in ms that the laws go along.
+        The condition in ms that is the laws' d.
 
     Raises
     ------
     ClaimError
-        A number that makes no sense.
+        A number is invalid.
     """
 
     metric: str
@@ -194,7 +194,7 @@ class more_round_trips:  # noqa: N801
 
     @stating
     def judge(self, run: RunData, siblings: Siblings = ALONE) -> Judgement:
-        """Compare the ratio of the two k with the least."""
+        """Compare the ratio of the two k with ``at_least``."""
         name = f"at least {self.at_least:g} times the round trips of {self.of}"
         sibling = siblings.get(self.of)
         failed = (*run.failed, *(sibling.failed if sibling else ()))
@@ -209,7 +209,7 @@ class more_round_trips:  # noqa: N801
         else:
             near = nearest(self.of, siblings)
             hint = f" ({near})" if near.startswith("did you mean") else ""
-            why = f"{self.of} did not run in the same invocation{hint}, and no otherwise= stands in for it"
+            why = f"{self.of} did not run in the same invocation{hint}, and otherwise= is not given"
             return placed(Judgement(name, NOT_JUDGED, None, self.at_least, None, None, (self.at_least, None), why), run)
         k = fitted(run, self.metric, self.along).k
         start = f"{k.mean:.2f} round trips against {other.mean:.2f} of {source}"
@@ -225,10 +225,10 @@ class more_round_trips:  # noqa: N801
 
 @dataclass(frozen=True)
 class published_times:  # noqa: N801
-    """The published time without delay, put into the measured law, gives the other published times.
+    """Claim that the published T0 and the measured k give the other published times.
 
-    That is the law's k once more, in the numbers of the article, and no evidence besides a `law` of the same run: it says
-    whether the article's times are those of this k. Each ratio is compared with 1, and the one that is furthest off decides.
+    It tests the same k as a `law` claim of the same run, so it is no additional evidence: it shows whether the article's times
+    agree with this k. The ratio of predicted to published time is compared with 1 at each delay; the worst one decides.
 
     Parameters
     ----------
@@ -239,14 +239,14 @@ class published_times:  # noqa: N801
     times_ms : mapping of str to float
         The published times in ms by their delay: ``{"10ms": 51.825}``.
     within : float
-        Margin around 1, as a part of it: 0.05 for 5 %.
+        Margin around 1, as a fraction: 0.05 for 5 %.
     along : str
-        The condition in ms that the law goes along.
+        The condition in ms that is the law's d.
 
     Raises
     ------
     ClaimError
-        No time, or a number that makes no sense.
+        No time is given, or a number is invalid.
     """
 
     metric: str
@@ -269,10 +269,10 @@ class published_times:  # noqa: N801
     @stating
     def judge(self, run: RunData, siblings: Siblings = ALONE) -> Judgement:
         """Compare predicted with published times."""
-        name = f"the published times from the published {self.t0_ms:g} ms, within {100 * self.within:g} %"
+        name = f"the published times follow from the published {self.t0_ms:g} ms, within {100 * self.within:g} %"
         if run.failed:
             return placed(undecided(name, 1.0, run.failed), run)
-        return surely(lambda run: self._furthest(run, name), run, len(self.times_ms))
+        return judge_parts(lambda run: self._furthest(run, name), run, len(self.times_ms))
 
     def _furthest(self, run: RunData, name: str) -> Judgement:
         found = fitted(run, self.metric, self.along)
@@ -294,14 +294,14 @@ class published_times:  # noqa: N801
 
 
 def expected_round_trips(run: RunData, metric: str) -> float | None:
-    """The round trips that the law claims on a metric of a judged run expect, None where they name none or several."""
+    """Return the round trips that a judged run's law claims on a metric expect; None if there is no value or several."""
     laws = [each for each in run.claims if each.kind == law.__name__ and each.metric == metric]
     known = {each.expected for each in laws if each.expected is not None}
     return known.pop() if len(known) == 1 else None
 
 
 def fitted(run: RunData, metric: str, along: str = "rtt_ms") -> Law:
-    """The law of a metric over all cells of a run."""
+    """Fit the law of a metric (a time in ms) over all cells of a run, against the condition ``along`` (in ms)."""
     return fit(((delay, cell.summary(metric)) for delay, cell in run.along(along)), run.lasting)
 
 
@@ -313,10 +313,11 @@ def unless_bent(
     measure: Callable[[Sequence[Law]], Summary],
     margin: Margin,
 ) -> Judgement:
-    """An open judgement of a number that ``measure(laws)`` takes from the laws of runs, with why it stays open, if so.
+    """Mark an inconclusive judgement that more repetitions cannot decide, because the law is bent.
 
-    Endless repetitions would leave no noise, but the bend. If the number is open then, wherever in today's noise it comes
-    to lie, more of them do not decide it. It takes two repetitions to see how much of the scatter is noise.
+    ``measure(laws)`` computes the judged number. Infinitely many repetitions would remove the noise but not the bend. If the
+    number is still inconclusive then, wherever it ends up within today's noise, repeating does not help. The noise is known
+    from two repetitions on.
     """
     if found.verdict != INCONCLUSIVE or any(cell.repetitions < 2 for run in runs for cell in run.cells):
         return found
@@ -331,11 +332,11 @@ def unless_bent(
     if not noise.known or any(verdict(place, least, most) != INCONCLUSIVE for place in places):
         return found
     bends = "; ".join(each.bend_in_words() for each in laws if each.bent)
-    said = f"{found.text}; {bends}, and more repetitions do not help: {interval(noise)} is what the noise alone leaves open"
+    said = f"{found.text}; {bends}, and more repetitions do not help: with noise alone it would be {interval(noise)}"
     return replace(found, text=said, stays_open=bends)
 
 
 def _minus(left: Summary, right: Summary) -> Summary:
-    """A difference of independent means; half widths add in quadrature (inf stays inf)."""
+    """Subtract independent means; half widths add in quadrature (inf stays inf)."""
     mean, half = left.mean - right.mean, math.hypot(left.half_width, right.half_width)
     return replace(left, mean=mean, low=mean - half, high=mean + half, n=min(left.n, right.n))

@@ -1,4 +1,4 @@
-"""Mistakes in claims that show before anything is measured: conditions that the planned cells do not have."""
+"""A check, before anything is measured, that the planned cells have the conditions that claims name."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ from slownet.records.cell import Cell
 from slownet.records.result import RunData
 
 LABELS = ("at", "of")
-"""What the kinds of claims call the conditions that they speak of."""
+"""The fields of claims that hold conditions."""
 
 
 def check(experiment: str, claims: Iterable[Any], cells: Sequence[tuple[Mapping[str, Any], Mapping[str, Any]]]) -> None:
-    """Looks up the conditions that claims name among the planned cells, each ``(label, condition in numbers)``.
+    """Look up the conditions that claims name among the planned cells, each ``(label, condition in numbers)``.
 
-    Raises ExperimentError with the nearest name or what there is. A kind of one's own is checked as far as it calls them
-    the same; what it names otherwise shows when it judges.
+    Raises ExperimentError with the nearest name or the existing ones. A custom kind is checked as far as its fields have the
+    same names; other mistakes appear when it judges.
     """
     planned = RunData(Path(), experiment, {}, tuple(Cell(label, condition, (), {}) for label, condition in cells))
     for claim in _flat(claims):
@@ -29,7 +29,7 @@ def check(experiment: str, claims: Iterable[Any], cells: Sequence[tuple[Mapping[
 
 
 def _flat(claims: Iterable[Any]) -> Iterable[Any]:
-    """The claims that others are composed of, as well."""
+    """Yield the claims and, recursively, the claims that they are composed of."""
     for claim in claims:
         yield claim
         parts = getattr(claim, "claims", None) or (getattr(claim, "claim", None),)

@@ -1,4 +1,4 @@
-"""What a judgement is about, as fields: the kind of its claim, the metric, and what else the claim states."""
+"""The fields that tell what a judgement is about: the claim's kind, metric and parameters."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from typing import Any, TypeVar, cast
 from slownet.records.judgement import Judgement
 
 KIND, METRIC, PARAMETERS, CLAIMS = "kind", "metric", "parameters", "claims"
-SAID = (METRIC, "name", "because")
-"""Fields of a claim that are no parameters: a judgement has a field for the metric, and a sentence for the others."""
+NOT_PARAMETERS = (METRIC, "name", "because")
+"""Fields of a claim that are not parameters: a judgement has a field for the metric, and its name and text have the others."""
 
 Judge = TypeVar("Judge", bound=Callable[..., Judgement])
 
 
 def stating(judge: Judge) -> Judge:
-    """Decorates a claim's ``judge``, so that its judgements say what they are about: see `stated`."""
+    """Decorate a claim's ``judge``, so that its judgements have the claim's kind, metric and parameters."""
 
     @wraps(judge)
     def stating_judge(claim: Any, *args: Any, **more: Any) -> Judgement:
@@ -28,18 +28,20 @@ def stating(judge: Judge) -> Judge:
 
 
 def stated(claim: Any, found: Judgement) -> Judgement:
-    """The judgement with the claim's kind, metric and parameters."""
+    """Add the claim's kind, metric and parameters to a judgement."""
     return replace(found, **statement(claim))
 
 
 def statement(claim: Any) -> dict[str, Any]:
-    """``{"kind", "metric", "parameters"}`` of a claim, as JSON can hold them.
+    """Return ``{"kind", "metric", "parameters"}`` of a claim, ready for JSON.
 
-    Parameters are the fields that hold numbers, texts and conditions. What a function or a measured number says stands in the
-    judgement's ``expected``. Claims that others are composed of are statements themselves, below "claims".
+    Parameters are the fields that hold numbers, texts and conditions. The value of a function or a measured number is in the
+    judgement's ``expected`` instead. The parts of a composed claim are listed as "claims", in the same form.
     """
     given = {each.name: getattr(claim, each.name) for each in fields(claim)} if is_dataclass(claim) else {}
-    parameters = {name: plain for name, value in given.items() if name not in SAID and (plain := _plain(value)) is not None}
+    parameters = {
+        name: plain for name, value in given.items() if name not in NOT_PARAMETERS and (plain := _plain(value)) is not None
+    }
     parts = given.get(CLAIMS) or (given["claim"],) if {CLAIMS, "claim"} & set(given) else ()
     if parts:
         parameters[CLAIMS] = [statement(part) for part in parts]
@@ -47,7 +49,7 @@ def statement(claim: Any) -> dict[str, Any]:
 
 
 def _plain(value: Any) -> Any:
-    """A value as JSON can hold it, None for what is no number, text, or collection of these."""
+    """Convert a value for JSON; None unless it is a number, a text, or a collection of these."""
     if isinstance(value, bool | str):
         return value
     if isinstance(value, Integral):

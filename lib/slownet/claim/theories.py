@@ -1,11 +1,11 @@
-"""Numbers that a run is compared with: exact ones from theory, and those that were measured themselves.
+"""Expected values: exact ones from theory, and those computed from measured numbers.
 
-An expectation that is made of measured numbers is a `Summary`, so that its error counts too::
+An expectation that is computed from measured numbers is a `Summary`, so that its error counts too::
 
     predicted("row_ms", FAR, expected=lambda run: run.at(NEAR).summary("row_ms") + 2 * FAR_MS)
 
-A bare number stands for exact theory. One that was made of measured numbers that vary (``.mean``) has lost their error, and
-a claim that rests on it is not decided.
+A plain number means exact theory. A plain number that was computed from measured numbers that vary (``.mean``) has lost their
+error, and a claim that uses it stays inconclusive.
 """
 
 from __future__ import annotations
@@ -27,27 +27,28 @@ from slownet.stats import Summary
 
 Value = float | Summary
 Expected = Value | Callable[[RunData], Value]
-BARE = "the expectation is a bare number made of measured ones, whose error is lost"
+BARE = "the expectation is a plain number computed from measured ones, so their error is lost"
 ENOUGH = 3
-"""Repetitions from which the ratio to an expectation of the same cell is taken repetition by repetition."""
+"""Repetitions needed to take the ratio to an expectation from the same cell per repetition."""
 
 
 @dataclass(frozen=True)
 class Expectation:
-    """What is expected, with its interval."""
+    """An expected value with its interval."""
 
     summary: Summary
     cells: tuple[Cell, ...] = ()
-    """Those whose numbers it was made of."""
+    """The cells whose numbers it was computed from."""
     bare: bool = False
-    """Whether the error of these is lost."""
+    """Whether the error of these numbers is lost."""
 
     @property
     def mean(self) -> float:
+        """The expected value without its interval."""
         return self.summary.mean
 
     def judged(self, found: Judgement) -> Judgement:
-        """The judgement on a comparison with it, left open where its error is lost."""
+        """Make the judgement on a comparison with it inconclusive if its error is lost."""
         if not self.bare or found.measured is None:
             return found
         fix = 'return a Summary, such as run.at(...).summary("row_ms") + 20 (without .mean)'
@@ -55,7 +56,7 @@ class Expectation:
 
 
 def expectation(value: Expected, run: RunData, name: str) -> Expectation:
-    """What a claim expects of a run: a number above 0, or a function that gives one. Raises ExperimentError."""
+    """Evaluate what a claim expects: a number above 0, or a function of the run that returns one. Raises ExperimentError."""
     if not callable(value):
         return Expectation(number(value, run, name))
     given, read = asked(value, run)
@@ -65,7 +66,7 @@ def expectation(value: Expected, run: RunData, name: str) -> Expectation:
 
 
 def asked(value: Callable[[RunData], Value], run: RunData) -> tuple[Any, dict[str, list[Summary]]]:
-    """What a function says of a run, and the measured numbers that it reads for that, by their cell's title."""
+    """Call a function with a run; return its result and the measured numbers that it read, by the title of their cell."""
     noted = [_Noted(cell.metrics) for cell in run.cells]
     cells = tuple(replace(cell, metrics=metrics) for cell, metrics in zip(run.cells, noted, strict=True))
     given = value(replace(run, cells=cells))
@@ -73,28 +74,28 @@ def asked(value: Callable[[RunData], Value], run: RunData) -> tuple[Any, dict[st
 
 
 def number(value: Any, run: RunData, name: str) -> Summary:
-    """A number of theory as a summary, exact if it is a bare one. Raises ExperimentError for none above 0."""
+    """Convert an expected value to a summary; a plain number is exact. Raises ExperimentError unless it is above 0."""
     where = f"in experiment {run.experiment}"
     if isinstance(value, Summary):
         found = value
     elif isinstance(value, Real) and not isinstance(value, bool):
         found = Summary(float(value), float(value), float(value), 1, None, run.confidence)
     else:
-        raise ExperimentError(f"{name}: {value!r} is predicted", where, "give a number or a Summary")
+        raise ExperimentError(f"{name}: the prediction is {value!r}", where, "give a number or a Summary")
     if not 0 < found.mean < math.inf:
-        raise ExperimentError(f"{name}: a prediction of {found.mean:g} has no margin", where, "give a number above 0")
+        raise ExperimentError(f"{name}: the prediction is {found.mean:g}", where, "give a number above 0")
     return found
 
 
 def against(measured: Summary, expected: Summary) -> Summary:
-    """A number beside what is expected of it, in its own unit: the interval holds the errors of both."""
+    """Return the measured number with an interval that contains the errors of both, for the comparison with the expected."""
     if expected.low == expected.high:
         return measured
     return replace(stats.ratio(measured, expected).scaled(expected.mean), mean=measured.mean)
 
 
 def in_words(found: Summary, expected: Summary) -> str:
-    """How many times what is expected a number is, where both vary; ``found`` holds the errors of both."""
+    """Format measured over expected if the expected value varies; ``found`` has the errors of both."""
     if expected.low == expected.high:
         return ""
     return f", {interval(found.scaled(1 / expected.mean), 3)} times"
@@ -103,16 +104,15 @@ def in_words(found: Summary, expected: Summary) -> str:
 def paired(
     metric: str, at: Mapping[str, str], value: Expected, run: RunData, expected: Expectation
 ) -> tuple[Summary, Expectation]:
-    """``against`` for the metric of a cell, and the expectation that it is beside.
+    """Return `against` for the metric of a cell, and the expectation to compare it with.
 
-    Where both were measured in the same cell, what moves one moves the other. The ratio of the two is taken repetition by
-    repetition then, if there are ``ENOUGH``, and the expectation is the one that it is the ratio to; with fewer the two are
-    taken for as dependent as they can be.
+    Numbers measured in the same cell are correlated. Their ratio is then taken per repetition, if there are ``ENOUGH``
+    repetitions, and the expectation is adjusted to match that ratio. With fewer, full correlation is assumed.
     """
     found, says = run.at(at).summary(metric), expected.summary
     ratios: list[float] = []
     if callable(value) and found.sources & says.sources and says.low != says.high:
-        # Other cells may have been measured less often.
+        # Only the cells concerned: others may have fewer repetitions.
         own = {cell.title for cell in (run.at(at), *expected.cells)}
         ratios = _ratios(metric, at, value, replace(run, cells=tuple(cell for cell in run.cells if cell.title in own)))
     if len(ratios) < ENOUGH:
@@ -124,7 +124,7 @@ def paired(
 
 
 def _ratios(metric: str, at: Mapping[str, str], value: Callable[[RunData], Value], run: RunData) -> list[float]:
-    """A metric over what is expected of it, a repetition each; none where one of the expectations has no margin."""
+    """Return measured over expected per repetition; empty if an expectation is not a number above 0."""
     try:
         ratios = [each.at(at).summary(metric).mean / number(value(each), each, metric).mean for each in apart(run)]
     except ExperimentError:
@@ -133,7 +133,7 @@ def _ratios(metric: str, at: Mapping[str, str], value: Callable[[RunData], Value
 
 
 class _Noted(Mapping[str, Summary]):
-    """A cell's metrics, which notes those that are read."""
+    """The metrics of a cell, with a record of those that were read."""
 
     def __init__(self, metrics: Mapping[str, Summary]) -> None:
         self._metrics = metrics

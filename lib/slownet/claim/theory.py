@@ -1,4 +1,4 @@
-"""Claims that hold cells against theory: a number for one, round trips between two, a formula that all of them follow."""
+"""Claims that compare cells with theory: a value for one, round trips between two, a formula for all of them."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ from slownet.claim.base import (
     decide,
     described,
     interval,
+    judge_parts,
     judged,
     placed,
     reason,
     span,
-    surely,
     undecided,
 )
 from slownet.claim.stated import stating
@@ -35,7 +35,7 @@ from slownet.units import spoken
 
 @dataclass(frozen=True)
 class predicted:  # noqa: N801
-    """The metric of one cell is what theory says.
+    """Claim that the metric of one cell has the value that theory predicts.
 
     Parameters
     ----------
@@ -44,20 +44,20 @@ class predicted:  # noqa: N801
     at : mapping of str to str
         Conditions of the cell as the experiment writes them: ``{"rtt": "10ms"}``.
     expected : float, Summary or callable
-        What theory says, above 0 and in the metric's unit, or a function of the run that gives it: a `Summary` where it is
-        made of measured numbers (``run.at(NEAR).summary("row_ms") + 20``), so that their error counts too, a bare number where
-        it is exact theory.
+        The predicted value, above 0 and in the metric's unit, or a function of the run that returns it: a `Summary` if it is
+        computed from measured numbers (``run.at(NEAR).summary("row_ms") + 20``), so that their error counts too, a plain
+        number if it is exact theory.
     within : float
-        Margin around it, as a part of it: 0.05 for 5 %.
+        Margin around it, as a fraction of it: 0.05 for 5 %.
     because : str
-        Why it should hold; stands beside what was measured.
+        Why it should hold; appended to the measured numbers.
     name : str
-        The claim's sentence without its margin; made of metric and cell unless given.
+        The claim as a sentence without its margin; made of metric and cell unless given.
 
     Raises
     ------
     ClaimError
-        A number that makes no sense.
+        A number is invalid.
     """
 
     metric: str
@@ -85,7 +85,7 @@ class predicted:  # noqa: N801
         except ExperimentError:
             if not run.failed:
                 raise
-            return placed(undecided(name, None, run.failed), run)  # the cell that it comes from may be among them
+            return placed(undecided(name, None, run.failed), run)  # the expectation's own cell may have failed
 
         cells = tuple({each.title: each for each in (cell, *expected.cells)}.values())
         if failed := [each for each in cells if each.status == "failed"]:
@@ -102,7 +102,7 @@ class predicted:  # noqa: N801
 
 @dataclass(frozen=True)
 class round_trips_between:  # noqa: N801
-    """What a time gains from one cell to another is so many round trips.
+    """Claim about the round trips by which a time differs between two cells.
 
     Parameters
     ----------
@@ -111,24 +111,24 @@ class round_trips_between:  # noqa: N801
     at : mapping of str to str
         Conditions of the cell as the experiment writes them: ``{"rtt": "10ms"}``.
     of : mapping of str to str
-        Conditions of the cell that it gains from.
+        Conditions of the cell to compare with.
     because : str
-        Why it should hold; stands beside what was measured.
+        Why it should hold; appended to the measured numbers.
     expected : float, optional
-        Round trips, above 0; or else ``at_most``.
+        Round trips, above 0. Give either this or ``at_most``.
     within : float
-        Margin around ``expected``, as a part of it: 0.05 for 5 %.
+        Margin around ``expected``, as a fraction of it: 0.05 for 5 %.
     at_most : float, optional
-        The most round trips.
+        Upper limit of the round trips.
     name : str
-        The claim's sentence without its number; made of metric and cells unless given.
+        The claim as a sentence without its number; made of metric and cells unless given.
     along : str
-        The condition in ms that the round trips are counted in.
+        The condition in ms whose difference is the length of a round trip.
 
     Raises
     ------
     ClaimError
-        Not exactly one of ``expected`` and ``at_most``, or a number that makes no sense.
+        Not exactly one of ``expected`` and ``at_most`` is given, or a number is invalid.
     """
 
     metric: str
@@ -170,7 +170,7 @@ class round_trips_between:  # noqa: N801
             return stats.difference(far.summary(self.metric), near.summary(self.metric)).scaled(1 / gap)
 
         def said(found: Summary) -> str:
-            times = f"{near.summary(self.metric).mean:.4g} ms become {far.summary(self.metric).mean:.4g}"
+            times = f"from {near.summary(self.metric).mean:.4g} ms to {far.summary(self.metric).mean:.4g} ms"
             return f"{times}, {interval(found)} round trips: {self.because}"
 
         return decide(run, name, gained, margin, limit, (far, near), said)
@@ -185,7 +185,7 @@ class round_trips_between:  # noqa: N801
 
 @dataclass(frozen=True)
 class follows:  # noqa: N801
-    """Every cell that a theory speaks of has so many times the value that it says. The cell that is furthest off decides.
+    """Claim that measured over theoretical value stays within limits in every cell. The worst cell decides.
 
     Parameters
     ----------
@@ -193,19 +193,19 @@ class follows:  # noqa: N801
         Name with unit: ``"mbit_per_s"``.
     theory : callable
         A function of a cell's condition in numbers (``{"rtt_ms": 100.0}``), and of the cell too if it takes two arguments. It
-        gives the value in the metric's unit, or None where it has nothing to say; of measured numbers
-        (``cell.summary("loss")``) a `Summary`, whose error counts too.
+        returns the value in the metric's unit, a `Summary` if that is computed from measured numbers
+        (``cell.summary("loss")``), so that their error counts too, or None for a cell that it does not cover.
     at_least, at_most : float
-        Limits of measured over theory, 0 or more.
+        Limits of measured over theoretical value, 0 or more.
     because : str
-        Why it should hold; stands beside what was measured.
+        Why it should hold; appended to the measured numbers.
     name : str
-        The claim's sentence without its limits.
+        The claim as a sentence without its limits.
 
     Raises
     ------
     ClaimError
-        Limits that exclude each other.
+        The limits contradict each other.
     """
 
     metric: str
@@ -221,44 +221,44 @@ class follows:  # noqa: N801
 
     @stating
     def judge(self, run: RunData, siblings: Siblings = ALONE) -> Judgement:
-        """Compare the ratios of measured and expected with the margin."""
+        """Compare the ratio of measured to theoretical value with the limits in each cell."""
         name = f"{self.name}: {span(self.at_least, self.at_most)} times the theory"
-        failed, spoken_of = self._spoken_of(run)
+        failed, covered = self._covered(run)
         if failed:
-            return placed(undecided(name, 1.0, failed), run, (*failed, *spoken_of))
-        if not spoken_of:
+            return placed(undecided(name, 1.0, failed), run, (*failed, *covered))
+        if not covered:
             raise ExperimentError(
-                f"no cell for '{self.name}'", f"in experiment {run.experiment}", "measure one that it speaks of"
+                f"no cell for '{self.name}'", f"in experiment {run.experiment}", "measure one that the theory covers"
             )
 
         def judge(run: RunData) -> Judgement:
-            pairs = [(cell, self._expected(cell, run, name)) for cell in self._spoken_of(run)[1]]
-            return placed(self._furthest(name, pairs), run, spoken_of)
+            pairs = [(cell, self._expected(cell, run, name)) for cell in self._covered(run)[1]]
+            return placed(self._furthest(name, pairs), run, covered)
 
-        return surely(judge, run, len(spoken_of))
+        return judge_parts(judge, run, len(covered))
 
-    def _says(self, cell: Cell) -> theories.Value | None:
+    def _theoretical(self, cell: Cell) -> theories.Value | None:
         two = len(inspect.signature(self.theory).parameters) > 1
         return self.theory(cell.condition, cell) if two else self.theory(cell.condition)
 
-    def _spoken_of(self, run: RunData) -> tuple[list[Cell], list[Cell]]:
-        """The cells that theory speaks of: those that failed, and the others. Of a failed one it may not have the numbers."""
+    def _covered(self, run: RunData) -> tuple[list[Cell], list[Cell]]:
+        """Return the cells that the theory covers: the failed ones, whose numbers it may lack, and the others."""
         failed: list[Cell] = []
         good: list[Cell] = []
         for cell in run.cells:
             try:
-                speaks = self._says(cell) is not None
+                is_covered = self._theoretical(cell) is not None
             except ExperimentError:
                 if cell.status == "ok":
                     raise
-                speaks = True
-            if speaks:
+                is_covered = True
+            if is_covered:
                 (good if cell.status == "ok" else failed).append(cell)
         return failed, good
 
     def _expected(self, cell: Cell, run: RunData, name: str) -> theories.Expectation:
         def says(only: RunData) -> theories.Value:
-            found = self._says(only.cells[0])
+            found = self._theoretical(only.cells[0])
             assert found is not None
             return found
 

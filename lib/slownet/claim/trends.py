@@ -1,4 +1,4 @@
-"""Claims about how a metric goes along a condition: it grows, it never falls."""
+"""Claims about the trend of a metric along a condition: it grows, it never falls."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from dataclasses import KW_ONLY, dataclass, replace
 from itertools import pairwise
 
 from slownet.claim import validation
-from slownet.claim.base import ALONE, Margin, Siblings, all_hold, around, decide, interval, surely
+from slownet.claim.base import ALONE, Margin, Siblings, all_hold, around, decide, interval, judge_parts
 from slownet.claim.stated import stating
 from slownet.errors import ExperimentError
 from slownet.records.judgement import Judgement
@@ -15,12 +15,12 @@ from slownet.records.result import RunData
 from slownet.stats import difference, ratio
 
 SOME = 5e-324
-"""The smallest step that is one."""
+"""The smallest step above 0."""
 
 
 @dataclass(frozen=True)
 class grows:  # noqa: N801
-    """A metric grows from each value of a condition to the next.
+    """Claim that a metric grows from each value of a condition to the next.
 
     Parameters
     ----------
@@ -29,9 +29,9 @@ class grows:  # noqa: N801
     along : str
         The condition with its unit: ``"rtt_ms"``.
     falling : bool
-        Whether it falls instead.
+        Claim that it falls instead.
     at : mapping of str to str, optional
-        What the other conditions are.
+        Values of the other conditions.
     """
 
     metric: str
@@ -42,7 +42,7 @@ class grows:  # noqa: N801
 
     @stating
     def judge(self, run: RunData, siblings: Siblings = ALONE) -> Judgement:
-        """Compare each step with none."""
+        """Compare each step with 0."""
         name = f"{self.metric} {'falls' if self.falling else 'grows'} along {self.along}"
         sign = -1 if self.falling else 1
 
@@ -64,7 +64,7 @@ class grows:  # noqa: N801
 
 @dataclass(frozen=True)
 class monotone:  # noqa: N801
-    """A metric never falls by more than a margin along a condition; `grows` asks for more.
+    """Claim that a metric never falls by more than a margin along a condition; `grows` is the stronger claim.
 
     Parameters
     ----------
@@ -73,16 +73,16 @@ class monotone:  # noqa: N801
     along : str
         The condition with its unit: ``"rtt_ms"``.
     falling : bool
-        Whether it never rises by more instead.
+        Claim that it never rises by more than the margin instead.
     within : float
-        Margin around each step's first mean, as a part of it: 0.05 for 5 %.
+        Margin around each step's first mean, as a fraction of it: 0.05 for 5 %.
     at : mapping of str to str, optional
-        What the other conditions are.
+        Values of the other conditions.
 
     Raises
     ------
     ClaimError
-        A margin that is no part of one.
+        The margin is not a fraction below 1.
     """
 
     metric: str
@@ -97,7 +97,7 @@ class monotone:  # noqa: N801
 
     @stating
     def judge(self, run: RunData, siblings: Siblings = ALONE) -> Judgement:
-        """Compare the ratio of each two neighbours with 1."""
+        """Compare the ratio of each two neighbouring cells with 1."""
         way = "rises" if self.falling else "falls"
         name = f"{self.metric} never {way} along {self.along} by more than {100 * self.within:g} %"
         least, most = around(1.0, self.within)
@@ -119,14 +119,14 @@ class monotone:  # noqa: N801
 
 
 def _steps(run: RunData, name: str, along: str, step: Callable[[RunData, int, int], Judgement]) -> Judgement:
-    """All steps of a way, judged together."""
+    """Judge all steps along a condition together."""
     count = len(run.along(along)) - 1
     if count < 1:
-        what = f"{count + 1} value of {along} is no way along it"
+        what = f"no trend from {count + 1} value{'s' * (count != 0)} of {along}"
         raise ExperimentError(what, f"in experiment {run.experiment}", "measure at two or more")
 
     def judge(run: RunData) -> Judgement:
         parts = [step(run, low, high) for low, high in pairwise(range(count + 1))]
         return all_hold(name, parts, "; ".join(part.text for part in parts))
 
-    return surely(judge, run, count)
+    return judge_parts(judge, run, count)

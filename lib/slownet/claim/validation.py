@@ -1,4 +1,4 @@
-"""Numbers in claims that make no sense, refused when the claim is made: before anything is measured."""
+"""Validation of the numbers in claims when the claim is made, before anything is measured."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from slownet.errors import ExperimentError
 from slownet.measured import in_unit_of
 from slownet.units import duration
 
-PART_OF_ONE = "write a part of one, such as 0.05 for 5 %"
+PART_OF_ONE = "write a fraction, such as 0.05 for 5 %"
 
 
 class ClaimError(ExperimentError):
-    """A claim with a number that makes no sense; ``field`` is the claim's field that holds it."""
+    """An invalid number in a claim; ``field`` is the claim's field that holds it."""
 
     def __init__(self, what: str, where: str = "", fix: str = "", field: str = "") -> None:
         super().__init__(what, where, fix)
@@ -23,7 +23,7 @@ class ClaimError(ExperimentError):
 
 
 def within(value: object, claim: str) -> float:
-    """A margin as a part of one, 0 or more and less than 1. Raises ClaimError."""
+    """Check a margin: a fraction, 0 or more and below 1. Raises ClaimError."""
     if not _is_number(value):
         raise ClaimError(f"within is {value!r}", f"in {claim}", PART_OF_ONE, "within")
     part = float(value)  # type: ignore[arg-type]
@@ -36,7 +36,7 @@ def within(value: object, claim: str) -> float:
 
 
 def number(field: str, value: object, claim: str, least: float = -math.inf, above: float = -math.inf) -> float:
-    """A finite number, at least ``least`` and above ``above``. Raises ClaimError."""
+    """Check a number: finite, at least ``least`` and above ``above``. Raises ClaimError."""
     if not _is_number(value) or not math.isfinite(float(value)):  # type: ignore[arg-type]
         raise ClaimError(f"{field} is {value!r}", f"in {claim}", "write a finite number", field)
     found = float(value)  # type: ignore[arg-type]
@@ -47,10 +47,10 @@ def number(field: str, value: object, claim: str, least: float = -math.inf, abov
 
 
 def ends(given: Mapping[str, float | str | None], claim: str, metric: str = "", positive: bool = False) -> None:
-    """The lower and the upper end of a range by the names of their fields, None being open; ``positive`` if none is below 0.
+    """Check the lower and upper end of a range, by the names of their fields; None is open.
 
-    A text is a duration in the unit of ``metric``. Raises ClaimError where no end is given, or the lower is the higher one,
-    UnitError.
+    A text is a duration and is converted to the unit of ``metric``. ``positive`` forbids ends below 0. Raises ClaimError if no
+    end is given or the lower is above the upper end, UnitError.
     """
     (low, least), (high, most) = given.items()
     if least is None and most is None:
@@ -63,11 +63,11 @@ def ends(given: Mapping[str, float | str | None], claim: str, metric: str = "", 
     }
     if len(values) == 2 and values[low] > values[high]:
         what = f"{low} {given[low]} is more than {high} {given[high]}"
-        raise ClaimError(what, f"in {claim}", "nothing lies in between: exchange the two", high)
+        raise ClaimError(what, f"in {claim}", "nothing lies in between: swap the two", high)
 
 
 def percentile(value: object, claim: str) -> None:
-    """A percentile above 0 and below 100. Raises ClaimError."""
+    """Check a percentile: above 0 and below 100. Raises ClaimError."""
     if not 0 < number("percentile", value, claim) < 100:
         raise ClaimError(
             f"percentile is {value}", f"in {claim}", "write a number between 0 and 100: 99 for the 99th", "percentile"
@@ -75,14 +75,14 @@ def percentile(value: object, claim: str) -> None:
 
 
 def milliseconds(field: str, text: object, claim: str) -> float:
-    """A duration in ms. Raises UnitError, ClaimError for what is no text."""
+    """Convert a duration to ms. Raises UnitError, and ClaimError if it is not a text."""
     if not isinstance(text, str):
         raise ClaimError(f"{field} is {text!r}", f"in {claim}", 'write a duration, such as "10ms"', field)
     return duration(text) * 1000
 
 
 def named(kind: Any, metric: str, name: str = "") -> str:
-    """A claim for people, before it can be worked out: ``law of time_per_request_ms``."""
+    """Name a claim in an error message, before it is judged: ``law of time_per_request_ms``."""
     return f"'{name}'" if name else f"{type(kind).__name__} of {metric}"
 
 

@@ -1,4 +1,4 @@
-"""Claims about single cells."""
+"""Tests of claims about single cells."""
 
 from pathlib import Path
 
@@ -72,11 +72,11 @@ def test_a_failed_cell_leaves_the_claim_open(claim):
 
 def test_mistakes_of_the_experiments_author():
     run = run_of()
-    with pytest.raises(ExperimentError, match=r"no cell at pattern wrw, .*measured were pattern wwr; pattern one"):
+    with pytest.raises(ExperimentError, match=r"no cell at pattern wrw, .*the cells are pattern wwr; pattern one"):
         bound("ms", {"pattern": "wrw"}, at_most=1).judge(run, {})
     with pytest.raises(ExperimentError, match="3 cells at"):
         predicted("ms", {}, expected=1).judge(run, {})
     with pytest.raises(ExperimentError, match="did you mean 'ms'"):
         bound("mss", STALLS, at_most=1).judge(run, {})
-    with pytest.raises(ExperimentError, match="pattern wwr is no number"):
+    with pytest.raises(ExperimentError, match="pattern wwr is not a number"):
         run.along("pattern")

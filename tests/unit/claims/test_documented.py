@@ -1,4 +1,4 @@
-"""The examples in the documentation do what they say."""
+"""Doctests of the examples in docstrings."""
 
 import doctest
 import importlib

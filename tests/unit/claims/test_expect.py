@@ -1,4 +1,4 @@
-# ruff: noqa: SIM300  # what stands on the left is what is asked about here
+# ruff: noqa: SIM300  # the left operand is what these tests are about
 import importlib
 import pkgutil
 from dataclasses import dataclass
@@ -58,7 +58,7 @@ def test_a_margin_of_nothing_takes_exact_numbers():
     open_one = slowed(time(11.8), round_trips=4, rtt="10ms", within=0)
     assert not time(51.8) == open_one  # noqa: SIM201
     assert not time(51.8) != open_one  # noqa: SIM202
-    assert str(open_one).endswith("a margin of 0 is kept by numbers that do not vary: give it some width, such as within=0.05")
+    assert str(open_one).endswith("only numbers that do not vary can meet a margin of 0: widen it, such as within=0.05")
     assert time(52.8) != open_one
 
 

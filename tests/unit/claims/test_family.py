@@ -1,4 +1,4 @@
-"""The claims of one experiment: how they share their error, and what becomes of those about cells that were not measured."""
+"""Tests of the shared error rate of an experiment's claims, and of claims about cells that were not measured."""
 
 from collections import Counter
 from dataclasses import dataclass
@@ -45,7 +45,7 @@ def run_of(summaries):
 
 
 def drawn(rng, truths, sd=0.1, common=0.0):
-    """A run of BOOTS boots, whose cells have some of their noise in common."""
+    """Draw a run of BOOTS boots, whose cells share some of their noise."""
     together = rng.normal(0, common, BOOTS)
     return run_of([summarize(list(truth + together + rng.normal(0, sd, BOOTS)), DECIDING) for truth in truths])
 
@@ -56,7 +56,7 @@ ON_THE_EDGE = [
 
 
 def wrongly_refuted(judge, runs=600, **noise):
-    """The part of runs in which one of the claims is refuted, though all hold: each truth lies on its claim's limit."""
+    """Return the fraction of runs that refute a claim though all claims hold: each true value lies on its claim's limit."""
     rng = np.random.default_rng(1)
     return sum("refuted" in [each.verdict for each in judge(drawn(rng, [10.0] * MANY, **noise))] for _ in range(runs)) / runs
 
@@ -78,13 +78,13 @@ def test_claims_with_truth_inside_are_refuted_less_often_still():
 
 def test_a_claim_that_does_not_hold_is_refuted_among_many():
     rng = np.random.default_rng(3)
-    truths = [9.0, *[10.0 + (-1) ** at for at in range(1, MANY)]]  # all but the first well inside
+    truths = [9.0, *[10.0 + (-1) ** at for at in range(1, MANY)]]  # all but the first hold by a wide margin
     counted = Counter(judge_all(ON_THE_EDGE, drawn(rng, truths))[0].verdict for _ in range(200))
     assert counted["refuted"] >= 190
 
 
 def test_those_refuted_leave_the_others_more():
-    """Three claims; the interval of the second is outside at 99.5 % (t of 9 degrees 3.69), but not at 99.67 %."""
+    """The second of three claims is refuted at 99.5 % (t = 3.69 with 9 degrees of freedom), but not at 99.67 %."""
     by_t = [Summary(10.0 + t * 0.1, 10.0, 20.0, 10, 9, 0.9) for t in (8.0, 3.8, 1.0)]
     means = [Summary(each.mean, each.mean - 0.1 * 1.833113, each.mean + 0.1 * 1.833113, 10, 9, 0.9) for each in by_t]
     run = run_of([each.at_confidence(DECIDING) for each in means])
@@ -95,7 +95,7 @@ def test_those_refuted_leave_the_others_more():
     assert [each.confidence for each in found] == pytest.approx([1 - 0.01 / 3, 1 - 0.01 / 2, 0.99])
     alike = judge_all([claims[1], claims[2], claims[2]], run)
     assert [each.verdict for each in alike] == ["inconclusive"] * 3
-    assert alike[0].text.endswith("(not yet refuted as surely as 3 claims together ask for)")
+    assert alike[0].text.endswith("(not yet refuted at the confidence that 3 claims together require)")
     assert alike[0].low < 10.0  # the interval shown is the one that decides
     assert judge_all([claims[1]], run)[0].verdict == "refuted"
 
@@ -122,7 +122,7 @@ def test_the_parts_of_one_claim_share_their_error_too(claim):
 
 
 def test_support_of_all_parts_takes_no_surer_intervals():
-    """Where one part of many does not hold, that one is supported in at most 1 % of runs; where all do, nothing is lost."""
+    """A single part that does not hold is supported in at most 1 % of runs; if all hold, the correction costs nothing."""
     rng = np.random.default_rng(5)
     claim = bound("ms", at_most=10.0)
     off = sum(claim.judge(drawn(rng, [10.0] + [9.0] * (MANY - 1))).verdict == "supported" for _ in range(1000))
@@ -141,7 +141,7 @@ def test_mistakes_are_raised_unless_somebody_takes_them():
     assert [each.verdict for each in found] == ["not judged", "refuted"]
 
 
-# What was not measured
+# Claims about cells that were not measured
 
 
 def partly(*rtts, metrics=None):
@@ -178,10 +178,10 @@ ONE, BOTH = "rtt 10ms was not measured", "rtt 10ms and rtt 40ms were not measure
         (bound(TIME, FAR, at_most=3), [0], f"{TIME} at most 3 at rtt 10ms", ONE),
         (bound(TIME, FAR, at_least="3ms", at_most=4), [0], f"{TIME} 3ms to 4 at rtt 10ms", ONE),
         (ratio(TIME, FAR, of=NEAR, at_most=3, name="n"), [0], "n", ONE),
-        (grows(TIME), [0], f"{TIME} grows along rtt_ms", f"{BOTH}; 1 value of rtt_ms is no way along it"),
+        (grows(TIME), [0], f"{TIME} grows along rtt_ms", f"{BOTH}; no trend from 1 value of rtt_ms"),
         (
             published_times(TIME, t0_ms=12, times_ms={"10ms": 52}), [0],
-            f"the published times from the published 12 ms{WITHIN}",
+            f"the published times follow from the published 12 ms{WITHIN}",
             f"{BOTH}; no law from these delays: 0",
         ),
         (
@@ -212,7 +212,7 @@ def test_what_was_measured_besides_is_judged():
 
 @dataclass(frozen=True)
 class mine:  # noqa: N801
-    """A kind of one's own, that says nothing of its cells."""
+    """A custom kind of claim that does not name its cells."""
 
     metric: str
     at: dict
@@ -230,12 +230,12 @@ def test_a_kind_of_ones_own_is_named_by_its_fields_where_it_cannot_say_more():
         claim.judge(run)
     found = not_judged(claim, caught.value, run, OWN)
     assert found.name == "mine: metric time_per_request_ms, at rtt 10ms"
-    assert found.text == "no cell at rtt 10ms, in experiment database_delay: measured were rtt 0ms"
+    assert found.text == "no cell at rtt 10ms, in experiment database_delay: the cells are rtt 0ms"
 
 
 @dataclass(frozen=True)
 class tail:  # noqa: N801
-    """A kind of one's own, of a percentile."""
+    """A custom kind of claim about a percentile."""
 
     metric: str
 
@@ -249,6 +249,6 @@ def test_too_few_values_for_a_kind_of_ones_own_leave_it_open():
     run = partly(0, metrics={TIME: {"mean": 49.5, "sd": 29.0, "n": 100, "values": values}})
     (found,) = judge_all([tail(TIME)], run)
     assert found.verdict == "inconclusive"
-    assert found.text == f"100 values for a percentile of 99, {TIME} in cell rtt 0ms: its 95 % interval takes 368 or more"
+    assert found.text == f"100 values for a percentile of 99, {TIME} in cell rtt 0ms: its 95 % interval needs 368 or more"
     assert found.to_json()["measured"] is None
     assert sampling.decide(run, [tail(TIME)], {}, sampling.Rule(), 1.0, 1.0).cells == ({"rtt": "0ms"},)

@@ -96,7 +96,7 @@ def test_round_trips_that_grow_are_not_constant():
 
 
 def test_noise_leaves_constancy_open_and_the_baseline_counts_once():
-    # k: (40 +- h) / 10 and (160 +- h) / 40, both with the baseline's half width 2 inside.
+    # k: (40 +- h) / 10 and (160 +- h) / 40, where h includes the baseline's half width of 2 in both.
     judgement = constant_round_trips(METRIC).judge(straight(4.0, half=2.0), {})
     assert judgement.verdict == "inconclusive"
     a, b, h_a, h_b, c = 4.0, 4.0, 8**0.5 / 40, 8**0.5 / 10, 4 / 400
@@ -128,10 +128,10 @@ def test_a_sibling_that_did_not_run_leaves_the_claim_unjudged():
     found = claim.judge(straight(20.0), {"client_dela": straight(4.0)})
     assert (found.verdict, found.measured) == ("not judged", None)
     assert found.text == (
-        "client_delay did not run in the same invocation (did you mean 'client_dela'?), and no otherwise= stands in for it"
+        "client_delay did not run in the same invocation (did you mean 'client_dela'?), and otherwise= is not given"
     )
     alone = claim.judge(straight(20.0))
-    assert alone.text == "client_delay did not run in the same invocation, and no otherwise= stands in for it"
+    assert alone.text == "client_delay did not run in the same invocation, and otherwise= is not given"
     assert all_of(claim, law(METRIC, round_trips=20)).judge(straight(20.0)).verdict == "not judged"
 
 
@@ -179,7 +179,7 @@ def test_wrong_names_are_errors_not_verdicts():
     run = run_of(CLIENT)
     with pytest.raises(ExperimentError, match="did you mean 'time_per_request_ms'"):
         law("time_per_request", round_trips=4).judge(run, {})
-    with pytest.raises(ExperimentError, match=r"no cell at rtt_ms = 15.*measured were 0, 10, 40, 120"):
+    with pytest.raises(ExperimentError, match=r"no cell at rtt_ms = 15.*the values are 0, 10, 40, 120"):
         constant_round_trips(METRIC, at=("10ms", "15ms")).judge(run, {})
     with pytest.raises(ExperimentError, match="no condition 'delay_ms'"):
         law(METRIC, round_trips=4, along="delay_ms").judge(run, {})

@@ -11,7 +11,7 @@ CELLS = [({"rtt": f"{rtt}ms", "loss": "0%"}, {"rtt_ms": float(rtt), "loss": "0%"
 @pytest.mark.parametrize(
     ("claim", "said"),
     [
-        (ratio(TIME, {"rtt": "15ms"}, expected=4), "no cell at rtt 15ms, in experiment mine: measured were rtt 0ms, loss 0%;"),
+        (ratio(TIME, {"rtt": "15ms"}, expected=4), "no cell at rtt 15ms, in experiment mine: the cells are rtt 0ms, loss 0%;"),
         (ratio(TIME, {"rt": "10ms"}, expected=4), "no condition 'rt', in experiment mine: did you mean 'rtt'?"),
         (equal(TIME, {"rtt": "10ms"}, of={"rtt": "5ms"}), "no cell at rtt 5ms"),
         (law(TIME, round_trips=4, along="delay_ms"), "no condition 'delay_ms'"),

@@ -1,4 +1,4 @@
-"""A judgement knows what it is about, and nobody has to find that again in numbers or in sentences."""
+"""Tests that a judgement has its claim's kind, metric and parameters as fields, so that nobody parses its text."""
 
 import inspect
 import json
@@ -98,7 +98,7 @@ def test_a_claim_that_cannot_be_judged_knows_it_too():
 
 
 class half:  # noqa: N801
-    """A kind of one's own, which says nothing of itself, and is no dataclass."""
+    """A custom kind of claim that is not a dataclass and does not set kind, metric and parameters."""
 
     metric = TIME
 
@@ -142,7 +142,7 @@ def test_asking_a_judgement_whether_it_holds_does_nothing_else(monkeypatch):
     assert heard == [found]
 
 
-# What the table of published numbers says beside each
+# Theory and verdict in the table of published numbers
 
 
 def table_of(*claims, times=LINE):
@@ -179,7 +179,7 @@ def test_ratios_and_percentiles_are_no_numbers_of_a_cell():
         assert (line.verdict, line.theory) == (verdict, None)
 
 
-# One vocabulary
+# One vocabulary for all kinds of claims
 
 
 @pytest.mark.parametrize("kind", KINDS.values())
@@ -207,7 +207,7 @@ def test_names_of_fields_are_the_same_in_all_kinds():
 
 
 def test_a_baseline_that_is_a_whole_cell_is_that_cell():
-    """What a cell has more than its baseline is not looked for there."""
+    """The baseline need not have the conditions that only the cell has."""
     capacity, over = {"load": "capacity"}, {"load": "over", "tool": "wrk2"}
     both = {**capacity, "tool": "wrk2"}
     rates = [(capacity, 100.0), (over, 50.0), (both, 10.0)]

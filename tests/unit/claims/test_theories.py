@@ -1,4 +1,4 @@
-"""Expectations that were measured themselves, on numbers that can be done by hand, and in the project's own experiments."""
+"""Tests of expectations computed from measured numbers: on hand-computed examples, and in the project's own experiments."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
@@ -69,14 +69,14 @@ def test_a_bare_number_of_measured_ones_has_lost_their_error():
     found = predicted("row_ms", FAR, expected=bare_sum, within=0.05).judge(run_of(from_moments(10.0, 0.2, 9), SURE))
     assert (found.verdict, found.stays_open) == ("inconclusive", theories.BARE)
     assert found.text.endswith(
-        'whose error is lost: return a Summary, such as run.at(...).summary("row_ms") + 20 (without .mean)'
+        'so their error is lost: return a Summary, such as run.at(...).summary("row_ms") + 20 (without .mean)'
     )
     wrong = predicted("row_ms", FAR, expected=lambda run: 2 * bare_sum(run)).judge(run_of(from_moments(10.0, 0.2, 9), SURE))
     assert wrong.verdict == "inconclusive"
     exact = Summary(10.0, 10.0, 10.0, 9)
     assert (
         predicted("row_ms", FAR, expected=bare_sum, within=0).judge(run_of(exact, SURE)).verdict == "supported"
-    )  # none to lose
+    )  # an exact number has no error to lose
 
 
 def test_a_number_of_theory_that_reads_nothing_is_exact():
@@ -129,7 +129,7 @@ def test_theory_may_take_measured_numbers_of_the_cell():
     assert (exact.verdict, exact.measured, exact.low) == ("supported", 1.0, 1.0)
     rough = claim.judge(run_of(SURE, Summary(10.0, 9.8, 10.2, 9), loss=Summary(2.0, 1.8, 2.2, 9)))
     assert rough.verdict == "inconclusive"
-    # of the same cell: as dependent as can be, 9.8 to 10.2 over 9.09 to 11.1
+    # Both come from the same cell, so full correlation is assumed: 9.8 to 10.2 over 9.09 to 11.1.
     assert (rough.low, rough.high) == pytest.approx((9.8 * 1.8 / 20, 10.2 * 2.2 / 20))
     bare = follows(
         "row_ms", lambda condition, cell: cell.summary("row_ms").mean, at_least=0.9, at_most=1.1, because="", name="itself"
@@ -137,11 +137,11 @@ def test_theory_may_take_measured_numbers_of_the_cell():
     assert bare.judge(run_of(SURE, Summary(10.0, 9.8, 10.2, 9))).stays_open == theories.BARE
 
 
-# Where both were measured in the same cell
+# Expected and measured numbers from the same cell
 
 
 def load(boots, **more):
-    """A run whose machine differs from boot to boot; what it answers and how long it takes go together."""
+    """Make a run whose machine speed differs from boot to boot and scales both metrics alike."""
     means = {"waited_s": 2.0, "backlog_s": 4.0}
     samples = [
         {
@@ -161,14 +161,14 @@ WAITED = predicted("waited_s", {"load": "over"}, expected=half_the_backlog, with
 
 
 def test_a_ratio_within_a_cell_is_taken_repetition_by_repetition():
-    rough = [0.8, 1.0, 1.3, 0.9]  # together 20 % and more; each ratio is 1
+    rough = [0.8, 1.0, 1.3, 0.9]  # boots differ by 20 % and more, but each ratio is 1
     found = WAITED.judge(load(rough).at_confidence(0.99))
     assert (found.verdict, found.measured) == ("supported", 2.0)
     assert found.high - found.low < 0.01
     assert found.expected == pytest.approx(2.0)
     assert found.margin == pytest.approx((1.8, 2.2))
     two = WAITED.judge(load(rough[:2]).at_confidence(0.99))
-    assert two.verdict == "inconclusive"  # as dependent as they can be, which is not how much
+    assert two.verdict == "inconclusive"  # too few boots to see the correlation: the widest interval is taken
     other = predicted("waited_s", {"load": "over"}, expected=lambda run: 1.2 * half_the_backlog(run), within=0.1)
     assert other.judge(load(rough).at_confidence(0.99)).verdict == "refuted"
 
@@ -181,7 +181,7 @@ def test_a_cell_that_is_decided_and_not_measured_again_takes_no_repetition_away(
 
 
 def test_the_expectation_is_the_one_that_the_ratio_is_to():
-    """What it says of the mean boot is not what it says on average of each, where it is no straight line."""
+    """A nonlinear expectation of the mean boot differs from the mean of the expectations per boot."""
 
     def squared(run):
         backlog = run.at({"load": "over"}).summary("backlog_s")
@@ -209,13 +209,13 @@ def test_a_run_comes_apart_into_its_boots():
     failed = {**samples[1], "status": "failed", "error": "no", "metrics": {}}
     assert len(apart(gather([samples[0], failed], run.facts))) == 1
     lacking = gather([*samples, {**samples[0], "cell": {"load": "none"}}], run.facts)
-    assert len(apart(lacking)) == 1  # the second repetition lacks a cell
+    assert len(apart(lacking)) == 1  # a cell is missing in the second repetition
     assert apart(RunData(Path("x"), "x", {}, ())) == ()
 
 
 @pytest.mark.parametrize("boots", [3, 5])
 def test_a_true_claim_within_a_cell_is_refuted_in_at_most_one_percent(boots):
-    """On the margin, with paces that differ by 12 % from boot to boot and a ratio that does by 1 %."""
+    """The true ratio lies on the margin; from boot to boot the speed differs by 12 % and the ratio by 1 %."""
     rng, runs, refuted = np.random.default_rng(1), 1000, 0
     for _ in range(runs):
         run = load([1.0] * boots)
@@ -239,7 +239,7 @@ def test_a_true_claim_within_a_cell_is_refuted_in_at_most_one_percent(boots):
         (
             Summary(1199.7, 1198.2, 1201.1, 3),
             "inconclusive",
-            "do not vary, and these do, 1199.7000 (1198.2000 to 1201.1000): give it",
+            "a margin of 0, and these vary, 1199.7000 (1198.2000 to 1201.1000): widen it",
         ),
         (Summary(1190.0, 1188.0, 1192.0, 3), "refuted", "1190.000 (1188.000 to 1192.000) measured"),
         (from_moments(1199.0, None, 1), "inconclusive", "its interval is not known: repeat the measurement"),
@@ -251,7 +251,7 @@ def test_a_count_beside_a_number_is_judged(measured, verdict, said):
     for claim in (bound("stalls", FAR, at_least=1200, at_most=1200), predicted("stalls", FAR, expected=1200, within=0)):
         found = claim.judge(run)
         assert (found.verdict, said in found.text) == (verdict, True)
-        assert bool(found.stays_open) == (verdict == "inconclusive" and measured.known)  # repeating decides what is unknown
+        assert bool(found.stays_open) == (verdict == "inconclusive" and measured.known)  # repetition finds an unknown interval
     over = ratio("stalls", FAR, expected=1.0, within=0, of=NEAR)
     assert judge_all([over], run)[0].verdict in ("supported", "inconclusive", "refuted")
 
@@ -261,7 +261,7 @@ def test_a_count_beside_a_number_is_judged(measured, verdict, said):
 
 @dataclass(frozen=True)
 class Any_(Mapping):  # noqa: N801
-    """Every metric there may be, each with an interval."""
+    """A mapping that has every metric, each with an interval."""
 
     def __getitem__(self, name):
         return Summary(10.0, 9.0, 11.0, 9)
@@ -291,7 +291,7 @@ def test_whatever_a_shipped_experiment_expects_of_measured_numbers_has_their_err
                 given, read = theories.asked(value, run)
                 assert isinstance(given, Summary) or not read, getattr(claim, "name", claim)
         for cell in run.cells if isinstance(claim, follows) else ():
-            given, read = theories.asked(lambda only: claim._says(only.cells[0]), replace(run, cells=(cell,)))  # noqa: B023
+            given, read = theories.asked(lambda only: claim._theoretical(only.cells[0]), replace(run, cells=(cell,)))  # noqa: B023
             assert isinstance(given, Summary) or not read, claim.name
 
 

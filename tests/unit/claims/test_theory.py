@@ -1,4 +1,4 @@
-"""Claims that hold cells against theory, on numbers that can be done by hand."""
+"""Tests of claims that compare cells with theory, on hand-computed examples."""
 
 from pathlib import Path
 
@@ -78,7 +78,7 @@ def test_round_trips_between_two_cells(margin, verdict):
     judged = claim.judge(run, {})
     assert judged.verdict == verdict
     assert (judged.measured, judged.low, judged.high) == pytest.approx((20.0, 19.9, 20.1))
-    assert "6 ms become 206, 20.00 (19.90 to 20.10) round trips: they wait" in judged.text
+    assert "from 6 ms to 206 ms, 20.00 (19.90 to 20.10) round trips: they wait" in judged.text
 
 
 def timed(rtt, mean, rtt_ms, half=0.0):

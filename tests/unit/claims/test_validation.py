@@ -1,4 +1,4 @@
-"""Nonsense in a claim is refused when the claim is made: one line that says what, where and how to put it right."""
+"""Tests that an invalid claim is refused when it is made, by one line that says what, where and how to fix it."""
 
 from pathlib import Path
 
@@ -52,7 +52,7 @@ MARGINS = {
         (5, "write 0.05 for 5 %"),
         (1, "write 0.01 for 1 %"),
         (2.5, "write 0.025 for 2.5 %"),
-        (100, "write a part of one, such as 0.05 for 5 %"),
+        (100, "write a fraction, such as 0.05 for 5 %"),
         (-0.05, "within is -0.05, in "),
         (NAN, "within is nan, in "),
         (INF, "within is inf, in "),
@@ -141,7 +141,7 @@ def test_these_are_margins(kind, within):
         (lambda: slowed(11.8, round_trips=4, rtt="10"), "has no unit"),
         (lambda: about(INF), "about is inf"),
         (lambda: about("52"), "has no unit"),
-        (lambda: all_of(), "a claim composed of none"),
+        (lambda: all_of(), "a composed claim without parts"),
     ],
 )  # fmt: skip
 def test_numbers_that_make_no_sense(make, said):

@@ -45,8 +45,8 @@ def test_one_value_decides_nothing():
 
 @pytest.mark.parametrize(
     ("text", "said"),
-    [("0", "within is 0, in the comparison: write a part of one"), ("1", "write 0.01 for 1 %"), ("5", "write 0.05 for 5 %"),
-     ("5%", "within is '5%', in the comparison: write a part of one, such as 0.05 for 5 %"), ("nan", "within is nan")],
+    [("0", "within is 0, in the comparison: write a fraction"), ("1", "write 0.01 for 1 %"), ("5", "write 0.05 for 5 %"),
+     ("5%", "within is '5%', in the comparison: write a fraction, such as 0.05 for 5 %"), ("nan", "within is nan")],
 )  # fmt: skip
 def test_a_margin_is_that_of_claims_and_has_some_width(text, said):
     with pytest.raises(ExperimentError, match=said):
