@@ -74,7 +74,7 @@ def test_a_run_flags_a_rate_that_the_cpu_cannot_carry(tmp_path, tdf, beyond):
         [SLOWNET, "run", "fast.py", "--tdf", tdf], cwd=tmp_path, capture_output=True, text=True, timeout=600, check=False
     )
     assert done.returncode == 0, done.stderr
-    assert ("† a link states a rate that this CPU cannot carry" in done.stdout) is any(beyond)
+    assert ("† a link is set to a rate that this CPU cannot carry" in done.stdout) is any(beyond)
     (path,) = tmp_path.glob("runs/*/run.json")
     facts = json.loads(path.read_text())
     assert [cell["beyond_cpu"] for cell in facts["cells"]] == beyond

@@ -85,7 +85,7 @@ def test_two_labs_measure_a_boot_each(mine):
     assert len(set(names)) == len(names)
     assert not list(directory.glob("samples-*"))
     page = (directory / "report.html").read_text()
-    assert "2 side by side, a repetition each" in page
+    assert "2 side by side, one repetition each" in page
 
 
 def test_services_of_two_labs_log_beside_each_other(pages):

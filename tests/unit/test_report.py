@@ -62,7 +62,7 @@ def test_other_texts():
     assert with_interval(Summary(51.83, 51.83, 51.83, 100)) == "51.83"
     assert with_interval(Summary(51.83, -math.inf, math.inf, 1)) == "51.83"
     assert spelled(Summary(51.83, 51.75, 51.91, 100)) == "51.83 (51.75 to 51.91)"
-    assert spelled(Summary(51.83, -math.inf, math.inf, 1)) == "51.83 (interval not known)"
+    assert spelled(Summary(51.83, -math.inf, math.inf, 1)) == "51.83 (interval unknown)"
     assert (spelled(None), with_interval(None), milliseconds(None)) == ("-", "-", "-")
     assert milliseconds(120.063) == "120.06"
 
@@ -155,7 +155,7 @@ def test_a_rate_beyond_the_cpu_is_marked_in_table_and_page():
     run.cells[2].samples[0]["rate_bit_s"] = 1e9
     run.cells[3].samples[0]["rate_bit_s"] = 100e6
     assert [row.beyond_cpu for row in view(run).rows] == [False, False, True, False]
-    line = "† a link states a rate that this CPU cannot carry, 240 Mbit at the most: one for --tdf inf"
+    line = "† a link is set to a rate that this CPU cannot carry (at most 240 Mbit): rerun with --tdf inf"
     text, page = printed(show(run)), render_page([view(run)])
     assert text.count("†") == 2
     assert line in text
@@ -177,7 +177,7 @@ def test_a_plot_takes_its_colours_from_the_page(draw):
     assert root.tag.endswith("svg")
     assert "width" not in root.attrib
     texts = [each.text for each in root.iter() if each.tag.endswith("text")]
-    measured = "measured, 95 % intervals" if draw is time_plot else "measured"  # these rates have none
+    measured = "measured, 95 % intervals" if draw is time_plot else "measured"  # these rates have no intervals
     assert {measured, "published", "law, fitted", "law with the published T0"} <= set(texts)
     assert {"0", "10", "40", "120"} <= set(texts)
     assert "var(--measured)" in svg
@@ -199,7 +199,7 @@ def test_there_is_no_rate_plot_without_a_rate():
 
 
 class Page(HTMLParser):
-    """What a page refers to, its ids and its text."""
+    """The references, ids and words of a page."""
 
     def __init__(self, html):
         super().__init__()
@@ -300,9 +300,9 @@ def test_a_cure_stands_beside_the_ratio_without_it():
     assert [row.ratio.mean for row in seen.rows] == pytest.approx([1, 25, 2, 0.9], rel=1e-2)
     with_cure = seen.rows[2]
     assert with_cure.uncured == seen.rows[1].ratio
-    assert [row.uncured for row in seen.rows if row is not with_cure] == [None] * 3  # no cell of "near" has no cure
-    assert "ratio without" in text_of(table(cured_run()))
-    assert "ratio without" not in text_of(table(run_of(LINE)))
+    assert [row.uncured for row in seen.rows if row is not with_cure] == [None] * 3  # "near" has no cell without a cure
+    assert "without cure" in text_of(table(cured_run()))
+    assert "without cure" not in text_of(table(run_of(LINE)))
 
 
 def test_without_the_uncured_cell_there_is_no_ratio_to_compare():
@@ -310,8 +310,8 @@ def test_without_the_uncured_cell_there_is_no_ratio_to_compare():
 
 
 def test_the_page_has_the_ratio_without_a_cure_too():
-    assert "<th>ratio<br>without</th>" in render_page([view(cured_run())])
-    assert "<th>ratio<br>without</th>" not in render_page([view(run_of(LINE))])
+    assert "<th>without<br>cure</th>" in render_page([view(cured_run())])
+    assert "<th>without<br>cure</th>" not in render_page([view(run_of(LINE))])
 
 
 def test_each_operation_has_its_own_baseline():
@@ -339,7 +339,7 @@ def test_bars_keep_their_room_beside_long_titles():
     cell = Cell(label, label, ({"status": "ok"},), {TIME: Summary(9.0, 8.0, 10.0, 100)})
     drawn = bar_plot(view(RunData(Path("runs/x-cures"), "cures", FACTS, (cell, *run_of(LINE).cells), ())))
     assert drawn.count("<svg") == 1
-    assert "memcached and persistent connections" in drawn  # and matplotlib's warning would be an error here
+    assert "memcached and persistent connections" in drawn  # a layout warning of matplotlib would be an error here
 
 
 def text_of(made):

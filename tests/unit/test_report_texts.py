@@ -1,4 +1,4 @@
-"""The report of a run whose conditions are texts: bars, and the time-sequence picture of its evidence."""
+"""Tests of the report of a run whose conditions are texts: bars, and the time-sequence graph of a trace and a capture."""
 
 import re
 import shutil
@@ -41,7 +41,7 @@ def test_published_rows_are_found_by_their_cell(tmp_path):
 def test_the_page_has_bars_and_the_picture(tmp_path):
     page = write_report(run_in(tmp_path)).read_text()
     assert page.count("<svg") == 2
-    assert 'aria-label="time-sequence picture, pattern write-write-read"' in page
+    assert 'aria-label="time-sequence graph, pattern write-write-read"' in page
     assert len(re.findall(r"held 4\d\.\d ms", page)) == 3
     assert "write-write-read" in page
 

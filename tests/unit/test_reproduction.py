@@ -1,4 +1,4 @@
-"""The table of several runs: numbers side by side, what failed, links, the record."""
+"""Tests of the table of several runs: compared numbers, failures, links, the record."""
 
 import io
 import json
@@ -32,7 +32,7 @@ def measured(label, condition, metrics, error=None):
 
 
 def page(times_ms, failed=(), **facts):
-    """A run of client_delay with its own claim."""
+    """Make a run of client_delay with a judged claim."""
     cells = tuple(
         measured({"rtt": f"{rtt}ms"}, {"rtt_ms": float(rtt)}, {TIME: ms, RATE: 1000 / ms}, "ab timed out" * (rtt in failed))
         for rtt, ms in times_ms.items()
@@ -42,7 +42,7 @@ def page(times_ms, failed=(), **facts):
 
 
 def download(lossy):
-    """A run of download: theory is in its claims, each about a cell."""
+    """Make a run of download, whose claims predict single cells."""
     far, lost = {"delay_up": "100ms", "queue": "1000 packets"}, {"delay_up": "100ms", "loss_up": "10%", "seed": "1"}
     cells = (measured({"step": "before", "rate_up": "1Gbit"}, {}, {"mib_per_s": 80.0}),)
     cells += (measured(far, {}, {"mib_per_s": 12.0}), measured(lost, {}, {"mib_per_s": lossy}))
@@ -147,7 +147,7 @@ def test_the_table_in_the_terminal(done):
         "2 of 3 claims supported, 1 refuted; broken off: oltp; 3 h on a real clock, 61 s here (99 s of CPU on 2 processors)"
         in text
     )
-    assert "requests" not in text  # what the articles speak of first only
+    assert "requests" not in text  # only the articles' main metrics
 
 
 def test_a_claim_of_which_nothing_is_known_stands_with_its_reason(done):

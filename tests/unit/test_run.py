@@ -267,7 +267,7 @@ def test_labs_that_contradict_each_other_are_told(two_processors, tmp_path):
     assert sorted(values) == [51686, 51690]
     assert done.facts["service"]["page_length"] == values[0]
     (note,) = [note for note in sampling_notes(done) if "page_length" in note]
-    assert note == f"not all were measured alike: service.page_length was {values[0]}, then {values[1]}"
+    assert note == f"circumstances differed between repetitions: service.page_length was {values[0]}, then {values[1]}"
 
 
 def test_a_run_of_which_nothing_is_left_boots_nothing(two_processors, tmp_path):
@@ -475,7 +475,7 @@ def test_a_claim_about_cells_that_were_not_measured_is_told_and_is_status_1(tmp_
     assert [claim.verdict for claim in result.load(each.directory).claims] == [NOT_JUDGED, SUPPORTED]
     page = (each.directory / "report.html").read_text()
     assert '<span class="verdict not-judged">not judged</span>' in page
-    assert "A claim is not judged where the cells that it speaks of were not measured." in page
+    assert "A claim is not judged if its cells were not measured." in page
     shown = io.StringIO()
     Console(file=shown, width=160).print(show(done))
     assert "not judged   4 round trips per operation, within 5 %: rtt 0ms and rtt 10ms were not measured" in shown.getvalue()

@@ -1,4 +1,4 @@
-"""What a person reads of a run: ``table`` for the terminal, ``page`` for one self-contained HTML file.
+"""Reports of a run for people: ``table`` for the terminal, ``page`` for one self-contained HTML file.
 
-Import the module that is needed: ``page`` brings in matplotlib, ``table`` does not.
+Import the module that is needed: ``page`` imports matplotlib, ``table`` does not.
 """

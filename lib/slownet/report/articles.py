@@ -1,4 +1,4 @@
-"""Which experiments ask which article's questions again, and which of them take long."""
+"""The experiments that reproduce each article, and the order in which to run them."""
 
 from __future__ import annotations
 
@@ -13,15 +13,15 @@ ARTICLES: Mapping[str, Sequence[str]] = {
     "oltp-latency": ("oltp", "sync_pipeline"),
     "nagle-delayed-ack": ("nagle_patterns", "nagle_proxy", "crafted_segments"),
 }
-"""By the article's id in published.toml."""
+"""Experiments by the article's id in published.toml."""
 BEYOND = "beyond"
-"""What engineers would add: the experiments of no article."""
+"""The group of the experiments that reproduce no article."""
 LONGEST = ("oltp", "download", "replication", "overload", "sync_pipeline", "client_delay", "coordinated_omission")
-"""The experiments that take most of the CPU, the longest first (`slownet reproduce --json`: cpu_s, wall_s)."""
+"""The experiments that need the most CPU, the longest first (`slownet reproduce --json`: cpu_s, wall_s)."""
 
 
 def grouped(names: Iterable[str]) -> dict[str, list[str]]:
-    """``{article: its experiments}`` of those names, in the articles' order; those of none are ``BEYOND`` them."""
+    """Group experiments by article, in the articles' order; those of no article are in the group ``BEYOND``."""
     left = set(names)
     found = {article: [name for name in experiments if name in left] for article, experiments in ARTICLES.items()}
     found[BEYOND] = sorted(left - {name for experiments in found.values() for name in experiments})
@@ -29,12 +29,12 @@ def grouped(names: Iterable[str]) -> dict[str, list[str]]:
 
 
 def article_of(name: str) -> str:
-    """The article whose question an experiment asks, or ``BEYOND``."""
+    """Return the article that an experiment reproduces, or ``BEYOND``."""
     return next((article for article, experiments in ARTICLES.items() if name in experiments), BEYOND)
 
 
 def select(names: Iterable[str], only: Sequence[str]) -> list[str]:
-    """The experiments of the articles named (of all, if none is), in the articles' order; an experiment names itself.
+    """Select experiments by the names of articles and experiments (all, if ``only`` is empty), in the articles' order.
 
     Raises ExperimentError with the nearest name.
     """
@@ -48,7 +48,7 @@ def select(names: Iterable[str], only: Sequence[str]) -> list[str]:
 
 
 def longest_first(names: Iterable[str]) -> list[str]:
-    """The order in which two processors stay busy; what is not known to be short may be long."""
+    """Sort experiments by duration, longest first, to keep two processors busy; unknown ones count as long."""
     known = [*LONGEST, *(name for experiments in ARTICLES.values() for name in experiments if name not in LONGEST)]
     return sorted(names, key=lambda name: known.index(name) if name in known else -1)
 

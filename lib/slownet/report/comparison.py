@@ -1,4 +1,4 @@
-"""Published numbers beside measured ones and what law or theory says: the table of several runs."""
+"""The comparison of published numbers with measured ones and those of law or theory, for the table of several runs."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ from slownet.report.view import Row, View, baseline, view
 from slownet.stats import Summary
 
 PREDICTION, LIMIT = "predicted", "bound"
-"""The kinds of claims that speak of a number of a cell as it is, and not of its ratio to another."""
+"""The kinds of claims about a number of one cell, rather than its ratio to another."""
 
 
 @dataclass(frozen=True)
 class Line:
-    """One published number, in the unit that its metric's name ends with; None where there is nothing to compare."""
+    """One published number with its comparison, in the metric's unit; None if there is nothing to compare."""
 
     experiment: str
     condition: str
@@ -28,24 +28,25 @@ class Line:
     published: float
     measured: Summary | None
     theory: float | None
-    """By the run's law, or by the claim that predicts this number."""
+    """The prediction of the run's law, or of the claim that predicts this number."""
     published_ratio: float | None
-    """To the baseline's, as measured and published alike."""
+    """The published number divided by the published baseline."""
     ratio: float | None
+    """The measured number divided by the measured baseline."""
     verdict: str
-    """That of the claims about this number, or else about this cell; "failed", "baseline", or empty without any."""
+    """That of the claims about this number, or else about this cell; "failed", "baseline", or empty without claims."""
     is_main: bool
-    """Of the metric that the article speaks of first."""
+    """Whether the metric is the article's main one."""
 
     def to_json(self) -> dict[str, Any]:
-        """A dict that JSON can hold."""
+        """Return the fields as a dict for JSON."""
         record: dict[str, Any] = finite(vars(self) | {"measured": self.measured.to_json() if self.measured else None})
         return record
 
 
 @dataclass(frozen=True)
 class Tally:
-    """How a run ended: verdicts counted, its times in s, its clock; ``error`` says why it broke off."""
+    """The result of a run in numbers: counts of verdicts, times in s, the clock; ``error`` is why it broke off."""
 
     experiment: str
     supported: int
@@ -55,23 +56,23 @@ class Tally:
     cells: int
     repetitions: int
     failed: tuple[str, ...]
-    """The cells that failed, each with why."""
+    """The cells that failed, each with its error."""
     error: str
     clock: str
     real_s: float
-    """What it would have taken on a real clock: the time that passed on the clock it ran on."""
+    """The time that passed on the run's clock: its duration on a real clock."""
     wall_s: float
     repeats: str
-    """Whether another run of it gives the same numbers, and what prevents it where not."""
+    """Whether another run gives the same numbers, and if not, why."""
 
     def to_json(self) -> dict[str, Any]:
-        """A dict that JSON can hold."""
+        """Return the fields as a dict for JSON."""
         record: dict[str, Any] = finite(vars(self))
         return record
 
 
 def lines(run: RunData) -> list[Line]:
-    """Every published number of a run that was measured too, or whose cell failed."""
+    """Compare every published number of a run that was measured too, or whose cell failed."""
     seen = view(run)
     run = seen.run
     base = baseline(run, seen.along)
@@ -96,7 +97,7 @@ def lines(run: RunData) -> list[Line]:
 
 
 def tally(run: RunData) -> Tally:
-    """How a run ended."""
+    """Summarize the result of a run in numbers."""
     return Tally(
         experiment=run.experiment,
         supported=sum(claim.verdict == SUPPORTED for claim in run.claims),
@@ -114,12 +115,12 @@ def tally(run: RunData) -> Tally:
 
 
 def worst(claims: Iterable[Judgement]) -> str:
-    """The verdict on several claims together; empty without any."""
+    """Return the worst verdict of several claims; empty without claims."""
     return min((claim.verdict for claim in claims), key=WORST_FIRST.index, default="")
 
 
 def _metrics(seen: View, row: Row) -> Sequence[str]:
-    """The main metric first."""
+    """Return the published metrics of a row, the main metric first."""
     names = [name for name, value in row.article.items() if isinstance(value, int | float) and name != seen.along]
     return sorted(names, key=lambda name: name != seen.metric)
 
@@ -141,13 +142,13 @@ def _verdict(seen: View, cell: Cell, row: Row, metric: str) -> str:
 
 
 def _about(run: RunData, cell: Cell, metric: str) -> list[Judgement]:
-    """The decided claims about one number: what it is predicted to be, and the limits of this cell alone."""
+    """Return the judgements on one number that was measured: predictions of it, and limits of this cell alone."""
     found = [each for each in run.claims if each.metric == metric and each.measured is not None]
     return [each for each in found if each.cells[:1] == (cell.label,) and _is_of_a_number(each)]
 
 
 def _is_of_a_number(claim: Judgement) -> bool:
-    """Whether what it compared is the metric of its first cell. The others are those that a prediction is made of."""
+    """Return whether the claim compares its first cell's metric itself; other cells are those a prediction is made from."""
     return claim.kind == PREDICTION or (claim.kind == LIMIT and len(claim.cells) == 1 and "percentile" not in claim.parameters)
 
 
@@ -165,7 +166,7 @@ def _over(value: float | None, start: Any) -> float | None:
 
 
 def _passed(run: RunData) -> float:
-    """Seconds on the run's clock; of one that broke off, those of its samples."""
+    """Return the seconds that passed on the run's clock; those of its samples if it broke off."""
     whole: Mapping[str, Any] = run.facts
     if whole.get("virtual_s") is not None:
         return float(whole["virtual_s"])

@@ -1,4 +1,4 @@
-"""The page of a run: one HTML file that needs nothing else."""
+"""The report page of a run: one self-contained HTML file."""
 
 from __future__ import annotations
 
@@ -21,17 +21,17 @@ from slownet.report.view import View, beyond_line, clock_line, intervals_line, l
 
 REPORT = "report.html"
 FACTS = ("started", "place", "clock", "tdf", "cpu", "blocks", "labs", "kernel", "image", "seed", "wall_s", "virtual_s", "git")
-"""The facts of a run that stand on the page by themselves; versions and settings are folded away."""
+"""The facts of a run that the page always shows; versions and settings are collapsed."""
 
 
 def render_page(views: Sequence[View]) -> str:
-    """The page of one run or several."""
+    """Render the page of one or more runs."""
     return template("page.html.j2").render(runs=[_context(each) for each in views])
 
 
-@cache  # it takes longer to read and compile than to fill in
+@cache  # reading and compiling a template takes longer than rendering it
 def template(name: str) -> Template:
-    """One of this folder's pages, with the filters that write numbers."""
+    """Load a template of this folder, with the filters that format numbers."""
     folder = resources.files("slownet.report")
     loader = FunctionLoader(lambda each: folder.joinpath(each).read_text("utf-8"))
     environment = Environment(loader=loader, autoescape=True, undefined=StrictUndefined, trim_blocks=True)
@@ -40,7 +40,7 @@ def template(name: str) -> Template:
 
 
 def write_page(path: Path | str, views: Sequence[View]) -> Path:
-    """Write the page of one run or several to a file."""
+    """Write the page of one or more runs to a file. Raises SlownetError."""
     return write_html(Path(path), render_page(views))
 
 
@@ -78,7 +78,7 @@ def _context(seen: View) -> dict[str, Any]:
 
 
 def _pairs(value: Any) -> list[tuple[str, str]]:
-    """A mapping as pairs for a list of terms; anything else as one."""
+    """Convert a mapping to pairs for a definition list; anything else becomes one pair."""
     if isinstance(value, Mapping):
         return [(str(name), _plain(each)) for name, each in value.items()]
     return [("", _plain(value))]

@@ -1,4 +1,4 @@
-"""The two curves the article drew, as SVG that takes its colours from the page around it."""
+"""The plots of a report, as SVG with the colours of the page: time and rate against delay, or bars."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ COLOURS = {
     "#070809": "var(--measured)",
     "#0a0b0c": "var(--published)",
 }
-"""Stand-in colours to draw with; each becomes a CSS variable, so that light and dark both work."""
+"""Placeholder colours, each of which is replaced by a CSS variable, so that the plots follow light and dark mode."""
 INK, RULE, MEASURED, PUBLISHED = COLOURS
 STYLE: dict[Any, Any] = {
     "svg.fonttype": "none",
@@ -49,24 +49,24 @@ STYLE: dict[Any, Any] = {
 }
 SIZE = (5.4, 3.5)
 TITLE_WIDTH = 40
-"""Letters of a bar's title in one line: a longer one would leave no room for the bars."""
+"""Characters per line of a bar's title; longer lines would leave no room for the bars."""
 STEPS = 200
 NEAR = 0.05
-"""Ticks nearer than this share of the axis would print over each other."""
+"""Minimum distance of ticks, as a fraction of the axis; closer labels would overlap."""
 
 Point = tuple[float, Summary]
 Curve = Callable[[float], float]
 
 
 def time_plot(seen: View) -> str:
-    """Milliseconds per page against delay, as an ``<svg>`` element."""
+    """Plot time per operation against delay, as an ``<svg>`` element."""
     rows = [(row.delay, row) for row in seen.rows if row.delay is not None]
     measured = [(delay, row.time) for delay, row in rows if row.time]
     return _draw(seen, "time", measured, _published(seen, seen.metric), seen.unit, lambda time: time)
 
 
 def rate_plot(seen: View) -> str | None:
-    """Requests per second against delay, as an ``<svg>`` element; None when no rate was measured."""
+    """Plot requests per second against delay, as an ``<svg>`` element; None if no rate was measured."""
     rows = [(row.delay, row) for row in seen.rows if row.delay is not None]
     measured = [(delay, row.rate) for delay, row in rows if row.rate and row.rate.mean > 0]
     if not measured:
@@ -78,7 +78,7 @@ def rate_plot(seen: View) -> str | None:
 
 
 def bar_plot(seen: View) -> str | None:
-    """The main metric of cells that do not lie along one condition, the published one beside it, as an ``<svg>`` element."""
+    """Plot the main metric and its published values as bars, for cells that do not vary one number, as an ``<svg>`` element."""
     rows = [row for row in seen.rows if row.time is not None and row.time.mean > 0]
     if not rows:
         return None
@@ -115,7 +115,7 @@ def _draw(
     curve: Curve | None,
     log: bool = False,
 ) -> str:
-    """One plot; ``curve`` turns a time of the law into what the plot shows."""
+    """Draw one plot; ``curve`` converts a time of the law to the plotted quantity."""
     with matplotlib.rc_context(STYLE | {"svg.hashsalt": f"{seen.run.directory.name}-{name}"}):
         figure = Figure(figsize=SIZE, layout="constrained")
         axes = figure.add_subplot()
@@ -153,7 +153,7 @@ def _draw_measured(axes: Axes, points: Sequence[Point]) -> None:
 
 
 def _draw_law(axes: Axes, law: Law, start: float | None, curve: Curve, last: float) -> None:
-    """The fitted law, and beside it the same k from the published T0, ``start`` in ms, if there is one."""
+    """Draw the fitted law and, if ``start`` (the published T0 in ms) is given, the same k from there."""
     delays = [last * step / STEPS for step in range(STEPS + 1)]
     k, t0 = law.k.mean, law.t0.mean
     axes.plot(delays, [curve(t0 + k * d) for d in delays], "-", color=MEASURED, lw=1, label="law, fitted")
@@ -163,7 +163,7 @@ def _draw_law(axes: Axes, law: Law, start: float | None, curve: Curve, last: flo
 
 
 def _at_once(rows: Iterable[Row]) -> float | None:
-    """How many requests were under way at once (rate times time), None when the cells differ."""
+    """Return the number of concurrent requests (rate times time), None if the cells differ."""
     counts = [row.rate.mean * row.time.mean / 1000 for row in rows if row.rate and row.time]
     if not counts or max(counts) > 1.1 * min(counts):
         return None
@@ -178,7 +178,7 @@ def _log_axis(axes: Axes) -> None:
 
 
 def _ticks(delays: Iterable[float]) -> list[float]:
-    """The delays measured, without those that would print over the one before."""
+    """Return the measured delays without those whose labels would overlap the one before."""
     ordered = sorted(set(delays))
     kept: list[float] = []
     for delay in ordered:
@@ -188,9 +188,9 @@ def _ticks(delays: Iterable[float]) -> list[float]:
 
 
 def inline(figure: Figure, label: str) -> str:
-    """The figure as an element for a page: no fixed size, no ids that another plot has too."""
+    """Convert a figure to an ``<svg>`` element for a page, without a fixed size and without ids that other plots share."""
     file = io.StringIO()
-    # Figure.savefig would lay a figure out and draw it twice.
+    # Figure.savefig would do the layout and draw the figure twice.
     FigureCanvasSVG(figure).print_svg(file, metadata={"Date": None, "Creator": None})  # type: ignore[no-untyped-call]
     svg = file.getvalue()[file.getvalue().index("<svg") :]
     svg = re.sub(r"<metadata>.*?</metadata>", "", svg, flags=re.DOTALL)

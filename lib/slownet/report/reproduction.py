@@ -1,4 +1,4 @@
-"""A reproduction of the articles: its runs worked out for one table, one page and one record."""
+"""A reproduction of the articles: the table, page and record of its runs."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ RECORD = "reproduction.json"
 
 @dataclass(frozen=True)
 class Reproduction:
-    """Several runs made at once; ``wall_s`` and ``cpu_s`` (of all processors) are those of all of them together."""
+    """Several runs of one invocation; ``wall_s`` and ``cpu_s`` (of all processors) are the totals."""
 
     directory: Path
     runs: tuple[RunData, ...]
@@ -39,22 +39,22 @@ class Reproduction:
 
     @property
     def tallies(self) -> list[Tally]:
-        """How each run ended, in the articles' order."""
+        """The results of the runs in numbers, in the articles' order."""
         return [tally(run) for run in self._ordered]
 
     @property
     def lines(self) -> list[Line]:
-        """The table: published, measured, law or theory."""
+        """The lines of the table: published, measured, law or theory."""
         return [line for run in self._ordered for line in lines(run)]
 
     @property
     def real_s(self) -> float:
-        """What all of it would have taken on a real clock, one after the other."""
+        """The duration of all runs on a real clock, one after the other."""
         return math.fsum(each.real_s for each in self.tallies)
 
     @property
     def articles(self) -> list[tuple[Title, list[RunData]]]:
-        """Each article's title and the runs that ask its questions."""
+        """Each article's title and the runs that reproduce it."""
         by_name = {run.experiment: run for run in self.runs}
         return [(_title(article), [by_name[name] for name in names]) for article, names in grouped(by_name).items()]
 
@@ -64,7 +64,7 @@ class Reproduction:
 
     @property
     def ending(self) -> str:
-        """Claims counted and times, in one line."""
+        """The counts of verdicts and the times, in one line."""
         claims = [claim for run in self.runs for claim in run.claims]
         stopped = [run.experiment for run in self.runs if run.facts.get("error")]
         times = (
@@ -75,7 +75,7 @@ class Reproduction:
         return f"{in_words(claims)}{broken}; {times}"
 
     def to_json(self) -> dict[str, Any]:
-        """What the record holds, and ``--json`` prints beside the runs."""
+        """Return the record, which ``--json`` prints along with the runs."""
         times = {"real_s": self.real_s, "wall_s": self.wall_s, "cpu_s": self.cpu_s, "processors": self.processors}
         record: dict[str, Any] = finite(
             {
@@ -88,13 +88,13 @@ class Reproduction:
         return record
 
     def save(self) -> Path:
-        """Write reproduction.json and report.html into the directory; returns the page. Raises SlownetError."""
+        """Write reproduction.json and report.html into the directory; return the path of the page. Raises SlownetError."""
         write_json(self.directory / RECORD, self.to_json())
         return write_html(self.directory / REPORT, render(self))
 
 
 def render(done: Reproduction) -> str:
-    """The page: every published number, every claim, a link to each run's own report."""
+    """Render the page: every published number, every claim, a link to each run's own report."""
     articles = [
         {"title": title, "runs": [_shown(done, run) for run in runs]}
         for title, runs in done.articles
@@ -105,7 +105,7 @@ def render(done: Reproduction) -> str:
 
 
 def show(done: Reproduction) -> RenderableType:
-    """What the command prints: the table by the articles' main numbers, each run's claims, what is not supported."""
+    """Format what the command prints: the articles' main numbers, the counts of each run, the claims that are not supported."""
     parts: list[RenderableType] = [_numbers(done.lines), Text(_intervals(done), style="dim"), Text(), _runs(done.tallies)]
     for run in done.runs:
         parts += [_open(run, claim) for claim in run.claims if claim.verdict != SUPPORTED]
@@ -115,10 +115,10 @@ def show(done: Reproduction) -> RenderableType:
 
 
 def _intervals(done: Reproduction) -> str:
-    """How sure the intervals of the table are: each run's as its verdicts."""
-    sure = sorted({run.shown.confidence for run in done.runs})
-    told = " to ".join(dict.fromkeys(confidence(each) for each in (*sure[:1], *sure[-1:])))
-    return f"intervals: {told}, as for each run's verdicts"
+    """Describe the confidence of the table's intervals, which is that of each run's verdicts."""
+    levels = sorted({run.shown.confidence for run in done.runs})
+    extremes = " to ".join(dict.fromkeys(confidence(each) for each in (*levels[:1], *levels[-1:])))
+    return f"intervals: {extremes}, as for each run's verdicts"
 
 
 def _numbers(shown: Sequence[Line]) -> Table:
@@ -187,5 +187,5 @@ def _duration(seconds: float) -> str:
 
 
 def _rounded(seconds: float) -> float:
-    """Three digits: times of a whole run are not known better."""
+    """Round to three digits, the precision to which times of a whole run are known."""
     return float(f"{seconds:.3g}")

@@ -1,7 +1,7 @@
-"""The time-sequence picture: what a program wrote (strace) beside what left the machine (a capture).
+"""The time-sequence graph: the writes of a program (strace) and the segments that left the machine (a capture).
 
-Bytes go up, time goes right, as in Shawn Ostermann's tcptrace: a bar is a segment, the line is what the peer has
-acknowledged. A triangle is a write; where a bar stands to the right of its triangle, the kernel held the bytes back.
+Bytes against time, as in Shawn Ostermann's tcptrace: a bar is a segment, the line shows what the peer has acknowledged, a
+triangle is a write. If a bar is to the right of its triangle, the kernel held the bytes back.
 """
 
 from __future__ import annotations
@@ -21,11 +21,11 @@ from slownet.tools.strace import Call, parse
 
 STRACE, PCAP = ".strace.txt", ".pcap"
 HELD_MS = 1.0
-"""A write held back for longer is marked."""
+"""Writes that were held back longer are annotated."""
 
 
 def sequence_plots(run: RunData) -> list[str]:
-    """One ``<svg>`` for each sample that has both a trace and a capture; those that cannot be read are left out."""
+    """Draw one ``<svg>`` for each sample that has both a trace and a capture; unreadable ones are left out."""
     plots = []
     for title, trace, capture in _evidence(run):
         try:
@@ -45,7 +45,7 @@ def _evidence(run: RunData) -> Iterator[tuple[str, Path, Path]]:
 
 
 def sequence_plot(title: str, calls: list[Call], segments: list[Segment], salt: str) -> str:
-    """The picture of one connection, from its first data on."""
+    """Draw the graph of one connection, from its first data on."""
     writes = [(call.ns, call.result) for call in calls if call.name == "sendto" and call.result and call.result > 0]
     start = writes[0][0] if writes else segments[0].ns
     with matplotlib.rc_context(STYLE | {"svg.hashsalt": salt}):
@@ -66,7 +66,7 @@ def sequence_plot(title: str, calls: list[Call], segments: list[Segment], salt: 
         axes.set_ylabel("bytes sent")
         axes.set_title(title, fontsize=9)
         axes.legend(loc="lower right")
-        return inline(figure, f"time-sequence picture, {title}")
+        return inline(figure, f"time-sequence graph, {title}")
 
 
 def _draw_segments(axes: Axes, segments: list[Segment], start: int) -> None:

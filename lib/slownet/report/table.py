@@ -14,12 +14,12 @@ STYLES = {"supported": "green", "refuted": "bold red", "inconclusive": "yellow",
 
 
 def table(run: RunData) -> Table:
-    """The cells of a run."""
+    """Make the table of a run's cells."""
     return _table(view(run))
 
 
 def show(run: RunData) -> RenderableType:
-    """Question, table, law, notes and claims: what the command prints for one run."""
+    """Format what the command prints for one run: question, table, law, notes and claims."""
     seen = view(run)
     parts: list[RenderableType] = [Text(run.experiment, style="bold")]
     if run.facts.get("question"):
@@ -36,9 +36,9 @@ def show(run: RunData) -> RenderableType:
 
 
 def _table(seen: View) -> Table:
-    """Columns that say nothing in any row are left out."""
+    """Make the table without columns that are empty in all rows."""
     made = Table(box=None, pad_edge=False, header_style="dim", padding=(0, 2, 0, 0))
-    names = ("requests/s", seen.unit, "published", "ratio", "ratio without", "published ratio", "law, ms", "verified RTT, ms")
+    names = ("requests/s", seen.unit, "published", "ratio", "without cure", "published ratio", "law, ms", "verified RTT, ms")
     rows = [_numbers(row) for row in seen.rows]
     shown = [at for at, name in enumerate(names) if name == seen.unit or any(row[at] != NOTHING for row in rows)]
     made.add_column("condition", no_wrap=True)

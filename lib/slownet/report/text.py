@@ -1,4 +1,4 @@
-"""Numbers as table and page write them."""
+"""Formatting of numbers for tables and pages."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ NOTHING = "-"
 
 
 def number(value: float | None, digits: int = 4) -> str:
-    """Four significant digits, never an exponent for what a table holds: 0.0031, 51.83, 1099, 81460."""
+    """Format a number with four significant digits and without an exponent: 0.003100, 51.83, 1099, 81460."""
     if value is None or not math.isfinite(value):
         return NOTHING
     if value == 0:
@@ -21,23 +21,23 @@ def number(value: float | None, digits: int = 4) -> str:
 
 
 def trimmed(value: float | None, digits: int = 4) -> str:
-    """Like ``number`` without zeros at the end: 10, 0.1, 51.83."""
+    """Format like `number`, without trailing zeros: 10, 0.1, 51.83."""
     text = number(value, digits)
     return text.rstrip("0").rstrip(".") if "." in text else text
 
 
 def milliseconds(value: float | None) -> str:
-    """A round trip as ping reads it, to 0.01 ms."""
+    """Format a round trip to 0.01 ms."""
     return NOTHING if value is None else f"{value:.2f}"
 
 
 def confidence(value: float) -> str:
-    """How sure intervals are: ``95 %``, ``99.97 %``."""
+    """Format a confidence: ``95 %``, ``99.97 %``."""
     return f"{100 * value:.4g} %"
 
 
 def with_interval(summary: Summary | None) -> str:
-    """``51.83 ± 0.08``; only the mean when the interval is not known or has no width to speak of."""
+    """Format a number as ``51.83 ± 0.08``; only the mean if the interval is unknown or its width rounds to 0."""
     if summary is None:
         return NOTHING
     text, half = number(summary.mean), summary.half_width
@@ -47,11 +47,11 @@ def with_interval(summary: Summary | None) -> str:
 
 
 def spelled(summary: Summary | None) -> str:
-    """``51.83 (51.75 to 51.91)``, for where there is room."""
+    """Format a number as ``51.83 (51.75 to 51.91)``, for tooltips."""
     if summary is None:
         return NOTHING
     if not summary.known:
-        return f"{number(summary.mean)} (interval not known)"
+        return f"{number(summary.mean)} (interval unknown)"
     if number(summary.low) == number(summary.high):
         return number(summary.mean)
     return f"{number(summary.mean)} ({number(summary.low)} to {number(summary.high)})"

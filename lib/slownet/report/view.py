@@ -1,4 +1,4 @@
-"""A run worked out for reading: one row a cell, with ratio, published numbers, law and verdict."""
+"""A run prepared for reports: one row per cell, with ratio, published numbers, law and verdict."""
 
 from __future__ import annotations
 
@@ -20,18 +20,18 @@ from slownet.units import show_rate, spoken
 RATE = "requests_per_second"
 ALONG = "rtt_ms"
 CURE = "cure"
-"""The condition that is a remedy, or "none"."""
+"""The condition that names a cure, or "none"."""
 OPERATION = "operation"
-"""The condition that says what was timed, where that is not the same everywhere."""
+"""The condition that names the timed operation, in runs with several."""
 WITHIN = 0.05
-"""How far from the law a cell may be and still lie on it."""
+"""Margin around the law within which a cell lies on it, as a fraction."""
 MOSTLY_CPU = 0.5
-"""The share of T0 in a cell's time above which the cell is CPU-bound."""
+"""A cell is CPU-bound if T0 is more than this fraction of its time."""
 
 
 @dataclass(frozen=True)
 class Row:
-    """One cell; times in ms, None where there is nothing to show."""
+    """One cell; times in ms, None if there is nothing to show."""
 
     title: str
     delay: float | None
@@ -39,7 +39,7 @@ class Row:
     rate: Summary | None
     ratio: Summary | None
     uncured: Summary | None
-    """The ratio without the cell's cure."""
+    """The ratio of the same cell without its cure."""
     published_time: float | None
     published_rate: float | None
     published_ratio: float | None
@@ -48,18 +48,18 @@ class Row:
     verdict: str
     error: str | None
     cpu_share: float | None
-    """What part of the time is T0, 0 to 1."""
+    """T0 as a fraction of the time, 0 to 1."""
     cpu_bound: bool
-    """Mostly T0, on the virtual clock: the number says more about the dilation than about the network."""
+    """Whether the time is mostly T0, on the virtual clock, so that it depends more on the TDF than on the network."""
     beyond_cpu: bool
-    """A link was told a rate that the CPU cannot carry."""
+    """Whether a link is set to a rate that the CPU cannot carry."""
     article: Mapping[str, Any]
-    """Everything published of the cell, by metric; empty without anything."""
+    """All published numbers of the cell, by metric; empty without any."""
 
 
 @dataclass(frozen=True)
 class View:
-    """A run with its rows; ``law`` is None when there is none, and ``law_note`` says why or how."""
+    """A run with its rows; ``law_note`` tells why ``law`` is None, or how it was fitted."""
 
     run: RunData
     metric: str
@@ -72,22 +72,22 @@ class View:
 
     @property
     def lawful(self) -> bool:
-        """Whether a law may be asked for: a time was measured against a delay."""
+        """Whether a law makes sense: the run measured a time against a delay."""
         return self.along.endswith("_ms") and self.metric.endswith("_ms")
 
     @property
     def cures(self) -> bool:
-        """Whether some cells stand beside themselves without their cure."""
+        """Whether some cells were also measured without their cure."""
         return any(row.uncured for row in self.rows)
 
     @property
     def unit(self) -> str:
-        """What the main metric counts, for a heading."""
+        """The main metric with its unit, for a heading."""
         return "ms per page" if self.metric == TIME else spoken(self.metric)
 
 
 def view(run: RunData) -> View:
-    """Work out the rows of a run, with the intervals that its verdicts rest on: see `RunData.shown`."""
+    """Make the rows of a run, with the intervals of its verdicts: see `RunData.shown`."""
     run = run.shown
     metric = run.main_metric
     along = _along(run)
@@ -102,7 +102,7 @@ def view(run: RunData) -> View:
 
 @dataclass(frozen=True)
 class _Reader:
-    """What it takes to read one cell: the law, the baseline and the article's rows by delay."""
+    """Makes rows of cells, with the law, the baseline and the article's rows by delay and by cell."""
 
     run: RunData
     metric: str
@@ -113,12 +113,13 @@ class _Reader:
     by_cell: Mapping[str, Mapping[str, Any]]
 
     def published(self, cell: Cell) -> Mapping[str, Any]:
-        """The article's row for a cell, empty without one."""
+        """Return the article's row for a cell, empty if there is none."""
         found = self.by_cell.get(cell_key(cell.label))
         at = cell.condition.get(self.along)
         return found or (self.article.get(float(at), {}) if isinstance(at, int | float) else {})
 
     def row(self, cell: Cell) -> Row:
+        """Make the row of a cell."""
         at = cell.condition.get(self.along)
         delay = float(at) if isinstance(at, int | float) else None
         time = cell.metrics.get(self.metric)
@@ -153,13 +154,13 @@ class _Reader:
         return Summary(1.0, 1.0, 1.0, time.n) if cell is base else ratio(time, start)
 
     def _base_of(self, cell: Cell) -> Cell | None:
-        """The baseline; in a run of several operations the first cell of the same one."""
+        """Return the baseline; in a run of several operations that is the first cell with the same one."""
         if OPERATION not in cell.label:
             return self.base
         return next(each for each in self.run.cells if each.label.get(OPERATION) == cell.label[OPERATION])
 
     def _uncured(self, cell: Cell) -> Summary | None:
-        """The ratio of the cell that differs in one thing, that its condition ``cure`` is "none"."""
+        """Return the ratio of the cell that differs only by its condition ``cure``, which is "none"."""
         if cell.label.get(CURE, NONE) == NONE:
             return None
         without = cell_key({**cell.label, CURE: NONE})
@@ -173,13 +174,13 @@ class _Reader:
         return float(published[self.metric]) / float(start[self.metric])
 
     def _cpu_share(self, time: Summary | None) -> float | None:
-        """T0 over the cell's time: T0 is what is left when no link delays, so mostly CPU."""
+        """Return T0 divided by the cell's time: T0 is the time without delay, so mostly CPU."""
         if self.law is None or time is None or time.mean <= 0:
             return None
         return min(1.0, max(0.0, self.law.t0.mean / time.mean))
 
     def _verdict(self, cell: Cell, time: Summary | None, predicted: Summary | None) -> str:
-        """Whether the cell lies on the law; a line through two points says nothing about them."""
+        """Judge whether the cell lies on the law; empty with fewer than three points, which determine it."""
         if cell.status == "failed":
             return "failed"
         if cell is self._base_of(cell):
@@ -190,28 +191,28 @@ class _Reader:
 
 
 def _along(run: RunData) -> str:
-    """The condition that the run varies: the round-trip delay, else the first number; empty if cells differ in more."""
+    """Return the condition with another number in each cell: the round-trip delay, else the first; empty if there is none."""
     names = dict.fromkeys(name for cell in run.cells for name in cell.condition)
     return next((name for name in sorted(names, key=ALONG.__ne__) if _orders(run, name)), "")
 
 
 def _orders(run: RunData, name: str) -> bool:
-    """Whether every cell has its own number of a condition."""
+    """Return whether a condition has another number in each cell."""
     values = [cell.condition.get(name) for cell in run.cells]
     return all(isinstance(value, int | float) for value in values) and len(set(values)) == len(values)
 
 
 def baseline(run: RunData, along: str) -> Cell | None:
-    """The baseline: the least of what is varied, else the first cell; None for a run without cells."""
+    """Return the cell with the smallest value of the varied condition, else the first cell; None without cells."""
     if along:
         return run.baseline(along)
     return run.cells[0] if run.cells else None
 
 
 def _law(run: RunData, metric: str, along: str) -> tuple[Law | None, str]:
-    """The law over the cells that are ok, and a note for the reader."""
+    """Fit the law to the successful cells; return it with a note for the reader."""
     if not (along.endswith("_ms") and metric.endswith("_ms")):
-        return None, "it speaks of times against delays"
+        return None, "a law needs times against delays"
     try:
         cells = [(delay, cell) for delay, cell in run.along(along) if cell.status == "ok"]
         law = fit((delay, cell.summary(metric)) for delay, cell in cells)
@@ -222,7 +223,7 @@ def _law(run: RunData, metric: str, along: str) -> tuple[Law | None, str]:
 
 
 def clock_line(run: RunData) -> str:
-    """The place and the clock in one line: ``virtual clock, TDF 4, Linux 6.12.48, in the lab``."""
+    """Describe clock and place in one line: ``virtual clock, TDF 4, Linux 6.12.48, in the lab``."""
     facts = run.facts
     parts = [clock(facts)]
     if facts.get("kernel"):
@@ -233,35 +234,35 @@ def clock_line(run: RunData) -> str:
 
 
 def beyond_line(run: RunData) -> str:
-    """What the mark of a rate beyond the CPU means, in one line."""
+    """Explain the mark of a rate beyond the CPU in one line."""
     carried = show_rate(float(f"{run.facts['ceiling_bit_s']:.2g}"))
-    return f"a link states a rate that this CPU cannot carry, {carried} at the most: one for --tdf inf"
+    return f"a link is set to a rate that this CPU cannot carry (at most {carried}): rerun with --tdf inf"
 
 
 def intervals_line(seen: View) -> str:
-    """What the intervals on a page or below a table are, in one line."""
+    """Describe the intervals of a page or table in one line."""
     verdicts = ", as for the verdicts" if seen.run.claims else ""
     return f"intervals: {confidence(seen.run.confidence)}{verdicts}"
 
 
 def sampling_notes(run: RunData) -> list[str]:
-    """How often and where it was measured and why that is enough, and what was left out or is far out."""
+    """List notes about the measurement: repetitions and why they are enough, labs, changed facts, warm-ups, outliers."""
     why = (run.facts.get("sampling") or {}).get("why")
     notes = [f"sampling: {why}"] if why else []
     if run.facts.get("labs", 1) > 1:
-        notes.append(f"labs: {run.facts['labs']} side by side, a repetition each")
+        notes.append(f"labs: {run.facts['labs']} side by side, one repetition each")
     for name, values in (run.facts.get("contradicted") or {}).items():
-        notes.append(f"not all were measured alike: {name} was {', then '.join(map(str, values))}")
+        notes.append(f"circumstances differed between repetitions: {name} was {', then '.join(map(str, values))}")
     for cell in run.cells:
         for name, count in cell.warm_up.items():
-            notes.append(f"{cell.title}: the first {count} values of {name} are warm-up, left out")
+            notes.append(f"{cell.title}: the first {count} values of {name} are warm-up and left out")
         for name, count in cell.outliers.items():
             notes.append(f"{cell.title}: {count} outlier{'s' * (count > 1)} of {name}, kept")
     return notes
 
 
 def law_line(seen: View) -> str:
-    """The law in one line: ``T(d) = 9.031 ms + 21.05 d (k 21.01 to 21.09)``, or why there is none."""
+    """Format the law in one line: ``T(d) = 9.031 ms + 21.05 d (k 21.01 to 21.09)``, or why there is none."""
     if seen.law is None:
         return f"no law ({seen.law_note})"
     k, t0 = seen.law.k, seen.law.t0
