@@ -1,7 +1,7 @@
-"""An experiment: one question, asked of a topology under varying conditions, with claims about the answer.
+"""An experiment: one question about a topology under varying conditions, with claims about the answer.
 
-An experiment file holds one function, decorated with `experiment`; its docstring is the question, its parameters are
-the network, the service and one condition each. It is imported on the host to list and judge, and in the lab to run.
+An experiment file holds one function, decorated with `experiment`. Its docstring is the question; its parameters are the
+network, the service and then one per condition. The file is imported on the host to list and judge, and in the lab to run.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ S = TypeVar("S")
 
 
 class Record(Protocol):
-    """What a measuring function returns: a tool's record."""
+    """The interface of a tool's record, which a measuring function returns."""
 
     @property
     def command(self) -> Sequence[str]:
@@ -41,28 +41,28 @@ class Record(Protocol):
 
     @property
     def raw(self) -> str:
-        """What it printed, kept with the run."""
+        """The program's output, kept with the run."""
 
     def metrics(self) -> Mapping[str, Mapping[str, Any]]:
-        """Its numbers by their names, which end with the unit: ``{"rtt_ms": {"mean": 10.2, "sd": 0.1, "n": 5}}``."""
+        """Return the metrics by name, which ends with the unit: ``{"rtt_ms": {"mean": 10.2, "sd": 0.1, "n": 5}}``."""
 
 
 @dataclass
 class Experiment:
-    """One question, asked of a topology in several conditions; the decorator `experiment` makes it.
+    """One question about a topology under several conditions, made by the decorator `experiment`.
 
     Parameters
     ----------
-    name, question
+    name, question : str
         The measuring function's name, and the first paragraph of its docstring.
-    measure
-        The function: (net[, service], one parameter a condition) -> record.
+    measure : callable
+        The function: (net[, service], one parameter per condition) -> record.
     topology, vary, service, published, tdf, blocks
-        As `experiment` takes them; a topology's name has become its class.
-    judged_by
-        The claims, in their order.
-    listed
-        The cells where they were listed.
+        As in `experiment`, but with a topology's name replaced by its class.
+    judged_by : list of Claim
+        The claims, in order.
+    listed : sequence of dict
+        The argument ``cells`` of `experiment`.
     """
 
     name: str
@@ -78,32 +78,32 @@ class Experiment:
     blocks: int | None = None
 
     def claims(self, *claims: Claim) -> None:
-        """States what should hold, and is judged after every run.
+        """Add claims, which are judged after every run.
 
         Parameters
         ----------
-        *claims
-            Added to those that were stated before.
+        *claims : Claim
+            Appended to the existing ones.
         """
         self.judged_by.extend(claims)
 
     def cells(self, chosen: Mapping[str, Sequence[str]] | None = None) -> list[Cell]:
-        """The listed cells, or every combination of conditions, the baseline first.
+        """Return the listed cells, or every combination of conditions, with the baseline first.
 
         Parameters
         ----------
-        chosen
-            Values that replace those of some conditions; of listed cells it picks those that have one of these values.
+        chosen : mapping of str to sequence of str, optional
+            Values by condition. They replace the values to vary; of listed cells they select those with one of the values.
 
         Returns
         -------
         list of dict
-            A text with its unit for each condition: ``[{"rtt": "0ms"}, {"rtt": "10ms"}]``.
+            For each condition a text with its unit: ``[{"rtt": "0ms"}, {"rtt": "10ms"}]``.
 
         Raises
         ------
         ExperimentError
-            The experiment does not vary such a condition, or has no such cell.
+            The experiment does not vary the condition, or has no such cell.
         UnitError
             A value cannot be read.
         """
@@ -135,7 +135,7 @@ class Experiment:
 
     @property
     def conditions(self) -> dict[str, list[str]]:
-        """The conditions and their values, each once, in order."""
+        """The conditions with their values, without duplicates, in order."""
         names = dict.fromkeys(name for cell in self.listed for name in cell)
         values = {name: list(dict.fromkeys(cell[name] for cell in self.listed if name in cell)) for name in names}
         return values or {name: list(texts) for name, texts in self.vary.items()}
@@ -177,53 +177,51 @@ def experiment(
     tdf: str | None = None,
     blocks: int | None = None,
 ) -> Callable[[Callable[..., Record]], Experiment]:
-    """Makes an experiment of a function (net[, service], one parameter a condition) -> record of a tool.
+    """Make an experiment from a function (net[, service], one parameter per condition) -> record.
 
     Parameters
     ----------
-    topology
-        A Mininet ``Topo`` class, or the name of one of the project's.
-    vary
-        ``{condition: values, the baseline first}``, each value a text with its unit; every combination is a cell.
-    cells
-        Instead of ``vary``: each cell, the baseline first, with the conditions that it has.
-    service
-        Called with the network and the run directory; gives a context manager, and what that gives is the function's
+    topology : type, Topo or str
+        A Mininet ``Topo`` class or object, or the name of one of slownet's topologies.
+    vary : mapping of str to sequence of str, optional
+        The values of each condition as texts with units, the baseline first; every combination is a cell.
+    cells : sequence of dict
+        The cells with their conditions, the baseline first; instead of ``vary``.
+    service : callable, optional
+        Takes the network and the run directory, and returns a context manager; the value that this yields is the function's
         second argument.
-    published
-        The article's numbers, for the report.
-    tdf
-        How the CPU is charged unless the caller says otherwise (--clock, --tdf): a whole number of times cheaper,
-        ``"auto"``, or ``"inf"`` where only the network is asked about.
-    blocks
-        How often a boot goes through the cells, forwards and backwards in turn, calling the function in each: two times
-        where CPU is charged or the clock is real, else once.
+    published : mapping, optional
+        An article's numbers, for the report: see `slownet.published`.
+    tdf : str, optional
+        The time dilation factor unless the caller sets one (--clock, --tdf): a whole number, ``"auto"``, or ``"inf"`` if the
+        question is only about the network.
+    blocks : int, optional
+        How often a boot goes through the cells, alternately forwards and backwards, calling the function in each. Unless
+        given, 2 if CPU is charged or the clock is real, else 1.
 
     Returns
     -------
-    Callable
-        The decorator of the function, which becomes an `Experiment`.
+    callable
+        The decorator that turns the function into an `Experiment`.
 
     Raises
     ------
     ExperimentError
-        Neither or both of ``vary`` and ``cells`` are given, ``blocks`` is no whole number from 1 on, or no topology has
-        this name.
+        Neither or both of ``vary`` and ``cells`` are given, ``blocks`` is not a whole number from 1, or there is no topology
+        of this name.
     UnitError
         A cell's value cannot be read.
     LabError
         ``tdf`` cannot be read.
     """
     if bool(vary) == bool(cells):
-        raise ExperimentError("an experiment states vary or cells", where="@experiment", fix="give one of them")
+        raise ExperimentError("an experiment needs either vary or cells", where="@experiment", fix="give one of them")
     for cell in cells:
         condition(cell)
     if tdf is not None:
         check_tdf(tdf)
     if blocks is not None and (not isinstance(blocks, int) or isinstance(blocks, bool) or blocks < 1):
-        raise ExperimentError(
-            f"no number of blocks: {blocks!r}", where="@experiment", fix="write a whole number from 1, or none"
-        )
+        raise ExperimentError(f"blocks is {blocks!r}", where="@experiment", fix="write a whole number from 1, or leave it out")
 
     def make(measure: Callable[..., Record]) -> Experiment:
         question = " ".join((inspect.getdoc(measure) or "").split("\n\n")[0].split())

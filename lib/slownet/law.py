@@ -1,7 +1,7 @@
 """The law ``T(d) = T0 + k * d``: time per operation against added round-trip delay.
 
-``k`` is round trips per operation and belongs to the protocol (a response's: `slownet.slow_start`); ``T0`` belongs to the
-machine.
+``k`` is round trips per operation and belongs to the protocol (`slownet.slow_start` computes that of a response); ``T0``
+belongs to the machine.
 """
 
 from __future__ import annotations
@@ -17,25 +17,35 @@ from slownet.slow_start import round_trips as round_trips
 from slownet.stats import CONFIDENCE, Scatter, Summary, difference, from_error, t_quantile, welch
 from slownet.units import duration
 
-NOISE = 1e-12  # a relative misfit below this is floating point, not measurement
+NOISE = 1e-12  # a relative residual below this is floating-point rounding
 ENOUGH = 10  # degrees of freedom
 SIGNIFICANT = 0.01
 
 
 @dataclass(frozen=True)
 class Law:
-    """A straight line through measured times; make it with ``fit``.
+    """A straight line through measured times, made by `fit`.
 
-    ``delays``, ``times`` and the results are in one unit (ms); ``k`` has none.
+    Parameters
+    ----------
+    delays : tuple of float
+        Added round-trip delays in ms, rising.
+    times : tuple of Summary
+        The time per operation at each delay, in ms.
+    weights : tuple of float
+        The weight of each point in the fit.
+    lasting : float
+        Upper limit of the confidence of the part of an interval that comes from the bend. The bend is the same in every
+        analysis of the same cells, so it needs no correction for repeated analyses.
+    bend : float, optional
+        Standard deviation of the points around the line, in ms; estimated from the points unless given.
     """
 
     delays: tuple[float, ...]
     times: tuple[Summary, ...]
     weights: tuple[float, ...]
     lasting: float = 1.0
-    """The most confidence that is asked of the bend, which is the same at every look at the same cells."""
     bend: float | None = None
-    """How far off the line the points are (a standard deviation), None to see that from them."""
 
     @property
     def k(self) -> Summary:
@@ -45,17 +55,17 @@ class Law:
 
     @property
     def t0(self) -> Summary:
-        """Time per operation without added delay."""
+        """Time per operation without added delay, in ms."""
         return self.at(0.0)
 
     @property
     def residuals(self) -> tuple[float, ...]:
-        """Measured minus fitted, one a point."""
+        """Measured minus fitted time of each point, in ms."""
         pairs = zip(self.delays, self.times, strict=True)
         return tuple(time.mean - self._value(delay) for delay, time in pairs)
 
     def at(self, delay: float) -> Summary:
-        """The fitted time at a delay."""
+        """Return the fitted time in ms at a delay in ms."""
         total, middle = math.fsum(self.weights), self._middle()
         pairs = zip(self.weights, self._slopes(), strict=True)
         return self._combine([w / total + b * (delay - middle) for w, b in pairs], self._value(delay))
@@ -66,23 +76,40 @@ class Law:
         return weighted / math.fsum(self.weights) + slope * (delay - self._middle())
 
     def _middle(self) -> float:
-        """The weighted mean of the delays."""
+        """Return the weighted mean of the delays."""
         pairs = zip(self.weights, self.delays, strict=True)
         return math.fsum(w * d for w, d in pairs) / math.fsum(self.weights)
 
     def _slopes(self) -> list[float]:
-        """What each time counts in ``k``, which is their weighted sum."""
+        """Return the factors of the times in ``k``, which is their weighted sum."""
         middle = self._middle()
         pairs = list(zip(self.weights, self.delays, strict=True))
         spread = math.fsum(w * (d - middle) ** 2 for w, d in pairs)
         return [w * (d - middle) / spread for w, d in pairs]
 
     def predict(self, T0: float | str, rtt: float | str, round_trips: float | None = None) -> Summary:  # noqa: N803
-        """The time of another place: this law's k, its own time without delay and its users' round trip.
+        """Predict the time per operation at another site, from this law's k and the site's T0 and round trip.
 
-        Both as a text with its unit (``"12.3ms"``) or a number in ms; ``T0`` is taken as exact. ``round_trips`` are those
-        of theory, which make the interval narrower where the law is bent: see `explains`. Raises UnitError, and
-        SlownetError for a negative number.
+        Parameters
+        ----------
+        T0 : float or str
+            The site's time without delay: a number of ms or a text with a unit (``"12.3ms"``), taken as exact.
+        rtt : float or str
+            The round trip of the site's users, likewise.
+        round_trips : float, optional
+            The theoretical k; it makes the interval narrower if the law is bent: see `explains`.
+
+        Returns
+        -------
+        Summary
+            In ms.
+
+        Raises
+        ------
+        UnitError
+            A text has no unit.
+        SlownetError
+            A number is negative.
         """
         start, delay = _milliseconds("T0", T0), _milliseconds("rtt", rtt)
         if round_trips is not None and self.explains(round_trips, delay):
@@ -90,19 +117,36 @@ class Law:
         return self.k.scaled(delay).plus(start)
 
     def explains(self, round_trips: float, delay: float) -> bool:
-        """Whether these round trips of theory tell more about a delay than a bent law does.
+        """Decide whether theoretical round trips predict the time at a delay better than this law does.
 
-        The residuals of a few cells leave k nearly open (Student's t of 2 degrees of freedom is 4.3). Theory says k, and
-        what is left is how far off the cells are: for a delay between measured ones whose intervals are known, and round
-        trips that the law does not refute.
+        Parameters
+        ----------
+        round_trips : float
+            The theoretical k.
+        delay : float
+            In ms.
+
+        Returns
+        -------
+        bool
+            True if the law is bent, the delay lies between measured ones, all intervals are known, and the law does not
+            refute ``round_trips``.
+
+        Notes
+        -----
+        The residuals of a few cells determine k poorly (Student's t is 4.3 with 2 degrees of freedom). If theory gives k,
+        only the distance of the cells from its line is uncertain.
         """
         inside = self.delays[0] <= delay <= self.delays[-1]
         k = self.k
         return self.bent and inside and k.low <= round_trips <= k.high and all(time.known for time in self.times)
 
     def _off(self, k: float, delay: float) -> Summary:
-        """How much later than k round trips an operation is at a delay: from what the cells on both sides are, or nothing
-        at all, which is theory's own word, to as much more as a cell is off the line."""
+        """Estimate how much longer than k round trips an operation takes at a delay.
+
+        Interpolated between the neighbouring cells; the interval contains theirs and 0 (theory), widened by the scatter of
+        the cells around the line.
+        """
         high = next(number for number, each in enumerate(self.delays) if each >= delay)
         low = high if self.delays[high] == delay else high - 1
         below, above = self._gap(k, low), self._gap(k, high)
@@ -115,34 +159,35 @@ class Law:
         return Summary(mean, least, most, sum(time.n for time in self.times), len(self.times) - 2, below.confidence)
 
     def _gap(self, k: float, number: int) -> Summary:
-        """How much later than k round trips a cell is than the first one."""
+        """Return the time of a cell minus that of the first one and k round trips."""
         first, one = self.times[0], self.times[number]
         if not number:
             return Summary(0.0, 0.0, 0.0, first.n, first.degrees, first.confidence)
         return difference(one, first).plus(-k * (self.delays[number] - self.delays[0]))
 
     def lack_of_fit(self) -> LackOfFit:
-        """Whether the points lie as near to the line as their own intervals say: see `LackOfFit`."""
+        """Test whether the points deviate from the line by more than their own intervals explain: see `LackOfFit`."""
         worst = max((abs(r) / abs(t.mean) for r, t in zip(self.residuals, self.times, strict=True) if t.mean), default=0.0)
         scatter = self._scatter
         return LackOfFit(scatter.f, max(0, scatter.degrees), scatter.within, scatter.p, worst)
 
     def straight(self) -> Law:
-        """The same law with the points' own errors alone in its intervals: k is the slope of these points, bent or not.
+        """Return the law with intervals from the points' own errors only: k is the slope of these points, bent or not.
 
-        Such a slope is a number of its own (White, "Using least squares to approximate unknown regression functions", 1980;
-        Buja and others, "Models as approximations I", 2019); that it is the round trips of any delay, only a line says.
+        Such a slope is meaningful by itself (White, "Using least squares to approximate unknown regression functions", 1980;
+        Buja and others, "Models as approximations I", 2019), but it is the round trips at every delay only if the law is
+        straight.
         """
         return replace(self, bend=0.0)
 
     def endless(self) -> Law:
-        """The law as endless repetitions leave it: points without errors, and the bend that is sure to stay."""
+        """Return the law that infinitely many repetitions would leave: points without errors, and the proven bend."""
         exact = tuple(replace(time, low=time.mean, high=time.mean) for time in self.times)
         return replace(self, times=exact, bend=self._scatter.at_least)
 
     @cached_property
     def _scatter(self) -> Scatter:
-        """How far the points lie off the line, beside what their own errors add."""
+        """The scatter of the points around the line beyond their own errors."""
         total, middle = math.fsum(self.weights), self._middle()
         pairs = list(zip(self.weights, self.delays, strict=True))
         spread = math.fsum(w * (d - middle) ** 2 for w, d in pairs)
@@ -156,11 +201,11 @@ class Law:
         return Scatter(squares, noise, within, math.fsum(shares), len(self.times) - 2)
 
     def _combine(self, factors: list[float], mean: float) -> Summary:
-        """The interval of a weighted sum of the times: from their own errors (Satterthwaite's degrees of freedom), and from
-        how far they lie off the line beside these, which takes three points: see `Scatter.half_width`.
+        """Return a weighted sum of the times with its interval.
 
-        Each repetition draws the errors anew, so that many looks at them take a surer interval. The bend is drawn once for
-        all looks, and takes no more than ``lasting``.
+        The interval comes from the points' own errors (Satterthwaite's degrees of freedom) and, with three points or more,
+        from their distance to the line: see `Scatter.half_width`. Each repetition has new errors, so repeated analyses need a
+        higher confidence; the bend stays the same and needs no more than ``lasting``.
         """
         confidence, n = self.times[0].confidence, sum(time.n for time in self.times)
         lasting, factor = min(confidence, self.lasting), math.fsum(f * f for f in factors)
@@ -182,30 +227,40 @@ class Law:
 
     @cached_property
     def bent(self) -> bool:
-        """Whether the points are further from the line than their own errors explain (1 % of straight ones are)."""
+        """Whether the points deviate significantly (1 %) from the line."""
         p = self.lack_of_fit().p
         return not math.isnan(p) and p < SIGNIFICANT
 
     def bend_in_words(self) -> str:
-        """The point that is furthest off the line, for people: "the law is bent by 2.1 ms at 10 ms"."""
+        """Name the point furthest from the line: "the law is bent by 2.1 ms at 10 ms"."""
         off, delay = max(zip(map(abs, self.residuals), self.delays, strict=True))
         return f"the law is bent by {off:.2g} ms at {delay:g} ms"
 
     def _real_residuals(self) -> list[float]:
-        """The residuals, zero where they are no more than the rounding of a float."""
+        """Return the residuals, with floating-point rounding set to zero."""
         floor = NOISE * max(abs(time.mean) for time in self.times)
         return [each if abs(each) > floor else 0.0 for each in self.residuals]
 
 
 @dataclass(frozen=True)
 class LackOfFit:
-    """The test of a law's straightness: the points' distance from it against what varies within a point.
+    """The F test of a law's straightness: the scatter of the points around it against the errors of the points.
 
-    ``f`` with its two degrees of freedom and ``p``, its tail; a small ``p`` says that the line does not fit. nan where
-    two points, or points without an interval, cannot tell; ``f`` is inf and ``p`` 0 where exact points miss the line. A
-    long measurement sees any bend, so judge by ``worst`` too: the largest residual as a part of its time.
-    Source: Draper and Smith, "Applied regression analysis", 1998, 2.1; unequal errors as Brown and Forsythe, "The small sample
-    behavior of some statistics which test the equality of several means", 1974, take them.
+    Parameters
+    ----------
+    f : float
+        The test statistic; inf if exact points miss the line, nan with two points or unknown intervals.
+    degrees, within : float
+        Its degrees of freedom.
+    p : float
+        The p-value; small if the line does not fit.
+    worst : float
+        The largest residual as a fraction of its time. Long measurements detect any bend, so consider its size too.
+
+    References
+    ----------
+    Draper and Smith, "Applied regression analysis", 1998, 2.1; for unequal errors Brown and Forsythe, "The small sample
+    behavior of some statistics which test the equality of several means", 1974.
     """
 
     f: float
@@ -216,19 +271,19 @@ class LackOfFit:
 
 
 def fit(points: Iterable[tuple[float, Summary]], lasting: float = 1.0) -> Law:
-    """The law through measured times by weighted least squares.
+    """Fit the law to measured times by weighted least squares.
 
     Parameters
     ----------
-    points
-        Pairs of a delay and the time there, both in one unit (ms).
-    lasting
-        The most confidence that is asked of the law's bend.
+    points : iterable of (float, Summary)
+        Pairs of an added round-trip delay and the time at it, both in ms.
+    lasting : float
+        Upper limit of the confidence of the bend's part: see `Law`.
 
     Returns
     -------
     Law
-        ``k`` in round trips per operation, ``t0`` in the points' unit.
+        With ``k`` in round trips per operation and ``t0`` in ms.
 
     Raises
     ------
@@ -237,9 +292,9 @@ def fit(points: Iterable[tuple[float, Summary]], lasting: float = 1.0) -> Law:
 
     Notes
     -----
-    Weights are 1 / half width squared when every point has an interval of some width that rests on ``ENOUGH`` values or
-    more, else equal: a weight guessed from few values is worse than none.
-    Two points give the line through them.
+    Weights are 1 / half width squared if every point has an interval of finite, nonzero width with at least 10 degrees of
+    freedom. Otherwise they are equal: weights estimated from few values are worse than none. Two points give the line through
+    them.
     """
     pairs = sorted(points, key=lambda point: point[0])
     if len({delay for delay, _ in pairs}) < 2:

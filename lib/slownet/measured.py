@@ -1,4 +1,4 @@
-"""Measured numbers as a test compares them: a tool's metric with its interval and what it was measured under.
+"""Measured numbers for comparisons in tests: a tool's metric with its interval, verified round trip and clock.
 
 >>> from slownet.stats import from_moments
 >>> page = Measured("time_per_request_ms", from_moments(51.8, 0.4, 100), Setting(10.06, "virtual clock, TDF inf"))
@@ -7,16 +7,16 @@ time_per_request_ms 51.80 (51.69 to 51.91) of 100, verified RTT 10.06 ms, virtua
 >>> page < 300, page < 51.8, page > "40ms"
 (True, False, True)
 
-A comparison holds when the whole interval is on that side (99 %, as for claims); "equal" takes a margin, so it takes an
-expectation such as `slownet.claim.slowed` or `slownet.claim.about`. Without one it would never hold, and "not equal" always:
+A comparison holds if the whole interval (99 %, as for claims) is on that side. ``==`` and ``!=`` need a margin, so they need an
+expectation such as `slownet.claim.slowed` or `slownet.claim.about`; a plain number raises an error:
 
 >>> page == 51.8
 Traceback (most recent call last):
 slownet.errors.ExperimentError: time_per_request_ms is compared with 51.8 without a margin: write about(51.8, within=0.05) \
 on the right of == or !=, from slownet.claim
 
-A test measures in one boot: where the CPU counts, the interval holds also how far
-boots differ (`slownet.records.intervals`).
+A test measures in one boot. If the clock charges CPU, the interval includes the variation between boots
+(`slownet.records.intervals`).
 """
 
 from __future__ import annotations
@@ -38,10 +38,20 @@ from slownet.units import duration
 
 @dataclass(frozen=True)
 class Setting:
-    """What numbers were measured under: the round trip that ping verified, in ms, and the clock for people.
+    """The circumstances of a measurement.
 
-    ``charging`` is what the clock charges for the CPU, None where it is not known; ``charged_s`` of ``took_s`` seconds on the
-    clock were the CPU's; ``random`` says whether a link drew by chance.
+    Parameters
+    ----------
+    verified_rtt_ms : float, optional
+        The round trip that ping measured.
+    clock : str
+        A description of the clock.
+    charging : Charging, optional
+        What the clock charges for the CPU; None if unknown.
+    charged_s, took_s : float, optional
+        Seconds on the clock that were charged for the CPU, and that passed in all.
+    random : bool, optional
+        Whether a link's condition was random, such as loss; None if unknown.
     """
 
     verified_rtt_ms: float | None = None
@@ -53,14 +63,14 @@ class Setting:
 
     @property
     def advice(self) -> str:
-        """What makes intervals narrower that hold how boots differ; empty where they are narrow."""
+        """How to get an interval that is not widened by the variation between boots; empty if it is narrow."""
         if self.charging not in (Charging.REAL, Charging.TIME):
             return ""
-        what = "on the real clock" if self.charging is Charging.REAL else "where CPU time is charged"
+        what = "on the real clock" if self.charging is Charging.REAL else "if CPU time is charged"
         return (
-            f"{what} one boot says no more than that boots differ by some {100 * self.charging.waver:g} % of the CPU's part: "
-            "TDF inf if the network alone is the question, counters (sysctl kernel.perf_event_paranoid=2), or an experiment "
-            "that repeats"
+            f"this is one boot, and {what} CPU time differs by about {100 * self.charging.waver:g} % between boots: use "
+            "TDF inf if only the network matters, instruction counters (sysctl kernel.perf_event_paranoid=2), or an "
+            "experiment, which repeats"
         )
 
     def __str__(self) -> str:
@@ -69,14 +79,14 @@ class Setting:
 
 
 PARTS = ("facts", "files")
-"""What else a record may have; no metric is meant by them."""
+"""Optional attributes of records that are not metrics."""
 
 _setting: ContextVar[Callable[[], Setting] | None] = ContextVar("setting", default=None)
 
 
 @contextmanager
 def measured_under(setting: Callable[[], Setting]) -> Iterator[None]:
-    """Records that tools make inside this context carry what ``setting()`` says at that moment."""
+    """Attach ``setting()``, called at that moment, to each record that a tool makes inside this context."""
     token = _setting.set(setting)
     try:
         yield
@@ -85,11 +95,27 @@ def measured_under(setting: Callable[[], Setting]) -> Iterator[None]:
 
 
 class Measured:
-    """One metric of one measurement: see the module."""
+    """One metric of one measurement, with an interval of 99 %.
+
+    Parameters
+    ----------
+    name : str
+        The metric, with its unit: ``"time_per_request_ms"``.
+    summary : Summary
+        Its mean and interval.
+    setting : Setting
+        The circumstances of the measurement.
+
+    Notes
+    -----
+    ``<``, ``<=``, ``>`` and ``>=`` compare with a `Measured`, a number in the metric's unit or a duration such as ``"300ms"``,
+    and hold if the whole interval is on that side. ``==`` and ``!=`` need an expectation on the other side:
+    `slownet.claim.slowed` or `slownet.claim.about`.
+    """
 
     __hash__ = None  # type: ignore[assignment]
 
-    __array_ufunc__: ClassVar[None] = None  # so that numpy leaves a comparison with its numbers to us
+    __array_ufunc__: ClassVar[None] = None  # makes numpy's numbers leave the comparison to this class
 
     def __init__(self, name: str, summary: Summary, setting: Setting = Setting()) -> None:
         self.name = name
@@ -103,24 +129,24 @@ class Measured:
 
     @property
     def n(self) -> int:
-        """How many values it is the mean of."""
+        """The number of values that the mean is taken over."""
         return self.summary.n
 
     @property
     def low(self) -> float:
-        """The lower end of the interval, -inf where it is not known."""
+        """The lower end of the interval, -inf if unknown."""
         return self.summary.low
 
     @property
     def high(self) -> float:
-        """The upper end of the interval, inf where it is not known."""
+        """The upper end of the interval, inf if unknown."""
         return self.summary.high
 
     def __float__(self) -> float:
         return self.mean
 
     def __eq__(self, other: object) -> bool:
-        """An expectation compares itself; a number without a margin is a mistake: ExperimentError."""
+        """Leave the comparison to an expectation. Raises ExperimentError for a number without a margin."""
         if not isinstance(other, Measured | Summary | Number | str):
             return NotImplemented
         name = other.name if isinstance(other, Measured) else "a summary" if isinstance(other, Summary) else repr(other)
@@ -153,10 +179,10 @@ class Measured:
 
 
 class Metrics:
-    """Makes the metrics of a tool's record its attributes: ``record.time_per_request`` is `Measured`.
+    """A base class that makes the metrics of a tool's record its attributes: ``record.time_per_request`` is a `Measured`.
 
-    The record is a frozen dataclass with ``metrics()``. A name may leave out the unit, ``time_per_request`` for
-    ``time_per_request_ms``, where that is no field of the record.
+    The record is a frozen dataclass with ``metrics()``. The unit may be left out, ``time_per_request`` for
+    ``time_per_request_ms``, unless the record has a field of that name.
     """
 
     def __post_init__(self) -> None:
@@ -164,7 +190,7 @@ class Metrics:
         object.__setattr__(self, "_setting", setting() if setting else Setting())
 
     def measured(self, name: str) -> Measured:
-        """A metric by its name, with or without the unit. Raises ExperimentError with the nearest name."""
+        """Return a metric by its name, with or without the unit. Raises ExperimentError with the nearest name."""
         metrics: Mapping[str, Mapping[str, Any]] = self.metrics()
         found = [name] if name in metrics else [each for each in metrics if each.startswith(f"{name}_")]
         if len(found) != 1:
@@ -181,13 +207,13 @@ class Metrics:
 
 
 def _summary(metrics: Mapping[str, Mapping[str, Any]], name: str, setting: Setting) -> Summary:
-    """The interval of one measurement, as a cell of one sample has it."""
+    """Summarize one measurement like a cell of one sample."""
     sample = {"status": "ok", "metrics": metrics, "charged_s": setting.charged_s, "virtual_s": setting.took_s}
     return intervals.summary([sample | {"random": setting.random}], name, Terms(setting.charging), DECIDING)
 
 
 def in_unit_of(metric: str, value: float | str) -> float:
-    """A number as it is, a duration such as ``"300ms"`` in the metric's unit. Raises UnitError, ExperimentError."""
+    """Convert a duration such as ``"300ms"`` to the metric's unit; a number stays. Raises UnitError, ExperimentError."""
     if not isinstance(value, str):
         return float(value)
     for unit, factor in (("_ms", 1000), ("_us", 1_000_000), ("_s", 1)):

@@ -1,6 +1,8 @@
 """The numbers of the articles that this project reproduces, from ``data/published.toml``.
 
-Times are in ms; a delay was added once to every round trip, so it is ``rtt_ms`` here.
+Times are in ms unless the name has another unit. The articles' delay was added once to each round trip: here it is ``rtt_ms``.
+The functions named like experiments return what `slownet.experiment.experiment` takes as ``published``: ``{"metric", "title",
+"rows": [...]}``, with one row per cell, by its ``rtt_ms`` or its ``cell``.
 """
 
 from __future__ import annotations
@@ -19,13 +21,29 @@ METRIC = "time_per_request_ms"
 
 @lru_cache(maxsize=1)
 def articles() -> Mapping[str, Mapping[str, Any]]:
-    """All articles by their id."""
+    """Return all articles of ``published.toml`` by their id."""
     text = resources.files("slownet").joinpath("data").joinpath("published.toml").read_text("utf-8")
     return {each["id"]: each for each in tomllib.loads(text)["article"]}
 
 
 def article(name: str) -> Mapping[str, Any]:
-    """One article by its id. Raises ExperimentError with the nearest name."""
+    """Return one article.
+
+    Parameters
+    ----------
+    name : str
+        Its id in ``published.toml``.
+
+    Returns
+    -------
+    mapping
+        Its fields.
+
+    Raises
+    ------
+    ExperimentError
+        There is no such article; the message suggests the nearest id.
+    """
     known = articles()
     if name not in known:
         raise ExperimentError(f"no article '{name}'", "in published.toml", nearest(name, known))
@@ -34,7 +52,17 @@ def article(name: str) -> Mapping[str, Any]:
 
 @dataclass(frozen=True)
 class Title:
-    """An article's title in English; and as it was written, where that was in another ``language`` (of BCP 47)."""
+    """The title of an article.
+
+    Parameters
+    ----------
+    english : str
+        In English.
+    original : str
+        In the article's own language, if that is another one.
+    language : str
+        The BCP 47 tag of that language.
+    """
 
     english: str
     original: str = ""
@@ -42,7 +70,7 @@ class Title:
 
 
 def title(name: str) -> Title:
-    """The title of an article by its id. Raises ExperimentError."""
+    """Return the title of an article by its id. Raises ExperimentError."""
     source = article(name)
     if "english" not in source:
         return Title(source["title"])
@@ -50,28 +78,33 @@ def title(name: str) -> Title:
 
 
 def client_delay() -> dict[str, Any]:
-    """A WordPress page against delay between client and web, as a report takes it:
-    ``{"metric", "title", "rows": [{"rtt_ms", "time_per_request_ms", "requests_per_second"}]}``."""
+    """Return the times of a WordPress page against the delay between client and web server.
+
+    Returns
+    -------
+    dict
+        ``{"metric", "title", "rows": [{"rtt_ms", "time_per_request_ms", "requests_per_second"}]}``.
+    """
     return _series("client_web")
 
 
 def database_delay() -> dict[str, Any]:
-    """The same page against delay between web and database.
+    """Return the times of the same page against the delay between web server and database.
 
-    The article measured the page without delay once, for both, so that row is here too.
+    The article measured the page without delay once for both series, so that row is in both.
     """
     return _series("web_db", baseline="client_web")
 
 
 def nagle_patterns() -> dict[str, Any]:
-    """The stall of the pattern that the article timed; of the others it says "fine" without a number."""
+    """Return the stall of the one write pattern with a published time; the article calls the others "fine"."""
     source = article("nagle-delayed-ack")
     rows = [{"cell": {"pattern": "write-write-read"}, "exchange_ms": 1000 * source["stall_s"]}]
     return {"metric": "exchange_ms", "title": source["title"], "rows": rows}
 
 
 def nagle_proxy() -> dict[str, Any]:
-    """A page of 1200 queries, past the proxy and through it, in s."""
+    """Return the times in s of a page of 1200 queries, without and with the proxy."""
     source = article("nagle-delayed-ack")
     seconds = source["page_seconds"]
     rows = [{"cell": {"way": way}, "page_s": seconds[name]} for way, name in (("direct", "direct"), ("proxy", "through_proxy"))]
@@ -79,23 +112,25 @@ def nagle_proxy() -> dict[str, Any]:
 
 
 def crafted_segments() -> dict[str, Any]:
-    """The same stall, beside the ACK that causes it."""
+    """Return the same stall as the delay of the ACK that causes it."""
     source = article("nagle-delayed-ack")
     rows = [{"cell": {"listener": "answered"}, "delayed_ack_ms": 1000 * source["stall_s"]}]
     return {"metric": "delayed_ack_ms", "title": source["title"], "rows": rows}
 
 
 def sync_pipeline() -> dict[str, Any]:
-    """The copy of the article has no times of a row: 4 h in two rooms and 15 min in one are a ratio, 16, of round trips that
-    it does not say."""
+    """Return the title only: the copy of the article has no times per row.
+
+    4 h in two rooms against 15 min in one is a ratio of 16, but the article does not give the round trips.
+    """
     source = article("oltp-latency")
     return {"metric": "steady_row_ms", "title": source["title"], "rows": []}
 
 
 def download() -> dict[str, Any]:
-    """A file of 250 MiB over links in five conditions, in MiB/s (``wget``'s "MB/s"), each with the cell that it speaks of.
+    """Return the rates of a download of 250 MiB in five conditions, in MiB/s (``wget``'s "MB/s"), each with its cell.
 
-    The author's tc stood on one side, with its default queue. Two rows are what ``wget`` showed when it was stopped.
+    The author used tc on one side only, with its default queue. Two rows are what ``wget`` showed when it was stopped.
     """
     source = article("tc-download")
     rows = [dict(row) | {"mib_per_s": row.get("mbytes_per_s") or row["kbytes_per_s"] / 1024} for row in source["rows"]]
@@ -113,7 +148,7 @@ def _download_cell(row: Mapping[str, Any]) -> dict[str, str]:
 
 
 def oltp() -> dict[str, Any]:
-    """sysbench's transactions near and far, each with the cell that it speaks of: the article's threads and base RTT."""
+    """Return sysbench's results without and with delay, each with its cell: the article's threads and base RTT."""
     source = article("oltp-latency")
     rows = [
         {"cell": {"threads": "10", "rtt": f"{source['base_rtt'] + row['delay']:g}ms"}, "delay": float(row["delay"])}
@@ -125,24 +160,24 @@ def oltp() -> dict[str, Any]:
 
 
 def oltp_round_trips(series: Mapping[str, Any]) -> float:
-    """The round trips that the article's least times imply: 19.95 a transaction."""
+    """Compute the round trips per transaction that the article's minimum latencies imply, 19.95, from what `oltp` returned."""
     near, far = series["rows"]
     return float((far["latency_min_ms"] - near["latency_min_ms"]) / (far["delay"] - near["delay"]))
 
 
 def thought_experiment() -> Mapping[str, Any]:
-    """Gil Tene's server that stalls: ``rate``, ``good_seconds``, ``stall_seconds``, ``mean_s``, ``p50_s``..."""
+    """Return Gil Tene's stalling server: ``rate``, ``good_seconds``, ``stall_seconds``, ``mean_s``, ``p50_s``..."""
     return dict(article("coordinated-omission")["thought_experiment"])
 
 
 def stall(cell: Mapping[str, str]) -> dict[str, Any]:
-    """The thought experiment as a report takes it, for the cell that does it."""
+    """Return the thought experiment's mean in s as the published number of the given cell."""
     row = {"cell": dict(cell), "corrected_mean_s": thought_experiment()["mean_s"]}
     return {"metric": "corrected_mean_s", "title": "Gil Tene's thought experiment", "rows": [row]}
 
 
 def overload() -> dict[str, Any]:
-    """nginx under more load than it manages: ``factor`` is the article's target over what was managed, 2.32."""
+    """Return the latencies in s of an overloaded nginx, and its target over its achieved rate as ``factor``: 2.32."""
     source = article("coordinated-omission")
     named = {
         f"{kind}_{name.replace('.', '_')}_s": seconds
@@ -155,7 +190,18 @@ def overload() -> dict[str, Any]:
 
 
 def times(series: Mapping[str, Any]) -> dict[str, float]:
-    """``{"10ms": 51.825, ...}``: the article's times in ms at its delays, without the undelayed one."""
+    """Select an article's times at delays above 0.
+
+    Parameters
+    ----------
+    series : mapping
+        What `client_delay` or `database_delay` returned.
+
+    Returns
+    -------
+    dict
+        Times in ms by delay: ``{"10ms": 51.825, ...}``.
+    """
     return {f"{row['rtt_ms']:g}ms": row[METRIC] for row in series["rows"] if row["rtt_ms"]}
 
 

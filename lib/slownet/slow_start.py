@@ -1,4 +1,4 @@
-"""Round trips of one response by TCP's slow start: the protocol's part of a page's time, without the machine's."""
+"""Round trips of one response by TCP's slow start."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from typing import Literal
 from slownet.errors import SlownetError
 
 MSS = 1448  # 1500 B Ethernet less IPv4 (20), TCP (20) and the timestamp option (12)
-TIMESTAMPS = 12  # bytes of the option, which a SYN's MSS does not leave out
+TIMESTAMPS = 12  # bytes of the timestamp option, which the MSS in the SYN includes
 INITIAL_WINDOW = 10  # segments, RFC 6928
 RECEIVE_WINDOW = 43_520
-"""Bytes that a Linux client offers first, of which it offers whole segments: a third of tcp_rmem's 131,072, as Linux
-supposes that a buffer holds three bytes for each of payload (tcp_select_initial_window, TCP_DEFAULT_SCALING_RATIO). A capture
-shows it in the SYN: 42,340 at MTU 1500, 35,840 at 9000; what follows is rounded up by the window's scale, to 512 bytes here."""
+"""First receive window of a Linux client in bytes, before it is rounded down to whole segments: a third of tcp_rmem's 131,072,
+because Linux assumes three bytes of buffer per byte of payload (tcp_select_initial_window, TCP_DEFAULT_SCALING_RATIO). The SYN
+in a capture shows 42,340 at MTU 1500 and 35,840 at 9000; later windows are rounded up to the window scale, here 512 bytes."""
 
 LAST_BYTE: Literal["last byte"] = "last byte"
 CLOSE: Literal["close"] = "close"
@@ -31,45 +31,48 @@ def round_trips(
     header_bytes: int,
     receive_window: int = RECEIVE_WINDOW,
 ) -> int:
-    """Round trips of one request whose response is handed to TCP at once, from slow start alone.
+    """Compute the round trips of one request from slow start alone, for a response that is written to TCP at once.
 
-    A new connection pays one round trip for the handshake. Then flights follow, one a round trip: as many segments as the
-    congestion window has, which doubles each time (RFC 5681, RFC 6928), and no more than the receiver offers (RFC 9293).
-    A connection that is kept alive and warm has grown its windows already: 1. No loss.
+    A new connection takes one round trip for the handshake. Then follows one flight per round trip: as many segments as the
+    congestion window, which doubles each time (RFC 5681, RFC 6928), but no more than the receive window (RFC 9293). On a warm
+    connection the windows have grown already, so it takes 1. Without loss.
 
     Parameters
     ----------
-    size_bytes, header_bytes
-        The response's body and its header (235 to 239 bytes of nginx for a file); the sum is what TCP carries.
-    new_connection
+    size_bytes, header_bytes : int
+        Sizes of the response's body and header (235 to 239 bytes for a file from nginx).
+    new_connection : bool
         Whether the request opens its connection.
-    until
-        What the client waits for: the response's last byte (`LAST_BYTE`: browsers, wget, whoever knows the length), or the
-        end of the connection (`CLOSE`: ab without -k, HTTP/1.0).
-    initial_window, mss
-        The first congestion window in segments, and bytes of payload in one.
-    receive_window
-        Bytes that the client offers first.
+    until : {"last byte", "close"}
+        What the client waits for: the response's last byte (`LAST_BYTE`: browsers, wget, any client that knows the length), or
+        the end of the connection (`CLOSE`: ab without -k, HTTP/1.0).
+    initial_window : int
+        The first congestion window, in segments.
+    mss : int
+        Payload of a segment, in bytes.
+    receive_window : int
+        The client's first receive window, in bytes.
 
     Returns
     -------
     int
-        From 1 on.
+        1 or more.
 
     Raises
     ------
     SlownetError
-        A number is below its least, or ``until`` is neither of the two.
+        A number is below its minimum, or ``until`` is another text.
 
     Notes
     -----
-    The FIN is a segment too and waits for a place in the congestion window: Linux let it pass until 6.9 (Dumazet, "tcp: remove
-    dubious FIN exception from tcp_cwnd_test()", 2024). So a response that fills the first flight to its last segment costs
-    one more if its end is waited for. In later flights the FIN rides on the last segment, which waits in the server's queue
-    when the connection is closed (tcp_send_fin).
-    Exact for two flights. From the third on it matters how the programs read and write, too: bytes that the client has not
-    read yet narrow what it offers (22 to 36 segments in the third flight where 29 are taken here), and each 32 KiB that nginx
-    writes may end in a small segment, which takes a place.
+    The FIN is a segment too and must fit into the congestion window; Linux exempted it until 6.9 (Dumazet, "tcp: remove
+    dubious FIN exception from tcp_cwnd_test()", 2024). So a response that exactly fills the first flight takes one more round
+    trip if the client waits for the end of the connection. In later flights the last segment carries the FIN, because it is
+    still in the server's queue when the connection is closed (tcp_send_fin).
+
+    The result is exact for two flights. From the third on it also depends on how the programs read and write: bytes that the
+    client has not read yet reduce its receive window (22 to 36 segments in the third flight, where this function assumes 29),
+    and each 32 KiB that nginx writes may end in a small segment, which counts as a whole one.
     """
     for name, value, least in (
         ("size_bytes", size_bytes, 0), ("header_bytes", header_bytes, 0), ("initial_window", initial_window, 1),
@@ -88,7 +91,7 @@ def round_trips(
 
 
 def _flights(size: int, window: int, mss: int, offered: int) -> Iterator[int]:
-    """The segments of each flight of a response of so many bytes; there is at least one."""
+    """Yield the segments of each flight of a response of ``size`` bytes; there is at least one flight."""
     client = _Receiver(offered, min(offered, INITIAL_WINDOW * (mss + TIMESTAMPS)))
     while size > min(window * mss, client.offers):
         segments = min(window, client.offers // mss)
@@ -100,8 +103,11 @@ def _flights(size: int, window: int, mss: int, offered: int) -> Iterator[int]:
 
 
 class _Receiver:
-    """What a client offers, which follows a round trip late what it has read (Fisk and Feng, "Dynamic right-sizing in TCP",
-    2001): twice that, and for a sender in slow start twice its growth as well (tcp_rcvbuf_grow)."""
+    """The receive window of a client, which follows what it has read with a delay of one round trip.
+
+    It is twice that, plus twice its growth for a sender in slow start (Fisk and Feng, "Dynamic right-sizing in TCP", 2001;
+    tcp_rcvbuf_grow).
+    """
 
     def __init__(self, offers: int, most: int) -> None:
         self.offers = offers
@@ -109,7 +115,7 @@ class _Receiver:
         self._most = most  # bytes read in one round trip
 
     def reads(self, size: int) -> None:
-        """One flight was read."""
+        """Update the window after one flight of ``size`` bytes was read."""
         self.offers = self._next
         if size > self._most:
             self._next = max(self._next, 2 * size + 4 * size * (size - self._most) // self._most)

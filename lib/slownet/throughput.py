@@ -1,6 +1,6 @@
-"""How fast one TCP connection can be, from theory: pure functions of round trip, loss, window and rate.
+"""Theoretical throughput of one TCP connection: pure functions of round trip, loss, window and rate.
 
-Rates are in bit/s of payload, times in seconds, loss a part of one, sizes in bytes.
+Rates are in bit/s of payload, times in seconds, sizes in bytes; loss is a fraction, 0.01 for 1 %.
 """
 
 from __future__ import annotations
@@ -10,31 +10,79 @@ import math
 from slownet.errors import SlownetError
 from slownet.slow_start import MSS
 
-HEADERS = 66  # a segment's frame less its payload: Ethernet (14), IPv4 (20), TCP with timestamps (32)
+HEADERS = 66  # bytes of a frame that are not payload: Ethernet (14), IPv4 (20), TCP with timestamps (32)
 LEAST_VARIANCE_S = 0.2
-"""Linux's timeout is the round trip and at least this (TCP_RTO_MIN), so 0.3 s at an RTT of 0.1 s."""
+"""Linux's timeout is the round trip plus at least this (TCP_RTO_MIN): 0.3 s at an RTT of 0.1 s."""
 
 
 def mathis(loss: float, rtt: float, mss: int = MSS, acked: int = 1) -> float:
-    """Reno's steady rate when losses only halve the window: ``MSS / RTT * sqrt(3 / (2 b p))``.
+    """Compute Reno's steady rate without timeouts, ``MSS / RTT * sqrt(3 / (2 b p))``.
 
+    Parameters
+    ----------
+    loss : float
+        p, as a fraction, above 0 and below 1.
+    rtt : float
+        Round trip in seconds, above 0.
+    mss : int
+        Payload of a segment in bytes.
+    acked : int
+        b: 2 if the receiver acknowledges every other segment and the sender counts acknowledgements. Linux counts bytes: 1.
+
+    Returns
+    -------
+    float
+        Payload in bit/s. Valid if the window is large enough for duplicate acknowledgements to repair losses: see
+        `timeouts_rule`.
+
+    Raises
+    ------
+    SlownetError
+        A number is out of range.
+
+    References
+    ----------
     Mathis, Semke, Mahdavi and Ott, "The macroscopic behavior of the TCP congestion avoidance algorithm", 1997.
-    ``acked``, b, is 2 for a receiver that acknowledges every other segment and a sender that counts acknowledgements;
-    Linux counts bytes, so 1. It knows no timeouts, so it holds where a window is wide enough to be repaired by duplicate
-    acknowledgements: see ``timeouts_rule``.
     """
     _check(loss, rtt)
     return 8 * mss / rtt * math.sqrt(3 / (2 * acked * loss))
 
 
 def aimd(loss: float, rtt: float, mss: int = MSS, increase: float = 1.0, keeps: float = 0.5) -> float:
-    """The steady rate of a window that grows by ``increase`` segments a round trip and keeps the part ``keeps`` of itself at
-    a loss, where each packet is lost by a chance of its own, as netem does it; Mathis's losses come evenly.
+    """Compute the steady rate of an additive-increase, multiplicative-decrease window under independent losses.
 
-    Dumas, Guillemin and Robert, "A Markovian analysis of additive-increase multiplicative-decrease algorithms", 2002:
-    ``MSS / RTT * sqrt(2 a / p) / (sqrt(pi) * prod (1 - b^(2k - 1)) / (1 - b^(2k)))``, k from 1. Reno's constant becomes 1.31
-    for Mathis's 1.22 (so already Ott, Kemperman and Mathis, 1996); CUBIC's in Reno's region (RFC 9438, 4.3: 0.53 and 0.7)
-    1.27. No timeouts, as in `mathis`.
+    Parameters
+    ----------
+    loss : float
+        p, as a fraction: each packet is lost independently, as in netem.
+    rtt : float
+        Round trip in seconds, above 0.
+    mss : int
+        Payload of a segment in bytes.
+    increase : float
+        a: segments that the window grows by per round trip.
+    keeps : float
+        b: the fraction of the window that is left after a loss.
+
+    Returns
+    -------
+    float
+        Payload in bit/s, without timeouts, as in `mathis`:
+        ``MSS / RTT * sqrt(2 a / p) / (sqrt(pi) * prod (1 - b^(2k - 1)) / (1 - b^(2k)))``, k from 1.
+
+    Raises
+    ------
+    SlownetError
+        A number is out of range.
+
+    Notes
+    -----
+    Mathis assumes evenly spaced losses. With independent ones Reno's constant is 1.31 instead of 1.22 (also in Ott, Kemperman
+    and Mathis, 1996), and CUBIC's in its Reno-friendly region (RFC 9438, 4.3: 0.53 and 0.7) is 1.27.
+
+    References
+    ----------
+    Dumas, Guillemin and Robert, "A Markovian analysis of additive-increase multiplicative-decrease algorithms", 2002.
     """
     _check(loss, rtt)
     product = math.prod((1 - keeps ** (2 * k - 1)) / (1 - keeps ** (2 * k)) for k in range(1, 60))
@@ -42,10 +90,35 @@ def aimd(loss: float, rtt: float, mss: int = MSS, increase: float = 1.0, keeps: 
 
 
 def padhye(loss: float, rtt: float, rto: float | None = None, mss: int = MSS, acked: int = 1) -> float:
-    """Reno's steady rate with its timeouts: the approximate form of Padhye, Firoiu, Towsley and Kurose, "Modeling TCP
-    throughput: a simple model and its empirical validation", 1998, equation 30, without a limit of the window.
+    """Compute Reno's steady rate with timeouts and without a limit of the window.
 
-    ``rto`` is the first timeout, Linux's if None.
+    Parameters
+    ----------
+    loss : float
+        As a fraction, above 0 and below 1.
+    rtt : float
+        Round trip in seconds, above 0.
+    rto : float, optional
+        The first timeout in seconds; Linux's unless given.
+    mss : int
+        Payload of a segment in bytes.
+    acked : int
+        Segments per acknowledgement, as in `mathis`.
+
+    Returns
+    -------
+    float
+        Payload in bit/s.
+
+    Raises
+    ------
+    SlownetError
+        A number is out of range.
+
+    References
+    ----------
+    Padhye, Firoiu, Towsley and Kurose, "Modeling TCP throughput: a simple model and its empirical validation", 1998,
+    equation 30 (the approximate form).
     """
     _check(loss, rtt)
     first = rtt + LEAST_VARIANCE_S if rto is None else rto
@@ -55,45 +128,128 @@ def padhye(loss: float, rtt: float, rto: float | None = None, mss: int = MSS, ac
 
 
 def window_segments(loss: float, acked: int = 1) -> float:
-    """Mathis's mean window in segments: his rate times the round trip."""
+    """Return the mean window in segments by Mathis's formula: rate times round trip. Raises SlownetError."""
     _check(loss, 1.0)
     return math.sqrt(3 / (2 * acked * loss))
 
 
 def timeouts_rule(loss: float, acked: int = 1) -> bool:
-    """Whether the window is too small for Mathis: three duplicate acknowledgements need four segments in flight, and the
-    window that a loss halves is a third above the mean, so a mean below 6 segments (above 4 % of loss)."""
+    """Decide whether timeouts dominate, so that Mathis's formula does not hold.
+
+    Parameters
+    ----------
+    loss : float
+        As a fraction, above 0 and below 1.
+    acked : int
+        Segments per acknowledgement, as in `mathis`.
+
+    Returns
+    -------
+    bool
+        True if the mean window is below 6 segments (above 4 % of loss).
+
+    Raises
+    ------
+    SlownetError
+        ``loss`` is out of range.
+
+    Notes
+    -----
+    Three duplicate acknowledgements need four segments in flight, and the window that a loss halves is a third above the mean.
+    """
     return window_segments(loss, acked) < 6
 
 
 CUBIC_KEEPS = 0.7
-"""Of its window after a loss: beta of RFC 9438, 4.6."""
+"""The fraction of its window that CUBIC keeps after a loss: beta of RFC 9438, 4.6."""
 
 
 def cubic_in_renos_region(loss: float, rtt: float, mss: int = MSS) -> float:
-    """CUBIC's steady rate where `reno_friendly`: it adds 3 (1 - b) / (1 + b) = 0.53 segments a round trip (RFC 9438, 4.3)."""
+    """Compute CUBIC's steady rate in its Reno-friendly region.
+
+    Parameters
+    ----------
+    loss : float
+        As a fraction, above 0 and below 1.
+    rtt : float
+        Round trip in seconds, above 0.
+    mss : int
+        Payload of a segment in bytes.
+
+    Returns
+    -------
+    float
+        Payload in bit/s. Valid where `reno_friendly`; without timeouts.
+
+    Raises
+    ------
+    SlownetError
+        A number is out of range.
+
+    References
+    ----------
+    RFC 9438, 4.3: it adds 3 (1 - b) / (1 + b) = 0.53 segments per round trip.
+    """
     return aimd(loss, rtt, mss, 3 * (1 - CUBIC_KEEPS) / (1 + CUBIC_KEEPS), CUBIC_KEEPS)
 
 
 def reno_friendly(loss: float, rtt: float) -> bool:
-    """Whether CUBIC behaves like Reno: its own curve is below Reno's where p > 0.548 RTT^3 (RFC 9438 with C 0.4)."""
+    """Decide whether CUBIC behaves like Reno.
+
+    Parameters
+    ----------
+    loss : float
+        As a fraction, above 0 and below 1.
+    rtt : float
+        Round trip in seconds, above 0.
+
+    Returns
+    -------
+    bool
+        True if p > 0.548 RTT^3, where CUBIC's own curve is below Reno's (RFC 9438 with C = 0.4).
+
+    Raises
+    ------
+    SlownetError
+        A number is out of range.
+    """
     _check(loss, rtt)
     return loss > 0.548 * rtt**3
 
 
 def limited_by_queue(packets: int, delay: float, mss: int = MSS) -> float:
-    """The most that passes a queue whose packets stay for ``delay``: netem keeps what is on its way in its one queue."""
+    """Compute the maximum rate through a queue that delays packets: netem keeps delayed packets in its only queue.
+
+    Parameters
+    ----------
+    packets : int
+        Length of the queue.
+    delay : float
+        Seconds that a packet stays in it, above 0.
+    mss : int
+        Payload of a segment in bytes.
+
+    Returns
+    -------
+    float
+        Payload in bit/s.
+
+    Raises
+    ------
+    SlownetError
+        ``delay`` is out of range.
+    """
     _check(0.5, delay)
     return 8 * mss * packets / delay
 
 
 def limited_by_rate(rate: float, mss: int = MSS) -> float:
-    """Payload over a link of ``rate`` bit/s that counts whole Ethernet frames."""
+    """Return the payload in bit/s over a link of ``rate`` bit/s that counts whole Ethernet frames."""
     return rate * mss / (mss + HEADERS)
 
 
 def _check(loss: float, rtt: float) -> None:
     if not 0 < loss < 1:
-        raise SlownetError(f"no steady rate at a loss of {loss:g}", fix="give a part of one above 0 and below 1")
+        raise SlownetError(f"no steady rate at a loss of {loss:g}", fix="give a fraction above 0 and below 1")
     if rtt <= 0:
         raise SlownetError(f"no rate at a round trip of {rtt:g} s", fix="give more than 0")

@@ -64,7 +64,7 @@ def test_where_something_varies_within_a_boot_it_is_gone_through_twice(clock, st
 
 @pytest.mark.parametrize("wrong", [0, -1, 1.5, "2", True, math.nan])
 def test_a_number_of_blocks_that_is_none_is_one_line(wrong):
-    with pytest.raises(ExperimentError, match=r"no number of blocks: .*, @experiment: write a whole number from 1"):
+    with pytest.raises(ExperimentError, match=r"blocks is .*, @experiment: write a whole number from 1"):
         experiment(topology=ClientWebDb, vary={"rtt": ["0ms"]}, blocks=wrong)
 
 

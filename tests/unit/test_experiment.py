@@ -1,4 +1,4 @@
-"""Experiments: their cells, their names, the files they come from."""
+"""Tests of experiments: their cells, their names, the files they come from."""
 
 import re
 
@@ -81,8 +81,8 @@ def test_cells_that_are_not_listed_cannot_be_picked(chosen, line):
 @pytest.mark.parametrize(
     ("options", "line"),
     [
-        ({}, "an experiment states vary or cells"),
-        ({"vary": {"rtt": ["0ms"]}, "cells": CELLS}, "an experiment states vary or cells"),
+        ({}, "an experiment needs either vary or cells"),
+        ({"vary": {"rtt": ["0ms"]}, "cells": CELLS}, "an experiment needs either vary or cells"),
         ({"cells": [{"rate": "fast"}]}, "fast"),
         ({"cells": CELLS, "tdf": "fast"}, "unclear time dilation factor 'fast'"),
     ],

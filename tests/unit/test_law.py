@@ -25,7 +25,7 @@ def test_two_points_give_the_line_through_them():
 def test_two_points_pass_their_intervals_on():
     law = fit([(0.0, within(12.323, 0.3)), (10.0, within(51.825, 0.4))])
     assert law.k.mean == pytest.approx(3.9502)
-    # hypot(0.3, 0.4) / 10, with t of Satterthwaite's (9 + 16)**2 / (81 / 99 + 256 / 99) = 183.6 degrees, not of 99
+    # hypot(0.3, 0.4) / 10, with t for Satterthwaite's (9 + 16)**2 / (81 / 99 + 256 / 99) = 183.6 degrees, not 99
     assert law.k.half_width == pytest.approx(0.05 * t_quantile(99 * 625 / 337) / t_quantile(99))
     assert law.t0.half_width == pytest.approx(0.3)
     assert law.at(20.0).mean == pytest.approx(91.327)
@@ -44,7 +44,7 @@ def test_exact_points_off_the_line_get_the_interval_of_their_residuals():
 
 
 def test_the_bend_takes_no_more_confidence_than_what_lasts():
-    """Of 30 looks the last takes a t of 2 degrees of 305 at 99.999 %; the bend, which is the same at all, 9.9 at 99 %."""
+    """The last of 30 looks would need a t of 305 (99.999 %, 2 degrees); the bend is the same at all, so 9.9 (99 %) does."""
     sure = [(delay, from_moments(time, 0.1, 30, 1 - 1e-5)) for delay, time in ARTICLE]
     look, once = fit(sure, 0.99).k, fit((delay, time.at_confidence(0.99)) for delay, time in sure).k
     assert (look.confidence, look.mean) == (1 - 1e-5, pytest.approx(once.mean))
@@ -82,7 +82,7 @@ def test_weights_follow_the_intervals():
     assert law.t0.mean == pytest.approx(12.33362208)
     assert law.k.mean == pytest.approx(4.00411703)
     weighted = sum(weight * off * off for weight, off in zip(law.weights, law.residuals, strict=True))
-    # the sum of the shares and of the squared slopes by hand: w (1 - w / 5.75 - w (d - m)**2 / 1881.5...) of w = 4, 1, 1, 1/4
+    # The sums of the shares and of the squared slopes by hand: w (1 - w / 5.75 - w (d - m)**2 / 1881.5...), w = 4, 1, 1, 1/4.
     middle = sum(w * d for w, d in zip(law.weights, law.delays, strict=True)) / sum(law.weights)
     spread = sum(w * (d - middle) ** 2 for w, d in zip(law.weights, law.delays, strict=True))
     total, slopes = sum(law.weights), [w * (d - middle) / spread for w, d in zip(law.weights, law.delays, strict=True)]
@@ -127,7 +127,7 @@ def test_the_lack_of_fit_of_the_bank_accounts():
     law = Law(tuple(map(float, accounts)), points, tuple(float(len(group)) for group in accounts.values()))
     assert (law.t0.mean, law.k.mean) == (pytest.approx(50.7225, abs=1e-4), pytest.approx(0.48670, abs=1e-5))
     found = law.lack_of_fit()
-    assert (found.degrees, found.within) == (4, pytest.approx(5, rel=0.06))  # 5, if one variance were taken for granted
+    assert (found.degrees, found.within) == (4, pytest.approx(5, rel=0.06))  # exactly 5 under equal variances
     assert found.f == pytest.approx(14.80, abs=0.005)
     assert found.p == pytest.approx(0.006, abs=0.002)
     assert law.bent
@@ -160,7 +160,7 @@ def test_theory_predicts_between_the_cells_of_a_bent_law():
     assert law.bent
     assert law.k.low < 4 < law.k.high
     scatter = math.sqrt(sum(each * each for each in law.residuals) / 2)
-    at = law.predict(12.323, 40, 4)  # where a cell is: what it measured
+    at = law.predict(12.323, 40, 4)  # at the delay of a cell: its own residual
     assert at.mean == pytest.approx(173.318)
     ends = (12.323 + 160 - scatter, 173.318 + scatter + math.sqrt(2) * 0.1)
     assert (at.low, at.high) == pytest.approx(ends, rel=1e-4)

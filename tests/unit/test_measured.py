@@ -1,6 +1,6 @@
-"""Measured numbers between == and !=: never silently unequal."""
+"""Tests that == and != of measured numbers need a margin."""
 
-# ruff: noqa: SIM300, SIM201, B015  # what stands on either side is what is asked about here
+# ruff: noqa: SIM300, SIM201, B015  # the order of the operands is what these tests are about
 
 import operator
 from decimal import Decimal

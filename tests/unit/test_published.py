@@ -67,7 +67,7 @@ def test_the_articles_transactions():
     assert [row["cell"] for row in series["rows"]] == [{"threads": "10", "rtt": "0.3ms"}, {"threads": "10", "rtt": "10.3ms"}]
     assert [row["latency_min_ms"] for row in series["rows"]] == [10.68, 210.14]
     assert published.oltp_round_trips(series) == pytest.approx(19.946)
-    # Little's law: what was under way at once in the article, whose command says 10 threads.
+    # Little's law gives the article's concurrency; its command has 10 threads.
     assert [row["transactions_per_s"] * row["latency_avg_ms"] / 1000 for row in series["rows"]] == pytest.approx(
         [50, 50], abs=0.03
     )

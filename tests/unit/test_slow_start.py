@@ -35,12 +35,12 @@ def test_the_header_and_the_end_of_the_connection_count(body, close, last_byte):
 
 def test_a_fin_waits_for_a_place_only_where_the_first_flight_is_full():
     assert [of_response(size, CLOSE) for size in (9 * 1448, 9 * 1448 + 1, 14_480)] == [2, 3, 3]
-    assert [of_response(30 * 1448, until) for until in (CLOSE, LAST_BYTE)] == [3, 3]  # it rides on the last segment
+    assert [of_response(30 * 1448, until) for until in (CLOSE, LAST_BYTE)] == [3, 3]  # the last segment carries the FIN
     assert [of_response(42_339, CLOSE, initial_window=40), of_response(42_340, CLOSE, initial_window=40)] == [2, 3]
 
 
 def test_the_client_offers_no_more_than_its_first_window():
-    # 42,340 bytes in the SYN hold 29 segments of 1448, 35,840 four of 8948.
+    # The SYN's window of 42,340 bytes has room for 29 segments of 1448 bytes, that of 35,840 for four of 8948.
     assert [of_response(size, initial_window=40) for size in (42_340, 42_341)] == [2, 3]
     assert [of_response(size, mss=8948) for size in (35_840, 35_841, 71_632, 71_633)] == [2, 3, 3, 4]
     assert of_response(60_000, mss=8948) == 3

@@ -1,4 +1,4 @@
-"""Theory's rates against the numbers that are known of it."""
+"""Tests of theoretical rates against published numbers."""
 
 import math
 import random
@@ -53,7 +53,7 @@ def test_losses_by_chance_leave_a_little_more_than_even_ones():
 
 @pytest.mark.parametrize(("increase", "keeps"), [(1.0, 0.5), (0.53, 0.7)])
 def test_the_formula_is_that_of_a_window_which_is_played_through(increase, keeps):
-    """A window that grows with each packet and shrinks by chance: packets over round trips, at a loss of 1 in 100,000."""
+    """A simulated window at a loss of 1 in 100,000 delivers the rate of the formula, in packets per round trip."""
     chance, loss, window, packets, trips = random.Random(1), 1e-5, 300.0, 0.0, 0.0
     for _ in range(20_000):
         lot = chance.expovariate(loss)

@@ -4,7 +4,7 @@ from functools import lru_cache
 
 CONFIDENCE = 0.95
 DECIDING = 0.99
-"""The confidence of the intervals that verdicts rest on, so that a true claim is refuted in fewer than 1 % of runs."""
+"""The confidence of the intervals that verdicts use, so that a true claim is refuted in fewer than 1 % of runs."""
 
 
 @lru_cache(maxsize=4096)
