@@ -110,7 +110,7 @@ def test_a_class_that_adds_to_the_parameters_keeps_its_way(tmp_path):
     [
         ("jitter='1ms'", "slownet: jitter without delay: packets cannot come before they were sent, interface h1-eth0: give"),
         ("delay='10'", "slownet: duration '10' has no unit, interface h1-eth0: write it like"),
-        ("loss=101", "slownet: loss=101 is no percentage, interface h1-eth0: give 0 to 100"),
+        ("loss=101", "slownet: loss=101 is not a percentage, interface h1-eth0: give 0 to 100"),
         ("bw=-5", "slownet: bw=-5 lets nothing through, interface h1-eth0: give Mbit/s above 0"),
     ],
 )

@@ -54,9 +54,9 @@ def test_nothing_comes_later_than_the_latest_of_the_sample():
 @pytest.mark.parametrize(
     ("sample", "message"),
     [
-        ([1.0] * 9, "9 numbers are no distribution"),
+        ([1.0] * 9, "9 numbers are not a distribution"),
         ([1.0] * 20, "are the same: nothing varies"),
-        ([1.0] * 10 + [float("nan")], "11 numbers are no distribution"),
+        ([1.0] * 10 + [float("nan")], "11 numbers are not a distribution"),
     ],
 )
 def test_what_is_no_distribution(sample, message):

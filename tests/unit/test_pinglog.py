@@ -109,7 +109,7 @@ def test_a_sample_of_a_log():
     assert (1 - condition.loss.mean) ** 2 == pytest.approx(1 - log.bursts.mean)
     assert condition.loss.burst == log.bursts.burst == 5
     assert hash(condition) == hash(log.condition())
-    with pytest.raises(ConditionError, match="2 numbers are no distribution"):
+    with pytest.raises(ConditionError, match="2 numbers are not a distribution"):
         pinglog.parse(f"{line(1)}\n{line(2)}").condition()
 
 

@@ -74,7 +74,7 @@ def test_each_state_draws_a_pattern_of_its_own():
         (lambda: Schedule.parse({"5": "cut"}), "duration '5' has no unit, step '5' of a schedule"),
         (lambda: Schedule.parse({"5s": "LET"}), "no condition 'LET', step '5s' of a schedule: did you mean 'LTE'?"),
         (lambda: Schedule.parse({"5s": {"rt": "1ms"}}), "a condition has no field 'rt', step '5s'"),
-        (lambda: Schedule.parse({"5s": 7}), "7 is no step"),
+        (lambda: Schedule.parse({"5s": 7}), "7 is not a step"),
         (lambda: Schedule.parse({"5s": "cut"}, every="5s"), "cannot begin again after 5 s: its last step is at 5 s"),
         (lambda: Schedule.parse({"5s": "cut"}, times=2), "played 2 times"),
         (lambda: Schedule.parse({"5s": "cut"}, every="6s", times=0), "played 0 times"),

@@ -1,6 +1,7 @@
-"""A field of a condition as columns of a record: its number, with the unit in the name.
+"""Columns of a record from a condition's fields: a number, with its unit in the column's name.
 
-Each takes the word as it was stated and its text; what one number cannot tell stays a text. Raises UnitError, ConditionError.
+Each function takes a field's name and text; a value that is more than one number stays a text. They raise UnitError and
+ConditionError.
 """
 
 from __future__ import annotations
@@ -29,7 +30,7 @@ def octets(name: str, text: str) -> dict[str, Any]:
 
 
 def percentage(name: str, text: str) -> dict[str, Any]:
-    """``("loss", "1%")`` gives ``{"loss_percent": 1.0}``; losses in bursts, or correlated ones, stay a text."""
+    """``("loss", "1%")`` gives ``{"loss_percent": 1.0}``; bursts and correlated losses stay a text."""
     model = loss(text)
     plain = isinstance(model, Chance) and not model.correlation
     return {f"{name}_percent": round(model.mean * 100, 9)} if plain else {name: text}
@@ -42,6 +43,6 @@ def queue(name: str, text: str) -> dict[str, Any]:
 
 
 def slot(name: str, text: str) -> dict[str, Any]:
-    """``("slot", "10ms")`` gives ``{"slot_ms": 10.0}``; slots that vary, or end earlier, stay a text."""
+    """``("slot", "10ms")`` gives ``{"slot_ms": 10.0}``; slots of random length, or with limits, stay a text."""
     read = Slot.parse(text)
     return {f"{name}_ms": round(read.least * 1000, 6)} if read == Slot(read.least, read.least) else {name: str(read)}

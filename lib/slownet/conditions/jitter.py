@@ -1,7 +1,7 @@
-"""Jitter of a distribution that somebody measured: netem's table, made as iproute2's `maketable` makes it.
+"""Jitter with a measured distribution: netem's table, computed like iproute2's `maketable`.
 
-netem draws one of the table's entries for each packet, all alike, and delays the packet by entry * jitter / 8192 more
-than stated. So the table is the inverse of the distribution function, in units of the jitter.
+For each packet netem draws one entry of the table, all equally likely, and adds entry * jitter / 8192 to the stated delay.
+So the table is the inverse of the distribution function, in units of the jitter.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from statistics import pstdev
 
 from slownet.errors import ConditionError
 
-# iproute2, netem/maketable.c: entries, what one unit is in them, the units from the middle to each end, steps of a unit.
+# From iproute2's netem/maketable.c: number of entries, value of one unit, units from the middle to each end, steps per unit.
 SIZE, UNIT, ENDS, STEPS = 4096, 8192, 4, 50_000
 LOWEST, HIGHEST = -32768, 32767
 FEWEST = 10
@@ -23,20 +23,42 @@ FEWEST = 10
 
 @dataclass(frozen=True)
 class Table:
-    """What a jitter looks like: `values` are the quantiles from the lowest to the highest, in 8192ths of a unit."""
+    """The distribution of a jitter.
+
+    Attributes
+    ----------
+    values : tuple of int
+        Quantiles from the lowest to the highest, in 8192ths of a unit; shape (4096,) when measured.
+    """
 
     values: tuple[int, ...]
 
     @classmethod
     def measured(cls, samples: Sequence[float]) -> tuple[Table, float, float]:
-        """The table of a sample, with the mean and the unit (both in the sample's unit) that give it back.
+        """Return the table of a sample, with the mean and the unit that reproduce it.
 
-        The unit is the standard deviation, or more where a value lies further than four of them from the mean: there
-        `maketable` would cut. Nor are there values beyond the largest one, as `maketable`'s last entries are. Raises
-        ConditionError.
+        Unlike `maketable`, it neither cuts values further than four standard deviations from the mean nor adds values above
+        the largest one.
+
+        Parameters
+        ----------
+        samples : sequence of float
+            10 numbers or more, in any unit.
+
+        Returns
+        -------
+        table : Table
+        mean, unit : float
+            In the unit of the samples. `unit` is the standard deviation, or a quarter of the largest distance from the mean
+            if that is more.
+
+        Raises
+        ------
+        ConditionError
+            Too few numbers, or all of them equal.
         """
         if len(samples) < FEWEST or not all(map(math.isfinite, samples)):
-            raise ConditionError(f"{len(samples)} numbers are no distribution", fix=f"measure {FEWEST} or more")
+            raise ConditionError(f"{len(samples)} numbers are not a distribution", fix=f"measure {FEWEST} finite ones")
         if min(samples) == max(samples):
             raise ConditionError("all numbers of the sample are the same: nothing varies", fix="give a delay without jitter")
         mean, deviation = moments(samples)
@@ -46,8 +68,8 @@ class Table:
 
     @cached_property
     def name(self) -> str:
-        """What tc knows it by: the same table has the same name."""
-        import hashlib  # loads OpenSSL, and most runs have no table
+        """Its name for tc; equal tables have equal names."""
+        import hashlib  # it loads OpenSSL, and most runs have no table
 
         packed = b"".join(value.to_bytes(2, "little", signed=True) for value in self.values)
         return f"measured-{hashlib.sha256(packed).hexdigest()[:16]}"
@@ -67,16 +89,28 @@ class Table:
 
 
 def moments(samples: Sequence[float]) -> tuple[float, float]:
-    """The mean and the sample's standard deviation, as `maketable` takes them."""
+    """Return the mean and the sample standard deviation (n - 1), as `maketable` uses them."""
     mean = math.fsum(samples) / len(samples)
     return mean, math.sqrt(math.fsum((each - mean) ** 2 for each in samples) / (len(samples) - 1))
 
 
 def maketable(samples: Sequence[float], mean: float, unit: float) -> list[int]:
-    """iproute2's algorithm to the digit: 4096 quantiles of (sample - mean) / unit, cut at four units.
+    """Compute iproute2's table exactly: 4096 quantiles of (sample - mean) / unit, cut at four units.
 
-    Where a step of the distribution function is flat, its upper end counts; between steps it is interpolated, towards
-    the end of the scale behind the last one.
+    Where the distribution function is flat, the upper end of the step counts; between steps, and from the last step to the end
+    of the scale, it is interpolated.
+
+    Parameters
+    ----------
+    samples : sequence of float
+        In any unit.
+    mean, unit : float
+        In the same unit.
+
+    Returns
+    -------
+    list of int
+        4096 entries, in 8192ths of a unit.
     """
     last = 2 * ENDS * STEPS - 1
     counts = Counter(min(max(round(((each - mean) / unit + ENDS) * STEPS), 0), last) for each in samples)
@@ -85,7 +119,7 @@ def maketable(samples: Sequence[float], mean: float, unit: float) -> list[int]:
     below = 0
     for start, end in zip([0, *risen], [*risen, last + 1], strict=True):
         if start == end:
-            continue  # nothing lies before the first one
+            continue  # the first sample is at the start of the scale
         below += counts[start]
         place = min(round(below / len(samples) * SIZE), SIZE - 1)
         table[place] = min(max(round(((end - 1) / STEPS - ENDS) * UNIT), LOWEST + 1), HIGHEST)
@@ -103,5 +137,5 @@ def _interpolated(table: Sequence[int | None]) -> list[int]:
 
 
 def _quotient(number: int, divisor: int) -> int:
-    """C's division of integers, towards 0."""
+    """Divide integers as C does, rounding towards 0."""
     return -(-number // divisor) if number < 0 else number // divisor

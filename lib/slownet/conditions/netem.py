@@ -1,6 +1,7 @@
-"""Options of the netem that is a cable: what tc is told of each field, and what `tc -json` shows of it.
+"""netem's options for a cable: each field's words for tc, and what `tc -json` shows for them.
 
-Each takes the field's value in one direction. What tc is not told stays as it was, so each option is there each time.
+Each function takes the field's value in one direction. tc leaves an option that it is not given as it was, so every option is
+given each time.
 """
 
 from __future__ import annotations
@@ -13,35 +14,35 @@ from slownet.conditions.row import Option, Refusal, Shown, same_time, same_whole
 from slownet.conditions.slot import Slot
 from slownet.units import show_duration
 
-# Packets on their way. A queue that is not the bottleneck must never drop: 1 Gbit/s at 500 ms is 42,000 frames.
+# Packets in flight. A queue that is not the bottleneck must never drop: 1 Gbit/s at 500 ms is 42,000 frames.
 TRAVELLING = 100_000
-# The shortest delay: netem takes a delayed packet off its socket's account, so that TCP's small-queue
+# The shortest delay: netem removes a delayed packet from its socket's account, so that TCP's small-queue
 # limit (TSQ), meant for a machine's own card, does not keep a sender from filling the link's queue.
 LEAST_DELAY_NS = 1
 _MARKOV = ("p13", "p31", "p32", "p23", "p14")
 
 
 def limit(queue: Queue | None, limited: bool) -> Option:
-    """How many packets travel. limited: whether a bottleneck below has the queue."""
-    # Without a rate only packets are allowed, and these are netem's own limit.
+    """Return how many packets may be in flight. limited: whether a bottleneck below holds the queue."""
+    # Without a rate a queue is stated in packets, and they are netem's own limit.
     packets = TRAVELLING if queue is None or limited else int(queue.amount)
     return Option(("limit", f"{packets}"), {"limit": Shown(packets)}, first=True)
 
 
 def delay(seconds: float, limited: bool) -> Option:
-    """The delay, after which netem takes jitter, correlation and distribution, in this order. limited: as for `limit`."""
+    """Return the delay; jitter, correlation and distribution must follow it in this order. limited: as for `limit`."""
     nanoseconds = max(round(seconds * 1e9), LEAST_DELAY_NS if limited else 0)
     return Option(("delay", f"{nanoseconds}ns"), {"delay.delay": Shown(nanoseconds / 1e9, same_time)})
 
 
 def jitter(seconds: float) -> Option:
-    """The jitter, right after the delay."""
+    """Return the jitter, which directly follows the delay."""
     nanoseconds = round(seconds * 1e9)
     return Option((f"{nanoseconds}ns",), {"delay.jitter": Shown(nanoseconds / 1e9, same_time)})
 
 
 def jitter_refusals(delay: float, jitter: float, distribution: str | Table) -> list[Refusal]:
-    """What netem cannot do with a jitter; seconds. netem's own bells are cut at 0, as everybody's are."""
+    """Refuse jitters that netem cannot do; times in seconds. Its own bell curves may be cut at 0, as real delays are."""
     reach = round(distribution.reach * jitter, 9) if isinstance(distribution, Table) else jitter * (distribution == "uniform")
     return [
         (
@@ -58,17 +59,17 @@ def jitter_refusals(delay: float, jitter: float, distribution: str | Table) -> l
 
 
 def correlation(part: float) -> Option:
-    """How much a draw of the jitter takes over from the one before, right after the jitter."""
+    """Return how much of a jitter draw carries over to the next; directly follows the jitter."""
     return Option((percent(part),), {"delay.correlation": Shown(part, same_time)})
 
 
 def distribution(name: str | Table, jittered: bool) -> Option | None:
-    """Only where there is a jitter: tc refuses a distribution without one."""
+    """Return the distribution, if there is a jitter: tc refuses it without one."""
     return Option(("distribution", name.name if isinstance(name, Table) else name)) if jittered else None
 
 
 def loss(model: Loss | None) -> Option:
-    """Whatever the model, nothing of another one may be there."""
+    """Return the loss. The options of the other models must be shown as 0."""
     model = model or Chance(0.0)
     chance_of_one = hit(model) if isinstance(model, Chance) else Chance(0.0)
     elliott = (model.p, model.r, model.bad, model.good) if isinstance(model, GilbertElliott) else (0.0,) * 4
@@ -88,19 +89,19 @@ def loss(model: Loss | None) -> Option:
 
 
 def chance(name: str, value: Chance | None) -> Option:
-    """Such as "duplicate", with its correlation."""
+    """Return a probability with its correlation, such as "duplicate"'s."""
     told = hit(value or Chance(0.0))
     shown = {f"{name}.{name}": Shown(told.probability), f"{name}.correlation": Shown(told.correlation)}
     return Option((name, percent(told.probability), percent(told.correlation)), shown)
 
 
 def gap(number: int, reorders: bool) -> Option:
-    """Which packets may overtake; netem takes every one where none is said."""
+    """Return which packets may overtake; without a gap, netem considers every one."""
     return Option(("gap", f"{number}") if number else (), {"gap": Shown(number or int(reorders))})
 
 
 def slot(value: Slot | None) -> Option:
-    """Two times, and how much a slot lets go."""
+    """Return the slot: its two times, and how much it lets go."""
     least, most = (round(each * 1e9) for each in ((value.least, value.most) if value else (0.0, 0.0)))
     packets, octets = (value.packets or 0, value.octets or 0) if value else (0, 0)
     words = ("slot", f"{least}ns", *((f"{most}ns",) if most > least else ()))
@@ -111,7 +112,7 @@ def slot(value: Slot | None) -> Option:
 
 
 def seed(number: int | None, way: str) -> Option | None:
-    """The direction "down" takes the next one, or both would lose the same packets."""
+    """Return the seed; "down" gets the next number, or both directions would lose the same packets."""
     if number is None:
         return None
     told = number + (way == "down")
@@ -119,10 +120,10 @@ def seed(number: int | None, way: str) -> Option | None:
 
 
 def hit(value: Chance) -> Chance:
-    """What netem must be told so that the stated part of the packets is hit."""
+    """Return the probability to give netem so that the stated share of packets is hit."""
     return Chance(threshold(value.probability, value.correlation), value.correlation)
 
 
 def percent(part: float) -> str:
-    """As tc reads it: 0.025 gives "2.5%"."""
+    """Write a share as tc reads it: 0.025 gives "2.5%"."""
     return f"{part * 100:.9f}".rstrip("0").rstrip(".") + "%"

@@ -1,7 +1,7 @@
-"""Named conditions: links that people know, each with the source of its numbers.
+"""Named conditions: well-known kinds of links, each with the source of its numbers.
 
-A condition is the whole way from its user to a server nearby, as its source saw it. A table of such numbers is never the
-truth about one provider: where you have measured your own, state them. "up" is what the link's first end sends, so
+A condition is the whole path from a user to a nearby server, as measured by its source. Such numbers never describe one
+particular provider: if you have measured your own link, state its numbers. "up" is what the link's first end sends, so
 name the user's end first: `net.link("client", "switch").set("LTE")`.
 """
 
@@ -18,7 +18,17 @@ from slownet.extensions import Register
 
 @dataclass(frozen=True)
 class Named:
-    """One row: the name, what it does as `Condition.parse` reads it, and where that is from."""
+    """A named condition.
+
+    Attributes
+    ----------
+    name : str
+        Upper and lower case are equal.
+    fields : mapping of str to any
+        As for `Condition.parse`.
+    source : str
+        The source of the numbers.
+    """
 
     name: str
     fields: Mapping[str, Any] = field(hash=False)
@@ -26,17 +36,18 @@ class Named:
 
     @property
     def condition(self) -> Condition:
+        """The condition itself."""
         return Condition.parse(**self.fields)
 
 
 _ARTICLE = 'article "czy 10 ms to duzo?": what it set with tc for servers in two places (published.toml)'
 _WEBPAGETEST = "WebPageTest's connection profiles (WPO-Foundation/webpagetest, connectivity.ini.sample)"
 TABLE = (
-    Named("none", {}, "a cable that does nothing"),
+    Named("none", {}, "an unimpaired cable"),
     Named(
         "LAN",
         {"rtt": "0.1ms", "rate": "1Gbit", "queue": "1000 packets"},
-        "article's 0.102 ms ping between VMs; rate of IEEE 802.3ab (1000BASE-T); queue as Linux's own for a card (txqueuelen)",
+        "article's 0.102 ms ping between VMs; rate of IEEE 802.3ab (1000BASE-T); Linux's default queue of a card (txqueuelen)",
     ),
     Named("PL-PL", {"rtt": "10ms"}, _ARTICLE),
     Named("PL-FR", {"rtt": "40ms"}, _ARTICLE),
@@ -48,13 +59,13 @@ TABLE = (
     Named(
         "5G",
         {"rtt": "8ms", "rate_up": "50Mbit", "rate_down": "100Mbit"},
-        "ITU-R M.2410-0 (2017), what IMT-2020 must reach: 4 ms user plane one way, 100 down and 50 Mbit/s up for a user",
+        "ITU-R M.2410-0 (2017), requirements of IMT-2020: 4 ms user plane one way, 100 down and 50 Mbit/s up per user",
     ),
     Named(
         "Wi-Fi",
         {"rtt": "4ms", "jitter": "1ms", "rate": "30Mbit", "loss": "1% in bursts of 5"},
-        "this project's choice, for the shape: losses on 802.11 come in bursts (Cardoso and de Rezende, IEEE Communications "
-        "Letters 2009, who also show that two states are fewer than real ones need); the numbers are not measured",
+        "this project's choice, for the pattern: losses on 802.11 come in bursts (Cardoso and de Rezende, IEEE Communications "
+        "Letters 2009, who also show that two states are too few for real ones); the numbers are not measured",
     ),
     Named(
         "LEO",
@@ -67,7 +78,7 @@ TABLE = (
         "Ookla's Speedtest for Viasat, third quarter of 2021: 629 ms, 18.75 Mbit/s down (RFC 2488: 558 ms at least); rate up: "
         "this project's choice",
     ),
-    Named("200kbit", {"rate": "200kbit"}, "a 200 kbit uplink: only its rate; this project's choice"),
+    Named("200kbit", {"rate": "200kbit"}, "a 200 kbit/s uplink, rate only; this project's choice"),
     Named("2Mbit", {"rate": "2Mbit"}, "article on testing with tc: its rate of 2000kbit (published.toml)"),
 )
 
@@ -76,7 +87,22 @@ _ROWS = Register("conditions", {row.name.lower(): row for row in TABLE})
 
 
 def row(name: str) -> Named:
-    """The row of that name, upper and lower case being one. Raises ConditionError with the nearest name."""
+    """Return the row of a name.
+
+    Parameters
+    ----------
+    name : str
+        Upper and lower case are equal.
+
+    Returns
+    -------
+    Named
+
+    Raises
+    ------
+    ConditionError
+        There is no such name; it suggests the nearest one.
+    """
     found = _ROWS.get(name.strip().lower())
     if found is None:
         raise ConditionError(f"no condition '{name}'", fix=nearest(name, [each.name for each in _ROWS.values()]))
@@ -84,5 +110,20 @@ def row(name: str) -> Named:
 
 
 def find(name: str) -> Condition:
-    """The condition of that name, as `row` finds it. Raises ConditionError with the nearest name."""
+    """Return the condition of a name.
+
+    Parameters
+    ----------
+    name : str
+        Upper and lower case are equal.
+
+    Returns
+    -------
+    Condition
+
+    Raises
+    ------
+    ConditionError
+        There is no such name; it suggests the nearest one.
+    """
     return row(name).condition

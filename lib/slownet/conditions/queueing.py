@@ -1,4 +1,4 @@
-"""How much waits in front of a bottleneck, and who manages it."""
+"""The queue in front of a bottleneck: its size and its management (AQM)."""
 
 from __future__ import annotations
 
@@ -9,23 +9,46 @@ from dataclasses import dataclass
 from slownet.errors import ConditionError, UnitError, nearest
 from slownet.units import duration, show_duration, size
 
-# An initial window (RFC 6928) fits, or a request and its answer would be dropped by an empty link.
+# In packets: room for an initial window (RFC 6928), or an idle link would drop parts of a request or its answer.
 LEAST_BDP = 10
 
-# Who manages the queue, and whether the kernel's own default is to mark instead of drop (ECN).
+# Each AQM, and whether it marks instead of dropping (ECN) by the kernel's default.
 AQM = {"fq_codel": True, "cake": True, "red": False, "pie": False}
 
 
 @dataclass(frozen=True)
 class Queue:
-    """A size in one of the units "packets", "bytes", "seconds" or "bdp" (that many bandwidth-delay products)."""
+    """The size of a queue.
+
+    Attributes
+    ----------
+    amount : float
+        In `unit`.
+    unit : str
+        "packets", "bytes", "seconds" or "bdp" (bandwidth-delay products).
+    """
 
     amount: float
     unit: str
 
     @classmethod
     def parse(cls, text: str | Queue) -> Queue:
-        """From `"100 packets"`, `"64kB"`, `"50ms"`, `"bdp"` or `"0.5 bdp"`. Raises ConditionError."""
+        """Read the size of a queue.
+
+        Parameters
+        ----------
+        text : str or Queue
+            Such as "100 packets", "64kB", "50ms", "bdp" or "0.5 bdp".
+
+        Returns
+        -------
+        Queue
+
+        Raises
+        ------
+        ConditionError
+            The text is not a size, or the size is 0.
+        """
         if isinstance(text, Queue):
             return text
         words = text.strip() if isinstance(text, str) else repr(text)
@@ -36,9 +59,7 @@ class Queue:
         else:
             queue = cls._sized(words)
         if queue.amount == 0:
-            raise ConditionError(
-                f"queue '{text}' holds nothing, and the kernel then sends nothing", fix="give 1 packet or more"
-            )
+            raise ConditionError(f"queue '{text}' holds nothing: the kernel would send nothing", fix="give 1 packet or more")
         return queue
 
     @classmethod
@@ -48,16 +69,40 @@ class Queue:
                 return cls(read(words), unit)
             except UnitError:
                 continue
-        raise ConditionError(f"'{words}' is no size of a queue", fix="write it like 100 packets, 64kB, 50ms or bdp")
+        raise ConditionError(f"'{words}' is not a queue size", fix="write it like 100 packets, 64kB, 50ms or bdp")
 
     def packets(self, rate: float, rtt: float, frame: int) -> int:
-        """Whole frames that fit: of `frame` bytes each, at `rate` bit/s and a round trip of `rtt` seconds."""
+        """Return how many whole frames fit.
+
+        Parameters
+        ----------
+        rate : float
+            bit/s.
+        rtt : float
+            Round trip in seconds.
+        frame : int
+            Bytes of a frame.
+
+        Returns
+        -------
+        int
+        """
         if self.unit == "packets":
             return int(self.amount)
         return max(1, math.ceil(round(self.bytes(rate, rtt, frame) / frame, 6)))
 
     def bytes(self, rate: float, rtt: float, frame: int) -> int:
-        """Bytes that fit, at `rate` bit/s, a round trip of `rtt` seconds and frames of `frame` bytes."""
+        """Return how many bytes fit.
+
+        Parameters
+        ----------
+        rate, rtt, frame
+            As for `packets`.
+
+        Returns
+        -------
+        int
+        """
         if self.unit == "packets":
             return int(self.amount) * frame
         if self.unit == "bytes":
@@ -74,27 +119,64 @@ class Queue:
 
 @dataclass(frozen=True)
 class Red:
-    """Thresholds of a RED queue, in bytes that wait on average: below the first none is hit, from the second on all are."""
+    """Thresholds of a RED queue's average length, in bytes.
+
+    Attributes
+    ----------
+    least, most : int
+        Below `least` no packet is dropped or marked, from `most` on every one is.
+    """
 
     least: int
     most: int
 
     @classmethod
     def parse(cls, text: str) -> Red | None:
-        """From `"red 30kB 35kB"`; None if the text has no thresholds. Raises UnitError, ConditionError."""
+        """Read the thresholds from an AQM's text.
+
+        Parameters
+        ----------
+        text : str
+            Such as "red 30kB 35kB".
+
+        Returns
+        -------
+        Red or None
+            None if the text has no thresholds.
+
+        Raises
+        ------
+        UnitError, ConditionError
+        """
         words = text.split()
         if words[0] != "red" or len(words) == 1:
             return None
         if len(words) != 3:
-            raise ConditionError(f"aqm '{text}' has not two thresholds", fix="write red, or red 30kB 35kB")
+            raise ConditionError(f"aqm '{text}' does not have two thresholds", fix="write red, or red 30kB 35kB")
         red = cls(size(words[1]), size(words[2]))
         if not 0 < red.least < red.most:
-            raise ConditionError(f"aqm '{text}' has its lower threshold not below the upper", fix="write it like red 30kB 35kB")
+            raise ConditionError(f"aqm '{text}': its first threshold must be below its second", fix="write red 30kB 35kB")
         return red
 
 
 def aqm(text: str) -> str:
-    """An AQM that the kernel has, with its parameters if it has any. Raises ConditionError with the nearest."""
+    """Check the name of an AQM, and its parameters if it has any.
+
+    Parameters
+    ----------
+    text : str
+        "fq_codel", "cake", "pie", "red", or "red" with two thresholds.
+
+    Returns
+    -------
+    str
+        The text with single spaces.
+
+    Raises
+    ------
+    UnitError, ConditionError
+        It is not such a text; the error suggests the nearest one.
+    """
     name, *rest = str(text).split() or [""]
     if name not in AQM or (rest and name != "red"):
         raise ConditionError(f"no AQM '{text}'", fix=nearest(str(text), AQM))

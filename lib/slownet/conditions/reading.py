@@ -1,4 +1,4 @@
-"""A condition's fields read from texts: the readers of single values, and all fields by their rows."""
+"""Reads a condition's fields from texts: single values, and all fields by their rows."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ DISTRIBUTIONS = ("uniform", "normal", "pareto", "paretonormal")
 
 
 def fields(words: Mapping[str, Row], given: Mapping[str, Any]) -> dict[str, Any]:
-    """A condition's own attributes from what was stated of it; None is a field's default.
+    """Return a condition's attributes from the stated fields; None gives a field's default.
 
-    words: all that can be stated, and of which row each is. Raises UnitError, ConditionError.
+    words: the row of each field that can be stated. Raises UnitError, ConditionError.
     """
     for name in given:
         if name not in words:
@@ -32,7 +32,7 @@ def fields(words: Mapping[str, Row], given: Mapping[str, Any]) -> dict[str, Any]
 
 
 def _of_row(row: Row, given: Mapping[str, Any]) -> dict[str, Any]:
-    """What takes back goes first, so that a word with a value counts beside it."""
+    """Read one row. Fields that are None reset attributes first, so that a field with a value wins over them."""
     stated = [word for word in row.stated if given.get(word.name) is not None]
     for one, other in combinations(stated, 2):
         if set(one.sets) & set(other.sets):
@@ -45,33 +45,33 @@ def _of_row(row: Row, given: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def chance(name: str) -> Callable[[Any], Chance | None]:
-    """Reads the probability of something that happens to single packets, by its field's name."""
+    """Return a reader for the probability of a field that affects single packets."""
     return lambda value: _any(value if isinstance(value, Chance) else impairment.chance(value, name))
 
 
 def loss(value: Any) -> Loss | None:
-    """Reads a loss. Raises UnitError, ConditionError."""
+    """Read a loss. Raises UnitError, ConditionError."""
     return _any(impairment.loss(value))
 
 
 def _any(value: Model) -> Model | None:
-    """0 % is none, or a link would be called lossy that loses nothing."""
+    """Return None for 0 %, or a link that loses nothing would count as lossy."""
     return None if isinstance(value, Chance) and not value.probability else value
 
 
 def whole(name: str, least: int) -> Callable[[Any], int]:
-    """Reads a whole number from `least` on."""
+    """Return a reader for whole numbers of at least `least`."""
 
     def read(value: Any) -> int:
         if isinstance(value, bool) or not str(value).isdecimal() or int(value) < least:
-            raise ConditionError(f"{name} {value!r} is no whole number from {least} on")
+            raise ConditionError(f"{name} {value!r} is not a whole number of {least} or more")
         return int(value)
 
     return read
 
 
 def octets(name: str, most: int) -> Callable[[Any], int | None]:
-    """Reads a number of bytes; 0 is none."""
+    """Return a reader for numbers of bytes; 0 gives None."""
 
     def read(value: Any) -> int | None:
         number = size(value)
@@ -83,7 +83,7 @@ def octets(name: str, most: int) -> Callable[[Any], int | None]:
 
 
 def flag(name: str) -> Callable[[Any], bool]:
-    """Reads True, False, "on" or "off"."""
+    """Return a reader for True, False, "on" or "off"."""
 
     def read(value: Any) -> bool:
         if value in (True, "on", False, "off"):
@@ -94,7 +94,7 @@ def flag(name: str) -> Callable[[Any], bool]:
 
 
 def distribution(name: str | Table) -> str | Table:
-    """Reads the name of one of netem's distributions, or takes a measured one. Raises ConditionError with the nearest."""
+    """Read the name of one of netem's distributions, or take a measured one. Raises ConditionError with the nearest name."""
     if isinstance(name, Table):
         return name
     if name not in DISTRIBUTIONS:

@@ -1,8 +1,7 @@
-"""A row of the table of a condition's fields: all that the rest of the project knows of a field is in its row.
+"""A row of the table of a condition's fields, which holds everything that the project knows about the field.
 
-The table is the body of `slownet.conditions.link.Condition`. A condition is read and put into words by it, `net.plan`
-tells tc what it says and compares what the kernel shows, `net.verify` expects of a ping what it says, and records take
-their columns from it.
+The table is the body of `slownet.conditions.fields.Fields`. Conditions are read and printed by it, `net.plan` takes tc's words
+and the values to read back from it, `net.verify` what to expect of a ping, and records their columns.
 """
 
 from __future__ import annotations
@@ -13,30 +12,30 @@ from dataclasses import dataclass, field
 from enum import Enum
 from typing import Any
 
-# tc prints six digits. A bucket's burst is kept as a time in ticks of 64 ns, and comes back a few bytes smaller.
+# tc prints six digits. A bucket's burst is stored as a time in ticks of 64 ns and is read back a few bytes smaller.
 DIGITS = 2e-5
 PROBABILITY = 1e-9
 NANOSECOND = 1e-9
 BURST = 0.01
 
-# The queueing disciplines of `net.plan` that a row may have an option of.
+# The queueing disciplines of `net.plan` that a row may have an option for.
 CABLE, LINE, BUCKET, CAKE = "cable", "line", "bucket", "cake"
 
 
 class Part(Enum):
-    """What a field has to do with chance."""
+    """How a field relates to chance."""
 
     STEADY = "steady"
-    """It does the same to every packet: a ping can verify it."""
+    """It treats every packet alike: a ping can verify it."""
     CHANCE = "chance"
-    """With it, a packet may fare otherwise than the one before it; a ping is sent without it."""
+    """It may treat packets differently; pings that verify a link are sent without it."""
     OF_CHANCE = "of chance"
-    """It says more of such a field, and goes with it."""
+    """It qualifies a field of chance, and is left out with it."""
 
 
 @dataclass(frozen=True)
 class Word:
-    """A name by which a field is stated: the condition's attributes that it sets, and the reader of its value."""
+    """A name under which a field is stated, the attributes of a condition that it sets, and the reader of its value."""
 
     name: str
     sets: tuple[str, ...]
@@ -44,30 +43,30 @@ class Word:
 
 
 def nearly(stated: Any, found: Any, least: float = PROBABILITY) -> bool:
-    """Whether two numbers are one as far as tc prints digits; texts and truth values are one when they are equal."""
+    """Return whether two numbers are equal to the digits that tc prints; texts and booleans must be equal."""
     if isinstance(stated, bool | str) or isinstance(found, str):
         return bool(stated == found)
     return bool(abs(found - stated) <= DIGITS * abs(stated) + least)
 
 
 def same_time(stated: float, found: float) -> bool:
-    """Whether two times in seconds are one to the nanosecond."""
+    """Return whether two times in seconds are equal to the nanosecond."""
     return nearly(stated, found, NANOSECOND)
 
 
 def same_whole(stated: int, found: int) -> bool:
-    """Whether two whole numbers are one to the last digit."""
+    """Return whether two whole numbers are equal."""
     return int(stated) == int(found)
 
 
 def same_burst(stated: int, found: float) -> bool:
-    """Whether a token bucket has the size that was stated, in bytes."""
+    """Return whether a token bucket has the stated size, in bytes."""
     return abs(found - stated) <= BURST * stated + 1
 
 
 @dataclass(frozen=True)
 class Shown:
-    """What `tc -json` must show for an option, and whether what it shows is the same."""
+    """The value that `tc -json` must show for an option, and how to compare it."""
 
     value: Any
     same: Callable[[Any, Any], bool] = nearly
@@ -75,19 +74,19 @@ class Shown:
 
 @dataclass(frozen=True)
 class Option:
-    """What tc is told of a field, and what it must show then: by name, "a.b" is b within a."""
+    """A field's words for tc, and the values that tc must show afterwards, by key; "a.b" is b within a."""
 
     words: tuple[str, ...]
     shown: Mapping[str, Shown] = field(default_factory=dict)
     first: bool = False
-    """Whether it goes before those of the other rows."""
+    """Whether it precedes the options of the other rows."""
 
 
 @dataclass(frozen=True)
 class Added:
-    """What a field adds to the time of a small ping in one direction: from `low` to `high` seconds, and `low` may be below 0.
+    """What a field adds to the time of a small ping in one direction: `low` to `high` seconds; `low` may be negative.
 
-    surely: seconds by which it is late even where a packet may overtake all delay. lost: whether the ping may get lost.
+    surely: seconds that are added even when the packet overtakes all delay. lost: whether the ping may get lost.
     """
 
     low: float = 0.0
@@ -97,19 +96,19 @@ class Added:
 
 
 Refusal = tuple[bool, str, str]
-"""Whether it applies, what is wrong, and how to put it right."""
+"""Whether it applies, what is wrong, and how to fix it."""
 
 
 @dataclass(frozen=True, eq=False)
 class Row:
-    """One field. Its functions take a Condition, those for one direction a `slownet.conditions.oneway.OneWay`.
+    """One field. Its functions take a Condition; those for one direction, a `slownet.conditions.oneway.OneWay`.
 
-    name: how it is stated. read: its value from a person's text; raises UnitError, ConditionError. text: its words for people,
-    such as "loses 1 %"; conditions that differ in it must differ in their words. tc: by queueing discipline, what tc is told
-    in one direction, if anything; an option that tc is not told stays as it was, so an absent value is told as well. ping:
-    what it adds to a ping of so many bits. column: the word as stated and its text -> columns of a record, the unit in the
-    name; without it a record keeps the text. refuse: what the kernel cannot do, or does silently otherwise. draws: whether
-    the kernel draws by chance for it. seedless: whether it draws from a random number that no seed changes.
+    name: under which it is stated. read: reads its value from a text; raises UnitError, ConditionError. text: its words in a
+    report, such as "loses 1 %"; conditions that differ in the field must differ in these. tc: by queueing discipline, the
+    option for one direction, if any; tc keeps an option that it is not given, so an absent value needs an option, too. ping:
+    what it adds to a ping of a number of bits. column: name and text -> columns of a record, with the unit in the name;
+    without it a record keeps the text. refuse: what the kernel cannot do, or would silently do differently. draws: whether
+    the kernel draws random numbers for it. seedless: whether these ignore the seed.
     """
 
     name: str
@@ -124,30 +123,30 @@ class Row:
     draws: Callable[[Any], bool] = lambda one: False
     seedless: Callable[[Any], bool] = lambda one: False
     words: tuple[Word, ...] = ()
-    """The names by which it is stated, if not by its own alone."""
+    """The names under which it can be stated, if there are others than its own."""
     contrast: str = ""
-    """What tells two of its words apart that say the same twice."""
+    """The difference between two of its words, for the error when both are given."""
     narrowed: bool = False
-    """Whether None for both directions changes nothing beside a direction's own word."""
+    """Whether None for both directions is ignored when a word for one direction is given."""
 
     @property
     def stated(self) -> tuple[Word, ...]:
-        """All the names by which it is stated."""
+        """All names under which it can be stated."""
         return self.words or (Word(self.name, (self.name,), self.read),)
 
     @property
     def each(self) -> Any:
-        """The condition's attribute for both directions."""
+        """The attribute of a condition for both directions."""
         return self._attribute(None)
 
     @property
     def up(self) -> Any:
-        """The condition's attribute for what the first end sends."""
+        """The attribute of a condition for what the first end sends."""
         return self._attribute("up")
 
     @property
     def down(self) -> Any:
-        """The condition's attribute for what the second end sends."""
+        """The attribute of a condition for what the second end sends."""
         return self._attribute("down")
 
     def _attribute(self, way: str | None) -> Any:
@@ -155,6 +154,6 @@ class Row:
 
 
 def by_direction(name: str, read: Callable[[Any], Any]) -> tuple[Word, ...]:
-    """The words of a field that may differ between the directions: "rate" for both, "rate_up", "rate_down"."""
+    """Return the words of a field that may differ between the directions: "rate" for both, "rate_up", "rate_down"."""
     up, down = f"{name}_up", f"{name}_down"
     return Word(name, (up, down), read), Word(up, (up,), read), Word(down, (down,), read)

@@ -1,4 +1,4 @@
-"""What happens to a link over time: a value, which `net.link(...).play` plays."""
+"""Schedules: how a link's condition changes over time, for `net.link(...).play`."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from slownet.units import duration, show_duration
 
 
 class Mark(Enum):
-    """What is done to a link without another condition."""
+    """What can be done to a link without giving it another condition."""
 
     CUT = "cut"
     RESTORE = "restore"
@@ -26,12 +26,32 @@ class Mark(Enum):
 
 @dataclass(frozen=True)
 class Change:
-    """Some fields of a condition stated anew (by their names in Condition); the others stay as they are."""
+    """New values for some attributes of a condition; the others stay as they are.
+
+    Attributes
+    ----------
+    fields : tuple of (str, any)
+        Names of attributes of `Condition`, and their values.
+    """
 
     fields: tuple[tuple[str, Any], ...]
 
     def of(self, condition: Condition) -> Condition:
-        """Raises ConditionError."""
+        """Return a condition with this change.
+
+        Parameters
+        ----------
+        condition : Condition
+
+        Returns
+        -------
+        Condition
+
+        Raises
+        ------
+        ConditionError
+            The kernel cannot do the result, or it contradicts itself.
+        """
         return dataclasses.replace(condition, **dict(self.fields))
 
 
@@ -40,7 +60,7 @@ Action = Condition | Change | Mark
 
 @dataclass(frozen=True)
 class Step:
-    """At `at` seconds a link gets another condition, a part of one, or is cut or restored."""
+    """One step: at `at` seconds the link gets a condition, a change of some fields, or is cut or restored."""
 
     at: float
     action: Action
@@ -48,7 +68,17 @@ class Step:
 
 @dataclass(frozen=True)
 class Track:
-    """Steps in the order of their times, begun again after `every` seconds, `times` times (None: without an end)."""
+    """Steps in the order of their times.
+
+    Attributes
+    ----------
+    steps : tuple of Step
+        At least one.
+    every : float or None
+        Period in seconds, after which the steps begin again; None plays them once.
+    times : int or None
+        Number of rounds; None repeats them without end.
+    """
 
     steps: tuple[Step, ...]
     every: float | None = None
@@ -64,10 +94,10 @@ class Track:
             raise ConditionError(
                 f"a schedule cannot begin again after {show_duration(self.every)}: its last step is at "
                 f"{show_duration(times[-1])}",
-                fix="repeat it later than that",
+                fix="give a longer `every`",
             )
         if self.times is not None and (self.every is None or self.times < 1):
-            raise ConditionError(f"a schedule that is played {self.times} times", fix="give `every` and 1 or more `times`")
+            raise ConditionError(f"a schedule cannot be played {self.times} times", fix="give `every`, and `times` from 1")
 
     def __iter__(self) -> Iterator[Step]:
         rounds = itertools.count() if self.every is not None and self.times is None else range(self.times or 1)
@@ -78,7 +108,7 @@ class Track:
 
 @dataclass(frozen=True)
 class State:
-    """What a link does from `at` seconds on."""
+    """The condition of a link from `at` seconds on."""
 
     at: float
     condition: Condition
@@ -89,21 +119,47 @@ class State:
 
 @dataclass(frozen=True)
 class Schedule:
-    """Tracks that are played side by side, such as a trace of rates and a flapping cable.
+    """How a link's condition changes over time.
 
-    A cut loses what is on the link and what is sent until it is restored, in both directions; what is set meanwhile
-    holds from then on.
+    A cut loses the packets in flight and those sent until the link is restored, in both directions. A condition set while the
+    link is cut takes effect when it is restored.
+
+    Attributes
+    ----------
+    tracks : tuple of Track
+        Played at the same time, such as a trace of rates and a flapping cable.
     """
 
     tracks: tuple[Track, ...]
 
     @classmethod
     def parse(cls, steps: Mapping[str, Any], *, every: str | None = None, times: int | None = None) -> Schedule:
-        """From `{"5s": {"rtt": "40ms"}, "7s": "LTE", "9s": "cut", "10s": "restore"}`.
+        """Read a schedule of one track.
 
-        A step is a whole condition (fields as `Condition.parse` reads them, a name, or a Condition), `change(...)` of some
-        fields, "cut" or "restore" (what the link did before it was cut). every: all of it again after that time, `times`
-        times or until the link is left. Raises UnitError, ConditionError.
+        Parameters
+        ----------
+        steps : mapping of str to any
+            By its time, such as "5s", each step: a whole condition (a `Condition`, a name, or a mapping of fields as for
+            `Condition.parse`), a `change(...)` of some fields, "cut", or "restore" (ends the cut).
+        every : str
+            Period after which the steps begin again, such as "20s"; without it they are played once.
+        times : int
+            Number of rounds; without it they are repeated until the schedule is stopped.
+
+        Returns
+        -------
+        Schedule
+
+        Raises
+        ------
+        UnitError, ConditionError
+            A step, or the period, is wrong.
+
+        Examples
+        --------
+        >>> outage = Schedule.parse({"5s": {"rtt": "40ms"}, "7s": "LTE", "9s": "cut", "10s": "restore"})
+        >>> [str(state) for state in outage.states(Condition())]
+        ['+40 ms RTT', '+70 ms RTT, 12 Mbit', 'cut', '+70 ms RTT, 12 Mbit']
         """
         read_steps = []
         for at, action in steps.items():
@@ -115,7 +171,16 @@ class Schedule:
         return cls((Track(tuple(read_steps), None if every is None else duration(every), times),))
 
     def beside(self, other: Schedule) -> Schedule:
-        """Both at once."""
+        """Return a schedule that plays this one and another at the same time.
+
+        Parameters
+        ----------
+        other : Schedule
+
+        Returns
+        -------
+        Schedule
+        """
         return Schedule((*self.tracks, *other.tracks))
 
     @property
@@ -126,11 +191,25 @@ class Schedule:
     def states(
         self, before: Condition, seeded: Callable[[Condition], Condition] = lambda condition: condition
     ) -> Iterator[State]:
-        """What a link that is in the condition `before` does, one state a time at which a step is; may have no end.
+        """Yield the link's state after each time at which there are steps; it may never end.
 
-        Told the same seed again, netem would begin the same pattern again; so each time another one is told: s, s + 2, ...
-        seeded: gives the conditions of the steps the seeds that the link is told, see `slownet.net.seeds`. Raises
-        ConditionError for a step that the condition of its time does not allow.
+        With the same seed, netem would begin the same pattern again; so a repeated seed s becomes s + 2, s + 4, ...
+
+        Parameters
+        ----------
+        before : Condition
+            The link's condition when the schedule starts.
+        seeded : callable
+            Gives a step's condition its seed, see `slownet.net.seeds`.
+
+        Yields
+        ------
+        State
+
+        Raises
+        ------
+        ConditionError
+            A step cannot be applied to the condition that the link has by then.
         """
         condition, cut = before, False
         told = {before.seed: 1}
@@ -147,19 +226,60 @@ class Schedule:
             yield State(at, dataclasses.replace(now, loss=Chance(1.0), seed=None) if cut else now)
 
     def check(self, before: Condition) -> None:
-        """Raises ConditionError for the first step that cannot be, on a link that is in the condition `before`."""
+        """Check one round of all steps.
+
+        Parameters
+        ----------
+        before : Condition
+            The link's condition when the schedule starts.
+
+        Raises
+        ------
+        ConditionError
+            A step cannot be applied to the condition that the link has by then.
+        """
         once = Schedule(tuple(Track(track.steps) for track in self.tracks))
         for _ in once.states(before):
             pass
 
 
 def change(**fields: Any) -> Change:
-    """A step that states some fields anew, read as `Condition.parse` reads them. Raises UnitError, ConditionError."""
+    """Return a step that changes some fields and keeps the others.
+
+    Parameters
+    ----------
+    **fields
+        As for `Condition.parse`.
+
+    Returns
+    -------
+    Change
+
+    Raises
+    ------
+    UnitError, ConditionError
+    """
     return Change(tuple(sorted(read(fields).items())))
 
 
 def flap(up: str, down: str, *, times: int | None = None) -> Schedule:
-    """A link that works for `up` and is cut for `down`, again and again. Raises UnitError, ConditionError."""
+    """Return a schedule of a link that alternately works and is cut.
+
+    Parameters
+    ----------
+    up, down : str
+        How long it works and how long it is cut, such as "9s" and "1s".
+    times : int
+        Number of cuts; without it the link flaps until the schedule is stopped.
+
+    Returns
+    -------
+    Schedule
+
+    Raises
+    ------
+    UnitError, ConditionError
+    """
     works, gap = duration(up), duration(down)
     if not works or not gap:
         raise ConditionError(f"a link that is up for {up} and down for {down} does not flap", fix="give two times above 0")
@@ -167,7 +287,7 @@ def flap(up: str, down: str, *, times: int | None = None) -> Schedule:
         steps = [Step(each * (works + gap) + at, mark) for each in range(times) for at, mark in
                  ((works, Mark.CUT), (works + gap, Mark.RESTORE))]  # fmt: skip
         return Schedule((Track(tuple(steps)),))
-    # Without an end a round's first step restores what the one before it cut.
+    # In an endless schedule, the first step of a round restores the cut of the previous round.
     return Schedule((Track((Step(0.0, Mark.RESTORE), Step(works, Mark.CUT)), works + gap),))
 
 
@@ -180,7 +300,7 @@ def _action(value: Any) -> Action:
         return Mark(value)
     if isinstance(value, str):
         return conditions.find(value)
-    raise ConditionError(f"{value!r} is no step", fix='a step is a condition, its name, change(...), "cut" or "restore"')
+    raise ConditionError(f"{value!r} is not a step", fix='a step is a condition, its name, change(...), "cut" or "restore"')
 
 
 def _cuts(action: Action) -> bool:

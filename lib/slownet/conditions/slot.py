@@ -1,6 +1,6 @@
-"""Times at which a link lets packets go: what came since the last one leaves together, as on a medium that is shared.
+"""Slots: a link releases packets at intervals, all that arrived since the last one together, as on a shared medium.
 
-A crude picture of Wi-Fi, DOCSIS or LTE (`tc-netem(8)`, slot).
+It is a crude model of Wi-Fi, DOCSIS or LTE (`tc-netem(8)`, slot).
 """
 
 from __future__ import annotations
@@ -11,15 +11,23 @@ from dataclasses import dataclass
 from slownet.errors import ConditionError
 from slownet.units import duration, show_duration, size
 
-SHAPES = "5ms, 2ms 10ms (each slot as long as chance decides between them), 5ms 20 packets, or 5ms 30kB"
+SHAPES = "5ms, 2ms 10ms (each slot of random length between them), 5ms 20 packets, or 5ms 30kB"
 _TIME = r"(?:\d+\.\d+|\d+|\.\d+) ?(?:ns|us|ms|s|min|h)"
 _SHAPE = re.compile(rf"({_TIME})(?: ({_TIME}))?(?: (\d+) packets?)?(?: (\d+ ?(?:[kKMG]i?)?B))?", re.ASCII)
-MOST = 2**31 - 1  # struct tc_netem_slot has 32 bits with a sign
+MOST = 2**31 - 1  # struct tc_netem_slot has signed 32-bit numbers
 
 
 @dataclass(frozen=True)
 class Slot:
-    """From one slot to the next it takes `least` to `most` seconds; a slot lets so many packets and bytes go, None is all."""
+    """The times at which a link releases packets.
+
+    Attributes
+    ----------
+    least, most : float
+        Shortest and longest time from one slot to the next, in seconds.
+    packets, octets : int or None
+        Packets and bytes that a slot releases at most; None is all.
+    """
 
     least: float
     most: float
@@ -28,12 +36,26 @@ class Slot:
 
     @classmethod
     def parse(cls, text: str | Slot) -> Slot:
-        """From `"5ms"`, `"2ms 10ms"`, `"5ms 20 packets"` or `"2ms 10ms 20 packets 30kB"`. Raises UnitError, ConditionError."""
+        """Read a slot.
+
+        Parameters
+        ----------
+        text : str or Slot
+            Such as "5ms", "2ms 10ms", "5ms 20 packets" or "2ms 10ms 20 packets 30kB".
+
+        Returns
+        -------
+        Slot
+
+        Raises
+        ------
+        UnitError, ConditionError
+        """
         if isinstance(text, Slot):
             return text
         found = _SHAPE.fullmatch(str(text).strip())
         if found is None:
-            raise ConditionError(f"'{text}' is no slot", fix=f"write it like {SHAPES}")
+            raise ConditionError(f"'{text}' is not a slot", fix=f"write it like {SHAPES}")
         least, most, packets, octets = found.groups()
         shortest = duration(least)
         slot = cls(
@@ -44,15 +66,15 @@ class Slot:
         )
         if not 0 < slot.least <= slot.most:
             raise ConditionError(
-                f"slot '{text}' does not go from a time above 0 to a longer one", fix=f"write it like {SHAPES}"
+                f"slot '{text}' needs a time above 0, and its second time no shorter", fix=f"write it like {SHAPES}"
             )
         if any(limit is not None and not 0 < limit <= MOST for limit in (slot.packets, slot.octets)):
-            raise ConditionError(f"slot '{text}' lets go nothing or too much", fix=f"give 1 to {MOST}, or leave it out")
+            raise ConditionError(f"slot '{text}' has a limit out of range", fix=f"give 1 to {MOST}, or leave it out")
         return slot
 
     @property
     def varies(self) -> bool:
-        """Whether chance decides when the next one comes."""
+        """Whether its length is random."""
         return self.least < self.most
 
     def __str__(self) -> str:

@@ -1,16 +1,15 @@
-"""What Mininet's TCLink is told, as a condition of what one interface sends.
+"""The parameters of Mininet's TCLink as a condition of what one interface sends.
 
-Mininet makes tc commands of its parameters and prints what tc answers. Here they are read once, and what tc would refuse, drop
-or do otherwise is said:
+Mininet turns its parameters into tc commands and prints tc's answers. Here they are read once; the differences are:
 
     bw above 1000       Mininet ignores it; here it is the rate
-    delay='10'          tc takes microseconds; here it is an error
-    jitter, no delay    tc refuses, and the link stays as it was; here it is an error
-    loss=101, bw=-1     Mininet prints a line and goes on; here it is an error
-    no max_queue_size   Mininet leaves 1000 packets, those that travel among them; here one bandwidth-delay product waits
+    delay='10'          tc assumes microseconds; here it is an error
+    jitter, no delay    tc refuses it and the link stays unchanged; here it is an error
+    loss=101, bw=-1     Mininet prints a line and continues; here it is an error
+    no max_queue_size   Mininet allows 1000 packets, those in flight included; here the queue is one bandwidth-delay product
 
-A shaper's name (use_htb, use_hfsc) says by what means, not what happens, and changes nothing; use_tbf has a bucket and a queue
-of its own, and keeps them.
+The choice of a shaper (use_htb, use_hfsc) has no effect, because it does not change the condition; use_tbf keeps its own
+bucket and queue.
 """
 
 from __future__ import annotations
@@ -21,10 +20,10 @@ from typing import Any
 from slownet.conditions.link import Condition
 from slownet.errors import ConditionError
 
-TBF_BURST = 15_000  # bytes, as in Mininet's TCIntf.bwCmds; so are the thresholds
+TBF_BURST = 15_000  # bytes; like the thresholds from Mininet's TCIntf.bwCmds
 RED = "red 30000B 35000B"
 RED_LIMIT = "1MB"
-# tc's other names of units (tc_util.c), which a program may use.
+# tc's other unit names (tc_util.c), which a program may use.
 _UNITS = {"sec": "s", "secs": "s", "msec": "ms", "msecs": "ms", "usec": "us", "usecs": "us", "nsec": "ns", "nsecs": "ns"}
 _TIME = re.compile(r"(-?[\d.]+) ?([a-z]*)", re.ASCII)
 
@@ -34,10 +33,34 @@ def condition(
     max_queue_size: int | None = None, use_tbf: bool = False, latency_ms: float | None = None, enable_ecn: bool = False,
     enable_red: bool = False,
 ) -> Condition:  # fmt: skip
-    """The condition of those parameters of Mininet's TCIntf; all that is not stated is none.
+    """Return the condition of these parameters of Mininet's TCIntf.
 
-    bw: Mbit/s. delay: one-way, as a person writes it for tc: "5ms", also "5ms 1ms 25% distribution normal". loss: percent.
-    max_queue_size: packets. latency_ms: how long a packet may wait for a token, with use_tbf. Raises UnitError, ConditionError.
+    Parameters
+    ----------
+    bw : float
+        Mbit/s.
+    delay : str
+        One-way, as written for tc: "5ms", also "5ms 1ms 25% distribution normal".
+    jitter : str
+        Such as "1ms".
+    loss : float or str
+        Percent.
+    max_queue_size : int
+        Packets.
+    use_tbf : bool
+        Whether a token bucket of 15,000 bytes limits the rate.
+    latency_ms : float
+        With `use_tbf`: how long a packet may wait for a token, in milliseconds.
+    enable_ecn, enable_red : bool
+        Whether RED manages the queue, and with `enable_ecn` marks packets.
+
+    Returns
+    -------
+    Condition
+
+    Raises
+    ------
+    UnitError, ConditionError
     """
     fields = _delay(delay, jitter)
     if loss is not None:
@@ -48,7 +71,7 @@ def condition(
         unlimited = {"use_tbf": use_tbf, "latency_ms": latency_ms, "enable_ecn": enable_ecn, "enable_red": enable_red}
         for name, given in unlimited.items():
             if given:
-                raise ConditionError(f"{name} without bw: there is no bottleneck", fix="give a bw in Mbit/s")
+                raise ConditionError(f"{name} without bw: there is no rate limit", fix="give a bw in Mbit/s")
         return Condition.parse(**fields)
     rate = _number(bw, "bw") * 1e6
     if rate <= 0:
@@ -60,7 +83,7 @@ def condition(
         fields.setdefault("queue", f"{waits * 1e9:.0f}ns")
     elif latency_ms is not None:
         raise ConditionError(
-            "latency_ms without use_tbf: only that shaper has a latency", fix="give use_tbf=True, or max_queue_size"
+            "latency_ms without use_tbf: other shapers have no latency", fix="give use_tbf=True, or max_queue_size"
         )
     if enable_ecn or enable_red:
         fields |= {"aqm": RED, "ecn": bool(enable_ecn)}
@@ -69,7 +92,7 @@ def condition(
 
 
 def _delay(delay: Any, jitter: Any) -> dict[str, Any]:
-    """delay, jitter, correlation and distribution, in the words of tc-netem(8)."""
+    """Return delay, jitter, correlation and distribution from texts as in tc-netem(8)."""
     words = " ".join(str(each) for each in (delay, jitter) if each not in (None, 0)).split()
     fields: dict[str, Any] = {}
     if "distribution" in words:
@@ -87,7 +110,7 @@ def _delay(delay: Any, jitter: Any) -> dict[str, Any]:
 
 
 def _time(word: str) -> str:
-    """tc's units as the project's; whether it is a time at all is for the reader of units to say."""
+    """Replace tc's unit by the project's; the reader of durations refuses what is not a time."""
     found = _TIME.fullmatch(word.lower())
     if not found:
         return word
@@ -102,7 +125,7 @@ def _loss(loss: float | str) -> str:
         return loss
     percent = _number(loss, "loss")
     if not 0 <= percent <= 100:
-        raise ConditionError(f"loss={loss} is no percentage", fix="give 0 to 100")
+        raise ConditionError(f"loss={loss} is not a percentage", fix="give 0 to 100")
     return f"{percent:.7f}%"
 
 
@@ -111,4 +134,4 @@ def _number(value: Any, name: str) -> float:
         return float(value)
     except (TypeError, ValueError):
         units = {"bw": "Mbit/s", "loss": "percent", "max_queue_size": "packets", "latency_ms": "milliseconds"}
-        raise ConditionError(f"{name}={value!r} is no number", fix=f"give {units[name]}") from None
+        raise ConditionError(f"{name}={value!r} is not a number", fix=f"give {units[name]}") from None

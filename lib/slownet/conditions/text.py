@@ -1,4 +1,4 @@
-"""A condition's fields in words for people: each gives its words, none where it says nothing."""
+"""A condition's fields in words for reports: each function returns a list of texts, empty for an absent value."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from slownet.units import show_duration, show_percent, show_rate
 
 
 def delay(up: float, down: float) -> list[str]:
-    """Such as "+10 ms RTT"; seconds."""
+    """Return a text such as "+10 ms RTT"; arguments in seconds."""
     if not up + down:
         return []
     ways = f" ({show_duration(up)} up, {show_duration(down)} down)" if up != down else ""
@@ -17,7 +17,7 @@ def delay(up: float, down: float) -> list[str]:
 
 
 def jitter(up: float, down: float, distribution: str | Table, correlation: float) -> list[str]:
-    """Such as "uniform jitter 2 ms up correlated by 25 %": of the larger one of two; seconds."""
+    """Return a text such as "uniform jitter 2 ms up correlated by 25 %", for the larger of the two; arguments in seconds."""
     larger = max(up, down)
     if not larger:
         return []
@@ -28,23 +28,23 @@ def jitter(up: float, down: float, distribution: str | Table, correlation: float
 
 
 def loss(each: Any, up: Any, down: Any) -> list[str]:
-    """Such as "loses 1 %", or "loses 1 % up"."""
+    """Return texts such as "loses 1 %", or "loses 1 % up"."""
     stated = (("", each), (" up", up), (" down", down))
     return [f"loses {model}{way}" for way, model in stated if model is not None]
 
 
 def rate(up: float | None, down: float | None) -> list[str]:
-    """Such as "2 Mbit", or "1 Mbit up", "8 Mbit down"; bit/s."""
+    """Return texts such as "2 Mbit", or "1 Mbit up" and "8 Mbit down"; arguments in bit/s."""
     if up == down:
         return [] if up is None else [show_rate(up)]
     return [f"{show_rate(bits)} {way}" for way, bits in (("up", up), ("down", down)) if bits is not None]
 
 
 def aqm(name: str | None, ecn: bool | None) -> list[str]:
-    """Such as "red with ECN"."""
+    """Return a text such as "red with ECN"."""
     return [] if name is None else [name + {None: "", True: " with ECN", False: " without ECN"}[ecn]]
 
 
 def said(verb: str, value: Any, unit: str = "") -> list[str]:
-    """The verb and the value of a field that is stated."""
+    """Return the verb and the value of a stated field."""
     return [] if value is None else [f"{verb} {value}{unit}"]
