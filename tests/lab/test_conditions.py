@@ -309,7 +309,7 @@ def test_a_kernel_that_does_otherwise_is_an_error_that_names_both_values(net, li
         return shown
 
     monkeypatch.setattr(tc.Programs, "run", meddled)
-    with pytest.raises(NetworkError, match=r"netem delay.delay 0\.007 where 0\.01 was stated.*client-eth0"):
+    with pytest.raises(NetworkError, match=r"netem delay.delay 0\.007 instead of the stated 0\.01.*client-eth0"):
         link.set(delay="10ms", ping=False)
     monkeypatch.undo()
     assert str(link.condition) == "no condition"

@@ -108,7 +108,7 @@ class BadAddress(Topo):
 
 def test_an_address_that_is_none_is_one_line():
     with (
-        pytest.raises(NetworkError, match=r"'10\.0\.0\.300' is no IPv4 address, interface a-eth0") as caught,
+        pytest.raises(NetworkError, match=r"'10\.0\.0\.300' is not an IPv4 address, interface a-eth0") as caught,
         Network(BadAddress),
     ):
         pytest.fail("built")

@@ -95,7 +95,7 @@ def test_a_change_that_no_ping_can_verify_is_told_from_one_that_needs_none(net, 
     assert 2 <= pinged.ping.rtt_ms.min <= 2 + OWN_MS
     assert (waived.ping, waived.verification.unverified) == (None, "")
     assert full.ping is None
-    assert full.verification.unverified in ("the pings waited behind other packets", "other packets fill the way")
+    assert full.verification.unverified in ("the pings waited behind other packets", "other packets fill the path")
     assert plain.ping is not None
 
 

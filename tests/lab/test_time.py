@@ -123,7 +123,7 @@ def test_what_goes_wrong_in_a_step_is_raised_at_the_end_and_the_link_restored(ne
 
     monkeypatch.setattr(tc.Programs, "run", meddled)
     with (
-        pytest.raises(NetworkError, match=r"netem delay.delay 0\.007 where 0\.02 was stated"),
+        pytest.raises(NetworkError, match=r"netem delay.delay 0\.007 instead of the stated 0\.02"),
         link.play({"0s": {"rtt": "10ms"}, "200ms": {"rtt": "40ms"}, "300ms": {}}) as playing,
     ):
         net["client"].cmd("sleep 0.5")
@@ -135,9 +135,9 @@ def test_what_goes_wrong_in_a_step_is_raised_at_the_end_and_the_link_restored(ne
 
 def test_one_schedule_a_link_and_nothing_beside_it(link):
     with link.play({"0s": {"rtt": "10ms"}}):
-        with pytest.raises(NetworkError, match="a schedule plays on client-switch"):
+        with pytest.raises(NetworkError, match="a schedule is playing on client-switch"):
             link.set(rtt="20ms")
-        with pytest.raises(NetworkError, match="a schedule plays on client-switch already"), link.play({"0s": "cut"}):
+        with pytest.raises(NetworkError, match="a schedule is already playing on client-switch"), link.play({"0s": "cut"}):
             pass
     with pytest.raises(ConditionError, match="jitter without delay"), link.play({"9s": change(jitter="1ms")}):
         pass

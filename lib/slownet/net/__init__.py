@@ -1,4 +1,4 @@
-"""Mininet networks: built, reshaped while they run, and always taken down."""
+"""Mininet networks: built, changed while they run, and always taken down."""
 
 from slownet.net.network import Network
 

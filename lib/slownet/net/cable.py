@@ -1,4 +1,4 @@
-"""One cable of a running network: its condition, changed while packets travel."""
+"""One link of a running network, whose condition can change while packets are in flight."""
 
 from __future__ import annotations
 
@@ -24,14 +24,34 @@ from slownet.net.verify import Verification
 
 
 class Link:
-    """One cable of a network; `set` changes its condition, as a context manager for a while."""
+    """One link of a network, made by `Network.link`.
+
+    `up` is always the direction away from the node that was named first: `net.link("client", "switch")` sends up what the
+    client sends.
+
+    Examples
+    --------
+    ::
+
+        with net.link("client", "switch").set(rtt="10ms"):
+            ...  # 10 ms here; afterwards what it was before
+    """
 
     def __init__(
         self, ends: tuple[Any, Any], shaping: Shaping, log: Log, seeds: Seeds = ASKED, number: int = 0,
     ) -> None:  # fmt: skip
-        """ends: Mininet's interfaces; the first one is of the node that was named first. shaping, log: the network's.
+        """Wrap a link of Mininet's; `Network.link` does it.
 
-        seeds: what becomes of a condition's seed; number: which one of the network's links it is, from 0.
+        Parameters
+        ----------
+        ends : tuple of Intf
+            Mininet's interfaces; the first one belongs to the node that was named first.
+        shaping, log
+            Those of the network.
+        seeds : Seeds
+            How to shift a condition's seed.
+        number : int
+            Index of the link in the network, from 0.
         """
         self._ends = ends
         self._shaping = shaping
@@ -41,14 +61,17 @@ class Link:
 
     @property
     def name(self) -> str:
-        """Its ends, the one named first before the other: "client-switch"."""
+        """The names of its ends in the order in which they were given: "client-switch"."""
         return "-".join(end.node.name for end in self._ends)
 
     @property
     def condition(self) -> Condition:
-        """What the link was told last, and the kernel confirmed. `up` is what the node sends that was named first.
+        """The condition that was set last and confirmed by the kernel.
 
-        Raises ConditionError if TCLink's parameters made its ends differ in more than delay and rate.
+        Raises
+        ------
+        ConditionError
+            The parameters of a TCLink made its ends differ in more than a condition can state for each direction.
         """
         try:
             return together(*self.told)
@@ -56,9 +79,17 @@ class Link:
             raise ConditionError(error.what, where=f"link {self.name}", fix=error.fix) from None
 
     def counters(self) -> Counters:
-        """What the link has carried and dropped since it was made; `up` is what the node sent that was named first.
+        """Count what the link has carried and dropped since it was made, pings that verified it included.
 
-        Of two of them, the difference: `after - before`. Pings that verified a condition count like all else.
+        Returns
+        -------
+        Counters
+            Subtract two of them for the traffic in between: `after - before`.
+
+        Raises
+        ------
+        NetworkError
+            The kernel's counters cannot be read.
         """
         counted = counting.counters([self._cable], self._shaping.gone)[self._cable]
         return counted if self._forward else counted.reversed
@@ -66,22 +97,63 @@ class Link:
     def capture(
         self, path: Path | str = "", *, filter: str = "", snaplen: int | None = None,  # noqa: A002  # tcpdump's word
     ) -> Capture:  # fmt: skip
-        """What crosses the link, to a pcap file, as the node sees it that was named first; see `Network.capture`."""
+        """Capture packets at the first node's end of the link to a pcap file.
+
+        Parameters
+        ----------
+        path : Path or str
+            The file; "LINK.pcap" in the working directory if not given.
+        filter : str
+            In tcpdump's language, such as "tcp port 80".
+        snaplen : int
+            Bytes to keep of each packet; without it all of them.
+
+        Returns
+        -------
+        Capture
+            A context manager that captures while it is entered.
+
+        Raises
+        ------
+        ExperimentError
+            `snaplen` is below 1.
+        ToolError
+            When it is entered: tcpdump cannot capture.
+        """
         end = self._ends[0]
         return Capture(end.node, end.name, Path(path or f"{self.name}.pcap"), filter=filter, snaplen=snaplen)
 
     def set(self, condition: Condition | str | None = None, *, ping: bool = True, **fields: Any) -> _Changed:
-        """Gives the link another condition. In a `with`, the one that it had before comes back afterwards.
+        """Replace the link's condition; used in a `with`, the previous condition returns afterwards.
 
-        condition: a Condition, or a name such as "LTE" (see `slownet.conditions.profiles`); none to start from a plain link.
-        fields: as in `Condition.parse`, on top of it: `set(rtt="10ms")`, `set("LTE", loss="1%")`. The whole condition is
-        stated each time: what is not named is none. No packet is lost by the change. What the kernel made of it is
-        read back, and a ping across the link must take what it should, but for one that waited behind other packets;
-        ping=False leaves that out. What came of it is the last of `Network.settings`. Raises UnitError, ConditionError,
-        NetworkError.
+        The change itself loses no packet. The kernel's settings are read back, and a ping across the link must take the
+        stated time unless other packets delay it. The result is the last of `Network.settings`.
+
+        Parameters
+        ----------
+        condition : Condition or str
+            What to start from: a condition, or a name such as "LTE" (`slownet.conditions.profiles`); without it an
+            unimpaired link. Fields of the previous condition are not kept.
+        ping : bool
+            Whether to verify the condition with a ping.
+        **fields
+            Fields as for `Condition.parse`, on top of `condition`: `set(rtt="10ms")`, `set("LTE", loss="1%")`.
+
+        Returns
+        -------
+        context manager
+            Entering it gives this link.
+
+        Raises
+        ------
+        UnitError, ConditionError
+            As for `Condition.parse`.
+        NetworkError
+            A schedule is playing on the link, the kernel refuses the condition or sets another one, or the ping takes another
+            time. The link then has its previous condition.
         """
         if self._cable in self._shaping.playing:
-            raise NetworkError(f"a schedule plays on {self.name}", fix="set the link before or after it, or add a step to it")
+            raise NetworkError(f"a schedule is playing on {self.name}", fix="set the link before or after, or add a step to it")
         wanted = self.seeded(self.wanted(condition, **fields))
         before = self.told
         changed = _Changed(self, before)
@@ -99,27 +171,65 @@ class Link:
         return changed
 
     def play(self, schedule: Schedule | Mapping[str, Any]) -> Playing:
-        """Changes the link over time, while a `with` lasts; afterwards it does again what it did before.
+        """Change the link over time while a `with` lasts; afterwards its previous condition returns.
 
-        schedule: a Schedule, or its steps such as `{"5s": {"rtt": "40ms"}, "9s": "cut", "10s": "restore"}`. What is at 0 s
-        is there when the body begins; each step is read back, and none is pinged. An error of a step is raised at the end.
-        Raises UnitError, ConditionError, NetworkError.
+        Steps at 0 s are applied before the body begins. Every step is read back; none is verified with a ping.
+
+        Parameters
+        ----------
+        schedule : Schedule or mapping
+            A schedule, or steps for `Schedule.parse`, such as `{"5s": {"rtt": "40ms"}, "9s": "cut", "10s": "restore"}`.
+
+        Returns
+        -------
+        Playing
+            A context manager.
+
+        Raises
+        ------
+        UnitError, ConditionError
+            The schedule is wrong, at once or when it is entered.
+        NetworkError
+            When it is entered: another schedule is playing on the link. When it is left: a step failed.
         """
         chosen = schedule if isinstance(schedule, Schedule) else Schedule.parse(schedule)
         return Playing(self, self._ends, chosen, self._log.played, self._shaping, self.seeded)
 
     def seeded(self, condition: Condition) -> Condition:
-        """The condition with the seed that the link is told for it."""
+        """Return the condition with the seed that the kernel gets for it.
+
+        Parameters
+        ----------
+        condition : Condition
+
+        Returns
+        -------
+        Condition
+        """
         return self._seeds.of(condition, self._number)
 
     @staticmethod
     def wanted(condition: Condition | str | None = None, **fields: Any) -> Condition:
-        """The condition that `set` reads from the same arguments. Raises UnitError, ConditionError."""
+        """Return the condition that `set` would apply.
+
+        Parameters
+        ----------
+        condition, **fields
+            As for `set`.
+
+        Returns
+        -------
+        Condition
+
+        Raises
+        ------
+        UnitError, ConditionError
+        """
         base = conditions.find(condition) if isinstance(condition, str) else condition
         return (base or Condition()).but(**fields)
 
     def _verify(self, wanted: Condition) -> Verification:
-        """Pings the link without what chance decides; so a seed's pattern begins with the packets that follow."""
+        """Ping the link without its random parts, so that a seed's pattern begins with the packets that follow."""
         self.apply(wanted.steady)
         verification = verify.check(self._ends, self._shaping)
         if verification.ping:
@@ -127,9 +237,17 @@ class Link:
         return verification
 
     def apply(self, condition: Condition, since: Condition | None = None) -> None:
-        """Gives both ends a condition as it is, and reads it back, without a ping. Raises NetworkError.
+        """Apply a condition unchanged to both ends and read it back, without a ping.
 
-        since: what the link does now, if the direction in which nothing changes shall not be told anything.
+        Parameters
+        ----------
+        condition : Condition
+        since : Condition
+            The link's present condition; if given, a direction that does not change is left alone.
+
+        Raises
+        ------
+        NetworkError
         """
         for end, way in zip(self._ends, ("up", "down"), strict=True):
             stays = since is not None and plan.layers(since, way) == plan.layers(condition, way)
@@ -138,15 +256,25 @@ class Link:
 
     @property
     def told(self) -> tuple[OneWay, OneWay]:
-        """What each end was told last; `tell` takes it back."""
+        """The condition that each end was given last, for `tell`."""
         first, second = self._ends
         return self._shaping.last(first), self._shaping.last(second)
 
     def tell(self, each: tuple[OneWay, OneWay]) -> None:
-        """Gives each end a condition of its own, and reads it back. Raises NetworkError."""
+        """Give each end its own condition and read it back.
+
+        Parameters
+        ----------
+        each : tuple of OneWay
+            As `told` returns it.
+
+        Raises
+        ------
+        NetworkError
+        """
         for end, one in zip(self._ends, each, strict=True):
             self._shaping.tell(end, one)
-        with suppress(ConditionError):  # what its ends do may be more than one condition can say
+        with suppress(ConditionError):  # the ends may differ in more than one condition can state
             self._shaping.conditions[self._cable] = self._shaping.of(self._cable)
 
     @property
@@ -159,7 +287,7 @@ class Link:
 
 
 class _Changed:
-    """A change of a link's condition that a `with` takes back."""
+    """A change of a link's condition that is undone at the end of a `with`."""
 
     def __init__(self, link: Link, before: tuple[OneWay, OneWay]) -> None:
         self._link = link

@@ -1,4 +1,4 @@
-"""Mininet's links and interfaces over netlink: no process for an address, a name or a move between namespaces."""
+"""Mininet's links and interfaces over netlink, without a process for each address, name or move between namespaces."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ SIOCGIFFLAGS, IFF_UP = 0x8913, 1
 
 
 class QuickInterface(Intf):  # type: ignore[misc]  # Mininet has no types
-    """Goes before an interface class of Mininet's or of a user's; see `quick_interface`."""
+    """Mixin for an interface class of Mininet or of a user; see `quick_interface`."""
 
     ip: str | None
     prefixLen: str | None  # noqa: N815
@@ -73,8 +73,8 @@ class QuickInterface(Intf):  # type: ignore[misc]  # Mininet has no types
             return is_up(self.name)
 
     def delete(self) -> None:
-        """Deletes the interface, and with it the other end of its cable."""
-        with suppress(NetworkError), inside(self.node), Route() as route:  # its other end may be gone already
+        """Delete the interface, and with it the other end of its cable."""
+        with suppress(NetworkError), inside(self.node), Route() as route:  # it is gone if its other end was deleted
             route.delete(self.name)
         for name in [name for name, each in self.node.nameToIntf.items() if each is self and name != self.name]:
             del self.node.nameToIntf[name]
@@ -83,15 +83,15 @@ class QuickInterface(Intf):  # type: ignore[misc]  # Mininet has no types
 
 
 class QuickTCInterface(QuickInterface, TCIntf):  # type: ignore[misc]
-    """TCLink's interface whose class makes tc commands of its own."""
+    """A TCLink interface whose class makes its own tc commands."""
 
     def cmd(self, *args: Any, **kwargs: Any) -> Any:
-        """tc and ethtool without the node's shell. Raises NetworkError where Mininet prints tc's error and goes on."""
+        """Run tc and ethtool without the node's shell. Raises NetworkError when Mininet would print tc's error and go on."""
         words = shlex.split(" ".join(str(each) for each in args))
         if words[:1] not in (["tc"], ["ethtool"]):
             return super().cmd(*args, **kwargs)
         with inside(self.node):
-            if words == ["ethtool", "-K", self.name, *USUAL]:  # what every interface gets, and half of it has
+            if words == ["ethtool", "-K", self.name, *USUAL]:  # for every interface; all but gro is so by default
                 ethtool.switch_off(self.name, ["gro"])
                 return ""
             try:
@@ -104,19 +104,19 @@ class QuickTCInterface(QuickInterface, TCIntf):  # type: ignore[misc]
 
 
 class ShapedInterface(QuickTCInterface):
-    """TCLink's interface: its parameters are a condition, changed in place. See `slownet.conditions.tclink`.
+    """A TCLink interface whose parameters are a condition, changed in place; see `slownet.conditions.tclink`.
 
-    Raises UnitError, ConditionError, NetworkError where Mininet prints an error and goes on.
+    Raises UnitError, ConditionError, NetworkError when Mininet would print an error and go on.
     """
 
-    _asked: dict[str, Any] | None = None  # while it is being configured: what TCIntf made of the parameters
+    _asked: dict[str, Any] | None = None  # during config: the parameters as TCIntf passes them on
     _alone: Shaping | None = None
 
-    def config(self, **params: Any) -> Any:  # what a class of a user's adds to the parameters arrives in bwCmds, delayCmds
+    def config(self, **params: Any) -> Any:  # parameters that a user's class adds arrive in bwCmds and delayCmds
         self._asked = {}
         try:
             result = super().config(**params)
-            # TCIntf stops at parameters that are all 0, or a jitter alone: 0 takes back, and jitter alone is a mistake.
+            # TCIntf ignores parameters that are all 0, or a jitter alone; here 0 resets, and jitter alone is an error.
             asked = self._asked or {name: params[name] for name in SHAPING if params.get(name) is not None}
         finally:
             self._asked = None
@@ -152,17 +152,17 @@ class ShapedInterface(QuickTCInterface):
             return
         told = OneWay(condition)
         if isinstance(self.node, QuickSwitch) and not getattr(self.node, "made", False):
-            self.shaping.end(self).told = told  # Open vSwitch will take away what is there, see tell_again
+            self.shaping.end(self).told = told  # Open vSwitch will remove qdiscs when it starts, see tell_again
         else:
             self.shaping.tell(self, told)
 
     def tell_again(self) -> None:
-        """Tells it what it was told last."""
+        """Apply the last condition again."""
         self.shaping.tell_again(self)
 
     @property
     def shaping(self) -> Shaping:
-        """Where it is known what it was told: its network's; its own if it is in none."""
+        """The state of its network's interfaces; its own if it is in no network."""
         if isinstance(self.link, QuickLink):
             return self.link.shaping
         if self._alone is None:
@@ -171,20 +171,20 @@ class ShapedInterface(QuickTCInterface):
 
 
 def is_up(name: str) -> bool:
-    """Whether an interface of this thread's namespace is set up."""
+    """Return whether an interface of this thread's namespace is up."""
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as any_socket:
         answer = fcntl.ioctl(any_socket, SIOCGIFFLAGS, struct.pack("16sH14x", name.encode(), 0))
     return bool(struct.unpack("16sH14x", answer)[1] & IFF_UP)
 
 
 class QuickLink(Link):  # type: ignore[misc]
-    """Goes before a link class of Mininet's or of a user's; see `quick_link`."""
+    """Mixin for a link class of Mininet or of a user; see `quick_link`."""
 
     def __init__(
         self, node1: Any, node2: Any, *args: Any, group: int = 0, offloads_off: Sequence[str] = (),
         shaping: Shaping | None = None, **params: Any,
     ) -> None:  # fmt: skip
-        """shaping: its network's; its own if it is in none."""
+        """Make the link. shaping: its network's; by default its own."""
         self._group = group
         self._offloads_off = offloads_off
         self.shaping = shaping or Shaping()
@@ -199,7 +199,7 @@ class QuickLink(Link):  # type: ignore[misc]
             if params.get(key) and not node.inNamespace:
                 params[key] = names.free(params[key])
         super().__init__(node1, node2, *args, **params)
-        for end in (self.intf1, self.intf2):  # by Mininet's name as well, if the machine knows it by another
+        for end in (self.intf1, self.intf2):  # findable by Mininet's name, too, if the machine has another one
             end.node.nameToIntf.setdefault(f"{end.node.name}-eth{end.node.ports[end]}", end)
 
     def intfName(self, node: Any, n: int) -> str:  # noqa: N802
@@ -209,7 +209,7 @@ class QuickLink(Link):  # type: ignore[misc]
         self, intfname1: str, intfname2: str, addr1: str | None = None, addr2: str | None = None,
         node1: Any = None, node2: Any = None, deleteIntfs: bool = False,  # noqa: N803
     ) -> None:  # fmt: skip
-        """A veth pair whose ends are born where they belong."""
+        """Make a veth pair with each end in its node's namespace from the start."""
         nodes = (node1, node2)
         descriptors: list[int] = []
         try:
@@ -235,17 +235,17 @@ class QuickLink(Link):  # type: ignore[misc]
                         route.set_alias(name, f"slownet {owner.this().mark}")
 
     def settle(self) -> None:
-        """Returns when both ends send what they are given, if they are up."""
+        """Wait until both ends can send, if they are up."""
         for end in (self.intf1, self.intf2):
             with inside(end.node):
                 ethtool.carrier(end.name)
 
     def stop(self) -> None:
-        """The whole group goes at once, when the switches are gone."""
+        """Do nothing: the whole group is deleted at once after the switches."""
 
 
 def _check_address(interface: Any, address: str) -> None:
-    """Raises NetworkError if others of this machine have addresses that this one would hide."""
+    """Raise NetworkError if the address would hide addresses of this machine's other interfaces."""
     wanted = ipaddress.ip_interface(address).network
     group = str(getattr(interface.link, "_group", ""))
     shown = subprocess.run(["ip", "-json", "-4", "address"], capture_output=True, text=True, check=True).stdout
@@ -254,30 +254,30 @@ def _check_address(interface: Any, address: str) -> None:
             theirs = f"{each['local']}/{each['prefixlen']}"
             if other["group"] != group and ipaddress.ip_interface(theirs).network.overlaps(wanted):
                 raise NetworkError(
-                    f"{interface.node.name} is outside any namespace and its {address} overlaps {theirs} of {other['ifname']}",
+                    f"{interface.node.name} is in the machine's namespace: {address} overlaps {theirs} of {other['ifname']}",
                     where=f"interface {interface.name}",
                     fix="give it another subnet, or leave out inNamespace=False",
                 )
 
 
 def _stay_acquainted(name: str) -> None:
-    """Who was reached once stays known for hours (ip-sysctl.rst: base_reachable_time).
+    """Keep neighbours' addresses valid for hours (ip-sysctl.rst: base_reachable_time).
 
-    Else the kernel asks for an address again after a time that it draws by chance, and one such frame more or less moves
-    every later draw of a link's loss: no two runs would be the same.
+    Otherwise the kernel sends ARP requests again after random times, and one frame more or less shifts every later draw of a
+    link's loss: no two runs would be the same.
     """
     Path(f"/proc/sys/net/ipv4/neigh/{name}/base_reachable_time_ms").write_text(str(ACQUAINTED_MS))
 
 
 def _without_ipv6(name: str) -> None:
-    """A switch's port is no host: this machine shall not announce itself there."""
+    """Switch IPv6 off on a switch's port, so that this machine does not announce itself there."""
     with suppress(FileNotFoundError):  # a kernel without IPv6
         Path(f"/proc/sys/net/ipv6/conf/{name}/disable_ipv6").write_text("1")
 
 
 @cache
 def quick_interface(cls: type) -> type:
-    """The same class of interfaces over netlink."""
+    """Return the same class of interfaces over netlink."""
     if issubclass(cls, (QuickInterface, OVSIntf)) or not issubclass(cls, Intf):
         return cls
     if not issubclass(cls, TCIntf):
@@ -288,7 +288,7 @@ def quick_interface(cls: type) -> type:
 
 @cache
 def quick_link(cls: type) -> type:
-    """The same class of links over netlink; as it is if it makes no veth pair."""
+    """Return the same class of links over netlink; unchanged if it does not use Mininet's veth pair."""
     pair = getattr(cls, "makeIntfPair", None)
     if issubclass(cls, (QuickLink, OVSLink)) or getattr(pair, "__func__", None) is not Link.makeIntfPair.__func__:
         return cls

@@ -1,4 +1,4 @@
-"""What crosses the interfaces of a network, each to a file of its own; see `slownet.tools.tcpdump`."""
+"""Packet captures on interfaces of a network, each to its own file; see `slownet.tools.tcpdump`."""
 
 from __future__ import annotations
 
@@ -12,22 +12,23 @@ from slownet.tools import tcpdump
 
 
 class Capture(tcpdump.Capture):
-    """The packets of an interface of a node of a network: see `tcpdump.Capture`."""
+    """A capture on an interface of a node of a network; see `tcpdump.Capture`."""
 
     _host: Any
 
     @property
     def device(self) -> str:
+        """The machine's name of the interface."""
         return str(self._host.nameToIntf[self.interface].name) if self.interface != "any" else "any"
 
     def to_json(self, root: Path) -> dict[str, Any]:
-        """As a sample holds it, the file's path relative to the run directory."""
+        """Return the entry for a sample; the file's path is relative to the run directory `root`."""
         file = str(self.path.relative_to(root))
         return {"file": file, "interface": self.interface, "packets": self.packets, "dropped": self.dropped}
 
 
 def interface_of(node: Any, name: str | None) -> str:
-    """A node's interface by name, its first one if none is named. Raises ExperimentError with the nearest name."""
+    """Return the name of a node's interface, by default its first. Raises ExperimentError with the nearest name."""
     known = [str(each) for each in node.nameToIntf if each != "lo"]
     if name is None and known:
         return known[0]
@@ -37,7 +38,7 @@ def interface_of(node: Any, name: str | None) -> str:
 
 
 def find(net: Any, names: Sequence[str]) -> list[tuple[Any, str]]:
-    """The nodes that have these interfaces; "hosts" stands for those of every host. Raises ExperimentError."""
+    """Return these interfaces with their nodes; "hosts" stands for those of all hosts. Raises ExperimentError."""
     nodes = {name: node for node in (*net.switches, *net.hosts) for name in node.nameToIntf if name != "lo"}
     found: dict[str, Any] = {}
     for name in names:
@@ -52,9 +53,9 @@ def find(net: Any, names: Sequence[str]) -> list[tuple[Any, str]]:
 
 @contextmanager
 def capturing(interfaces: Sequence[tuple[Any, str]], folder: Path, prefix: str, started: list[Capture]) -> Iterator[None]:
-    """Captures on several interfaces, each to a file of its own: `PREFIX-INTERFACE.pcap`.
+    """Capture on several interfaces, each to its own file `PREFIX-INTERFACE.pcap`; append the captures to `started` once all run.
 
-    started: the captures are appended to it once all of them run. Raises ToolError.
+    Raises ToolError.
     """
     captures = [Capture(node, name, _fresh(folder, f"{prefix}-{name}")) for node, name in interfaces]
     with ExitStack() as stack:
@@ -65,7 +66,7 @@ def capturing(interfaces: Sequence[tuple[Any, str]], folder: Path, prefix: str, 
 
 
 def _fresh(folder: Path, stem: str) -> Path:
-    """A file that is not there: what was captured stays when a sample is taken again."""
+    """Return a new file name, so that an earlier capture stays when a sample is repeated."""
     path, number = folder / f"{stem}.pcap", 1
     while path.exists():
         number += 1

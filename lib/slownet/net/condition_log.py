@@ -1,4 +1,4 @@
-"""What the links of a network were told, the highest rate among it, and what was left to chance."""
+"""The conditions that the links of a network were given, their highest rate, and their seeds."""
 
 from __future__ import annotations
 
@@ -9,34 +9,34 @@ from slownet.conditions.link import Condition
 
 
 class ConditionLog(UserDict[Any, Condition]):
-    """Mininet's cables and their conditions, "up" being what a cable's intf1 sends.
+    """Mininet's links and their conditions; "up" is what a link's intf1 sends.
 
-    `highest_rate`, `random` and `seeds` are of all that was stated since `begin`.
+    `highest_rate`, `random` and `seeds` cover all conditions since `begin`.
     """
 
     highest_rate: float | None = None
-    """In bit/s; None without any."""
+    """In bit/s; None if no condition had a rate."""
     random: bool = False
-    """Whether a condition drew by chance."""
+    """Whether any condition was random."""
 
     def __init__(self) -> None:
         super().__init__()
         self.seeds: list[int] = []
-        """Those of conditions that drew by chance, in order: each is one direction's, the other one's is 1 more."""
+        """Seeds of random conditions, in order; each is one direction's, and the other direction's is 1 more."""
 
     def begin(self) -> None:
-        """Forgets the conditions that are gone."""
+        """Forget the conditions that no longer apply."""
         self.highest_rate = None
         self.random = False
         self.seeds = []
         for condition in self.data.values():
-            self._hear(condition)
+            self._note(condition)
 
     def __setitem__(self, cable: Any, condition: Condition) -> None:
         super().__setitem__(cable, condition)
-        self._hear(condition)
+        self._note(condition)
 
-    def _hear(self, condition: Condition) -> None:
+    def _note(self, condition: Condition) -> None:
         rates = (self.highest_rate, condition.rate_up, condition.rate_down)
         self.highest_rate = max((each for each in rates if each), default=None)
         if condition.random:

@@ -1,4 +1,4 @@
-"""The counters of a network's links: two dumps a namespace, whatever the number of links there."""
+"""The counters of a network's links, read with two netlink dumps per namespace."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from slownet.net.nodes import inside
 
 
 def counters(cables: Iterable[Any], gone: Callable[[Any], Flow]) -> dict[Any, Counters]:
-    """What each of Mininet's links has carried so far; "up" is what its intf1 sent. Raises NetworkError.
+    """Return what each of Mininet's links has carried so far; "up" is what its intf1 sent. Raises NetworkError.
 
-    gone: what those queueing disciplines of an interface have counted that were replaced.
+    gone: returns the counts of an interface's replaced queueing disciplines.
     """
     cables = list(cables)
-    spaces: dict[Any, Any] = {}  # one node stands for all that are outside any namespace
+    spaces: dict[Any, Any] = {}  # one node stands for all in the machine's own namespace
     for cable in cables:
         for end in (cable.intf1, cable.intf2):
             spaces[end.node if end.node.inNamespace else None] = end.node
@@ -37,7 +37,7 @@ def counters(cables: Iterable[Any], gone: Callable[[Any], Flow]) -> dict[Any, Co
 
 
 def _flows(node: Any) -> dict[str, Flow]:
-    """What each interface of a node's namespace has sent, by its name."""
+    """Return what each interface of a node's namespace has sent, by its name."""
     with inside(node), Route() as route:
         interfaces = reading.interfaces(route)
         qdiscs = defaultdict(list)
@@ -47,11 +47,10 @@ def _flows(node: Any) -> dict[str, Flow]:
 
 
 def flow(interface: reading.Interface, qdiscs: list[reading.Qdisc]) -> Flow:
-    """An interface's whole chain of queueing disciplines as one.
+    """Summarise an interface's chain of queueing disciplines as one.
 
-    What the interface sent is what came out of the chain. The kernel reports a drop below to all above (classful
-    disciplines count what their children refuse or throw away), so the root's drops are the chain's. Of overlimits and
-    requeues it knows nothing, so these are sums.
+    What the interface sent is what left the chain. Classful disciplines also count the drops of their children, so the root's
+    drops are the chain's. Overlimits and requeues are not passed up, so they are summed.
     """
     root = next((each for each in qdiscs if each.root), None)
     return Flow(

@@ -1,4 +1,4 @@
-"""What an interface itself is told, beside its queues: its MTU and its offloads."""
+"""Settings of an interface apart from its queues: MTU and offloads."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from slownet.errors import NetworkError
 from slownet.net import tc
 from slownet.net.ethtool import MANY_SEGMENTS, ONE_SEGMENT
 
-# Without them a "packet" of up to 64 KB would be one to loss, rate and queue.
+# With these on, loss, rate and queue would treat a super-packet of up to 64 KB as one packet.
 OFFLOADS = {"tso": "tcp-segmentation-offload", "gso": "generic-segmentation-offload", "gro": "generic-receive-offload"}
 MOST_SEGMENTS = 65535  # linux/netdevice.h, GSO_MAX_SEGS
 
 
 @dataclass
 class State:
-    """What is known of an interface. mtu: the one that was stated, in bytes, and first_mtu the one that it had before."""
+    """The state of an interface. mtu: as stated, in bytes; first_mtu: its MTU before the first change."""
 
     mtu: int | None = None
     first_mtu: int | None = None
@@ -28,7 +28,7 @@ class State:
 
 
 def set_mtu(interface: Any, mtu: int | None, state: State, programs: tc.Programs) -> None:
-    """Sets an interface's MTU in bytes; None brings back the one that it had first. Raises NetworkError."""
+    """Set an interface's MTU in bytes; None restores its first one. Raises NetworkError."""
     if mtu == state.mtu:
         return
     if state.first_mtu is None:
@@ -36,12 +36,12 @@ def set_mtu(interface: Any, mtu: int | None, state: State, programs: tc.Programs
     wanted = state.first_mtu if mtu is None else mtu
     found = programs.ip(interface, [f"link set dev {interface.name} mtu {wanted}"])["mtu"]
     if found != wanted:
-        raise NetworkError(f"the kernel has MTU {found} where {wanted} was stated", where=_where(interface))
+        raise NetworkError(f"the kernel has MTU {found} instead of the stated {wanted}", where=_where(interface))
     state.mtu = mtu
 
 
 def set_offloads(interface: Any, on: bool, state: State, programs: tc.Programs) -> None:
-    """Turns segmentation and its undoing on or off; a network is built with them off (see netlink.End). Raises NetworkError."""
+    """Turn segmentation offloads on or off; a network is built with them off (see netlink.End). Raises NetworkError."""
     if state.offloads == on:
         return
     word = "on" if on else "off"
@@ -52,7 +52,7 @@ def set_offloads(interface: Any, on: bool, state: State, programs: tc.Programs) 
     (shown,) = json.loads(_run(interface, ["ip", "-details", "-json", "link", "show", "dev", interface.name]))
     if shown["gso_max_segs"] != segments:
         raise NetworkError(
-            f"the kernel has packets of {shown['gso_max_segs']} segments where {segments} were stated", where=_where(interface)
+            f"the kernel has gso_max_segs {shown['gso_max_segs']} instead of {segments}", where=_where(interface)
         )
     for feature in OFFLOADS.values():
         if not re.search(rf"^{feature}: {word}\b", text, re.MULTILINE):

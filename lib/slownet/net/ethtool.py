@@ -1,6 +1,6 @@
-"""What ethtool does with an interface, without its process: offloads off, and whether there is a carrier.
+"""ethtool's ioctls without its process: switching offloads off, and asking for the carrier.
 
-Without offloads a packet on the cable is what a packet on a real cable would be.
+Without offloads, packets on an emulated link have the size of packets on a real one.
 """
 
 from __future__ import annotations
@@ -20,15 +20,15 @@ SIOCETHTOOL = 0x8946
 ETHTOOL_GLINK = 0x0A
 ETHTOOL_GSTRINGS, ETHTOOL_GSSET_INFO, ETHTOOL_SFEATURES = 0x1B, 0x37, 0x3B
 ETH_SS_FEATURES, ETH_GSTRING_LEN = 4, 32
-# TCP hands super-packets to the queueing disciplines even where every offload is off (Linux 4.17 and newer: "tcp: switch
-# to GSO being always on"), and they are cut only behind the queue. This limit of a device, gso_max_segs, ends that.
+# TCP gives super-packets to the queueing disciplines even with all offloads off (Linux 4.17 and newer: "tcp: switch to GSO
+# being always on"), and they are only cut behind the queue. This limit of a device, gso_max_segs, prevents that.
 ONE_SEGMENT, MANY_SEGMENTS = 1, 65535
-# The kernel's names of what ethtool calls tso, gso and gro; tso has a new member now and then.
+# The kernel's names for ethtool's tso, gso and gro; new kernels add members to tso.
 KERNEL_NAMES = {"tso": "tx-tcp*-segmentation", "gso": "tx-generic-segmentation", "gro": "rx-gro"}
 
 
 def switch_off(name: str, features: Sequence[str]) -> None:
-    """Switches "tso", "gso", "gro" of an interface of this thread's network namespace off. Raises NetworkError."""
+    """Switch "tso", "gso" or "gro" off on an interface of this thread's network namespace. Raises NetworkError."""
     if not features:
         return
     try:
@@ -41,10 +41,10 @@ def switch_off(name: str, features: Sequence[str]) -> None:
 
 
 def carrier(name: str) -> bool:
-    """Whether an interface of this thread's network namespace has a carrier. Raises NetworkError.
+    """Return whether an interface of this thread's network namespace has a carrier. Raises NetworkError.
 
-    Asking makes the kernel finish a change of the carrier that it else gets round to within a second (linkwatch); until
-    then it drops what is sent, and who sent an ARP request waits for a second.
+    The request makes the kernel complete a pending change of the carrier, which otherwise takes up to a second (linkwatch).
+    Until then it drops packets, and an ARP request is only repeated after a second.
     """
     try:
         return bool(struct.unpack("=II", _ethtool(name, struct.pack("=II", ETHTOOL_GLINK, 0)))[1])
@@ -54,7 +54,7 @@ def carrier(name: str) -> bool:
 
 @cache
 def _bits(features: tuple[str, ...]) -> tuple[int, tuple[int, ...]]:
-    """How many features the kernel knows and the numbers of these; the same for every interface."""
+    """Return how many features the kernel has, and the numbers of these; they are the same for every interface."""
     names = _names()
     return len(names), tuple(
         bit for bit, known in enumerate(names) if any(fnmatchcase(known, KERNEL_NAMES[each]) for each in features)
@@ -63,7 +63,7 @@ def _bits(features: tuple[str, ...]) -> tuple[int, tuple[int, ...]]:
 
 @cache
 def _names() -> list[str]:
-    """The kernel's features, by number. Every namespace has a loopback interface to ask."""
+    """Return the names of the kernel's features, by number; asked of loopback, which every namespace has."""
     answer = _ethtool("lo", struct.pack("=IIQI", ETHTOOL_GSSET_INFO, 0, 1 << ETH_SS_FEATURES, 0))
     (count,) = struct.unpack_from("=I", answer, 16)
     request = struct.pack("=III", ETHTOOL_GSTRINGS, ETH_SS_FEATURES, count) + bytes(count * ETH_GSTRING_LEN)

@@ -1,7 +1,7 @@
-"""What the kernel holds of a network, to see whether somebody changed it behind its back.
+"""The kernel's state of a network, to detect changes that were not made through slownet.
 
-Read with netlink's dumps, a handful of system calls a host, because it is read before every test; `ip` and `tc` would cost
-a process each. Numbers and layouts: linux/rtnetlink.h, linux/if_link.h, linux/if_addr.h, linux/pkt_sched.h.
+It is read before every test, so with netlink dumps, a few system calls per host; `ip` and `tc` would need a process each.
+Numbers and layouts: linux/rtnetlink.h, linux/if_link.h, linux/if_addr.h, linux/pkt_sched.h.
 """
 
 from __future__ import annotations
@@ -26,15 +26,16 @@ Fingerprint = dict[str, Any]
 
 
 def take(nodes: Collection[Any], sysctls: Collection[str]) -> Fingerprint:
-    """By node: its interfaces, their addresses, routes and queues, and these sysctls. Raises NetworkError, OSError.
+    """Read, for each node, its interfaces, their addresses, routes and queues, and these sysctls.
 
-    Counters are left out. Of a node in this machine's own namespace only its own interfaces are read.
+    It has no counters. For a node in the machine's own namespace, only its own interfaces are read. Raises NetworkError,
+    OSError.
     """
     return {node.name: _of_node(node, sysctls) for node in nodes}
 
 
 def without_queues(fingerprint: Fingerprint, interfaces: Collection[str]) -> Fingerprint:
-    """The same without the queues of some interfaces."""
+    """Return the fingerprint without the queues of some interfaces."""
     return {
         node: {**one, "queues": {name: each for name, each in one["queues"].items() if name not in interfaces}}
         for node, one in fingerprint.items()
@@ -85,7 +86,7 @@ def _queues(asking: socket.socket, names: Mapping[int, str]) -> dict[str, list[t
 
 
 def _dump(asking: socket.socket, kind: int, request: bytes) -> Iterator[bytes]:
-    """The bodies of all messages of a kind. Raises NetworkError."""
+    """Yield the bodies of all messages of a kind. Raises NetworkError."""
     asking.send(HEAD.pack(HEAD.size + len(request), kind, NLM_F_REQUEST | NLM_F_DUMP, 1, 0) + request)
     while True:
         data = asking.recv(1 << 17)

@@ -1,7 +1,7 @@
-"""What runs that were killed have left on this machine, told by its mark (see `slownet.owner`), and how it goes.
+"""What killed runs have left on this machine: found by its mark (see `slownet.owner`), and removed.
 
-A killed run's cables between hosts and its hosts' namespaces go by themselves, as soon as no program lives in them. Programs
-that live on, their cgroups, switches and the switches' ends of cables, and a private directory are found here.
+A killed run's hosts and the cables between them disappear by themselves when no program runs in them. Found here are programs
+that still run, their cgroups, switches, the switches' ends of cables, and private directories.
 """
 
 from __future__ import annotations
@@ -33,16 +33,16 @@ _VARIABLE = re.compile(rb"[A-Za-z_][A-Za-z0-9_]*=")
 
 @dataclass(frozen=True)
 class Leftover:
-    """One thing that a dead process has made."""
+    """One thing left by a dead process."""
 
     kind: str  # "process", "bridge", "interface", "directory" or "cgroup"
     name: str
     owner: Owner
-    started: int = 0  # when a process was, in clock ticks after boot
+    started: int = 0  # start time of a process, in clock ticks after boot
 
     @property
     def pid(self) -> int:
-        """The number of a process; 0 for all else."""
+        """The number of a process; 0 for anything else."""
         return int(self.name.partition(" ")[0]) if self.kind == "process" else 0
 
     def __str__(self) -> str:
@@ -51,7 +51,7 @@ class Leftover:
 
 
 def find() -> list[Leftover]:
-    """All that dead processes have left, in the order in which it can go. Raises NetworkError."""
+    """Return all that dead processes have left, in the order in which it can be removed. Raises NetworkError."""
     found = [*_processes(), *_bridges(), *_interfaces(), *_directories(), *_cgroups()]
     living = {each.owner for each in found if each.owner.lives}
     kept = _ourselves() | {each.pid for each in living}
@@ -59,7 +59,7 @@ def find() -> list[Leftover]:
 
 
 def remove(leftovers: list[Leftover]) -> None:
-    """Takes away what `find` found; what has gone meanwhile is no error. Raises NetworkError for what cannot go."""
+    """Remove what `find` found; it is no error if it has gone. Raises NetworkError for what cannot be removed."""
     _end([each for each in leftovers if each.kind == "process"])
     bridges = [each.name for each in leftovers if each.kind == "bridge"]
     if bridges:
@@ -79,7 +79,7 @@ def remove(leftovers: list[Leftover]) -> None:
 
 
 def _ourselves() -> set[int]:
-    """This process and those that wait for it."""
+    """Return this process and its ancestors."""
     found, pid = set(), os.getpid()
     while pid:
         found.add(pid)
@@ -142,10 +142,10 @@ def _processes() -> Iterator[Leftover]:
 
 
 def _of_process(pid: str, space_of: Callable[[str], Owner | None]) -> Owner | None:
-    """By the environment that it inherited. nginx and others write their title over theirs: then by its namespace.
+    """Return a process's owner from its environment, or from its namespace if it overwrote that (nginx does, with its title).
 
-    Whoever enters a host's namespace by himself (`mnexec`, `nsenter`) has an environment without our mark, and stays. A
-    program with an environment of its own (`env -i`) is known by its parent.
+    A process that a user started in a host's namespace (`mnexec`, `nsenter`) has an environment without our mark and is kept.
+    A program with a new environment (`env -i`) is found through its parent.
     """
     inherited = Path(f"/proc/{pid}/environ").read_bytes().split(b"\0")
     for each in inherited:
@@ -155,7 +155,7 @@ def _of_process(pid: str, space_of: Callable[[str], Owner | None]) -> Owner | No
 
 
 def _spaces() -> Callable[[str], Owner | None]:
-    """Whose the network namespace of a process is, this one's being nobody's."""
+    """Return a function from a process to the owner of its network namespace; our own namespace has none."""
     own = os.stat("/proc/self/ns/net").st_ino
 
     @cache
@@ -176,7 +176,7 @@ def _spaces() -> Callable[[str], Owner | None]:
 
 
 def _end(processes: list[Leftover]) -> None:
-    """Kills them, and those that they start meanwhile."""
+    """Kill these processes, and those that they start meanwhile."""
     owners = {each.owner for each in processes}
     deadline = time.monotonic() + DEADLINE_S
     while processes:
@@ -192,7 +192,7 @@ def _kill(pid: int, started: int) -> None:
     with suppress(ProcessLookupError):
         descriptor = os.pidfd_open(pid)
         try:
-            if owner.started(pid) == started:  # the number may be another's by now
+            if owner.started(pid) == started:  # the number may have been reused
                 signal.pidfd_send_signal(descriptor, signal.SIGKILL)
         finally:
             os.close(descriptor)

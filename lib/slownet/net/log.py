@@ -1,4 +1,4 @@
-"""What was done to the links of a network, and how it was verified."""
+"""The log of changes to the links of a network, and of how they were verified."""
 
 from __future__ import annotations
 
@@ -12,7 +12,17 @@ from slownet.tools.ping import Ping
 
 @dataclass(frozen=True)
 class Setting:
-    """A link that was set, by the names of its ends, and how that was verified."""
+    """One change of a link by `Link.set`.
+
+    Attributes
+    ----------
+    ends : tuple of str
+        The nodes at its ends; `condition.up` is what the first one sends.
+    condition : Condition
+        With the seed that the kernel got.
+    verification : Verification
+        The ping that verified it, or why there is none.
+    """
 
     ends: tuple[str, str]
     condition: Condition
@@ -20,12 +30,12 @@ class Setting:
 
     @property
     def link(self) -> str:
-        """Its ends: "client-switch"."""
+        """The names of its ends: "client-switch"."""
         return "-".join(self.ends)
 
     @property
     def ping(self) -> Ping | None:
-        """The ping that verified it, if one did."""
+        """The ping that verified it, if there was one."""
         return self.verification.ping
 
     def __str__(self) -> str:
@@ -34,11 +44,11 @@ class Setting:
 
 @dataclass
 class Log:
-    """All of it in order, the newest last; whoever reads it clears it."""
+    """All changes in order, the newest last; its readers clear it."""
 
     verified: list[Ping] = field(default_factory=list)
-    """The ping after each change of a link that had one."""
+    """The pings that verified a link."""
     settings: list[Setting] = field(default_factory=list)
-    """Each change of a link by `set`."""
+    """The changes by `Link.set`."""
     played: list[Played] = field(default_factory=list)
-    """What schedules did, and when."""
+    """The schedules that were played, with the times of their steps."""

@@ -1,8 +1,7 @@
-"""Names on this machine: two networks, or a network and what others made, never take each other's.
+"""Unique names on this machine, for several networks at the same time and for interfaces of others.
 
-A host's interfaces live in a namespace of their own. A switch and its ports live where the whole machine sees them, so a
-switch whose name is taken gets another one there, such as `switch~2` with `switch~2-eth1`; to Mininet and whoever uses its
-API it is `switch` all the same.
+A host's interfaces are in its own namespace. A switch and its ports are in the machine's, so a switch whose name is taken
+gets another one there, such as `switch~2` with `switch~2-eth1`; in Mininet's API it remains `switch`.
 """
 
 from __future__ import annotations
@@ -21,13 +20,13 @@ ROOM = NAME_LENGTH - len("-eth999")
 
 
 def machine_name(name: str, taken: Iterable[str]) -> str:
-    """What a switch of that name is called on the machine, where these names are taken."""
+    """Return the machine's name for a switch when these names are taken."""
     taken = set(taken)
     return next(each for each in _candidates(name) if not any(_is_of(other, each) for other in taken))
 
 
 def free(name: str) -> str:
-    """An interface's name, or one like it that no interface of this thread's network namespace has."""
+    """Return the name, or a similar one that no interface of this thread's network namespace has."""
     found = taken()
     return next(each for each in _candidates(name, NAME_LENGTH) if each not in found)
 
@@ -40,23 +39,23 @@ def _candidates(name: str, room: int = ROOM) -> Iterator[str]:
 
 
 def _is_of(interface: str, switch: str) -> bool:
-    """Whether an interface is the switch's own or one of its ports."""
+    """Return whether an interface is the switch's own or one of its ports."""
     return interface == switch or interface.startswith(f"{switch}-eth")
 
 
 def taken() -> set[str]:
-    """The names of the interfaces of this thread's network namespace; a switch is one of them."""
+    """Return the names of the interfaces of this thread's network namespace, switches included."""
     return {name for _, name in socket.if_nameindex()}
 
 
 @contextmanager
 def choosing() -> Iterator[None]:
-    """While it is entered, no other network of this machine chooses its names. Raises NetworkError."""
+    """Lock the choice of names against other networks of this machine. Raises NetworkError."""
     try:
         RUN.mkdir(parents=True, exist_ok=True)
         lock = open(RUN / "lock", "w")
     except OSError as error:
-        raise NetworkError(f"cannot write {RUN}: {error.strerror}", fix="a network is built as root") from error
+        raise NetworkError(f"cannot write {RUN}: {error.strerror}", fix="build networks as root") from error
     with lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         yield

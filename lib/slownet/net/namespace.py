@@ -1,7 +1,7 @@
-"""A host's namespaces, held by descriptors: they end with this process, whatever ends it.
+"""A host's namespaces, held open by file descriptors, so that they end with this process however it ends.
 
-Mininet keeps a shell a host for that. Here entering is a system call, so programs start in a host without a process in
-between, and a shell comes when somebody wants one.
+Mininet keeps a shell per host for that. Here a thread enters a namespace with a system call, programs start in a host without
+a process in between, and a shell is only started on demand.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from slownet.net.netlink import Route
 CLONE_FS, CLONE_NEWNS, CLONE_NEWNET = 0x200, 0x20000, 0x40000000
 MS_REC, MS_PRIVATE = 0x4000, 0x40000
 
-_libc = ctypes.CDLL(None, use_errno=True)  # os.setns and os.unshare came with Python 3.12
+_libc = ctypes.CDLL(None, use_errno=True)  # os.setns and os.unshare need Python 3.12
 
 
 def _call(name: str, *arguments: Any) -> None:
@@ -33,13 +33,13 @@ def _call(name: str, *arguments: Any) -> None:
 
 
 def current() -> int:
-    """A descriptor of this thread's network namespace."""
+    """Open a descriptor of this thread's network namespace."""
     return os.open("/proc/thread-self/ns/net", os.O_RDONLY | os.O_CLOEXEC)
 
 
 @contextmanager
 def entered(namespace: int | None) -> Iterator[None]:
-    """This thread in another network namespace (a descriptor); None: where it is."""
+    """Move this thread to another network namespace (a descriptor) for a while; None does nothing."""
     if namespace is None:
         yield
         return
@@ -53,7 +53,7 @@ def entered(namespace: int | None) -> Iterator[None]:
 
 
 def write_sysctls(values: Mapping[str, str]) -> None:
-    """Sets sysctls (net.ipv4...) of the namespace that this thread is in. Raises NetworkError."""
+    """Set sysctls (net.ipv4...) of this thread's namespace. Raises NetworkError."""
     for name, value in values.items():
         try:
             Path("/proc/sys", name.replace(".", "/")).write_text(value)
@@ -62,7 +62,7 @@ def write_sysctls(values: Mapping[str, str]) -> None:
 
 
 class Namespace:
-    """A new network namespace, and on demand a mount namespace whose /sys shows it."""
+    """A new network namespace, and on demand a mount namespace with a matching /sys."""
 
     def __init__(self, sysctls: Mapping[str, str]) -> None:
         self.net = -1
@@ -83,17 +83,17 @@ class Namespace:
             os.close(own)
 
     def close(self) -> None:
-        """Lets go; the kernel takes the namespaces away when the last program in them has ended."""
+        """Close the descriptors; the kernel removes the namespaces when the last program in them has ended."""
         for descriptor in (self.net, self._mounts):
             if descriptor is not None and descriptor >= 0:
                 os.close(descriptor)
         self.net, self._mounts = -1, None
 
     def popen(self, argv: Sequence[str], **options: Any) -> subprocess.Popen[Any]:
-        """A program in the namespaces. Raises what subprocess.Popen does."""
+        """Start a program in the namespaces. Raises NetworkError after `close`, and what subprocess.Popen raises."""
         if self.net < 0:
             raise NetworkError("this host's network is down", fix="start programs while the network is up")
-        # A thread of its own never has to find its way back: a mount namespace also changes root and directory.
+        # A new thread need not return: entering a mount namespace also changes its root and working directory.
         started: list[subprocess.Popen[Any]] = []
         failed: list[BaseException] = []
 

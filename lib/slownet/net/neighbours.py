@@ -1,7 +1,7 @@
-"""Hardware addresses that are known without asking: ARP must not decide what a condition does to packets.
+"""Static neighbour entries, so that ARP does not change what a condition does to packets.
 
-While a cable is cut, a host that asks for an address asks again up to a second after the cut, and what it sends meanwhile
-comes late by that. And where a seed says which packets are lost, a request would take one of its draws.
+During a cut, a host repeats an ARP request up to a second after the cut, and its packets are late by that much. With a seed
+that decides which packets are lost, an ARP request would use up one of its draws.
 """
 
 from __future__ import annotations
@@ -21,9 +21,9 @@ SIOCGIFHWADDR = 0x8927
 
 
 def introduce(ends: tuple[Any, Any], introduced: MutableSet[Any]) -> None:
-    """The hosts and routers on both sides of a cable know each other's hardware addresses from now on.
+    """Give the hosts and routers on both sides of a cable permanent entries for each other's hardware addresses.
 
-    introduced: the cables of which that is known.
+    introduced: the cables that have them.
     """
     if ends[0].link in introduced:
         return
@@ -38,9 +38,9 @@ def introduce(ends: tuple[Any, Any], introduced: MutableSet[Any]) -> None:
 
 @contextmanager
 def known(ends: tuple[Any, Any], introduced: MutableSet[Any]) -> Iterator[None]:
-    """The hosts and routers on both sides of a cable, as far as ARP goes, know each other's hardware addresses.
+    """Give the hosts and routers on both sides of a cable, as far as ARP reaches, these entries for a while.
 
-    introduced: as for `introduce`; afterwards it is no longer known of this cable.
+    introduced: as for `introduce`; the cable is removed from it afterwards.
     """
     near, far = (_domain(end, other) for end, other in (ends, ends[::-1]))
     macs = {interface: _mac(interface) for interface in (*near, *far)}
@@ -49,7 +49,7 @@ def known(ends: tuple[Any, Any], introduced: MutableSet[Any]) -> Iterator[None]:
         with inside(interface.node), Route() as route:
             for other in others:
                 state = route.neighbour(interface.name, other.IP())
-                if state != NUD_PERMANENT:  # somebody made it static
+                if state != NUD_PERMANENT:  # a static entry stays as it is
                     before.append((interface, other, state))
                     route.set_neighbour(interface.name, other.IP(), macs[other], NUD_PERMANENT)
     try:
@@ -65,7 +65,7 @@ def known(ends: tuple[Any, Any], introduced: MutableSet[Any]) -> Iterator[None]:
 
 
 def _domain(end: Any, other: Any) -> list[Any]:
-    """Interfaces with addresses that a broadcast from the cable reaches at this end, across switches only."""
+    """Return the interfaces with addresses that a broadcast from the cable reaches at this end, across switches only."""
     found, queue, seen = [], deque([end]), {other.node}
     while queue:
         interface = queue.popleft()

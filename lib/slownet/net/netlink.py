@@ -1,6 +1,6 @@
-"""The few rtnetlink messages that build a network: one system call each instead of one process each.
+"""The rtnetlink messages that build a network: a system call each instead of a process each.
 
-Written out by hand, not with pyroute2, because importing that takes half a second in a lab, longer than fifty hosts.
+They are packed by hand, because importing pyroute2 takes half a second in a lab, longer than making fifty hosts.
 Numbers and layouts: linux/rtnetlink.h, linux/if_link.h, linux/if_addr.h.
 """
 
@@ -48,9 +48,9 @@ class Route:
         self._socket.close()
 
     def veth(self, ends: tuple[End, End], group: int) -> None:
-        """A cable between two namespaces, both ends down. Raises NetworkError naming both ends.
+        """Make a cable between two namespaces, both ends down. Raises NetworkError naming both ends.
 
-        group: what the ends are known by to `delete_group`.
+        group: the ends' group for `delete_group`.
         """
         first, second = ends
         peer = struct.pack("=BxHiII", 0, 0, 0, 0, 0) + second.attributes(group)
@@ -67,7 +67,7 @@ class Route:
         self._ask(RTM_NEWLINK, body, 0, f"give {name} the address {mac}")
 
     def set_alias(self, name: str, text: str) -> None:
-        """A note that whoever lists interfaces sees beside its name."""
+        """Set an interface's alias, which `ip link` shows."""
         body = struct.pack("=BxHiII", 0, 0, 0, 0, 0) + _text(IFLA_IFNAME, name) + _attribute(IFLA_IFALIAS, text.encode())
         self._ask(RTM_NEWLINK, body, 0, f"mark {name}")
 
@@ -76,22 +76,22 @@ class Route:
         self._ask(RTM_DELLINK, body, 0, f"delete {name}")
 
     def delete_group(self, group: int) -> None:
-        """All interfaces of this namespace that are in the group, at once; none is no error."""
+        """Delete all interfaces of this namespace in the group at once; it is no error if there are none."""
         body = struct.pack("=BxHiII", 0, 0, 0, 0, 0) + _attribute(IFLA_GROUP, struct.pack("=I", group))
         self._ask(RTM_DELLINK, body, 0, "delete the cables", tolerated=(errno.ENODEV,))
 
     def add_address(self, name: str, address: str, prefix: str) -> None:
-        """An IPv4 address; having it already is no error. Raises NetworkError."""
+        """Add an IPv4 address; it is no error if it is there already. Raises NetworkError."""
         body = _address(name, address, prefix)
         self._ask(RTM_NEWADDR, body, NLM_F_CREATE | NLM_F_REPLACE, f"give {name} the address {address}/{prefix}")
 
     def delete_address(self, name: str, address: str, prefix: str) -> None:
-        """Takes an IPv4 address away; not having it is no error. Raises NetworkError."""
+        """Remove an IPv4 address; it is no error if it is not there. Raises NetworkError."""
         body = _address(name, address, prefix)
         self._ask(RTM_DELADDR, body, 0, f"take {address}/{prefix} from {name}", tolerated=(errno.EADDRNOTAVAIL,))
 
     def add_route(self, *, to: str = "0.0.0.0/0", via: str = "", device: str = "") -> None:
-        """An IPv4 route, in place of one to the same addresses. Raises NetworkError."""
+        """Add an IPv4 route, replacing one to the same addresses. Raises NetworkError."""
         network, _, prefix = to.partition("/")
         attributes = _attribute(RTA_DST, _ipv4(network, to)) if prefix != "0" else b""
         if via:
@@ -104,7 +104,7 @@ class Route:
         self._ask(RTM_NEWROUTE, body, NLM_F_CREATE | NLM_F_REPLACE, f"add the route to {to}")
 
     def neighbour(self, name: str, address: str) -> int:
-        """The state (NUD_...) of what is known of an address behind an interface; 0 if nothing is."""
+        """Return the state (NUD_...) of a neighbour's entry; 0 if there is none."""
         self._number += 1
         body = _neighbour(name, address, 0)
         self._socket.send(struct.pack("=IHHII", 16 + len(body), RTM_GETNEIGH, NLM_F_REQUEST, self._number, 0) + body)
@@ -113,16 +113,16 @@ class Route:
         return int(struct.unpack_from("=H", answer, 16 + 8)[0]) if kind == RTM_NEWNEIGH else 0
 
     def set_neighbour(self, name: str, address: str, mac: str, state: int) -> None:
-        """The hardware address of an address behind an interface, as if ARP had said so. Raises NetworkError."""
+        """Set a neighbour's hardware address, as ARP would. Raises NetworkError."""
         body = _neighbour(name, address, state) + _attribute(NDA_LLADDR, _mac(mac))
-        self._ask(RTM_NEWNEIGH, body, NLM_F_CREATE | NLM_F_REPLACE, f"say that {address} is {mac} behind {name}")
+        self._ask(RTM_NEWNEIGH, body, NLM_F_CREATE | NLM_F_REPLACE, f"set the neighbour {address} of {name} to {mac}")
 
     def forget_neighbour(self, name: str, address: str) -> None:
-        """What is not known can be forgotten, too. Raises NetworkError."""
+        """Delete a neighbour's entry; it is no error if there is none. Raises NetworkError."""
         self._ask(RTM_DELNEIGH, _neighbour(name, address, 0), 0, f"forget {address}", tolerated=(errno.ENOENT,))
 
     def dump(self, kind: int, body: bytes, what: str) -> list[bytes]:
-        """All that the kernel lists of a kind: the messages without their headers. Raises NetworkError."""
+        """Return all messages of a kind, without their headers. Raises NetworkError."""
         while True:
             self._number += 1
             self._socket.send(struct.pack("=IHHII", 16 + len(body), kind, NLM_F_REQUEST | NLM_F_DUMP, self._number, 0) + body)
@@ -131,7 +131,7 @@ class Route:
                 return found
 
     def _rest_of_dump(self, what: str) -> tuple[list[bytes], bool]:
-        """The messages, and whether the list did not change meanwhile."""
+        """Return the messages, and whether they are consistent (no change during the dump)."""
         found: list[bytes] = []
         whole = True
         while True:
@@ -160,10 +160,10 @@ class Route:
 
 
 class End:
-    """One end of a cable that is to be made: its interface's name, its namespace and its address.
+    """One end of a cable to be made: its interface's name, its namespace and its hardware address.
 
-    segments: how many of TCP's a packet may hold, None for as many as the kernel likes. TCP makes packets of several also
-    where every offload is off (since Linux 4.17), and they are cut behind the queueing, which takes each for one packet.
+    segments: TCP segments per packet at most; None is the kernel's default. Since Linux 4.17 TCP makes packets of several
+    segments even with all offloads off; they are cut behind the queues, which count each as one packet.
     """
 
     def __init__(self, name: str, namespace: int, mac: str | None, segments: int | None = None) -> None:
@@ -174,7 +174,7 @@ class End:
 
     def attributes(self, group: int) -> bytes:
         if not 0 < len(self.name.encode()) <= NAME_LENGTH:
-            raise NetworkError(f"'{self.name}' is no interface name", fix=f"Linux wants 1 to {NAME_LENGTH} characters")
+            raise NetworkError(f"'{self.name}' is not an interface name", fix=f"give 1 to {NAME_LENGTH} characters")
         return (
             _text(IFLA_IFNAME, self.name)
             + _attribute(IFLA_NET_NS_FD, struct.pack("=i", self.namespace))
@@ -185,9 +185,9 @@ class End:
 
 
 def _address(name: str, address: str, prefix: str) -> bytes:
-    """The body of a message about an address of an interface."""
+    """Return the body of a message about an address of an interface."""
     if not prefix.isdigit() or int(prefix) > 32:
-        raise NetworkError(f"'{prefix}' is no prefix length", where=f"interface {name}", fix="one of 0 to 32")
+        raise NetworkError(f"'{prefix}' is not a prefix length", where=f"interface {name}", fix="give 0 to 32")
     packed = _ipv4(address, f"interface {name}")
     host_bits = (1 << (32 - int(prefix))) - 1
     broadcast = (int.from_bytes(packed, "big") | host_bits).to_bytes(4, "big")
@@ -198,17 +198,17 @@ def _address(name: str, address: str, prefix: str) -> bytes:
 
 
 def _neighbour(name: str, address: str, state: int) -> bytes:
-    """The body of a message about a neighbour: struct ndmsg and its address."""
+    """Return the body of a message about a neighbour: struct ndmsg and its address."""
     head = struct.pack("=BBHiHBB", socket.AF_INET, 0, 0, socket.if_nametoindex(name), state, 0, 0)
     return head + _attribute(NDA_DST, _ipv4(address, f"interface {name}"))
 
 
 def attributes(data: bytes) -> dict[int, bytes]:
-    """Attributes by their kind; what is nested in one is left to be read likewise."""
+    """Return the attributes by kind; nested ones are left unparsed."""
     found = {}
     while len(data) >= 4:
         length, kind = struct.unpack_from("=HH", data)
-        found[kind & 0x3FFF] = data[4:length]  # the upper bits say that something is nested
+        found[kind & 0x3FFF] = data[4:length]  # the upper bits mark nested attributes
         data = data[max(4, length + -length % 4) :]
     return found
 
@@ -228,7 +228,7 @@ def _mac(text: str) -> bytes:
     except ValueError:
         packed = b""
     if len(packed) != 6:
-        raise NetworkError(f"'{text}' is no Ethernet address", fix="six bytes in hexadecimal, such as 00:00:00:00:00:01")
+        raise NetworkError(f"'{text}' is not an Ethernet address", fix="give six hexadecimal bytes, such as 00:00:00:00:00:01")
     return packed
 
 
@@ -236,11 +236,11 @@ def _ipv4(text: str, where: str) -> bytes:
     try:
         return socket.inet_pton(socket.AF_INET, text)
     except OSError:
-        raise NetworkError(f"'{text}' is no IPv4 address", where=where, fix="four numbers, such as 10.0.0.1") from None
+        raise NetworkError(f"'{text}' is not an IPv4 address", where=where, fix="give one such as 10.0.0.1") from None
 
 
 def _reason(answer: bytes, flags: int) -> str:
-    """The kernel's own words about an error, if it has any (NETLINK_EXT_ACK)."""
+    """Return the kernel's text about an error, if there is one (NETLINK_EXT_ACK)."""
     capped, has_attributes = flags & 0x100, flags & 0x200
     if not has_attributes:
         return ""

@@ -1,4 +1,4 @@
-"""A Mininet network as a context manager: up and reachable inside it, gone after it."""
+"""A Mininet network as a context manager: built and reachable inside, removed afterwards."""
 
 from __future__ import annotations
 
@@ -34,9 +34,9 @@ if TYPE_CHECKING:
 
 DEADLINE_S = 30.0
 Remembered = Mapping[Any, tuple[OneWay, OneWay]]
-"""Mininet's links and what their ends were told."""
+"""Mininet's links and the conditions of their ends."""
 
-# What moves a measurement and differs between distributions and their releases; each goes into the record.
+# Settings that affect measurements and differ between distributions and their releases; they are recorded.
 SYSCTLS = {
     "net.ipv4.tcp_congestion_control": "cubic",
     "net.ipv4.tcp_no_metrics_save": "1",
@@ -46,27 +46,41 @@ SYSCTLS = {
 
 
 class Network:
-    """Builds a Mininet topology and waits until its hosts reach each other; always takes it down.
+    """A running Mininet network.
 
-    ``with Network(ClientWebDb) as net:`` makes it; ``net["web"]`` is the Mininet host, ``net.link("client", "switch")`` a
-    cable, and ``net.mininet`` Mininet's own object.
+    Entering it builds the topology and waits until its hosts reach each other; leaving it removes the network.
 
     Parameters
     ----------
-    topology
-        A Mininet ``Topo``, or what makes one without arguments: its class, say.
+    topology : Topo or callable
+        A Mininet topology, or a callable that returns one, such as its class.
+
+    Attributes
+    ----------
+    mininet : mininet.net.Mininet
+        Mininet's own object; None before the network is entered.
+    seeds : Seeds
+        How to shift the seeds of conditions that are set from now on.
 
     Raises
     ------
     NetworkError
         When it is entered: the topology cannot be built, or its hosts do not reach each other within 30 s.
+
+    Examples
+    --------
+    ::
+
+        with Network(ClientWebDb) as net:
+            net.link("client", "switch").set(rtt="40ms")
+            net["client"].cmd("ping -c 3 10.0.0.2")
     """
 
     def __init__(self, topology: Topology | Callable[[], Topology]) -> None:
         self._topology = topology() if callable(topology) else topology
         self.mininet: Any = None
-        self.shaping = Shaping()  # what its interfaces and cables have been told, and what tells them
-        self.seeds = ASKED  # what becomes of the seeds of conditions that are set from now on
+        self.shaping = Shaping()  # the state of its interfaces and cables
+        self.seeds = ASKED
         self._log = Log()
 
     def __enter__(self) -> Self:
@@ -86,7 +100,7 @@ class Network:
             reach.wait(first, others, DEADLINE_S, type(self._topology).__name__)
             for switch in self.mininet.switches[:1]:
                 self.shaping.programs.warm(switch)
-            for cable in filter(self.shaping.was_told, self.mininet.links):  # a TCLink of the topology's
+            for cable in filter(self.shaping.was_told, self.mininet.links):  # a TCLink of the topology
                 with suppress(ConditionError):
                     self.told[cable] = self.shaping.of(cable)
         except BaseException as error:
@@ -100,7 +114,22 @@ class Network:
         self._stop()
 
     def __getitem__(self, name: str) -> Node:
-        """The Mininet node of that name. Raises ExperimentError with the nearest name."""
+        """Return the Mininet node of a name.
+
+        Parameters
+        ----------
+        name : str
+            Of a host or a switch.
+
+        Returns
+        -------
+        Node
+
+        Raises
+        ------
+        ExperimentError
+            There is no such node; it suggests the nearest name.
+        """
         if name not in self.mininet.nameToNode:
             raise ExperimentError(
                 f"no host '{name}' in {type(self._topology).__name__}", fix=nearest(name, self.mininet.nameToNode)
@@ -120,34 +149,37 @@ class Network:
 
     @property
     def told(self) -> ConditionLog:
-        """What its cables were told."""
+        """The conditions that its links were given."""
         return self.shaping.conditions
 
     @property
     def verified(self) -> list[Ping]:
-        """The ping after each change of a link that had one, the newest last. Clear it to begin anew."""
+        """The pings that verified changes of links, the newest last; clear the list to start over."""
         return self._log.verified
 
     @property
     def settings(self) -> list[Setting]:
-        """The links that were set and how that was verified, the newest last. Clear it to begin anew."""
+        """The changes of links by `Link.set`, the newest last; clear the list to start over."""
         return self._log.settings
 
     @property
     def played(self) -> list[Played]:
-        """What schedules did to links, and when. Clear it to begin anew."""
+        """The schedules that were played, with the times of their steps; clear the list to start over."""
         return self._log.played
 
     @property
     def links(self) -> list[Link]:
-        """All its cables, each seen from the end that Mininet has first."""
+        """All its links, each from the end that Mininet has first."""
         return [self._link((cable.intf1, cable.intf2)) for cable in self.mininet.links]
 
     @property
     def conditions(self) -> dict[str, Condition]:
-        """What each link does that was told anything, by its name as in `counters`, with the seed that was asked for.
+        """The condition, with the seed as stated, of each link that was given one, by its name as in `counters`.
 
-        Raises ConditionError, see `Link.condition`.
+        Raises
+        ------
+        ConditionError
+            See `Link.condition`.
         """
         return {
             name: self.seeds.asked(self.shaping.of(cable), number)
@@ -156,7 +188,23 @@ class Network:
         }
 
     def link(self, first: str, second: str) -> Link:
-        """The cable between two nodes. Raises ExperimentError if there is none."""
+        """Return the link between two nodes.
+
+        Parameters
+        ----------
+        first, second : str
+            Names of nodes; the link's `up` is the direction from the first to the second.
+
+        Returns
+        -------
+        Link
+            The first one, if there are several.
+
+        Raises
+        ------
+        ExperimentError
+            There is no such node, or no link between the two.
+        """
         between = self[first].connectionsTo(self[second])
         if not between:
             cables = sorted(f"{link.intf1.node.name} and {link.intf2.node.name}" for link in self.mininet.links)
@@ -169,15 +217,23 @@ class Network:
         return Link(ends, self.shaping, self._log, self.seeds, self.mininet.links.index(ends[0].link))
 
     def counters(self) -> dict[str, Counters]:
-        """What every link has carried and dropped since it was made, by its name: "client-switch".
+        """Count what every link has carried and dropped since it was made.
 
-        A second link between the two has a number after its name.
+        Returns
+        -------
+        dict of str to Counters
+            By the link's name, "client-switch"; further links between the same nodes have a number after it.
+
+        Raises
+        ------
+        NetworkError
+            The kernel's counters cannot be read.
         """
         counted = counting.counters(self.mininet.links, self.shaping.gone)
         return {name: counted[cable] for name, cable in self._named_cables()}
 
     def _named_cables(self) -> list[tuple[str, Any]]:
-        """Mininet's links in order; a second one between the same nodes has a number after its name."""
+        """Return Mininet's links in order; further ones between the same nodes have a number after the name."""
         found: dict[str, Any] = {}
         for cable in self.mininet.links:
             name = f"{cable.intf1.node.name}-{cable.intf2.node.name}"
@@ -188,39 +244,76 @@ class Network:
         self, node: str, interface: str | None = None, path: Path | str = "", *,
         filter: str = "", snaplen: int | None = None,  # noqa: A002  # tcpdump's word
     ) -> Capture:  # fmt: skip
-        """What crosses an interface of a node, to a pcap file: `with net.capture("client", "client-eth0", path):`.
+        """Capture packets on an interface of a node to a pcap file: `with net.capture("client", "client-eth0", path):`.
 
-        interface: the node's first one unless named; "any" for all of a host's. path: `INTERFACE.pcap` here unless given.
-        filter, snaplen: as in `Capture`. Raises ExperimentError, ToolError.
+        Parameters
+        ----------
+        node : str
+            Its name.
+        interface : str
+            Its name, or "any" for all interfaces of a host; by default the node's first one.
+        path : Path or str
+            The file; "INTERFACE.pcap" in the working directory if not given.
+        filter, snaplen
+            As for `Link.capture`.
+
+        Returns
+        -------
+        Capture
+            A context manager that captures while it is entered.
+
+        Raises
+        ------
+        ExperimentError
+            There is no such node or interface, or `snaplen` is below 1.
+        ToolError
+            When it is entered: tcpdump cannot capture.
         """
         name = interface_of(self[node], interface)
         return Capture(self[node], name, Path(path or f"{name}.pcap"), filter=filter, snaplen=snaplen)
 
     def remember(self) -> Remembered:
-        """What each link was told, for `restore`."""
+        """Return the conditions of all links.
+
+        Returns
+        -------
+        mapping
+            For `restore`.
+        """
         return {cable: (self.shaping.last(cable.intf1), self.shaping.last(cable.intf2)) for cable in self.mininet.links}
 
     def restore(self, before: Remembered) -> None:
-        """Gives each link that was told anything what it was told at `remember`. Raises NetworkError."""
+        """Restore the conditions of all links that have been changed.
+
+        Parameters
+        ----------
+        before : mapping
+            What `remember` returned.
+
+        Raises
+        ------
+        NetworkError
+            A link was made since then, or the kernel refuses a condition.
+        """
         for cable in filter(self.shaping.was_told, self.mininet.links):
             link = self._link((cable.intf1, cable.intf2))
             if cable not in before:
-                raise NetworkError(f"the link {link.name} was made since")
+                raise NetworkError(f"the link {link.name} did not exist when the conditions were saved")
             link.tell(before[cable])
 
     @property
     def shaped(self) -> frozenset[str]:
-        """The interfaces of the links that were told anything, by name."""
+        """The names of the interfaces of all links that were given a condition."""
         cables = filter(self.shaping.was_told, self.mininet.links)
         return frozenset(end.name for cable in cables for end in (cable.intf1, cable.intf2))
 
     def end_programs(self) -> None:
-        """Ends the tc and ip that it keeps running on its nodes; the next change of a link starts them again."""
+        """End the tc and ip processes that run on its nodes; the next change of a link starts new ones."""
         self.shaping.programs.close()
 
     @property
     def programs(self) -> frozenset[int]:
-        """The processes of these."""
+        """The process numbers of its tc and ip."""
         return frozenset(self.shaping.programs.pids)
 
     def _stop(self) -> None:
@@ -230,6 +323,6 @@ class Network:
 
 
 def ovs_version() -> str:
-    """Open vSwitch's version, such as "3.5.0"."""
+    """Return Open vSwitch's version, such as "3.5.0"."""
     text = subprocess.run(["ovs-vsctl", "--version"], capture_output=True, text=True, check=True).stdout
     return text.split()[3] if text else ""

@@ -1,4 +1,4 @@
-"""Open vSwitch's two daemons: in a lab they are started here, on a machine of its own they are its service."""
+"""Open vSwitch's two daemons: started here in a lab, a service of the machine elsewhere."""
 
 from __future__ import annotations
 
@@ -9,24 +9,24 @@ from pathlib import Path
 from slownet.errors import NetworkError
 
 RUN = Path("/run/openvswitch")
-DATABASE = Path("/var/lib/slownet/openvswitch/conf.db")  # empty, made when the image was
+DATABASE = Path("/var/lib/slownet/openvswitch/conf.db")  # empty, made with the image
 DEADLINE_S = 30.0
 
 
 def running() -> bool:
-    """Whether both daemons answer."""
+    """Return whether both daemons run."""
     return (RUN / "db.sock").exists() and any(RUN.glob("ovs-vswitchd.*.ctl"))
 
 
 def ensure(may_start: bool) -> None:
-    """Makes sure that a switch can be made. Raises NetworkError.
+    """Ensure that the daemons run. Raises NetworkError.
 
-    may_start: whether the daemons are ours to start, as they are in a lab.
+    may_start: whether to start them if they do not, as in a lab.
     """
     if running():
         return
     if not may_start:
-        raise NetworkError("Open vSwitch does not run here", fix="systemctl start openvswitch-switch")
+        raise NetworkError("Open vSwitch is not running", fix="systemctl start openvswitch-switch")
     RUN.mkdir(parents=True, exist_ok=True)
     shutil.copy(DATABASE, RUN / "conf.db")
     _start("ovsdb-server", str(RUN / "conf.db"), f"--remote=punix:{RUN}/db.sock")
@@ -35,7 +35,7 @@ def ensure(may_start: bool) -> None:
 
 
 def _start(daemon: str, *words: str) -> None:
-    """Returns when the daemon answers. It ends with the lab."""
+    """Start a daemon and wait until it answers; it runs until the lab ends."""
     log = RUN / f"{daemon}.log"
     options = [
         f"--pidfile={RUN}/{daemon}.pid",
@@ -51,4 +51,4 @@ def _start(daemon: str, *words: str) -> None:
             subprocess.run(argv, stdin=subprocess.DEVNULL, stdout=output, stderr=output, timeout=DEADLINE_S, check=True)
     except subprocess.SubprocessError:
         said = log.read_text(errors="replace").strip().splitlines()
-        raise NetworkError(f"{daemon} does not come up: {said[-1] if said else 'it said nothing'}") from None
+        raise NetworkError(f"{daemon} does not start: {said[-1] if said else 'it printed nothing'}") from None

@@ -1,20 +1,20 @@
-"""From a condition to queueing disciplines: what tc is told, and what it must answer. Nothing here runs anything.
+"""The queueing disciplines for a condition: tc's commands, and the values to read back. Nothing here runs a program.
 
     root 51: netem      delay, jitter, loss, duplication, reordering, corruption: the cable
        └─ 52: netem     rate and queue: the bottleneck. Or, with an AQM or a burst:
-       └─ 53: tbf       the rate, over a queue of the AQM's; or 54: cake, which paces by itself
+       └─ 53: tbf       the rate, over the AQM's queue; or 54: cake, which paces by itself
             └─ 6x:      fq_codel, red, pie, bfifo or pfifo
-       └─ 55: blackhole where a link is cut: what was on its way is lost too
+       └─ 55: blackhole when a link is cut: packets in flight are lost, too
 
-The cable and its bottleneck are two qdiscs because netem has one queue: in one, a packet that travels would fill the
-place of one that waits, and a queue of 20 packets would drop what 100 ms of delay holds.
+The cable and its bottleneck are two qdiscs because a netem has one queue: in a single one, packets in flight would take the
+place of waiting ones, and a queue of 20 packets would drop what 100 ms of delay holds.
 
 Measured in the lab (virtual clock, TDF inf; 1 to 40 MB against rate * payload / frame, 200 kbit to 100 Mbit): netem's
 rate is exact to 0.1 %, and a packet on an idle link takes its own length / rate, as on a real line. A token bucket
-(tbf, htb) lets whatever fits into its bucket pass without that wait, so a request on an idle 200 kbit link would
-cross for nothing. It is used where netem cannot: netem sends by its own timetable and leaves no queue to an AQM.
+(tbf, htb) lets everything that fits into its bucket pass at once, so a request would cross an idle 200 kbit link in no
+time. It is only used for what netem cannot do: netem schedules packets itself and leaves no queue to an AQM.
 
-Which disciplines there are is decided here; what each is told of a field is in the field's row, see `slownet.conditions.row`.
+This module chooses the disciplines; the options for each field are in the field's row, see `slownet.conditions.row`.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ HANDLES = {"bfifo": "61:", "pfifo": "62:", "fq_codel": "63:", "red": "64:", "pie
 
 @dataclass(frozen=True)
 class Layer:
-    """One qdisc: where it hangs, what tc is told, and which options `tc -json` must show ("a.b" is b within a)."""
+    """One qdisc: its place, its words for tc, and the options that `tc -json` must show ("a.b" is b within a)."""
 
     parent: str
     handle: str
@@ -44,20 +44,20 @@ class Layer:
     options: Mapping[str, Shown] = field(default_factory=dict)
 
     def command(self, device: str) -> str:
-        """The line for `tc -batch` that makes it, or changes it in place when it is there."""
+        """Return the line for `tc -batch` that makes it, or changes it in place if it exists."""
         where = "root" if self.parent == "root" else f"parent {self.parent}"
         return " ".join(["qdisc replace dev", device, where, "handle", self.handle, self.kind, *self.words])
 
 
 def layers(condition: Condition, way: str, *, child: bool = False) -> list[Layer]:
-    """The qdiscs of the end that sends in this direction ("up" or "down"), the root first.
+    """Return the qdiscs of the end that sends in this direction ("up" or "down"), the root first.
 
-    child: whether a bottleneck is there from before; then it stays, without a rate if there is none.
+    child: whether there is a bottleneck already; it then stays, with an unlimited rate if the condition has none.
     """
     return list(_layers(OneWay(condition, way), child))
 
 
-@lru_cache(maxsize=16)  # a schedule's step asks for the one before it and for itself, and then for itself again
+@lru_cache(maxsize=16)  # a schedule's step needs those of its predecessor and, twice, its own
 def _layers(at: OneWay, child: bool) -> Sequence[Layer]:
     condition = at.condition
     cable = _layer(at, CABLE, "root", ROOT, "netem")
@@ -74,7 +74,7 @@ def _layers(at: OneWay, child: bool) -> Sequence[Layer]:
 
 
 def _layer(at: OneWay, discipline: str, parent: str, handle: str, kind: str, *always: str) -> Layer:
-    """One qdisc with what the rows have it told, and words that it is always told."""
+    """Return one qdisc with the options of all rows, and words that it always gets."""
     told = [tell(at) for tell in _TOLD[discipline]]
     options = sorted((option for option in told if option is not None), key=lambda option: not option.first)
     shown = {name: expected for option in options for name, expected in option.shown.items()}

@@ -1,4 +1,4 @@
-"""A schedule is played on a link: each step at its time on the clock of the network, from a thread that sleeps between."""
+"""Plays a schedule on a link: a thread applies each step at its time on the network's clock."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from slownet.net.shaping import Shaping
 
 
 class Reshaped(Protocol):
-    """What is needed of a link."""
+    """The part of a link that is used here; see `slownet.net.cable.Link`."""
 
     @property
     def name(self) -> str: ...
@@ -31,7 +31,7 @@ class Reshaped(Protocol):
 
 @dataclass(frozen=True)
 class Applied:
-    """A step: when it was due and when the kernel had confirmed it, in seconds since the schedule's start; and what it was."""
+    """A step: when it was due and when the kernel had confirmed it, in seconds since the schedule's start, and its text."""
 
     planned: float
     actual: float
@@ -40,18 +40,18 @@ class Applied:
 
 @dataclass
 class Played:
-    """What a schedule did to a link."""
+    """The steps of a schedule that were applied to a link."""
 
     link: str
     steps: list[Applied] = field(default_factory=list)
 
     @property
     def latest(self) -> float:
-        """By how many seconds the latest step was late."""
+        """The largest delay of a step, in seconds."""
         return max((step.actual - step.planned for step in self.steps), default=0.0)
 
     def to_json(self) -> dict[str, Any]:
-        """{"link", "steps": [{"planned_s", "actual_s", "what"}]}"""
+        """Return {"link", "steps": [{"planned_s", "actual_s", "what"}]}."""
         steps = [
             {"planned_s": round(step.planned, 9), "actual_s": round(step.actual, 9), "what": step.what} for step in self.steps
         ]
@@ -59,7 +59,10 @@ class Played:
 
 
 class Playing:
-    """See `Link.play`. `steps` is what was applied so far, `start` the monotonic clock's time at which it began."""
+    """A schedule that plays while a `with` lasts; see `Link.play`.
+
+    `start` is its start time on the monotonic clock.
+    """
 
     def __init__(
         self, link: Reshaped, ends: tuple[Any, Any], schedule: Schedule, log: list[Played], shaping: Shaping,
@@ -79,17 +82,20 @@ class Playing:
 
     @property
     def steps(self) -> list[Applied]:
+        """The steps that were applied so far."""
         return self.played.steps
 
     def __enter__(self) -> Self:
         cable = self._ends[0].link
         if cable in self._shaping.playing or self._thread is not None:
-            raise NetworkError(f"a schedule plays on {self._link.name} already", fix="join the two: schedule.beside(another)")
+            raise NetworkError(
+                f"a schedule is already playing on {self._link.name}", fix="join the two: schedule.beside(another)"
+            )
         self._before = self._now = self._link.condition
         self._schedule.check(self._before)
         with ExitStack() as undone:
             for end in self._ends:
-                self._shaping.programs.run(end, [])  # what talks to the kernel runs before the first step is due
+                self._shaping.programs.run(end, [])  # starts tc before the first step is due
             self._shaping.playing.add(cable)
             undone.callback(self._shaping.playing.discard, cable)
             if self._schedule.cuts:
@@ -120,7 +126,7 @@ class Playing:
         self._link.apply(self._before)
 
     def _begin(self, states: Iterator[State]) -> State | None:
-        """Applies what is due at once; returns the first state that is not."""
+        """Apply the states that are due at 0 s; return the first one that is not."""
         for state in states:
             if state.at > 0:
                 return state
@@ -134,7 +140,7 @@ class Playing:
                     return
                 self._apply(following)
                 following = next(states, None)
-        except BaseException as error:  # raised where the schedule is left
+        except BaseException as error:  # raised again by __exit__
             self._error = error
 
     def _apply(self, state: State) -> None:

@@ -1,4 +1,4 @@
-"""Queueing disciplines of one interface: changed in place through tc, and what the kernel says they are."""
+"""Changes the queueing disciplines of an interface in place through tc, and reads them back."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ from slownet.net import tc
 from slownet.net.plan import BLACKHOLE, ROOT, Layer, layers
 from slownet.net.readback import deviations
 
-UNASKED = "0:"  # the handle of what a kernel gives an interface by itself
+UNASKED = "0:"  # the handle of an interface's default qdisc
 DRAIN_S = 120.0
 POLL_S = 0.005
-# A bottleneck that opens wide lets go of what waits in it: what hangs there, and how to open it.
+# Commands that lift a bottleneck's limit, so that its queue drains, by kind of qdisc.
 _OPEN = {
     "netem": "qdisc replace dev {device} parent {parent} handle {handle} netem limit 100000 rate 0bit",
     "tbf": "qdisc replace dev {device} parent {parent} handle {handle} tbf rate 100gbit burst 10mb limit 100mb",
@@ -28,20 +28,20 @@ _OPEN = {
 
 @dataclass
 class State:
-    """What is known of an interface's qdiscs."""
+    """The known state of an interface's qdiscs."""
 
     shown: list[dict[str, Any]] | None = None
-    """As tc showed them after the last change; None where they are to be looked at before the next one."""
+    """As tc showed them after the last change; None to read them before the next one."""
     gone: Flow = field(default_factory=Flow)
-    """What those have counted that were replaced."""
+    """Counts of replaced qdiscs."""
 
 
 def apply(interface: Any, told: OneWay, state: State, programs: tc.Programs) -> None:
-    """Gives what an interface sends a condition, and reads it back.
+    """Apply a condition to what an interface sends, and read it back.
 
-    The netem at the root stays once it is there, empty when there is no condition: to take it away would drop what is
-    on its way. So the packets that travel and those that wait outlive every change but a cut, which loses them. Raises
-    NetworkError when the kernel says no, or does something else.
+    A netem at the root is never removed, because that would drop packets in flight; without a condition it does nothing. So
+    packets in flight and in queues survive every change except a cut, which loses them. Raises NetworkError if the kernel
+    refuses the change or has other values afterwards.
     """
     condition = told.condition
     shown = state.shown
@@ -56,11 +56,11 @@ def apply(interface: Any, told: OneWay, state: State, programs: tc.Programs) -> 
     found = programs.run(interface, [layer.command(interface.name) for layer in planned])
     state.shown = found
     for option, stated, value in deviations(planned, found):
-        raise NetworkError(f"the kernel has {option} {value} where {stated} was stated", where=_where(interface))
+        raise NetworkError(f"the kernel has {option} {value} instead of the stated {stated}", where=_where(interface))
 
 
 def delay(shown: Iterable[Mapping[str, Any]]) -> float:
-    """Seconds by which netem delays what an interface sends, as tc shows its qdiscs; 0 without netem."""
+    """Return the delay in seconds of the netem in an interface's qdiscs as tc shows them; 0 without netem."""
     for qdisc in shown:
         if qdisc["kind"] == "netem" and qdisc.get("root"):
             return float(qdisc["options"].get("delay", {}).get("delay", 0.0))
@@ -68,7 +68,7 @@ def delay(shown: Iterable[Mapping[str, Any]]) -> float:
 
 
 def _claim(interface: Any, programs: tc.Programs) -> list[dict[str, Any]]:
-    """Looks at an interface for the first time. Raises NetworkError if somebody else shapes it."""
+    """Read an interface's qdiscs for the first time. Raises NetworkError if another program shapes it."""
     shown = programs.run(interface, [])
     for qdisc in shown:
         if qdisc.get("root") and qdisc["handle"] not in (ROOT, UNASKED):
@@ -83,7 +83,7 @@ def _claim(interface: Any, programs: tc.Programs) -> list[dict[str, Any]]:
 def _make_room(
     interface: Any, planned: Sequence[Layer], shown: Sequence[dict[str, Any]], state: State, programs: tc.Programs
 ) -> None:
-    """Empties what another kind of qdisc is going to replace: with it, the kernel drops what waits in it."""
+    """Drain qdiscs that another kind will replace, because the kernel would drop the packets in their queues."""
     handles = {layer.handle for layer in planned}
     old = next((qdisc for qdisc in shown if qdisc.get("parent", "").startswith(ROOT)), None)
     leaf = [qdisc for qdisc in shown if old and qdisc.get("parent", "").startswith(old["handle"])]
@@ -101,7 +101,7 @@ def _make_room(
     state.gone = Flow(
         overlimits=state.gone.overlimits + sum(qdisc["overlimits"] for qdisc in going),
         requeues=state.gone.requeues + sum(qdisc["requeues"] for qdisc in going),
-    )  # what they counted goes with them
+    )  # their own counters are lost when they are replaced
 
 
 def _where(interface: Any) -> str:

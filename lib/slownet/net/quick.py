@@ -1,4 +1,4 @@
-"""Mininet, built in a fraction of the time: the same classes and calls, with netlink below them instead of programs."""
+"""Mininet with faster construction: the same classes and calls, with netlink instead of processes."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ from slownet.net.trials import Trials
 
 
 def _is_missing(controller: Any) -> bool:
-    """Whether a program asks for a default controller where there is none.
+    """Return whether a program wants a default controller but none is installed.
 
-    Mininet's own command then takes bridges that learn by themselves; so do these networks.
+    Like Mininet's own command, these networks then use learning bridges.
     """
     if controller is DefaultController:
         return findController() is None
@@ -32,17 +32,17 @@ def _is_missing(controller: Any) -> bool:
 
 
 class QuickNet(Trials, Mininet):  # type: ignore[misc]  # Mininet has no types
-    """Takes what Mininet takes; classes of nodes and links that a topology names keep their behaviour.
+    """Mininet, with its parameters; a topology's own classes of nodes and links keep their behaviour.
 
-    sysctls: of every host, set before it has an interface; offloads_off: "tso", "gso", "gro", of every interface, all of
-    them unless told otherwise; shaping: where it is known what its interfaces have been told.
+    sysctls: for every host, set before it has an interface. offloads_off: those of "tso", "gso", "gro" to switch off on every
+    interface, by default all. shaping: the state of its interfaces.
     """
 
     def __init__(
         self, *args: Any, sysctls: Mapping[str, str] | None = None, offloads_off: Sequence[str] = tuple(device.OFFLOADS),
         shaping: Shaping | None = None, **params: Any,
     ) -> None:  # fmt: skip
-        self._group = SystemRandom().getrandbits(31) | 1 << 16  # its cables, among others of this machine
+        self._group = SystemRandom().getrandbits(31) | 1 << 16  # tells its cables from others of this machine
         self._sysctls = dict(sysctls or {})
         self._offloads_off = tuple(offloads_off)
         self.shaping = shaping or Shaping()
@@ -59,7 +59,7 @@ class QuickNet(Trials, Mininet):  # type: ignore[misc]  # Mininet has no types
         if "ip" not in params and self.nextIP > most:
             raise NetworkError(
                 f"no address is left for '{name}': {self.ipBase} has {most}",
-                fix="give the network a larger ipBase, or hosts an ip",
+                fix="give the network a larger ipBase, or give hosts an ip",
             )
         cls = made_quick(cls or self.host, lambda each: self._with_sysctls(quick(each)))
         return self._renamed(super().addHost(name, cls, **params))
@@ -72,7 +72,7 @@ class QuickNet(Trials, Mininet):  # type: ignore[misc]  # Mininet has no types
         return self._renamed(super().addSwitch(name, cls, **params))
 
     def _renamed(self, node: Any) -> Any:
-        """A node of the machine's own namespace gets a name that nobody has there."""
+        """Give a node of the machine's own namespace a name that is unique there."""
         if isinstance(node, Renamed) and not node.inNamespace:
             node.machine_name = names.machine_name(node.name, self._taken)
             self._taken.add(node.machine_name)
@@ -97,7 +97,7 @@ class QuickNet(Trials, Mininet):  # type: ignore[misc]  # Mininet has no types
                 link.settle()
 
     def stop(self) -> None:
-        """Takes everything down; what fails does not keep the rest from going."""
+        """Remove everything; a failure does not prevent the removal of the rest."""
         self.shaping.programs.close()
         try:
             super().stop()

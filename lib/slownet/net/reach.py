@@ -1,4 +1,4 @@
-"""Whether hosts answer: one raw socket and many echo requests, instead of one ping after another."""
+"""Waits until hosts reach each other: many ICMP echo requests over one raw socket, instead of one ping after another."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from typing import Any
 from slownet.errors import NetworkError
 from slownet.net.nodes import inside
 
-AT_ONCE = 64  # their answers fit into a socket's buffer
-PATIENCE_S = (0.05, 0.2, 1.0)  # after which those asked again are asked again; the last one from then on
+AT_ONCE = 64  # requests at a time; their answers fit into a socket's buffer
+PATIENCE_S = (0.05, 0.2, 1.0)  # to wait for answers in each round; the last one also in later rounds
 ECHO_REPLY, ECHO_REQUEST = 0, 8  # RFC 792
 HEADER = struct.Struct("!BBHHH")
 
 
 def wait(first: Any, others: Sequence[Any], deadline_s: float, where: str) -> None:
-    """Returns when every other host has answered the first. Raises NetworkError naming one that does not."""
+    """Wait until every other host has answered the first. Raises NetworkError naming one that does not."""
     missing = {}
     for host in others:
         address = host.IP()
@@ -50,14 +50,14 @@ def wait(first: Any, others: Sequence[Any], deadline_s: float, where: str) -> No
 
 
 def _answering(asking: socket.socket, addresses: Sequence[str], seconds: float) -> set[str]:
-    """Which of the addresses answer within these seconds."""
+    """Return which of the addresses answer within these seconds."""
     request = _request()
     awaited = set()
     for address in addresses:
         try:
             asking.sendto(request, (address, 0))
             awaited.add(address)
-        except OSError:  # no route yet, or the last one's error: ask again
+        except OSError:  # no route yet, or the error of an earlier request: try again
             continue
     until = time.monotonic() + seconds
     found: set[str] = set()

@@ -1,4 +1,4 @@
-"""Whether the kernel does what it was told: every field that `tc -json` shows against the one that was stated."""
+"""Compares every option that `tc -json` shows with the stated one."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ Deviation = tuple[str, Any, Any]  # field, stated, found
 
 
 def deviations(layers: Sequence[Layer], shown: Sequence[Mapping[str, Any]]) -> Iterator[Deviation]:
-    """Each field in which what tc shows is not what was stated.
+    """Yield each field in which the kernel differs from what was stated.
 
-    shown: what `tc -json qdisc show dev ...` printed. Fields that it does not show are 0.
+    shown: the output of `tc -json qdisc show dev ...`. Fields that it does not show are 0.
     """
     found = {qdisc["handle"]: qdisc for qdisc in shown}
     for layer in layers:
@@ -36,7 +36,7 @@ def deviations(layers: Sequence[Layer], shown: Sequence[Mapping[str, Any]]) -> I
 
 
 def _minor(parent: str) -> str:
-    """netem has one class, which tc calls 51: as well as 51:1."""
+    """Return 51: for 51:1: netem has one class, which tc shows by either name."""
     return parent.removesuffix("1") if parent.endswith(":1") else parent
 
 
@@ -45,7 +45,7 @@ def _under(qdisc: Mapping[str, Any], root: str) -> bool:
 
 
 def flat(options: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, Any]]:
-    """Nested options as `("delay.jitter", 0.002)`."""
+    """Yield nested options as `("delay.jitter", 0.002)`."""
     for name, value in options.items():
         if isinstance(value, Mapping):
             yield from flat(value, f"{prefix}{name}.")

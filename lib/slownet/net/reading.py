@@ -1,4 +1,4 @@
-"""What the kernel counts: interfaces and queueing disciplines of a namespace, each in one dump over netlink.
+"""The kernel's counters of a namespace's interfaces and queueing disciplines, each in one netlink dump.
 
 Layouts: linux/if_link.h, linux/pkt_sched.h, linux/gen_stats.h.
 """
@@ -19,7 +19,7 @@ TC_H_ROOT = 0xFFFFFFFF
 
 @dataclass(frozen=True)
 class Interface:
-    """One interface: what it has sent and received since it was made."""
+    """One interface, and what it has sent and received since it was made."""
 
     index: int
     name: str
@@ -34,7 +34,7 @@ class Interface:
 
 @dataclass(frozen=True)
 class Qdisc:
-    """One queueing discipline of an interface (its number), as `tc -s qdisc` shows it."""
+    """One queueing discipline, as `tc -s qdisc` shows it; `interface` is the interface's number."""
 
     interface: int
     kind: str
@@ -50,12 +50,12 @@ class Qdisc:
 
 
 def interfaces(route: Route) -> list[Interface]:
-    """The interfaces of the namespace that the socket was made in. Raises NetworkError."""
+    """Return the interfaces of the socket's namespace. Raises NetworkError."""
     return [_interface(each) for each in route.dump(RTM_GETLINK, bytes(16), "list the interfaces")]
 
 
 def qdiscs(route: Route) -> list[Qdisc]:
-    """The queueing disciplines of the namespace that the socket was made in. Raises NetworkError."""
+    """Return the queueing disciplines of the socket's namespace. Raises NetworkError."""
     return [_qdisc(each) for each in route.dump(RTM_GETQDISC, bytes(20), "list the queueing disciplines")]
 
 

@@ -1,18 +1,18 @@
-"""Which seeds netem is told, so that no two measurements of a run draw from the same stream.
+"""The seeds that netem gets, so that no two measurements of a run draw from the same random stream.
 
-The same seed gives the same losses. Measured again with it, a cell says nothing new: an interval would shrink without new
-chance. So the first block of the first boot takes the seed that was asked for, and each further block and boot one that is
-`STRIDE` more. Within a stride there is room for all that a block tells: the directions of a link take a seed and the one after
-it (`slownet.net.plan`), a schedule that states a seed again goes on in steps of two (`slownet.conditions.schedule`).
+The same seed gives the same losses. Repeating a cell with it adds no information: the interval would shrink without new
+random draws. So the first block of the first boot uses the stated seed, and each further block and boot one that is
+`STRIDE` more. A stride has room for all seeds of a block: the directions of a link use a seed and the next one
+(`slownet.net.plan`), and a schedule that repeats a seed continues in steps of two (`slownet.conditions.schedule`).
 
 The kernel keeps 32 bits of a seed (``prandom_seed_state``: ``seed >> 32 ^ seed << 10 ^ seed``). Below 2^32 different seeds
 are different streams, so the stride is a million: it leaves 4294 blocks of small seeds, 30 boots of 143 blocks each.
 
-What leaves something to chance and names no seed: netem takes its first one from the kernel's random numbers when it is made,
-which differ from boot to boot even where the CPU is free (at TDF inf three labs lost 22, 19 and 25 of 60 packets at 20 %).
-Told none later on it keeps what it has, so after a seeded condition an unseeded one went on in that seed's stream, with the
-same draws in each boot. Where the CPU is free, and a run shall give the same numbers again, the framework therefore tells a
-seed of its own (`FREE`), which advances like any other. Correlated draws take no seed: they stay the kernel's.
+For a random condition without a seed, a new netem takes one from the kernel's random numbers, which differ from boot to boot
+even with a free CPU (at TDF inf three labs lost 22, 19 and 25 of 60 packets at 20 %). When it is later given no seed, it keeps
+its stream: an unseeded condition after a seeded one continued that seed's stream, with the same draws in each boot. With a
+free CPU, where a run should be repeatable, slownet therefore gives its own seed (`FREE`), which advances like any other.
+Correlated draws take no seed and remain the kernel's.
 """
 
 from __future__ import annotations
@@ -24,25 +24,42 @@ from slownet.conditions.link import Condition
 
 STRIDE = 1_000_000
 APART = 10_000
-"""Between the links of a network whose conditions name no seed: room for a schedule of 5000 steps."""
+"""Distance between the own seeds of a network's links: room for a schedule of 5000 steps."""
 FREE = 500_000
-"""The seed that the first link is told where the CPU is free and a condition names none: far from those that people write."""
+"""The first link's own seed when the CPU is free, for conditions without one; far from seeds that people choose."""
 LIMIT = 2**63 - 1
-"""A condition's seed is less than this: the other direction's is one more."""
+"""Seeds of conditions are below this, because the other direction's is one more."""
 
 
 @dataclass(frozen=True)
 class Seeds:
-    """What becomes of a condition's seed in one block: ``turn`` is how many blocks of the run come before it, in all boots.
+    """How a condition's seed is shifted in one block.
 
-    ``own``: the seed of a condition that draws by chance and names none; None leaves that to the kernel.
+    Attributes
+    ----------
+    turn : int
+        Number of blocks of the run before this one, in all boots.
+    own : int or None
+        Seed for random conditions that state none; None leaves it to the kernel.
     """
 
     turn: int = 0
     own: int | None = None
 
     def of(self, condition: Condition, link: int = 0) -> Condition:
-        """The condition with the seed that is told. ``link``: which of the network's it is, from 0, for those without one."""
+        """Return the condition with the seed for the kernel.
+
+        Parameters
+        ----------
+        condition : Condition
+            As stated.
+        link : int
+            Index of the link in the network, from 0; it matters for conditions without a seed.
+
+        Returns
+        -------
+        Condition
+        """
         if condition.seed is not None:
             return self._shifted(condition, condition.seed)
         if self.own is None or not condition.random or condition.seedless:
@@ -50,7 +67,19 @@ class Seeds:
         return self._shifted(condition, self.own + link * APART)
 
     def asked(self, condition: Condition, link: int = 0) -> Condition:
-        """The condition as it was stated, from the one that is told: without a seed that it was given here."""
+        """Return the condition as stated, without a seed that `of` added.
+
+        Parameters
+        ----------
+        condition : Condition
+            As `of` returned it.
+        link : int
+            As for `of`.
+
+        Returns
+        -------
+        Condition
+        """
         unseeded = dataclasses.replace(condition, seed=None)
         return unseeded if self.of(unseeded, link) == condition else condition
 
@@ -59,4 +88,4 @@ class Seeds:
 
 
 ASKED = Seeds()
-"""As they are asked for."""
+"""Seeds as stated."""

@@ -1,4 +1,4 @@
-"""What is wrong with a topology can be said before anything of it is built."""
+"""Checks a topology before it is built."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ NAME_LENGTH = 15  # of an interface or a bridge, IFNAMSIZ less one
 
 
 def check(topology: Topo) -> None:
-    """Raises NetworkError when hosts share an address, a name does not fit, or parts are not connected."""
+    """Raise NetworkError when hosts share an address, a name is too long, or parts are not connected."""
     where = type(topology).__name__
     nodes, links = list(topology.nodes()), list(topology.iterLinks(withInfo=True))
     if not topology.hosts():
@@ -45,7 +45,7 @@ def _addresses(topology: Topo, where: str) -> None:
 
 
 def _unreachable(nodes: list[str], links: list[tuple[str, str]]) -> str | None:
-    """A node that no path leads to from the first one."""
+    """Return a node that no path connects to the first one."""
     neighbours: dict[str, set[str]] = {name: set() for name in nodes}
     for first, second in links:
         neighbours[first].add(second)

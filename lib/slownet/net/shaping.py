@@ -1,6 +1,6 @@
-"""What the interfaces and cables of a network have been told, in one place, and how they are told.
+"""The state of a network's interfaces and cables, and how conditions are applied to them.
 
-Each end of a cable has a condition of its own, of which it does what goes its way.
+Each end of a cable has its own condition and applies the direction in which it sends.
 """
 
 from __future__ import annotations
@@ -20,20 +20,20 @@ from slownet.net.condition_log import ConditionLog
 
 @dataclass
 class End:
-    """What is known of one interface."""
+    """The state of one interface."""
 
     told: OneWay | None = None
-    """What it was told last; None if it never was."""
+    """The condition that it was given last; None if it never was."""
     device: device.State = dataclasses.field(default_factory=device.State)
     queues: qdisc.State = dataclasses.field(default_factory=qdisc.State)
 
 
 class Shaping:
-    """The interfaces of one network, what each was told, and the programs that tell them; see the module.
+    """The conditions of one network's interfaces, and the programs that apply them.
 
-    programs: the network's `tc` and `ip`. conditions: of its cables. playing: the cables on which a schedule plays.
-    introduced: those whose two sides know each other's hardware addresses for good. Interfaces and cables are Mininet's Intf
-    and Link.
+    programs: the network's `tc` and `ip`. conditions: of its cables. playing: the cables on which a schedule is playing.
+    introduced: those whose two sides have permanent neighbour entries for each other. Interfaces and cables are Mininet's
+    Intf and Link.
     """
 
     def __init__(self) -> None:
@@ -44,13 +44,13 @@ class Shaping:
         self._ends: WeakKeyDictionary[Any, End] = WeakKeyDictionary()
 
     def end(self, interface: Any) -> End:
-        """What is known of an interface."""
+        """Return the state of an interface."""
         return self._ends.setdefault(interface, End())
 
     def tell(self, interface: Any, told: OneWay, *, queues_stay: bool = False) -> None:
-        """Gives an interface all of a condition, and reads it back. Raises NetworkError.
+        """Apply a whole condition to an interface, and read it back. Raises NetworkError.
 
-        queues_stay: its qdiscs do already what they should.
+        queues_stay: whether its qdiscs are right already.
         """
         end = self.end(interface)
         device.set_mtu(interface, told.condition.mtu, end.device, self.programs)
@@ -60,34 +60,34 @@ class Shaping:
         end.told = told
 
     def tell_again(self, interface: Any) -> None:
-        """Tells an interface what it was told last: somebody took its qdiscs away, as Open vSwitch does."""
+        """Apply an interface's last condition again after something, such as Open vSwitch, removed its qdiscs."""
         end = self.end(interface)
         end.queues.shown = None
         if end.told is not None:
             self.tell(interface, end.told)
 
     def last(self, interface: Any) -> OneWay:
-        """What it was told last; of an interface that was told nothing, the delay that it has."""
+        """Return the condition that an interface was given last; if none, one with the delay that it has."""
         told = self.end(interface).told
         return told or OneWay(Condition(up=qdisc.delay(self.programs.run(interface, []))))
 
     def was_told(self, cable: Any) -> bool:
-        """Whether either end of a cable was told anything."""
+        """Return whether either end of a cable was given a condition."""
         return any(self.end(end).told is not None for end in (cable.intf1, cable.intf2))
 
     def of(self, cable: Any) -> Condition:
-        """The condition of a cable; `up` is what its intf1 sends. Raises ConditionError, see `together`."""
+        """Return the condition of a cable; `up` is what its intf1 sends. Raises ConditionError, see `together`."""
         return together(self.last(cable.intf1), self.last(cable.intf2))
 
     def gone(self, interface: Any) -> Flow:
-        """What the queueing disciplines have counted that were replaced since."""
+        """Return the counts of an interface's replaced queueing disciplines."""
         return self.end(interface).queues.gone
 
 
 def together(first: OneWay, second: OneWay) -> Condition:
-    """The condition of a cable from those of its ends: `up` is what the first one sends.
+    """Return the condition of a cable from those of its ends; `up` is what the first one sends.
 
-    Raises ConditionError if they differ in what a condition has once for both directions.
+    Raises ConditionError if they differ in a field that a condition has once for both directions.
     """
     here, there = first.sent, second.sent.reversed
     if here == there:
@@ -100,7 +100,7 @@ def together(first: OneWay, second: OneWay) -> Condition:
     apart = [name for name in names if getattr(here, name) != getattr(there, name)]
     if apart:
         raise ConditionError(
-            f"its two directions differ in {', '.join(apart)}, which one condition cannot say",
-            fix="set the link, or ask its ends",
+            f"its two directions differ in {', '.join(apart)}, which one condition cannot state",
+            fix="set the link, or look at its ends",
         )
     return dataclasses.replace(here, **fields)

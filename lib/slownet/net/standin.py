@@ -1,7 +1,7 @@
-"""Runs a Mininet program as it is on slownet's classes: `python -m slownet.net.standin PROGRAM ARGUMENT...`.
+"""Runs an unchanged Mininet program with slownet's classes: `python -m slownet.net.standin PROGRAM ARGUMENT...`.
 
-Whatever the program imports from mininet.net, mininet.link and mininet.node is slownet's class of that name, where there is
-one. Mininet's own modules keep theirs, on which ours are built.
+Imports from mininet.net, mininet.link and mininet.node give the program slownet's class of that name, if there is one.
+Mininet's own modules keep their classes, which slownet's are built on.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from slownet.errors import ExperimentError, SlownetError
 
 
 class _StandIn(ModuleType):
-    """A module with some names of its own, and the rest another's."""
+    """A module with some names of its own and the rest from another module."""
 
     def __init__(self, real: ModuleType, names: Mapping[str, Any]) -> None:
         super().__init__(real.__name__, real.__doc__)
@@ -27,7 +27,7 @@ class _StandIn(ModuleType):
 
 
 def install() -> None:
-    """From now on an import from Mininet gives slownet's classes. For a process that does nothing else."""
+    """Make imports from Mininet give slownet's classes, for the rest of this process."""
     from mininet import link, net, node
 
     from slownet.net.cables import quick_interface, quick_link
@@ -45,22 +45,22 @@ def install() -> None:
 
 
 def find(program: str) -> str:
-    """The path of a Python program: a file, or the name of one on PATH, such as mn. Raises ExperimentError."""
+    """Return the path of a Python program: a file, or the name of one on PATH, such as mn. Raises ExperimentError."""
     path = program if Path(program).is_file() else shutil.which(program)
     if not path:
-        raise ExperimentError(f"there is no program '{program}'", fix="name a Python file, or one on PATH such as mn")
+        raise ExperimentError(f"there is no program '{program}'", fix="give a Python file, or a program on PATH such as mn")
     with open(path, "rb") as file:
         first = file.readline()
     if not str(path).endswith(".py") and b"python" not in first:
-        raise ExperimentError(f"'{path}' is no Python program", fix="name a program that uses Mininet")
+        raise ExperimentError(f"'{path}' is not a Python program", fix="give a program that uses Mininet")
     return str(path)
 
 
 def main(argv: list[str]) -> int:
-    """Runs the program as `python PROGRAM` would. A mistake of the caller's ends in one line and status 2."""
+    """Run the program as `python PROGRAM` would; a user's mistake gives one line and exit status 2."""
     try:
         if not argv:
-            raise ExperimentError("no program is named", fix="python -m slownet.net.standin PROGRAM ARGUMENT...")
+            raise ExperimentError("no program is given", fix="python -m slownet.net.standin PROGRAM ARGUMENT...")
         path = find(argv[0])
         install()
         sys.argv = [path, *argv[1:]]

@@ -1,4 +1,4 @@
-"""Processes on the hosts of a network that nobody keeps: what a test started there and did not end."""
+"""Stray processes on the hosts of a network: those that a test started there and did not end."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ GONE_S = 2.0
 
 
 def spaces(hosts: Collection[Any]) -> frozenset[int]:
-    """The numbers of the hosts' network namespaces. A switch has none: it shares this machine's."""
+    """Return the inode numbers of the hosts' network namespaces. Switches have none: they share this machine's."""
     return frozenset(os.fstat(host.namespace.net).st_ino for host in hosts if getattr(host, "namespace", None))
 
 
 def living_in(spaces: Collection[int]) -> dict[int, int]:
-    """The processes in these namespaces: {number: session}."""
+    """Return the processes in these namespaces: {number: session}."""
     found = {}
     for entry in Path("/proc").iterdir():
         if entry.name.isdigit() and int(entry.name) != os.getpid():
@@ -31,7 +31,7 @@ def living_in(spaces: Collection[int]) -> dict[int, int]:
 
 
 def end(spaces: Collection[int], sessions: Collection[int] = (), kept: Collection[int] = ()) -> None:
-    """Kills what lives in these namespaces, but for these processes and what belongs to these sessions."""
+    """Kill the processes in these namespaces, except those in `kept` and in these sessions."""
     strays = [number for number, session in living_in(spaces).items() if number not in kept and session not in sessions]
     for number in strays:
         with suppress(ProcessLookupError):

@@ -1,6 +1,6 @@
-"""One tc and one ip per network namespace, kept running: a process costs 10 ms in the lab, a line to one that is there 0.3 ms.
+"""Keeps a tc and an ip running per network namespace: in the lab a new process takes 10 ms, a line to a running one 0.3 ms.
 
-Switches share the machine's namespace, and so theirs, which is started when a network is. One that does not answer is ended.
+Switches share those of the machine's namespace, started with the network. A program that does not answer is ended.
 """
 
 from __future__ import annotations
@@ -23,10 +23,10 @@ from slownet.conditions.jitter import Table
 from slownet.errors import NetworkError
 from slownet.net.nodes import inside
 
-# They end at the first line that fails.
+# They exit at the first line that fails.
 COMMANDS = {"tc": ["tc", "-json", "-s", "-batch", "-"], "ip": ["ip", "-json", "-batch", "-"]}
 DEADLINE_S = 30.0
-"""After which one counts as hanging; a question takes a millisecond."""
+"""How long to wait for an answer, which normally takes a millisecond."""
 ENDING_S = 2.0
 
 
@@ -34,7 +34,7 @@ class _Batch:
     """A program that reads lines and answers each with a line of JSON."""
 
     def __init__(self, node: Any, words: Sequence[str]) -> None:
-        # A pipe's lines would be held back until the end; a terminal's are not.
+        # Output to a pipe would be buffered until the end; output to a terminal is not.
         self._answers, terminal = pty.openpty()
         environment = {**os.environ, "LC_ALL": "C", "TC_LIB_DIR": str(_tables())}
         pipe = subprocess.PIPE
@@ -48,7 +48,7 @@ class _Batch:
             raise
         finally:
             os.close(terminal)
-        self._ready = select.poll()  # select's own call knows the first 1024 files only
+        self._ready = select.poll()  # select() is limited to the first 1024 descriptors
         self._ready.register(self._answers, select.POLLIN)
 
     @property
@@ -56,7 +56,7 @@ class _Batch:
         return self._process.pid
 
     def ask(self, lines: Sequence[str], deadline_s: float) -> str:
-        """The answer to the last line; nothing when the program has ended. Raises TimeoutError after so many seconds."""
+        """Return the answer to the last line; "" if the program has ended. Raises TimeoutError after `deadline_s`."""
         assert self._process.stdin is not None
         deadline = time.monotonic() + deadline_s
         answer = b""
@@ -71,20 +71,20 @@ class _Batch:
                 answer += more
         except TimeoutError:
             raise
-        except OSError:  # a pipe that nobody reads, a terminal that nobody writes to
+        except OSError:  # the program has closed its pipe or its terminal
             return ""
         return answer.decode()
 
     def kill(self) -> None:
-        """Ends the program whatever it does."""
+        """Kill the program."""
         self._process.kill()
         self.end()
 
     def end(self) -> str:
-        """Ends the program and returns what it complained about, without its page of usage."""
+        """End the program and return the first line of its errors, without its usage text."""
         try:
             _, errors = self._process.communicate(timeout=ENDING_S)
-        except BrokenPipeError:  # it had ended before it read all
+        except BrokenPipeError:  # it ended before it had read all input
             errors = self._process.stderr.read() if self._process.stderr else ""
             self._process.wait()
         except subprocess.TimeoutExpired:
@@ -94,38 +94,38 @@ class _Batch:
         return errors.strip().partition("\n")[0]
 
 
-_lock = threading.Lock()  # question and answer belong together
-_machine: dict[tuple[Any, str], _Batch] = {}  # of the namespace that this process is in, whichever network asks
-_asking: WeakSet[Programs] = WeakSet()  # the networks that have asked them
+_lock = threading.Lock()  # keeps each question with its answer
+_machine: dict[tuple[Any, str], _Batch] = {}  # those in this process's own namespace, shared by all networks
+_asking: WeakSet[Programs] = WeakSet()  # the networks that use them
 
 
 class Programs:
-    """The tc and the ip of each namespace of a network, started when they are first asked and kept running.
+    """The tc and the ip of each namespace of a network, started on first use and kept running.
 
-    Those of the machine's own namespace are one for all networks of a process, and end with the last that asked them.
+    Those of the machine's own namespace are shared by all networks of a process, and end with the last one that used them.
     """
 
     def __init__(self) -> None:
         self._running: dict[tuple[Any, str], _Batch] = {}
 
     def run(self, interface: Any, lines: Sequence[str]) -> list[dict[str, Any]]:
-        """Gives tc lines such as "qdisc replace ...", in order, and returns the interface's qdiscs after them.
+        """Send lines such as "qdisc replace ..." to tc in order, and return the interface's qdiscs afterwards.
 
-        interface: a Mininet Intf. The qdiscs are as `tc -json -s qdisc show` prints them. Raises NetworkError with tc's own
-        words, or when tc does not answer.
+        interface: a Mininet Intf. The qdiscs are as `tc -json -s qdisc show` prints them. Raises NetworkError with tc's
+        message, or when tc does not answer.
         """
         return self._ask(interface, "tc", [*lines, f"qdisc show dev {interface.name}"])
 
     def ip(self, interface: Any, lines: Sequence[str]) -> dict[str, Any]:
-        """Gives ip lines such as "link set ...", and returns the interface as `ip -json link show` prints it."""
+        """Send lines such as "link set ..." to ip, and return the interface as `ip -json link show` prints it."""
         return self._ask(interface, "ip", [*lines, f"link show dev {interface.name}"])[0]
 
     def warm(self, node: Any) -> None:
-        """Starts a node's tc and waits until it answers, so that the first question need not. Raises NetworkError."""
+        """Start a node's tc in advance and wait until it answers. Raises NetworkError."""
         self._answer(node, "tc", ["qdisc show dev lo"], f"node {node.name}")
 
     def close(self) -> None:
-        """Ends all of them; the next question starts another."""
+        """End all of them; the next use starts new ones."""
         with _lock:
             _asking.discard(self)
             for running in (self._running, *([] if _asking else [_machine])):
@@ -134,7 +134,7 @@ class Programs:
 
     @property
     def pids(self) -> set[int]:
-        """The processes that run now."""
+        """The numbers of the running processes."""
         return {each.pid for running in (self._running, _machine if self in _asking else {}) for each in running.values()}
 
     def _ask(self, interface: Any, program: str, lines: Sequence[str]) -> list[dict[str, Any]]:
@@ -161,12 +161,12 @@ class Programs:
 
 
 def silent(program: str, where: str) -> NetworkError:
-    """The error of a program that does not answer."""
-    return NetworkError(f"{program} has not answered for {DEADLINE_S:g} s", where, "look at what the kernel says: dmesg")
+    """Return the error for a program that does not answer."""
+    return NetworkError(f"{program} has not answered for {DEADLINE_S:g} s", where, "look at the kernel's messages: dmesg")
 
 
 def provide(table: Table) -> None:
-    """Puts a table of jitter where every tc finds it by its name."""
+    """Write a table of jitter to a file that tc finds by the table's name."""
     path = _tables() / f"{table.name}.dist"
     if not path.exists():
         path.write_text("\n".join(map(str, table.values)) + "\n")
@@ -174,17 +174,17 @@ def provide(table: Table) -> None:
 
 @cache
 def table(distribution: str) -> tuple[int, ...]:
-    """The table that netem draws a delay's deviation from, each value with the same chance; 8192 is one jitter."""
+    """Return the table from which netem draws deviations of the delay, all equally likely; 8192 is one jitter."""
     lines = (_tables() / f"{distribution}.dist").read_text().splitlines()
     return tuple(int(word) for line in lines if not line.startswith("#") for word in line.split())
 
 
 @cache
 def _tables() -> Path:
-    """A folder with the tables of the distributions, where tc looks for them.
+    """Make the folder in which tc looks for the tables of distributions, with iproute2's and a uniform one.
 
-    iproute2's, and a uniform one: netem keeps the table that it was given last, so only another one takes it back. (Its
-    own uniform draw without a table is 32 bits of nanoseconds: it ends at 2 s.)
+    netem keeps its last table until it is given another one, so uniform jitter needs a table, too. (netem's own uniform draw
+    without a table is in 32 bits of nanoseconds and ends at 2 s.)
     """
     folder = owner.directory() / "tc"
     folder.mkdir()

@@ -1,4 +1,4 @@
-"""Mininet's trials of a network that would not end with today's programs: iperf 2.2, and cgroup v2."""
+"""Mininet's network tests, rewritten where they would hang with current software: iperf 2.2 and cgroup v2."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from mininet.util import numCores
 
 from slownet.errors import NetworkError
 
-REPORT_S = 30.0  # for the server to report what it got, after the client has ended
+REPORT_S = 30.0  # to wait for the server's report after the client has ended
 
 
 class Trials:
-    """Goes before Mininet."""
+    """Mixin for Mininet."""
 
     hosts: list[Any]
     _parseIperf: Any  # noqa: N815  # Mininet's names
@@ -27,14 +27,14 @@ class Trials:
         self, hosts: Sequence[Any] | None = None, l4Type: str = "TCP", udpBw: str = "10M", fmt: str | None = None,  # noqa: N803
         seconds: int = 5, port: int = 5001,
     ) -> list[str]:  # fmt: skip
-        """As Mininet's: [server's, client's] rate as iperf prints it, with `udpBw` before them for UDP.
+        """Return, like Mininet's, [server's, client's] rate as iperf prints it, preceded by `udpBw` for UDP.
 
-        Mininet connects once to see whether the server listens, and then waits for a report on that connection, which iperf
-        no longer makes.
+        Mininet makes one connection to see whether the server listens, and then waits for a report on that connection, which
+        iperf no longer prints.
         """
         client, server = hosts or (self.hosts[0], self.hosts[-1])
         if l4Type not in ("TCP", "UDP"):
-            raise NetworkError(f"iperf knows no {l4Type}", fix="take TCP or UDP")
+            raise NetworkError(f"iperf has no '{l4Type}'", fix="give TCP or UDP")
         output("*** Iperf: testing", l4Type, "bandwidth between", client, "and", server, "\n")
         words = ["iperf", "-p", str(port), *(["-u"] if l4Type == "UDP" else []), *(["-f", fmt] if fmt else [])]
         listening = server.popen([*words, "-s"], stderr=subprocess.STDOUT)
@@ -53,7 +53,7 @@ class Trials:
         return result
 
     def runCpuLimitTest(self, cpu: float, duration: int = 5) -> list[float]:  # noqa: N802
-        """As Mininet's: each host's use of all processors in percent, second by second."""
+        """Return, like Mininet's, each host's use of all processors in percent, second by second."""
         cores = numCores()
         spin = ["sh", "-c", "while true; do a=1; done"]
         spinning = [host.popen(spin) for host in self.hosts for _ in range(ceil(cores * cpu))]
@@ -75,12 +75,12 @@ class Trials:
 
 
 def _read_until(process: subprocess.Popen[bytes], word: str, seconds: float) -> str:
-    """What a program prints until a line has the word, it ends, or so many seconds have passed."""
+    """Return a program's output until it contains the word, the program ends, or `seconds` have passed."""
     assert process.stdout is not None
     text, deadline = "", time.monotonic() + seconds
     while word not in text:
         if not select.select([process.stdout], [], [], max(0.0, deadline - time.monotonic()))[0]:
-            error(f"iperf said nothing more in {seconds:g} s: {text}\n")
+            error(f"iperf printed nothing more for {seconds:g} s: {text}\n")
             break
         line = process.stdout.raw.read(4096) if hasattr(process.stdout, "raw") else process.stdout.read(4096)
         if not line:

@@ -1,4 +1,4 @@
-"""Whether a link does what it was told: a ping across it, as the articles' authors did before they measured."""
+"""Verifies a link's condition with a ping across it, as the articles' authors did before they measured."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ PINGS = 5
 PINGS_LOSSY = 20
 PING_BITS = 8 * 98  # a ping of 56 bytes as an Ethernet frame
 INTERVAL_S = 0.05
-TX_PACKETS = 9  # which number of a line of /proc/net/dev
-STRANGERS = 10  # frames on an end that are not the ping's; fewer may be ARP
-# What hosts and switches may take themselves, in seconds of a round trip: nothing where the CPU is free.
+TX_PACKETS = 9  # index of the number in a line of /proc/net/dev
+STRANGERS = 10  # a busy end sends more frames than this besides the ping's; fewer may be ARP
+# The share of hosts and switches in a round trip, in seconds, with a charged and with a free CPU.
 OWN_SHARE_S = 0.001
 OWN_SHARE_FREE_CPU_S = 0.0001
 # netem's timers fire late, never early; ping prints three digits.
@@ -31,7 +31,7 @@ EARLY_S = 0.00002
 
 
 def across(ends: tuple[Any, Any]) -> tuple[Any, Any, list[Any]] | None:
-    """The nearest hosts on both sides of a cable and the cables between them; None if a side has none."""
+    """Return the nearest hosts on both sides of a cable and the cables between them; None if a side has no host."""
     first, second = (_nearest_host(end, other) for end, other in (ends, ends[::-1]))
     if not first or not second:
         return None
@@ -39,7 +39,7 @@ def across(ends: tuple[Any, Any]) -> tuple[Any, Any, list[Any]] | None:
 
 
 def _nearest_host(end: Any, other: Any) -> tuple[Any, list[Any]] | None:
-    """The host nearest to this end without crossing the cable, and the cables on the way."""
+    """Return the host nearest to this end without crossing the cable, and the cables on the path."""
     queue: deque[tuple[Any, list[Any]]] = deque([(end.node, [])])
     seen = {end.node, other.node}
     while queue:
@@ -62,9 +62,9 @@ def _is_switch(node: Any) -> bool:
 
 @dataclass(frozen=True)
 class Verification:
-    """How a change of a link was verified: by a ping; or by none, and then why none could do it, in a few words.
+    """How a change of a link was verified: by a ping, or `unverified` states why a ping could not.
 
-    Neither of them where no ping was asked for: then the read-back alone speaks for the change.
+    Both are empty when no ping was requested: then only the kernel's settings were read back.
     """
 
     ping: Ping | None = None
@@ -78,7 +78,7 @@ class Verification:
 
 @dataclass(frozen=True)
 class Span:
-    """What an end of a cable adds to a round trip, in seconds from `low` to `high`; `loses`: whether a ping may get lost."""
+    """What an end of a cable adds to a round trip: `low` to `high` seconds; `loses`: whether a ping may get lost."""
 
     low: float
     high: float
@@ -86,22 +86,21 @@ class Span:
 
 
 def span(at: OneWay) -> Span:
-    """What an end in this condition adds to a small ping that it sends."""
+    """Return what an end in this condition adds to a small ping that it sends."""
     added = [row.ping(at, PING_BITS) for row in ROWS]
     low = max(0.0, sum(each.low for each in added)) + sum(each.surely for each in added)
     return Span(low, sum(each.high for each in added), any(each.lost for each in added))
 
 
 def check(ends: tuple[Any, Any], shaping: Shaping) -> Verification:
-    """Pings across a cable and compares with what the cables on the way were told.
+    """Ping across a cable and compare the time with the conditions of the cables on the path.
 
-    Not verified if no two hosts see each other across it, if lossy cables on the way took every ping, or if pings came late
-    or not at all while other packets filled a cable: then only the read-back speaks for the change. Raises NetworkError
-    naming the stated and the found value.
+    It stays unverified if there are no hosts on both sides, if lossy cables on the path lost every ping, or if pings were late
+    or lost while other packets filled a cable. Raises NetworkError with the stated and the found value.
     """
     found = across(ends)
     if not found:
-        return Verification(unverified="no two hosts see each other across it")
+        return Verification(unverified="no hosts on both sides")
     source, target, cables = found
     interfaces = [end for cable in cables for end in (cable.intf1, cable.intf2)]
     spans = [span(shaping.last(end)) for end in interfaces]
@@ -114,19 +113,19 @@ def check(ends: tuple[Any, Any], shaping: Shaping) -> Verification:
     if record.problem and not lossy and not busy:
         raise NetworkError(record.problem, where=where)
     if record.rtt_ms is None:
-        return Verification(unverified="other packets fill the way" if busy else "a link on the way lost every ping")
+        return Verification(unverified="other packets fill the path" if busy else "a link on the path lost every ping")
     low, high, measured = sum(each.low for each in spans), sum(each.high for each in spans), record.rtt_ms.min / 1000
     own = OWN_SHARE_FREE_CPU_S if native.cpu_is_free() else OWN_SHARE_S
     if measured > high + own and busy:
         return Verification(unverified="the pings waited behind other packets")
     if not low - EARLY_S <= measured <= high + own:
         stated = show_duration(low) if low == high else f"{show_duration(low)} to {show_duration(high)}"
-        raise NetworkError(f"the round trip takes {show_duration(measured)} where {stated} were stated", where=where)
+        raise NetworkError(f"the round trip takes {show_duration(measured)} instead of the stated {stated}", where=where)
     return Verification(record)
 
 
 def _sent(interfaces: Sequence[Any]) -> list[int]:
-    """Frames that each has sent so far."""
+    """Return how many frames each has sent so far."""
     return [_counted(end) for end in interfaces]
 
 

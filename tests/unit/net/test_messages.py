@@ -50,12 +50,12 @@ def test_a_neighbour_has_its_address_and_state():
 @pytest.mark.parametrize(
     ("wrong", "message"),
     [
-        (lambda: End("averylonghost-eth0", 7, None).attributes(0), "'averylonghost-eth0' is no interface name"),
-        (lambda: End("h1-eth0", 7, "02:00").attributes(0), "'02:00' is no Ethernet address"),
-        (lambda: End("h1-eth0", 7, "zz:00:00:00:00:00").attributes(0), "is no Ethernet address"),
-        (lambda: netlink._address("lo", "10.0.0.256", "8"), "'10.0.0.256' is no IPv4 address, interface lo"),
-        (lambda: netlink._address("lo", "10.0.0.1", "33"), "'33' is no prefix length"),
-        (lambda: netlink._address("lo", "10.0.0.1", "None"), "'None' is no prefix length"),
+        (lambda: End("averylonghost-eth0", 7, None).attributes(0), "'averylonghost-eth0' is not an interface name"),
+        (lambda: End("h1-eth0", 7, "02:00").attributes(0), "'02:00' is not an Ethernet address"),
+        (lambda: End("h1-eth0", 7, "zz:00:00:00:00:00").attributes(0), "is not an Ethernet address"),
+        (lambda: netlink._address("lo", "10.0.0.256", "8"), "'10.0.0.256' is not an IPv4 address, interface lo"),
+        (lambda: netlink._address("lo", "10.0.0.1", "33"), "'33' is not a prefix length"),
+        (lambda: netlink._address("lo", "10.0.0.1", "None"), "'None' is not a prefix length"),
     ],
 )
 def test_what_cannot_be_is_one_line(wrong, message):

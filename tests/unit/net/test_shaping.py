@@ -115,7 +115,7 @@ def test_a_tc_that_hangs_ends_with_one_clear_error(program, programs, monkeypatc
         programs.run(Interface(), ["qdisc replace dev eth0 root netem"])
     assert str(caught.value) == (
         "tc, asked 'qdisc replace dev eth0 root netem', has not answered for 0.2 s, interface eth0 of client: "
-        "look at what the kernel says: dmesg"
+        "look at the kernel's messages: dmesg"
     )
     assert programs.pids == set()
     program(SHOWS)
@@ -171,21 +171,21 @@ def test_two_ends_make_one_condition():
     assert together(up, down) == Condition.parse(
         delay_up="3ms", delay_down="5ms", rate_up="1Mbit", rate_down="8Mbit", jitter_down="1ms", loss_up="1%", mtu=1400
     )
-    with pytest.raises(ConditionError, match="its two directions differ in slot, mtu, which one condition cannot say"):
+    with pytest.raises(ConditionError, match="its two directions differ in slot, mtu, which one condition cannot state"):
         together(up, OneWay(Condition.parse(slot="5ms"), "down"))
 
 
 def test_whether_a_change_was_verified_could_not_be_or_needed_none():
     ends = tuple(Interface(f"{name}-eth1", Switch(name)) for name in ("s1", "s2"))
     unverified = verify.check(ends, Shaping())
-    assert (unverified.ping, unverified.unverified) == (None, "no two hosts see each other across it")
+    assert (unverified.ping, unverified.unverified) == (None, "no hosts on both sides")
     said = [
         str(Setting(("client", "switch"), Condition.parse(rtt="10ms"), each))
         for each in (verify.Verification(PING), unverified, verify.Verification())
     ]
     assert said == [
         "client-switch: +10 ms RTT (ping 10.06 ms)",
-        "client-switch: +10 ms RTT (not verified: no two hosts see each other across it)",
+        "client-switch: +10 ms RTT (not verified: no hosts on both sides)",
         "client-switch: +10 ms RTT (no ping)",
     ]
 
@@ -216,13 +216,13 @@ def test_a_network_says_how_each_change_of_a_link_was_verified(network):
     with link.set(rtt="10ms"):
         assert link.condition == Condition.parse(rtt="10ms")
     assert link.condition == Condition()
-    network.outcome = verify.Verification(unverified="other packets fill the way")
+    network.outcome = verify.Verification(unverified="other packets fill the path")
     link.set(rtt="20ms")
     link.set(rtt="30ms", ping=False)
     assert network.verified == [PING]
     assert [(str(each.condition), each.ping, each.verification.unverified) for each in network.settings] == [
         ("+10 ms RTT", PING, ""),
-        ("+20 ms RTT", None, "other packets fill the way"),
+        ("+20 ms RTT", None, "other packets fill the path"),
         ("+30 ms RTT", None, ""),
     ]
 
@@ -239,7 +239,7 @@ def test_a_network_goes_back_to_what_its_links_were_told(network):
     network.mininet.links.append(other)
     for end in (other.intf1, other.intf2):
         network.shaping.end(end).told = OneWay(Condition())
-    with pytest.raises(NetworkError, match="the link client-server was made since"):
+    with pytest.raises(NetworkError, match="the link client-server did not exist"):
         network.restore(before)
 
 
@@ -276,9 +276,9 @@ def test_conditions_that_differ_are_cells_of_their_own_in_a_tests_record(network
 def test_a_tests_record_says_which_link_no_ping_could_verify(network):
     (link,) = network.links
     assert records._sample("test_it", 0, network)["unverified"] == []
-    network.outcome = verify.Verification(unverified="other packets fill the way")
+    network.outcome = verify.Verification(unverified="other packets fill the path")
     link.set(rtt="20ms")
-    assert records._sample("test_it", 0, network)["unverified"] == ["client-server: other packets fill the way"]
+    assert records._sample("test_it", 0, network)["unverified"] == ["client-server: other packets fill the path"]
     link.set(rtt="20ms", ping=False)
     assert records._sample("test_it", 0, network)["unverified"] == []
 
