@@ -1,4 +1,4 @@
-"""Nagle's algorithm and delayed ACKs on the lab's own kernel, with strace, tcpdump, nftables and a real database."""
+"""Nagle's algorithm and delayed ACKs on the lab's kernel, with strace, tcpdump, nftables and a real database."""
 
 import json
 

@@ -21,7 +21,7 @@ def pipeline(net, tmp_path):
 
 @pytest.mark.parametrize("way", WAYS)
 def test_every_row_comes_once_and_is_acknowledged(pipeline, way):
-    assert pipeline.copy(way, 300).rows == 300  # counts the table's rows, too
+    assert pipeline.copy(way, 300).rows == 300  # it also counts the table's rows
     ((least, most, kinds),) = pipeline.mariadb.query("SELECT MIN(id), MAX(id), COUNT(DISTINCT id) FROM wordpress.copied")
     assert (least, most, kinds) == ("0", "299", "300")
 

@@ -1,4 +1,4 @@
-"""What a program does to a network itself, on real sockets and with a real database."""
+"""The pattern of a program's reads and writes, on real sockets and with a real database."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""Load at a constant rate: its plan and its records on numbers, its sockets against a small server."""
+"""Load at a constant rate: its plan and its records with exact numbers, its sockets against a small server."""
 
 import http.server
 import json
@@ -29,7 +29,7 @@ def test_a_load_of_nothing(fields):
 
 
 def test_more_connections_than_select_can_wait_for():
-    with pytest.raises(SlownetError, match=r"1001 connections, in a load: select\(2\) waits for 1000 at most"):
+    with pytest.raises(SlownetError, match=r"1001 connections, in a load: select\(2\) can wait for 1000 at most"):
         Schedule(1, 1, 1001)
 
 
@@ -71,7 +71,7 @@ def test_mean_and_deviation_are_histograms_own():
 
 class Page(http.server.BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
-    disable_nagle_algorithm = True  # else each body waits 40 ms for the acknowledgement of its head
+    disable_nagle_algorithm = True  # otherwise each body waits 40 ms for the acknowledgement of its head
     status, stall_at, count = 200, None, 0
 
     def do_GET(self):
@@ -128,7 +128,7 @@ def test_answers_that_are_errors_are_failures(page):
 def test_nobody_listens(page):
     told = loader.run(job(page, rate=20, seconds=0.2, port=1, patience=600))
     assert (told["answered"], told["failed"], told["unanswered"]) == (0, 4, 0)
-    assert told["seconds"] < 600  # nobody is waited for
+    assert told["seconds"] < 600  # it does not wait
 
 
 def test_patience_ends(page):
@@ -150,7 +150,7 @@ def test_the_tool_reads_what_the_loader_prints(page):
 def test_the_rate_varies_as_its_batches_do():
     recording = Recording()
     for number in range(40):
-        recording.answered(0.0, 0.0, number / 40 if number < 39 else 0.5)  # the last of the 20 parts lacks one
+        recording.answered(0.0, 0.0, number / 40 if number < 39 else 0.5)  # the last of the 20 parts has one fewer
     rates = recording.batches(1.0)
     assert (len(rates), rates[-1], rates[10], sum(rates)) == (20, 20, 60, 800)
     assert recording.batches(0.0) == []

@@ -10,7 +10,7 @@ def test_a_trace_in_numbers():
     trace = parse("10\n10\n20\n400\n1000\n")
     assert (trace.seconds, trace.bytes, trace.rate, trace.longest_pause) == (1.0, 7500, 60_000, 0.6)
     assert parse("5\n100\n").longest_pause == 0.095
-    assert parse("300\n301\n").longest_pause == 0.3  # over its end
+    assert parse("300\n301\n").longest_pause == 0.3  # across its end
 
 
 def test_bins_hold_every_packet():
@@ -24,9 +24,9 @@ def test_bins_hold_every_packet():
     ("packets", "expected"),
     [
         ([3, 4, 5], [(0, 1, 3), (1, 1, 4), (2, 1, 5)]),
-        ([3, 0, 0, 5], [(0, 1, 2), (1, 2, 1), (3, 1, 5)]),  # the pause begins with the last packet of before
+        ([3, 0, 0, 5], [(0, 1, 2), (1, 2, 1), (3, 1, 5)]),  # the pause begins with the last packet before it
         ([1, 0, 0, 5], [(0, 3, 1), (3, 1, 5)]),
-        ([0, 2, 5], [(0, 1, 1), (1, 1, 2), (2, 1, 4)]),  # over the end of the trace
+        ([0, 2, 5], [(0, 1, 1), (1, 1, 2), (2, 1, 4)]),  # across the end of the trace
         ([0, 2, 1], [(1, 1, 2), (2, 2, 1)]),
         ([0, 2, 1, 0], [(1, 1, 2), (2, 3, 1)]),
         ([2, 0, 1, 0, 3, 0], [(0, 1, 1), (1, 1, 1), (2, 2, 1), (4, 1, 2), (5, 1, 1)]),
@@ -48,7 +48,7 @@ def test_rates_over_time():
         pytest.approx(0.2),
         pytest.approx(0.3),
     ]
-    # 10 frames of 1514 bytes in 100 ms, and an eleventh just after them
+    # 10 frames of 1514 bytes in 100 ms, and the next one just after
     assert first.condition.rate_up == pytest.approx(8 * 1514 * 10 / 0.101)
     assert second.condition.rate_up == pytest.approx(8 * 1514 * 20 / 0.1005)
     assert third.condition.rate_up == pytest.approx(8 * 1514 / 0.105)
@@ -63,7 +63,7 @@ def test_a_trace_that_begins_with_a_pause():
     assert [(step.at, dict(step.action.fields)["rate_down"]) for step in whole.steps] == [
         (pytest.approx(0.2), pytest.approx(8 * 1514 / 0.305))
     ]
-    assert mahimahi.schedule(down=parse("1")).tracks[0].every is None  # nothing to do again
+    assert mahimahi.schedule(down=parse("1")).tracks[0].every is None  # nothing to repeat
     states = mahimahi.schedule(down=parse("\n".join(["150"] * 9 + ["200"]))).states(Condition())
     assert [round(next(states).at, 6) for _ in range(4)] == [0, 0.1, 0.2, 0.3]
 
@@ -71,12 +71,12 @@ def test_a_trace_that_begins_with_a_pause():
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("1\nx\n", "'x' is no time, f.up line 2"),
-        ("1\n\n2\n", "'' is no time, f.up line 2"),
-        ("1.5\n", "'1.5' is no time, f.up line 1"),
+        ("1\nx\n", "'x' is not a time, f.up line 2"),
+        ("1\n\n2\n", "'' is not a time, f.up line 2"),
+        ("1.5\n", "'1.5' is not a time, f.up line 1"),
         ("5\n4\n", "4 ms after 5 ms, f.up line 2"),
-        ("0\n0\n", "a trace that takes no time, f.up"),
-        ("", "a trace that takes no time, f.up"),
+        ("0\n0\n", "the trace has no length, f.up"),
+        ("", "the trace has no length, f.up"),
     ],
 )
 def test_what_mm_link_would_not_take(text, message):
@@ -92,7 +92,7 @@ def test_files(tmp_path):
     with pytest.raises(TraceError, match=r"cannot read it: No such file or directory, file .*nosuch"):
         mahimahi.load(tmp_path / "nosuch")
     (tmp_path / "binary").write_bytes(b"\xff\xfe\x00")
-    with pytest.raises(TraceError, match="it is no text"):
+    with pytest.raises(TraceError, match="it is not a text file"):
         mahimahi.load(tmp_path / "binary")
     with pytest.raises(TraceError, match="no trace"):
         mahimahi.schedule()

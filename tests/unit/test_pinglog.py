@@ -26,7 +26,7 @@ def test_a_log_with_times():
     assert log.pings[0].rtt == pytest.approx(0.0278)
     assert log.pings[1].at == pytest.approx(1795347736.479113 - 0.0344 - (1795347736.271503 - 0.0278), abs=1e-6)
     assert log.interval == pytest.approx(0.2, abs=0.002)
-    # A lost one lies between its neighbours, as ping -O saw it: one interval before it was missed.
+    # A lost ping lies between its neighbours, as ping -O reported it: one interval before the report.
     assert log.pings[46].at == pytest.approx(1795347745.688002 - 0.204 - (1795347736.271503 - 0.0278), abs=0.02)
     assert [each.at for each in log.pings] == sorted(each.at for each in log.pings)
 
@@ -74,10 +74,10 @@ def test_other_pings():
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        (f"{line(1)}\nhello\n", "'hello' is no line of ping's, home.txt line 2: make the log with LC_ALL=C ping -D HOST"),
-        (line(1).replace("time", "czas"), "is no line of ping's, home.txt line 1"),
-        (line(1), "1 answered pings are no log, home.txt"),
-        ("", "0 answered pings are no log"),
+        (f"{line(1)}\nhello\n", "'hello' is not a line of ping's, home.txt line 2: make the log with LC_ALL=C ping -D HOST"),
+        (line(1).replace("time", "czas"), "is not a line of ping's, home.txt line 1"),
+        (line(1), "1 answered pings are too few, home.txt"),
+        ("", "0 answered pings are too few"),
     ],
 )
 def test_what_is_no_log(text, message):
@@ -142,5 +142,5 @@ def test_the_command_and_a_bad_file(capsys, tmp_path):
     with pytest.raises(SystemExit) as ended:
         cli.main(["trace", str(tmp_path / "bad.up")])
     assert ended.value.code == 2
-    assert "'three' is no time" in (line := capsys.readouterr().err)
+    assert "'three' is not a time" in (line := capsys.readouterr().err)
     assert "bad.up line 3" in line

@@ -1,1 +1,1 @@
-"""Packets as scapy reads and crafts them."""
+"""Packets: captures read and TCP segments crafted with scapy."""

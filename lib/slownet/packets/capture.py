@@ -1,4 +1,4 @@
-"""What a capture says about one TCP connection: its segments, and how long written bytes were held back."""
+"""Reads one TCP connection from a capture: its segments, and how long written bytes were held back."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ WRAP = 1 << 32
 class Segment:
     """One TCP segment; ``ns`` since 1970, ``sequence`` and ``acknowledged`` relative to the first bytes sent.
 
-    ``outward``: whether it is from who opened the connection. ``acknowledged`` is of the other direction's bytes.
+    ``outward``: whether the side that opened the connection sent it. ``acknowledged`` counts the other direction's bytes.
     """
 
     ns: int
@@ -38,7 +38,7 @@ class Segment:
 class Departure:
     """The bytes up to ``end`` of one write: when the program wrote them and when the last of them left, in ns since 1970.
 
-    ``acked`` is the time of the last ACK that came before the segment left and covered something new; None without one.
+    ``acked`` is the time of the last ACK of new bytes before the segment left; None without one.
     """
 
     end: int
@@ -48,17 +48,17 @@ class Departure:
 
     @property
     def held_ms(self) -> float:
-        """From the write to the wire, in ms."""
+        """The time from the write to the wire, in ms."""
         return (self.left - self.written) / 1e6
 
 
 def read(source: Path | bytes) -> list[Segment]:
-    """The segments of the first connection in a pcap, in the order of the capture.
+    """Return the segments of the first connection in a pcap, in the order of the capture.
 
     Raises
     ------
     ToolError
-        It is no capture, or holds no connection's start.
+        It is not a capture, or has no start of a connection.
     """
     from scapy.error import Scapy_Exception
     from scapy.layers.inet import IP, TCP
@@ -68,12 +68,12 @@ def read(source: Path | bytes) -> list[Segment]:
     name = str(source) if isinstance(source, Path) else "capture"
     try:
         content = source.read_bytes() if isinstance(source, Path) else source
-        # raw: what scapy reads itself has its time as a number that is 240 ns coarse
+        # raw, because scapy's own packets have their time as a float with a resolution of 240 ns
         with RawPcapReader(cast(str, io.BytesIO(content))) as reader:
             fraction = 1 if reader.nano else 1000
             frames = [(meta.sec * 10**9 + meta.usec * fraction, Ether(data)) for data, meta in reader]
     except (Scapy_Exception, EOFError, OSError) as error:
-        raise ToolError(f"no capture that can be read: {error}", name) from error
+        raise ToolError(f"the capture cannot be read: {error}", name) from error
     packets = [(ns, frame) for ns, frame in frames if TCP in frame]
     opening = next((packet for _, packet in packets if packet[TCP].flags.value & (SYN | ACK) == SYN), None)
     if opening is None:
@@ -95,15 +95,15 @@ def read(source: Path | bytes) -> list[Segment]:
 
 
 def _since(number: int, first: int) -> int:
-    """A sequence number from the connection's first byte on; -1 for the SYN itself."""
+    """Return a sequence number relative to the connection's first byte; -1 for the SYN itself."""
     distance = (number - first) % WRAP
     return distance - WRAP if distance > WRAP // 2 else distance
 
 
 def departures(writes: Iterable[tuple[int, int]], segments: Sequence[Segment]) -> list[Departure]:
-    """Each write, ``(ns, bytes)`` in order, with the first segment that carried its last byte.
+    """Match each write, ``(ns, bytes)`` in order, with the first segment that carried its last byte.
 
-    Writes whose bytes never left are left out.
+    Writes whose bytes were never sent are left out.
     """
     found = []
     end = 0

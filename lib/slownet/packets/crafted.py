@@ -1,12 +1,12 @@
-"""A TCP connection of segments that scapy crafts: what a peer's kernel answers to each, and when.
+"""A TCP connection of segments crafted with scapy, to see what a peer's kernel answers to each, and when.
 
     python -m slownet.packets.crafted ADDRESS PORT SOURCE_PORT KIND COUNT
 
 The listener is real, this end is not: no socket of this machine belongs to the connection, so its kernel would reset
-it. A rule of nftables suppresses that reset and is removed again. KIND is "answered" (COUNT requests in two small
+it. An nftables rule suppresses that reset and is removed afterwards. KIND is "answered" (COUNT requests in two small
 segments, the second held back until the first is acknowledged, as Nagle's algorithm does) or "silent" (COUNT small
-segments of a request that never ends). Prints {"kind", "first_ns", "second_ns", "answer_ns", "resets"}: how long after
-a segment its acknowledgement came, and after the second one the answer.
+segments of an unfinished request). Prints {"kind", "first_ns", "second_ns", "answer_ns", "resets"}: the times from sending
+the first and the second segment to their acknowledgements, and from the second to the answer.
 """
 
 from __future__ import annotations
@@ -29,21 +29,21 @@ TABLE = "slownet_crafted"
 PATIENCE_S = 5.0
 FIN, SYN, PSH_ACK, ACK = "FA", "S", "PA", "A"
 IPV4 = 0x0800
-SO_TIMESTAMPNS = 35  # asm-generic/socket.h; Python's socket module does not name it
+SO_TIMESTAMPNS = 35  # asm-generic/socket.h; Python's socket module does not have it
 TIMESPEC = struct.Struct("qq")
 FIRST_SEQUENCE = 1000
-WINDOW = 64240  # what Linux offers first
+WINDOW = 64240  # Linux's first receive window
 WRAP = 1 << 32
 
 
 @contextmanager
 def no_resets(address: str, port: int, own: int) -> Iterator[Callable[[], int]]:
-    """This machine's kernel sends no RST on one connection; gives a function that counts those suppressed.
+    """Keep this machine's kernel from resetting one connection; give a function that counts the suppressed RSTs.
 
     Raises
     ------
     ToolError
-        nftables cannot make or remove the rule, or a rule is left there from before.
+        nftables cannot make or remove the rule, or an earlier rule is still there.
     """
     match = f"ip daddr {address} tcp sport {own} tcp dport {port} tcp flags & rst == rst"
     _nft(
@@ -78,9 +78,9 @@ def _nft(*lines: str) -> str:
 
 
 class Connection:
-    """One end of a TCP connection, by hand: no retransmission, no window, no options.
+    """One end of a hand-made TCP connection: no retransmission, no window, no options.
 
-    Times are those at which the kernel received a segment, less those at which one was sent, in ns.
+    Times are in ns, from sending a segment until the kernel received the answer.
     """
 
     def __init__(self, address: str, port: int, own: int) -> None:
@@ -93,15 +93,15 @@ class Connection:
         interface, self.source, _ = conf.route.route(address)
         self.hardware = getmacbyip(address)
         if self.hardware is None:
-            raise ToolError(f"nobody answers to {address}", fix="is it on the same cable?")
-        # not scapy's socket: it keeps times as floats, which since 1970 are 240 ns coarse
+            raise ToolError(f"{address} does not answer ARP requests", fix="is it on the same cable?")
+        # not scapy's socket, whose times since 1970 are floats with a resolution of 240 ns
         self._wire = socket.socket(socket.AF_PACKET, socket.SOCK_RAW, socket.htons(IPV4))
         self._wire.bind((interface, IPV4))
         self._wire.setsockopt(socket.SOL_SOCKET, SO_TIMESTAMPNS, 1)
         self.sequence, self.acknowledged = FIRST_SEQUENCE, 0
 
     def open(self) -> None:
-        """The handshake."""
+        """Do the handshake."""
         self._send(SYN)
         self.sequence += 1
         answer, _ = self._await(lambda tcp: bool(tcp.flags.S) and self._acknowledges(tcp))
@@ -109,13 +109,13 @@ class Connection:
         self._send(ACK)
 
     def small(self, data: bytes) -> int:
-        """Sends a segment; ns until it is acknowledged."""
+        """Send a segment; return the ns until it is acknowledged."""
         began = self._send(PSH_ACK, data)
         self.sequence += len(data)
         return self._await(self._acknowledges)[1] - began
 
     def request_end(self, data: bytes, answer: int) -> tuple[int, int]:
-        """Sends a request's last segment; ns until it is acknowledged, and until its answer is here."""
+        """Send a request's last segment; return the ns until it is acknowledged, and until its answer arrives."""
         began = self._send(PSH_ACK, data)
         self.sequence += len(data)
         tcp, acknowledged = self._await(self._acknowledges)
@@ -129,7 +129,7 @@ class Connection:
         return acknowledged - began, seen - began
 
     def close(self) -> None:
-        """Says goodbye and waits for the peer's."""
+        """Send a FIN and wait for the peer's."""
         self._send(FIN)
         self.sequence += 1
         tcp, _ = self._await(lambda tcp: bool(tcp.flags.F))
@@ -138,11 +138,11 @@ class Connection:
         self._wire.close()
 
     def _acknowledges(self, tcp: Any) -> bool:
-        """Whether a segment acknowledges everything sent."""
+        """Return whether a segment acknowledges everything that was sent."""
         return bool(tcp.flags.A) and tcp.ack == self.sequence % WRAP
 
     def _send(self, flags: str, data: bytes = b"") -> int:
-        """Sends a segment; when, in ns since 1970."""
+        """Send a segment; return the time, in ns since 1970."""
         tcp = self._tcp(
             sport=self.own, dport=self.port, flags=flags, seq=self.sequence % WRAP, ack=self.acknowledged, window=WINDOW
         )
@@ -152,7 +152,7 @@ class Connection:
         return began
 
     def _await(self, wanted: Callable[[Any], bool]) -> tuple[Any, int]:
-        """The next segment of the peer's that is wanted, and the kernel's time of it in ns since 1970."""
+        """Return the peer's next segment that is wanted, and when the kernel received it, in ns since 1970."""
         deadline = time.monotonic() + PATIENCE_S
         while (left := deadline - time.monotonic()) > 0 and select.select([self._wire], [], [], left)[0]:
             data, controls, _, (_, _, direction, *_) = self._wire.recvmsg(2048, socket.CMSG_SPACE(TIMESPEC.size))
@@ -167,7 +167,7 @@ class Connection:
         raise ToolError(f"{self.address} port {self.port} did not answer a crafted segment within {PATIENCE_S:g} s")
 
     def _own(self, data: bytes) -> Any:
-        """The TCP part of a frame of this connection, without the frame's padding; None for any other."""
+        """Return the TCP part of a frame of this connection without padding; None for other frames."""
         packet = self._ether(data)
         if self._tcp not in packet or packet[self._ip].src != self.address:
             return None
@@ -180,7 +180,7 @@ class Connection:
 
 
 def answered(connection: Connection, count: int) -> dict[str, list[int]]:
-    """Requests in two small segments, the second held back until the first is acknowledged."""
+    """Send requests in two small segments, the second held back until the first is acknowledged."""
     whole = message(REQUEST)
     times: dict[str, list[int]] = {"first_ns": [], "second_ns": [], "answer_ns": []}
     for _ in range(count):
@@ -192,12 +192,13 @@ def answered(connection: Connection, count: int) -> dict[str, list[int]]:
 
 
 def silent(connection: Connection, count: int) -> dict[str, list[int]]:
-    """Small segments of a request that is longer than all of them: the listener has nothing to say."""
+    """Send small segments of a request that is never completed, so that the listener has nothing to answer."""
     start = message(2 * count + HEADER.size)
     return {"first_ns": [connection.small(start[2 * n : 2 * n + 2]) for n in range(count)], "second_ns": [], "answer_ns": []}
 
 
 def main(address: str, port: str, own: str, kind: str, count: str) -> None:
+    """Run one kind of connection and print its times."""
     connection = Connection(address, int(port), int(own))
     with no_resets(address, int(port), int(own)) as resets:
         connection.open()

@@ -1,5 +1,5 @@
-"""Small programs that run on hosts, for what no packaged program does: `python -m slownet.programs.NAME`.
+"""Small programs for hosts, where no packaged program exists: `python -m slownet.programs.NAME`.
 
-Each needs the standard library, and at most what lab/packages.txt names. A client prints one JSON object; a server
-makes the file that its first argument names as soon as it listens.
+They need the standard library and at most the packages in lab/packages.txt. A client prints one JSON object; a server
+creates the file named by its first argument as soon as it listens.
 """

@@ -1,10 +1,10 @@
-"""Requests in one write or in several, over a real TCP connection.
+"""Requests sent in one write or in several over a real TCP connection.
 
     python -m slownet.programs.exchange serve READY PORT [once|always]
     python -m slownet.programs.exchange talk ADDRESS PORT PATTERN COUNT
 
-`talk` prints {"pattern", "each", "times_ns": [...]}: every time is that of `each` messages. A message starts with its
-length and whether it wants an answer; the server says nothing before it has the whole message, as a database does.
+`talk` prints {"pattern", "each", "times_ns": [...]}: every time is for `each` messages. A message starts with its length and
+whether it wants an answer; like a database, the server only answers when it has the whole message.
 """
 
 from __future__ import annotations
@@ -18,19 +18,19 @@ from collections.abc import Callable
 from pathlib import Path
 
 HEADER = struct.Struct("!H?")
-REQUEST, FIRST = 163, 128  # the article's query, and what of it fits into its proxy's buffer
-SEGMENT = 1448  # the payload of a full one: 1500 B less IPv4, TCP and its timestamps
+REQUEST, FIRST = 163, 128  # bytes of the article's query, and of the part that fits into its proxy's buffer
+SEGMENT = 1448  # payload of a full segment: 1500 B less the headers of IPv4 and TCP with timestamps
 ROUNDS = 5
 ANSWER = b"answer of the server, short as a row of a table's can be"
 
 
 def message(length: int, answered: bool = True) -> bytes:
-    """A message of `length` bytes, its header included."""
+    """Return a message of `length` bytes, its header included."""
     return HEADER.pack(length, answered).ljust(length, b"x")
 
 
 def take(connection: socket.socket, length: int, before: Callable[[], None] = lambda: None) -> bytes:
-    """Reads exactly `length` bytes; empty at the end of the connection. `before` is called before each read."""
+    """Read exactly `length` bytes; empty at the end of the connection. `before` is called before each read."""
     data = b""
     while len(data) < length:
         before()
@@ -42,7 +42,7 @@ def take(connection: socket.socket, length: int, before: Callable[[], None] = la
 
 
 def serve(ready: str, port: str, quickack: str = "") -> None:
-    """Answers one connection after another. quickack: set the option "once" for a connection or "always" before a read."""
+    """Serve one connection after another. quickack: set TCP_QUICKACK "once" per connection or "always" before a read."""
     with socket.create_server(("", int(port))) as listener:
         Path(ready).touch()
         while True:
@@ -66,7 +66,7 @@ def _answer(connection: socket.socket, quickack: str) -> None:
 
 
 class Talk:
-    """The client's patterns; each method sends one message's worth of bytes and reads what answers it."""
+    """The client's patterns; each method sends one message's worth of bytes and reads the answer."""
 
     def __init__(self, connection: socket.socket) -> None:
         self.connection = connection
@@ -116,7 +116,7 @@ class Talk:
         self.read()
 
     def never_waiting(self, count: int) -> None:
-        """Two writes a message and no answer but to the last."""
+        """Send each message in two writes; only the last one is answered."""
         for number in range(count):
             whole = message(REQUEST, answered=number == count - 1)
             self.connection.sendall(whole[:FIRST])
@@ -125,10 +125,10 @@ class Talk:
 
 
 def talk(address: str, port: str, pattern: str, count: str) -> None:
-    """Exchanges `count` messages and prints how long each took from its first write to its last answer.
+    """Exchange `count` messages and print how long each took from its first write to its last answer.
 
-    Where only the last message is answered there are ROUNDS of them, each timed as a whole, after an exchange that ends
-    the peer's quick ACKs: nothing would be held back without it.
+    When only the last message is answered, ROUNDS series of them are each timed as a whole, after an exchange that ends the
+    peer's quick ACKs; without that exchange nothing would be held back.
     """
     with socket.create_connection((address, int(port)), timeout=60) as connection:
         client = Talk(connection)

@@ -1,8 +1,8 @@
-"""Load at a constant rate: when each request should go, and what is recorded of it. Pure; the sockets are in ``loader``.
+"""Load at a constant rate: the plan of the requests, and the recording of their latencies. The sockets are in ``loader``.
 
-Coordinated omission: a client that waits for an answer before it asks again asks nothing while the server stalls, so the
-stall is one slow request to it. Measured from when each request *should* have gone, it is what every user meets
-(Gil Tene, "How not to measure latency", 2013).
+Coordinated omission: a client that waits for an answer before its next request sends nothing while the server stalls, so it
+sees the stall as one slow request. Latencies measured from the time at which each request *should* have been sent are what
+users experience (Gil Tene, "How not to measure latency", 2013).
 """
 
 from __future__ import annotations
@@ -21,17 +21,17 @@ LONGEST_US = 3_600_000_000
 DIGITS = 3
 MOST_CONNECTIONS = 1000
 BATCHES = 20
-"""Parts of a load's time whose rates say how its rate varies: ten to thirty are enough to see that, and long enough to be
-nearly independent (Schmeiser, "Batch size effects in the analysis of simulation output", 1982)."""
+"""Number of parts of a load's time that show how its rate varies: with ten to thirty, they are enough for an estimate and long
+enough to be nearly independent (Schmeiser, "Batch size effects in the analysis of simulation output", 1982)."""
 TICKS = 5
-"""Steps of the spectrum for each halving of what is left up to 100 %, as wrk2 prints it."""
+"""Steps of the spectrum per halving of the distance to 100 %, like wrk2's output."""
 
 
 @dataclass(frozen=True)
 class Schedule:
-    """Requests at a constant rate, in turns over the connections; seconds from the start.
+    """Requests at a constant rate, distributed round-robin over the connections; times in seconds from the start.
 
-    rate: requests a second of all connections together; seconds: how long requests are planned for.
+    rate: requests per second of all connections together; seconds: the length of the plan.
     """
 
     rate: float
@@ -44,41 +44,41 @@ class Schedule:
                 raise SlownetError(f"{name} is {getattr(self, name):g}", "in a load", "give more than 0")
         if self.connections > MOST_CONNECTIONS:
             raise SlownetError(
-                f"{self.connections} connections", "in a load", f"select(2) waits for {MOST_CONNECTIONS} at most"
+                f"{self.connections} connections", "in a load", f"select(2) can wait for {MOST_CONNECTIONS} at most"
             )
 
     @property
     def count(self) -> int:
-        """How many requests are planned."""
+        """The number of planned requests."""
         return round(self.rate * self.seconds)
 
     def of(self, connection: int) -> Iterator[float]:
-        """When the requests of one connection should go."""
+        """Yield the times at which the requests of one connection should be sent."""
         return (number / self.rate for number in range(connection, self.count, self.connections))
 
 
 def histogram() -> HdrHistogram:
-    """A microsecond to an hour, three significant digits."""
+    """Return an empty histogram: a microsecond to an hour, three significant digits."""
     return HdrHistogram(1, LONGEST_US, DIGITS)
 
 
 @dataclass
 class Recording:
-    """Both latencies of the same requests: ``corrected`` from the planned time, ``uncorrected`` from the real one."""
+    """Two latencies of each request: ``corrected`` from the planned time, ``uncorrected`` from when it was sent."""
 
     corrected: HdrHistogram = field(default_factory=histogram)
     uncorrected: HdrHistogram = field(default_factory=histogram)
     done: list[float] = field(default_factory=list)
 
     def answered(self, planned: float | None, sent: float, done: float) -> None:
-        """One request, in seconds on one clock; planned None: nobody knows, so it is in the uncorrected ones only."""
+        """Record a request, times in seconds on one clock; one whose planned time is unknown is only recorded uncorrected."""
         if planned is not None:
             self.corrected.record_value(_us(done - planned))
         self.uncorrected.record_value(_us(done - sent))
         self.done.append(done)
 
     def batches(self, seconds: float) -> list[float]:
-        """Answers a second in each of ``BATCHES`` parts of that time from the start; none where they are too few to say."""
+        """Return the answers per second in each of ``BATCHES`` parts of the time; empty if there are too few answers."""
         if seconds <= 0 or len(self.done) < BATCHES:
             return []
         counts = [0] * BATCHES
@@ -87,13 +87,15 @@ class Recording:
         return [count * BATCHES / seconds for count in counts]
 
     def to_json(self) -> dict[str, Any]:
-        """Both as ``told`` tells them."""
+        """Return both histograms as ``told`` does."""
         return {"corrected": told(self.corrected), "uncorrected": told(self.uncorrected)}
 
 
 def told(one: HdrHistogram) -> dict[str, Any]:
-    """A histogram in seconds: count, mean, sd, min, max, ``percentiles`` and the ``spectrum``, and itself (``hdr``,
-    HdrHistogram's own encoding)."""
+    """Return a histogram's numbers in seconds: count, mean, sd, min, max, ``percentiles`` and ``spectrum``.
+
+    ``hdr`` is the histogram itself in HdrHistogram's encoding.
+    """
     count = one.get_total_count()
     if not count:
         return {"count": 0}
@@ -111,7 +113,7 @@ def told(one: HdrHistogram) -> dict[str, Any]:
 
 
 def mean_and_sd(one: HdrHistogram) -> tuple[float, float]:
-    """As HdrHistogram's own functions have them, in one walk over its counters instead of three."""
+    """Return the same as HdrHistogram's own functions, in one pass over its counters instead of three."""
     found = [(one.get_value_from_index(index), count) for index, count in enumerate(one.counts) if count]
     values = [(value + (one.get_highest_equivalent_value(value) - value + 1 >> 1), count) for value, count in found]
     mean = sum(value * count for value, count in values) / one.get_total_count()
@@ -119,7 +121,7 @@ def mean_and_sd(one: HdrHistogram) -> tuple[float, float]:
 
 
 def spectrum(one: HdrHistogram) -> list[tuple[float, float, int]]:
-    """(seconds, part of the requests up to there, how many they are), finer and finer towards the end."""
+    """Return (seconds, share of the requests up to there, their number), in smaller and smaller steps towards the end."""
     return [
         (each.value_iterated_to / 1e6, each.percentile_level_iterated_to / 100, each.total_count_to_this_value)
         for each in one.get_percentile_iterator(TICKS)
@@ -131,8 +133,10 @@ def _us(seconds: float) -> int:
 
 
 def stalled(rate: float, good_s: float, latency_s: float, stall_s: float) -> Recording:
-    """Tene's thought experiment by arithmetic: a good while, then a stall, asked at a constant rate by somebody who does
-    not wait (corrected) and by one client that does (uncorrected)."""
+    """Compute Tene's thought experiment: normal answers, then a stall, with requests at a constant rate.
+
+    ``corrected`` is for a client that does not wait for answers, ``uncorrected`` for one that does.
+    """
     recording = Recording()
     good, missed = round(rate * good_s), round(rate * stall_s)
     recording.corrected.record_value(_us(latency_s), good)

@@ -1,8 +1,8 @@
 """Sends load at a constant rate: ``python -m slownet.programs.loader JOB``, on a host; prints one JSON object.
 
 JOB is JSON: {"address", "port", "path", "rate", "seconds", "connections", "patience"}. Each connection is kept alive and
-sends its next request when it is due, or as soon as the answer to the one before is whole: late if it must be, never left
-out. One thread, one selector.
+sends its next request when it is due, or, if later, when the previous answer is complete; no request is left out. One thread,
+one selector.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ _HEAD_ENDS = b"\r\n\r\n"
 
 
 class Connection:
-    """One kept-alive connection: at most one request under way."""
+    """One kept-alive connection with at most one request in progress."""
 
     def __init__(self, where: tuple[str, int], request: bytes, due: Iterator[float]) -> None:
         self._where, self._request, self._due = where, request, due
@@ -35,14 +35,14 @@ class Connection:
         self.sent = 0.0
 
     def connect(self) -> socket.socket:
-        """Connects, if it is not connected."""
+        """Connect, unless connected already."""
         if self._socket is None:
             self._socket = socket.create_connection(self._where)
             self._socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         return self._socket
 
     def send(self, now: float) -> socket.socket:
-        """Sends the request that is due; connects again first if the server closed."""
+        """Send the request that is due; reconnect first if the server closed the connection."""
         self.sent = now
         self._got.clear()
         connected = self.connect()
@@ -50,7 +50,7 @@ class Connection:
         return connected
 
     def receive(self) -> tuple[bool, bool]:
-        """Reads what is there: whether the answer is whole, and whether it is a good one (2xx, all of it)."""
+        """Read available data; return whether the answer is complete, and whether it is a good one (2xx, complete)."""
         assert self._socket
         try:
             data = self._socket.recv(1 << 18)
@@ -67,7 +67,7 @@ class Connection:
         return whole, whole and self._got[9:10] == b"2"
 
     def answered(self, good: bool) -> None:
-        """Turns to the next request."""
+        """Move on to the next request."""
         if not good or b"\r\nconnection: close" in self._got[:1000].lower():
             self.close()
         self.planned = next(self._due, None)
@@ -79,18 +79,20 @@ class Connection:
 
 
 def run(job: dict[str, Any]) -> dict[str, Any]:
-    """What came of the load: {"planned", "answered", "failed", "unanswered", "seconds", "corrected", "uncorrected"}, and the
-    rates of its parts, "batches"."""
+    """Send the load and return its result.
+
+    {"planned", "answered", "failed", "unanswered", "seconds", "corrected", "uncorrected"}, and "batches": rates of its parts.
+    """
     plan = Schedule(job["rate"], job["seconds"], job["connections"])
     request = f"GET {job['path']} HTTP/1.1\r\nHost: {job['address']}\r\n\r\n".encode()
     where = (job["address"], job["port"])
     connections = [Connection(where, request, plan.of(number)) for number in range(plan.connections)]
     recording, failed = Recording(), 0
-    with selectors.SelectSelector() as selector:  # epoll waits for whole milliseconds, which would make requests late
+    with selectors.SelectSelector() as selector:  # epoll only waits for whole milliseconds, which would delay requests
         waiting = [(each.planned, number) for number, each in enumerate(connections) if each.planned is not None]
         heapq.heapify(waiting)
         for each in connections:
-            with suppress(OSError):  # its first request will say so
+            with suppress(OSError):  # its first request will fail again
                 each.connect()
         start = time.monotonic()
         deadline = start + plan.seconds + job["patience"]

@@ -1,21 +1,21 @@
 <?php
 // WordPress's object cache in memcached: a drop-in for wp-content. SLOWNET_MEMCACHED names the server, "10.0.0.2:11211".
 //
-// What a page has read once it keeps for itself; anything else it asks memcached for, over one connection that a PHP worker
-// keeps from page to page. A server that does not answer is a cache that holds nothing.
-// The functions are those of wp-includes/cache.php; those for several values not given here come from cache-compat.php.
+// A page keeps the values that it has read; others it requests from memcached, over one connection that a PHP worker keeps from
+// page to page. If the server does not answer, the cache behaves as if it were empty.
+// The functions are those of wp-includes/cache.php; functions for several values that are not here come from cache-compat.php.
 
 class WP_Object_Cache {
-    const MONTH = 30 * 86400;   // beyond it memcached takes seconds for a date
+    const MONTH = 30 * 86400;   // memcached takes larger numbers of seconds for a date
     private array $known = [];  // id => value, of this page
     private array $global = [];
-    private array $local = [];  // groups that no other page may see
+    private array $local = [];  // groups that are not shared with other pages
     private string $blog = '';
     private Memcached $server;
 
     public function __construct() {
         $this->server = new Memcached('slownet');
-        if (!$this->server->getServerList()) {   // a worker's later pages find the connection
+        if (!$this->server->getServerList()) {   // later pages of a worker reuse the connection
             [$host, $port] = explode(':', getenv('SLOWNET_MEMCACHED'));
             $this->server->addServer($host, (int) $port);
             $this->server->setOption(Memcached::OPT_TCP_NODELAY, true);
@@ -23,7 +23,7 @@ class WP_Object_Cache {
         $this->switch_to_blog(is_multisite() ? get_current_blog_id() : 0);
     }
 
-    /** The key in memcached, where it may be no longer than 250 bytes and hold no spaces. */
+    /** Return the key for memcached, which allows 250 bytes at most and no spaces. */
     private function id(string|int $key, string $group): string {
         return md5((isset($this->global[$group]) ? '' : $this->blog) . ":$group:$key");
     }
@@ -65,7 +65,7 @@ class WP_Object_Cache {
         return $this->get_multiple([$key], $group, $force, $found)[$key];
     }
 
-    /** The values by their keys, false for those that are not there; all from memcached in one round trip. */
+    /** Return the values by their keys, false for missing ones; all from memcached in one round trip. */
     public function get_multiple(array $keys, string $group, bool $force, ?bool &$found = null): array {
         $ids = [];
         foreach ($keys as $key) {
@@ -96,7 +96,7 @@ class WP_Object_Cache {
         return isset($this->local[$group]) ? $here : $this->server->delete($id);
     }
 
-    /** Adds to a whole number that is there, on the server, for other workers may do so now; it falls no lower than 0. */
+    /** Add to an existing whole number on the server, because other workers may do so, too; it never gets below 0. */
     public function add_to($key, int $offset, string $group): int|false {
         $id = $this->id($key, $group);
         if (!isset($this->local[$group])) {

@@ -1,9 +1,9 @@
 <?php
-// A page's worth of queries on one connection, each as long as the article's: what a PHP application does to a database.
+// The queries of one page on one connection, each as long as the article's, as a PHP application sends them to a database.
 //
 //     php page.php ADDRESS PORT QUERIES BYTES
 //
-// BYTES are a query's on the wire, its five of protocol included. Prints {"connect_ns", "times_ns": [...]}.
+// BYTES is a query's size on the wire, including five bytes of protocol. Prints {"connect_ns", "times_ns": [...]}.
 [$address, $port, $queries, $bytes] = array_slice($argv, 1);
 mysqli_report(MYSQLI_REPORT_ERROR | MYSQLI_REPORT_STRICT);
 $began = hrtime(true);

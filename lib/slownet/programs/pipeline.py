@@ -1,9 +1,9 @@
-"""A producer and a consumer around a broker: rows from a Redis stream into a table of MariaDB.
+"""A producer and a consumer of a broker: rows go through a Redis stream into a MariaDB table.
 
     python -m slownet.programs.pipeline produce BROKER ROWS
     python -m slownet.programs.pipeline consume BROKER DATABASE WAY ROWS
 
-`consume` prints {"way", "each", "times_ns": [...]}: every time is that of `each` rows, from the broker's hands into the
+`consume` prints {"way", "each", "times_ns": [...]}: every time is for `each` rows, read from the broker, written to the
 database and acknowledged. It needs python3-redis and python3-pymysql.
 """
 
@@ -37,7 +37,7 @@ def database(address: str) -> Any:
 
 
 def produce(address: str, rows: str) -> None:
-    """Fills the stream anew, and makes the consumers' group."""
+    """Replace the stream's content, and make the consumers' group."""
     stream = broker(address)
     stream.delete(STREAM)
     stream.xgroup_create(STREAM, GROUP, id="0", mkstream=True)
@@ -49,7 +49,7 @@ def produce(address: str, rows: str) -> None:
 
 
 class Consumer:
-    """Reads, writes and acknowledges in one of three ways; each method moves one lot and says how many rows that were."""
+    """Reads, writes and acknowledges in one of three ways; each method moves one lot and returns its number of rows."""
 
     def __init__(self, broker_address: str, database_address: str) -> None:
         self.stream, self.database = broker(broker_address), database(database_address)
@@ -62,12 +62,12 @@ class Consumer:
         }
 
     def read(self, count: int) -> list[Any]:
-        """The next entries, (id, fields), at most `count`."""
+        """Return the next entries, (id, fields), at most `count`."""
         found = self.stream.xreadgroup(GROUP, CONSUMER, {STREAM: ">"}, count=count)
         return list(found[0][1]) if found else []
 
     def row(self) -> int:
-        """Three round trips a row: read, INSERT (committed by itself), acknowledge."""
+        """Move a row in three round trips: read, INSERT (committed by itself), acknowledge."""
         entries = self.read(1)
         for entry, fields in entries:
             self.cursor.execute(INSERT, (fields["id"], fields["payload"]))
@@ -75,7 +75,7 @@ class Consumer:
         return len(entries)
 
     def batch(self) -> int:
-        """Three round trips a hundred rows: one INSERT of all of them."""
+        """Move a hundred rows in three round trips, with one INSERT."""
         entries = self.read(BATCH)
         if entries:
             self.cursor.executemany(INSERT, [(fields["id"], fields["payload"]) for _, fields in entries])
@@ -83,9 +83,9 @@ class Consumer:
         return len(entries)
 
     def pipelined(self) -> int:
-        """Two round trips a hundred rows, each with an INSERT of its own: nobody waits for an answer before the next.
+        """Move a hundred rows in two round trips, each row with its own INSERT, without waiting for single answers.
 
-        The acknowledgement of one lot travels with the request for the next.
+        The acknowledgement of one lot is sent together with the request for the next.
         """
         entries = self.read(BATCH) if self.read_ahead is None else self.read_ahead
         if entries:
@@ -99,18 +99,18 @@ class Consumer:
 
 
 def _send_all(connection: Any, statements: list[str]) -> None:
-    """Statements one behind the other, then their answers: MariaDB allows it, PyMySQL has no public way to ask for it."""
+    """Send all statements, then read their answers. MariaDB allows it; PyMySQL has no public method for it."""
     from pymysql.constants import COMMAND  # type: ignore[import-untyped]
 
     for statement in statements:
         connection._execute_command(COMMAND.COM_QUERY, statement)
     for _ in statements:
-        connection._next_seq_id = 1  # each answer counts its packets from its own question on
+        connection._next_seq_id = 1  # the packets of each answer are numbered from its own statement
         connection._read_query_result()
 
 
 def consume(broker_address: str, database_address: str, way: str, rows: str) -> None:
-    """Moves `rows` rows and prints how long each lot took."""
+    """Move `rows` rows and print how long each lot took."""
     consumer = Consumer(broker_address, database_address)
     each, move = consumer.ways[way]
     times: list[int] = []

@@ -1,8 +1,8 @@
-"""A proxy with a small buffer: what it reads at once it writes at once.
+"""A proxy with a small buffer: it writes the data of each read in one write.
 
     python -m slownet.programs.proxy READY PORT ADDRESS PORT BYTES [nodelay]
 
-A request longer than BYTES leaves in several writes, and the proxy then waits for the answer: write, write, read.
+A request longer than BYTES is forwarded in several writes, and the proxy then waits for the answer: write, write, read.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from pathlib import Path
 
 
 class Proxy:
-    """All connections in one thread: what is read from one end is written to the other before anything else."""
+    """All connections in one thread: data read from one end is written to the other before anything else."""
 
     def __init__(self, listener: socket.socket, address: tuple[str, int], size: int, nodelay: bool) -> None:
         self.listener, self.address, self.size, self.nodelay = listener, address, size, nodelay
@@ -23,14 +23,14 @@ class Proxy:
         self.selector.register(listener, selectors.EVENT_READ)
 
     def serve(self) -> None:
-        """Serves until it is ended."""
+        """Serve until the process is ended."""
         while True:
             for key, _ in self.selector.select():
                 source = key.fileobj
                 assert isinstance(source, socket.socket)
                 if source is self.listener:
                     self.accept()
-                elif source in self.other:  # the other end of a pair may just have been closed with it
+                elif source in self.other:  # it may just have been closed with the other end of its pair
                     self.pass_on(source)
 
     def accept(self) -> None:

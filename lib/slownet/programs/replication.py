@@ -1,10 +1,10 @@
-"""A writer of commits and a watcher of a replica, on one clock: all hosts of a lab share their kernel's.
+"""A writer of commits and a watcher of a replica on the same clock: all hosts of a lab share one kernel.
 
     python -m slownet.programs.replication write PRIMARY COMMITS BYTES EVERY_MS
     python -m slownet.programs.replication watch SOCKET READY GTID COMMITS
 
-`write` prints {"began_ns": [...], "answered_ns": [...]} of single-row commits, no closer than EVERY_MS. `watch` waits on
-the replica for each of the transactions after GTID and prints {"applied_ns": [...]}. Both need python3-pymysql.
+`write` prints {"began_ns": [...], "answered_ns": [...]} of single-row commits, EVERY_MS or more apart. `watch` waits on the
+replica for each of the transactions after GTID and prints {"applied_ns": [...]}. Both need python3-pymysql.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ def connect(**where: Any) -> Any:
 
 
 def write(address: str, commits: str, size: str, every_ms: str) -> None:
-    """Commits rows of `size` bytes at a steady pace; one that takes longer delays those after it."""
+    """Commit rows of `size` bytes at a steady pace; a slow commit delays those after it."""
     cursor = connect(host=address, user="wordpress", password="wordpress").cursor()
     began, answered = [], []
     start = time.monotonic_ns()
@@ -41,7 +41,7 @@ def write(address: str, commits: str, size: str, every_ms: str) -> None:
 
 
 def watch(socket: str, ready: str, gtid: str, commits: str) -> None:
-    """Says when each transaction after a position (domain-server-number) could be read here."""
+    """Print when each transaction after a position (domain-server-number) was applied here."""
     cursor = connect(unix_socket=socket, user="root").cursor()
     domain, server, number = gtid.split("-")
     Path(ready).touch()

@@ -1,1 +1,1 @@
-"""Recordings of networks: read, summed up, and made into what a link does."""
+"""Recordings of networks: reads and summarises them, and turns them into schedules and conditions."""

@@ -1,4 +1,4 @@
-"""Files of recordings."""
+"""Reads the files of recordings."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ from slownet.errors import TraceError
 
 
 def text_of(path: str | Path) -> str:
-    """A file's text. Raises TraceError."""
+    """Return a file's text. Raises TraceError."""
     try:
         return Path(path).read_text(encoding="utf-8")
     except OSError as error:
         raise TraceError(f"cannot read it: {error.strerror}", f"file {path}") from error
     except UnicodeDecodeError:
-        raise TraceError("it is no text", f"file {path}", "a trace is a plain text file") from None
+        raise TraceError("it is not a text file", f"file {path}", "a trace is plain text") from None

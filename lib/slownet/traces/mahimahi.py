@@ -1,7 +1,7 @@
-"""Mahimahi's packet-delivery traces (`mm-link`): a line a packet of 1500 bytes that may leave, in ms from the start.
+"""Mahimahi's packet-delivery traces (`mm-link`): each line is a time in ms at which a packet of 1500 bytes may leave.
 
-Many recordings of mobile networks are kept so (Netravali et al., Mahimahi, USENIX ATC 2015; Winstein, Sivaraman and
-Balakrishnan, Sprout, NSDI 2013). At its end a trace begins again.
+Many recordings of mobile networks have this format (Netravali et al., Mahimahi, USENIX ATC 2015; Winstein, Sivaraman and
+Balakrishnan, Sprout, NSDI 2013). A trace is repeated when it ends.
 """
 
 from __future__ import annotations
@@ -19,27 +19,28 @@ from slownet.errors import TraceError
 from slownet.traces.file import text_of
 from slownet.units import duration
 
-FRAME = MTU + ETHERNET  # an opportunity's 1500 bytes are an IP packet, and a link's rate counts its frame
+FRAME = MTU + ETHERNET  # an opportunity is for an IP packet of 1500 bytes; a link's rate counts its whole frame
 ENDLESS = "100000 packets"  # mm-link's own queue has no limit
-# A packet that waits is looked at again when it could leave at the rate of before: a little after the change, not before.
-AFTER, AFTER_S = 0.1, 0.005  # of the time between two packets, at most seconds
+# The kernel reconsiders a waiting packet when the previous rate would let it go, which must be a little after the change of
+# the rate: by this share of the time between two packets, and at most so many seconds.
+AFTER, AFTER_S = 0.1, 0.005
 _MILLISECONDS = re.compile(r"\d{1,15}", re.ASCII)
 
 
 @dataclass(frozen=True)
 class Opportunities:
-    """When a packet may leave, in ms, in order; the last one is the trace's length. Made by `parse` or `load`."""
+    """A trace, made by `parse` or `load`: the times in ms, in order, at which a packet may leave; the last is its length."""
 
     ms: tuple[int, ...]
 
     @property
     def seconds(self) -> float:
-        """How long it takes until the trace begins again."""
+        """The length of the trace in seconds."""
         return self.ms[-1] / 1000
 
     @property
     def bytes(self) -> int:
-        """Bytes of IP packets that fit through in that time."""
+        """Bytes of IP packets that can pass in that time."""
         return len(self.ms) * MTU
 
     @property
@@ -49,12 +50,12 @@ class Opportunities:
 
     @property
     def longest_pause(self) -> float:
-        """Seconds without an opportunity, over the end of the trace too."""
+        """The longest time without an opportunity in seconds, also across the end of the trace."""
         following = (*self.ms[1:], self.ms[-1] + self.ms[0])
         return max(later - earlier for earlier, later in zip(self.ms, following, strict=True)) / 1000
 
     def packets(self, bin_length: float) -> list[int]:
-        """How many packets may leave in each bin; the trace's length is divided into whole bins of about `bin_length` s."""
+        """Return how many packets may leave in each of the equal bins of about `bin_length` seconds."""
         count = max(1, round(self.seconds / bin_length))
         length = self.ms[-1]
         found = Counter(max(0, -(-ms * count // length) - 1) for ms in self.ms)  # a bin ends with its last millisecond
@@ -62,23 +63,23 @@ class Opportunities:
 
 
 def parse(text: str, where: str = "trace") -> Opportunities:
-    """Reads a trace. Raises TraceError with the line for what mm-link would not take."""
+    """Read a trace. Raises TraceError, with the line, for anything that mm-link would refuse."""
     found: list[int] = []
     for number, line in enumerate(text.splitlines(), 1):
         place = f"{where} line {number}"
         if not _MILLISECONDS.fullmatch(line.strip()):
-            raise TraceError(f"'{line.strip()[:40]}' is no time", place, "a line holds whole milliseconds")
+            raise TraceError(f"'{line.strip()[:40]}' is not a time", place, "a line holds whole milliseconds")
         ms = int(line)
         if found and ms < found[-1]:
-            raise TraceError(f"{ms} ms after {found[-1]} ms", place, "the times of a trace never fall")
+            raise TraceError(f"{ms} ms after {found[-1]} ms", place, "the times of a trace must not decrease")
         found.append(ms)
     if not found or not found[-1]:
-        raise TraceError("a trace that takes no time", where, "its last line says after how many ms it begins again")
+        raise TraceError("the trace has no length", where, "its last line is its length in ms")
     return Opportunities(tuple(found))
 
 
 def load(path: str | Path) -> Opportunities:
-    """Reads a trace's file. Raises TraceError."""
+    """Read a trace's file. Raises TraceError."""
     return parse(text_of(path), str(path))
 
 
@@ -89,16 +90,15 @@ def schedule(
     bin_length: str = "100ms",
     queue: str = ENDLESS,
 ) -> Schedule:
-    """A link whose rates follow traces (files, or what was read from them) and which else stays as it is.
+    """Return a schedule whose rates follow traces (files or read ones); the rest of the link's condition stays.
 
-    Within a bin the trace's packets leave evenly spaced, as many as the trace has there. Where a pause begins one packet
-    more leaves and the bin before lacks it, so that all bytes of the trace fit through, no more and no less. The
-    bottleneck is a token bucket of one full frame: what comes to an idle link does not wait. Raises TraceError,
-    UnitError, ConditionError.
+    Within a bin the trace's packets leave evenly spaced, as many as the trace has there. When a pause begins one more packet
+    leaves, and the bin before has one fewer, so that exactly the bytes of the trace can pass. The bottleneck is a token bucket
+    of one full frame: a packet does not wait on an idle link. Raises TraceError, UnitError, ConditionError.
     """
     length = duration(bin_length)
     if not length or (up is None and down is None):
-        raise TraceError("no trace, or bins without a length", "Mahimahi schedule", 'schedule("FILE.up", "FILE.down")')
+        raise TraceError("no trace is given, or bin_length is 0", "Mahimahi schedule", 'schedule("FILE.up", "FILE.down")')
     tracks: list[Track] = []
     for way, given in (("up", up), ("down", down)):
         if given is not None:
@@ -115,14 +115,14 @@ def _tracks(trace: Opportunities, way: str, bin_length: float, queue: Queue) -> 
     length = trace.seconds / len(packets)
     steps = [Step(start * length, _change(way, _rate(bins * length, count), queue)) for start, bins, count in runs(packets)]
     yield Track(tuple(steps), trace.seconds)
-    if steps[0].at > 0:  # a trace that begins with a pause; from the second time on, the last step holds until its end
+    if steps[0].at > 0:  # the trace begins with a pause; in later rounds the last step of the round before covers it
         yield Track((Step(0.0, _change(way, _rate(steps[0].at, 1), queue)),))
 
 
 def runs(packets: list[int]) -> list[tuple[int, int, int]]:
-    """(first bin, bins, packets), in order, each with one packet at least: a change of a token bucket lets one through.
+    """Return (first bin, bins, packets) in order, each with at least one packet, which every change of a token bucket releases.
 
-    So a pause begins with the last packet of the bin before it, over the end of the trace too.
+    So a pause begins with the last packet of the bin before it, also across the end of the trace.
     """
     first = next(index for index, count in enumerate(packets) if count)
     found: list[tuple[int, int, int]] = []
@@ -136,7 +136,7 @@ def runs(packets: list[int]) -> list[tuple[int, int, int]]:
 
 
 def _rate(seconds: float, packets: int) -> float:
-    """Bit/s at which so many frames leave: the first at once, and one more only after the time is over."""
+    """Return the bit/s at which these frames leave in this time: the first one at once, the next one after the end."""
     return 8 * FRAME * packets / (seconds + min(AFTER_S, AFTER * seconds / packets))
 
 

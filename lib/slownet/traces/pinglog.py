@@ -1,7 +1,7 @@
-"""A plain log of `ping`, as anybody can make it, becomes what a link does: `ping -D -i 0.2 HOST > home.txt`.
+"""Turns a plain log of `ping` into a schedule or a condition: `ping -D -i 0.2 HOST > home.txt`.
 
-Two uses: `schedule` lets the delay follow the log, second by second, and loses what was lost; `condition` takes it as a
-sample, for delays drawn from its distribution and losses in bursts as long as its own.
+`schedule` makes a link's delay and loss follow the log second by second. `condition` uses the log as a sample: delays are
+drawn from its distribution, and losses come in bursts of the same mean length.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from slownet.errors import TraceError
 from slownet.traces.file import text_of
 from slownet.units import duration
 
-# iputils, busybox and BSD: an answer, and other lines with a number. -D puts the time in front.
+# Of iputils, busybox and BSD: an answer, and other lines with a sequence number. -D puts the time in front.
 _CLOCK = r"(?:\[(?P<clock>\d+\.\d+)\] )?"
 _SEQ = r"(?:icmp_)?seq[= ](?P<number>\d+)\b"
 _ANSWER = re.compile(_CLOCK + r"\d+ bytes from .*\b" + _SEQ + r".*\btime[=<](?P<ms>\d+(?:\.\d+)?) ms\b.*")
@@ -32,12 +32,12 @@ _NUMBERED = re.compile(_CLOCK + r"(?:no answer yet for|Request timeout for|From 
 _SENT = re.compile(r"(?P<sent>\d+) packets transmitted, \d+ (?:packets )?received.*?(?:, time (?P<ms>\d+)ms)?")
 _OTHER = re.compile(r"PING .*|--- .* ---|(?:rtt|round-trip) min/avg/max.*|ping: .*|From .*|pipe \d+|\s*|\^C")
 HOW = "make the log with LC_ALL=C ping -D HOST"
-_WRAP = 1 << 16  # numbers have 16 bits
+_WRAP = 1 << 16  # sequence numbers have 16 bits
 
 
 @dataclass(frozen=True)
 class Pinged:
-    """One ping: seconds after the first one, and its round trip in seconds; None: no answer came."""
+    """One ping: seconds after the first one, and its round trip in seconds, None if it was lost."""
 
     at: float
     rtt: float | None
@@ -45,14 +45,14 @@ class Pinged:
 
 @dataclass(frozen=True)
 class PingLog:
-    """What a log of pings says, in the order in which they were sent. Made by `parse` or `load`."""
+    """A log of pings in the order in which they were sent, made by `parse` or `load`."""
 
     pings: tuple[Pinged, ...]
     where: str = "log"
 
     @cached_property
     def rtts(self) -> list[float]:
-        """Round trips in seconds of those that were answered."""
+        """Round trips of the answered pings, in seconds."""
         return [each.rtt for each in self.pings if each.rtt is not None]
 
     @cached_property
@@ -62,34 +62,34 @@ class PingLog:
 
     @property
     def loss(self) -> float:
-        """The part that was lost."""
+        """The share of pings that was lost."""
         return sum(self.lost) / len(self.lost)
 
     @property
     def interval(self) -> float:
-        """Seconds between two pings, the median."""
+        """The median time between two pings, in seconds."""
         return median(after.at - before.at for before, after in pairwise(self.pings))
 
     @property
     def seconds(self) -> float:
-        """How long it took, until the next ping would have been sent."""
+        """The length of the log in seconds, until the next ping would have been sent."""
         return self.pings[-1].at + self.interval
 
     @cached_property
     def bursts(self) -> GilbertElliott | None:
-        """Gilbert and Elliott's model of the losses, a packet being a ping; None if none was lost."""
+        """Gilbert and Elliott's model of the losses, per ping; None if none was lost."""
         return GilbertElliott.fitted(self.lost) if any(self.lost) else None
 
     def schedule(self, every: str = "1s", *, repeat: bool = False) -> Schedule:
-        """A link whose delay and loss follow the log, the rest of its condition staying as it is.
+        """Return a schedule of the log's delay and loss; the rest of the link's condition stays.
 
-        every: what is averaged into one step; half of its mean round trip is each direction's delay. Where all pings of a
-        step were lost, the link is cut. repeat: begin again at the end; otherwise the last step holds. A delay that falls
-        lets later packets overtake those that still travel. Raises UnitError, TraceError.
+        every: the time that is averaged into one step; each direction's delay is half of the mean round trip. A step whose
+        pings were all lost cuts the link. repeat: start over at the end; otherwise the last step lasts. When the delay
+        decreases, later packets may overtake earlier ones. Raises UnitError, TraceError.
         """
         length = duration(every)
         if not length:
-            raise TraceError("steps without a length", self.where, 'write it like every="1s"')
+            raise TraceError("steps need a length above 0", self.where, 'write it like every="1s"')
         steps = []
         for number, group in groupby(self.pings, key=lambda each: int(each.at / length + 1e-9)):
             pings = list(group)
@@ -103,10 +103,10 @@ class PingLog:
         return Schedule((Track(tuple(steps), again),))
 
     def condition(self) -> Condition:
-        """A link whose round trips are distributed as the log's, and which loses as much in bursts as long.
+        """Return a condition with the log's distribution of round trips, its loss, and its mean burst length.
 
-        All jitter is that of one direction, "down": two that are drawn by themselves would add up to something else. What
-        is lost of a round trip is divided between the directions. Raises ConditionError.
+        Only the direction "down" has jitter, because the sum of two independent jitters has another distribution. The loss of
+        round trips is divided between the directions. Raises ConditionError.
         """
         table, mean, unit = Table.measured(self.rtts)
         up = min(self.rtts) / 2
@@ -118,15 +118,15 @@ class PingLog:
 
 
 def _each_way(loss: float) -> float:
-    """What each direction loses, of its own accord, so that `loss` of the round trips fail."""
+    """Return the loss of each direction, independent of the other, that makes the share `loss` of round trips fail."""
     return 1 - math.sqrt(1 - loss)
 
 
 def parse(text: str, where: str = "log", *, interval: float | None = None) -> PingLog:
-    """Reads what ping printed, in the C locale; the lines at its end may be missing.
+    """Read the output of ping in the C locale; its last lines may be missing.
 
-    interval: seconds between two pings where the log has no times of its own (without `-D`); unless given, what the
-    summary says, and without a summary 1 s as ping's own. Raises TraceError with the line that is not understood.
+    interval: seconds between two pings, for a log without times (without `-D`); by default from ping's summary, or ping's
+    default of 1 s if there is no summary. Raises TraceError with the line that is not understood.
     """
     answers: dict[int, tuple[float, float | None]] = {}  # number -> round trip, clock
     numbers: list[int] = []
@@ -135,7 +135,7 @@ def parse(text: str, where: str = "log", *, interval: float | None = None) -> Pi
         if found := _ANSWER.fullmatch(line):
             number = _unwrapped(int(found["number"]), numbers)
             clock = float(found["clock"]) if found["clock"] else None
-            answers.setdefault(number, (float(found["ms"]) / 1000, clock))  # a second answer is a double
+            answers.setdefault(number, (float(found["ms"]) / 1000, clock))  # a second answer is a duplicate
             numbers.append(number)
         elif found := _NUMBERED.fullmatch(line):
             numbers.append(_unwrapped(int(found["number"]), numbers))
@@ -144,9 +144,9 @@ def parse(text: str, where: str = "log", *, interval: float | None = None) -> Pi
             if found["ms"] and sent > 1:
                 pace = pace or int(found["ms"]) / 1000 / (sent - 1)
         elif not _OTHER.fullmatch(line):
-            raise TraceError(f"'{line[:60]}' is no line of ping's", f"{where} line {line_number}", HOW)
+            raise TraceError(f"'{line[:60]}' is not a line of ping's", f"{where} line {line_number}", HOW)
     if len(answers) < 2:
-        raise TraceError(f"{len(answers)} answered pings are no log", where, HOW)
+        raise TraceError(f"{len(answers)} answered pings are too few", where, HOW)
     first = min(numbers) if min(numbers) == 0 or not sent else 1  # iputils counts from 1, busybox and BSD from 0
     last = max(max(numbers), first + sent - 1)
     times = _times(answers, range(first, last + 1), pace or 1.0)
@@ -155,19 +155,19 @@ def parse(text: str, where: str = "log", *, interval: float | None = None) -> Pi
 
 
 def load(path: str | Path, *, interval: str | None = None) -> PingLog:
-    """Reads a log's file. Raises TraceError, UnitError."""
+    """Read a log's file. Raises TraceError, UnitError."""
     return parse(text_of(path), str(path), interval=None if interval is None else duration(interval))
 
 
 def _unwrapped(number: int, before: list[int]) -> int:
-    """The number as if it had more than 16 bits: the nearest one to those before."""
+    """Return the full sequence number of a 16-bit one: the candidate nearest to the number before it."""
     if not before:
         return number
     return number + _WRAP * round((before[-1] - number) / _WRAP)
 
 
 def _times(answers: dict[int, tuple[float, float | None]], numbers: range, interval: float) -> Iterator[tuple[int, float]]:
-    """(number, seconds after the first) of every ping; those without an answer lie evenly between their neighbours."""
+    """Yield (number, seconds after the first) of every ping; unanswered ones are spaced evenly between their neighbours."""
     sent = {number: clock - rtt for number, (rtt, clock) in answers.items() if clock is not None}
     if len(sent) < 2:
         yield from ((number, (number - numbers[0]) * interval) for number in numbers)

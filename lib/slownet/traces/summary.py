@@ -1,4 +1,4 @@
-"""What a recording of a network says, in a few numbers."""
+"""Summarises a recording of a network in a few numbers."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ BIN_S = 1.0
 
 
 def load(path: Path) -> Opportunities | PingLog:
-    """A Mahimahi trace if the file begins with a number alone, otherwise a log of pings. Raises TraceError."""
+    """Read a Mahimahi trace if the first line is a number, otherwise a log of pings. Raises TraceError."""
     text = text_of(path)
     first = text.lstrip().partition("\n")[0].strip()
     return mahimahi.parse(text, str(path)) if not first or first.isdigit() else pinglog.parse(text, str(path))
 
 
 def facts(trace: Opportunities | PingLog) -> dict[str, Any]:
-    """Numbers about a trace, the unit behind the last `_` of a name."""
+    """Return numbers about a trace; their names end with `_` and the unit."""
     if isinstance(trace, Opportunities):
         counts = trace.packets(BIN_S)
         rates = [8 * count * MTU * len(counts) / trace.seconds for count in counts]
@@ -47,6 +47,6 @@ def facts(trace: Opportunities | PingLog) -> dict[str, Any]:
 
 
 def quantile(values: Sequence[float], part: float) -> float:
-    """The smallest value that at least this part of the values does not exceed."""
+    """Return the smallest value that at least this share of the values does not exceed."""
     ordered = sorted(values)
     return ordered[max(0, math.ceil(part * len(ordered)) - 1)]

@@ -1,4 +1,4 @@
-"""Captures that tcpdump made in a lab, read with scapy, and what they say about writes."""
+"""Captures made by tcpdump in a lab, read with scapy and compared with the program's writes."""
 
 from pathlib import Path
 
@@ -57,7 +57,7 @@ def test_bytes_that_never_left_are_left_out():
 def test_what_is_no_capture_is_one_line(content: bytes, tmp_path: Path):
     path = tmp_path / "wire.pcap"
     path.write_bytes(content)
-    with pytest.raises(ToolError, match=r"no capture that can be read.*wire\.pcap"):
+    with pytest.raises(ToolError, match=r"the capture cannot be read.*wire\.pcap"):
         read(path)
 
 
