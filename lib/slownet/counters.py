@@ -1,4 +1,4 @@
-"""What a link has carried and dropped: counters of both directions, and their differences."""
+"""Counters of the packets that a link has carried and dropped in each direction."""
 
 from __future__ import annotations
 
@@ -13,9 +13,20 @@ BACKLOG = ("backlog_packets", "backlog_bytes")
 class Flow:
     """What one end of a link, or one of its queueing disciplines, has sent.
 
-    Packets are what the kernel counts as one: frames, unless offloads are on. Bytes are those of frames without their
-    checksum. A dropped packet is one that a queue had no room for or that was lost on purpose; all that waits now is the
-    backlog. Overlimits: how often a packet had to wait for a rate; requeues: how often one had to be put back.
+    Attributes
+    ----------
+    sent_packets, sent_bytes : int
+        Packets as the kernel counts them (frames, unless offloads are on), and the bytes of their frames without checksum.
+    dropped : int
+        Packets that a full queue dropped or that the condition lost.
+    overlimits : int
+        How often a packet had to wait for a rate.
+    requeues : int
+        How often a packet was put back into a queue.
+    backlog_packets, backlog_bytes : int
+        What is waiting now.
+    qdiscs : mapping of str to Flow
+        For a link's end: its queueing disciplines by name, such as "netem 51:".
     """
 
     sent_packets: int = 0
@@ -26,16 +37,15 @@ class Flow:
     backlog_packets: int = 0
     backlog_bytes: int = 0
     qdiscs: Mapping[str, Flow] = field(default_factory=dict, hash=False)
-    """Of a link's end: each of its queueing disciplines, such as "netem 51:"."""
 
     def __sub__(self, before: Flow) -> Flow:
-        """What came since then. The backlog is no sum and stays what it is now."""
+        """Return what was counted since then. The backlog is not a sum and stays the present one."""
         counted = {name: getattr(self, name) - getattr(before, name) for name in _COUNTED}
         now = {name: getattr(self, name) for name in BACKLOG}
         return Flow(**counted, **now, qdiscs={name: _since(flow, before, name) for name, flow in self.qdiscs.items()})
 
     def to_json(self) -> dict[str, int]:
-        """The numbers of the whole, as a record holds them."""
+        """Return the numbers without those of the queueing disciplines, as in a record."""
         return {name: number for name, number in asdict(self).items() if name != "qdiscs"}
 
 
@@ -43,14 +53,20 @@ _COUNTED = tuple(each.name for each in fields(Flow) if each.name not in (*BACKLO
 
 
 def _since(flow: Flow, before: Flow, name: str) -> Flow:
-    """A queueing discipline that was replaced has begun to count anew."""
+    """Return a queueing discipline's difference; one that was replaced meanwhile counts from 0."""
     difference = flow - before.qdiscs.get(name, Flow())
     return flow if any(getattr(difference, each) < 0 for each in _COUNTED) else difference
 
 
 @dataclass(frozen=True)
 class Counters:
-    """Both directions of a link: `up` is what its first end has sent."""
+    """Both directions of a link.
+
+    Attributes
+    ----------
+    up, down : Flow
+        What its first end and its second end have sent.
+    """
 
     up: Flow
     down: Flow
@@ -60,23 +76,24 @@ class Counters:
 
     @property
     def reversed(self) -> Counters:
-        """The same link, looked at from its other end."""
+        """The same link as seen from its other end."""
         return Counters(self.down, self.up)
 
     def to_json(self) -> dict[str, dict[str, int]]:
+        """Return {"up": {...}, "down": {...}}, as in a record."""
         return {"up": self.up.to_json(), "down": self.down.to_json()}
 
 
-Record = Mapping[str, Mapping[str, Mapping[str, int]]]  # a sample's: link, direction, counter
+Record = Mapping[str, Mapping[str, Mapping[str, int]]]  # of a sample: link, direction, counter
 
 
 def record(before: Mapping[str, Counters], after: Mapping[str, Counters]) -> dict[str, Any]:
-    """What each link carried in between, as a sample holds it."""
+    """Return what each link carried in between, as in a sample."""
     return {name: (counters - before[name]).to_json() for name, counters in after.items() if name in before}
 
 
 def total(records: list[Record]) -> dict[str, dict[str, dict[str, int]]]:
-    """The sum over samples; of a backlog, the most that a sample ended with."""
+    """Return the sum over samples; for a backlog, the largest one at the end of a sample."""
     found: dict[str, dict[str, dict[str, int]]] = {}
     for each in records:
         for link, ways in each.items():

@@ -1,6 +1,6 @@
-"""The project's own errors: each says what went wrong, where, and how to put it right.
+"""slownet's exceptions: each states what went wrong, where, and how to fix it.
 
-The command line prints ``str(error)`` and exits 2; nobody but a developer should see a traceback.
+The command line prints ``str(error)`` without a traceback and exits with status 2.
 """
 
 from __future__ import annotations
@@ -16,18 +16,18 @@ def _one_line(text: str) -> str:
 
 
 class SlownetError(Exception):
-    """A mistake or a failure that one line explains.
+    """A mistake of the user or a failure, explained in one line.
 
-    ``str()`` gives ``what, where: fix``; parts left empty are left out.
+    ``str()`` gives ``what, where: fix`` without the empty parts.
 
     Parameters
     ----------
-    what
+    what : str
         What went wrong.
-    where
-        The host, file, option or experiment that it is about.
-    fix
-        How to put it right.
+    where : str
+        The host, file, option or experiment concerned.
+    fix : str
+        How to fix it.
     """
 
     def __init__(self, what: str, where: str = "", fix: str = "") -> None:
@@ -38,7 +38,7 @@ class SlownetError(Exception):
 
     @property
     def line(self) -> str:
-        """The one line, without anything that a subclass appends to it."""
+        """The one line, without what a subclass appends to it."""
         text = f"{self.what}, {self.where}" if self.where else self.what
         return f"{text}: {self.fix}" if self.fix else text
 
@@ -55,7 +55,7 @@ class ConditionError(SlownetError):
 
 
 class ExperimentError(SlownetError):
-    """An experiment, a cell or a metric that is not there, or one that is described wrongly."""
+    """An experiment, a cell or a metric that does not exist or is described wrongly."""
 
 
 class NoCellError(ExperimentError):
@@ -63,7 +63,7 @@ class NoCellError(ExperimentError):
 
 
 class TooFewError(ExperimentError):
-    """Fewer values than an answer takes."""
+    """Too few values for an answer."""
 
 
 class LabError(SlownetError):
@@ -75,7 +75,7 @@ class TraceError(SlownetError):
 
 
 class NetworkError(SlownetError):
-    """The emulated network did not come up, or a link does not do what it was told."""
+    """The emulated network cannot be built, or a link does not do what its condition states."""
 
 
 class ServiceError(SlownetError):
@@ -83,10 +83,10 @@ class ServiceError(SlownetError):
 
     Parameters
     ----------
-    what, where, fix
+    what, where, fix : str
         As in `SlownetError`.
-    log
-        The last lines that the server logged; ``str()`` shows them, indented, below the line.
+    log : str
+        The last lines of the server's log; ``str()`` shows them, indented, below the line.
     """
 
     def __init__(self, what: str, where: str = "", fix: str = "", log: str = "") -> None:
@@ -98,13 +98,13 @@ class ServiceError(SlownetError):
 
 
 class ToolError(SlownetError):
-    """A client program that is missing, failed, or printed what its parser does not know.
+    """A client program is missing, failed, or printed something that its parser does not understand.
 
     Parameters
     ----------
-    what, where, fix
+    what, where, fix : str
         As in `SlownetError`.
-    raw
+    raw : str
         Everything that the program printed; ``str()`` leaves it out.
     """
 
@@ -114,7 +114,20 @@ class ToolError(SlownetError):
 
 
 def nearest(name: str, known: Iterable[str]) -> str:
-    """What to suggest for a name that is not known: the nearest known one, else a list of them."""
+    """Return a suggestion for an unknown name.
+
+    Parameters
+    ----------
+    name : str
+        The unknown name.
+    known : iterable of str
+        The known ones.
+
+    Returns
+    -------
+    str
+        The nearest known name, or a list of the first 12 if none is near.
+    """
     names = sorted(set(known))
     by_lower = {each.lower(): each for each in names}
     close = difflib.get_close_matches(name.lower(), by_lower, n=1)

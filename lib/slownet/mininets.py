@@ -1,4 +1,4 @@
-"""Mininet's classes as a user's type checker sees them, for Mininet has no types of its own."""
+"""Types of Mininet's classes for type checkers, because Mininet has none."""
 
 from __future__ import annotations
 
@@ -8,46 +8,46 @@ from typing import TYPE_CHECKING, Any, Protocol
 if TYPE_CHECKING:
 
     class Topology:
-        """A plan of hosts, switches and cables: at run time Mininet's `Topo` itself.
+        """A plan of hosts, switches and links; at run time it is Mininet's `Topo`.
 
-        A subclass plans its network in `build`, as each file of `slownet.topologies` does.
+        A subclass plans its network in `build`; see the files of `slownet.topologies`.
 
         Parameters
         ----------
         *args, **params
-            What `build` takes.
+            Passed to `build`.
         """
 
         def __init__(self, *args: Any, **params: Any) -> None: ...
 
         def build(self, *args: Any, **params: Any) -> None:
-            """Adds the hosts, switches and links; a subclass has one of its own."""
+            """Add the hosts, switches and links; subclasses override it."""
 
         def addHost(self, name: str, **opts: Any) -> str:  # noqa: N802
-            """Adds a host and returns its name; ``ip="10.0.0.1/24"`` is its address."""
+            """Add a host and return its name; ``ip="10.0.0.1/24"`` sets its address."""
 
         def addSwitch(self, name: str, **opts: Any) -> str:  # noqa: N802
-            """Adds a switch and returns its name."""
+            """Add a switch and return its name."""
 
         def addLink(  # noqa: N802
             self, node1: str, node2: str, port1: int | None = None, port2: int | None = None, key: Any = None, **opts: Any
         ) -> Any:
-            """Adds a cable and returns its key; options such as ``bw=10`` (Mbit/s) are those of its class ``cls``."""
+            """Add a link and return its key; options such as ``bw=10`` (Mbit/s) are those of its class ``cls``."""
 
         def hosts(self, sort: bool = True) -> list[str]:
-            """The hosts' names."""
+            """Return the hosts' names."""
 
         def switches(self, sort: bool = True) -> list[str]:
-            """The switches' names."""
+            """Return the switches' names."""
 
         def links(self, sort: bool = False, withKeys: bool = False, withInfo: bool = False) -> list[Any]:  # noqa: N803
-            """The cables, each a tuple of two names; the key and the options may follow."""
+            """Return the links: tuples of two names, followed by the key and the options if requested."""
 
         def nodeInfo(self, name: str) -> dict[str, Any]:  # noqa: N802
-            """The options of a host or switch."""
+            """Return the options of a host or switch."""
 
         def linkInfo(self, src: str, dst: str, key: Any = None) -> dict[str, Any]:  # noqa: N802
-            """The options of a cable."""
+            """Return the options of a link."""
 
 else:
     from mininet.topo import Topo as Topology
@@ -56,39 +56,39 @@ __all__ = ["Node", "Topology"]
 
 
 class Node(Protocol):
-    """A host or a switch of a network that is up, by those of Mininet's methods that are used most.
+    """A host or a switch of a running network, with Mininet's most used methods.
 
-    At run time it is Mininet's `Node` with all that it has; ``net.mininet[name]`` gives it without a type.
+    At run time it is Mininet's `Node` with all its methods; ``net.mininet[name]`` returns it without a type.
     """
 
     name: str
 
     def IP(self, intf: Any = None) -> str:  # noqa: N802
-        """The IPv4 address of an interface, of the first one unless it is named."""
+        """Return the IPv4 address of an interface, by default of the first one."""
 
     def MAC(self, intf: Any = None) -> str:  # noqa: N802
-        """The Ethernet address of an interface, of the first one unless it is named."""
+        """Return the Ethernet address of an interface, by default of the first one."""
 
     def cmd(self, *args: Any, **kwargs: Any) -> str:
-        """Runs a line in the node's shell and returns what it prints."""
+        """Run a line in the node's shell and return its output."""
 
     def pexec(self, *args: Any, **kwargs: Any) -> tuple[str, str, int]:
-        """Runs a program to its end: what it wrote to standard output and to standard error, and its exit status."""
+        """Run a program to its end and return its standard output, its standard error and its exit status."""
 
     def popen(self, *args: Any, **kwargs: Any) -> subprocess.Popen[Any]:
-        """Starts a program in the node's network namespace; options are those of `subprocess.Popen`."""
+        """Start a program in the node's network namespace, with the options of `subprocess.Popen`."""
 
     def intfNames(self) -> list[str]:  # noqa: N802
-        """The names of its interfaces."""
+        """Return the names of its interfaces."""
 
     def connectionsTo(self, node: Any) -> list[tuple[Any, Any]]:  # noqa: N802
-        """The cables to another node: pairs of Mininet's interfaces, this node's first."""
+        """Return the links to another node: pairs of Mininet's interfaces, this node's first."""
 
     def setIP(self, ip: str, prefixLen: int = 8, intf: Any = None, **kwargs: Any) -> Any:  # noqa: N802, N803
-        """Gives an interface another IPv4 address."""
+        """Set an interface's IPv4 address."""
 
     def setHostRoute(self, ip: str, intf: Any) -> Any:  # noqa: N802
-        """Adds a route to one host over an interface."""
+        """Add a route to one host over an interface."""
 
     def setDefaultRoute(self, intf: Any = None) -> Any:  # noqa: N802
-        """Sends what has no route of its own over an interface, or ``"via 10.0.0.2"``."""
+        """Set the default route: an interface, or ``"via 10.0.0.2"``."""

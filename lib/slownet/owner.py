@@ -1,7 +1,7 @@
-"""Whose something is on this machine: a mark that names a process, on everything that it makes there.
+"""Marks everything that a process makes on this machine with the process's identity.
 
-The mark is an Open vSwitch bridge's external id, an interface's alias, an environment variable, and in a directory's and a
-cgroup's name. So what a process that was killed has left behind can be told from what others made, see
+The mark is an Open vSwitch bridge's external id, an interface's alias, an environment variable, and part of the names of
+directories and cgroups. It distinguishes what a killed process has left behind from what others made, see
 `slownet.net.leftovers`.
 """
 
@@ -24,27 +24,27 @@ _MARK = re.compile(r"(\d+)-([0-9a-f]+)-([0-9a-f]{4})-([0-9a-f]+)")
 
 @dataclass(frozen=True)
 class Owner:
-    """One process, told from all others that had or will have its number."""
+    """One process, distinguished from others that had or will have its number."""
 
     pid: int
     started: int  # in clock ticks after boot
-    boot: str  # the first digits of the boot's id
-    namespace: int  # in which the pid is one
+    boot: str  # the first digits of the boot id
+    namespace: int  # the pid's namespace
 
     @property
     def mark(self) -> str:
-        """Digits, letters and hyphens only, and few: `1234-8aa52-1b2c-effffffc`. A socket's path has 107 characters."""
+        """The mark: `1234-8aa52-1b2c-effffffc`. It is short, because a socket's path is limited to 107 characters."""
         return f"{self.pid}-{self.started:x}-{self.boot}-{self.namespace:x}"
 
     @classmethod
     def read(cls, text: str) -> Owner | None:
-        """The owner of a mark, from the first word of a text; None if that is none."""
+        """Return the owner from the mark that is the first word of a text; None if it is not a mark."""
         found = _MARK.fullmatch(text.split()[0]) if text.split() else None
         return cls(int(found[1]), int(found[2], 16), found[3], int(found[4], 16)) if found else None
 
     @property
     def lives(self) -> bool:
-        """Whether the process runs, as far as can be seen from here: one of another PID namespace may well."""
+        """Whether the process runs; one in another PID namespace cannot be seen and counts as running."""
         if self.boot != _boot():
             return False
         if self.namespace != _namespace():
@@ -53,12 +53,12 @@ class Owner:
 
     @property
     def directory(self) -> Path:
-        """Its private directory, if it has one."""
+        """The path of its private directory, if it has one."""
         return RUN / self.mark
 
     @property
     def run(self) -> str:
-        """The run that it measured, if it said so (see `note`)."""
+        """The run that it measured, if it noted one (see `note`)."""
         try:
             return (self.directory / NOTE).read_text()
         except OSError:
@@ -66,7 +66,7 @@ class Owner:
 
 
 def started(pid: int) -> int | None:
-    """When a process was started, in clock ticks after boot; None if it does not run (a zombie does not)."""
+    """Return when a process was started, in clock ticks after boot; None if it does not run or is a zombie."""
     try:
         fields = Path(f"/proc/{pid}/stat").read_text(errors="replace").rpartition(")")[2].split()
     except (FileNotFoundError, ProcessLookupError):
@@ -75,12 +75,12 @@ def started(pid: int) -> int | None:
 
 
 def this() -> Owner:
-    """This process."""
+    """Return the owner for this process."""
     return _of(os.getpid())
 
 
 def directory() -> Path:
-    """A directory of this process's own, made on demand and gone when the process ends. Raises OSError."""
+    """Return this process's private directory, made on demand and removed when the process ends. Raises OSError."""
     found = this().directory
     if not found.is_dir():
         found.mkdir(mode=0o755, parents=True)
@@ -89,7 +89,7 @@ def directory() -> Path:
 
 
 def temporary(purpose: str) -> tempfile.TemporaryDirectory[str]:
-    """A directory for a while, in this process's own; in the system's for temporary files where only root has one."""
+    """Make a temporary directory in this process's private one; in the system's place for them if that needs root."""
     try:
         where = directory()
     except OSError:
@@ -98,12 +98,12 @@ def temporary(purpose: str) -> tempfile.TemporaryDirectory[str]:
 
 
 def note(run: str) -> None:
-    """Says which run this process measures. Raises OSError."""
+    """Note which run this process measures. Raises OSError."""
     (directory() / NOTE).write_text(run)
 
 
 def _remove(pid: int, directory: Path) -> None:
-    if os.getpid() == pid:  # and no fork of it
+    if os.getpid() == pid:  # not in a fork
         shutil.rmtree(directory, ignore_errors=True)
 
 

@@ -1,6 +1,6 @@
-"""Durations, rates and sizes as people write them, read once at the edge.
+"""Reads and writes durations, rates, sizes and percentages as texts with units.
 
-A number without a unit is an error: nobody can tell 10 ms from 10 s later.
+A number without a unit is an error, because 10 ms and 10 s would look alike.
 """
 
 from __future__ import annotations
@@ -36,26 +36,80 @@ BYTES = {prefix + "b": Decimal(scale) for prefix, scale in (_SI | _IEC).items()}
 
 
 def duration(text: str) -> float:
-    """Seconds in a duration such as ``"10ms"``, ``"0.1 ms"`` or ``"2min"``.
+    """Read a duration.
 
-    Units: ns us ms s min h. Raises UnitError.
+    Parameters
+    ----------
+    text : str
+        Such as ``"10ms"``, ``"0.1 ms"`` or ``"2min"``; units: ns us ms s min h.
+
+    Returns
+    -------
+    float
+        Seconds.
+
+    Raises
+    ------
+    UnitError
+        It has no unit or an unknown one, is negative, or is not a number.
+
+    Examples
+    --------
+    >>> duration("10ms")
+    0.01
     """
     return float(_read(text, "duration", "10ms", "ns us ms s min h", SECONDS))
 
 
 def rate(text: str) -> float:
-    """Bit per second in a rate, read as tc reads it: ``"2000kbit"``, ``"1Gbit"``, ``"250kbps"``.
+    """Read a rate like tc does.
 
-    As in tc, upper and lower case are one, ``bit`` counts bits, ``bps`` counts bytes (``1mbps`` is
-    8,000,000 bit/s), and ``Ki Mi Gi Ti`` are powers of 1024. Raises UnitError.
+    Parameters
+    ----------
+    text : str
+        Such as ``"2000kbit"``, ``"1Gbit"`` or ``"250kbps"``. As in tc, upper and lower case are equal, ``bit`` means bit/s,
+        ``bps`` byte/s (``1mbps`` is 8,000,000 bit/s), and ``Ki Mi Gi Ti`` are powers of 1024.
+
+    Returns
+    -------
+    float
+        bit/s.
+
+    Raises
+    ------
+    UnitError
+        As for `duration`.
+
+    Examples
+    --------
+    >>> rate("250kbps")
+    2000000.0
     """
     return float(_read(text, "rate", "2000kbit", "bit kbit Mbit Gbit", BITS_PER_SECOND, any_case=True))
 
 
 def size(text: str) -> int:
-    """Bytes in a size such as ``"52kB"`` (52,000) or ``"250MiB"`` (262,144,000). Raises UnitError.
+    """Read a size.
 
-    Upper and lower case are one. Unlike tc, ``kb`` is 1000 bytes; write ``KiB`` for 1024.
+    Parameters
+    ----------
+    text : str
+        Such as ``"52kB"`` or ``"250MiB"``; upper and lower case are equal. Unlike in tc, ``kb`` is 1000 bytes, ``KiB`` 1024.
+
+    Returns
+    -------
+    int
+        Bytes.
+
+    Raises
+    ------
+    UnitError
+        As for `duration`, or it is not a whole number of bytes.
+
+    Examples
+    --------
+    >>> size("52kB"), size("250MiB")
+    (52000, 262144000)
     """
     number = _read(text, "size", "250MiB", "B kB MB GB KiB MiB GiB", BYTES, any_case=True)
     if number != int(number):
@@ -64,7 +118,28 @@ def size(text: str) -> int:
 
 
 def percent(text: str) -> float:
-    """The part of one in a percentage from ``"0%"`` to ``"100%"``: ``"2.5%"`` is 0.025. Raises UnitError."""
+    """Read a percentage.
+
+    Parameters
+    ----------
+    text : str
+        From ``"0%"`` to ``"100%"``.
+
+    Returns
+    -------
+    float
+        From 0 to 1.
+
+    Raises
+    ------
+    UnitError
+        As for `duration`, or it is above 100 %.
+
+    Examples
+    --------
+    >>> percent("2.5%")
+    0.025
+    """
     part = _read(text, "percentage", "1%", "%", PERCENT)
     if part > 1:
         raise UnitError(f"percentage '{text}' is above 100%", fix="write it like 1%")
@@ -72,18 +147,61 @@ def percent(text: str) -> float:
 
 
 def show_percent(part: float) -> str:
-    """A part of one for people, four digits at most: 0.025 gives ``"2.5 %"``."""
+    """Write a share as a percentage with at most four digits.
+
+    Parameters
+    ----------
+    part : float
+        From 0 to 1.
+
+    Returns
+    -------
+    str
+
+    Examples
+    --------
+    >>> show_percent(0.025)
+    '2.5 %'
+    """
     return f"{float(f'{part * 100:.4g}'):g} %"
 
 
 def show_rate(bits_per_second: float) -> str:
-    """A rate for people, as tc writes it: 2e6 gives ``"2 Mbit"``."""
+    """Write a rate like tc does, with at most six digits.
+
+    Parameters
+    ----------
+    bits_per_second : float
+
+    Returns
+    -------
+    str
+
+    Examples
+    --------
+    >>> show_rate(2e6)
+    '2 Mbit'
+    """
     scale, name = next(((s, n) for s, n in ((1e9, "Gbit"), (1e6, "Mbit"), (1e3, "kbit")) if bits_per_second >= s), (1.0, "bit"))
     return f"{float(f'{bits_per_second / scale:.6g}'):g} {name}"
 
 
 def show_duration(seconds: float) -> str:
-    """A duration for people, four digits at most: 0.010 gives ``"10 ms"``, 0 gives ``"0 ms"``."""
+    """Write a duration with at most four digits.
+
+    Parameters
+    ----------
+    seconds : float
+
+    Returns
+    -------
+    str
+
+    Examples
+    --------
+    >>> show_duration(0.010), show_duration(0)
+    ('10 ms', '0 ms')
+    """
     rounded = float(f"{seconds:.4g}")
     if rounded == 0:
         return "0 ms"
@@ -96,11 +214,26 @@ def show_duration(seconds: float) -> str:
 
 
 NAMED = {"ms": "ms", "s": "s", "mbit_per_s": "Mbit/s", "mib_per_s": "MiB/s", "per_s": "per second", "percent": "%"}
-"""What a metric's or a condition's name may end with, the longest match counts."""
+"""Units at the end of the names of metrics and conditions; the longest match counts."""
 
 
 def spoken(name: str) -> str:
-    """A metric's or a condition's name for a heading: ``"latency, ms"`` for ``"latency_ms"``, ``"MiB/s"`` for itself."""
+    """Write the name of a metric or condition for a heading.
+
+    Parameters
+    ----------
+    name : str
+        With its unit at the end.
+
+    Returns
+    -------
+    str
+
+    Examples
+    --------
+    >>> spoken("latency_ms"), spoken("mib_per_s")
+    ('latency, ms', 'MiB/s')
+    """
     for ending in sorted(NAMED, key=len, reverse=True):
         if name == ending or name.endswith(f"_{ending}"):
             stem = name[: -len(ending)].rstrip("_").replace("_", " ")
@@ -109,7 +242,7 @@ def spoken(name: str) -> str:
 
 
 def _read(text: str, kind: str, example: str, units: str, table: Mapping[str, Decimal], *, any_case: bool = False) -> Decimal:
-    """The number in ``text`` times its unit's factor in ``table``, or a UnitError that says what is wrong."""
+    """Return the number in ``text`` times its unit's factor in ``table``. Raises UnitError."""
     if not isinstance(text, str):
         raise UnitError(f"{kind} {text!r} has no unit", fix=f'write it like "{example}" (units: {units})')
     stripped = text.strip()

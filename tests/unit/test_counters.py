@@ -28,7 +28,7 @@ def test_a_link_has_two_directions():
 
 def test_a_record_has_the_numbers_of_each_link():
     found = record({"a-b": Counters(BEFORE, BEFORE)}, {"a-b": Counters(AFTER, BEFORE), "a-c": Counters(AFTER, AFTER)})
-    assert list(found) == ["a-b"]  # a link that was not there before has no difference
+    assert list(found) == ["a-b"]  # a new link has no difference
     assert found["a-b"]["up"] == {
         "sent_packets": 50, "sent_bytes": 5000, "dropped": 3, "overlimits": 2, "requeues": 0, "backlog_packets": 3,
         "backlog_bytes": 300,

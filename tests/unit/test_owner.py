@@ -1,4 +1,4 @@
-"""Marks: whose something is, and whether that process runs."""
+"""Marks: the process that owns something, and whether it still runs."""
 
 import os
 import subprocess
@@ -29,7 +29,7 @@ def test_a_process_lives_until_it_ends():
     with subprocess.Popen(["sleep", "60"]) as process:
         other = replace(owner.this(), pid=process.pid, started=owner.started(process.pid))
         assert other.lives
-        assert not replace(other, started=other.started - 1).lives  # the number was another's before
+        assert not replace(other, started=other.started - 1).lives  # another process had the number before
         assert not replace(other, boot="0000" if other.boot != "0000" else "1111").lives
         process.kill()
         os.waitid(os.P_PID, process.pid, os.WEXITED | os.WNOWAIT)
@@ -62,7 +62,7 @@ def test_a_temporary_directory_is_the_owners_or_the_systems(tmp_path, monkeypatc
         assert Path(made).parent == owner.directory()
     assert not Path(made).exists()
     (tmp_path / "file").touch()
-    monkeypatch.setattr(owner, "RUN", tmp_path / "file" / "run")  # as where only root may make it
+    monkeypatch.setattr(owner, "RUN", tmp_path / "file" / "run")  # as if only root could make it
     with owner.temporary("ab") as made:
         assert Path(made).parent == tmp_path / "tmp"
         assert Path(made).name.startswith("slownet-ab-")
