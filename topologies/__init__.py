@@ -1,4 +1,4 @@
-"""Plain Mininet topologies, one a file; `sudo mn --custom topologies/FILE --topo NAME` works with each."""
+"""Plain Mininet topologies, one per file; each works with `sudo mn --custom topologies/FILE --topo NAME`."""
 
 import re
 from importlib import import_module
@@ -10,7 +10,7 @@ from mininet.topo import Topo
 from slownet.errors import ExperimentError, nearest
 from slownet.extensions import Register
 
-if TYPE_CHECKING:  # for editors and type checkers, which cannot look for files
+if TYPE_CHECKING:  # for editors and type checkers, which do not see __getattr__'s files
     from slownet.topologies.broker_worker_database import BrokerWorkerDatabase as BrokerWorkerDatabase
     from slownet.topologies.chain import Chain as Chain
     from slownet.topologies.client_edge_web_db import ClientEdgeWebDb as ClientEdgeWebDb
@@ -24,9 +24,9 @@ if TYPE_CHECKING:  # for editors and type checkers, which cannot look for files
 
 
 def __getattr__(name: str) -> Any:
-    """A topology, imported when it is asked for: those with routers bring Mininet's nodes with them, a run's largest import.
+    """Import a topology on first use: those with routers import Mininet's nodes, a run's largest import.
 
-    ``ClientWebDb`` is that of client_web_db.py.
+    ``ClientWebDb`` is in client_web_db.py.
     """
     module = re.sub(r"(?<=.)(?=[A-Z])", "_", name).lower()
     if not name[:1].isupper() or module not in _modules():
@@ -39,15 +39,34 @@ def _modules() -> list[str]:
 
 
 def known() -> dict[str, type[Topo]]:
-    """The project's topologies by the name that `mn --topo` knows them by."""
+    """Return slownet's topologies.
+
+    Returns
+    -------
+    dict of str to type
+        Subclasses of Mininet's `Topo` by their names for `mn --topo`.
+    """
     modules = (import_module(f"{__name__}.{each}") for each in _modules())
     return {key: topology for module in modules for key, topology in module.topos.items()}
 
 
 def find(name: str) -> type[Topo]:
-    """A topology by the name that `mn --topo` knows it by, or that another package gives it (`slownet.extensions`).
+    """Return the topology of a name.
 
-    Raises ExperimentError with the nearest name.
+    Parameters
+    ----------
+    name : str
+        As for `mn --topo`, or of another package's topology (`slownet.extensions`).
+
+    Returns
+    -------
+    type
+        A subclass of Mininet's `Topo`.
+
+    Raises
+    ------
+    ExperimentError
+        There is no such topology; it suggests the nearest name.
     """
     topologies = Register("topologies", known())
     if name not in topologies:

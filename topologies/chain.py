@@ -3,7 +3,7 @@
     client ──── r1 ──── r2 ── ... ── rN ──── server
        10.0.0.0/24 10.0.1.0/24        10.0.N.0/24
 
-Also for Mininet's own command: sudo mn --custom topologies/chain.py --topo chain,3
+With Mininet's own command: sudo mn --custom topologies/chain.py --topo chain,3
 """
 
 from collections.abc import Sequence
@@ -14,13 +14,14 @@ from mininet.link import TCLink
 from mininet.node import Node
 from mininet.topo import Topo
 
-MOST = 62  # a packet starts with 64 hops to live
+MOST = 62  # a packet starts with a TTL of 64
 
 
 class Router(Node):
-    """A host that forwards; routes: each what `ip route add` takes, such as "10.0.2.0/24 via 10.0.1.2"."""
+    """A host that forwards packets. routes: arguments of `ip route add`, such as "10.0.2.0/24 via 10.0.1.2"."""
 
     def config(self, routes: Sequence[str] = (), **params: Any) -> Any:
+        """Configure the node, switch forwarding on and add its routes."""
         result = super().config(**params)
         lines = "".join(f"route add {route}\\n" for route in routes)
         script = f"echo 1 > /proc/sys/net/ipv4/ip_forward && printf '{lines}' | ip -batch -"
@@ -31,17 +32,18 @@ class Router(Node):
 
 
 class Chain(Topo):
-    """On every cable k the left end is 10.0.k.1, the right one 10.0.k.2.
+    """A client, a row of routers, and a server; on cable k the left end is 10.0.k.1, the right one 10.0.k.2.
 
     Parameters
     ----------
-    n
-        Routers, 1 to 62.
+    n : int
+        Number of routers, 1 to 62.
     """
 
     def build(self, n: int = 2) -> None:
+        """Add the hosts, switches and links."""
         if not 1 <= n <= MOST:
-            raise ValueError(f"a chain has 1 to {MOST} routers, as many as a packet passes, not {n}")
+            raise ValueError(f"a chain has 1 to {MOST} routers (a packet's TTL allows no more), not {n}")
         self.addHost("client", ip="10.0.0.1/24", defaultRoute="via 10.0.0.2")
         for number in range(1, n + 1):
             left = [f"10.0.{cable}.0/24 via 10.0.{number - 1}.1" for cable in range(number - 1)]

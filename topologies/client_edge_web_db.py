@@ -1,11 +1,11 @@
-"""A reader with a cache nearby, and a web server with its database elsewhere: one long cable between the two places.
+"""A client with a cache nearby, and a web server with its database far away; one long link between the two places.
 
     client ──┐                ┌── web
              near ─────── far
     edge   ──┘                └── db
 
-The reader's distance is the link between the switches: net.link("near", "far").set(rtt="40ms").
-Also for Mininet's own command: sudo mn --custom topologies/client_edge_web_db.py --topo client_edge_web_db
+The distance is the link between the switches: net.link("near", "far").set(rtt="40ms").
+With Mininet's own command: sudo mn --custom topologies/client_edge_web_db.py --topo client_edge_web_db
 """
 
 from mininet.link import TCLink
@@ -13,9 +13,10 @@ from mininet.topo import Topo
 
 
 class ClientEdgeWebDb(Topo):
-    """client 10.0.0.1, web 10.0.0.2 and db 10.0.0.3 as in ClientWebDb, and edge 10.0.0.4."""
+    """Four hosts on two switches: client 10.0.0.1, web 10.0.0.2 and db 10.0.0.3 as in ClientWebDb, and edge 10.0.0.4."""
 
     def build(self) -> None:
+        """Add the hosts, switches and links."""
         places = {"near": ("client", "edge"), "far": ("web", "db")}
         numbers = {"client": 1, "web": 2, "db": 3, "edge": 4}
         for dpid, (place, names) in enumerate(places.items(), start=1):

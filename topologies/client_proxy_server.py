@@ -1,10 +1,10 @@
-"""A client, and a server behind a proxy with a cable to each.
+"""A client, and a server behind a proxy.
 
     client ──── proxy ──── server
       10.0.0.0/24  10.0.1.0/24
 
-The proxy also forwards, so what it costs can be compared with the way past it.
-Also for Mininet's own command: sudo mn --custom topologies/client_proxy_server.py --topo client_proxy_server
+The proxy also forwards packets, so connections through it can be compared with direct ones.
+With Mininet's own command: sudo mn --custom topologies/client_proxy_server.py --topo client_proxy_server
 """
 
 from collections.abc import Sequence
@@ -16,9 +16,10 @@ from mininet.topo import Topo
 
 
 class Router(Node):
-    """A host that forwards; routes: each what `ip route add` takes, such as "10.0.2.0/24 via 10.0.1.2"."""
+    """A host that forwards packets. routes: arguments of `ip route add`, such as "10.0.2.0/24 via 10.0.1.2"."""
 
     def config(self, routes: Sequence[str] = (), **params: Any) -> Any:
+        """Configure the node, switch forwarding on and add its routes."""
         result = super().config(**params)
         lines = "".join(f"route add {route}\\n" for route in routes)
         script = f"echo 1 > /proc/sys/net/ipv4/ip_forward && printf '{lines}' | ip -batch -"
@@ -29,9 +30,10 @@ class Router(Node):
 
 
 class ClientProxyServer(Topo):
-    """client 10.0.0.1, proxy 10.0.0.2 towards it and 10.0.1.1 towards the server, server 10.0.1.2."""
+    """Three hosts: client 10.0.0.1, proxy 10.0.0.2 towards it and 10.0.1.1 towards the server, server 10.0.1.2."""
 
     def build(self) -> None:
+        """Add the hosts, switches and links."""
         client = self.addHost("client", ip="10.0.0.1/24", defaultRoute="via 10.0.0.2")
         proxy = self.addHost("proxy", cls=Router, ip="10.0.0.2/24")
         server = self.addHost("server", ip="10.0.1.2/24", defaultRoute="via 10.0.1.1")

@@ -1,8 +1,8 @@
-"""A client and a server on one cable.
+"""A client and a server with one link between them.
 
     client ──────── server
 
-Also for Mininet's own command: sudo mn --custom topologies/two_hosts.py --topo two_hosts
+With Mininet's own command: sudo mn --custom topologies/two_hosts.py --topo two_hosts
 """
 
 from mininet.link import TCLink
@@ -13,6 +13,7 @@ class TwoHosts(Topo):
     """Two hosts, no switch: client 10.0.0.1, server 10.0.0.2."""
 
     def build(self) -> None:
+        """Add the hosts, switches and links."""
         self.addLink(self.addHost("client", ip="10.0.0.1/24"), self.addHost("server", ip="10.0.0.2/24"), cls=TCLink)
 
 

@@ -1,4 +1,4 @@
-"""Every topology of the project, built; `ip -json` and ping are the witnesses."""
+"""Every topology of the project is built, and checked with `ip -json` and ping."""
 
 import inspect
 import json
@@ -20,7 +20,7 @@ SIZED = [name for name, each in KNOWN.items() if "n" in inspect.signature(each.b
 
 
 def pings(host, addresses):
-    """Those of the addresses that do not answer, from one shell that asks all at once."""
+    """Return the addresses that do not answer; one shell pings all of them at the same time."""
     each = "; ".join(f"ping -n -q -c 1 -W 5 {address} >/dev/null || echo {address} &" for address in addresses)
     return host.pexec(["sh", "-c", each.replace("&;", "&") + " wait"])[0].split()
 
@@ -37,7 +37,7 @@ def test_every_host_reaches_every_other(name):
 
 @pytest.mark.parametrize("name", KNOWN)
 def test_mininets_own_command_builds_it(name):
-    """The smallest of each: every host reaches every other in the usual sizes above, and Mininet takes a second a link."""
+    """Use the smallest size, because Mininet takes a second per link; the tests above cover the usual sizes."""
     topo = f"{name},1" if name in SIZED else name
     words = ["mn", "--custom", FOLDER / f"{name}.py", "--topo", topo, "--controller", "none", "--test", "pingall"]
     done = subprocess.run(words, capture_output=True, text=True, check=False)
@@ -73,7 +73,7 @@ def test_a_bottleneck_may_be_set_from_the_start():
 
 
 def told(node, name):
-    """Delay and rate of an interface."""
+    """Return the delay and the rate of an interface."""
     cable, bottleneck = json.loads(node.pexec(f"tc -json qdisc show dev {name}")[0])
     return cable["options"]["delay"]["delay"], bottleneck["options"]["rate"]["rate"]
 

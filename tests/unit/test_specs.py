@@ -66,7 +66,7 @@ def test_what_is_wrong_with_a_file_is_one_line(file, text, told, line):
     [
         ("two_hosst", "no topology 'two_hosst': did you mean 'two_hosts'?"),
         ("none.py", "no file none.py: name a topology (broker_worker_database, "),
-        ("star,0", "star,0 cannot be built: a star has 1 to 1021 clients, as many as there are addresses, not 0"),
+        ("star,0", "star,0 cannot be built: a star has 1 to 1021 clients (the subnet has no more addresses), not 0"),
     ],
 )
 def test_what_is_no_topology_is_one_line(text, line):
