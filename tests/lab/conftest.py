@@ -1,4 +1,4 @@
-"""Tests that run where a network can be emulated: inside a lab, or as root on an able kernel."""
+"""Tests that need an emulated network: they run inside a lab, or as root on a kernel with netem and Open vSwitch."""
 
 from collections.abc import Iterator
 
@@ -27,6 +27,6 @@ def able() -> None:
 
 @pytest.fixture(scope="module")
 def net(request: pytest.FixtureRequest) -> Iterator[Network]:
-    """A network of the module's `TOPOLOGY`, of ClientWebDb unless it has one."""
+    """A network of the module's `TOPOLOGY`, by default ClientWebDb."""
     with Network(getattr(request.module, "TOPOLOGY", ClientWebDb)) as network:
         yield network

@@ -1,7 +1,7 @@
-"""A pair of hosts with a switch between them, and what there is to measure on it.
+"""A pair of hosts with a switch between them, and the measurements of its links and processors.
 
-As a program it knows Mininet's names only: `promises.py MEASURE OPTIONS`, with the options of `Pair` in JSON, builds the
-pair and prints what it measured as JSON.
+As a program it uses only Mininet's names: `promises.py MEASURE OPTIONS`, with the options of `Pair` in JSON, builds the
+pair and prints its measurements as JSON.
 """
 
 import json
@@ -14,7 +14,7 @@ from mininet.topo import Topo
 from traffic import Datagrams, goodput
 
 PINGS, BYTES, DATAGRAMS, BUSY_S = 10, 2_000_000, 5000, 3
-# Its own clocks say how long it computed, so the interpreter's start is left out. It asks them seldom: a call is no computing.
+# It measures its computing time itself, so the interpreter's start is not counted, and reads its clocks rarely.
 COMPUTE = """
 import sys, time
 began, used = time.monotonic(), time.process_time()
@@ -25,7 +25,7 @@ print((time.process_time() - used) / (time.monotonic() - began))
 
 
 class Pair(Topo):
-    """`near` and `far`; the options of their links, the share of all processors that each may have, the switch's options."""
+    """`near` and `far`: options of their links; cpu: each host's share of all processors; other options: the switch's."""
 
     def build(self, near=None, far=None, cpu=None, **options):
         switch = self.addSwitch("s1", **options)
@@ -35,23 +35,23 @@ class Pair(Topo):
 
 
 def round_trips(near, far):
-    """Milliseconds of each ping that was answered."""
+    """Return the round trips of answered pings in ms."""
     words = ["ping", "-n", "-c", str(PINGS), "-i", "0.2", far.IP()]
     return [float(each) for each in re.findall(r"time=([\d.]+) ms", near.pexec(words)[0])]
 
 
 def rate(near, far):
-    """Mbit/s of what a program gets over TCP."""
+    """Return a program's throughput over TCP in Mbit/s."""
     return goodput(near, far, BYTES) / 1e6
 
 
 def arrived(near, far):
-    """How many of the datagrams came."""
+    """Return how many of the datagrams arrived."""
     return len(Datagrams(near, far, DATAGRAMS).end())
 
 
 def shares(near, far):
-    """The part of a processor that a program gets that computes without end, on both hosts at once."""
+    """Return the share of a processor that an endless computation gets, on both hosts at the same time."""
     words = [sys.executable, "-c", COMPUTE, str(BUSY_S)]
     running = [host.popen(words, stdout=subprocess.PIPE, text=True) for host in (near, far)]
     return [float(each.communicate()[0]) for each in running]
@@ -61,7 +61,7 @@ MEASURES = {each.__name__: each for each in (round_trips, rate, arrived, shares)
 
 
 def measure(names, near, far):
-    """What is asked for, by name; no host has to ask for the other's address, which a lossy link would lose."""
+    """Return the requested measurements by name. Static ARP entries, because a lossy link would lose ARP requests."""
     near.setARP(far.IP(), far.MAC())
     far.setARP(near.IP(), near.MAC())
     return {name: MEASURES[name](near, far) for name in names}

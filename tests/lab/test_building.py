@@ -1,4 +1,4 @@
-"""Mininet's own classes and calls on top of netlink: what a Mininet program does, it can still do."""
+"""Mininet's own classes and calls on top of netlink: Mininet programs still work."""
 
 import json
 import os
@@ -26,7 +26,7 @@ def two():
 
 
 @pytest.fixture
-def mininet(net):  # net: Open vSwitch runs, as a Mininet program expects
+def mininet(net):  # net: so that Open vSwitch runs, as a Mininet program expects
     running = []
 
     def build(*args, **params):
@@ -161,7 +161,7 @@ def test_tclinks_parameters(mininet):
     network = mininet(topo=Slow(), switch=OVSBridge)
     assert network.pingAll() == 0
     assert " 0% packet loss" in network["h1"].cmd("ping -c 2 -i 0.1", network["h2"].IP())
-    for node, name in (("h1", "h1-eth0"), ("s1", "s1-eth1")):  # Open vSwitch takes the second away, it must come back
+    for node, name in (("h1", "h1-eth0"), ("s1", "s1-eth1")):  # Open vSwitch removes the second one; it must return
         cable, bottleneck = json.loads(network[node].pexec(f"tc -json qdisc show dev {name}")[0])
         assert cable["options"]["delay"]["delay"] == pytest.approx(0.005)
         assert bottleneck["options"]["rate"]["rate"] == 1_250_000
@@ -220,7 +220,7 @@ def test_an_address_replaces_the_one_before(two):
 
 def test_a_second_network_leaves_the_first_one_alone(net):
     with Network(TwoHosts) as other, Network(Dumbbell(1)) as third:
-        assert other["client"].IP() == third["client1"].IP() == net["client"].IP()  # each has namespaces of its own
+        assert other["client"].IP() == third["client1"].IP() == net["client"].IP()  # each has its own namespaces
     assert subprocess.check_output(["ovs-vsctl", "list-br"], text=True).split() == ["switch"]
     assert net.mininet.pingAll() == 0
 

@@ -1,4 +1,4 @@
-"""Captures: not one packet missing at the start or at the end."""
+"""Captures: no packet is missing at the start or at the end."""
 
 import json
 import socket
@@ -11,7 +11,7 @@ from traffic import Datagrams, start
 
 from slownet.errors import ExperimentError, ToolError
 
-HEADERS = 14 + 20 + 8  # Ethernet's, IP's, UDP's
+HEADERS = 14 + 20 + 8  # Ethernet, IP, UDP
 OURS = "udp and dst port 5002"
 SHOTS = """
 import socket, sys
@@ -22,9 +22,9 @@ for number in range(500):
 
 
 def numbers(path):
-    """The numbers of the datagrams in a file, and when each was seen."""
-    with RawPcapReader(str(path)) as packets:  # thousands: taking each apart by layers takes seconds
-        second = 1e9 if packets.nano else 1e6  # `usec` holds nanoseconds then
+    """Return the numbers of the datagrams in a file, and when each was captured."""
+    with RawPcapReader(str(path)) as packets:  # dissecting thousands of packets would take seconds
+        second = 1e9 if packets.nano else 1e6  # with nano, `usec` holds nanoseconds
         found = [(frame, meta.sec + meta.usec / second) for frame, meta in packets]
     assert all(frame[23] == socket.IPPROTO_UDP for frame, _ in found)
     return [(int.from_bytes(frame[HEADERS : HEADERS + 4], "big"), seen) for frame, seen in found]
@@ -43,7 +43,7 @@ def test_every_packet_from_the_first_to_the_last(net, tmp_path, count):
 
 
 def test_it_ends_at_once_after_a_burst(net, tmp_path):
-    """The last packets are still in the kernel's buffer when the block ends."""
+    """Check the last packets, which are still in the kernel's buffer when the block ends."""
     with net.capture("web", path=tmp_path / "burst.pcap", filter=OURS) as capture:
         assert start(net["client"], SHOTS, net["web"].IP()).wait() == 0
     assert [number for number, _ in numbers(capture.path)] == list(range(500))
@@ -58,7 +58,7 @@ def test_a_switchs_port_and_a_link_see_the_same(net, tmp_path):
         Datagrams(net["client"], net["web"], 20, quiet=0.05).end()
     at_port, at_client = numbers(port.path), numbers(link.path)
     assert [number for number, _ in at_port] == [number for number, _ in at_client] == list(range(20))
-    # a capture sees what leaves the host, and the delay is before that
+    # a capture sees packets when they leave the host, after the delay
     assert all(abs(there - here) < 0.005 for (_, there), (_, here) in zip(at_port, at_client, strict=True))
 
 
@@ -102,7 +102,7 @@ def test_a_mistake_is_one_line(net, tmp_path, monkeypatch, arguments, options, e
 
 
 def test_the_same_names_on_another_network(net, tmp_path):
-    """A port that the machine knows by another name."""
+    """Capture on a port that has another name on the machine."""
     from slownet.net import Network
     from slownet.topologies import ClientWebDb
 

@@ -1,4 +1,4 @@
-"""`slownet clean` beside others: what a killed run made goes, and nothing else does."""
+"""`slownet clean` removes what a killed run made, and nothing of others."""
 
 import json
 import os
@@ -35,7 +35,7 @@ def servers(net, folder):
 
 
 class Limited(ClientWebDb):
-    """Its client has a part of the processor, by a cgroup."""
+    """A topology whose client has a share of the processor, by a cgroup."""
 
     def addHost(self, name, **params):
         limit = {"cls": CPULimitedHost, "cpu": 0.5} if name == "client" else {}
@@ -49,7 +49,7 @@ def mine(net, site, rtt):
     net["client"].cmd("sleep 1000 &")
     net["client"].popen(["tcpdump", "-i", "client-eth0", "-w", "/dev/null"], stderr=DEVNULL)
     net["client"].popen(["setsid", "env", "-i", "sh", "-c", "sleep 1001; true"])
-    net["switch"].cmd("nohup sleep 1002 > /dev/null & sleep 0.5")  # until nohup stands
+    net["switch"].cmd("nohup sleep 1002 > /dev/null & sleep 0.5")  # until nohup has started
     print("measuring", flush=True)
     time.sleep(1000)
 '''
@@ -72,7 +72,7 @@ def said(*words):
 
 
 def processes():
-    """Those that run, without the kernel's own and without who asks."""
+    """Return the running processes without kernel threads and this process's own."""
     rows = [line.split(None, 3) for line in said("ps", "-eo", "pid=,ppid=,stat=,args=").splitlines()]
     asking = {str(os.getpid())}
     return {
@@ -87,7 +87,7 @@ def bridges():
 
 
 def state():
-    """All of this machine that a run may touch."""
+    """Return everything on this machine that a run may change."""
     shown = json.loads(said("ip", "-json", "link"))
     return {
         "links": {each["ifname"]: (each["ifindex"], each.get("ifalias")) for each in shown},
@@ -102,7 +102,7 @@ def state():
 
 
 def settled(wanted):
-    """The state, once it is the wanted one or a minute has passed: the kernel takes namespaces away when it has time."""
+    """Wait up to a minute for a state and return the last one: the kernel removes namespaces in the background."""
     deadline = time.monotonic() + PATIENCE_S
     while (found := state()) != wanted and time.monotonic() < deadline:
         time.sleep(LOOK_S)
@@ -110,8 +110,8 @@ def settled(wanted):
 
 
 @pytest.fixture
-def foreign(net, tmp_path):  # net: Open vSwitch and our own directory are there
-    """What others have on this machine, much of it named like ours, and a network of ours that runs."""
+def foreign(net, tmp_path):  # net: so that Open vSwitch runs and our own directory exists
+    """Objects of others on this machine, many with names like ours, and a running network of ours."""
     with ExitStack() as stack:
 
         def start(*words, **options):
@@ -130,7 +130,7 @@ def foreign(net, tmp_path):  # net: Open vSwitch and our own directory are there
         start("ip", "netns", "exec", "client", "sleep", "3000")
         for name in ("nginx", "mariadbd", "tcpdump", "mnexec", "slownet"):
             start(name, "3000", executable="/usr/bin/sleep")
-        start("env", "-i", "/usr/bin/sleep", "3001")  # no environment, as if a title were written over it
+        start("env", "-i", "/usr/bin/sleep", "3001")  # no environment, as if the program had overwritten it with its title
         for name in ("slownet-tc-abc", "mininet", "vconn-mn-1", "s1-ofd.log"):
             (Path("/tmp") / name).touch()
             stack.callback((Path("/tmp") / name).unlink)
@@ -146,7 +146,7 @@ def foreign(net, tmp_path):  # net: Open vSwitch and our own directory are there
 
 
 def killed(tmp_path, which):
-    """A run in place that was killed while it measured; returns the processes of the command and of its inner part."""
+    """Kill a run in place while it measures; return the processes of the command and of its inner part."""
     (tmp_path / "mine.py").write_text(RUN)
     words = [sys.executable, "-m", "slownet.cli", "run", "mine.py", "--place", "native"]
     command = subprocess.Popen(words, cwd=tmp_path, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
@@ -162,10 +162,10 @@ def killed(tmp_path, which):
 
 def test_a_killed_run_goes_and_all_else_stays(foreign, tmp_path):
     before = state()
-    killed(tmp_path, ["inner", "command"])  # or the inner part, left alone, would begin to clean up
+    killed(tmp_path, ["inner", "command"])  # both, or the inner part would clean up
     deadline = time.monotonic() + PATIENCE_S
     wanted = {"mariadbd", "nginx: master", "nginx: worker", "tcpdump -i", "sleep 1002", "sleep 1001"}
-    while True:  # what was just started has the name of who started it
+    while True:  # a process that was just forked has its parent's name
         left = state()
         names = " | ".join(args for _, args in left["processes"] - before["processes"])
         if all(each in names for each in wanted) or time.monotonic() > deadline:
@@ -183,7 +183,7 @@ def test_a_killed_run_goes_and_all_else_stays(foreign, tmp_path):
         assert done.stdout == listed.replace("would remove", "removing")
         assert len(done.stdout.splitlines()) == 13
         assert all(re.search(r", of process \d+ and run .*-mine$", line) for line in done.stdout.splitlines())
-        assert intruder.poll() is None  # who came in by himself stays
+        assert intruder.poll() is None  # a process that entered the namespace by itself stays
     finally:
         intruder.kill()
         intruder.wait()
@@ -207,7 +207,7 @@ def test_a_run_whose_command_is_killed_cleans_up_itself(foreign, tmp_path):
     assert others == {}
     left = {args for _, args in found["processes"] - before["processes"]}
     assert not [args for args in left if "nginx" in args or "mariadbd" in args]
-    subprocess.run(CLEAN, capture_output=True, check=True)  # what the experiment itself started and did not end
+    subprocess.run(CLEAN, capture_output=True, check=True)  # processes that the experiment itself left
     assert settled(before) == before
 
 

@@ -1,4 +1,4 @@
-"""Each field of a condition against witnesses that know nothing of it: `tc -json`, ping and packets of our own."""
+"""Each field of a condition against independent witnesses: `tc -json`, ping and our own packets."""
 
 import json
 import re
@@ -23,7 +23,7 @@ def link(net):
 
 
 def told(net):
-    """{handle: options} of what the client sends through."""
+    """Return {handle: options} of the client's qdiscs."""
     shown = json.loads(net["client"].cmd("tc -json qdisc show dev client-eth0"))
     return {qdisc["handle"]: qdisc["options"] | {"kind": qdisc["kind"]} for qdisc in shown if "handle" in qdisc}
 
@@ -97,7 +97,7 @@ def test_jitter_spreads_the_round_trip(net, link, distribution):
         times = pings_ms(net, count=300, interval=0.01)
     # Two draws, each of 2 ms: half width of a uniform (sd 1.15 ms), standard deviation of the others.
     assert max(times) - min(times) > 3
-    if distribution == "uniform":  # also after another table was there
+    if distribution == "uniform":  # also after another table was used
         assert min(times) >= 96 - 0.02
         assert max(times) <= 104 + OWN_MS
 
@@ -140,7 +140,7 @@ def test_a_share_of_packets_is_lost_and_a_seed_loses_the_same_again(net, link):
             return lost(net, 4000)
 
     for host in (net["client"], net["web"]):
-        host.cmd("ip neighbour flush all")  # what was learned goes, what a seed made known stays
+        host.cmd("ip neighbour flush all")  # removes learned entries; the permanent ones for a seed stay
     first = once(7)
     interval = binomtest(len(first), 4000).proportion_ci(confidence_level=0.99)
     assert interval.low <= 0.05 <= interval.high
@@ -166,7 +166,7 @@ def test_a_correlated_loss_loses_what_it_states(net, link):
         assert told(net)["51:"]["loss-random"]["correlation"] == pytest.approx(0.5)
         gone = len(lost(net, 8000))
     # Neighbours are alike: the variance is at most (1 + c)/(1 - c) = 3 times that of independent loss.
-    # There is no seed for it, so five standard deviations: from 2.9 to 7.1 %, where netem by itself would lose nothing.
+    # It has no seed, so five standard deviations: 2.9 to 7.1 %; with the uncorrected probability netem would lose nothing.
     assert abs(gone / 8000 - 0.05) <= 5 * (3 * 0.05 * 0.95 / 8000) ** 0.5
 
 
@@ -190,7 +190,7 @@ CHANGES = [
 
 
 def test_no_packet_is_lost_by_a_change(net, link):
-    # 1 MB/s in bursts of 40 packets: something travels and something waits at every change.
+    # 1 MB/s in bursts of 40 packets: at every change packets are in flight and in the queue.
     stream = Datagrams(net["client"], net["web"], 8000, size=1000, burst=40, pause=0.040)
     for fields in CHANGES:
         link.set(ping=False, **fields)
@@ -221,7 +221,7 @@ def test_each_field_comes_and_goes_without_a_packet_lost(net, link, fields):
 
 def test_a_change_of_a_link_that_is_full_is_no_error(net, link):
     link.set(rate="2Mbit", queue="50ms")
-    # 4 Mbit/s where 2 fit: the queue is full, and each ping waits 50 ms or is dropped
+    # 4 Mbit/s on a link of 2: the queue is full, and each ping waits 50 ms or is dropped
     stream = Datagrams(net["client"], net["web"], 2000, size=1000, burst=10, pause=0.020, quiet=1)
     try:
         net["db"].cmd("sleep 0.2")
@@ -262,7 +262,7 @@ def test_one_direction_may_lose_alone(net, link):
 
 
 def test_a_packet_of_tcp_holds_one_segment_where_offloads_are_off(net, link):
-    # Two segments as one packet would come at once, and be lost at once.
+    # Two segments in one packet would arrive together and be lost together.
     with link.set(rate="200kbit"):
         net["web"].cmd("tcpdump -i web-eth0 -w /tmp/segments.pcap tcp & sleep 0.5")
         goodput(net["client"], net["web"], 100_000)

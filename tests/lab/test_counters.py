@@ -1,4 +1,4 @@
-"""Counters against what tc and ip say, and against packets that were counted by who sent and who got them."""
+"""Counters against tc and ip, and against the sender's and the receiver's counts of packets."""
 
 import json
 import time
@@ -13,7 +13,7 @@ from slownet.topologies import Star
 
 @pytest.fixture
 def link(net):
-    for source in net.hosts:  # or ARP requests would be counted
+    for source in net.hosts:  # otherwise ARP requests would be counted
         for target in net.hosts:
             entry = f"{target.IP()} lladdr {target.MAC()} nud permanent dev {source.name}-eth0"
             source.cmd(f"ip neigh replace {entry}")

@@ -1,4 +1,4 @@
-"""Programs that know nothing of slownet, on slownet's classes. What links promise them is in test_promises.py."""
+"""Unchanged Mininet programs on slownet's classes. What their links do is tested in test_promises.py."""
 
 import json
 import subprocess

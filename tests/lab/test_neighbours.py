@@ -1,4 +1,4 @@
-"""Networks side by side, and beside what others made: nobody takes a name, an address or a number of another's."""
+"""Several networks at once, and interfaces of others: they share no name, address or number."""
 
 import json
 import subprocess

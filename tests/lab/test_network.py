@@ -80,7 +80,7 @@ def test_a_link_that_lies_is_an_error_that_names_both_values(net):
     net.link("web", "switch").set()
     net["web"].cmd("tc qdisc replace dev web-eth0 root netem delay 7ms")
     try:
-        # tc is right about this link, but somebody else's 7 ms are on the way.
+        # tc is right about this link, but another link on the path has 7 ms.
         with pytest.raises(NetworkError, match=r"takes 7[\d.]* ms instead of the stated 0"):
             verify.check(link._ends, net.shaping)
     finally:

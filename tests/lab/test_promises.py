@@ -1,4 +1,4 @@
-"""What a link and a share of the processor promise, on slownet's networks and in a program that uses Mininet's names."""
+"""What links and processor shares do, on slownet's networks and in a program that uses Mininet's names."""
 
 import json
 import subprocess
@@ -12,7 +12,7 @@ from mininet.util import numCores
 from slownet.net import Network
 
 PROGRAM = Path(promises.__file__)
-# By Mininet's names, as TCLink takes them, and as slownet says it.
+# As TCLink's parameters, and as slownet's fields.
 CONDITIONS = {
     "none": ({}, {}),
     "5 Mbit/s": ({"bw": 5, "use_htb": True}, {"rate": "5Mbit"}),
@@ -23,7 +23,7 @@ CONDITIONS = {
 
 
 def on_slownet(names, near, far, cpu):
-    with Network(promises.Pair(cpu=cpu, failMode="standalone")) as net:  # it learns by itself; there is no controller
+    with Network(promises.Pair(cpu=cpu, failMode="standalone")) as net:  # a learning switch, because there is no controller
         for end, each in (("near", near), ("far", far)):
             net.link(end, "s1").set(**CONDITIONS[each][1])
         return promises.measure(names, net["near"], net["far"])
@@ -41,7 +41,7 @@ def by_mininets_names(names, near, far, cpu):
 
 @pytest.fixture(params=[on_slownet, by_mininets_names], ids=lambda way: way.__name__)
 def measured(request):
-    """`measured("rate", near="5 Mbit/s")`: what was measured, by name."""
+    """A function such as `measured("rate", near="5 Mbit/s")` that returns measurements by name."""
     return lambda *names, near="none", far="none", cpu=None: request.param(names, near, far, cpu)
 
 
@@ -50,14 +50,14 @@ def test_a_rate_is_kept_within_a_fifth(measured):
 
 
 def test_a_delay_is_that_of_each_link_in_each_direction(measured):
-    """A round trip crosses two links twice: 60 ms, within a fifth."""
+    """Check that a round trip crosses two links twice: 60 ms, within a fifth."""
     found = measured("round_trips", near="15 ms", far="15 ms")["round_trips"]
     assert len(found) == promises.PINGS
     assert 48 <= min(found) <= max(found) <= 72
 
 
 def test_without_a_condition_nothing_is_slow(measured):
-    """What the other promises are measured against: a pair that keeps them with links that do nothing would prove nothing."""
+    """Check that an unimpaired pair would fail the other tests, as it must for them to prove anything."""
     found = measured("round_trips", "rate", "arrived")
     assert max(found["round_trips"]) < 10
     assert found["rate"] > 50
@@ -65,11 +65,11 @@ def test_without_a_condition_nothing_is_slow(measured):
 
 
 def test_of_a_hundred_packets_one_arrives_where_99_percent_are_lost(measured):
-    """50 of 5000 are expected; fewer than 15 or more than 85 come once in a million times."""
+    """Expect 50 of 5000; fewer than 15 or more than 85 arrive once in a million times."""
     assert 15 <= measured("arrived", near="99 %")["arrived"] <= 85
 
 
-@pytest.mark.charged  # a loop without end where the CPU is free
+@pytest.mark.charged  # an endless loop never ends with a free CPU
 def test_a_share_of_the_processor_is_kept_within_a_fifth(measured):
     for share in measured("shares", cpu=0.1)["shares"]:
         assert share / numCores() == pytest.approx(0.1, rel=0.2)

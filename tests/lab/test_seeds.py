@@ -1,4 +1,4 @@
-"""The same seed loses the same packets, from the first one on, whoever spoke before: ARP takes none of its draws."""
+"""The same seed loses the same packets from the first one on, whatever was sent before: ARP uses none of its draws."""
 
 import json
 
@@ -10,7 +10,7 @@ from slownet.topologies import Chain, Dumbbell
 
 
 def kinds(host):
-    """{address: state} of the neighbours that a host knows."""
+    """Return {address: state} of a host's neighbours."""
     shown = json.loads(host.pexec("ip -json neighbour show")[0])
     return {each["dst"]: each["state"] for each in shown if "." in each["dst"]}
 
@@ -21,7 +21,7 @@ def kinds(host):
 )
 def test_the_first_packets_are_lost_alike_in_two_networks(topology, ends, source, target):
     came = []
-    for quiet in (True, False):  # in the first network, source and target have never spoken when the seed begins
+    for quiet in (True, False):  # in the first network, source and target have exchanged no packet before
         with Network(topology) as net:
             if not quiet:
                 net.mininet.pingAll()

@@ -1,4 +1,4 @@
-"""Slots and a frame's overhead as packets see them, and what a network says of changes that went wrong or unseen."""
+"""Slots and overhead as packets experience them, and reports of changes that failed or could not be verified."""
 
 import json
 import os
@@ -22,7 +22,7 @@ def link(net):
 
 
 def cable(net):
-    """The options of the client's netem."""
+    """Return the options of the client's netem."""
     shown = json.loads(net["client"].cmd("tc -json qdisc show dev client-eth0"))
     return next(qdisc["options"] for qdisc in shown if qdisc.get("handle") == "51:")
 
@@ -35,7 +35,7 @@ def test_packets_of_a_slot_come_together(net, link):
     came = sorted(at for *_, at in rows)
     assert len(came) == 200
     gaps = [after - before for before, after in pairwise(came)]
-    # one every 2 ms was sent: some ten wait for each slot and leave in one go
+    # one is sent every 2 ms: about ten wait for each slot and leave together
     waits = [gap for gap in gaps if gap > 0.010]
     assert 15 <= len(waits) <= 22
     assert all(0.019 <= gap <= 0.022 + OWN_MS / 1000 for gap in waits)
@@ -102,7 +102,7 @@ def test_a_change_that_no_ping_can_verify_is_told_from_one_that_needs_none(net, 
 def test_a_network_ends_its_programs_and_starts_them_again(net):
     with Network(ClientWebDb) as other:
         other.link("client", "switch").set(rtt="10ms")
-        running = other.programs - net.programs  # the switches' is one for both
+        running = other.programs - net.programs  # both share the switches' tc
         assert len(running) == 2  # those of the hosts between which the ping goes
         other.end_programs()
         assert other.programs == frozenset()

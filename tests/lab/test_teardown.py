@@ -1,4 +1,4 @@
-"""What a network leaves behind: nothing, however it ends."""
+"""A network leaves nothing behind, however it ends."""
 
 import json
 import subprocess

@@ -1,4 +1,4 @@
-"""Links that change over time, seen by ping, by numbered datagrams and by TCP, none of which knows of a schedule."""
+"""Links that change over time, as seen by ping, numbered datagrams and TCP."""
 
 import json
 import random
@@ -21,7 +21,7 @@ from slownet.traces.summary import quantile
 
 OWN_MS = 0.1 if native.cpu_is_free() else 1.0
 LATE_S = 0.001 if native.cpu_is_free() else 0.05
-SHARE = 0.02 if native.cpu_is_free() else 0.05  # where a step itself takes time, a second begins late
+SHARE = 0.02 if native.cpu_is_free() else 0.05  # with a charged CPU, steps take time and seconds begin late
 
 
 @pytest.fixture
@@ -30,13 +30,13 @@ def link(net):
 
 
 def pinged_ms(net, count, interval=0.1):
-    """{number: ms} of the answers."""
+    """Return {number: ms} of the answers."""
     text = net["client"].cmd(f"ping -i {interval} -c {count} {net['web'].IP()}")
     return {int(number): float(ms) for number, ms in re.findall(r"icmp_seq=(\d+) .*time=([\d.]+)", text)}
 
 
 def neighbours(net):
-    """{(host, address): state} as ip shows them."""
+    """Return {(host, address): state} as ip shows them."""
     return {
         (name, each["dst"]): each["state"]
         for name in ("client", "web", "db")
@@ -55,13 +55,13 @@ def test_each_step_comes_at_its_time_and_the_link_is_restored(net, link):
     sent = {int(number): float(at) - start - float(ms) / 1000 for at, number, ms in answers}
     lost = sorted(set(range(1, 151)) - set(times))
     assert lost == list(range(lost[0], lost[-1] + 1))
-    if native.cpu_is_free():  # ping takes its interval and no more; number 51 is sent just after 5 s
+    if native.cpu_is_free():  # ping keeps its interval exactly; number 51 is sent just after 5 s
         assert lost == list(range(91, 101))
         assert [number for number, ms in times.items() if ms > 90] == list(range(1, 51))
     assert 9 - 0.1 - LATE_S - 0.04 <= sent[lost[0] - 1] <= 9 + LATE_S
     assert 10 - LATE_S <= sent[lost[-1] + 1] <= 10 + 0.1 + LATE_S
     for number, at in sent.items():
-        if not abs(at - 5) < LATE_S + 0.1:  # those that travel at the change have one way of each
+        if not abs(at - 5) < LATE_S + 0.1:  # pings in flight at the change have one direction of each
             assert abs(times[number] - (100 if at < 5 else 40)) <= OWN_MS, (number, at)
     assert [(step.planned, step.what) for step in playing.steps] == [(5, "+40 ms RTT"), (9, "cut"), (10, "+40 ms RTT")]
     assert all(0 <= step.actual - step.planned <= LATE_S for step in playing.steps)
@@ -77,7 +77,7 @@ def test_a_flap_loses_the_packets_of_its_gaps(net, link):
     sent = {number: at - playing.start for number, at, _ in rows}
     first = min(number for number in sent)
     lost_at = [sent[first] + (number - first) * 0.001 for number in range(3000) if number not in came]
-    # What is on the cable when it is cut is lost as well: 5 ms before the gap.
+    # Packets in flight when the cable is cut are lost, too: 5 ms before the gap.
     assert all(0.895 - LATE_S <= at % 1 < 1 or at % 1 <= LATE_S for at in lost_at)
     inside = [number for number, at in sent.items() if 0.900 + LATE_S <= at % 1 < 1 - LATE_S]
     assert not inside
@@ -88,7 +88,7 @@ def test_a_flap_loses_the_packets_of_its_gaps(net, link):
 def test_a_cut_loses_what_travels_and_what_waits_in_both_directions(net, link):
     with link.set(delay="500ms", rate="1Mbit", queue="100 packets"):
         with link.play({"1s": "cut", "3s": "restore"}) as playing:
-            stream = Datagrams(net["client"], net["web"], 100, size=1000, burst=100)  # 0.8 s at 1 Mbit/s, there after 0.5 s
+            stream = Datagrams(net["client"], net["web"], 100, size=1000, burst=100)  # 0.8 s at 1 Mbit/s, arrived after 0.5 s
             back = Datagrams(net["web"], net["client"], 100, size=1000, burst=100)
             rows, returned = stream.end(), back.end()
         assert pinged_ms(net, 3)
@@ -105,7 +105,7 @@ def test_after_a_long_cut_the_first_packet_passes(net, link):
     assert playing.steps[1].planned == 15
     assert max(times.values()) <= 20 + OWN_MS  # nothing waited for ARP
     assert sorted(times) == list(range(min(times), 201))
-    assert 140 <= min(times) <= 151  # ping without answers is a little slower than told
+    assert 140 <= min(times) <= 151  # without answers, ping is a little slower than requested
     after = neighbours(net)
     assert not [each for each, state in after.items() if state == ["PERMANENT"] and before.get(each) != ["PERMANENT"]]
     assert ("db", net["web"].IP()) not in after or before.get(("db", net["web"].IP())) == after["db", net["web"].IP()]
@@ -146,7 +146,7 @@ def test_one_schedule_a_link_and_nothing_beside_it(link):
 
 
 def mobile(rates, seed):
-    """A trace of a second a rate (Mbit/s), its packets at random."""
+    """Return a trace with each rate (Mbit/s) for a second, its packets at random times."""
     generator = random.Random(seed)
     ms = []
     for second, rate in enumerate(rates):
@@ -156,7 +156,7 @@ def mobile(rates, seed):
 
 
 def packets_of(trace, seconds):
-    """How many packets of a trace may leave in each of so many seconds."""
+    """Return how many packets of a trace may leave in each second."""
     rounds = range(int(seconds / trace.seconds) + 1)
     found = Counter((int(1000 * trace.seconds) * each + ms - 1) // 1000 for each in rounds for ms in trace.ms)
     return [found[second] for second in range(seconds)]
@@ -170,7 +170,7 @@ def test_tcp_gets_what_a_mahimahi_trace_lets_through(net, link):
     until = int(times[-1])
     assert until >= 12
     passed = [totals[bisect_right(times, second)] / 1448 for second in range(until + 1)]
-    for second, stated in list(enumerate(packets_of(trace, until)))[1:]:  # the first is TCP's slow start
+    for second, stated in list(enumerate(packets_of(trace, until)))[1:]:  # the first second is TCP's slow start
         assert abs(passed[second + 1] - passed[second] - stated) <= max(SHARE * stated, 3), (second, stated)
     stated = sum(packets_of(trace, until)[1:])
     assert passed[until] - passed[1] == pytest.approx(stated, rel=SHARE / 2)
@@ -201,11 +201,11 @@ def test_round_trips_are_distributed_as_those_that_were_measured(net, link):
         found = [ms / 1000 for ms in pinged_ms(net, 4000, 0.01).values()]
     assert len(found) == 4000
     for part in (0.05, 0.25, 0.5, 0.75, 0.9, 0.95, 0.99):
-        # 99.9 % of such a share of 4,000 draws lie within 3.3 standard errors; ping prints three digits.
+        # 99.9 % of the shares of 4,000 draws lie within 3.3 standard errors; ping prints three digits.
         error = 3.3 * (part * (1 - part) / 4000) ** 0.5
         low, high = quantile(sample, part - error), quantile(sample, min(1, part + error))
         assert low - 0.0001 <= quantile(found, part) <= high + 0.0001 + OWN_MS / 1000, part
-    with link.set(delay="50ms", jitter="2ms"):  # netem keeps the table that it was given last
+    with link.set(delay="50ms", jitter="2ms"):  # netem keeps its last table
         times = pinged_ms(net, 300, 0.01).values()
     assert 96 - 0.02 <= min(times) <= max(times) <= 104 + OWN_MS
 
@@ -217,7 +217,7 @@ def test_a_link_follows_a_log_of_pings_and_pings_make_the_same_log(net, link):
     with link.play(first.schedule("500ms")):
         again = pinglog.parse(net["client"].cmd(f"ping -D -i 0.1 -c 80 {net['web'].IP()}").replace("\r", ""))
     assert sum(first.lost) == 10
-    # A ping beside a border, whose number falls to the other side, is averaged with its neighbours or lost with them.
+    # A ping at the border of two steps may fall into the other one, and is then averaged or lost with its pings.
     differ = [number for number, pair in enumerate(zip(first.lost, again.lost, strict=True), 1) if pair[0] != pair[1]]
     assert len(differ) <= 2
     pairs = [(a.rtt, b.rtt) for a, b in zip(first.pings, again.pings, strict=True) if a.rtt and b.rtt]

@@ -1,4 +1,4 @@
-"""Packets of our own to look at a link with: numbered datagrams, and a transfer over TCP."""
+"""Our own packets to observe a link: numbered datagrams, and a transfer over TCP."""
 
 import json
 import subprocess
@@ -69,7 +69,7 @@ def listening(host, program, *words):
 
 
 class Datagrams:
-    """Numbered datagrams on their way; `end` waits for the last and gives (number, sent, received) of each that came."""
+    """A stream of numbered datagrams; `end` waits for the last and returns (number, sent, received) of each received one."""
 
     def __init__(self, source, target, count, *, size=100, burst=10, pause=0.001, quiet=3):
         self._receiver = listening(target, RECEIVER, quiet)
@@ -82,13 +82,13 @@ class Datagrams:
 
 
 def lost(net, count, **how):
-    """The numbers of those datagrams from client to web that did not come, in order."""
+    """Return the numbers of the lost datagrams from client to web, in order."""
     came = {number for number, _, _ in Datagrams(net["client"], net["web"], count, **how).end()}
     return [number for number in range(count) if number not in came]
 
 
 def poured(source, target, count):
-    """(clock, bytes until then) whenever something of `count` bytes over TCP came."""
+    """Send `count` bytes over TCP; return (clock, bytes until then) for each read of the receiver."""
     sink = listening(target, DRINK)
     pour = start(source, POUR, target.IP(), count)
     marks = json.loads(sink.communicate()[0])
@@ -97,7 +97,7 @@ def poured(source, target, count):
 
 
 def goodput(source, target, count):
-    """Bit/s of TCP payload over the last three quarters of `count` bytes."""
+    """Return the bit/s of TCP payload over the last three quarters of `count` bytes."""
     marks = poured(source, target, count)
     warm = next(mark for mark in marks if mark[1] >= count / 4)
     return 8 * (count - warm[1]) / (marks[-1][0] - warm[0])

@@ -1,4 +1,4 @@
-"""`slownet clean` where there is nothing to clean."""
+"""`slownet clean` when there is nothing to clean."""
 
 import os
 

@@ -12,5 +12,5 @@ def test_the_quantile_of_an_average_of_uniforms():
     # c = 1/2: x = sum of u_k / 2^(k + 1), symmetric about 1/2.
     assert threshold(0.5, 0.5) == pytest.approx(0.5, abs=1e-3)
     assert threshold(0.05, 0.5) + threshold(0.95, 0.5) == pytest.approx(1, abs=2e-3)
-    # Hardly correlated: P((1 - c) u + c/2 < t) for small c.
+    # For small c: P((1 - c) u + c/2 < t).
     assert threshold(0.1, 0.01) == pytest.approx(0.99 * 0.1 + 0.005, abs=1e-3)

@@ -1,4 +1,4 @@
-"""Tables of jitter: the expected ones are what iproute2's maketable printed for the same samples."""
+"""Tables of jitter, compared with the output of iproute2's maketable for the same samples."""
 
 import hashlib
 import random

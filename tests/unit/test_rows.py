@@ -1,4 +1,4 @@
-"""The table of a condition's fields: whatever a row is of, it is read, told to tc, read back, put into words and recorded."""
+"""The table of a condition's fields: every field is read, given to tc, read back, put into words and recorded."""
 
 import dataclasses
 import re
@@ -16,7 +16,7 @@ from slownet.records.columns import condition as columns
 
 SHAKEN = {"delay": "9ms", "jitter": "1ms"}
 LIMITED = {"rate": "2Mbit"}
-EXAMPLES = {  # each word of the table: the rest of a condition, and two values of the word
+EXAMPLES = {  # for each word of the table: other fields that it needs, and two values
     "delay": ({}, "5ms", "6ms"), "rtt": ({}, "5ms", "6ms"), "delay_up": ({}, "5ms", "6ms"), "delay_down": ({}, "5ms", "6ms"),
     "jitter": ({"delay": "9ms"}, "1ms", "2ms"), "jitter_up": ({"delay": "9ms"}, "1ms", "2ms"),
     "jitter_down": ({"delay": "9ms"}, "1ms", "2ms"), "correlation": (SHAKEN, "25%", "50%"),
@@ -29,7 +29,7 @@ EXAMPLES = {  # each word of the table: the rest of a condition, and two values 
     "offloads": ({}, True, False), "seed": ({"loss": "1%"}, 7, 9),
 }  # fmt: skip
 OF_THE_DEVICE = ("mtu", "offloads")
-NOT_SHOWN = ("distribution",)  # tc shows that there is a table, not which one
+NOT_SHOWN = ("distribution",)  # tc does not show which table netem uses
 
 cases = pytest.mark.parametrize(("word", "rest", "one", "other"), [(word, *each) for word, each in EXAMPLES.items()])
 
@@ -39,7 +39,7 @@ def both(word, rest, one, other):
 
 
 def kernel(planned):
-    """What `tc -json qdisc show` answers when the kernel does as it was told."""
+    """Return the output of `tc -json qdisc show` when the kernel did what it should."""
     shown = []
     for layer in planned:
         options = {}
@@ -162,7 +162,7 @@ def test_tc_is_told_a_slot_and_an_overhead():
 def test_what_a_ping_may_take():
     wait = Condition.parse(delay="10ms", slot="2ms 5ms")
     assert span(OneWay(wait, "up")) == Span(0.010, 0.015)
-    # 98 bytes of a ping's frame and 27 more at 1000 B/s
+    # a ping's frame of 98 bytes and an overhead of 27 at 1000 B/s
     found = span(OneWay(Condition.parse(rate="8kbit", overhead="27B"), "down"))
     assert (found.low, found.high, found.loses) == (pytest.approx(0.125), pytest.approx(0.125), False)
     overtaken = span(OneWay(Condition.parse(delay="10ms", reorder="5%", rate="8kbit"), "up"))

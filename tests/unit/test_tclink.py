@@ -1,4 +1,4 @@
-"""What Mininet's TCLink takes, as conditions: exact."""
+"""The parameters of Mininet's TCLink as conditions, with exact values."""
 
 import pytest
 
@@ -32,7 +32,7 @@ from slownet.errors import ConditionError, SlownetError, UnitError
         ({"loss": "2%"}, {"loss": "2%"}),
         ({"bw": 10}, {"rate": "10Mbit"}),
         ({"bw": 0.5}, {"rate": "500kbit"}),
-        ({"bw": 2500}, {"rate": "2500Mbit"}),  # Mininet ignores what is above 1000
+        ({"bw": 2500}, {"rate": "2500Mbit"}),  # Mininet ignores values above 1000
         ({"max_queue_size": 1000}, {"queue": "1000 packets"}),
         (
             {"bw": 10, "delay": "5ms", "loss": 10, "max_queue_size": 1000},

@@ -20,7 +20,7 @@ def test_seeds_and_chance_are_remembered_until_the_next_sample_begins():
     told = ConditionLog()
     assert (told.random, told.seeds) == (False, [])
     told["cable"] = Condition.parse(rtt="10ms", seed=4)
-    assert (told.random, told.seeds) == (False, [])  # nothing is drawn
+    assert (told.random, told.seeds) == (False, [])  # nothing is random
     told["cable"] = Condition.parse(loss="1%", seed=7)
     told["other"] = Condition.parse(loss="1%")
     told["cable"] = Condition.parse(loss="2%", seed=9)

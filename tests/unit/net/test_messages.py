@@ -1,4 +1,4 @@
-"""What netlink and ICMP messages hold; that the kernel takes them is tested in the lab."""
+"""The contents of netlink and ICMP messages; tests in the lab show that the kernel accepts them."""
 
 import struct
 

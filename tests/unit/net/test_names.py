@@ -1,4 +1,4 @@
-"""Names that nobody has."""
+"""The choice of unused names."""
 
 import pytest
 

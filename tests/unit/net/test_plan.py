@@ -1,4 +1,4 @@
-"""What tc is told, and whether an answer is the right one; the answers are tc's own, from iproute2 6.15 on 7.3."""
+"""tc's commands, and the check of its answers; the answers are real ones, from iproute2 6.15 on kernel 7.3."""
 
 import copy
 

@@ -1,4 +1,4 @@
-"""What the kernel says about its counters: messages of a real one, next to what tc printed at the time."""
+"""The kernel's counters: captured netlink messages, next to tc's output at the time."""
 
 from types import SimpleNamespace
 

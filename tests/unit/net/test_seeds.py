@@ -1,4 +1,4 @@
-"""No two blocks, boots, directions or links of a run draw from the same stream."""
+"""No two blocks, boots, directions or links of a run use the same random stream."""
 
 import pytest
 
@@ -13,13 +13,13 @@ UNSEEDED = Condition.parse(loss="1%")
 
 
 def told(condition):
-    """What netem is told for both directions, as tc gets it."""
+    """Return netem's seeds for both directions, as in tc's commands."""
     words = [plan.layers(condition, way)[0].words for way in ("up", "down")]
     return [int(each[each.index("seed") + 1]) for each in words]
 
 
 def stream(seed):
-    """The 32 bits that the kernel keeps of a seed, which are all that its generator begins with (prandom_seed_state)."""
+    """Return the 32 bits of a seed that the kernel keeps to start its generator (prandom_seed_state)."""
     return (seed >> 32 ^ seed << 10 ^ seed) & 0xFFFFFFFF
 
 

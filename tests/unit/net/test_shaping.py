@@ -1,4 +1,4 @@
-"""What a network has told its interfaces, with a tc of the tests' own: it keeps what it is told and shows it, or hangs."""
+"""The state of a network's interfaces, with a fake tc that keeps and shows the options it gets, or hangs."""
 
 import ast
 import re
@@ -41,7 +41,7 @@ PING = Ping(("ping",), "", 5, 5, 0, 0, Rtt(10.06, 10.1, 10.2, 0.05), ())
 
 
 class Interface:
-    """As much of Mininet's as tc needs."""
+    """The part of a Mininet node that tc needs."""
 
     def __init__(self, name="eth0", node=None):
         self.name = name
@@ -49,7 +49,7 @@ class Interface:
 
 
 class Switch:
-    """A switch of Mininet's with no other cable."""
+    """A Mininet switch with no other cable."""
 
     dpid = 1
 
@@ -62,7 +62,7 @@ class Switch:
 
 @pytest.fixture
 def program(monkeypatch, tmp_path):
-    """Makes a Python program the tc of this test."""
+    """Return a function that replaces tc by a Python program for this test."""
     monkeypatch.setattr(tc, "_tables", lambda: tmp_path)
 
     def be(text):
@@ -85,11 +85,11 @@ def test_a_tc_is_started_once_and_ended(program, programs):
     assert shown["options"] == {"delay": {"delay": 0.005}}
     (pid,) = programs.pids
     programs.run(Interface("eth1", SimpleNamespace(name="switch", inNamespace=False)), [])
-    assert programs.pids == {pid}  # what is outside any namespace shares one
+    assert programs.pids == {pid}  # nodes without a namespace share one
     other = tc.Programs()
     assert other.pids == set()
     other.run(Interface(), [])
-    assert other.pids == {pid}  # of whichever network
+    assert other.pids == {pid}  # also between networks
     programs.close()
     assert programs.pids == set()
     other.run(Interface(), [])
@@ -192,7 +192,7 @@ def test_whether_a_change_was_verified_could_not_be_or_needed_none():
 
 @pytest.fixture
 def network(monkeypatch):
-    """A network of one cable whose interfaces do what they are told; `network.outcome` is what a ping across it finds."""
+    """A network of one cable that records conditions without tc; `network.outcome` is the result of a ping across it."""
     network = Network(TwoHosts)
     network.outcome = verify.Verification(PING)
     monkeypatch.setattr(Shaping, "tell", lambda shaping, end, told, **_: setattr(shaping.end(end), "told", told))
