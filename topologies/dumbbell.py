@@ -22,7 +22,7 @@ class Dumbbell(Topo):
     ----------
     n : int
         Number of hosts on each side, 1 to 254.
-    **bottleneck
+    **bottleneck : any
         Parameters of Mininet's TCLink for the link between the switches: ``bw=10`` (Mbit/s), ``delay="5ms"`` (one way).
     """
 

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
         Parameters
         ----------
-        *args, **params
+        *args, **params : any
             Passed to `build`.
         """
 

@@ -66,7 +66,7 @@ def test_a_wrong_password_is_named(database):
 
 
 def test_a_primary_that_is_gone_is_one_line(database):
-    """The last test: nothing replicates after it."""
+    """Must stay the last test, because nothing replicates after it."""
     position = database.primary.position()
     database.primary.stop()
     with pytest.raises(ServiceError, match="has not applied transaction 0-1-999999"):

@@ -55,9 +55,9 @@ class Condition(Fields):
     ecn : bool or None
         Whether the AQM marks packets instead of dropping them; None is the kernel's default.
     mtu : int or None
-        Bytes; None leaves it unchanged.
+        Bytes; None is the interface's default.
     offloads : bool
-        Whether the interfaces keep their segmentation offloads.
+        Whether segmentation offloads are on.
     seed : int or None
         Seed of netem's random numbers: the same seed repeats the same pattern of losses.
     """
@@ -132,7 +132,7 @@ class Condition(Fields):
 
         Parameters
         ----------
-        **fields
+        **fields : any
             As in `parse`; None resets a field to its default.
 
         Returns

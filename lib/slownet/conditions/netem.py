@@ -90,9 +90,9 @@ def loss(model: Loss | None) -> Option:
 
 def chance(name: str, value: Chance | None) -> Option:
     """Return a probability with its correlation, such as "duplicate"'s."""
-    told = hit(value or Chance(0.0))
-    shown = {f"{name}.{name}": Shown(told.probability), f"{name}.correlation": Shown(told.correlation)}
-    return Option((name, percent(told.probability), percent(told.correlation)), shown)
+    adjusted = hit(value or Chance(0.0))
+    shown = {f"{name}.{name}": Shown(adjusted.probability), f"{name}.correlation": Shown(adjusted.correlation)}
+    return Option((name, percent(adjusted.probability), percent(adjusted.correlation)), shown)
 
 
 def gap(number: int, reorders: bool) -> Option:
@@ -115,8 +115,8 @@ def seed(number: int | None, way: str) -> Option | None:
     """Return the seed; "down" gets the next number, or both directions would lose the same packets."""
     if number is None:
         return None
-    told = number + (way == "down")
-    return Option(("seed", f"{told}"), {"seed": Shown(told, same_whole)})
+    own = number + (way == "down")
+    return Option(("seed", f"{own}"), {"seed": Shown(own, same_whole)})
 
 
 def hit(value: Chance) -> Chance:

@@ -96,8 +96,12 @@ class Queue:
 
         Parameters
         ----------
-        rate, rtt, frame
-            As for `packets`.
+        rate : float
+            bit/s.
+        rtt : float
+            Round trip in seconds.
+        frame : int
+            Bytes of a frame.
 
         Returns
         -------

@@ -212,17 +212,17 @@ class Schedule:
             A step cannot be applied to the condition that the link has by then.
         """
         condition, cut = before, False
-        told = {before.seed: 1}
+        uses = {before.seed: 1}
         for at, steps in itertools.groupby(heapq.merge(*self.tracks, key=lambda step: step.at), key=lambda step: step.at):
             for step in steps:
                 if isinstance(step.action, Mark):
                     cut = step.action is Mark.CUT
                 else:
-                    condition = _done(step, condition, seeded)
+                    condition = _after(step, condition, seeded)
             now = condition
             if now.seed is not None:
-                now = dataclasses.replace(now, seed=now.seed + 2 * told.get(now.seed, 0))
-                told[condition.seed] = told.get(condition.seed, 0) + 1
+                now = dataclasses.replace(now, seed=now.seed + 2 * uses.get(now.seed, 0))
+                uses[condition.seed] = uses.get(condition.seed, 0) + 1
             yield State(at, dataclasses.replace(now, loss=Chance(1.0), seed=None) if cut else now)
 
     def check(self, before: Condition) -> None:
@@ -248,7 +248,7 @@ def change(**fields: Any) -> Change:
 
     Parameters
     ----------
-    **fields
+    **fields : any
         As for `Condition.parse`.
 
     Returns
@@ -309,13 +309,13 @@ def _cuts(action: Action) -> bool:
     return action.cut if isinstance(action, Condition) else dict(action.fields).get("loss") == Chance(1.0)
 
 
-def _done(step: Step, condition: Condition, seeded: Callable[[Condition], Condition]) -> Condition:
+def _after(step: Step, condition: Condition, seeded: Callable[[Condition], Condition]) -> Condition:
     assert not isinstance(step.action, Mark)
     try:
         if not isinstance(step.action, Change):
             return seeded(step.action)
         changed = step.action.of(condition)
-        is_told = changed.seed is not None and "seed" not in dict(step.action.fields)
-        return changed if is_told else seeded(changed)
+        is_seeded = changed.seed is not None and "seed" not in dict(step.action.fields)
+        return changed if is_seeded else seeded(changed)
     except ConditionError as error:
         raise ConditionError(error.what, f"the schedule's step at {show_duration(step.at)}", error.fix) from None

@@ -46,8 +46,10 @@ class Link:
         ----------
         ends : tuple of Intf
             Mininet's interfaces; the first one belongs to the node that was named first.
-        shaping, log
-            Those of the network.
+        shaping : Shaping
+            The network's.
+        log : Log
+            The network's.
         seeds : Seeds
             How to shift a condition's seed.
         number : int
@@ -136,7 +138,7 @@ class Link:
             unimpaired link. Fields of the previous condition are not kept.
         ping : bool
             Whether to verify the condition with a ping.
-        **fields
+        **fields : any
             Fields as for `Condition.parse`, on top of `condition`: `set(rtt="10ms")`, `set("LTE", loss="1%")`.
 
         Returns
@@ -214,7 +216,9 @@ class Link:
 
         Parameters
         ----------
-        condition, **fields
+        condition : Condition or str
+            As for `set`.
+        **fields : any
             As for `set`.
 
         Returns

@@ -31,7 +31,7 @@ from slownet.net.nodes import QuickSwitch, inside
 from slownet.net.shaping import Shaping
 
 SHAPING = ("bw", "delay", "jitter", "loss", "max_queue_size")
-USUAL = ["gro", "off", "tx", "on", "rx", "on"]
+USUAL_OFFLOADS = ["gro", "off", "tx", "on", "rx", "on"]
 ACQUAINTED_MS = 24 * 3600 * 1000
 SIOCGIFFLAGS, IFF_UP = 0x8913, 1
 
@@ -43,6 +43,7 @@ class QuickInterface(Intf):  # type: ignore[misc]  # Mininet has no types
     prefixLen: str | None  # noqa: N815
 
     def setIP(self, ipstr: str, prefixLen: int | None = None) -> str:  # noqa: N802, N803  # Mininet's names
+        """Set the interface up with this address, replacing the previous one. Raises NetworkError."""
         address, _, prefix = ipstr.partition("/")
         if not prefix and prefixLen is None:
             raise NetworkError(f"no prefix length for {ipstr}", where=f"interface {self.name}", fix=f"{ipstr}/24")
@@ -59,12 +60,14 @@ class QuickInterface(Intf):  # type: ignore[misc]  # Mininet has no types
         return ""
 
     def setMAC(self, macstr: str) -> str:  # noqa: N802
+        """Set the hardware address. Raises NetworkError."""
         self.mac = macstr
         with inside(self.node), Route() as route:
             route.set_mac(self.name, macstr)
         return ""
 
     def isUp(self, setUp: bool = False) -> bool:  # noqa: N802
+        """Return whether it is up, or set it up first."""
         with inside(self.node):
             if setUp:
                 with Route() as route:
@@ -91,7 +94,7 @@ class QuickTCInterface(QuickInterface, TCIntf):  # type: ignore[misc]
         if words[:1] not in (["tc"], ["ethtool"]):
             return super().cmd(*args, **kwargs)
         with inside(self.node):
-            if words == ["ethtool", "-K", self.name, *USUAL]:  # for every interface; all but gro is so by default
+            if words == ["ethtool", "-K", self.name, *USUAL_OFFLOADS]:  # for every interface; all but gro is so by default
                 ethtool.switch_off(self.name, ["gro"])
                 return ""
             try:
@@ -113,6 +116,7 @@ class ShapedInterface(QuickTCInterface):
     _alone: Shaping | None = None
 
     def config(self, **params: Any) -> Any:  # parameters that a user's class adds arrive in bwCmds and delayCmds
+        """Apply TCLink's parameters as a condition."""
         self._asked = {}
         try:
             result = super().config(**params)
@@ -228,7 +232,7 @@ class QuickLink(Link):  # type: ignore[misc]
             with inside(node):
                 ethtool.switch_off(name, self._offloads_off)
                 if node.inNamespace:
-                    _stay_acquainted(name)
+                    _keep_neighbours(name)
                 else:
                     _without_ipv6(name)
                     with Route() as route:
@@ -260,7 +264,7 @@ def _check_address(interface: Any, address: str) -> None:
                 )
 
 
-def _stay_acquainted(name: str) -> None:
+def _keep_neighbours(name: str) -> None:
     """Keep neighbours' addresses valid for hours (ip-sysctl.rst: base_reachable_time).
 
     Otherwise the kernel sends ARP requests again after random times, and one frame more or less shifts every later draw of a

@@ -59,10 +59,12 @@ class Route:
         self._ask(RTM_NEWLINK, body, NLM_F_CREATE | NLM_F_EXCL, f"make the cable {first.name}-{second.name}")
 
     def up(self, name: str, up: bool = True) -> None:
+        """Set an interface up or down. Raises NetworkError."""
         body = struct.pack("=BxHiII", 0, 0, 0, IFF_UP if up else 0, IFF_UP) + _text(IFLA_IFNAME, name)
         self._ask(RTM_NEWLINK, body, 0, f"set {name} {'up' if up else 'down'}")
 
     def set_mac(self, name: str, mac: str) -> None:
+        """Set an interface's hardware address. Raises NetworkError."""
         body = struct.pack("=BxHiII", 0, 0, 0, 0, 0) + _text(IFLA_IFNAME, name) + _attribute(IFLA_ADDRESS, _mac(mac))
         self._ask(RTM_NEWLINK, body, 0, f"give {name} the address {mac}")
 
@@ -72,6 +74,7 @@ class Route:
         self._ask(RTM_NEWLINK, body, 0, f"mark {name}")
 
     def delete(self, name: str) -> None:
+        """Delete an interface. Raises NetworkError."""
         body = struct.pack("=BxHiII", 0, 0, 0, 0, 0) + _text(IFLA_IFNAME, name)
         self._ask(RTM_DELLINK, body, 0, f"delete {name}")
 
@@ -173,6 +176,7 @@ class End:
         self.segments = segments
 
     def attributes(self, group: int) -> bytes:
+        """Return the netlink attributes of the new interface. Raises NetworkError for a wrong name or address."""
         if not 0 < len(self.name.encode()) <= NAME_LENGTH:
             raise NetworkError(f"'{self.name}' is not an interface name", fix=f"give 1 to {NAME_LENGTH} characters")
         return (

@@ -254,8 +254,10 @@ class Network:
             Its name, or "any" for all interfaces of a host; by default the node's first one.
         path : Path or str
             The file; "INTERFACE.pcap" in the working directory if not given.
-        filter, snaplen
-            As for `Link.capture`.
+        filter : str
+            In tcpdump's language, such as "tcp port 80".
+        snaplen : int
+            Bytes to keep of each packet; without it all of them.
 
         Returns
         -------

@@ -29,7 +29,7 @@ from slownet.conditions.row import BUCKET, CABLE, CAKE, LINE, Shown
 
 ROOT = "51:"
 BLACKHOLE = "55:"
-_TOLD = {name: [row.tc[name] for row in ROWS if name in row.tc] for name in {name for row in ROWS for name in row.tc}}
+_OPTIONS = {name: [row.tc[name] for row in ROWS if name in row.tc] for name in {name for row in ROWS for name in row.tc}}
 HANDLES = {"bfifo": "61:", "pfifo": "62:", "fq_codel": "63:", "red": "64:", "pie": "65:"}
 
 
@@ -75,7 +75,7 @@ def _layers(at: OneWay, child: bool) -> Sequence[Layer]:
 
 def _layer(at: OneWay, discipline: str, parent: str, handle: str, kind: str, *always: str) -> Layer:
     """Return one qdisc with the options of all rows, and words that it always gets."""
-    told = [tell(at) for tell in _TOLD[discipline]]
-    options = sorted((option for option in told if option is not None), key=lambda option: not option.first)
+    found = [option(at) for option in _OPTIONS[discipline]]
+    options = sorted((option for option in found if option is not None), key=lambda option: not option.first)
     shown = {name: expected for option in options for name, expected in option.shown.items()}
     return Layer(parent, handle, kind, tuple(word for option in options for word in option.words) + always, shown)

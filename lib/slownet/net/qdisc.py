@@ -15,11 +15,11 @@ from slownet.net import tc
 from slownet.net.plan import BLACKHOLE, ROOT, Layer, layers
 from slownet.net.readback import deviations
 
-UNASKED = "0:"  # the handle of an interface's default qdisc
+DEFAULT = "0:"  # the handle of an interface's default qdisc
 DRAIN_S = 120.0
 POLL_S = 0.005
 # Commands that lift a bottleneck's limit, so that its queue drains, by kind of qdisc.
-_OPEN = {
+_UNLIMITED = {
     "netem": "qdisc replace dev {device} parent {parent} handle {handle} netem limit 100000 rate 0bit",
     "tbf": "qdisc replace dev {device} parent {parent} handle {handle} tbf rate 100gbit burst 10mb limit 100mb",
     "cake": "qdisc replace dev {device} parent {parent} handle {handle} cake unlimited",
@@ -46,13 +46,13 @@ def apply(interface: Any, told: OneWay, state: State, programs: tc.Programs) -> 
     condition = told.condition
     shown = state.shown
     if shown is None:
-        shown = _claim(interface, programs)
+        shown = _first_look(interface, programs)
     has_child = any(qdisc.get("parent", "").startswith(ROOT) for qdisc in shown)
     planned = layers(condition, told.way, child=has_child)
     if isinstance(condition.distribution, Table):
         tc.provide(condition.distribution)
     if not condition.cut:
-        _make_room(interface, planned, shown, state, programs)
+        _drain(interface, planned, shown, state, programs)
     found = programs.run(interface, [layer.command(interface.name) for layer in planned])
     state.shown = found
     for option, stated, value in deviations(planned, found):
@@ -67,11 +67,11 @@ def delay(shown: Iterable[Mapping[str, Any]]) -> float:
     return 0.0
 
 
-def _claim(interface: Any, programs: tc.Programs) -> list[dict[str, Any]]:
+def _first_look(interface: Any, programs: tc.Programs) -> list[dict[str, Any]]:
     """Read an interface's qdiscs for the first time. Raises NetworkError if another program shapes it."""
     shown = programs.run(interface, [])
     for qdisc in shown:
-        if qdisc.get("root") and qdisc["handle"] not in (ROOT, UNASKED):
+        if qdisc.get("root") and qdisc["handle"] not in (ROOT, DEFAULT):
             raise NetworkError(
                 f"somebody else's {qdisc['kind']} {qdisc['handle']} shapes what it sends",
                 where=_where(interface),
@@ -80,7 +80,7 @@ def _claim(interface: Any, programs: tc.Programs) -> list[dict[str, Any]]:
     return shown
 
 
-def _make_room(
+def _drain(
     interface: Any, planned: Sequence[Layer], shown: Sequence[dict[str, Any]], state: State, programs: tc.Programs
 ) -> None:
     """Drain qdiscs that another kind will replace, because the kernel would drop the packets in their queues."""
@@ -90,7 +90,7 @@ def _make_room(
     if old is None or old["handle"] == BLACKHOLE or all(qdisc["handle"] in handles for qdisc in [old, *leaf]):
         return
     place = {"device": interface.name, "parent": ROOT, "handle": old["handle"]}
-    found = programs.run(interface, [_OPEN[old["kind"]].format(**place)])
+    found = programs.run(interface, [_UNLIMITED[old["kind"]].format(**place)])
     deadline = time.monotonic() + DRAIN_S
     while any(qdisc["handle"] == old["handle"] and qdisc["backlog"] for qdisc in found):
         if time.monotonic() > deadline:

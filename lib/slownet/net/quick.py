@@ -55,6 +55,7 @@ class QuickNet(Trials, Mininet):  # type: ignore[misc]  # Mininet has no types
         super().__init__(*args[4:], **defaults | given)
 
     def addHost(self, name: str, cls: Any = None, **params: Any) -> Any:  # noqa: N802  # Mininet's names
+        """Add a host like Mininet. Raises NetworkError if no address is left."""
         most = (0xFFFFFFFF >> self.prefixLen) - 1
         if "ip" not in params and self.nextIP > most:
             raise NetworkError(
@@ -65,6 +66,7 @@ class QuickNet(Trials, Mininet):  # type: ignore[misc]  # Mininet has no types
         return self._renamed(super().addHost(name, cls, **params))
 
     def addSwitch(self, name: str, cls: Any = None, **params: Any) -> Any:  # noqa: N802
+        """Add a switch like Mininet; it learns by itself if no controller is installed."""
         cls = made_quick(cls or self.switch, quick)
         kind = cls.func if isinstance(cls, partial) else cls
         if self._on_their_own and isinstance(kind, type) and issubclass(kind, OVSSwitch) and not issubclass(kind, OVSBridge):
@@ -79,6 +81,7 @@ class QuickNet(Trials, Mininet):  # type: ignore[misc]  # Mininet has no types
         return node
 
     def addLink(self, node1: Any, node2: Any, *args: Any, cls: Any = None, **params: Any) -> Any:  # noqa: N802
+        """Add a link like Mininet."""
         cls = made_quick(cls or self.link, quick_link)
         kind = cls.func if isinstance(cls, partial) else cls
         if isinstance(kind, type) and issubclass(kind, QuickLink):
@@ -91,6 +94,7 @@ class QuickNet(Trials, Mininet):  # type: ignore[misc]  # Mininet has no types
         return lambda name, **params: cls(name, sysctls=self._sysctls, **params)
 
     def start(self) -> None:
+        """Start the switches and wait until all links can send."""
         super().start()
         for link in self.links:
             if isinstance(link, QuickLink):

@@ -22,7 +22,7 @@ PINGS_LOSSY = 20
 PING_BITS = 8 * 98  # a ping of 56 bytes as an Ethernet frame
 INTERVAL_S = 0.05
 TX_PACKETS = 9  # index of the number in a line of /proc/net/dev
-STRANGERS = 10  # a busy end sends more frames than this besides the ping's; fewer may be ARP
+OTHER_FRAMES = 10  # a busy end sends more frames than this besides the ping's; fewer may be ARP
 # The share of hosts and switches in a round trip, in seconds, with a charged and with a free CPU.
 OWN_SHARE_S = 0.001
 OWN_SHARE_FREE_CPU_S = 0.0001
@@ -108,7 +108,7 @@ def check(ends: tuple[Any, Any], shaping: Shaping) -> Verification:
     count = PINGS_LOSSY if lossy else PINGS
     before = _sent(interfaces)
     record = ping(source, target.IP(), count=count, interval=INTERVAL_S, check=False)
-    busy = any(after - earlier > count + STRANGERS for earlier, after in zip(before, _sent(interfaces), strict=True))
+    busy = any(after - earlier > count + OTHER_FRAMES for earlier, after in zip(before, _sent(interfaces), strict=True))
     where = f"{source.name} to {target.name} over {_names(cables)}"
     if record.problem and not lossy and not busy:
         raise NetworkError(record.problem, where=where)

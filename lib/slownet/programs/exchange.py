@@ -80,28 +80,34 @@ class Talk:
         }
 
     def option(self, name: int, value: int) -> None:
+        """Set an option of TCP."""
         self.connection.setsockopt(socket.IPPROTO_TCP, name, value)
 
     def read(self) -> None:
+        """Read one answer."""
         if not take(self.connection, len(ANSWER)):
             raise ConnectionError("the server closed the connection")
 
     def two_writes(self) -> None:
+        """Send the message in two writes, then read its answer."""
         whole = message(REQUEST)
         self.connection.sendall(whole[:FIRST])
         self.connection.sendall(whole[FIRST:])
         self.read()
 
     def answered_each(self) -> None:
+        """Send two messages, each answered before the next."""
         for length in (FIRST, REQUEST - FIRST):
             self.connection.sendall(message(length))
             self.read()
 
     def one_write(self) -> None:
+        """Send the message in one write, then read its answer."""
         self.connection.sendall(message(REQUEST))
         self.read()
 
     def corked(self) -> None:
+        """Send the message in two writes between setting and clearing TCP_CORK, then read its answer."""
         self.option(socket.TCP_CORK, 1)
         whole = message(REQUEST)
         self.connection.sendall(whole[:FIRST])
@@ -110,6 +116,7 @@ class Talk:
         self.read()
 
     def full_segment_first(self) -> None:
+        """Send a full segment, then a small rest, then read the answer."""
         whole = message(SEGMENT + REQUEST - FIRST)
         self.connection.sendall(whole[:SEGMENT])
         self.connection.sendall(whole[SEGMENT:])
@@ -151,6 +158,7 @@ def _timed(what: Callable[[], None]) -> int:
 
 
 def main(verb: str, *words: str) -> None:
+    """Run `serve` or `talk`."""
     verbs: dict[str, Callable[..., None]] = {"serve": serve, "talk": talk}
     verbs[verb](*words)
 

@@ -73,6 +73,7 @@ class Connection:
         self.planned = next(self._due, None)
 
     def close(self) -> None:
+        """Close the connection, if it is open."""
         if self._socket:
             self._socket.close()
         self._socket = None

@@ -24,12 +24,14 @@ PATIENCE_S = 60
 
 
 def broker(address: str) -> Any:
+    """Connect to Redis."""
     import redis  # type: ignore[import-not-found]
 
     return redis.Redis(address, socket_timeout=PATIENCE_S, decode_responses=True)
 
 
 def database(address: str) -> Any:
+    """Connect to MariaDB."""
     import pymysql  # type: ignore[import-untyped]
 
     login = {"user": "wordpress", "password": "wordpress", "database": "wordpress"}
@@ -126,6 +128,7 @@ def consume(broker_address: str, database_address: str, way: str, rows: str) -> 
 
 
 def main(verb: str, *words: str) -> None:
+    """Run `produce` or `consume`."""
     import pymysql
     import redis
 

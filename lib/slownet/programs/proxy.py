@@ -34,6 +34,7 @@ class Proxy:
                     self.pass_on(source)
 
     def accept(self) -> None:
+        """Accept a connection and open its other half; close it if the target refuses."""
         near, _ = self.listener.accept()
         try:
             far = socket.create_connection(self.address)
@@ -47,6 +48,7 @@ class Proxy:
             self.selector.register(each, selectors.EVENT_READ)
 
     def pass_on(self, source: socket.socket) -> None:
+        """Write the data of one read to the other end; close both ends after the last."""
         try:
             data = source.recv(self.size)
             self.other[source].sendall(data)
@@ -60,6 +62,7 @@ class Proxy:
 
 
 def main(ready: str, port: str, address: str, target: str, size: str, option: str = "") -> None:
+    """Listen on a port and forward connections."""
     with socket.create_server(("", int(port))) as listener:
         Path(ready).touch()
         Proxy(listener, (address, int(target)), int(size), option == "nodelay").serve()

@@ -21,6 +21,7 @@ PATIENCE_S = 600
 
 
 def connect(**where: Any) -> Any:
+    """Connect to MariaDB."""
     import pymysql  # type: ignore[import-untyped]
 
     return pymysql.connect(database="wordpress", autocommit=True, read_timeout=PATIENCE_S, **where)
@@ -55,6 +56,7 @@ def watch(socket: str, ready: str, gtid: str, commits: str) -> None:
 
 
 def main(verb: str, *words: str) -> None:
+    """Run `write` or `watch`."""
     import pymysql
 
     verbs: dict[str, Callable[..., None]] = {"write": write, "watch": watch}
