@@ -53,7 +53,7 @@ def find(net: Any, names: Sequence[str]) -> list[tuple[Any, str]]:
 
 @contextmanager
 def capturing(interfaces: Sequence[tuple[Any, str]], folder: Path, prefix: str, started: list[Capture]) -> Iterator[None]:
-    """Capture on several interfaces, each to its own file `PREFIX-INTERFACE.pcap`; append the captures to `started` once all run.
+    """Capture on several interfaces, each to its own file `PREFIX-INTERFACE.pcap`; add them to `started` once all run.
 
     Raises ToolError.
     """
