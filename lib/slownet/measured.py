@@ -189,6 +189,14 @@ class Metrics:
         setting = _setting.get()
         object.__setattr__(self, "_setting", setting() if setting else Setting())
 
+    def __init_subclass__(cls) -> None:
+        super().__init_subclass__()
+        cls.__repr__ = Metrics.__repr__  # type: ignore[method-assign]  # before `dataclass` makes one of all fields
+
+    def __repr__(self) -> str:
+        """The means alone: ``<ab: time_per_request_ms 52.1, requests_per_second 19.2>``; `raw` is all that was printed."""
+        return f"<{type(self).__name__.lower()}: {in_short(self.metrics())}>"
+
     def measured(self, name: str) -> Measured:
         """Return a metric by its name, with or without the unit. Raises ExperimentError with the nearest name."""
         metrics: Mapping[str, Mapping[str, Any]] = self.metrics()
@@ -204,6 +212,11 @@ class Metrics:
             return self.measured(name)
         except ExperimentError as error:
             raise AttributeError(str(error)) from error
+
+
+def in_short(metrics: Mapping[str, Mapping[str, Any]]) -> str:
+    """The means of metrics with their names, as text."""
+    return ", ".join(f"{name} {each['mean']:.6g}" for name, each in metrics.items())
 
 
 def _summary(metrics: Mapping[str, Mapping[str, Any]], name: str, setting: Setting) -> Summary:

@@ -1,8 +1,8 @@
-"""pytest in the place of a session: `python -m slownet.pytest_inside [--link PATH=TARGET]... -- ARGUMENTS...`.
+"""pytest in the place of a session: `python -P slownet/pytest_inside.py [--link PATH=TARGET]... -- ARGUMENTS...`.
 
 The environment's SLOWNET_SESSION (JSON) says what the process outside knows: the facts of the place, the folders that its
-sys.path has beside the standard library, and which of the tests are this place's if there are several. This is no part of
-the plugin's package: pytest rewrites a plugin's assertions only if nobody imported it before.
+sys.path has beside the standard library, and which of the tests are this place's if there are several. It runs as a
+file and imports nothing of slownet: pytest rewrites a plugin's assertions only if nobody imported its package before.
 """
 
 from __future__ import annotations

@@ -16,7 +16,7 @@ from slownet import pytest_inside
 from slownet.errors import SlownetError
 from slownet.lab.boot import Share
 from slownet.lab.foreground import attend
-from slownet.lab.place import choose
+from slownet.lab.place import Place, choose
 
 
 def main(argv: list[str]) -> int:
@@ -24,11 +24,10 @@ def main(argv: list[str]) -> int:
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the controller hears it, and ends its workers
     job, *options, code = argv
     given = json.loads(job)
-    inside = pytest_inside.__name__
     try:
         place = choose("lab", given["clock"], given["tdf"], cpu=given["cpu"])
         return attend(
-            place, [place.python, *options, f"import {inside}; {inside}.begin('lab-{os.getpid()}'); {code}"],
+            place, [place.python, *options, f"{_begin(place)}; {code}"],
             shares=[Share(Path(path), writable) for path, writable in given["shares"]],
             env={**given["env"], "PYTEST_PLUGINS": pytest_inside.with_the_plugin(given["env"].get("PYTEST_PLUGINS", ""))},
             cwd=Path.cwd(),
@@ -36,6 +35,11 @@ def main(argv: list[str]) -> int:
     except SlownetError as error:
         print(f"slownet: {error}", file=sys.stderr)
         return 2
+
+
+def _begin(place: Place) -> str:
+    """Calls `slownet.pytest_inside.begin` without an import of its package, which pytest would warn of."""
+    return f"import runpy; runpy.run_path({str(place.package / 'pytest_inside.py')!r})['begin']('lab-{os.getpid()}')"
 
 
 if __name__ == "__main__":

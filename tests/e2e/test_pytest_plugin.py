@@ -38,8 +38,8 @@ def rtt(net, target="web"):
     return ping(net["client"], net[target].IP(), count=2, interval=0.05).rtt_ms.min
 
 
-def test_no_network_but_the_same_place():
-    assert os.uname().nodename == "lab"
+def test_no_network_and_no_lab():
+    assert os.uname().nodename != "lab"
 
 
 @pytest.mark.topology(ClientWebDb)
@@ -117,6 +117,33 @@ def test_and_stays_for_the_module(wordpress, mariadb, net, slownet_networks):
 def test_files(nginx, net):
     Path(nginx.root, "word.txt").write_text("hello")
     assert "hello" in net["client"].cmd(f"wget -qO- {nginx.url}word.txt")
+
+
+def test_the_same_files_after_a_test_that_fails(nginx, net, request):
+    request.config.nginx = nginx
+    raise AssertionError
+
+
+def test_the_same_files_again(nginx, net, request):
+    assert nginx is request.config.nginx
+    assert "hello" in net["client"].cmd(f"wget -qO- {nginx.url}word.txt")
+
+
+def test_nginx_is_ended(nginx):
+    nginx.stop()
+
+
+def test_nginx_is_started_again(nginx, net):
+    Path(nginx.root, "word.txt").write_text("hello again")
+    assert "hello again" in net["client"].cmd(f"wget -qO- {nginx.url}word.txt")
+
+
+def test_the_database_is_ended(mariadb):
+    mariadb.stop()
+
+
+def test_the_database_is_started_again(mariadb):
+    assert mariadb.query("select 6 * 7") == [["42"]]
 """
 
 HARM = """
@@ -233,9 +260,10 @@ def test_the_fixtures_and_what_comes_out(session, pytester):
     arguments = ["--slownet-tdf=inf", "--slownet-seed=7", "--slownet-report=reports", "--junitxml=junit.xml"]
     result = session(*arguments, test_features=FEATURES)
     assert result.ret == 1
-    result.assert_outcomes(passed=7, failed=1)
+    result.assert_outcomes(passed=6, failed=1, deselected=1)
     text = result.stdout.str()
-    assert text.count("test session starts") == 1
+    assert re.findall(r"=+ (.*) in [\d.]+s", text) == ["1 passed, 7 deselected", "1 failed, 6 passed, 1 deselected"]
+    assert text.count("test session starts") == 2
     assert re.search(r"slownet: in a lab, virtual clock, TDF inf, Linux \d", text)
     section = text[text.index("- slownet -") :]
     assert re.search(r"link set: client-switch: \+40 ms RTT \(ping 40(\.\d+)? ms\)", section)
@@ -296,12 +324,52 @@ def test_what_a_test_measures_is_one_boot_and_its_samples_have_the_seeds_told(se
 
 
 def test_servers(session):
-    session(test_servers=SERVERS).assert_outcomes(passed=5)
+    session(test_servers=SERVERS).assert_outcomes(passed=10, failed=1)
 
 
 def test_no_harm_reaches_the_next_test(session):
     result = session("--slownet-tdf=inf", test_harm=HARM)
     assert result.ret == 0, result.stdout.str()
+
+
+HERE_AND_THERE = """
+import os
+import sys
+from pathlib import Path
+
+
+def test_here(capsys):
+    assert os.uname().nodename != "lab"
+    assert sys.executable == os.environ["OUTER"]
+    Path("here").touch()
+
+
+def test_there(net):
+    assert os.uname().nodename == "lab"
+    Path("there").touch()
+
+
+def test_here_fails():
+    raise AssertionError("here")
+"""
+
+
+def test_tests_that_need_no_network_run_here_and_one_report_holds_all(session, pytester, monkeypatch):
+    monkeypatch.setenv("OUTER", sys.executable)
+    result = session("--slownet-tdf=inf", "--junitxml=junit.xml", test_both=HERE_AND_THERE)
+    assert result.ret == 1
+    assert (pytester.path / "here").exists()
+    assert (pytester.path / "there").exists()
+    cases = ET.parse(pytester.path / "junit.xml").getroot().iter("testcase")
+    assert {each.get("name"): len(each.findall("failure")) for each in cases} == {
+        "test_here": 0, "test_there": 0, "test_here_fails": 1,
+    }  # fmt: skip
+    again = session("--slownet-tdf=inf", "--lf")
+    again.assert_outcomes(failed=1)
+    assert "slownet: in a lab" not in again.stdout.str()
+    first = session("--slownet-tdf=inf", "-x")
+    assert first.ret == 1
+    assert "slownet: in a lab" not in first.stdout.str()
 
 
 def test_a_session_without_a_network_stays_where_it_is(session):

@@ -12,7 +12,7 @@ from slownet.calibration.judge import CONFIDENCE, Row, judge
 from slownet.calibration.matrix import Case
 from slownet.errors import SlownetError
 from slownet.lab import events
-from slownet.lab.place import PACKAGE, Place
+from slownet.lab.place import Place
 
 Follow = Callable[[Mapping[str, Any]], None]
 
@@ -80,7 +80,7 @@ def calibrate(place: Place, cases: Sequence[Case], seed: int, follow: Follow = l
     began, complaints = time.monotonic(), bytearray()
     job = json.dumps({"cases": [[case.group, case.probe, dict(case.fields), case.count] for case in cases]})
     status = place.run(
-        [place.python, "-m", "slownet.calibration.inside", job], env={"PYTHONPATH": str(PACKAGE.parent)},
+        [place.python, "-m", "slownet.calibration.inside", job],
         stdout=events.reader(on_event), stderr=complaints.extend,
     )  # fmt: skip
     found.facts["wall_s"] = round(time.monotonic() - began, 3)

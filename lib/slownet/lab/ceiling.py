@@ -42,7 +42,7 @@ def _keep(bit_s: float, folder: Path) -> None:
 def _measured(place: Place) -> float:
     output, errors = bytearray(), bytearray()
     status = place.run(
-        [place.python, "-m", "slownet.calibration.carried"], env={"PYTHONPATH": str(PACKAGE.parent)},
+        [place.python, "-m", "slownet.calibration.carried"],
         stdout=output.extend, stderr=errors.extend,
     )  # fmt: skip
     if status < 0:

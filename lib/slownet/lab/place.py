@@ -21,6 +21,8 @@ from slownet.lab.inplace import InPlace
 
 VENV = "/opt/slownet/venv"
 PACKAGE = Path(__file__).resolve().parent.parent
+CODE = "/opt/slownet/code"
+"""Where a lab has the installed package, alone: beside it may be packages for another Python."""
 # On the virtual clock two runs see the same dates. They begin a day after the image was built: files that seem to come
 # from the future upset programs, PHP's cache for one leaves them out.
 DAY_S = 86_400
@@ -55,6 +57,11 @@ class Place:
         """The interpreter that has the project's packages there."""
         return f"{VENV}/bin/python" if self.parts else sys.executable
 
+    @property
+    def package(self) -> Path:
+        """The folder of this package there."""
+        return Path(CODE, PACKAGE.name) if self.parts and not checkout() else PACKAGE
+
     def run(
         self,
         argv: Sequence[str],
@@ -80,8 +87,9 @@ class Place:
             here = InPlace()
             with self._as_running(here):
                 return here.run(
-                    argv, env=env or {}, cwd=cwd, stdin=stdin, stdout=stdout, stderr=stderr, on_terminal=terminal is not None
-                )
+                    argv, env={"PYTHONPATH": _own_path(), **(env or {})}, cwd=cwd, stdin=stdin, stdout=stdout, stderr=stderr,
+                    on_terminal=terminal is not None,
+                )  # fmt: skip
         # Outer folders first: a share mounted later would hide one inside it.
         more = extension_shares.shares()
         nested = sorted([*code_shares(), *host_programs.shares(), *more, *shares], key=lambda share: len(share.path.parts))
@@ -123,7 +131,13 @@ def checkout() -> Path | None:
 
 def code_shares() -> list[Share]:
     """The project's code, read-only: the checkout, or the installed package."""
-    return [Share(checkout() or PACKAGE)]
+    home = checkout()
+    return [Share(home) if home else Share(PACKAGE, at=f"{CODE}/{PACKAGE.name}")]
+
+
+def _own_path() -> str:
+    """The PYTHONPATH of a command in place: this package before what the caller named."""
+    return os.pathsep.join(filter(None, [str(PACKAGE.parent), os.environ.get("PYTHONPATH")]))
 
 
 def lab_environment(clock: Clock) -> dict[str, str]:
@@ -132,7 +146,7 @@ def lab_environment(clock: Clock) -> dict[str, str]:
         native.INSIDE: clock.tdf_text if clock.kind == "virtual" else "real",
         native.CPU: clock.cpu or "",
         "PATH": f"{VENV}/bin:/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin",
-        "PYTHONPATH": str(PACKAGE.parent),
+        "PYTHONPATH": str(PACKAGE.parent) if checkout() else CODE,
         "PYTHONDONTWRITEBYTECODE": "1",
         "PYTHONHASHSEED": "0",
         "LANG": "C.UTF-8",

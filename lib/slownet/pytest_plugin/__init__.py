@@ -1,7 +1,7 @@
 """slownet in pytest: the same test files under `sudo pytest` on an able kernel and plain `pytest` anywhere else.
 
 A test that takes the fixture `net`, or one that rests on it, needs a place where links can be emulated. Where this machine
-is none, the whole session runs again inside a lab (see `session`); a session without such a test stays where it is. Every
+is none, these tests run in a lab (see `session`) and all others here. Every
 name of the plugin begins with `slownet_`; which of them are there without it, too, says `names`.
 """
 

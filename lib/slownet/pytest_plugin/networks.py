@@ -98,7 +98,7 @@ class Kept:
             if other in self.in_use:
                 raise NetworkError(f"{key[0]} and {other[0]} listen on the same port", fix="give them hosts of their own")
             self.servers.pop(other).stop()
-        if key in self.servers and not _runs(self.servers[key]):
+        if key in self.servers and not self.servers[key].running:
             self.servers.pop(key).stop()
         if key not in self.servers:
             before = set(strays.living_in(self.spaces).values())
@@ -224,8 +224,3 @@ def host_for(net: Network, role: str, names: Sequence[str], chosen: Mapping[str,
 
 def _nodes(net: Net) -> list[Any]:
     return [*net.hosts, *net.switches]
-
-
-def _runs(server: Any) -> bool:
-    parts = [getattr(server, name) for name in ("mariadb", "php", "nginx") if hasattr(server, name)]
-    return all(part.running for part in parts or [server])

@@ -258,7 +258,8 @@ def _is_in(cell: Mapping[str, str], setting: NetSetting) -> bool:
 
 def _line(sample: Mapping[str, Any]) -> str:
     where = ", ".join(f"{link} {condition}" for link, condition in sample["cell"].items()) or "no condition"
+    from slownet.measured import in_short
+
     if sample["status"] != "ok":
         return f"{where}: {sample['error']}"
-    shown = ", ".join(f"{name} {each['mean']:.6g}" for name, each in sample["metrics"].items())
-    return f"{where}: {sample['tool']} {shown}"
+    return f"{where}: {sample['tool']} {in_short(sample['metrics'])}"

@@ -1,9 +1,9 @@
 """A session that runs again inside a lab, because a test that it collected needs a network.
 
 This process collects, and what it would print is held back. If no test needs a network, or this machine can emulate one
-itself, the session goes on here. Else `python -m slownet.pytest_inside` runs pytest in a lab with the same
-arguments, environment and working directory; the input, output, signals and exit status are this process's. One lab runs
-all tests, those that need no network too; only tests that ask for another clock get another lab, one after the other.
+itself, the session goes on here. Else `slownet/pytest_inside.py` runs pytest once for each place, with the same
+arguments, environment and working directory: here for the tests that need no network, then in a lab for those that do, and
+in one more lab for each other clock that tests ask for. Input, output, signals and exit status are this process's.
 
 The lab sees the session's rootdir and working directory as they are, to write to as well, so .pytest_cache, coverage data
 and reports are where pytest leaves them. It can read the folders of sys.path; everything else is the lab's own and is
@@ -26,7 +26,8 @@ import pytest
 from slownet import pytest_inside as inside
 from slownet.errors import SlownetError
 from slownet.lab import foreground, native
-from slownet.lab.place import PACKAGE, Place, choose
+from slownet.lab.clock import Clock
+from slownet.lab.place import Place, choose
 from slownet.pytest_plugin import junit, records, shares
 from slownet.pytest_plugin.wishes import Wish, needs_network, of_item, of_session
 
@@ -52,7 +53,7 @@ class Session:
     def pytest_collection(self, session: pytest.Session) -> Generator[None, object, object]:
         try:
             result = yield
-            groups = together(self._wishes(session))
+            groups = with_the_rest(together(self._wishes(session)), session.items)
         except BaseException:
             self._held.show()
             raise
@@ -103,6 +104,15 @@ def together(wishes: Iterable[Wish]) -> Groups:
         else:
             found.append(([wish], place))
     return found
+
+
+def with_the_rest(groups: Groups, items: Iterable[pytest.Item]) -> Groups:
+    """The places of a session, the first one for its tests that need no network: this machine, before any lab."""
+    if not any(place.kind == "lab" for _, place in groups) or all(map(needs_network, items)):
+        return groups
+    native_ones = [group for group in groups if group[1].kind == "native"]
+    labs = [group for group in groups if group[1].kind == "lab"]
+    return [*(native_ones or [((), Place(Clock("real"), {}))]), *labs]
 
 
 def leave_out_the_others(config: pytest.Config, items: list[pytest.Item]) -> None:
@@ -164,9 +174,10 @@ def _attend(config: pytest.Config, place: Place, only: Mapping[str, Any] | None,
     asks = config.getoption("capture", "no") == "no" or config.getoption("usepdb", False) or config.getoption("trace", False)
     terminal = foreground.are_terminals(0, 1, 2)
     arguments = [*more, *_looks(config, terminal), *map(str, config.invocation_params.args)]
-    env = environment(config, {**place.facts, **place.clock.facts}, only)
+    # without facts no network can be emulated there: its tests are those that need none
+    env = environment(config, {**place.facts, **place.clock.facts} if place.facts else {}, only)
     if place.kind == "native":
-        env = {**os.environ, inside.SESSION: env[inside.SESSION], "PYTHONPATH": str(PACKAGE.parent)}
+        env = {inside.SESSION: env[inside.SESSION]}
     elif not terminal and _writes(config):
         env["COLUMNS"] = str(config.get_terminal_writer().fullwidth)
     sys.stdout.flush()
@@ -174,7 +185,7 @@ def _attend(config: pytest.Config, place: Place, only: Mapping[str, Any] | None,
     try:
         with shared.staged():
             status = foreground.attend(
-                place, [place.python, "-m", inside.__name__, *shared.links(), "--", *arguments],
+                place, [*inside_pytest(place), *shared.links(), "--", *arguments],
                 shares=shared.all(), env=env, cwd=config.invocation_params.dir,
                 stdin=0 if asks or terminal else None, terminal=terminal,
             )  # fmt: skip
@@ -182,6 +193,12 @@ def _attend(config: pytest.Config, place: Place, only: Mapping[str, Any] | None,
         print(f"slownet: {error}", file=sys.stderr)
         return int(pytest.ExitCode.INTERNAL_ERROR)
     return int(pytest.ExitCode.INTERRUPTED) if status > 128 else status
+
+
+def inside_pytest(place: Place) -> list[str]:
+    """The command of `slownet.pytest_inside` in a place: as a file, since pytest warns of packages that are imported before
+    it, and without its folder on sys.path, whose modules have names such as `law`."""
+    return [place.python, "-P", str(place.package / "pytest_inside.py")]
 
 
 def _looks(config: pytest.Config, terminal: bool) -> list[str]:

@@ -14,7 +14,7 @@ from slownet.catalogue import FILES
 from slownet.errors import ServiceError, SlownetError
 from slownet.lab import cpu, events
 from slownet.lab.boot import Share
-from slownet.lab.place import PACKAGE, Place
+from slownet.lab.place import Place
 from slownet.records import samples
 from slownet.records.merging import merge_facts
 from slownet.records.samples import cell_key, of_lab
@@ -125,7 +125,6 @@ class Round:
             code = self._place.run(
                 [self._place.python, "-m", "slownet.runner.inside", self._job(lab, boot, indices)],
                 shares=shares(self.plan),
-                env={"PYTHONPATH": str(PACKAGE.parent)},
                 stdout=events.reader(on_line),
                 stderr=complaints.extend,
                 turn=boot.number - 1,

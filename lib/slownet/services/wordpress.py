@@ -114,6 +114,11 @@ class WordPress:
                 raise ServiceError(f"WordPress's front page changes its length: {lengths[-4:]} bytes", self.url)
         self.page_length = lengths[-1]
 
+    @property
+    def running(self) -> bool:
+        """Whether all its servers live."""
+        return all(each.running for each in self._servers)
+
     def queries_per_page(self) -> int:
         """How many statements one front page sends to the database, counted by the database."""
         before = self.mariadb.questions()
