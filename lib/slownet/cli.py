@@ -19,6 +19,7 @@ from slownet.commands.shell import shell
 from slownet.errors import ExperimentError, SlownetError
 from slownet.lab import cache, foreground
 from slownet.lab.boot import MEGABYTES
+from slownet.runner.rule import BUDGET
 
 app = typer.Typer(name="slownet", no_args_is_help=True, add_completion=False, pretty_exceptions_enable=False)
 app.add_typer(lab.app, name="lab")
@@ -60,7 +61,7 @@ def run(
     ] = None,
     budget: Annotated[
         str | None,
-        typer.Option("--budget", metavar="N,TIME", help="Repetitions, their wall time at most, or both: 30,15m (default)."),
+        typer.Option("--budget", metavar="N,TIME", help="Repetitions, their wall time at most, or both: 30,1h (default)."),
     ] = None,
     labs: Annotated[
         str,
@@ -76,7 +77,7 @@ def run(
     from slownet.commands.running import run_and_show
     from slownet.lab.place import choose
     from slownet.runner.planning import where_it_ran
-    from slownet.runner.rule import BUDGET, read_rule
+    from slownet.runner.rule import read_rule
     from slownet.runner.sharing import read_labs
 
     if resume:
@@ -108,7 +109,7 @@ def reproduce(
     ] = "auto",
     budget: Annotated[
         str, typer.Option("--budget", metavar="N,TIME", help="Repetitions, their wall time at most, or both.")
-    ] = "30,15m",
+    ] = BUDGET,
     runs: Annotated[Path, typer.Option("--runs", metavar="FOLDER", help="Where the run directories are made.")] = ROOT,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object instead of the table.")] = False,
 ) -> None:

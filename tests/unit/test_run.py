@@ -44,7 +44,7 @@ class FakePlace:
     def on(self, tdf):
         return self
 
-    def run(self, argv, *, shares, env, stdout, stderr, turn=0, pinned=lambda processor: None):
+    def run(self, argv, *, shares, stdout, stderr, turn=0, pinned=lambda processor: None):
         directory = shares[-1].path
         assert shares[-1].writable
         with (directory / "samples.jsonl").open("a") as file:
@@ -126,7 +126,7 @@ class SideBySide(FakePlace):
         self.dies, self.pages, self.jobs, self.lock = dies, pages or {}, [], threading.Lock()
         self.all_there = threading.Barrier(2)
 
-    def run(self, argv, *, shares, env, stdout, stderr, turn=0, pinned=lambda processor: None):
+    def run(self, argv, *, shares, stdout, stderr, turn=0, pinned=lambda processor: None):
         job = json.loads(argv[-1])
         lab, boot = job["lab"], job["boot"]
         pinned(7 - turn)
@@ -299,7 +299,7 @@ class Repeating(FakePlace):
         super().__init__()
         self.rounds, self.sd, self.jobs = list(rounds), sd, []
 
-    def run(self, argv, *, shares, env, stdout, stderr, turn=0, pinned=lambda processor: None):
+    def run(self, argv, *, shares, stdout, stderr, turn=0, pinned=lambda processor: None):
         job = json.loads(argv[-1])
         self.jobs.append(job)
         times = self.rounds.pop(0)
@@ -312,7 +312,7 @@ class Repeating(FakePlace):
             {"event": "sample", "error": None, **{name: each[name] for name in ("index", "status")}} for each in self.samples
         ]
         self.output = b"".join(line(**each) for each in [*told, {"event": "end", "virtual_s": 7.5}])
-        return super().run(argv, shares=shares, env=env, stdout=stdout, stderr=stderr, turn=turn, pinned=pinned)
+        return super().run(argv, shares=shares, stdout=stdout, stderr=stderr, turn=turn, pinned=pinned)
 
 
 def test_a_run_is_repeated_while_a_claim_is_open(plan):
@@ -345,7 +345,7 @@ def test_as_often_as_told(tmp_path, monkeypatch):
         "10ms",
     ]
     assert done.facts["sampling"] == {
-        "repeat": 3, "budget_s": 900.0, "most": 30, "confidence": 0.99, "why": "3 repetitions, as told", "last_line": "",
+        "repeat": 3, "budget_s": 3600.0, "most": 30, "confidence": 0.99, "why": "3 repetitions, as told", "last_line": "",
     }  # fmt: skip
     assert done.cells[0].label == {"rtt": "0ms"}
     assert planning.resume(each.directory).rule == Rule(repeat=3)
@@ -383,11 +383,11 @@ class OneBreaks(FakePlace):
         super().__init__()
         self.ends_with = status
 
-    def run(self, argv, *, shares, env, stdout, stderr, turn=0, pinned=lambda processor: None):
+    def run(self, argv, *, shares, stdout, stderr, turn=0, pinned=lambda processor: None):
         breaks = json.loads(argv[-1])["experiment"] == "other"
         self.samples = [sample(0, 5.0, 0), sample(10, 45.0, 1)][: 1 if breaks else 2]
         self.status, self.errors = (self.ends_with, b"ValueError: no\n") if breaks else (0, b"")
-        return super().run(argv, shares=shares, env=env, stdout=stdout, stderr=stderr, turn=turn, pinned=pinned)
+        return super().run(argv, shares=shares, stdout=stdout, stderr=stderr, turn=turn, pinned=pinned)
 
 
 @pytest.mark.parametrize(("status", "why"), [(1, "other broke off: ValueError: no"), (-2, "interrupted")])

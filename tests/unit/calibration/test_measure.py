@@ -31,7 +31,7 @@ class FakePlace:
     def __init__(self, events=TRUE, errors=b"", status=0):
         self.events, self.errors, self.status, self.told_to_end = events, errors, status, []
 
-    def run(self, argv, *, env, stdout, stderr):
+    def run(self, argv, *, stdout, stderr):
         self.job = json.loads(argv[-1])
         stdout(b"".join(line(**each) for each in self.events))
         stderr(self.errors)

@@ -14,7 +14,7 @@ class FakePlace:
     def __init__(self, clock, status=0):
         self.clock, self.status, self.boots = clock, status, 0
 
-    def run(self, argv, *, env, stdout, stderr):
+    def run(self, argv, *, stdout, stderr):
         assert argv[1:] == ["-m", "slownet.calibration.carried"]
         self.boots += 1
         stdout(json.dumps({"bit_s": 1e6 * self.boots}).encode())
