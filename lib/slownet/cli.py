@@ -1,4 +1,4 @@
-"""The command line: `slownet list|run|reproduce|check|predict|field|compare|trace|calibrate|shell|mininet|clean|lab`."""
+"""Parses the command line: `slownet list|run|reproduce|check|predict|field|compare|trace|calibrate|shell|mininet|clean|lab`."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def list_() -> None:
 @app.command()
 def run(
     experiments: Annotated[
-        list[str] | None, typer.Argument(metavar="EXPERIMENT...", help="Names (slownet list) or Python files.")
+        list[str] | None, typer.Argument(metavar="EXPERIMENT", help="Names (see `slownet list`) or Python files.")
     ] = None,
     clock: ClockOption = None,
     tdf: TdfOption = None,
@@ -49,31 +49,34 @@ def run(
     memory: MemoryOption = MEGABYTES,
     place: PlaceOption = "auto",
     vary: Annotated[
-        list[str] | None, typer.Option("--vary", metavar="NAME=V1,V2", help="Other conditions, such as rtt=0ms,25ms.")
+        list[str] | None,
+        typer.Option("--vary", metavar="NAME=V1,V2", help="Conditions to measure instead, e.g. rtt=0ms,25ms. Repeatable."),
     ] = None,
     capture: Annotated[
         str | None,
-        typer.Option("--capture", metavar="[INTERFACE,...]", help="Keep packets of these interfaces, or every host's."),
+        typer.Option(
+            "--capture", metavar="[INTERFACE,...]", help="Save the packets of these interfaces; of all hosts if none is named."
+        ),
     ] = None,
     repeat: Annotated[
         str | None,
-        typer.Option("--repeat", metavar="N|auto", help="Repetitions; auto goes on while a claim is open (default)."),
+        typer.Option("--repeat", metavar="N|auto", help="Number of repetitions. auto (default): until every claim is decided."),
     ] = None,
     budget: Annotated[
         str | None,
-        typer.Option("--budget", metavar="N,TIME", help="Repetitions, their wall time at most, or both: 30,1h (default)."),
+        typer.Option("--budget", metavar="N,TIME", help="Most repetitions, longest wall time, or both. Default: 30,1h."),
     ] = None,
     labs: Annotated[
         str,
-        typer.Option(
-            "--labs", metavar="N|auto", help="Repetitions of an experiment side by side, each in a lab; auto: one a processor."
-        ),
+        typer.Option("--labs", metavar="N|auto", help="Labs that repeat an experiment in parallel. auto: one per processor."),
     ] = "auto",
-    resume: Annotated[Path | None, typer.Option("--resume", metavar="RUN", help="Continue a run that did not end.")] = None,
-    runs: Annotated[Path, typer.Option("--runs", metavar="FOLDER", help="Where run directories are made.")] = ROOT,
+    resume: Annotated[
+        Path | None, typer.Option("--resume", metavar="RUN", help="Continue the interrupted run in this directory.")
+    ] = None,
+    runs: Annotated[Path, typer.Option("--runs", metavar="FOLDER", help="Where to create run directories.")] = ROOT,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object instead of tables.")] = False,
 ) -> None:
-    """Run experiments, judge their claims and write the report."""
+    """Run experiments, judge their claims and write a report."""
     from slownet.commands.running import run_and_show
     from slownet.lab.place import choose
     from slownet.runner.planning import where_it_ran
@@ -83,9 +86,9 @@ def run(
     if resume:
         if clock or tdf or cpu:
             fix = "leave out --clock, --tdf and --cpu"
-            raise ExperimentError("a run is continued on its own clock", where="--resume", fix=fix)
+            raise ExperimentError("a resumed run keeps its clock", where="--resume", fix=fix)
         if repeat or budget:
-            raise ExperimentError("a run is continued as it was planned", "--resume", "leave out --repeat and --budget")
+            raise ExperimentError("a resumed run keeps its plan", "--resume", "leave out --repeat and --budget")
         place, clock, tdf, cpu = where_it_ran(resume)
     rule, sides = read_rule(repeat or "auto", budget or BUDGET), read_labs(labs)
     chosen = choose(place, clock, tdf, memory, cpu)
@@ -97,7 +100,9 @@ def run(
 def reproduce(
     only: Annotated[
         list[str] | None,
-        typer.Option("--only", metavar="ARTICLE", help="Such as wordpress-latency, or an experiment; may be given again."),
+        typer.Option(
+            "--only", metavar="ARTICLE", help="Only this article, e.g. wordpress-latency, or this experiment. Repeatable."
+        ),
     ] = None,
     clock: ClockOption = None,
     tdf: TdfOption = None,
@@ -105,15 +110,15 @@ def reproduce(
     memory: MemoryOption = MEGABYTES,
     place: PlaceOption = "auto",
     repeat: Annotated[
-        str, typer.Option("--repeat", metavar="N|auto", help="Repetitions; auto goes on while a claim is open.")
+        str, typer.Option("--repeat", metavar="N|auto", help="Number of repetitions. auto: until every claim is decided.")
     ] = "auto",
     budget: Annotated[
-        str, typer.Option("--budget", metavar="N,TIME", help="Repetitions, their wall time at most, or both.")
+        str, typer.Option("--budget", metavar="N,TIME", help="Most repetitions, longest wall time, or both.")
     ] = BUDGET,
-    runs: Annotated[Path, typer.Option("--runs", metavar="FOLDER", help="Where the run directories are made.")] = ROOT,
+    runs: Annotated[Path, typer.Option("--runs", metavar="FOLDER", help="Where to create run directories.")] = ROOT,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object instead of the table.")] = False,
 ) -> None:
-    """Run all articles' experiments: one table of what was published, measured and foreseen."""
+    """Run the experiments of all articles and tabulate published, measured and predicted values."""
     from slownet.commands.reproducing import reproduce_and_show
     from slownet.lab.place import choose
     from slownet.runner.rule import read_rule
@@ -124,13 +129,15 @@ def reproduce(
 
 @app.command()
 def predict(
-    run: Annotated[Path, typer.Argument(metavar="RUN", help="The directory of a run with a law.")],
-    t0: Annotated[str, typer.Option("--t0", metavar="TIME", help="Time of an operation at your site without delay.")],
-    rtt: Annotated[str, typer.Option("--rtt", metavar="TIME", help="Round trip of your users.")],
-    metric: Annotated[str | None, typer.Option("--metric", help="A time of the run, if it measured several.")] = None,
+    run: Annotated[Path, typer.Argument(metavar="RUN", help="The directory of a run at several delays.")],
+    t0: Annotated[str, typer.Option("--t0", metavar="TIME", help="Time per operation on your machine without delay.")],
+    rtt: Annotated[str, typer.Option("--rtt", metavar="TIME", help="Round-trip time of your users.")],
+    metric: Annotated[
+        str | None, typer.Option("--metric", metavar="NAME", help="Which time to predict, if the run measured several.")
+    ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
 ) -> None:
-    """Predict a time at another site: the law of a run, your machine's T0, your users' round trip."""
+    """Predict a time at another site from a run's law, your machine's T0 and your users' round trip."""
     from slownet.commands.predicting import run_and_show
 
     run_and_show(run, metric, t0, rtt, as_json)
@@ -138,14 +145,16 @@ def predict(
 
 @app.command()
 def field(
-    url: Annotated[str, typer.Argument(metavar="URL", help="A page of a service that may be measured: http or https.")],
-    requests: Annotated[int, typer.Option("--requests", metavar="N", help="How many, one at a time, 1000 at most.")] = 20,
-    pause: Annotated[str, typer.Option("--pause", metavar="TIME", help="Between two requests.")] = "500ms",
-    timeout: Annotated[str, typer.Option("--timeout", metavar="TIME", help="For one page.")] = "10s",
-    runs: Annotated[Path, typer.Option("--runs", metavar="FOLDER", help="Where run directories are made.")] = ROOT,
+    url: Annotated[str, typer.Argument(metavar="URL", help="An http or https page that you are allowed to measure.")],
+    requests: Annotated[
+        int, typer.Option("--requests", metavar="N", help="Number of requests, sent one at a time; at most 1000.")
+    ] = 20,
+    pause: Annotated[str, typer.Option("--pause", metavar="TIME", help="Pause between two requests.")] = "500ms",
+    timeout: Annotated[str, typer.Option("--timeout", metavar="TIME", help="Longest time for one page.")] = "10s",
+    runs: Annotated[Path, typer.Option("--runs", metavar="FOLDER", help="Where to create run directories.")] = ROOT,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object instead of a table.")] = False,
 ) -> None:
-    """Measure a real service, without emulation: its round trip and the time of its page."""
+    """Measure a real service without emulation: its round-trip time and the time of a page."""
     from slownet.commands.field import measure_and_show
 
     raise typer.Exit(measure_and_show(url, requests, pause, timeout, runs, as_json))
@@ -154,16 +163,25 @@ def field(
 @app.command()
 def compare(
     run: Annotated[Path, typer.Argument(metavar="RUN", help="The directory of a run.")],
-    other: Annotated[Path, typer.Argument(metavar="RUN|FIELD", help="Another, or a field.json or its directory.")],
-    within: Annotated[str, typer.Option("--within", metavar="PART", help="The margin of what counts as equal.")] = "0.05",
-    metric: Annotated[list[str] | None, typer.Option("--metric", help="Only this; may be given again.")] = None,
-    at: Annotated[
-        list[str] | None, typer.Option("--at", metavar="NAME=VALUE", help="Only at this condition, such as loss=0%.")
+    other: Annotated[
+        Path, typer.Argument(metavar="RUN|FIELD", help="Another run's directory, or a field.json or its directory.")
+    ],
+    within: Annotated[
+        str, typer.Option("--within", metavar="PART", help="Relative difference that still counts as equal.")
+    ] = "0.05",
+    metric: Annotated[
+        list[str] | None, typer.Option("--metric", metavar="NAME", help="Compare only this metric. Repeatable.")
     ] = None,
-    t0: Annotated[str | None, typer.Option("--t0", metavar="TIME", help="Time at the field's site without delay.")] = None,
+    at: Annotated[
+        list[str] | None,
+        typer.Option("--at", metavar="NAME=VALUE", help="Compare only at this condition, e.g. loss=0%. Repeatable."),
+    ] = None,
+    t0: Annotated[
+        str | None, typer.Option("--t0", metavar="TIME", help="Time per operation at the field site without delay.")
+    ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object instead of a table.")] = False,
 ) -> None:
-    """Say where two runs, or a run and the field, agree, where they differ and by how much."""
+    """Compare two runs, or a run and a field measurement: where they agree or differ, and by how much."""
     from slownet.commands.field import compare_and_show
 
     raise typer.Exit(compare_and_show(run, other, within, metric or [], at or [], t0, as_json))
@@ -171,26 +189,28 @@ def compare(
 
 @app.command()
 def check(
-    files: Annotated[list[Path], typer.Argument(metavar="FILE...", help="Hypothesis files (TOML), see experiments/exercises.")],
-    blind: Annotated[bool, typer.Option("--blind", help="Ask for what is left open, and record it before measuring.")] = False,
+    files: Annotated[list[Path], typer.Argument(metavar="FILE", help="Hypothesis files (TOML); see experiments/exercises.")],
+    blind: Annotated[
+        bool, typer.Option("--blind", help="Ask for predictions that are left open, and record them before measuring.")
+    ] = False,
     key: Annotated[
-        Path | None, typer.Option("--key", metavar="FILE", help="Write a teacher's key instead: what is measured there.")
+        Path | None, typer.Option("--key", metavar="FILE", help="Instead, write the measured answers to this file.")
     ] = None,
     clock: ClockOption = None,
     tdf: TdfOption = None,
     cpu: CpuOption = None,
     memory: MemoryOption = MEGABYTES,
     place: PlaceOption = "auto",
-    runs: Annotated[Path, typer.Option("--runs", metavar="FOLDER", help="Where run directories are made.")] = ROOT,
+    runs: Annotated[Path, typer.Option("--runs", metavar="FOLDER", help="Where to create run directories.")] = ROOT,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object instead of tables.")] = False,
 ) -> None:
-    """Run hypothesis files and mark each of their predictions."""
+    """Run hypothesis files and mark each prediction right, wrong or undecided."""
     from slownet.commands import checking
     from slownet.lab.place import choose
     from slownet.runner.planning import ONCE_DECIDED
 
     if key and (blind or as_json):
-        raise ExperimentError("a key is made without predictions", "--key", "leave out --blind and --json")
+        raise ExperimentError("a key contains no predictions", "--key", "leave out --blind and --json")
     chosen = choose(place, clock, tdf, memory, cpu)
     if key:
         raise typer.Exit(checking.key(files, chosen, runs, ONCE_DECIDED, key))
@@ -199,10 +219,10 @@ def check(
 
 @app.command()
 def trace(
-    file: Annotated[Path, typer.Argument(metavar="FILE", help="A Mahimahi trace, or what ping printed.")],
+    file: Annotated[Path, typer.Argument(metavar="FILE", help="A Mahimahi trace or the output of ping.")],
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
 ) -> None:
-    """Say what a recording of a network is: its length, rates or round trips, losses."""
+    """Summarize a recorded trace: its length, rates or round-trip times, and losses."""
     from slownet.commands.tracing import show
 
     show(file, as_json)
@@ -216,13 +236,14 @@ def calibrate(
     memory: MemoryOption = MEGABYTES,
     place: PlaceOption = "auto",
     only: Annotated[
-        list[str] | None, typer.Option("--only", metavar="NAME", help="Such as delay or loss; may be given again.")
+        list[str] | None,
+        typer.Option("--only", metavar="NAME", help="Only this kind of condition, e.g. delay or loss. Repeatable."),
     ] = None,
-    quick: Annotated[bool, typer.Option("--quick", help="One condition of each kind.")] = False,
-    seed: Annotated[int, typer.Option("--seed", metavar="N", min=0, max=2**31, help="Another draw of what is chance.")] = 1,
+    quick: Annotated[bool, typer.Option("--quick", help="Measure one condition of each kind.")] = False,
+    seed: Annotated[int, typer.Option("--seed", metavar="N", min=0, max=2**31, help="Seed of everything random.")] = 1,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object instead of a table.")] = False,
 ) -> None:
-    """Measure whether links do what they say: stated against measured, for a matrix of conditions."""
+    """Compare the stated and the measured effect of links, for a matrix of conditions."""
     from slownet.calibration.matrix import choose as choose_cases
     from slownet.commands.calibrating import calibrate_and_show
     from slownet.lab.place import choose
@@ -233,14 +254,14 @@ def calibrate(
 
 @app.command("mininet", context_settings={"ignore_unknown_options": True, "allow_interspersed_args": False})
 def mininet_program(
-    program: Annotated[list[str], typer.Argument(metavar="PROGRAM ARGUMENT...", help="A Python file, or mn.")],
+    program: Annotated[list[str], typer.Argument(metavar="PROGRAM", help="A Python file or mn, then its arguments.")],
     clock: ClockOption = None,
     tdf: TdfOption = None,
     cpu: CpuOption = None,
     memory: MemoryOption = MEGABYTES,
     place: PlaceOption = "auto",
 ) -> None:
-    """Run a Mininet program as it is: its networks are slownet's, its TCLinks do what they say."""
+    """Run an unchanged Mininet program with slownet's networks, whose TCLinks do what they say."""
     from slownet.lab.place import choose
 
     chosen = choose(place, clock, tdf, memory, cpu)
@@ -258,11 +279,11 @@ def _version(wanted: bool) -> None:
 def slownet(
     version: bool = typer.Option(False, "--version", callback=_version, is_eager=True, help="Show the version."),
 ) -> None:
-    """What a slow network does to a system, measured before the field trial."""
+    """Measure what a slow network does to a system, before the field trial."""
 
 
 def main(argv: Sequence[str] | None = None) -> None:
-    """Runs the command line; a mistake of the caller's ends in one line and status 2."""
+    """Run the command line; a user error ends with one line and status 2."""
     signal.signal(signal.SIGTERM, _end)
     os.environ.setdefault("MPLCONFIGDIR", str(cache.root() / "matplotlib"))  # not in the user's ~/.config
     try:
@@ -281,7 +302,7 @@ def main(argv: Sequence[str] | None = None) -> None:
 
 
 def _with_interfaces(words: list[str]) -> list[str]:
-    """A `run --capture` that names no interface names every host's: an option's value cannot be left out."""
+    """Insert the value "hosts" after a `run --capture` that names no interface: Typer requires a value."""
     if words[:1] != ["run"]:
         return words
     following = [*words[1:], "-"]
@@ -292,7 +313,7 @@ def _with_interfaces(words: list[str]) -> list[str]:
 
 
 def _end(number: int, frame: object) -> NoReturn:
-    """A polite end is an end all the same: what was started is stopped on the way out."""
+    """Exit on SIGTERM through an exception, so that everything that was started is stopped."""
     sys.exit(128 + number)
 
 

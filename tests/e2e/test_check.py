@@ -118,7 +118,7 @@ def test_a_key_has_what_was_measured(check, tmp_path):
     [
         (PAGE.replace("round_trips", "roundtrips"), [], "", "page.toml:17:1: did you mean 'round_trips'?"),
         (PAGE, [], "", "--blind"),
-        (PAGE, ["--blind"], "many\n", "'many' is no number"),
+        (PAGE, ["--blind"], "many\n", "'many' is not a number"),
         (PAGE, ["--blind"], "", "no answer, round_trips"),
         (PAGE, ["--blind", "--key", "key.md"], "", "leave out --blind"),
         (PAGE, ["--blind", "other.toml"], "", "cannot read other.toml"),

@@ -232,8 +232,8 @@ def test_the_cache_may_have_any_name(execute, built, tmp_path, monkeypatch):
             "a time dilation factor of 2 means nothing on the real clock, --tdf: leave out --tdf or --clock real",
         ),
         (["--memory", "10"], "10 MB of memory are too little for a lab, --memory: give it 160 MB or more"),
-        (["--share", "/nowhere"], "/nowhere is no folder, --share: name a folder of this machine"),
-        (["--share", "/etc"], "/etc would hide the lab's own, --share: name another folder, one of its own"),
+        (["--share", "/nowhere"], "/nowhere is not a folder, --share: name a folder of this machine"),
+        (["--share", "/etc"], "/etc would hide the lab's own folder, --share: share another folder"),
     ],
 )
 def test_a_mistake_is_one_line(execute, options, line):

@@ -44,7 +44,7 @@ def test_the_page_of_this_lab_at_your_site(directory, capsys):
         "time_per_request_ms at T0 12.3ms and RTT 85ms: 352.3 (352.2 to 352.4) ms, "
         "28.64 (28.64 to 28.65) times the time without delay"
     )
-    assert second == "law of client_delay: 4.000 (3.999 to 4.001) round trips, T0 9.000 ms in its lab"
+    assert second == "law of client_delay: 4.000 (3.999 to 4.001) round trips, T0 9.000 ms where it ran"
     assert third == "intervals: 95 %"
 
 
@@ -61,13 +61,13 @@ def test_notes_say_what_weakens_it():
     bent = samples()
     bent[3]["metrics"]["time_per_request_ms"]["mean"] = 600.0
     found = predict(gather(bent, {}), None, "12.3ms", "200ms")
-    assert found["notes"][0] == "200.0 ms lies beyond the 120.0 ms that were measured"
-    assert found["notes"][1].startswith("the cells do not lie on a line")
+    assert found["notes"][0] == "200.0 ms is an extrapolation: the longest measured delay is 120.0 ms"
+    assert found["notes"][1].startswith("the data deviate significantly from a straight line")
     failed = samples()
     failed[2] |= {"status": "failed", "metrics": {}}
     assert predict(gather(failed, {}), None, "0ms", "85ms")["notes"] == [
-        "1 failed cell left out",
-        "3 delays tell little of how straight the law is: a fourth makes the interval surer",
+        "left out 1 failed cell",
+        "3 delays say little about linearity: measure a fourth for a reliable interval",
     ]
     assert predict(gather(failed, {}), None, "0ms", "85ms")["ratio"] is None
 
@@ -85,12 +85,13 @@ def test_theory_makes_a_bent_law_say_more():
     assert low < 12.3 + 340 - 1.5
     assert high > 12.3 + 340
     assert high - low < 0.7 * (alone["predicted"]["high"] - alone["predicted"]["low"])
-    assert "so k is theory's 4 and the interval comes from how far off they are" in explained["notes"][0]
+    assert "so k is the theoretical 4 and the interval is computed from the deviations" in explained["notes"][0]
     assert predict(gather(bent, {}).judged([claimed]), None, "12.3ms", "121ms")["round_trips_of_theory"] is None
     old = replace(claimed, kind="", metric="", parameters={})
     older = predict(gather(bent, {}).judged([old]), None, "12.3ms", "85ms")
     assert older["round_trips_of_theory"] is None
-    assert older["notes"][1] == "the record is older than the kinds of its claims, so theory's k is not known: run it again"
+    unknown = "this record does not state the kinds of its claims, so the theoretical k is unknown: run it again"
+    assert older["notes"][1] == unknown
     wrong = law("time_per_request_ms", round_trips=5).judge(gather(bent, {}))
     assert predict(gather(bent, {}).judged([wrong]), None, "12.3ms", "85ms")["round_trips_of_theory"] is None
 

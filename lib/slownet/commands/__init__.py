@@ -1,1 +1,1 @@
-"""What the command line does, a command a file; ``cli`` reads the words."""
+"""The implementation of each command, one per file; ``cli`` parses the command line."""

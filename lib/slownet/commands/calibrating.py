@@ -1,4 +1,4 @@
-"""`slownet calibrate` as a person sees it: progress, and the table."""
+"""`slownet calibrate`: shows progress and prints the table."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from slownet.lab.place import Interrupts, Place
 
 
 def calibrate_and_show(place: Place, only: Sequence[str], quick: bool, seed: int, as_json: bool) -> int:
-    """Calibrates and prints; returns the exit status: 1 if a row is not ok. Raises SlownetError."""
+    """Calibrate and print the table; return the exit status, 1 if a row is not ok. Raises SlownetError."""
     cases = choose(matrix(seed), only, quick)
     try:
         with Interrupts(place) as interrupts, bars() as progress:

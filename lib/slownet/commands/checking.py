@@ -1,4 +1,4 @@
-"""`slownet check`: runs hypothesis files and marks their predictions, or makes a teacher's key of them."""
+"""`slownet check`: runs hypothesis files and marks their predictions, or writes a teacher's key for them."""
 
 from __future__ import annotations
 
@@ -44,19 +44,19 @@ class Checked:
 
     @property
     def marks(self) -> list[str]:
-        """ "right", "wrong" or "undecided", a prediction each."""
+        """ "right", "wrong" or "undecided" for each prediction."""
         return [MARKS.get(each.verdict, UNDECIDED) for each in self.run.claims]
 
     @property
     def judged(self) -> Iterable[tuple[Prediction, Prediction, Judgement]]:
-        """Each prediction as the file has it, as it was made, and what became of it."""
+        """Each prediction as written in the file, with all numbers filled in, and its judgement."""
         return zip(self.hypothesis.predictions, self.predictions, self.run.claims, strict=True)
 
 
 def check(files: Sequence[Path], place: Place, root: Path, ask: Ask | None, rule: Rule, as_json: bool) -> int:
-    """Runs the files, marks each prediction and prints that; returns the exit status, 0 if all are right.
+    """Run the files, mark each prediction and print the marks; return the exit status, 0 if all are right.
 
-    ask: answers a question about a prediction that is left open; without one it is an error. Raises SlownetError.
+    ask: answers the question about an open prediction; if None, an open prediction is an error. Raises SlownetError.
     """
     read = [hypothesis.read(each) for each in files]
     predictions = [tuple(_answered(each, ask) for each in one.predictions) for one in read]
@@ -74,7 +74,7 @@ def check(files: Sequence[Path], place: Place, root: Path, ask: Ask | None, rule
 
 
 def key(files: Sequence[Path], place: Place, root: Path, rule: Rule, path: Path) -> int:
-    """Runs the files and writes what was measured where a prediction is asked for, as Markdown; returns the exit status."""
+    """Run the files and write the measured value of each open prediction as Markdown; return the exit status."""
     read = [hypothesis.read(each) for each in files]
     done = _run(read, [tuple(each.blank for each in one.predictions) for one in read], place, root, rule)
     failed = [each.run for each in done if each.run.failed]
@@ -87,7 +87,7 @@ def key(files: Sequence[Path], place: Place, root: Path, rule: Rule, path: Path)
 
 
 def as_markdown(done: Sequence[Checked]) -> str:
-    """The teacher's key: each exercise with what was measured."""
+    """Return the teacher's key: each exercise with its measured values."""
     lines = ["# Answers", "", "Measured by `slownet check --key`; do not edit.", ""]
     for each in done:
         lines += [f"## {each.hypothesis.path.name}", "", each.hypothesis.question, ""]
@@ -109,7 +109,7 @@ def _run(
     names = [one.name for one in read]
     twice = next((name for name in names if names.count(name) > 1), None)
     if twice:
-        raise ExperimentError(f"two of the files are called {twice}", fix="give them different names")
+        raise ExperimentError(f"two of the files are named {twice}", fix="give them different names")
     plans = []
     for one, experiment in zip(made, experiments, strict=True):
         plan = planning.plan(str(one.path), place, root, {}, rule)
@@ -127,7 +127,7 @@ def _run(
 
 
 def _record(one: Hypothesis, directory: Path) -> list[dict[str, Any]]:
-    """Puts down what was predicted, and when, before anything is measured."""
+    """Record what was predicted, and when, before anything is measured."""
     shown = [{"claim": each.kind, **each.fields, "says": each.says} for each in one.predictions]
     now = datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds")
     digest = hashlib.sha256(one.path.read_bytes()).hexdigest()
@@ -138,7 +138,7 @@ def _record(one: Hypothesis, directory: Path) -> list[dict[str, Any]]:
 
 
 def _answered(prediction: Prediction, ask: Ask | None) -> Prediction:
-    """The prediction with its open fields asked for. Raises ExperimentError."""
+    """Return the prediction with its open fields filled in by ``ask``. Raises ExperimentError."""
     if not prediction.open or ask is None:
         prediction.claim()
         return prediction
@@ -149,13 +149,13 @@ def _number(name: str, text: str, ask: Ask) -> float:
     try:
         answer = ask(f"{text}\n  {name} = ").strip()
     except EOFError as error:
-        raise ExperimentError("no answer", where=name, fix="predict a number such as 4") from error
+        raise ExperimentError("no answer", where=name, fix="enter a number such as 4") from error
     try:
         number = float(answer)
     except ValueError as error:
-        raise ExperimentError(f"'{answer}' is no number", where=name, fix="predict a number such as 4") from error
+        raise ExperimentError(f"'{answer}' is not a number", where=name, fix="enter a number such as 4") from error
     if not math.isfinite(number):
-        raise ExperimentError(f"'{answer}' is no finite number", where=name, fix="predict a number such as 4")
+        raise ExperimentError(f"'{answer}' is not a finite number", where=name, fix="enter a number such as 4")
     return number
 
 

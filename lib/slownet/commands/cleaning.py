@@ -1,4 +1,4 @@
-"""`slownet clean`: what killed runs have left goes, and nothing else."""
+"""`slownet clean`: removes what killed runs left behind, and nothing else."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from slownet.errors import LabError
 
 
 def clean(
-    dry_run: Annotated[bool, typer.Option("--dry-run", help="Only say what would go.")] = False,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Only list what would be removed.")] = False,
 ) -> None:
-    """Remove what killed runs have left on this machine: programs, cgroups, switches, interfaces, private files."""
+    """Remove what killed runs left on this machine: programs, cgroups, switches, interfaces, private files."""
     from slownet.net import leftovers
 
     if os.geteuid() != 0:

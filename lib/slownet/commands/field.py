@@ -1,4 +1,4 @@
-"""`slownet field` and `slownet compare`: measure, read, compare and print."""
+"""`slownet field` and `slownet compare`: measure or compare, and print the result."""
 
 from __future__ import annotations
 
@@ -17,7 +17,10 @@ from slownet.records.samples import new_run_directory
 
 
 def measure_and_show(url: str, requests: int, pause: str, timeout: str, root: Path, as_json: bool) -> int:
-    """Measures, writes field.json, prints; returns the status: 1 if it broke off, 130 by an interrupt. Raises SlownetError."""
+    """Measure, write field.json and print; return the exit status: 1 if it stopped early, 130 if interrupted.
+
+    Raises SlownetError.
+    """
     where = address.read(url)
     with bars() as progress:
         task = progress.add_task(where.host, total=requests, now="")
@@ -30,14 +33,14 @@ def measure_and_show(url: str, requests: int, pause: str, timeout: str, root: Pa
         console(piped=200).print(view.measured(found, directory))
     if not found.error:
         return 0
-    print(f"slownet: broke off after {len(found.pages)} of {requests} requests: {found.error}", file=sys.stderr)
+    print(f"slownet: stopped after {len(found.pages)} of {requests} requests: {found.error}", file=sys.stderr)
     return 130 if found.error == INTERRUPTED else 1
 
 
 def compare_and_show(
     first: Path, second: Path, within: str, metrics: Sequence[str], at: Sequence[str], t0: str | None, as_json: bool
 ) -> int:
-    """Compares two runs, or a run with a field.json, and prints; returns the exit status. Raises SlownetError."""
+    """Compare two runs, or a run with a field.json, and print; return the exit status. Raises SlownetError."""
     found = compare(first, second, margin(within), metrics, conditions(at), t0)
     if as_json:
         print(json.dumps(found.to_json(), allow_nan=False))
@@ -47,11 +50,11 @@ def compare_and_show(
 
 
 def conditions(words: Sequence[str]) -> dict[str, str]:
-    """``["loss=1%"]`` as ``{"loss": "1%"}``. Raises ExperimentError."""
+    """Parse ``["loss=1%"]`` into ``{"loss": "1%"}``. Raises ExperimentError."""
     found = {}
     for word in words:
         name, equals, value = word.partition("=")
         if not (name and equals and value):
-            raise ExperimentError(f"'{word}' is no condition", "--at", "write it like rtt=10ms")
+            raise ExperimentError(f"'{word}' is not a condition", "--at", "write it like rtt=10ms")
         found[name] = value
     return found

@@ -1,4 +1,4 @@
-"""`slownet lab`: build it, run a command or a shell in it, and say what it is."""
+"""`slownet lab`: builds the lab, runs a command or a shell in it, and describes it."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ from slownet.lab.folders import hides
 from slownet.lab.parts import Parts
 from slownet.lab.place import choose
 
-app = typer.Typer(no_args_is_help=True, help="The lab: an emulated network's kernel and programs in one ordinary process.")
+app = typer.Typer(no_args_is_help=True, help="Build or use the lab: a Linux kernel that runs as one ordinary process.")
 
 
 @app.command()
 def build() -> None:
-    """Build kernel and image; what is there already is not made again."""
+    """Build the lab's kernel and image, unless they exist already."""
     from slownet.lab import bytecode, parts
 
     def report(what: str, done: bool) -> None:
@@ -39,20 +39,23 @@ def build() -> None:
 
 @app.command("exec", context_settings={"ignore_unknown_options": True})
 def execute(
-    command: Annotated[list[str], typer.Argument(metavar="-- COMMAND...", help="The command and its arguments.")],
+    command: Annotated[list[str], typer.Argument(metavar="COMMAND", help="The command and its arguments, best after --.")],
     clock: ClockOption = None,
     tdf: TdfOption = None,
     cpu: CpuOption = None,
     memory: MemoryOption = MEGABYTES,
     place: PlaceOption = "lab",
     limit: Annotated[
-        str | None, typer.Option("--limit", metavar="TIME", help="Of silence on the virtual clock, then the lab ends: 720h.")
+        str | None,
+        typer.Option(
+            "--limit", metavar="TIME", help="End the lab after this long without output, in virtual time. Default: 720h."
+        ),
     ] = None,
     share: Annotated[
-        Path | None, typer.Option("--share", metavar="FOLDER", help="A folder of the host that the command may write to.")
+        Path | None, typer.Option("--share", metavar="FOLDER", help="A folder of this machine that the command may write to.")
     ] = None,
 ) -> None:
-    """Run one command in the lab: its output, errors and exit status come through."""
+    """Run one command in a new lab and pass on its output, errors and exit status."""
     chosen = choose(place, clock, tdf, memory, cpu)
     if limit is not None:
         chosen.clock = replace(chosen.clock, limit_s=check_limit(limit))
@@ -68,14 +71,14 @@ def shell(
     memory: MemoryOption = MEGABYTES,
     place: PlaceOption = "lab",
 ) -> None:
-    """Open a shell in a new lab, on the real clock unless asked: a virtual one runs on for as long as a person thinks."""
+    """Open a shell in a new lab, on the real clock by default: a virtual clock jumps ahead while you think."""
     chosen = choose(place, unless_asked(clock, tdf, cpu), tdf, memory, cpu)
     raise typer.Exit(foreground.run_here(chosen, ["bash", "-i"], [], terminal=foreground.are_terminals(0)))
 
 
 @app.command()
 def info() -> None:
-    """Say what this machine has: kernel, image, TDF, and whether it can do without a lab."""
+    """Show this machine's lab (kernel, image, TDF) and whether it can run without one."""
     from slownet.lab import native, parts
 
     found = parts.find()
@@ -96,8 +99,8 @@ def _describe(found: Parts) -> str:
     elif "counter" in measured:
         cpu = f"work, by the {scope}'s counter: {measured['price']} times the CPU of charging time"
     else:
-        dear = calibrate.work(found, scope)["price"]
-        cpu = f"time: to charge work (--cpu work) costs {dear} times as much, more than {calibrate.WORTH}"
+        price = calibrate.work(found, scope)["price"]
+        cpu = f"time: charging work (--cpu work) takes {price} times as much CPU, more than {calibrate.WORTH}"
     image = f"{found.image.description}, {found.image.path.stat().st_size / 2**20:.0f} MB"
     lines = {"kernel": found.kernel.description, "image": image, "cpu": cpu}
     lines["tdf"] = f"{measured['tdf']} (measured {measured['ratio']})"
@@ -105,14 +108,14 @@ def _describe(found: Parts) -> str:
 
 
 def unless_asked(clock: str | None, tdf: str | None, cpu: str | None) -> str | None:
-    """The clock of what waits for a person: the real one, unless something of the virtual one is asked for."""
+    """Return the clock of an interactive command: real, unless an option of the virtual clock is given."""
     return "real" if (clock, tdf, cpu) == (None, None, None) else clock
 
 
 def _checked(share: Path) -> Path:
     if not share.is_dir():
-        raise LabError(f"{share} is no folder", where="--share", fix="name a folder of this machine")
+        raise LabError(f"{share} is not a folder", where="--share", fix="name a folder of this machine")
     folder = share.resolve()
     if hides(folder):
-        raise LabError(f"{folder} would hide the lab's own", where="--share", fix="name another folder, one of its own")
+        raise LabError(f"{folder} would hide the lab's own folder", where="--share", fix="share another folder")
     return folder

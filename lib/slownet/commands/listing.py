@@ -1,4 +1,4 @@
-"""`slownet list`: the experiments, their conditions and questions."""
+"""`slownet list`: prints the experiments, their conditions and questions."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from slownet.catalogue import discover
 
 
 def show() -> None:
-    """Prints a row for each."""
+    """Print one row per experiment."""
     table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0))
     for column in ("experiment", "conditions", "question"):
         table.add_column(column)

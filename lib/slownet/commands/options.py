@@ -1,4 +1,4 @@
-"""The options that several commands have: where something runs, and on which clock."""
+"""The options that several commands share: where something runs, and on which clock."""
 
 from __future__ import annotations
 
@@ -7,18 +7,19 @@ from typing import Annotated
 import typer
 
 ClockOption = Annotated[
-    str | None, typer.Option("--clock", metavar="real|virtual", help="The lab's clock; virtual where a lab is used.")
+    str | None, typer.Option("--clock", metavar="real|virtual", help="Clock of the lab; virtual by default, real in shells.")
 ]
 TdfOption = Annotated[
     str | None, typer.Option("--tdf", metavar="N|inf|auto", help="How many times faster the CPU looks on the virtual clock.")
 ]
 CpuOption = Annotated[
     str | None,
-    typer.Option(
-        "--cpu", metavar="work|time|auto", help="What the virtual clock charges: instructions, or the time they take."
-    ),
+    typer.Option("--cpu", metavar="work|time|auto", help="What the virtual clock charges: instructions or CPU time."),
 ]
-MemoryOption = Annotated[int, typer.Option("--memory", metavar="MB", help="Memory of a lab.")]
+MemoryOption = Annotated[int, typer.Option("--memory", metavar="MB", help="Memory of each lab.")]
 PlaceOption = Annotated[
-    str, typer.Option("--place", metavar="auto|native|lab", help="In place (root and an able kernel), or in a lab.")
+    str,
+    typer.Option(
+        "--place", metavar="auto|native|lab", help="native: on this machine's kernel, as root. lab: in a lab. auto: either."
+    ),
 ]

@@ -1,4 +1,4 @@
-"""`slownet predict`: what the page of a run's lab takes at another site, whose machine and whose users are known."""
+"""`slownet predict`: predicts the time of a run's operation at another site with a known T0 and round trip."""
 
 from __future__ import annotations
 
@@ -17,9 +17,10 @@ from slownet.units import duration
 
 
 def predict(run: RunData, metric: str | None, t0: str, rtt: str, along: str = "rtt_ms") -> dict[str, Any]:
-    """The prediction with the law that it rests on, as ``--json`` prints it; times in ms.
+    """Return the prediction and the law behind it, as ``--json`` prints them; times in ms.
 
-    ``metric`` may be None where the run's main one, or only one of it, is a time. Raises SlownetError for a run without a law.
+    ``metric`` may be None if the run's main metric, or exactly one of its metrics, is a time. Raises SlownetError for a run
+    without a law.
     """
     run = run.shown
     chosen = replace(run, cells=tuple(cell for cell in run.cells if cell.status == "ok"))
@@ -46,7 +47,7 @@ def predict(run: RunData, metric: str | None, t0: str, rtt: str, along: str = "r
 
 
 def run_and_show(directory: Path, metric: str | None, t0: str, rtt: str, as_json: bool) -> None:
-    """Predicts and prints. Raises SlownetError."""
+    """Predict and print. Raises SlownetError."""
     found = predict(load(directory), metric, t0, rtt)
     if as_json:
         print(json.dumps(found))
@@ -54,7 +55,7 @@ def run_and_show(directory: Path, metric: str | None, t0: str, rtt: str, as_json
     time, k = Summary.from_json(found["predicted"]), Summary.from_json(found["law"]["k"])
     times = f", {spelled(Summary.from_json(found['ratio']))} times the time without delay" if found["ratio"] else ""
     print(f"{found['metric']} at T0 {t0} and RTT {rtt}: {spelled(time)} ms{times}")
-    print(f"law of {found['experiment']}: {spelled(k)} round trips, T0 {number(found['law']['t0']['mean'])} ms in its lab")
+    print(f"law of {found['experiment']}: {spelled(k)} round trips, T0 {number(found['law']['t0']['mean'])} ms where it ran")
     print(f"intervals: {confidence(time.confidence)}")
     for note in found["notes"]:
         print(f"note: {note}")
@@ -77,16 +78,16 @@ def _times(time: Summary, start: float) -> Summary:
 def _notes(run: RunData, law: Law, delay: float, theory: float | None) -> list[str]:
     notes, last = [], max(law.delays)
     if run.failed:
-        notes.append(f"{len(run.failed)} failed cell{'s' * (len(run.failed) > 1)} left out")
+        notes.append(f"left out {len(run.failed)} failed cell{'s' * (len(run.failed) > 1)}")
     if delay > last:
-        notes.append(f"{number(delay)} ms lies beyond the {number(last)} ms that were measured")
+        notes.append(f"{number(delay)} ms is an extrapolation: the longest measured delay is {number(last)} ms")
     if len(law.delays) < 4:
         little = "nothing" if len(law.delays) == 2 else "little"
-        notes.append(f"{len(law.delays)} delays tell {little} of how straight the law is: a fourth makes the interval surer")
+        notes.append(f"{len(law.delays)} delays say {little} about linearity: measure a fourth for a reliable interval")
     if law.bent:
-        theirs = "" if theory is None else f"k is theory's {trimmed(theory)} and "
-        bent = f"the cells do not lie on a line as far as their intervals tell, so {theirs}the interval comes from how far off"
-        notes.append(f"{bent} they are")
+        theirs = "" if theory is None else f"k is the theoretical {trimmed(theory)} and "
+        bent = "the data deviate significantly from a straight line"
+        notes.append(f"{bent}, so {theirs}the interval is computed from the deviations")
         if any(not claim.kind for claim in run.claims):
-            notes.append("the record is older than the kinds of its claims, so theory's k is not known: run it again")
+            notes.append("this record does not state the kinds of its claims, so the theoretical k is unknown: run it again")
     return notes

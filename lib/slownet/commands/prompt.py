@@ -1,4 +1,4 @@
-"""Mininet's command line on a network that runs: `python -m slownet.commands.prompt JOB`, in the lab or in place."""
+"""Runs Mininet's command line in a running network: `python -m slownet.commands.prompt JOB`, in a lab or natively."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ from slownet.net import Network
 from slownet.runner.inside import end_with_parent
 
 
-class _Said(logging.Handler):
-    """What Mininet's commands say: answers to standard output, mistakes as ours."""
+class _Output(logging.Handler):
+    """Writes the answers of Mininet's commands to standard output, and their errors in slownet's format."""
 
     def __init__(self, complain: Callable[[str], None]) -> None:
         super().__init__()
@@ -37,13 +37,13 @@ class _Said(logging.Handler):
 
 
 class Prompt(CLI):  # type: ignore[misc]  # Mininet has no types
-    """Mininet's CLI with conditions and counters; a mistake is one line. Without a terminal it asks nothing."""
+    """Mininet's CLI with conditions and counters; an error is one line. Without a terminal there is no prompt."""
 
     def __init__(self, network: Network) -> None:
         self.network = network
         self.mistakes = 0
         setLogLevel("output")
-        lg.handlers[:] = [_Said(self._complain)]
+        lg.handlers[:] = [_Output(self._complain)]
         super().__init__(network.mininet)
 
     def run(self) -> None:
@@ -76,7 +76,7 @@ class Prompt(CLI):  # type: ignore[misc]  # Mininet has no types
         if self.isatty():
             super().waitForNode(node)
             return
-        while node.waiting:  # what waits on standard input are the next commands, not for the node
+        while node.waiting:  # standard input holds the next commands, not input for the node
             sys.stdout.write(node.monitor())
             sys.stdout.flush()
 
@@ -84,13 +84,13 @@ class Prompt(CLI):  # type: ignore[misc]  # Mininet has no types
         return {**super().getLocals(), "network": self.network}
 
     def do_set(self, line: str) -> None:
-        """Give a link another condition, or none: all that is not named is none.
+        """Set the whole condition of a link; what is not named is removed.
         Usage: set node1 node2 [NAME] [rtt=10ms] [loss=1%] [rate=2Mbit] ...
-        such as: set client server rtt=10ms, set client server LTE, set client server none"""
-        told = specs.words(line)
-        if len(told) < 3:
-            raise ExperimentError("which link, and which condition?", fix="set node1 node2 rtt=10ms")
-        first, second, *words = told
+        Examples: set client server rtt=10ms, set client server LTE, set client server none"""
+        given = specs.words(line)
+        if len(given) < 3:
+            raise ExperimentError("name a link and a condition", fix="set node1 node2 rtt=10ms")
+        first, second, *words = given
         set_link(self.network, first, second, words)
         link = self.network.link(first, second)
         verification = self.network.settings[-1].verification
@@ -99,12 +99,12 @@ class Prompt(CLI):  # type: ignore[misc]  # Mininet has no types
         print(f"{link.name}: {link.condition}{outcome}")
 
     def do_show(self, line: str) -> None:
-        """Show conditions and counters, of all links or of one.
+        """Show the conditions and counters of all links or of one.
         Usage: show [node1 node2]"""
-        told = specs.words(line)
-        if len(told) not in (0, 2):
-            raise ExperimentError("which link?", fix="show, or show node1 node2")
-        ends = [tuple(told)] if told else [(link.intf1.node.name, link.intf2.node.name) for link in self.mn.links]
+        given = specs.words(line)
+        if len(given) not in (0, 2):
+            raise ExperimentError("name both ends of a link, or none", fix="show, or show node1 node2")
+        ends = [tuple(given)] if given else [(link.intf1.node.name, link.intf2.node.name) for link in self.mn.links]
         table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0))
         for column in ("link", "condition", "way", "sent", "bytes", "dropped", "waiting"):
             table.add_column(column)
@@ -125,13 +125,13 @@ def _row(flow: Flow) -> list[str]:
 
 
 def set_link(network: Network, first: str, second: str, words: list[str]) -> None:
-    """Sets a link of a network to a condition in words (see `specs.condition`). Raises SlownetError."""
+    """Set a link to a condition given as words (see `specs.condition`). Raises SlownetError."""
     network.settings.clear()
     network.link(first, second).set(specs.condition(words))
 
 
 def main(argv: list[str]) -> int:
-    """Builds the job's network (JSON: topology, links) and prompts in it. Returns 2 after a mistake that nobody saw."""
+    """Build the job's network (JSON: topology, links) and open the prompt; return 2 after an error without a terminal."""
     end_with_parent()
     job = json.loads(argv[0])
     try:

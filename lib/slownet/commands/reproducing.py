@@ -1,4 +1,4 @@
-"""`slownet reproduce`: the articles' experiments, side by side, and one table of what was published, measured and foreseen."""
+"""`slownet reproduce`: runs the articles' experiments and prints one table of published, measured and predicted values."""
 
 from __future__ import annotations
 
@@ -22,10 +22,10 @@ from slownet.runner.rule import Rule
 
 
 def reproduce_and_show(only: Sequence[str], place: Place, root: Path, rule: Rule, as_json: bool) -> int:
-    """Runs the experiments of the articles named (all without), prints the table; returns the exit status.
+    """Run the experiments of the named articles (all if none is named), print the table and return the exit status.
 
-    0 if every claim is supported, 1 if one is not, or a cell or an experiment failed; 128 + N after signal N, and what was
-    measured until then is judged and shown all the same. Raises SlownetError for a mistake, before anything is made.
+    0 if every claim is supported; 1 if one is not, or a cell or an experiment failed; 128 + N after signal N, when the samples
+    taken so far are still judged and shown. Raises SlownetError for a user error, before anything is created.
     """
     names = articles.select(discover(), only)
     planning.check(names, {})
@@ -54,6 +54,6 @@ def reproduce_and_show(only: Sequence[str], place: Place, root: Path, rule: Rule
 
 
 def _cpu_s() -> float:
-    """Seconds of CPU of this process and of the labs that ended."""
+    """Return the CPU seconds of this process and of the labs that ended."""
     spent = [resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
     return sum(each.ru_utime + each.ru_stime for each in spent)

@@ -1,4 +1,4 @@
-"""`slownet run` as a person sees it: progress, tables, the paths of the records."""
+"""`slownet run`: shows progress, then prints the tables and the paths of the records."""
 
 from __future__ import annotations
 
@@ -31,9 +31,9 @@ def run_and_show(
     capture: Sequence[str] = (),
     labs: int | None = None,
 ) -> int:
-    """Runs, judges and prints; returns the exit status. Raises SlownetError.
+    """Run, judge and print; return the exit status. Raises SlownetError.
 
-    labs: how many repetitions of an experiment run side by side, if not as many as `slownet.runner.sharing` thinks fit.
+    labs: how many labs repeat an experiment in parallel; None lets `slownet.runner.sharing` decide.
     """
     check_labs(labs, place)
     plans = _plans(names, place, root, vary, resume, rule, capture, labs)
@@ -69,12 +69,10 @@ def _plans(
 ) -> list[planning.Plan]:
     if resume:
         if names or vary:
-            raise ExperimentError(
-                "a run is continued as it was planned", where="--resume", fix="leave out the experiments and --vary"
-            )
+            raise ExperimentError("a resumed run keeps its plan", where="--resume", fix="leave out the experiments and --vary")
         return [planning.resume(resume, labs)]
     if not names:
-        raise ExperimentError("which experiment?", fix=nearest("", discover()))
+        raise ExperimentError("no experiment is named", fix=nearest("", discover()))
     chosen = _chosen(vary)
     planning.check(names, chosen)
     return [planning.plan(name, place, root, chosen, rule, capture, labs) for name in dict.fromkeys(names)]
@@ -93,22 +91,22 @@ def _chosen(vary: Sequence[str]) -> dict[str, list[str]]:
 
 
 def say_last(done: Sequence[RunData]) -> None:
-    """Tells which runs ended before their claims were decided, and what to do, as the last lines."""
+    """Print, as the last lines, which runs ended before their claims were decided and what to do about it."""
     for line in runs.last_lines(done):
         print(f"slownet: {line}", file=sys.stderr)
 
 
 def say_what_is_left(plan: planning.Plan) -> None:
-    """Tells how to continue a run that has some of its samples."""
+    """Print how to continue a run that has some of its samples."""
     samples = plan.directory / "samples.jsonl"
     count = len(samples.read_text().splitlines()) if samples.exists() else 0
     if 0 < count < len(plan.cells):
-        kept = f"{count} of {len(plan.cells)} measurements of {plan.experiment.name} are kept"
+        kept = f"{count} of {len(plan.cells)} measurements of {plan.experiment.name} are saved"
         print(f"slownet: {kept}, continue with: slownet run --resume {plan.directory}", file=sys.stderr)
 
 
 class Follower:
-    """One progress bar an experiment, on standard error, whose labs may be several."""
+    """One progress bar per experiment on standard error; an experiment may use several labs."""
 
     def __init__(self, plans: Sequence[planning.Plan]) -> None:
         self._progress = bars()

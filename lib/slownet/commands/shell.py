@@ -1,4 +1,4 @@
-"""`slownet shell TOPOLOGY`: Mininet's command line in a running network."""
+"""`slownet shell TOPOLOGY`: opens Mininet's command line in a running network."""
 
 from __future__ import annotations
 
@@ -17,10 +17,14 @@ from slownet.lab.folders import hides
 
 
 def shell(
-    topology: Annotated[str, typer.Argument(metavar="TOPOLOGY", help="two_hosts, star,5 or a file for `mn --custom`: mine.py")],
+    topology: Annotated[
+        str, typer.Argument(metavar="TOPOLOGY", help="A name such as two_hosts or star,5, or a file for `mn --custom`.")
+    ],
     link: Annotated[
         list[str] | None,
-        typer.Option("--link", metavar="A-B=CONDITION", help="Such as client-server=rtt=10ms,loss=1% or A-B=LTE."),
+        typer.Option(
+            "--link", metavar="A-B=CONDITION", help="A link's condition, e.g. client-server=rtt=10ms,loss=1%. Repeatable."
+        ),
     ] = None,
     clock: ClockOption = None,
     tdf: TdfOption = None,
@@ -28,7 +32,7 @@ def shell(
     memory: MemoryOption = MEGABYTES,
     place: PlaceOption = "auto",
 ) -> None:
-    """Build a network and open Mininet's command line in it, on the real clock unless asked; commands may come from a pipe."""
+    """Build a network and open Mininet's command line in it, on the real clock by default."""
     from slownet import specs
     from slownet.lab.place import choose
     from slownet.net import shape
@@ -40,7 +44,7 @@ def shell(
     path, _, rest = topology.partition(".py")
     file = Path(f"{path}.py").resolve() if topology.startswith(f"{path}.py") else None
     if file and chosen.kind == "lab" and hides(file.parent):
-        raise LabError(f"{file.parent} would hide the lab's own", where=topology, fix="move the file to a folder of its own")
+        raise LabError(f"{file.parent} would hide the lab's own folder", where=topology, fix="move the file to another folder")
     job = json.dumps({"topology": f"{file}{rest}" if file else topology, "links": links})
     shares = [Share(file.parent)] if file and file.parent != Path.cwd() else []
     terminal = foreground.are_terminals(0, 1)

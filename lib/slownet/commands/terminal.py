@@ -16,7 +16,7 @@ def console(piped: int = 160) -> Console:
 
 
 def bars() -> Progress:
-    """Progress bars on standard error, where that is a terminal; each shows what is going on `now`."""
+    """Return progress bars on standard error, shown only on a terminal; each has a field `now` for the current activity."""
     columns = (
         SpinnerColumn(),
         TextColumn("{task.description}"),

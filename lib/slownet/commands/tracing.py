@@ -1,4 +1,4 @@
-"""`slownet trace FILE`: what a recording of a network says."""
+"""`slownet trace FILE`: prints a summary of a recorded trace."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ SHOW = {"bit_s": show_rate, "share": show_percent, "s": show_duration}
 
 
 def show(path: Path, as_json: bool = False) -> None:
-    """Prints what a file says. Raises TraceError."""
+    """Print a summary of a trace file. Raises TraceError."""
     found = facts(load(path))
     if as_json:
         print(json.dumps(found))

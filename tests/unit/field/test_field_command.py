@@ -84,7 +84,7 @@ def test_a_service_that_tires_is_left_alone(web, tmp_path, capsys):
     found = read(record(tmp_path))
     assert (len(found.pages), len(web.seen)) == (7, 8)
     assert found.error == f"{web.url}/tired answers 503 Service Unavailable"
-    assert f"slownet: broke off after 7 of 20 requests: {found.error}\n" == capsys.readouterr().err
+    assert f"slownet: stopped after 7 of 20 requests: {found.error}\n" == capsys.readouterr().err
 
 
 def test_an_interrupt_loses_nothing(web, tmp_path, capsys, monkeypatch):
@@ -94,7 +94,7 @@ def test_an_interrupt_loses_nothing(web, tmp_path, capsys, monkeypatch):
 
     monkeypatch.setattr("slownet.field.measure.time.sleep", interrupted)
     assert command("field", f"{web.url}/", "--runs", tmp_path) == 130
-    assert capsys.readouterr().err == "slownet: broke off after 2 of 20 requests: interrupted\n"
+    assert capsys.readouterr().err == "slownet: stopped after 2 of 20 requests: interrupted\n"
     assert (read(record(tmp_path)).error, len(read(record(tmp_path)).pages)) == ("interrupted", 2)
 
 

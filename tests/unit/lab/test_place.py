@@ -38,7 +38,7 @@ def test_folders_that_would_hide_the_labs_own(folder, monkeypatch):
     monkeypatch.setattr(Path, "resolve", lambda self: self)
     with pytest.raises(LabError) as error:
         _checked(Path(folder))
-    assert str(error.value) == f"{folder} would hide the lab's own, --share: name another folder, one of its own"
+    assert str(error.value) == f"{folder} would hide the lab's own folder, --share: share another folder"
 
 
 @pytest.mark.parametrize(
@@ -53,7 +53,7 @@ def test_a_share_that_is_no_folder_is_one_line(tmp_path):
     for each in (tmp_path / "file", tmp_path / "nothing"):
         with pytest.raises(LabError) as error:
             _checked(each)
-        assert str(error.value) == f"{each} is no folder, --share: name a folder of this machine"
+        assert str(error.value) == f"{each} is not a folder, --share: name a folder of this machine"
 
 
 def test_a_share_is_what_it_points_to(tmp_path):
