@@ -265,7 +265,7 @@ def test_the_virtual_clock_says_why_one_repetition_is_enough(tmp_path):
     done = slownet("run", "mine.py", "--tdf", "inf", cwd=tmp_path)
     assert done.returncode == 0, done.stdout
     said = (
-        "1 repetition: every claim is decided that can be; with free CPU and nothing random another repetition gives the same"
+        "1 repetition: every claim that can be decided is; with free CPU and nothing random another repetition gives the same"
     )
     assert said in " ".join(done.stdout.split())
 

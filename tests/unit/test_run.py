@@ -325,7 +325,7 @@ def test_a_run_is_repeated_while_a_claim_is_open(plan):
     assert done.claims[0].verdict == SUPPORTED
     assert {"event": "planned", "cells": 4, "why": "1 repetition, 1 of 1 claim open"} in seen
     facts = json.loads((plan.directory / "run.json").read_text())
-    assert facts["sampling"]["why"].startswith(f"{len(place.jobs)} repetitions: every claim is decided")
+    assert facts["sampling"]["why"].startswith(f"{len(place.jobs)} repetitions: every claim that can be decided is")
     assert facts["virtual_s"] == 7.5 * len(place.jobs)
     assert done.claims[0].confidence == facts["sampling"]["confidence"] > 0.99
 
@@ -345,7 +345,7 @@ def test_as_often_as_told(tmp_path, monkeypatch):
         "10ms",
     ]
     assert done.facts["sampling"] == {
-        "repeat": 3, "budget_s": 3600.0, "most": 30, "confidence": 0.99, "why": "3 repetitions, as told", "last_line": "",
+        "repeat": 3, "budget_s": 3600.0, "most": 30, "confidence": 0.99, "why": "3 repetitions, as requested", "last_line": "",
     }  # fmt: skip
     assert done.cells[0].label == {"rtt": "0ms"}
     assert planning.resume(each.directory).rule == Rule(repeat=3)
@@ -361,7 +361,7 @@ def test_an_error_from_inside_keeps_its_log_lines(plan):
 
 def test_a_crash_inside_is_one_line_and_kept(plan):
     trace = b"Traceback (most recent call last):\n  ...\nZeroDivisionError: division by zero\n"
-    with pytest.raises(Exception, match="example broke off: ZeroDivisionError"):
+    with pytest.raises(Exception, match="example failed: ZeroDivisionError"):
         run.execute([plan], FakePlace(errors=trace, status=1), lambda name, event: None)
     assert (plan.directory / "stderr.txt").read_bytes() == trace
 
@@ -390,7 +390,7 @@ class OneBreaks(FakePlace):
         return super().run(argv, shares=shares, stdout=stdout, stderr=stderr, turn=turn, pinned=pinned)
 
 
-@pytest.mark.parametrize(("status", "why"), [(1, "other broke off: ValueError: no"), (-2, "interrupted")])
+@pytest.mark.parametrize(("status", "why"), [(1, "other failed: ValueError: no"), (-2, "interrupted")])
 def test_one_that_breaks_off_is_marked_and_the_others_go_on(tmp_path, monkeypatch, status, why):
     monkeypatch.setattr(planning, "find", lambda name: {"example": example, "other": other}[name])
     monkeypatch.setattr(repetition.cpu, "count", lambda: 1)
@@ -436,7 +436,7 @@ def test_what_an_experiment_prints_is_no_event(plan, capsys):
 
 def test_only_a_run_can_be_continued(tmp_path, plan):
     assert planning.resume(plan.directory).cells == plan.cells
-    with pytest.raises(ExperimentError, match="no run that can be continued"):
+    with pytest.raises(ExperimentError, match="not a run that can be resumed"):
         planning.resume(tmp_path)
 
 

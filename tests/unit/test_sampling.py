@@ -39,7 +39,7 @@ def test_where_nothing_is_random_one_repetition_is_all_there_is():
     found = look(run_of(VIRTUAL, 0, random=False), FOUR)
     assert (found.cells, found.boots, found.confidence) == ((), 0, 0.99)
     assert found.why == (
-        "1 repetition: every claim is decided that can be; "
+        "1 repetition: every claim that can be decided is; "
         "with free CPU and nothing random another repetition gives the same numbers"
     )
     bent = gather(
@@ -53,10 +53,10 @@ def test_where_nothing_is_random_one_repetition_is_all_there_is():
 
 def test_chance_takes_three_seeds():
     first = look(run_of(VIRTUAL, 0, random=True), FOUR)
-    assert (first.cells, first.boots, first.why) == (CELLS, 2, "1 repetition: 3 seeds to see how they differ")
+    assert (first.cells, first.boots, first.why) == (CELLS, 2, "1 repetition: 3 seeds are needed to estimate their spread")
     third = look(run_of(VIRTUAL, 0, 0.001, -0.001, random=True), FOUR)
     assert (third.cells, third.why) == (
-        (), "3 repetitions: every claim is decided that can be; the intervals hold how seeds differ",
+        (), "3 repetitions: every claim that can be decided is; the intervals include the spread of seeds",
     )  # fmt: skip
     assert third.confidence == pytest.approx(0.999)
     assert look(run_of(WORK, 0, random=True), FOUR).boots == 2
@@ -66,7 +66,8 @@ def test_counted_work_is_decided_by_the_boots_that_its_measured_waver_asks_for()
     found = look(run_of(WORK, 0), FOUR)
     assert (found.cells, found.boots) == ((), 0)
     assert found.why == (
-        "1 repetition: every claim is decided that can be; the intervals hold by how much boots were measured to differ (0.3 %)"
+        "1 repetition: every claim that can be decided is; "
+        "the intervals include the spread between boots as measured earlier (0.3 %)"
     )
     assert found.confidence == pytest.approx(0.995)
 
@@ -142,10 +143,10 @@ def test_where_all_of_the_cpu_counts_it_takes_three_boots(facts):
     assert (first.cells, first.boots) == (CELLS, 2)
     assert (second.cells, second.boots) == (CELLS, 1)
     assert first.why.startswith("1 repetition: the ")
-    assert first.why.endswith(" takes 3 to see how they differ")
+    assert first.why.endswith(" needs 3 to estimate their spread")
     third = look(run_of(facts, 0, 0.001, -0.001), FOUR)
     assert (third.cells, third.boots, third.why) == (
-        (), 0, "3 repetitions: every claim is decided that can be; the intervals hold how boots differ",
+        (), 0, "3 repetitions: every claim that can be decided is; the intervals include the spread between boots",
     )  # fmt: skip
 
 
@@ -214,7 +215,7 @@ def test_what_repeats_itself_is_not_asked_again():
     run = run_of(VIRTUAL, 0, 0, sd=60.0)
     found = look(run, FOUR)
     assert found.cells == ()
-    assert found.why == "2 repetitions, 1 of 1 claim open: the last repeated the one before to the digit"
+    assert found.why == "2 repetitions, 1 of 1 claim open: the last two repetitions gave identical numbers"
     assert look(run_of(VIRTUAL, 0, 5, sd=60.0), FOUR).cells == CELLS
 
 
@@ -222,34 +223,36 @@ def test_wall_time_bounds_it_and_says_so_last():
     open_law = run_of(CPU_TIME, 3, -2, -1, sd=60.0)
     done = look(open_law, FOUR, rule=Rule(budget_s=300), spent=250, took=60)
     assert (done.cells, done.boots) == ((), 0)
-    assert done.why.startswith("3 repetitions, 1 of 1 claim open: another of 60 s is beyond the wall time of 5 min")
-    assert done.last_line.startswith("the wall time of 5 min ended it after 3 of at most 30 repetitions, 1 of 1 claim open")
+    assert done.why.startswith("3 repetitions, 1 of 1 claim open: another of 60 s exceeds the wall time of 5 min")
+    assert done.last_line.startswith("stopped by the wall time of 5 min after 3 of at most 30 repetitions, 1 of 1 claim open")
     assert done.last_line.endswith(": --budget 30,10min")
     assert done.confidence == 0.99  # the last look takes all that is left
     assert look(open_law, FOUR, rule=Rule(budget_s=300), spent=230, took=60).boots == 1
     between = look(run_of(CPU_TIME, 3, -2, -1, 2, 0, sd=60.0), FOUR, rule=Rule(budget_s=300), spent=250, took=60)
-    assert between.last_line.startswith("the wall time of 5 min ended it after 5 of")
+    assert between.last_line.startswith("stopped by the wall time of 5 min after 5 of")
     assert 1 - between.confidence == pytest.approx(0.01 - 0.01 * 4 / 30)
     early = look(run_of(REAL, 0), FOUR, rule=Rule(budget_s=300), spent=250, took=60)
     assert (
         early.why
-        == "1 repetition: the real clock takes 3 to see how they differ, but another of 60 s is beyond the wall time of 5 min"
+        == "1 repetition: the real clock needs 3 to estimate their spread, but another of 60 s exceeds the wall time of 5 min"
     )
-    assert early.last_line.startswith("the wall time of 5 min ended it after 1 of at most 30 repetitions, before any claim")
+    assert early.last_line.startswith("stopped by the wall time of 5 min after 1 of at most 30 repetitions, before any claim")
 
 
 def test_repetitions_end_it_and_say_how_many_would_decide():
     many = run_of(CPU_TIME, *(9.0 * (-1) ** at for at in range(MOST)))
     done = look(many, FOUR)
     assert done.cells == ()
-    assert done.why == ("30 repetitions, 1 of 1 claim open: 30 repetitions are the most; about 173 repetitions would decide it")
+    assert done.why == (
+        "30 repetitions, 1 of 1 claim open: the maximum is 30 repetitions; about 173 repetitions would decide it"
+    )
     assert done.last_line == ""
     told = [FOUR.judge(run_of(CPU_TIME, *(9.0 * (-1) ** at for at in range(count))).for_verdicts(0.99)) for count in (160, 180)]
     assert [found.verdict for found in told] == ["inconclusive", "supported"]
     few = look(run_of(CPU_TIME, 0, 0, 0), FOUR, rule=Rule(most=2))
     assert look(run_of(CPU_TIME, 0, 0), FOUR, rule=Rule(most=2)).last_line == (
-        "2 repetitions: the virtual clock with CPU time charged takes 3 to see how they differ, "
-        "but 2 repetitions are the most: --budget 3"
+        "2 repetitions: the virtual clock with CPU time charged needs 3 to estimate their spread, "
+        "but the maximum is 2 repetitions: --budget 3"
     )
     assert few.cells == ()
 
@@ -271,18 +274,18 @@ def test_a_number_of_repetitions_is_what_is_done():
     assert look(run_of(VIRTUAL, 0), FOUR, rule=Rule(2)).cells == CELLS
     assert look(run_of(VIRTUAL, 0), FOUR, rule=Rule(5)).boots == 4
     done = look(run_of(VIRTUAL, 0, 0), FOUR, rule=Rule(2))
-    assert (done.cells, done.confidence, done.why, done.last_line) == ((), 0.99, "2 repetitions, as told", "")
+    assert (done.cells, done.confidence, done.why, done.last_line) == ((), 0.99, "2 repetitions, as requested", "")
     assert look(run_of(REAL, 0), rule=Rule()).why == "1 repetition: there is no claim to decide"
 
 
 def test_too_few_repetitions_for_a_verdict_are_told():
     done = look(run_of(CPU_TIME, 0), FOUR, rule=Rule(1))
     assert done.last_line == (
-        "1 repetition: too few for a verdict: on the virtual clock with CPU time charged a verdict takes 3 boots, "
-        "to see how they differ: --repeat 3 or more, or --tdf inf for what the CPU has no part in"
+        "1 repetition: too few for a verdict: on the virtual clock with CPU time charged a verdict needs 3 boots, "
+        "to estimate their spread: --repeat 3 or more, or --tdf inf if CPU time does not matter"
     )
     seeds = look(run_of(VIRTUAL, 0, 1, random=True), FOUR, rule=Rule(2))
-    assert seeds.last_line == "2 repetitions: too few for a verdict, which takes 3 seeds: --repeat 3 or more"
+    assert seeds.last_line == "2 repetitions: too few for a verdict, which needs 3 seeds: --repeat 3 or more"
     for facts, rounds in ((CPU_TIME, 3), (WORK, 1), (VIRTUAL, 1)):
         assert look(run_of(facts, *range(rounds)), FOUR, rule=Rule(rounds)).last_line == ""
     assert look(run_of(CPU_TIME, 0), rule=Rule(1)).last_line == ""

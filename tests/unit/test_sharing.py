@@ -46,7 +46,7 @@ def test_where_labs_do_not_disturb_each_other_any_number_will_do():
         check_labs(1, place)
     with pytest.raises(ExperimentError, match="on the real clock 2 labs would disturb each other, --labs: "):
         check_labs(2, REAL)
-    with pytest.raises(ExperimentError, match="in place there are no 2 labs, --labs: leave it out, or take --place lab"):
+    with pytest.raises(ExperimentError, match="2 labs need the place lab, --labs: leave it out, or use --place lab"):
         check_labs(2, NATIVE)
 
 

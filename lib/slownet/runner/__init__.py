@@ -1,1 +1,1 @@
-"""A run: its cells measured in a place, as often as its claims need."""
+"""Runs: an experiment's cells measured in a place, as often as its claims need."""

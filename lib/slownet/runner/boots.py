@@ -1,9 +1,8 @@
-"""The way through a boot: its cells forwards, then backwards, then forwards..., one block of each cell a pass. Pure.
+"""The order of cells within a boot: forwards, then backwards, and so on, one block of each cell per pass. Pure.
 
-A block is one call of an experiment's measuring function in one cell. What drifts with time hits a cell in the first and in
-the last pass from opposite sides: with an even number of passes a linear drift adds the same to every cell, so it does not
-become a slope over the conditions. With an odd number that holds over two boots, for every second boot begins backwards; what
-comes first after a boot is then not always the same cell either.
+A block is one call of an experiment's measuring function in one cell. With an even number of passes a linear drift in time adds
+the same to every cell, so it does not become a slope over the conditions. With an odd number the same holds over two boots,
+because every second boot starts backwards; this also varies which cell comes first after a boot.
 """
 
 from __future__ import annotations
@@ -17,12 +16,12 @@ from slownet.lab.clock import Clock
 from slownet.records.samples import cell_key
 
 CHARGED, FREE = 2, 1
-"""Blocks of a cell in one boot unless an experiment says otherwise: two where something varies within a boot."""
+"""Default number of blocks of a cell per boot: two if something varies within a boot."""
 
 
 @dataclass(frozen=True)
 class Boot:
-    """One repetition: ``places`` consecutive places of a plan from ``first`` on, gone through in ``blocks`` passes."""
+    """One repetition: ``places`` consecutive places of a plan, starting at ``first``, measured in ``blocks`` passes."""
 
     number: int
     first: int
@@ -30,32 +29,32 @@ class Boot:
     blocks: int
 
     def block(self, index: int) -> int:
-        """Which pass a place of the plan belongs to, from 1."""
+        """Return the pass that a place of the plan belongs to, from 1."""
         return 1 + (index - self.first) // (self.places // self.blocks)
 
     def __contains__(self, index: int) -> bool:
         return self.first <= index < self.first + self.places
 
     def to_json(self) -> dict[str, int]:
-        """As run.json holds it, beside the lab and the processor that measured it."""
+        """Return the boot as in run.json, which adds the lab and the processor that measured it."""
         return {"boot": self.number, "first": self.first, "places": self.places, "blocks": self.blocks}
 
 
 def blocks_of(experiment: Experiment, clock: Clock) -> int:
-    """How many blocks of each cell a boot measures on this clock."""
+    """Return how many blocks of each cell a boot measures on this clock."""
     if experiment.blocks is not None:
         return experiment.blocks
     return FREE if clock.cpu_is_free else CHARGED
 
 
 def passes(cells: Sequence[Cell], blocks: int, boot: int) -> list[Cell]:
-    """The cells of a boot (its number from 1) in the order in which they are measured, each ``blocks`` times."""
+    """Return the cells of a boot (numbered from 1) in measuring order, each ``blocks`` times."""
     forwards, backwards = list(cells), list(reversed(cells))
     return [cell for number in range(boot - 1, boot - 1 + blocks) for cell in (backwards if number % 2 else forwards)]
 
 
 def read(facts: Mapping[str, Any]) -> list[Boot]:
-    """The boots of a run's record. One from before there were blocks begins a boot where a cell comes again."""
+    """Return the boots of a run's record. In records older than blocks a new boot starts where a cell repeats."""
     if "boots" in facts:
         return [Boot(each["boot"], each["first"], each["places"], each["blocks"]) for each in facts["boots"]]
     boots: list[Boot] = []

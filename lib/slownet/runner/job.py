@@ -1,4 +1,4 @@
-"""What the command tells the part of a run that is where the network is."""
+"""The job of one boot, passed from the command to the process in the place."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from slownet.experiment import Cell
 
 @dataclass(frozen=True)
 class Job:
-    """What one boot measures.
+    """The measurements of one boot.
 
-    steps: (place in the plan, block, cell) in the order in which they are measured; boot: its number, from 1; blocks: of
-    each cell in a boot; lab: which of those side by side, which share the run directory; capture: the interfaces whose
-    packets are kept, a file each a sample.
+    steps: (place in the plan, block, cell) in measuring order; boot: its number, from 1; blocks: per cell in a boot; lab:
+    number of the lab among the parallel ones that share the run directory; capture: interfaces whose packets are saved, in one
+    file per interface and sample.
     """
 
     steps: Sequence[tuple[int, int, Cell]]
@@ -26,14 +26,14 @@ class Job:
 
     @classmethod
     def read(cls, asked: Mapping[str, Any]) -> Job:
-        """From what `main` is told."""
+        """Return the job of `main`'s JSON."""
         steps = [(int(index), int(block), dict(cell)) for index, block, cell in asked["steps"]]
         return cls(steps, asked["boot"], asked["blocks"], asked["lab"], asked.get("capture") or [])
 
     def to_json(self) -> dict[str, Any]:
-        """The reverse of ``read``."""
+        """Return the job as JSON for ``read``."""
         return asdict(self)
 
     def turn(self, block: int) -> int:
-        """How many blocks of a cell come before one of this boot's, in all boots: what `slownet.net.seeds` counts by."""
+        """Return how many blocks of a cell precede this one over all boots; `slownet.net.seeds` derives seeds from it."""
         return (self.boot - 1) * self.blocks + block - 1

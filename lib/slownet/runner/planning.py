@@ -1,4 +1,4 @@
-"""What is to be run: an experiment's cells with their run directory, new or continued."""
+"""Plans runs: an experiment's cells with their run directory, new or resumed."""
 
 from __future__ import annotations
 
@@ -32,38 +32,38 @@ INTERRUPTED = "interrupted"
 
 @dataclass
 class Plan:
-    """One experiment to be run, or to be continued, in its run directory."""
+    """One experiment to be run or resumed, in its run directory."""
 
     experiment: Experiment
     directory: Path
     cells: list[Cell]
-    """In the order in which they are measured; a boot adds its own."""
+    """In measuring order; each boot appends its cells."""
     facts: dict[str, Any]
     rule: Rule = ONCE_DECIDED
     boots: list[Boot] = field(default_factory=list)
-    """Which of them belong to which boot."""
+    """Which cells belong to which boot."""
     first: int = 0
-    """Where what is to be measured next begins."""
+    """Index of the next cell to measure."""
     labs: int | None = None
-    """How many labs the caller wants side by side; None where that is left to `sharing`."""
+    """How many parallel labs the caller wants; None lets `sharing` decide."""
     last_s: float = 0.0
     """Wall time of the last round of boots."""
     error: str = ""
-    """Why it broke off; what it measured until then is kept."""
+    """Why the run failed; its samples until then are kept."""
 
     @property
     def left(self) -> list[int]:
-        """The numbers of the cells, from the first on, of which the directory has no good sample."""
+        """Indices of the cells, from ``first`` on, that have no good sample in the directory yet."""
         taken = samples.taken(self.directory)
         return [index for index, cell in enumerate(self.cells) if index >= self.first and (cell_key(cell), index) not in taken]
 
     @property
     def blocks(self) -> int:
-        """Of each cell in a boot."""
+        """Number of blocks of each cell in a boot."""
         return int(self.facts.get("blocks", 1))
 
     def add(self, cells: Sequence[Mapping[str, Any]], boots: int) -> None:
-        """Plans so many boots more of these cells, to be measured next."""
+        """Plan that many more boots of these cells, to be measured next."""
         asked = {cell_key(cell) for cell in cells}
         chosen = [cell for cell in _once(self.cells or [dict(cell) for cell in cells]) if cell_key(cell) in asked]
         self.first = len(self.cells)
@@ -78,32 +78,32 @@ class Plan:
 
     @property
     def boot_s(self) -> float:
-        """Wall time that a boot of the last round took, those side by side counted as one after the other in less time."""
+        """Wall time of the last round divided by its number of boots, parallel or not."""
         return self.last_s / max(1, sum(boot.first >= self.first for boot in self.boots))
 
     def note(self, boot: Boot, **facts: Any) -> None:
-        """Puts down where a boot is measured; of one that was killed and is continued, where it was continued last."""
+        """Record where a boot is measured; for one that was killed and resumed, where it was resumed last."""
         for record in self.facts.get("boots") or []:
             if record["boot"] == boot.number:
                 record.update(facts)
 
     def broke_off(self, error: BaseException) -> None:
-        """Puts down why there is no more of it than there is."""
+        """Record why the run ended early."""
         self.error = str(error) or INTERRUPTED
         self.facts["error"] = self.error
         samples.write_run_json(self.directory, self.facts)
 
 
 def _once(cells: Sequence[Cell]) -> list[Cell]:
-    """Each cell where it comes first."""
+    """Return the cells without duplicates, in order of first appearance."""
     return list({cell_key(cell): cell for cell in reversed(cells)}.values())[::-1]
 
 
 def check(names: Sequence[str], chosen: Mapping[str, Sequence[str]]) -> None:
-    """Raises SlownetError for what is wrong with the names, conditions or claims, before anything is made."""
+    """Raise SlownetError for wrong names, conditions or claims, before anything is created."""
     for name in names:
         found = find(name)
-        if found.cells(chosen) == found.cells():  # of other cells a claim may have nothing to speak of
+        if found.cells(chosen) == found.cells():  # with other cells a claim may find none to judge
             preflight.check(found.name, found.judged_by, [(cell, condition(cell)) for cell in found.cells()])
 
 
@@ -116,9 +116,9 @@ def plan(
     capture: Sequence[str] = (),
     labs: int | None = None,
 ) -> Plan:
-    """The plan of a new run, with its run directory. Raises SlownetError.
+    """Plan a new run and create its run directory. Raises SlownetError.
 
-    labs: how many are to run side by side, if not as many as `sharing` thinks fit.
+    labs: how many labs run in parallel; None lets `sharing` decide.
     """
     experiment = find(name)
     place = place.on(experiment.tdf)
@@ -150,7 +150,7 @@ def plan(
 
 
 def resume(directory: Path, labs: int | None = None) -> Plan:
-    """The plan of a run that did not end, with any number of labs. Raises SlownetError."""
+    """Return the plan of an interrupted run, with any number of labs. Raises SlownetError."""
     facts = {name: value for name, value in _facts(directory).items() if name != "error"}
     samples.collect(directory)
     rule = Rule.from_json(facts.get("sampling") or {})
@@ -160,9 +160,9 @@ def resume(directory: Path, labs: int | None = None) -> Plan:
 
 
 def where_it_ran(directory: Path) -> tuple[str, str, str | None, str | None]:
-    """Place, clock, TDF and what was charged for CPU in a run, as `choose` takes them. Raises SlownetError."""
+    """Return a run's place, clock, TDF and what was charged for CPU, as arguments of `choose`. Raises SlownetError."""
     facts = _facts(directory)
-    charged = facts.get("cpu") or TIME  # all runs of old
+    charged = facts.get("cpu") or TIME  # older records do not state it
     tdf = str(facts["tdf"]) if facts["tdf"] else None
     return facts["place"], facts["clock"], tdf, charged if tdf and charged in (WORK, TIME) else None
 
@@ -172,12 +172,14 @@ def _facts(directory: Path) -> dict[str, Any]:
         facts: dict[str, Any] = json.loads((directory / "run.json").read_text())
         _ = facts["source"], facts["planned"], facts["place"], facts["clock"], facts["tdf"]
     except (OSError, ValueError, KeyError) as error:
-        raise ExperimentError(f"{directory} is no run that can be continued", fix="name a directory with a run.json") from error
+        raise ExperimentError(
+            f"{directory} is not a run that can be resumed", fix="name a directory with a run.json"
+        ) from error
     return facts
 
 
 def _git() -> dict[str, Any]:
-    """Revision of the caller's checkout and whether it has changes; empty outside one."""
+    """Return the revision of the caller's checkout and whether it has changes; empty outside a checkout."""
 
     def ask(*words: str) -> str:
         done = subprocess.run(["git", *words], capture_output=True, text=True, check=False)

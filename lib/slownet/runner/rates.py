@@ -1,8 +1,8 @@
-"""How often verdicts are wrong, and how often there is one: runs simulated from a known truth, sampled and judged as real ones.
+"""Error rates and power of verdicts: simulates runs with a known truth, samples and judges them like real ones.
 
-A claim's margin belongs to the person who states it; what belongs to the statistics is how often noise alone decides against
-the truth. `verdicts` counts that for one truth and one noise, `wrong`, `on_the_margin` and `power` for kinds of claims and
-noises that were measured, `rows` puts them into a table.
+Whoever states a claim chooses its margin; the statistics control how often noise alone leads to a verdict against the truth.
+`verdicts` counts that for one truth and one noise; `wrong`, `on_the_margin` and `power` for kinds of claims and measured
+noises; `rows` yields a table.
 """
 
 from __future__ import annotations
@@ -23,18 +23,18 @@ from slownet.runner.sampling import Decision, decide, first_boots
 METRIC = "time_per_request_ms"
 BOOT_S = 10.0
 USUAL = Rule(budget_s=math.inf)
-"""The usual repetitions, without a bound on their time."""
+"""The default rule without a limit on wall time."""
 BLOCKS = 2
 
 
 @dataclass(frozen=True)
 class Noise:
-    """What blurs a simulated time: standard deviations as parts of it.
+    """The noise of a simulated time: standard deviations relative to it.
 
-    ``between`` boots, each cell for itself (or seeds, with free CPU), ``blocks`` between those of one boot, ``drift`` from the
-    first to the last block of a boot, the same for all cells, ``within`` between requests. ``correlated`` is how much a
-    request has of the one before; values are kept in time's order then. Times are log-normal, which have a tail as real ones
-    do, of ``tail`` "normal", "skewed" or "heavy" (boots then as Student's t of 3 degrees of freedom).
+    ``between``: between boots, independent for each cell (or between seeds, with free CPU); ``blocks``: between the blocks of a
+    boot; ``drift``: from the first to the last block of a boot, the same for all cells; ``within``: between requests.
+    ``correlated``: correlation of a request with the one before; values are then kept in order of time. ``tail``: "normal";
+    "skewed", log-normal with a tail like real times; or "heavy" (boots follow Student's t with 3 degrees of freedom).
     """
 
     between: float
@@ -50,9 +50,9 @@ class Noise:
 class World:
     """A truth: the time in ms at each round trip in ms, the noise, and what the clock of the run charges.
 
-    ``cpu_ms`` is what of each time is the CPU's and wavers between boots, blocks and with drift (all of it if None), and is
-    recorded as charged. ``bend_ms`` is how far off its time each cell is in all repetitions of a run: a standard deviation,
-    drawn once a run. ``random``: links draw by chance, so boots are seeds.
+    ``cpu_ms``: the part of each time that is CPU time (None: all of it), which varies between boots and blocks and with drift,
+    and is recorded as charged. ``bend_ms``: deviation of each cell from its time, constant over the repetitions of a run; the
+    standard deviation of a value drawn once per run. ``random``: links draw random numbers, so each boot has its own seed.
     """
 
     times: Mapping[float, float]
@@ -64,7 +64,7 @@ class World:
 
     @property
     def facts(self) -> dict[str, Any]:
-        """Those of a run on such a clock."""
+        """The facts of a run on such a clock."""
         if self.charging is Charging.REAL:
             return {"experiment": "simulated", "clock": "real"}
         return {"experiment": "simulated", "clock": "virtual", "cpu": self.charging.value}
@@ -72,14 +72,14 @@ class World:
 
 @dataclass(frozen=True)
 class Outcome:
-    """What became of one simulated run: its verdict, and how many boots it took."""
+    """The outcome of one simulated run: its verdict, and how many boots it took."""
 
     verdict: str
     boots: int
 
 
 def outcomes(claim: Claim, world: World, runs: int, rule: Rule = USUAL, seed: int = 1) -> list[Outcome]:
-    """Simulated runs, each sampled by the rule until the claim is decided; the same seed gives the same."""
+    """Simulate runs, each sampled by the rule until the claim is decided; the same seed gives the same outcomes."""
     import numpy as np
 
     rng = np.random.default_rng(seed)
@@ -87,7 +87,7 @@ def outcomes(claim: Claim, world: World, runs: int, rule: Rule = USUAL, seed: in
 
 
 def verdicts(claim: Claim, world: World, runs: int, rule: Rule = USUAL, seed: int = 1) -> dict[str, int]:
-    """How many of simulated runs end with which verdict."""
+    """Count the verdicts of simulated runs, {verdict: number}."""
     found = [each.verdict for each in outcomes(claim, world, runs, rule, seed)]
     return {verdict: found.count(verdict) for verdict in dict.fromkeys((SUPPORTED, REFUTED, *found))}
 
@@ -115,7 +115,7 @@ def _judged(claim: Claim, run: RunData) -> str:
 
 
 def _boot(world: World, chosen: Sequence[float], boot: int, rng: Any) -> Iterator[dict[str, Any]]:
-    """The samples of one boot, its cells forwards and backwards."""
+    """Yield the samples of one boot, its cells forwards and backwards."""
     noise = world.noise
     levels = {rtt: _factor(rng, noise.between, noise.tail) for rtt in chosen}
     slope = float(rng.normal(0, noise.drift)) if noise.drift else 0.0
@@ -134,7 +134,7 @@ def _boot(world: World, chosen: Sequence[float], boot: int, rng: Any) -> Iterato
 
 
 def _factor(rng: Any, part: float, tail: str) -> float:
-    """A positive number of mean 1 and that deviation."""
+    """Draw a positive number with mean 1 and that standard deviation."""
     if not part:
         return 1.0
     if tail == "heavy":
@@ -145,7 +145,7 @@ def _factor(rng: Any, part: float, tail: str) -> float:
 
 
 def _record(rng: Any, time: float, noise: Noise) -> dict[str, Any]:
-    """The requests of one block, as a tool's record has them."""
+    """Draw the requests of one block, in the form of a tool's record."""
     draw = _normal if noise.tail == "normal" else _skewed
     values = draw(rng, time, noise.within, noise.requests)
     if noise.correlated:
@@ -157,7 +157,7 @@ def _record(rng: Any, time: float, noise: Noise) -> dict[str, Any]:
 
 
 def _correlated(values: Any, mean: float, part: float) -> Any:
-    """Values of which each has so much of the one before, with the same deviation."""
+    """Correlate each value with the one before, keeping the standard deviation."""
     left = math.sqrt(1 - part * part)
     for at in range(1, len(values)):
         values[at] = mean + part * (values[at - 1] - mean) + left * (values[at] - mean)
@@ -173,19 +173,19 @@ def _normal(rng: Any, mean: float, part: float, n: int) -> Any:
 
 
 def _skewed(rng: Any, mean: float, part: float, n: int) -> Any:
-    """Log-normal values of that mean and relative deviation."""
+    """Draw log-normal values with that mean and relative deviation."""
     variance = math.log(1 + part * part)
     return rng.lognormal(math.log(mean) - variance / 2, math.sqrt(variance), n)
 
 
 def straight(k: float, t0: float = 10.0) -> dict[float, float]:
-    """The times of a law at the articles' delays."""
+    """Return the times of a law at the articles' delays, in ms."""
     return {rtt: t0 + k * rtt for rtt in (0.0, 10.0, 40.0, 120.0)}
 
 
 @dataclass(frozen=True)
 class Case:
-    """A kind of claim with a truth where it holds, one at the end of its margin, and one that is off by twice the margin."""
+    """A kind of claim with three truths: it holds, lies at the end of its margin, or is off by twice the margin."""
 
     claim: Claim
     true: Mapping[float, float]
@@ -218,9 +218,9 @@ NOISES: Mapping[str, World] = {
     "seeds": World({}, Noise(between=0.05, within=0.3), Charging.FREE, random=True),
     "seeds, correlated": World({}, Noise(between=0.0, within=0.1, correlated=0.7), Charging.FREE, random=True),
 }
-"""A quiet machine and a loaded one on the real clock; CPU time as DESIGN.md has it measured (10 to 19 % between boots, and
-nearly as much between blocks of one), for times that are all CPU and for pages of which 10 ms are; drift of 10 % within a boot;
-boots with a heavy tail; instructions counted in windows and always; and free CPU, where seeds differ."""
+"""A quiet and a loaded machine on the real clock; CPU time as measured for DESIGN.md (10 to 19 % between boots, nearly as much
+between blocks), for times that are all CPU and for pages with 10 ms of CPU; drift of 10 % within a boot; boots with a heavy
+tail; counted instructions, uncorrelated and correlated; and free CPU, where only seeds differ."""
 
 
 def wrong(
@@ -230,7 +230,8 @@ def wrong(
     noises: Iterable[str] = tuple(NOISES),
     seed: int = 1,
 ) -> dict[tuple[str, str], tuple[float, float]]:
-    """For each kind of claim and each noise: the parts of runs that refute the true one, and that support the one off."""
+    """Return, for each kind of claim and noise, the shares of runs that refute the true claim and that support the false
+    one."""
     found = {}
     for kind, noise in itertools.product(kinds, noises):
         case = CASES[kind]
@@ -241,7 +242,7 @@ def wrong(
 
 
 def on_the_margin(runs: int, kind: str, noise: str, rule: Rule = USUAL, seed: int = 1) -> float:
-    """The part of runs that decide either way where the truth is at the very end of the margin: 1 % at most."""
+    """Return the share of runs that decide either way if the truth is exactly at the margin's end: at most 1 %."""
     case = CASES[kind]
     found = verdicts(case.claim, replace(NOISES[noise], times=case.edge), runs, rule, seed)
     return (found[SUPPORTED] + found[REFUTED]) / runs
@@ -249,7 +250,7 @@ def on_the_margin(runs: int, kind: str, noise: str, rule: Rule = USUAL, seed: in
 
 @dataclass(frozen=True)
 class Power:
-    """How often a true claim is supported and one off refuted, and how many boots the supported ones took on average."""
+    """Share of true claims supported and of false ones refuted, and the mean number of boots of the supported ones."""
 
     supported: float
     refuted: float
@@ -257,7 +258,7 @@ class Power:
 
 
 def power(runs: int, kind: str, noise: str, rule: Rule = USUAL, seed: int = 1) -> Power:
-    """How often there is a verdict within the rule's budget, and after how many boots."""
+    """Return how often there is a verdict within the rule's budget, and after how many boots."""
     case = CASES[kind]
     true = outcomes(case.claim, replace(NOISES[noise], times=case.true), runs, rule, seed)
     off = outcomes(case.claim, replace(NOISES[noise], times=case.off), runs, rule, seed)
@@ -283,7 +284,7 @@ def rows(
     noises: Iterable[str] = tuple(NOISES),
     seed: int = 1,
 ) -> Iterator[tuple[str, ...]]:
-    """A table's rows for `HEADER`, one a kind and a noise, each as it is done."""
+    """Yield the rows of a table with `HEADER`, one per kind and noise, each as soon as it is done."""
     for kind, noise in itertools.product(kinds, noises):
         case = CASES[kind]
         parts = {}
@@ -302,7 +303,7 @@ def _part(found: Sequence[Outcome], *wanted: str) -> float:
 
 
 BENDS = (0.2, 0.5, 1.0, 2.0, 4.0, 8.0)
-"""How far cells are off the line of a law, in ms: from what no test sees to what keeps a claim open for good."""
+"""Deviations of cells from a law's line, in ms: from undetectable to so large that the claim stays open."""
 
 
 def wrong_of_bent_laws(
@@ -311,7 +312,7 @@ def wrong_of_bent_laws(
     bends: Iterable[float] = BENDS,
     seed: int = 1,
 ) -> dict[float, tuple[float, float]]:
-    """The same two parts for claims about a law whose cells are off its line, by how far; the page takes 40 ms by itself."""
+    """Return the same two shares as `wrong`, by deviation from a law's line in ms; T0 is 40 ms."""
     found = {}
     for bend in bends:
         world = World({}, Noise(between=0.005, within=0.05), bend_ms=bend)

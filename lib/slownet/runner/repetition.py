@@ -1,4 +1,4 @@
-"""The next boots of some plans, measured: each in a lab of its own, as many side by side as fit."""
+"""Measures the next boots of some plans, each in a lab of its own, in parallel where possible."""
 
 from __future__ import annotations
 
@@ -27,14 +27,14 @@ Follow = Callable[[str, Mapping[str, Any]], None]
 
 
 def measure(plans: Sequence[Plan], place: Place, follow: Follow) -> list[tuple[Plan, BaseException]]:
-    """The boots of each plan that are left: labs side by side on the virtual clock, one after the other where they would
-    disturb each other.
+    """Measure the remaining boots of each plan: in parallel on the virtual clock, one after the other on the real clock.
 
-    Returns the plans that broke off or were interrupted, and why. Raises whatever is no SlownetError, after all have ended.
+    Returns the plans that failed or were interrupted, and why. Raises any error that is not a SlownetError, after all have
+    ended.
     """
     rounds = [Round(each, place.on(each.experiment.tdf), follow) for each in plans]
     most = max((each.labs for each in rounds), default=0)
-    # Every plan's first lab comes before any second one. One whose plan has no boot left when its turn comes has nothing to do.
+    # Every plan's first lab comes before any second one. A lab that finds no boot left in its plan does nothing.
     labs = [(each, lab) for lab in range(1, most + 1) for each in rounds if lab <= each.labs]
     with ThreadPoolExecutor(max_workers=max(cpu.count() if sharing.side_by_side(place) else 1, most)) as pool:
         begun = [(each, pool.submit(each.measure, lab)) for each, lab in labs]
@@ -44,7 +44,7 @@ def measure(plans: Sequence[Plan], place: Place, follow: Follow) -> list[tuple[P
 
 
 def _broken(begun: Sequence[tuple[Round, Future[None]]]) -> list[tuple[Plan, BaseException]]:
-    """The first error of each plan."""
+    """Return the first error of each plan."""
     broken: dict[int, tuple[Plan, BaseException]] = {}
     for each, future in begun:
         error = future.exception()
@@ -56,9 +56,9 @@ def _broken(begun: Sequence[tuple[Round, Future[None]]]) -> list[tuple[Plan, Bas
 
 
 class Round:
-    """The boots of a plan between two looks at its claims, gone through by its labs, each in a thread of its own.
+    """The boots of a plan between two looks at its claims, measured by its labs, one thread each.
 
-    A lab that breaks off leaves the others' boots alone, but none of them begins another one.
+    If a lab fails, the other labs finish their boots but start no more.
     """
 
     def __init__(self, plan: Plan, place: Place, follow: Follow) -> None:
@@ -74,7 +74,7 @@ class Round:
         self._spans: list[tuple[float, float]] = []
 
     def measure(self, lab: int) -> None:
-        """Measures boot after boot in one lab, counted from 1, while there are any. Raises SlownetError, KeyboardInterrupt."""
+        """Measure boots in one lab (numbered from 1) until none is left. Raises SlownetError, KeyboardInterrupt."""
         while (following := self._next(lab)) is not None:
             try:
                 self._boot(lab, *following)
@@ -83,7 +83,7 @@ class Round:
                 raise
 
     def end(self) -> None:
-        """Puts down how long it took, when all labs have ended, and their samples into one file."""
+        """Record how long the round took and merge the labs' samples into one file; for when all labs have ended."""
         plan = self.plan
         samples.collect(plan.directory)
         booted, ended = zip(*self._spans, strict=True) if self._spans else ((0.0,), (0.0,))
@@ -93,7 +93,7 @@ class Round:
         samples.write_run_json(plan.directory, plan.facts)
 
     def _next(self, lab: int) -> tuple[Boot, list[int]] | None:
-        """The next boot that nobody has begun, and the places of the plan that are left of it."""
+        """Return the next boot that no lab has started, and its remaining places in the plan; None if there is none."""
         with self._telling:
             if self._broken or not self._left:
                 return None
@@ -101,7 +101,7 @@ class Round:
             self.plan.note(boot, lab=lab, processor=None)
             self._used.add(lab)
             self.plan.facts["labs"] = max(len(self._used), self.plan.facts.get("labs", 1))
-            # What failed in an earlier boot is not tried again: the cell has failed whatever comes.
+            # A cell that failed in an earlier boot is not retried: it counts as failed in any case.
             return boot, [index for index in left if cell_key(self.plan.cells[index]) not in self._failed]
 
     def _boot(self, lab: int, boot: Boot, indices: Sequence[int]) -> None:
@@ -162,16 +162,16 @@ class Round:
             raise KeyboardInterrupt
         if code:
             last = complaints.decode(errors="replace").strip().splitlines()[-1:] or [f"status {code}"]
-            raise SlownetError(f"{self.plan.experiment.name} broke off: {last[0]}", where=f"see {log}")
+            raise SlownetError(f"{self.plan.experiment.name} failed: {last[0]}", where=f"see {log}")
 
 
 def _added(before: float | None, seconds: float | None) -> float | None:
-    """The time of all repetitions so far."""
+    """Return the total time of all repetitions so far."""
     return seconds if before is None else before + (seconds or 0.0)
 
 
 def shares(plan: Plan) -> list[Share]:
-    """The folders that a lab sees: the experiment's file, read-only, and the run's directory."""
+    """Return the folders that a lab needs: that of the experiment's file, read-only, and the run directory."""
     source = Path(plan.facts["source"])
     code = [Share(source.parent)] if source.suffix in FILES else []
     return [*code, Share(plan.directory, writable=True)]

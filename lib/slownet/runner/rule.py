@@ -1,4 +1,4 @@
-"""How often a run may be measured, as its caller says: ``--repeat`` and ``--budget``."""
+"""How often a run may be measured: the options ``--repeat`` and ``--budget``."""
 
 from __future__ import annotations
 
@@ -11,42 +11,42 @@ from slownet.errors import ExperimentError
 from slownet.units import duration
 
 MOST = 30
-"""Repetitions of a cell at most, unless the budget says otherwise."""
+"""Default maximum number of repetitions of a cell."""
 WALL_S = 3600.0
-"""Wall time that bounds them, unless the budget says otherwise."""
+"""Default maximum wall time."""
 BUDGET = "30,1h"
-"""Repetitions decide; the time only ends what nobody waits for. It was 15 minutes once: two reproductions of all articles,
-side by side beside a busy program on each processor, had 17 and 21 of 109 claims open by then."""
+"""The number of repetitions normally ends a run; the wall time is only a safeguard. With 15 minutes, two reproductions of all
+articles, side by side while a busy program ran on each processor, ended with 17 and 21 of 109 claims open."""
 CEILING = 999
 
 
 @dataclass(frozen=True)
 class Rule:
-    """How often to measure: ``repeat`` times, or while claims are open if None, at most ``most`` times and ``budget_s`` of wall
-    time (inf for no bound)."""
+    """How often to measure: ``repeat`` times, or if None until the claims are decided, but at most ``most`` times and for at
+    most ``budget_s`` of wall time (inf: unlimited)."""
 
     repeat: int | None = None
     budget_s: float = WALL_S
     most: int = MOST
 
     def to_json(self) -> dict[str, Any]:
-        """As a run's record holds it; no bound on wall time is None."""
+        """Return the rule as in a run's record; unlimited wall time is None."""
         bound = self.budget_s if math.isfinite(self.budget_s) else None
         return {"repeat": self.repeat or "auto", "budget_s": bound, "most": self.most}
 
     @classmethod
     def from_json(cls, record: Mapping[str, Any]) -> Rule:
-        """The reverse of ``to_json``."""
+        """Return the rule of a record of ``to_json``."""
         repeat, bound = record.get("repeat", "auto"), record.get("budget_s", WALL_S)
-        told = None if repeat == "auto" else int(repeat)
-        return cls(told, math.inf if bound is None else float(bound), int(record.get("most", MOST)))
+        number = None if repeat == "auto" else int(repeat)
+        return cls(number, math.inf if bound is None else float(bound), int(record.get("most", MOST)))
 
 
 def read_rule(repeat: str, budget: str) -> Rule:
-    """The rule of ``--repeat 3`` or ``auto`` and of ``--budget 30``, ``10m`` or ``30,10m``.
+    """Parse ``--repeat 3`` or ``auto`` and ``--budget 30``, ``10m`` or ``30,10m``.
 
-    Repetitions alone are not bounded by wall time; a time alone bounds the usual repetitions. Raises ExperimentError,
-    UnitError.
+    A budget of repetitions alone leaves wall time unlimited; a time alone leaves the default maximum of repetitions. Raises
+    ExperimentError, UnitError.
     """
     if repeat != "auto" and not _is_number(repeat):
         raise ExperimentError(

@@ -1,4 +1,4 @@
-"""A run: an experiment's cells measured in a place, its claims judged, its records written."""
+"""Executes runs: measures an experiment's cells in a place, judges its claims and writes the records."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ from slownet.runner.repetition import Follow
 
 
 def execute(plans: Sequence[Plan], place: Place, follow: Follow, go_on: bool = False) -> list[RunData]:
-    """Runs the plans, again and again while their claims are open and their rules allow it; judges and records each.
+    """Run the plans, repeat them while claims are open and their rules allow it, and judge and record each.
 
-    `follow(experiment's name, event)` sees the progress. go_on: one that breaks off or is interrupted is judged by what it
-    measured, its facts say `error`, and the others go on. Otherwise the first error is raised after all have ended; what was
-    measured is on disk by then.
+    `follow(experiment's name, event)` gets the progress. go_on: a run that fails or is interrupted is judged by its samples so
+    far, its facts get `error`, and the others continue. Without it the first error is raised after all runs have ended; the
+    samples are on disk by then.
     """
     began, open_plans, loaded = time.monotonic(), list(plans), dict[str, RunData]()
-    if place.clock.kind == "virtual":  # the real one would count it
+    if place.clock.kind == "virtual":  # on the real clock it would disturb the measurement
         threading.Thread(target=_import_ahead).start()
     while open_plans:
         broken = repetition.measure(open_plans, place, follow)
@@ -42,13 +42,13 @@ def execute(plans: Sequence[Plan], place: Place, follow: Follow, go_on: bool = F
 
 
 def _import_ahead() -> None:
-    """What the end of a run imports, a second of CPU, while labs boot and this process waits for them."""
+    """Import the modules needed at the end of a run (a second of CPU) while this process waits for labs to boot."""
     for name in ("scipy.special", "slownet.report.page", "pyarrow.parquet"):
         import_module(name)
 
 
 def _still_open(plans: Sequence[Plan], runs: Mapping[str, RunData], spent_s: float, follow: Follow) -> list[Plan]:
-    """The plans that go on, with the cells of their next boots; the record of each says why it does or does not.
+    """Return the plans that continue, with the cells of their next boots; record why each one continues or ends.
 
     runs: what all experiments have measured so far, by their names.
     """
@@ -71,7 +71,7 @@ def _still_open(plans: Sequence[Plan], runs: Mapping[str, RunData], spent_s: flo
 
 
 def judge(runs: Sequence[RunData], plans: Sequence[Plan], go_on: bool = False) -> list[RunData]:
-    """The runs with their claims' verdicts, written with samples.parquet and report.html; go_on as in `execute`."""
+    """Judge the runs' claims and write run.json, samples.parquet and report.html; go_on as in `execute`."""
     from slownet.report.page import write_report
 
     sure = {run.experiment: run.for_verdicts(_confidence(run)) for run in runs}
@@ -93,7 +93,7 @@ def judge(runs: Sequence[RunData], plans: Sequence[Plan], go_on: bool = False) -
 
 
 def _weighed(each: Plan, run: RunData, place: Place) -> RunData:
-    """The run as measured, with what the CPU carries in its facts where a link stated a rate and CPU time is charged."""
+    """Return the run; if a link stated a rate, add the highest rate that the CPU carries to its facts."""
     if any(cell.rate_bit_s for cell in run.cells):
         each.facts["ceiling_bit_s"] = ceiling.known(place)
         samples.write_run_json(each.directory, each.facts)
@@ -101,18 +101,18 @@ def _weighed(each: Plan, run: RunData, place: Place) -> RunData:
 
 
 def _confidence(run: RunData) -> float:
-    """Of the intervals that the verdicts rest on: that of the last look."""
+    """Return the confidence of the intervals behind the verdicts: that of the last look."""
     return float((run.facts.get("sampling") or {}).get("confidence", DECIDING))
 
 
 def last_lines(runs: Sequence[RunData]) -> list[str]:
-    """What is said last, a line each: of the runs whose repetition ended before their claims were decided."""
-    said = ((run.experiment, (run.facts.get("sampling") or {}).get("last_line")) for run in runs)
-    return [f"{name}: {line}" for name, line in said if line]
+    """Return one line for each run whose repetition ended before its claims were decided."""
+    lines = ((run.experiment, (run.facts.get("sampling") or {}).get("last_line")) for run in runs)
+    return [f"{name}: {line}" for name, line in lines if line]
 
 
 def status(runs: Sequence[RunData]) -> int:
-    """0 if every claim is supported, every cell was measured and no run broke off, else 1."""
+    """Return 0 if every claim is supported, every cell was measured and no run failed, else 1."""
     verdicts = {claim.verdict for run in runs for claim in run.claims}
     return int(bool(verdicts - {SUPPORTED}) or any(run.failed or run.facts.get("error") for run in runs))
 
@@ -122,7 +122,7 @@ def _judgements(run: RunData, each: Plan, siblings: Mapping[str, RunData]) -> li
     whole = each.cells[: len(own)] == own and all(cell in own for cell in each.cells) and len(run.cells) == len(own)
 
     def cannot(claim: Claim, error: SlownetError) -> Judgement:
-        if whole:  # with other cells than the experiment's own, or not all, a claim may have nothing to speak of
+        if whole:  # only if the run lacks some of the experiment's cells may a claim find none to judge
             raise error
         return not_judged(claim, error, run, own)
 

@@ -1,14 +1,14 @@
-"""How often the cells of a run are measured: until every claim is decided, or the budget is spent. Pure decisions.
+"""Decides how often the cells of a run are measured: until every claim is decided or the budget is spent. Pure.
 
-A repetition is a boot of its own: network and services are made anew, and seeds advance, so that what a boot fixes by chance
-varies with it (Kalibera and Jones, "Rigorous benchmarking in reasonable time", 2013). It goes through the cells forwards and
-backwards (`slownet.runner.boots`), so that a drift hits baseline and conditions alike. Labs side by side measure a repetition
-each (`slownet.runner.sharing`).
+A repetition is a boot of its own: network and services are created anew and seeds advance, so that effects fixed by chance at
+boot vary between repetitions (Kalibera and Jones, "Rigorous benchmarking in reasonable time", 2013). It measures the cells
+forwards and backwards (`slownet.runner.boots`), so that drift affects baseline and conditions alike. Parallel labs measure one
+repetition each (`slownet.runner.sharing`).
 
-After how many boots the claims are judged, and how sure each of these looks has to be, says `slownet.runner.looks`: stopping
-at the first decision does not make wrong ones more likely. That is for the noise, which each repetition draws anew. What the
-cells have for good, such as the bend of a law, is the same at every look and takes no share; repetition stops where only that
-leaves a claim undecided.
+`slownet.runner.looks` says after how many boots the claims are judged and with which confidence, so that stopping at the first
+decision does not make wrong ones more likely. That concerns noise, which is drawn anew in each repetition. A fixed property of
+the cells, such as curvature, is the same at every look and takes no share; repetition stops when only that leaves a claim
+undecided.
 """
 
 from __future__ import annotations
@@ -28,51 +28,51 @@ from slownet.stats import DECIDING, t_quantile
 from slownet.units import show_duration
 
 FORESEEN = 1000
-"""Repetitions beyond which it makes no sense to say how many more a claim takes."""
+"""Largest number of repetitions that is predicted for a claim."""
 
 
 @dataclass(frozen=True)
 class Decision:
-    """What to do after a look: the cells to measure again; none is the end, and ``why`` says so."""
+    """What to do after a look: the cells to measure again, or none to end; ``why`` gives the reason."""
 
     cells: tuple[Mapping[str, Any], ...]
     confidence: float
-    """Of the intervals of this look."""
+    """Confidence of the intervals at this look."""
     why: str
     boots: int = 0
-    """How many further boots there are before the next look; 0 is the end."""
+    """Boots before the next look; 0 is the end."""
     last_line: str = ""
-    """What the caller has to know where repetition ended before the claims were decided and he can change that: wall time was
-    up, or the repetitions asked for are too few. A line; empty else."""
+    """One line for the caller if repetition ended with undecided claims and an option can change that: the wall time was spent,
+    or the requested repetitions are too few. Otherwise empty."""
 
 
 @dataclass(frozen=True)
 class Open:
-    """An open claim: the cells that it speaks of (empty for all), and why repeating them does not decide it, if so."""
+    """An open claim: its cells (empty for all), and the reason if repeating them cannot decide it."""
 
     cells: tuple[Mapping[str, Any], ...] = ()
     stays_open: str = ""
     takes: int | None = None
-    """How many repetitions in all would decide it as far as the noise tells; None where that cannot be told."""
+    """Predicted total of repetitions that would decide it; None if it cannot be predicted."""
 
 
 def first_boots(rule: Rule, charging: Charging, claims: bool) -> int:
-    """How many boots there are before the first look. Whether links draw by chance shows in the first one only."""
+    """Return the boots before the first look. Whether links draw random numbers is only known after the first boot."""
     return rule.repeat or (min(charging.first_look(is_random=False), rule.most) if claims else 1)
 
 
 def decide(
     run: RunData, claims: Sequence[Claim], siblings: Mapping[str, RunData], rule: Rule, spent_s: float, round_s: float
 ) -> Decision:
-    """What to do after a boot that took ``round_s`` of the ``spent_s`` seconds of wall time.
+    """Decide what to do after a boot that took ``round_s`` of the ``spent_s`` seconds of wall time.
 
-    ``run`` and ``siblings`` hold what was measured so far; their facts name the clock. Between two looks it only says how
-    many boots are left to the next one.
+    ``run`` and ``siblings`` hold the samples so far; their facts name the clock. Between two looks the decision only says how
+    many boots are left until the next one.
     """
     rounds = max((cell.repetitions for cell in run.cells), default=0)
     good = tuple(cell for cell in run.cells if cell.status == "ok")
     if rule.repeat is not None:
-        return _as_told(run, good, claims, rounds, rule.repeat)
+        return _fixed(run, good, claims, rounds, rule.repeat)
     if not claims or not good:
         return Decision((), DECIDING, f"{_count(rounds)}: {'no cell is ok' if claims else 'there is no claim to decide'}")
     plan = _schedule(run, good, rule.most)
@@ -87,7 +87,7 @@ def decide(
 
 @dataclass(frozen=True)
 class Left:
-    """What is left of a budget: how many boots up to the next look."""
+    """The rest of a budget: the boots until the next look."""
 
     boots: int
     rounds: int
@@ -96,23 +96,23 @@ class Left:
 
     @property
     def is_time(self) -> bool:
-        """Whether it is wall time that ended it."""
+        """Whether wall time ended the repetition."""
         return self.boots < 1 and self.rounds < self.rule.most
 
     @property
     def why(self) -> str:
         """Why there is no further boot."""
         if not self.is_time:
-            return f"{self.rule.most} repetition{'s are' if self.rule.most > 1 else ' is'} the most"
+            return f"the maximum is {_count(self.rule.most)}"
         bound = show_duration(self.rule.budget_s)
-        return f"another of {show_duration(self.round_s)} is beyond the wall time of {bound}"
+        return f"another of {show_duration(self.round_s)} exceeds the wall time of {bound}"
 
     def last_line(self, unsettled: str) -> str:
-        """What is said in the end if it was wall time that ended it."""
+        """Return the last line if wall time ended the repetition, else an empty text."""
         if not self.is_time:
             return ""
         bound, more = show_duration(self.rule.budget_s), show_duration(2 * self.rule.budget_s).replace(" ", "")
-        ended = f"the wall time of {bound} ended it after {self.rounds} of at most {_count(self.rule.most)}"
+        ended = f"stopped by the wall time of {bound} after {self.rounds} of at most {_count(self.rule.most)}"
         return f"{ended}, {unsettled}: --budget {self.rule.most},{more}"
 
 
@@ -121,31 +121,31 @@ def _schedule(run: RunData, good: Sequence[Cell], most: int) -> Schedule:
     return Schedule.of(run.charging, is_random, is_exact, most)
 
 
-def _as_told(run: RunData, good: Sequence[Cell], claims: Sequence[Claim], rounds: int, repeat: int) -> Decision:
-    """What ``--repeat`` says, and whether that is too few for a verdict."""
+def _fixed(run: RunData, good: Sequence[Cell], claims: Sequence[Claim], rounds: int, repeat: int) -> Decision:
+    """Follow ``--repeat``, and report if that is too few for a verdict."""
     if rounds < repeat:
         return Decision(_labels(good), DECIDING, f"{_count(rounds)} of {repeat}", repeat - rounds)
-    why = f"{_count(rounds)}, as told"
+    why = f"{_count(rounds)}, as requested"
     if too_few := _too_few(run, good, claims, rounds):
         return Decision((), DECIDING, f"{why}: {too_few}", last_line=f"{_count(rounds)}: {too_few}")
     return Decision((), DECIDING, why)
 
 
 def _too_few(run: RunData, good: Sequence[Cell], claims: Sequence[Claim], rounds: int) -> str:
-    """That no claim is decided on so few repetitions, and what to do; empty where they are enough."""
+    """Say that these repetitions are too few to decide a claim, and what to do; empty if they are enough."""
     least = max((cell.verdict_from for cell in good), default=1)
     if not claims or rounds >= least:
         return ""
     if any(cell.is_random for cell in good):
-        return f"too few for a verdict, which takes {least} seeds: --repeat {least} or more"
-    how = f"on {run.charging} a verdict takes {least} boots, to see how they differ"
-    return f"too few for a verdict: {how}: --repeat {least} or more, or --tdf inf for what the CPU has no part in"
+        return f"too few for a verdict, which needs {least} seeds: --repeat {least} or more"
+    how = f"on {run.charging} a verdict needs {least} boots, to estimate their spread"
+    return f"too few for a verdict: {how}: --repeat {least} or more, or --tdf inf if CPU time does not matter"
 
 
 def _before_the_first_look(run: RunData, good: Sequence[Cell], plan: Schedule, left: Left) -> Decision:
     seeds = any(cell.is_random for cell in good)
-    takes = f"{plan.first} seeds" if seeds else f"{run.charging} takes {plan.first}"
-    why = f"{_count(left.rounds)}: {takes} to see how they differ"
+    needs = f"{plan.first} seeds are needed" if seeds else f"{run.charging} needs {plan.first}"
+    why = f"{_count(left.rounds)}: {needs} to estimate their spread"
     if not plan.looks and left.rounds >= left.rule.most:
         line = f"{why}, but {left.why}: --budget {plan.first}"
         return Decision((), DECIDING, line, last_line=line)
@@ -155,9 +155,9 @@ def _before_the_first_look(run: RunData, good: Sequence[Cell], plan: Schedule, l
 
 
 def _look(run: RunData, claims: Sequence[Claim], siblings: Mapping[str, RunData], confidence: float, left: Left) -> Decision:
-    """Judge the claims and see which cells the open ones speak of.
+    """Judge the claims and find the cells of the open ones.
 
-    A mistake in one is raised where the verdict is asked for.
+    An error in a claim is not raised here but when the run is judged.
     """
     seen, rounds = run.for_verdicts(confidence), left.rounds
     sure = {name: seen if each is run else each.for_verdicts(confidence) for name, each in siblings.items()}
@@ -167,19 +167,19 @@ def _look(run: RunData, claims: Sequence[Claim], siblings: Mapping[str, RunData]
     asked = [each.cells for each in still if not each.stays_open]
     needed = [cell for cell in good if any(not labels or cell.label in labels for labels in asked)]
     unsettled = f"{len(still)} of {len(claims)} claim{'s' * (len(claims) > 1)} open"
-    told = f"{_count(rounds)}, {unsettled}"
+    state = f"{_count(rounds)}, {unsettled}"
     if not needed and (stays := "; ".join(dict.fromkeys(each.stays_open for each in still if each.stays_open))):
-        return Decision((), confidence, f"{told}: more repetitions do not help: {stays}")
+        return Decision((), confidence, f"{state}: more repetitions do not help: {stays}")
     if not needed:
-        return Decision((), confidence, f"{_count(rounds)}: every claim is decided that can be; {_why_enough(run, good)}")
+        return Decision((), confidence, f"{_count(rounds)}: every claim that can be decided is; {_why_enough(run, good)}")
     if all(cell.is_exact for cell in needed):
-        return Decision((), confidence, f"{told}: nothing is random, another repetition gives the same numbers")
+        return Decision((), confidence, f"{state}: nothing is random, another repetition gives the same numbers")
     if all(_repeats(cell) for cell in needed):
-        return Decision((), confidence, f"{told}: the last repeated the one before to the digit")
+        return Decision((), confidence, f"{state}: the last two repetitions gave identical numbers")
     if left.boots < 1:
-        foreseen = _foreseen(still, rounds)
-        return Decision((), confidence, f"{told}: {left.why}{foreseen}", last_line=left.last_line(f"{unsettled}{foreseen}"))
-    return Decision(_labels(needed), confidence, told, left.boots)
+        predicted = _predicted(still, rounds)
+        return Decision((), confidence, f"{state}: {left.why}{predicted}", last_line=left.last_line(f"{unsettled}{predicted}"))
+    return Decision(_labels(needed), confidence, state, left.boots)
 
 
 def _open(found: Judgement, run: RunData) -> Open:
@@ -188,10 +188,10 @@ def _open(found: Judgement, run: RunData) -> Open:
 
 
 def takes(found: Judgement, repetitions: int) -> int | None:
-    """How many repetitions in all would decide an open claim if the noise stays what it is; None where that cannot be told.
+    """Predict the total of repetitions that would decide an open claim if the noise stays the same; None if impossible.
 
-    Half of the interval shrinks as the square root of the repetitions and with Student's t, until it is no longer than the
-    measured number's distance from the nearer end of the margin; at a single look of 99 %.
+    The half-width of the interval shrinks with the square root of the repetitions and with Student's t, until it is at most the
+    distance of the measured number from the nearer end of the margin; for a single look of 99 %.
     """
     if found.measured is None or found.low is None or found.high is None or repetitions < 2:
         return None
@@ -207,18 +207,18 @@ def takes(found: Judgement, repetitions: int) -> int | None:
     return FORESEEN
 
 
-def _foreseen(still: Sequence[Open], rounds: int) -> str:
-    """How many repetitions would decide what is open, where the noise tells."""
-    told = [found.takes for found in still if found.takes is not None and not found.stays_open]
-    if not told:
+def _predicted(still: Sequence[Open], rounds: int) -> str:
+    """Say how many repetitions would decide the open claims, if that can be predicted."""
+    predicted = [found.takes for found in still if found.takes is not None and not found.stays_open]
+    if not predicted:
         return ""
-    if max(told) >= FORESEEN:
-        return f"; what was measured is so near to a margin's end that {FORESEEN:,} would not decide it"
-    return f"; about {_count(max(*told, rounds + 1))} would decide {'it' if len(still) == 1 else 'all'}"
+    if max(predicted) >= FORESEEN:
+        return f"; the result is so close to a margin's end that {FORESEEN:,} would not decide it"
+    return f"; about {_count(max(*predicted, rounds + 1))} would decide {'it' if len(still) == 1 else 'all'}"
 
 
 def _affordable(rule: Rule, spent_s: float, round_s: float) -> int:
-    """How many boots the wall time still allows."""
+    """Return how many boots the wall time still allows."""
     left = rule.budget_s - spent_s
     if not math.isfinite(left):
         return CEILING
@@ -226,7 +226,7 @@ def _affordable(rule: Rule, spent_s: float, round_s: float) -> int:
 
 
 def _repeats(cell: Cell) -> bool:
-    """Whether the last two samples gave the same numbers."""
+    """Return whether the last two samples gave the same numbers."""
     good = [sample["metrics"] for sample in cell.samples if sample.get("status") == "ok"]
     return len(good) > 1 and _means(good[-1]) == _means(good[-2])
 
@@ -244,10 +244,12 @@ def _why_enough(run: RunData, good: Sequence[Cell]) -> str:
         if all(cell.is_exact for cell in good):
             return "with free CPU and nothing random another repetition gives the same numbers"
         seeds = any(cell.is_random for cell in good)
-        return "the intervals hold how seeds differ" if seeds else "with free CPU only programs' own random numbers differ"
+        return (
+            "the intervals include the spread of seeds" if seeds else "with free CPU only programs' own random numbers differ"
+        )
     if run.charging.is_measured:
-        return f"the intervals hold by how much boots were measured to differ ({100 * run.charging.waver:g} %)"
-    return "the intervals hold how boots differ"
+        return f"the intervals include the spread between boots as measured earlier ({100 * run.charging.waver:g} %)"
+    return "the intervals include the spread between boots"
 
 
 def _count(rounds: int) -> str:

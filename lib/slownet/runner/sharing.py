@@ -1,13 +1,12 @@
-"""How many labs run side by side for one experiment. Pure decisions.
+"""Decides how many labs run in parallel for one experiment. Pure.
 
-Each lab measures a boot of its own, with all the cells that the boot has. The cells of one boot are never shared among labs:
-two labs are two boots on two processors, and what differs between those (a few percent of a time where CPU time is charged)
-would stand between baseline and condition, where no repetition of the same sharing shows it. So cells that are compared lie
-in the same lab, and what differs between labs is between repetitions, where the intervals hold it. The boots take turns on
-the processors (`slownet.lab.cpu`), so that no processor has all of one experiment's.
+Each lab measures whole boots. The cells of one boot are never split over labs: two labs are two boots on two processors, which
+differ by a few percent if CPU time is charged, and that difference would look like one between baseline and condition, however
+often it is repeated. So compared cells share a lab, and labs differ only between repetitions, which the intervals include.
+Boots rotate over the processors (`slownet.lab.cpu`), so that no processor gets all boots of one experiment.
 
-Side by side is for the virtual clock: a lab is one processor, and its clock does not count what another one takes. On the
-real clock labs would disturb each other.
+Labs run in parallel only on the virtual clock: a lab uses one processor, and its clock does not count the time of others. On
+the real clock labs would disturb each other.
 """
 
 from __future__ import annotations
@@ -24,7 +23,7 @@ OPTION = "--labs"
 
 
 def read_labs(text: str) -> int | None:
-    """How many labs ``--labs 2`` asks for; None for ``auto``. Raises ExperimentError."""
+    """Parse the number of ``--labs 2``; None for ``auto``. Raises ExperimentError."""
     if text == AUTO:
         return None
     if not (text.isascii() and text.isdigit() and 0 < int(text) <= MOST):
@@ -33,26 +32,26 @@ def read_labs(text: str) -> int | None:
 
 
 def check_labs(wanted: int | None, place: Place) -> None:
-    """Raises ExperimentError where as many labs cannot run side by side."""
+    """Raise ExperimentError if that many labs cannot run in parallel."""
     if wanted is None or wanted == 1 or side_by_side(place):
         return
     if place.kind != "lab":
-        raise ExperimentError(f"in place there are no {wanted} labs", OPTION, "leave it out, or take --place lab")
+        raise ExperimentError(f"{wanted} labs need the place lab", OPTION, "leave it out, or use --place lab")
     raise ExperimentError(
-        f"on the real clock {wanted} labs would disturb each other", OPTION, "leave it out, or take the virtual clock"
+        f"on the real clock {wanted} labs would disturb each other", OPTION, "leave it out, or use the virtual clock"
     )
 
 
 def side_by_side(place: Place) -> bool:
-    """Whether labs do not disturb each other there."""
+    """Return whether labs can run in parallel there without disturbing each other."""
     return place.kind == "lab" and place.clock.kind == "virtual"
 
 
 def how_many(wanted: int | None, place: Place, boots: int, processors: int) -> int:
-    """The number of labs for so many boots of an experiment: never more than there are boots.
+    """Return the number of labs for that many boots of an experiment: at most one per boot.
 
-    ``wanted`` None is ``auto``: a lab a processor. Where experiments run side by side they get the processors in turn, each a
-    first one before any gets a second (`slownet.runner.repetition`).
+    ``wanted``: None means ``auto``, one lab per processor. If several experiments run in parallel, each gets a first processor
+    before any gets a second (`slownet.runner.repetition`).
     """
     if not side_by_side(place):
         return min(1, boots)
