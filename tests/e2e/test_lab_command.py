@@ -143,7 +143,7 @@ def test_a_pipe_that_breaks_inside_is_silent_as_ever(execute):
 def test_output_that_cannot_be_written_is_one_line(execute):
     with open("/dev/full", "wb") as full:
         done = execute("echo", "x", stdout=full)
-    assert one_line(done) == "cannot pass on what the command writes (No space left on device)"
+    assert one_line(done) == "cannot write the command's output (No space left on device)"
 
 
 def test_many_lines_come_quickly_and_in_order(execute):
@@ -229,9 +229,9 @@ def test_the_cache_may_have_any_name(execute, built, tmp_path, monkeypatch):
         (["--tdf", ""], "unclear time dilation factor '', --tdf: write a whole number from 1 to 999999, inf or auto"),
         (
             ["--clock", "real", "--tdf", "2"],
-            "a time dilation factor of 2 means nothing on the real clock, --tdf: leave out --tdf or --clock real",
+            "a time dilation factor (2) has no meaning on the real clock, --tdf: leave out --tdf or --clock real",
         ),
-        (["--memory", "10"], "10 MB of memory are too little for a lab, --memory: give it 160 MB or more"),
+        (["--memory", "10"], "10 MB of memory is too little for a lab, --memory: give it 160 MB or more"),
         (["--share", "/nowhere"], "/nowhere is not a folder, --share: name a folder of this machine"),
         (["--share", "/etc"], "/etc would hide the lab's own folder, --share: share another folder"),
     ],

@@ -10,7 +10,7 @@ LIMIT = ["--tdf", "inf", "--limit", "1h"]
 
 
 def said(waiting):
-    return f"the command said nothing for 3600 s of the lab's clock; what waits: {waiting}: the lab ended"
+    return f"the command said nothing for 3600 s of the lab's clock; what waits: {waiting}: the lab was stopped"
 
 
 def test_it_says_what_everything_waits_for(execute):
@@ -46,6 +46,8 @@ def test_the_real_clock_has_no_limit(execute):
     assert (done.returncode, done.stderr) == (0, b"")
 
 
-@pytest.mark.parametrize(("limit", "wrong"), [("0s", "a limit of 0s, --limit: give a second or more"), ("9", "has no unit")])
+@pytest.mark.parametrize(
+    ("limit", "wrong"), [("0s", "a limit of 0s is too short, --limit: give a second or more"), ("9", "has no unit")]
+)
 def test_a_limit_that_is_none(execute, limit, wrong):
     assert wrong in one_line(execute("true", options=["--limit", limit], stderr=subprocess.PIPE))

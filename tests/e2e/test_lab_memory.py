@@ -14,8 +14,8 @@ from slownet.lab.boot import Share
 from slownet.lab.clock import INF, Clock
 
 SMALL = ["--memory", "200"]
-FULL_DISK = "the lab's disk is full: it is three quarters of its 200 MB of memory: give it more with --memory"
-NO_MEMORY = "the lab ran out of its 200 MB of memory: give it more with --memory"
+FULL_DISK = "the lab's disk, three quarters of its 200 MB of memory, is full: raise --memory"
+NO_MEMORY = "the lab ran out of its 200 MB of memory: raise --memory"
 
 
 def last_line(done):
@@ -87,7 +87,7 @@ def test_a_clock_that_stands_still(built):
         lab.run(["python3", "-c", "while True: pass"])
     assert re.fullmatch(
         r"the lab's clock stood still for 3 s while python3 was busy, in \d+ system calls, the last number \d+: "
-        "at --tdf inf busy programs get no time: use a number or --clock real",
+        "with --tdf inf a busy program takes no virtual time: use a number or --clock real",
         str(error.value),
     )
 
@@ -104,7 +104,7 @@ def test_more_input_than_there_is_room_for(built, monkeypatch, tmp_path):
     monkeypatch.setattr(channel, "WINDOW_BYTES", channel.WINDOW_BYTES + 500)  # below what throttles the line
     with (
         open(tmp_path / "input", "rb") as file,
-        pytest.raises(LabError, match=r"^\d+ bytes of input where there is room for \d+: the lab ended$"),
+        pytest.raises(LabError, match=r"^\d+ bytes of input where there is room for \d+: the lab was stopped$"),
     ):
         built.lab(Clock()).run(["sleep", "1000"], stdin=file.fileno())
 
@@ -126,5 +126,6 @@ def test_an_image_that_is_none(built, tmp_path):
     lab = built.lab(Clock())
     lab.image = tmp_path / "image"
     lab.image.write_bytes(bytes(1 << 20))
-    with pytest.raises(LabError, match=r"^cannot mount /dev/ubda \(squashfs\) on /image: Invalid argument: the lab ended$"):
+    line = r"^cannot mount /dev/ubda \(squashfs\) on /image: Invalid argument: the lab was stopped$"
+    with pytest.raises(LabError, match=line):
         lab.run(["true"])

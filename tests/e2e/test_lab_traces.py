@@ -87,7 +87,7 @@ def test_nothing_is_left_when_the_kernel_itself_is_killed(execute, places):
         process.stdin.close()
         error = process.stderr.read()
         assert process.wait(PATIENCE_S) == 2
-    assert error == b"slownet: the lab was ended by signal 9: see whether this machine has enough memory\n"
+    assert error == b"slownet: the lab was killed by signal 9: check whether this machine has enough memory\n"
     wait_until(lambda: not session_of(kernel))
     assert places() == before
 
@@ -213,7 +213,7 @@ bytearray(150 << 20)
     """
     words = execute.words("python3", "-c", eat, options=["--memory", "200", "--clock", "real", "--share", "."])
     done = confined("mount -t tmpfs -o size=210m small /dev/shm", ["sh", "-c", fill, "sh", *words], cwd=execute.folder)
-    assert one_line(done) == "the host has no room left for the lab's memory: free some, or ask for less with --memory"
+    assert one_line(done) == "the host has no space left for the lab's memory: free some, or lower --memory"
 
 
 @pytest.fixture

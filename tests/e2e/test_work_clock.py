@@ -178,6 +178,6 @@ def test_a_counter_that_is_taken_away_is_one_line(execute, scope):
             _, said = lab.communicate(timeout=120)
     assert lab.returncode == 2
     assert said.decode() == (
-        "slownet: the counter of instructions was taken away in mid-run: "
-        "another program may use it: try again, or take --cpu time\n"
+        "slownet: the counter of instructions was taken away during the run: "
+        "another program may use it: try again, or use --cpu time\n"
     )

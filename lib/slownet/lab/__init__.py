@@ -1,1 +1,1 @@
-"""The lab: where the network is emulated. Only this package knows where that is."""
+"""The lab, where the network is emulated. Only this package knows where something runs."""

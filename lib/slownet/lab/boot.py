@@ -1,4 +1,4 @@
-"""One lab, from boot to power-off: an ordinary process that runs one command on the lab's kernel and image."""
+"""Boots a lab, runs one command on its kernel and image, and powers it off: all one ordinary process of the host."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ MEGABYTES = 1024
 LEAST_MEGABYTES = 160
 BOOT_S = 120
 GRACE_S = 10
-# A fixed one, so that the kernel need not measure it: with a large tdf that takes minutes.
+# Preset, so that the kernel does not measure it: with a large TDF that takes minutes.
 LOOPS_PER_JIFFY = 10_000_000
 SAME_S = 0.5
 CHUNK = 4096
@@ -37,7 +37,7 @@ Sink = Callable[[bytes], None]
 
 @dataclass(frozen=True)
 class Share:
-    """A folder of the host that the lab sees under the same path, or under `at`."""
+    """A host folder that the lab mounts at the same path, or at `at`."""
 
     path: Path
     writable: bool = False
@@ -50,17 +50,17 @@ class Share:
 
 
 def check_megabytes(megabytes: int) -> int:
-    """The memory of a lab. Raises LabError if nothing can run in so little."""
+    """Return the memory of a lab. Raises LabError if it is too little to run anything."""
     if megabytes < LEAST_MEGABYTES:
         raise LabError(
-            f"{megabytes} MB of memory are too little for a lab", where="--memory", fix=f"give it {LEAST_MEGABYTES} MB or more"
+            f"{megabytes} MB of memory is too little for a lab", where="--memory", fix=f"give it {LEAST_MEGABYTES} MB or more"
         )
     return megabytes
 
 
 @dataclass
 class Lab:
-    """What to boot. `run` may be called once; `signal` ends its command from outside."""
+    """A lab to boot. `run` may be called once; `signal` ends its command from another thread."""
 
     kernel: Path
     init: Path
@@ -70,9 +70,9 @@ class Lab:
     megabytes: int = MEGABYTES
     shares: Sequence[Share] = ()
     turn: int = 0
-    """Which one of several boots it is, from 0: they take turns on the processors."""
+    """Number of this boot among several, from 0: boots rotate over the processors."""
     pinned: Callable[[int], None] = lambda processor: None
-    """Called with the number of the processor that it got."""
+    """Called with the number of the processor that the lab is pinned to."""
 
     def __post_init__(self) -> None:
         check_megabytes(self.megabytes)
@@ -91,11 +91,11 @@ class Lab:
         terminal: tuple[int, int] | None = None,
         wall_clock: int = 0,
     ) -> int:
-        """Boots, runs the command and powers off. Returns its exit status, or -N if signal N ended it.
+        """Boot, run the command and power off. Return its exit status, or -N if signal N ended it.
 
-        stdin: a file descriptor to read from; stdout, stderr: called with what the command writes; terminal: rows and
-        columns, if it gets a terminal of its own; wall_clock: its calendar, in seconds since 1970 (0: the host's).
-        Raises LabError when the lab itself fails.
+        stdin: a file descriptor to read from; stdout, stderr: called with the command's output; terminal: rows and columns of
+        the command's own terminal, None for no terminal; wall_clock: the lab's date, in seconds since 1970 (0: the host's).
+        Raises LabError if the lab itself fails.
         """
         job = frames.job(
             argv, mounts=[each.mount for each in self.shares], env=env, cwd=cwd, clock=wall_clock, tty=terminal is not None,
@@ -107,19 +107,19 @@ class Lab:
         return self._run.attend()
 
     def signal(self, number: int) -> None:
-        """Passes a signal to the command; a second one, or ten seconds without an end, ends the lab itself."""
+        """Pass a signal to the command; a second signal, or ten seconds without an exit, kills the lab."""
         self._asked_to_end = number
         if self._run:
             self._run.signal(number)
 
     def resize(self, rows: int, columns: int) -> None:
-        """Tells the command's terminal its size."""
+        """Resize the command's terminal."""
         if self._run:
             self._run.resize(rows, columns)
 
 
 class _Run:
-    """A lab from its start to its end."""
+    """A running lab."""
 
     def __init__(
         self, lab: Lab, job: bytes, stdin: int | None, stdout: Sink, stderr: Sink, terminal: tuple[int, int] | None
@@ -144,7 +144,7 @@ class _Run:
             mine.callback(os.close, self._console)
             theirs.callback(os.close, writer)
             processor = mine.enter_context(cpu.reserved(lab.turn))
-            with cpu.bound_to(processor):  # from the first instruction on: they may be counted there
+            with cpu.bound_to(processor):  # pinned from the start, because instructions may be counted on that processor
                 self._process = _start(lab, processor, far_end.fileno(), writer, self._memory, theirs)
             lab.pinned(processor)
             self._end = mine.pop_all()
@@ -169,7 +169,7 @@ class _Run:
             self._channel.send(frames.WINDOW, f"{rows} {columns}".encode())
 
     def attend(self) -> int:
-        """Serves the lab until its processes are gone; see Lab.run."""
+        """Serve the lab until its processes are gone; see Lab.run."""
         with self._end:
             try:
                 self._serve()
@@ -245,7 +245,7 @@ class _Run:
 
     def _verdict(self) -> int:
         if self._message:
-            raise LabError(self._message, fix="the lab ended")
+            raise LabError(self._message, fix="the lab was stopped")
         if self._status is None:
             if self._asked_to_end:
                 return -self._asked_to_end
@@ -256,7 +256,7 @@ class _Run:
 
     def _why_it_died(self) -> LabError:
         if self._late and not self._started:
-            return LabError(f"the lab did not start within {BOOT_S} s", fix="see whether this machine is busy, and try again")
+            return LabError(f"the lab did not boot within {BOOT_S} s", fix="check whether this machine is busy, and try again")
         host_is_full = shutil.disk_usage(self._memory).free < 2**20
         return autopsy.explain(self._said.decode(errors="replace"), self._process.returncode, self._megabytes, host_is_full)
 
@@ -264,7 +264,7 @@ class _Run:
 def _start(
     lab: Lab, processor: int, channel: int, console: int, memory: Path, files: contextlib.ExitStack
 ) -> subprocess.Popen[bytes]:
-    """Starts the kernel. The image goes in by number: the kernel takes no space, comma or colon in its arguments."""
+    """Start the kernel. The image is passed as a file descriptor, as arguments must not contain spaces, commas or colons."""
     try:
         image = files.enter_context(open(lab.image, "rb")).fileno()
         init = files.enter_context(open(lab.init, "rb")).fileno()
@@ -285,9 +285,9 @@ def _start(
 
 
 def memory_folder(megabytes: int) -> Path:
-    """Where a lab's memory can lie; the file there has no name. Raises LabError.
+    """Return a folder for the lab's memory file, which has no name. Raises LabError.
 
-    Memory-backed folders first; Docker's /dev/shm is often too small, or may not hold programs.
+    Memory-backed folders come first; Docker's /dev/shm is often too small or mounted noexec.
     """
     for name in ("/dev/shm", "/tmp", "/var/tmp", os.environ.get("TMPDIR", "")):
         folder = Path(name).absolute()
@@ -298,5 +298,5 @@ def memory_folder(megabytes: int) -> Path:
                 return folder
     raise LabError(
         f"no folder has room for the lab's {megabytes} MB of memory",
-        fix="free some of /dev/shm or /tmp (not mounted noexec), set TMPDIR, or ask for less with --memory",
+        fix="free space in /dev/shm or /tmp (not mounted noexec), set TMPDIR, or lower --memory",
     )

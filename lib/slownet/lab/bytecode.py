@@ -1,6 +1,6 @@
-"""The project's own code compiled for the lab's Python, where Python looks for it: `__pycache__` beside the sources.
+"""Compiles the project's code for the lab's Python into the `__pycache__` folders next to the sources.
 
-A lab sees them read-only, so without this each one would compile what it imports.
+A lab sees the sources read-only, so otherwise every lab would compile what it imports.
 """
 
 from __future__ import annotations
@@ -20,13 +20,13 @@ TAG = f"cpython-{PYTHON.replace('.', '')}"
 
 
 def folders() -> list[Path]:
-    """Where the project's code is: the package and, in a checkout, its two other rooms."""
+    """Return the folders of the project's code: the package and, in a checkout, topologies and experiments."""
     home = checkout()
     return [PACKAGE, home / "topologies", home / "experiments"] if home else [PACKAGE]
 
 
 def stale() -> list[Path]:
-    """The folders with sources that were not compiled since they changed, of those that can be written to."""
+    """Return the writable folders with sources that changed since they were compiled."""
     return [folder for folder in folders() if os.access(folder, os.W_OK) and any(map(_is_stale, folder.rglob("*.py")))]
 
 
@@ -39,11 +39,11 @@ def _is_stale(source: Path) -> bool:
 
 
 def make(parts: Parts, found: list[Path]) -> None:
-    """Compiles these folders in a lab of these parts. Raises LabError."""
-    said = bytearray()
+    """Compile these folders in a lab of these parts. Raises LabError."""
+    output = bytearray()
     place = Place(Clock("real"), {}, parts)
     shares = [Share(folder, writable=True) for folder in found]
     argv = [place.python, "-m", "compileall", "-q", *map(str, found)]
-    if place.run(argv, shares=shares, stdout=said.extend, stderr=said.extend):
-        lines = [line.strip() for line in said.decode(errors="replace").splitlines() if line.strip()]
+    if place.run(argv, shares=shares, stdout=output.extend, stderr=output.extend):
+        lines = [line.strip() for line in output.decode(errors="replace").splitlines() if line.strip()]
         raise LabError(f"the project's code cannot be compiled: {' | '.join(lines[-LOG_LINES:])}")

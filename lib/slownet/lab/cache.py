@@ -1,4 +1,4 @@
-"""What is made once per machine (kernels, images, probes), kept under XDG_CACHE_HOME by a key of its inputs."""
+"""Caches what is built once per machine (kernels, images, probes) under XDG_CACHE_HOME, by a hash of the inputs."""
 
 from __future__ import annotations
 
@@ -21,20 +21,20 @@ _running: set[subprocess.Popen[bytes]] = set()
 
 
 def root() -> Path:
-    """The project's folder in the user's cache; not created here."""
+    """Return the project's folder in the user's cache; it may not exist yet."""
     base = os.environ.get("XDG_CACHE_HOME") or "~/.cache"
     return Path(base).expanduser().absolute() / "slownet"
 
 
 def own_root() -> Path:
-    """Where a user keeps what was measured on this machine, if the cache is another user's (XDG_STATE_HOME)."""
+    """Return the folder for measurements of this machine if the cache belongs to another user (XDG_STATE_HOME)."""
     base = os.environ.get("XDG_STATE_HOME") or "~/.local/state"
     return Path(base).expanduser().absolute() / "slownet"
 
 
 def key(*inputs: bytes | str | Path) -> str:
-    """A short name for what is made from these inputs; a Path stands for its content."""
-    import hashlib  # loads OpenSSL, and what runs in a lab imports this module for less
+    """Return a short hash of these inputs; a Path stands for the file's content."""
+    import hashlib  # loads OpenSSL, which is not needed when this module is imported inside a lab
 
     digest = hashlib.sha256()
     for each in inputs:
@@ -44,13 +44,13 @@ def key(*inputs: bytes | str | Path) -> str:
 
 
 def found(kind: str, name: str) -> Path | None:
-    """The finished folder of that kind and key, if it was ever made here."""
+    """Return the finished folder of that kind and key, or None if it does not exist."""
     path = root() / kind / name
     return path if path.is_dir() else None
 
 
 def measured(kind: str, name: str, measure: Callable[[Path], None]) -> Path:
-    """As `make`, for what is small and this machine's: it goes to the user's own folder where the cache is another's."""
+    """Like `make`, for small measurements of this machine: uses the user's own folder if the cache is another user's."""
     if not found(kind, name) and not _may_write(root()):
         return make(kind, name, measure, own_root())
     return make(kind, name, measure)
@@ -62,10 +62,10 @@ def _may_write(folder: Path) -> bool:
 
 
 def make(kind: str, name: str, build: Callable[[Path], None], base: Path | None = None) -> Path:
-    """The folder of that kind and key; `build` fills it the first time. base: the cache's root.
+    """Return the folder of that kind and key; `build` fills it the first time. base: the cache's root.
 
-    It appears under its name only when it is whole. Two builds of one thing wait for each other, and what a
-    killed one left is removed by the next.
+    The folder gets its name only when it is complete. Two builds of the same folder wait for each other, and the remains of a
+    killed build are removed by the next.
     """
     home = (base or root()) / kind
     if (home / name).is_dir():
@@ -78,7 +78,7 @@ def make(kind: str, name: str, build: Callable[[Path], None], base: Path | None 
     except OSError as error:
         raise LabError(
             f"cannot write to {error.filename or home} ({error.strerror})",
-            fix="make room, or set XDG_CACHE_HOME to a folder that you can write to",
+            fix="free space, or set XDG_CACHE_HOME to a folder that you can write to",
         ) from error
 
 
@@ -105,21 +105,21 @@ def _locked(path: Path) -> Iterator[None]:
 
 
 def need_space(path: Path, megabytes: int, what: str) -> None:
-    """Raises LabError if the disk below `path` has less room than that."""
+    """Raise LabError if the disk of `path` has less free space."""
     there = path
     while not there.exists():
         there = there.parent
     free = shutil.disk_usage(there).free // 2**20
     if free < megabytes:
         raise LabError(
-            f"{what} needs {megabytes} MB of disk and there are {free} MB",
+            f"{what} needs {megabytes} MB of disk, but only {free} MB are free",
             where=f"in {there}",
-            fix="make room, or set XDG_CACHE_HOME to a folder on another disk",
+            fix="free space, or set XDG_CACHE_HOME to a folder on another disk",
         )
 
 
 def need_programs(programs: Mapping[str, str], what: str) -> None:
-    """Raises LabError naming the packages of programs that are not installed ({program: Debian package})."""
+    """Raise LabError with the packages of programs that are not installed. programs: {program: Debian package}."""
     missing = [program for program in programs if not shutil.which(program, path=search_path())]
     if missing:
         packages = " ".join(sorted({programs[each] for each in missing}))
@@ -127,16 +127,16 @@ def need_programs(programs: Mapping[str, str], what: str) -> None:
 
 
 def search_path() -> str:
-    """PATH with the folders of root's programs, which an ordinary user's lacks on Debian."""
+    """Return PATH plus the sbin folders, which an ordinary user's PATH lacks on Debian."""
     return os.environ.get("PATH", "/usr/bin:/bin") + ":/usr/local/sbin:/usr/sbin:/sbin"
 
 
 def run(
     argv: Sequence[str | Path], log: Path, what: str, *, cwd: Path | None = None, hints: Iterable[tuple[str, str]] = ()
 ) -> None:
-    """Runs a program of a build; everything it prints goes to `log`.
+    """Run a program of a build; all its output goes to `log`.
 
-    Raises LabError with its last words when it fails; `hints` maps a text in the log to a way out.
+    Raises LabError with the last lines of the log if it fails; `hints` maps a text in the log to a fix.
     """
     with log.open("ab") as output, start(argv, stdout=output, stderr=output, cwd=cwd) as process:
         status = process.wait()
@@ -145,7 +145,7 @@ def run(
 
 
 def failure(what: str, status: int, log: Path, hints: Iterable[tuple[str, str]] = ()) -> LabError:
-    """The error for a program of a build that ended with that status. Its log is kept."""
+    """Return the error for a failed program of a build, and keep its log."""
     text = log.read_text(errors="replace")
     kept = root() / "log" / log.name
     kept.parent.mkdir(parents=True, exist_ok=True)
@@ -160,7 +160,7 @@ def failure(what: str, status: int, log: Path, hints: Iterable[tuple[str, str]] 
 
 @contextlib.contextmanager
 def start(argv: Sequence[str | Path], **options: Any) -> Iterator[subprocess.Popen[bytes]]:
-    """A program of a build, in a process group of its own. It does not outlive the `with`, nor this process."""
+    """Start a program of a build in its own process group. It ends with the `with` block, or with this process."""
     words = ["setpriv", "--pdeathsig", "TERM", *argv]
     environment = {**os.environ, "LC_ALL": "C", "PATH": search_path()}
     process = subprocess.Popen(
@@ -175,7 +175,7 @@ def start(argv: Sequence[str | Path], **options: Any) -> Iterator[subprocess.Pop
 
 
 def end_builds() -> None:
-    """Ends every program of a build that runs now, from whichever thread it was started."""
+    """End every running program of a build, whichever thread started it."""
     for process in list(_running):
         _end_group(process)
 

@@ -1,5 +1,5 @@
-"""`--tdf auto` and `--cpu auto`: how much dearer the CPU is inside a lab, and what it costs to count its work; measured
-once per machine and kernel."""
+"""`--tdf auto` and `--cpu auto`: how much slower the CPU is inside a lab and how expensive counting work is, measured once per
+machine and kernel."""
 
 from __future__ import annotations
 
@@ -20,28 +20,28 @@ from slownet.lab.parts import Parts
 
 ROUNDS = 3
 REFERENCE = {"tcp_round_trip_ns": 3_830, "fork_exec_ns": 121_000, "php_like_ns": 4_120_000}
-"""The probe's CPU time on the reference computer: an AMD EPYC of the fifth generation with Linux 6.18, the median of three
-runs (2026-11-22). Work is charged at the same rate everywhere, so what a lab's work is compared with is the same as well."""
+"""The probe's CPU times on the reference computer: a fifth-generation AMD EPYC with Linux 6.18, median of three runs
+(2026-11-22). Work is charged at the same rate on every machine, so it is compared with the same reference on every machine."""
 WORTH = 2.5
-"""How many times the CPU of charging time counted work may cost, for `--cpu auto` to take it."""
+"""`--cpu auto` counts work if that takes at most this many times the CPU of charging time."""
 
 
 def tdf(parts: Parts) -> dict[str, object]:
-    """{"tdf": whole number, "ratio": geometric mean, "native": {...}, "lab": {...}}, in ns where it says so.
+    """Measure the TDF for charged time: {"tdf": whole number, "ratio": geometric mean, "native": {...}, "lab": {...}}.
 
-    The probe (probe.c) runs natively and in a lab, in turns. Both count CPU time (the lab's virtual clock does), and of
-    each cost the lowest counts, so that other work on the host does not. Raises LabError.
+    The probe (probe.c) runs natively and in a lab, alternately. Both report CPU time (a lab by its virtual clock), names ending
+    in _ns are nanoseconds, and the minimum of each cost is used, to exclude other load on the host. Raises LabError.
     """
     folder = cache.measured("tdf", _machine(parts), lambda half: _keep(_measure(parts), half))
     return dict(json.loads((folder / "tdf.json").read_text()))
 
 
 def work(parts: Parts, counter: str) -> dict[str, object]:
-    """{"tdf": whole number, "ratio": geometric mean, "reference": {...}, "lab": {...}, "counter": what is counted,
-    "price": CPU of a lab that charges work over that of one that charges time}.
+    """Measure the TDF for charged work: {"tdf": whole number, "ratio": geometric mean, "reference": {...}, "lab": {...},
+    "counter": its scope, "price": CPU of a lab that charges work / CPU of one that charges time}.
 
-    The probe runs in labs of both kinds, in turns; of each cost the lowest counts. Beside other work a processor's counter
-    is dearer: see the last patch in linux/7. Raises LabError.
+    The probe runs in labs of both kinds, alternately; the minimum of each cost is used. A processor's counter is more expensive
+    while other programs share the processor: see the last patch in linux/7. Raises LabError.
     """
     folder = cache.measured(
         "work",
@@ -65,27 +65,27 @@ def _measure_work(parts: Parts, counter: str) -> dict[str, object]:
 
 
 def worth(measured: Mapping[str, object]) -> bool:
-    """Whether `--cpu auto` takes counted work, by what `work` says.
+    """Return whether `--cpu auto` counts work, given the result of `work`.
 
-    A processor's counter costs next to nothing while a lab is alone there, and beside others its price buys verdicts that
-    do not depend on them. A process's counter costs the same always.
+    A processor's counter is nearly free while a lab is alone there; with other load it is worth its price, because verdicts do
+    not depend on that load. A process's counter always costs the same.
     """
     return measured["counter"] == PROCESSOR or float(str(measured["price"])) <= WORTH
 
 
 def _cpu_s() -> float:
-    """What the labs that ended took, in seconds."""
+    """Return the CPU seconds of the labs that ended."""
     spent = resource.getrusage(resource.RUSAGE_CHILDREN)
     return spent.ru_utime + spent.ru_stime
 
 
 def _in_lab(parts: Parts, clock: Clock, *words: str) -> bytes:
-    """What the probe prints in a lab of that clock."""
+    """Return the probe's output in a lab with that clock."""
     output = bytearray()
     probe = parts.tools / "probe"
     status = parts.lab(clock, shares=[Share(parts.tools)]).run([str(probe), *words], stdout=output.extend)
     if status:
-        raise LabError(f"the probe of the CPU ended with {status} in the lab")
+        raise LabError(f"the CPU probe ended with status {status} in the lab")
     return bytes(output)
 
 
@@ -110,10 +110,10 @@ def _measure(parts: Parts) -> dict[str, object]:
     native: dict[str, float] = {}
     inside: dict[str, float] = {}
     for _ in range(ROUNDS):
-        with cpu.reserved() as processor:  # as a lab has it
+        with cpu.reserved() as processor:  # pinned like a lab
             done = subprocess.run(["taskset", "--cpu-list", str(processor), probe, "cpu"], capture_output=True, check=False)
         if done.returncode:
-            raise LabError(f"the probe of the CPU ended with {done.returncode}")
+            raise LabError(f"the CPU probe ended with status {done.returncode}")
         _keep_lowest(native, done.stdout)
         _keep_lowest(inside, _in_lab(parts, Clock("virtual", 1)))
     return {**_compared(inside, native), "native": native, "lab": inside}

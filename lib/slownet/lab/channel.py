@@ -1,4 +1,4 @@
-"""The frames that a lab and its host exchange over one console line (see init.c)."""
+"""The protocol between a lab and its host: frames over one console line (see init.c)."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ READY, OUTPUT, ERRORS, TAKEN, FULL, MESSAGE, EXIT = b"R", b"O", b"E", b"T", b"F"
 JOB, INPUT, END_OF_INPUT, SIGNAL, WINDOW = b"J", b"I", b"Z", b"K", b"W"
 
 HEAD_BYTES = _HEAD.size
-# Of JOB and INPUT frames that may be on their way and not taken yet; init.c keeps as much.
+# Bytes of JOB and INPUT frames that may be in flight; init.c has a buffer of this size.
 WINDOW_BYTES = 3072
 
 
 class Channel:
-    """The host's end. `send` never waits, so it may be called from other threads and from signal handlers."""
+    """The host's end. `send` never blocks, so other threads and signal handlers may call it."""
 
     def __init__(self, line: socket.socket) -> None:
         line.setblocking(False)
@@ -34,16 +34,16 @@ class Channel:
 
     @property
     def has_unsent(self) -> bool:
-        """Whether `flush` is to be called when the line takes more."""
+        """Whether `flush` must be called when the line is writable."""
         return bool(self._unsent)
 
     def send(self, kind: bytes, payload: bytes = b"") -> None:
-        """Sends a frame, or keeps it for `flush`; a lab that is gone is noticed by who receives."""
+        """Send a frame, or keep it for `flush`; a lab that is gone shows up in `receive`."""
         self._unsent.append(memoryview(_HEAD.pack(kind, len(payload)) + payload))
         self.flush()
 
     def flush(self) -> None:
-        """Sends what the line takes now. Frames stay whole: whoever sends already takes a new one along."""
+        """Send as much as the line accepts now. Frames stay whole: a thread that is already sending also sends new frames."""
         full = False
         while self._unsent and not full and self._sending.acquire(blocking=False):
             try:
@@ -66,7 +66,7 @@ class Channel:
         return True
 
     def receive(self) -> Iterator[tuple[bytes, bytes]]:
-        """The frames that are complete after one read."""
+        """Read once and yield the frames that are complete."""
         try:
             data = self._line.recv(1 << 16)
         except BlockingIOError:
@@ -98,10 +98,10 @@ def job(
     tty: bool = False,
     limit: int = 0,
 ) -> bytes:
-    """The payload of JOB frames.
+    """Return the payload of JOB frames.
 
-    `mounts`: ("ro" or "rw", path on the host, path in the lab); `clock`: seconds since 1970; `limit`: seconds that the
-    command may be silent for, 0 for ever.
+    `mounts`: ("ro" or "rw", path on the host, path in the lab); `clock`: seconds since 1970; `limit`: seconds for which the
+    command may print nothing, 0 for no limit.
     """
     lines = [line for mode, host, lab in mounts for line in (f"host={host}", f"{mode}={lab}")]
     lines += [f"env={name}={value}" for name, value in (env or {}).items()]

@@ -11,25 +11,25 @@ from slownet.units import duration
 
 INF = math.inf
 TDF_INF = "inf"
-"""How a TDF of infinity is written, in options and records alike."""
+"""The infinite TDF in options and records."""
 WORK, TIME, FREE = "work", "time", "free"
-"""What a virtual clock charges for CPU: retired instructions, the time that they take, nothing."""
+"""What a virtual clock charges for CPU: retired instructions, CPU time, or nothing."""
 IDLE_POLL_US = 200
-"""How long before a timer an idle lab on the real clock is awake: a sleeping process wakes up some 0.1 ms late, once for each
+"""How long before a timer an idle lab on the real clock wakes up to poll: a sleeping process wakes about 0.1 ms late, on every
 crossing of a delayed link."""
 LIMIT_S = 30 * 86_400
-"""What idles that long on the virtual clock takes some ten seconds of a processor."""
+"""Idling for that long on the virtual clock takes about ten seconds of CPU."""
 
 
 @dataclass(frozen=True)
 class Clock:
-    """`kind` is "real" or "virtual"; `tdf` says how many times faster the CPU looks from inside (inf: free).
+    """A lab's clock. `kind` is "real" or "virtual"; `tdf` is how many times faster the CPU looks from inside (inf: free).
 
-    `counter`: what counts the instructions that the virtual clock charges (`slownet.lab.counter`), empty where it charges
-    the CPU's time.
+    `counter`: the scope of the instruction counter that the virtual clock charges by (`slownet.lab.counter`); empty if it
+    charges CPU time.
 
-    `limit_s`: how long a command may be silent on the virtual clock, in its seconds: one that waits for ever would keep the
-    host busy for ever. None limits one that may still be told something, over a terminal or an input that has not ended.
+    `limit_s`: how long a command may print nothing, in seconds of the virtual clock: one that waits forever would keep the host
+    busy forever. A command that may still get input, from a terminal or an open standard input, has no limit.
     """
 
     kind: str = "real"
@@ -39,28 +39,28 @@ class Clock:
 
     @property
     def silence_s(self) -> int:
-        """The limit as the lab gets it, 0 for none."""
+        """The limit that the lab is given; 0 for none."""
         return self.limit_s if self.kind == "virtual" else 0
 
     @property
     def cpu(self) -> str | None:
-        """What is charged for CPU, as records have it: "work", "time" or "free"; None on the real clock."""
+        """What is charged for CPU, as in records: "work", "time" or "free"; None on the real clock."""
         if self.kind == "real":
             return None
         return FREE if self.tdf == INF else WORK if self.counter else TIME
 
     @property
     def cpu_is_free(self) -> bool:
-        """Whether nothing is charged for CPU, so that what the clock says depends on the network alone."""
+        """Whether CPU is free, so that times depend on the network alone."""
         return self.cpu == FREE
 
     def arguments(self, processor: int) -> list[str]:
-        """What the kernel of a lab on that processor gets on its command line."""
+        """Return the kernel arguments of a lab on that processor."""
         if self.kind == "real":
             return [f"idle-poll={IDLE_POLL_US}"]
         words = ["skip-idle", f"tdf={self.tdf_text}"]
         if self.tdf == INF:
-            words.append("tdf-agent=1")  # init.c, which talks to the host
+            words.append("tdf-agent=1")  # the process of init.c, which talks to the host
         if self.cpu == WORK:
             words.append(f"work-clock={processor if self.counter == PROCESSOR else PROCESS}")
         return words
@@ -71,14 +71,14 @@ class Clock:
 
     @property
     def tdf_json(self) -> int | str | None:
-        """The TDF as records hold it: a whole number, `TDF_INF`, or None on the real clock."""
+        """The TDF as in records: a whole number, `TDF_INF`, or None on the real clock."""
         if self.kind == "real":
             return None
         return TDF_INF if self.tdf == INF else int(self.tdf)
 
     @property
     def facts(self) -> dict[str, str | int | None]:
-        """As records have it: {"clock", "tdf", "cpu"}."""
+        """The clock as in records: {"clock", "tdf", "cpu"}."""
         return {"clock": self.kind, "tdf": self.tdf_json, "cpu": self.cpu}
 
     def __str__(self) -> str:
@@ -86,35 +86,35 @@ class Clock:
 
 
 def in_words(kind: str, tdf: int | str | None, cpu: str | None) -> str:
-    """A clock for people, from what records say of it: "virtual clock, TDF 3, work charged"."""
+    """Describe a clock of a record for people: "virtual clock, TDF 3, work charged"."""
     parts = [f"{kind} clock", f"TDF {tdf}" if tdf is not None else "", "work charged" if cpu == WORK else ""]
     return ", ".join(filter(None, parts))
 
 
 def check_cpu(text: str) -> str | None:
-    """ "work" or "time", None for "auto". Raises LabError."""
+    """Return "work" or "time", or None for "auto". Raises LabError."""
     if text not in (WORK, TIME, "auto"):
         raise LabError(f"unknown way to charge the CPU '{text}'", where="--cpu", fix=nearest(text, [WORK, TIME, "auto"]))
     return None if text == "auto" else text
 
 
 def check_kind(text: str) -> str:
-    """ "real" or "virtual". Raises LabError."""
+    """Return "real" or "virtual". Raises LabError."""
     if text not in ("real", "virtual"):
         raise LabError(f"unknown clock '{text}'", where="--clock", fix=nearest(text, ["real", "virtual"]))
     return text
 
 
 def check_limit(text: str) -> int:
-    """A duration of a second or more, in whole seconds. Raises LabError, UnitError."""
+    """Parse a duration of at least one second into whole seconds. Raises LabError, UnitError."""
     seconds = math.ceil(duration(text))
     if seconds < 1:
-        raise LabError(f"a limit of {text}", where="--limit", fix="give a second or more")
+        raise LabError(f"a limit of {text} is too short", where="--limit", fix="give a second or more")
     return seconds
 
 
 def check_tdf(text: str) -> float | None:
-    """A whole number from 1, inf, or None for "auto". Raises LabError."""
+    """Parse a TDF: a whole number from 1, inf, or None for "auto". Raises LabError."""
     if text == "auto":
         return None
     if text == TDF_INF:

@@ -1,4 +1,4 @@
-"""The host's counter of retired instructions: whether a lab may have one, and of what."""
+"""The host's counter of retired instructions: whether a lab may use one, and what it counts."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from pathlib import Path
 from slownet.lab import cpu
 
 PROCESSOR, PROCESS = "processor", "process"
-"""What is counted: all that runs on the lab's processor, for whoever has CAP_PERFMON; or the lab's processes, each switched
-with its counter. Work that others do on the processor does not count either way: see the last patch in ``linux/7``."""
+"""Scopes of the counter: everything on the lab's processor (needs CAP_PERFMON), or each process of the lab, whose counter is
+switched with it. Other programs on the processor are not counted either way: see the last patch in ``linux/7``."""
 PARANOID = Path("/proc/sys/kernel/perf_event_paranoid")
 OF_OWN_PROCESSES = 2
-"""The highest perf_event_paranoid at which an ordinary user may count what its own processes do in user mode."""
+"""The highest perf_event_paranoid at which an ordinary user may count the user mode of their own processes."""
 SYSCALLS = {"x86_64": 298, "aarch64": 241}  # perf_event_open
 HARDWARE, INSTRUCTIONS = 0, 1  # linux/perf_event.h
 WITHOUT_KERNEL_AND_HYPERVISOR = 1 << 5 | 1 << 6
@@ -27,7 +27,7 @@ LOOP = 10_000
 
 @lru_cache(maxsize=1)
 def scope() -> str | None:
-    """What this process can have counted, the cheaper one first; None where there is no counter for it."""
+    """Return the cheapest scope that this process may count, or None if there is no counter."""
     here = min(os.sched_getaffinity(0))
     return PROCESSOR if _counts(-1, here) else PROCESS if _counts(0, -1) else None
 
@@ -35,20 +35,20 @@ def scope() -> str | None:
 def why_not(
     paranoid: Callable[[], str] = lambda: PARANOID.read_text(),
 ) -> tuple[str, str]:
-    """Why there is no counter, and what to do about it."""
+    """Return why there is no counter, and what to do about it."""
     try:
         level = int(paranoid())
     except (OSError, ValueError):
-        return "this machine's kernel counts no instructions", "take --cpu time"
+        return "this machine's kernel counts no instructions", "use --cpu time"
     if level > OF_OWN_PROCESSES:
-        what = f"kernel.perf_event_paranoid={level} keeps the counter of instructions from ordinary users"
-        return what, f"as root: sysctl kernel.perf_event_paranoid={OF_OWN_PROCESSES}; or take --cpu time"
-    return "this machine has no counter of instructions, or its hypervisor or container hides it", "take --cpu time"
+        what = f"kernel.perf_event_paranoid={level} denies the instruction counter to ordinary users"
+        return what, f"as root: sysctl kernel.perf_event_paranoid={OF_OWN_PROCESSES}; or use --cpu time"
+    return "this machine has no instruction counter, or its hypervisor or container hides it", "use --cpu time"
 
 
 def _counts(pid: int, processor: int) -> bool:
-    """Whether such a counter opens and counts a loop of this process."""
-    import ctypes  # every lab's Python reads this module for its two words
+    """Return whether such a counter opens and counts a loop of this process."""
+    import ctypes  # imported here because every lab imports this module for its constants
     import struct
 
     number = SYSCALLS.get(platform.machine())

@@ -1,7 +1,7 @@
-"""A processor of its own for each lab.
+"""Reserves a processor for each lab.
 
-A lab is one CPU: its kernel and its programs are host processes that take turns. On one processor a turn is a switch,
-on two it is a wake-up of the other one, which is dear in a VM: a WordPress page takes 64 ms pinned and 93 ms not.
+A lab is one CPU: its kernel and its programs are host processes that take turns. On one processor a turn is a context switch;
+on two it wakes up the other processor, which is expensive in a VM: a WordPress page takes 64 ms pinned and 93 ms unpinned.
 """
 
 from __future__ import annotations
@@ -21,20 +21,20 @@ _mine: Counter[int] = Counter()
 
 
 def count() -> int:
-    """How many processors this process may use."""
+    """Return how many processors this process may use."""
     return len(os.sched_getaffinity(0))
 
 
 @contextlib.contextmanager
 def reserved(turn: int = 0) -> Iterator[int]:
-    """The number of a processor that no other lab of this user has; if all are taken, one where this process has fewest.
+    """Reserve a processor that no other lab of this user has; if all are taken, the one with the fewest labs of this process.
 
-    turn: how many boots were before this one; each begins to look at another processor, so that they rotate.
+    turn: number of earlier boots; the search starts at another processor each time, so that boots rotate.
     """
     allowed = sorted(os.sched_getaffinity(0), reverse=True)
     rotated = turn % len(allowed)
     allowed = allowed[rotated:] + allowed[:rotated]
-    first = os.getpid() % len(allowed)  # several processes begin at different ones
+    first = os.getpid() % len(allowed)  # so that several processes start at different processors
     with contextlib.ExitStack() as locks:
         with _choosing:
             free = (number for number in allowed if _lock(cache.root() / "cpu" / str(number), locks))
@@ -50,7 +50,7 @@ def reserved(turn: int = 0) -> Iterator[int]:
 
 @contextlib.contextmanager
 def bound_to(processor: int) -> Iterator[None]:
-    """This thread, and what it starts meanwhile, runs on that processor alone; anywhere, where the host does not let it."""
+    """Pin this thread, and processes that it starts meanwhile, to that processor; do nothing if the host forbids it."""
     before = os.sched_getaffinity(0)
     with contextlib.suppress(OSError):
         os.sched_setaffinity(0, {processor})
@@ -62,7 +62,7 @@ def bound_to(processor: int) -> Iterator[None]:
 
 
 def _lock(path: Path, locks: contextlib.ExitStack) -> bool:
-    """Whether nobody else has it; not where the cache cannot be written to."""
+    """Lock that file and return True, or False if somebody else has the lock or the cache is not writable."""
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         fcntl.flock(locks.enter_context(path.open("w")), fcntl.LOCK_EX | fcntl.LOCK_NB)

@@ -1,4 +1,4 @@
-"""Debian's archive through mmdebstrap, which knows the mirror and works for an ordinary user."""
+"""Downloads from Debian's archive through mmdebstrap, which knows the mirror and needs no root."""
 
 from __future__ import annotations
 
@@ -11,17 +11,17 @@ from slownet.lab import cache
 SUITE = "trixie"
 PROGRAMS = {"mmdebstrap": "mmdebstrap", "newuidmap": "uidmap", "dpkg-deb": "dpkg", "xz": "xz-utils"}
 
-# The line of the backports is made from the one that mmdebstrap wrote for the suite.
+# Derives the backports line from the line that mmdebstrap wrote for the suite.
 _ADD_BACKPORTS = (
     f'sed -n "s/ {SUITE} main/ {SUITE}-backports main/p" "$1/etc/apt/sources.list" > "$1/etc/apt/sources.list.d/backports.list"'
 )
 
 NO_MIRROR = (
-    "Debian's mirror cannot be reached: check the network and apt's proxy settings, then try again; nothing half-built was kept"
+    "Debian's mirror cannot be reached: check the network and apt's proxy settings, then try again; nothing unfinished was kept"
 )
 NO_SPACE = (
     "No space left on device",
-    "the disk is full: make room, or set TMPDIR and XDG_CACHE_HOME to folders on another disk",
+    "the disk is full: free space, or set TMPDIR and XDG_CACHE_HOME to folders on another disk",
 )
 HINTS = (
     ("Temporary failure resolving", NO_MIRROR),
@@ -41,14 +41,14 @@ HINTS = (
 
 
 def download(package_pattern: str, rank: int, into: Path, log: Path) -> Path:
-    """Fetches one package from the suite or its backports: of those whose names match an (apt) regular expression the
-    newest for rank 1, the one before it for rank 2...
+    """Download one package from the suite or its backports whose name matches an (apt) regular expression.
 
-    Returns the path of the .deb file, in `into`. Raises LabError; also when there are fewer.
+    `rank`: 1 for the newest, 2 for the one before it, and so on. Returns the path of the .deb file, in `into`. Raises LabError,
+    also if fewer packages match.
     """
     cache.need_programs(PROGRAMS, "fetching Debian packages")
     names = f"apt-cache search --names-only '{package_pattern}' | cut -d' ' -f1 | sort -Vr | sed -n {rank}p"
-    # In an ordinary user's name space the hooks are another user: only copy-out reaches the folder.
+    # In an ordinary user's namespace the hooks run as another user: only copy-out can write to the folder.
     fetch = (
         f'cd "$1" && mkdir deb && cd deb && export APT_CONFIG="$MMDEBSTRAP_APT_CONFIG" && name=$({names}) && '
         '{ [ -z "$name" ] || apt-get -q -o APT::Sandbox::User=root download "$name"; }'

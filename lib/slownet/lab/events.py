@@ -1,7 +1,7 @@
-"""Progress and results of a program in a place, on its standard output: one JSON object a line, behind a mark.
+"""Progress events of a program in a place, written to its standard output: one JSON object per line, after a marker.
 
-Whatever an experiment prints goes the same way. The mark begins with the record separator of JSON text sequences (RFC 7464),
-so nothing that is printed is taken for an event, and an event is found behind a line that was left unfinished.
+Anything that an experiment prints shares this output. The marker begins with the record separator of JSON text sequences (RFC
+7464), so that printed text is not taken for an event, and an event is found even after an unfinished line.
 """
 
 from __future__ import annotations
@@ -17,12 +17,12 @@ MARK = b"\x1eslownet "
 
 
 def line(event: str, **values: Any) -> bytes:
-    """An event as `tell` writes it."""
+    """Return an event as `tell` writes it."""
     return MARK + json.dumps({"event": event, **values}).encode() + b"\n"
 
 
 def tell(event: str, **values: Any) -> None:
-    """Writes an event, behind what was printed before it."""
+    """Write an event after everything printed before it."""
     sys.stdout.flush()
     data = line(event, **values)
     while data:
@@ -30,7 +30,7 @@ def tell(event: str, **values: Any) -> None:
 
 
 def reader(handle: Callable[[dict[str, Any]], None]) -> Callable[[bytes], None]:
-    """A sink for that output, in pieces of any size: events go to ``handle``, all else to standard error as it is."""
+    """Return a sink for that output, in pieces of any size: events go to ``handle``, the rest unchanged to standard error."""
     pending = bytearray()
     lock = threading.Lock()
 

@@ -1,5 +1,4 @@
-"""The packages in a lab that add tools, services and more to the project's (`slownet.extensions`), under a path of their own:
-nothing else of the caller's Python comes with them."""
+"""Shares extension packages (`slownet.extensions`) with a lab at a path of their own; nothing else of the caller's Python."""
 
 from __future__ import annotations
 
@@ -13,10 +12,10 @@ AT = "/opt/slownet/added"
 
 
 def shares() -> list[Share]:
-    """Their code and metadata, read-only. Raises ExperimentError."""
+    """Return read-only shares of their code and metadata. Raises ExperimentError."""
     return [Share(each, at=f"{AT}/{each.name}") for each in extensions.folders()]
 
 
 def on_path(environment: Mapping[str, str]) -> dict[str, str]:
-    """An environment in which Python finds them, after all else that it names."""
+    """Return an environment with the extension packages last on Python's path."""
     return {**environment, "PYTHONPATH": os.pathsep.join(filter(None, [environment.get("PYTHONPATH"), AT]))}

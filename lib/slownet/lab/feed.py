@@ -1,4 +1,4 @@
-"""What goes to a lab, its job first and then what its command reads, as fast as it is taken there."""
+"""Sends a lab its job and then its command's standard input, as fast as the lab accepts it."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ PIECE = 1024
 
 
 class Feed:
-    """`fd`: where the command's input is read from; None, then and once it ended."""
+    """Flow-controlled sender. `fd`: descriptor to read the command's input from; None without input, or after its end."""
 
     def __init__(self, job: bytes, fd: int | None, channel: Channel) -> None:
         self.fd = fd
@@ -20,25 +20,25 @@ class Feed:
         self._job = job
         self._channel = channel
         self._room = 0
-        self._at_once = False  # a plain file, which epoll cannot wait for
+        self._at_once = False  # a plain file, which epoll cannot poll
         self._watched = False
         self._ended = False
 
     def start(self) -> None:
-        """The lab is ready for its job."""
+        """Start sending; called when the lab is ready for its job."""
         self.taken(frames.WINDOW_BYTES)
 
     def taken(self, count: int) -> None:
-        """The lab has room for so many bytes more."""
+        """Add `count` bytes of room; called when the lab has consumed them."""
         self._room += count
         while self._most > 0 and not self.job_is_sent:
             piece = self._job[: self._most]
             self._job = self._job[len(piece) :]
-            self.job_is_sent = not piece  # an empty one ends it
+            self.job_is_sent = not piece  # an empty frame ends the job
             self._send(frames.JOB, piece)
 
     def follow(self, selector: selectors.BaseSelector) -> None:
-        """Watches the descriptor while there is room and more to come. For after the job."""
+        """Watch the descriptor while there is room and more input. Call only after the job was sent."""
         if self.fd is None:
             self._end()
             return
@@ -55,7 +55,7 @@ class Feed:
             self._pass_on(self.fd)
 
     def ready(self, selector: selectors.BaseSelector) -> None:
-        """The selector says that there is something to read."""
+        """Read and pass on input; called when the descriptor is readable."""
         assert self.fd is not None
         fd = self.fd
         self._pass_on(fd)
@@ -65,7 +65,7 @@ class Feed:
 
     @property
     def _most(self) -> int:
-        """How much the next frame may carry."""
+        """Largest payload of the next frame, in bytes."""
         return min(PIECE, self._room - frames.HEAD_BYTES)
 
     def _pass_on(self, fd: int) -> None:
@@ -73,7 +73,7 @@ class Feed:
             data = os.read(fd, self._most)
         except BlockingIOError:
             return
-        except OSError:  # a folder, or a terminal that is gone
+        except OSError:  # a folder, or a closed terminal
             data = b""
         if data:
             self._send(frames.INPUT, data)

@@ -1,4 +1,4 @@
-"""A command in a place as if it ran here: its input, output, terminal and signals are this process's."""
+"""Runs a command in a place with this process's input, output, terminal and signals."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ from slownet.lab.place import Interrupts, Place
 
 
 def run_here(place: Place, command: list[str], shares: list[Share], terminal: bool) -> int:
-    """Runs a command from the caller's folder with the caller's input and output; returns its exit status.
+    """Run a command in the caller's working directory with the caller's input and output; return its exit status.
 
-    terminal: whether input and output are one, which the command shall have. Raises LabError.
+    terminal: whether the command gets a terminal. Raises LabError.
     """
     _open_what_is_closed()
     here = _here(place)
@@ -38,10 +38,10 @@ def attend(
     stdin: int | None = 0,
     terminal: bool = False,
 ) -> int:
-    """Runs a command in a place as if it ran here: its input, output and signals are this process's.
+    """Run a command in a place with this process's input, output and signals.
 
-    terminal: whether it gets one; this process's descriptors 0, 1 and 2 are terminals then. Returns the exit status as a
-    shell tells it, 128 + N after signal N. Raises LabError.
+    terminal: whether the command gets a terminal, in which case descriptors 0, 1 and 2 of this process must be terminals.
+    Returns the exit status as a shell reports it, 128 + N after signal N. Raises LabError.
     """
     size = os.get_terminal_size(0) if terminal else None
     raw = terminal and place.kind == "lab"
@@ -55,7 +55,7 @@ def attend(
                 command, shares=shares, env=env, cwd=cwd, stdin=stdin, stdout=lambda data: _write(1, data),
                 stderr=lambda data: _write(2, data), terminal=(size.lines, size.columns) if size else None,
             )  # fmt: skip
-    except BrokenPipeError:  # nobody reads on: `... | head`
+    except BrokenPipeError:  # the reader is gone, as with `... | head`
         return 128 + signal.SIGPIPE
     finally:
         if before:
@@ -67,7 +67,7 @@ def attend(
 
 
 def _here(place: Place) -> Path | None:
-    """The working directory, if the command can have the same one."""
+    """Return the working directory if the command can use it too."""
     try:
         here = Path.cwd()
     except FileNotFoundError:
@@ -80,7 +80,7 @@ def are_terminals(*fds: int) -> bool:
 
 
 def _open_what_is_closed() -> None:
-    """Gives 0, 1 and 2 something to stand for, before a pipe of ours gets such a number."""
+    """Open those of the descriptors 0, 1 and 2 that are closed, so that no pipe of ours gets such a number."""
     fd = os.open(os.devnull, os.O_RDWR)
     while fd < 3:
         fd = os.dup(fd)
@@ -96,9 +96,9 @@ def _write(fd: int, data: bytes) -> None:
     while data:
         try:
             data = data[os.write(fd, data) :]
-        except BlockingIOError:  # somebody else made it so
+        except BlockingIOError:  # another process has made the descriptor non-blocking
             select.select([], [fd], [])
         except BrokenPipeError:
             raise
         except OSError as error:
-            raise LabError(f"cannot pass on what the command writes ({error.strerror})") from error
+            raise LabError(f"cannot write the command's output ({error.strerror})") from error

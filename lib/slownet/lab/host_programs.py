@@ -1,4 +1,4 @@
-"""The caller's own load programs in a lab: the folder of each, read-only, and the variable that says where it is."""
+"""Shares the caller's own load generators with a lab: each one's folder, read-only, and a variable with its path."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ AT = "/opt/slownet/brought"
 
 
 def shares() -> list[Share]:
-    """The folders of the programs that are there."""
+    """Return shares of the folders of installed load generators."""
     return [Share(path.parent, at=f"{AT}/{program}") for program, path in _found()]
 
 
 def environment() -> dict[str, str]:
-    """``{"SLOWNET_OHA": "/opt/slownet/brought/oha/oha"}``"""
+    """Return their paths in the lab: ``{"SLOWNET_OHA": "/opt/slownet/brought/oha/oha"}``."""
     return {load_generators.variable(program): f"{AT}/{program}/{path.name}" for program, path in _found()}
 
 

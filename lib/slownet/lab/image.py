@@ -1,7 +1,6 @@
-"""The lab's root file system: Debian 13 with the programs of the experiments, as one squashfs file.
+"""Builds the lab's root file system: Debian 13 with the experiments' programs, as one squashfs file.
 
-A squashfs keeps the owners and modes of files for whoever builds and boots it, root or not, and is one file to
-copy to a cluster's workers.
+A squashfs preserves file owners and modes even without root, and is a single file to copy to a cluster's workers.
 """
 
 from __future__ import annotations
@@ -25,7 +24,7 @@ PROVISION = ["packages.txt", "provision", "wordpress"]
 PROGRAMS = {**debian.PROGRAMS, "tar2sqfs": "squashfs-tools-ng"}
 MEGABYTES = 3500
 PYTHON = "3.13"  # Debian 13's
-# Every lab unpacks some 150 MB of the image: LZ4 takes a third less time for that than zstd, and 200 MB more of the disk.
+# Each lab decompresses about 150 MB of the image: LZ4 takes a third less time for that than zstd, and 200 MB more disk.
 COMPRESSOR = "lz4"
 PLATFORMS = ["manylinux_2_40_x86_64", "manylinux_2_34_x86_64", "manylinux_2_28_x86_64", "manylinux_2_27_x86_64",
              "manylinux_2_17_x86_64", "manylinux2014_x86_64", "manylinux_2_12_x86_64"]  # fmt: skip
@@ -47,12 +46,12 @@ class Image:
 
     @property
     def versions(self) -> dict[str, str]:
-        """Versions of the packages that the image was made for, {package: version}."""
-        return _telling(self.packages)
+        """Versions of the relevant packages, {package: version}."""
+        return _relevant(self.packages)
 
 
 def requirements() -> list[str]:
-    """The project's own requirements and its extra "lab" (PEP 508), less those that the image has as Debian packages."""
+    """Return the project's requirements and its extra "lab" (PEP 508), without those installed as Debian packages."""
     debian_has = set(packages())
     stated = (each.partition(";") for each in metadata.requires("slownet") or [])
     wanted = {name.strip() for name, _, marker in stated if "extra ==" not in marker or "'lab'" in marker.replace('"', "'")}
@@ -60,25 +59,25 @@ def requirements() -> list[str]:
 
 
 def packages() -> list[str]:
-    """The Debian packages of the image, in the order of packages.txt."""
+    """Return the Debian packages of the image, in the order of packages.txt."""
     lines = (line.split("#")[0].split() for line in (HERE / "packages.txt").read_text().splitlines())
     return [package for line in lines for package in line]
 
 
-def _telling(versions: Mapping[str, str]) -> dict[str, str]:
-    """Those that belong into a result: of the packages of packages.txt, and of PHP under its versioned name."""
+def _relevant(versions: Mapping[str, str]) -> dict[str, str]:
+    """Keep the versions that belong in a result: of the packages in packages.txt, and of PHP's versioned packages."""
     listed = set(packages())
     return {name: version for name, version in versions.items() if name in listed or re.match(r"php\d", name)}
 
 
 def installed() -> dict[str, str]:
-    """Versions of the same packages on this machine, {package: version}."""
+    """Return the versions of the same packages on this machine, {package: version}."""
     words = ["dpkg-query", "--show", "--showformat", "${Package} ${Version}\n"]
     try:
         lines = subprocess.run(words, capture_output=True, text=True, check=False).stdout.splitlines()
     except OSError:
         return {}
-    return _telling({name: version for name, _, version in (line.partition(" ") for line in lines)})
+    return _relevant({name: version for name, _, version in (line.partition(" ") for line in lines)})
 
 
 def _key() -> str:
@@ -87,13 +86,13 @@ def _key() -> str:
 
 
 def find() -> Image | None:
-    """The image, if it was built on this machine."""
+    """Return the image, or None if it was not built on this machine."""
     folder = cache.found("image", _key())
     return _load(folder) if folder else None
 
 
 def build() -> Image:
-    """The image, built if need be (about two minutes). Raises LabError."""
+    """Return the image; build it if necessary (about two minutes). Raises LabError."""
     return find() or _load(cache.make("image", _key(), _build))
 
 
@@ -120,13 +119,13 @@ def _build(folder: Path) -> None:
 
 
 def _fetch_wheels(kit: Path, log: Path) -> None:
-    """With the host's pip and its settings: the image itself needs no network and no certificates."""
+    """Download with the host's pip and its settings, so that building the image needs no network and no certificates."""
     platforms = [word for platform in PLATFORMS for word in ("--platform", platform)]
     argv = [
         sys.executable, "-m", "pip", "download", "--quiet", "--dest", str(kit / "wheels"), "--only-binary=:all:",
         "--python-version", PYTHON, "--implementation", "cp", *platforms, "--requirement", str(kit / "requirements.txt"),
     ]  # fmt: skip
-    hint = "PyPI cannot be reached: check the network and pip's settings, then try again; nothing half-built was kept"
+    hint = "PyPI cannot be reached: check the network and pip's settings, then try again; nothing unfinished was kept"
     hints = [("NewConnectionError", hint), ("Temporary failure", hint), ("No matching distribution", "see the log")]
     cache.run(argv, log, "fetching Python packages", hints=hints)
 
@@ -158,5 +157,5 @@ def _debootstrap(kit: Path, work: Path, image: Path, log: Path) -> None:
 def _versions(log: Path) -> dict[str, str]:
     found = re.findall(r"^PACKAGE (\S+) (\S+)$", log.read_text(errors="replace"), re.MULTILINE)
     if not found:
-        raise LabError("the image's list of packages is empty", where=str(log))
+        raise LabError("the image's package list is empty", where=str(log))
     return dict(found)

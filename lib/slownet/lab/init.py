@@ -1,4 +1,4 @@
-"""The lab's first process, compiled once and packed as an initial RAM disk; and the probe of the CPU beside it."""
+"""Compiles the lab's first process, packed as an initial RAM disk, and the CPU probe."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _S_IFDIR, _S_IFREG, _S_IFCHR = 0o040000, 0o100000, 0o020000
 
 
 def build() -> Path:
-    """The folder with init.cpio and probe."""
+    """Return the folder with init.cpio and probe; build it if necessary."""
     name = cache.key(HERE / "init.c", HERE / "probe.c")
     return cache.found("init", name) or cache.make("init", name, _build)
 
@@ -28,7 +28,7 @@ def _build(folder: Path) -> None:
 
 
 def archive(init: bytes) -> bytes:
-    """A newc cpio archive that the kernel unpacks as its first root: a console and /init."""
+    """Return a newc cpio archive that the kernel unpacks as its initial root: a console and /init."""
     return b"".join([
         _entry(1, "dev", _S_IFDIR | 0o755),
         _entry(2, "dev/console", _S_IFCHR | 0o600, device=(5, 1)),
@@ -39,7 +39,7 @@ def archive(init: bytes) -> bytes:
 
 def _entry(inode: int, name: str, mode: int, data: bytes = b"", device: tuple[int, int] = (0, 0)) -> bytes:
     path = name.encode() + b"\0"
-    # inode, mode, uid, gid, links, mtime, size, device, device of the node, length of the name, checksum
+    # inode, mode, uid, gid, links, mtime, size, device, device of the node, length of name, checksum
     fields = (inode, mode, 0, 0, 1, 0, len(data), 0, 0, *device, len(path), 0)
     head = b"070701" + b"".join(b"%08x" % field for field in fields) + path
     return head + b"\0" * (-len(head) % 4) + data + b"\0" * (-len(data) % 4)

@@ -1,4 +1,4 @@
-"""One command in place, natively, with the same verbs as a lab (see boot.Lab)."""
+"""Runs one command natively, with the same interface as a lab (see boot.Lab)."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ CHUNK = 1 << 16
 
 
 class InPlace:
-    """`run` may be called once; `signal` ends its command from outside."""
+    """A native command. `run` may be called once; `signal` ends its command from another thread."""
 
     def __init__(self) -> None:
         self._process: subprocess.Popen[bytes] | None = None
@@ -36,9 +36,9 @@ class InPlace:
         stderr: Sink,
         on_terminal: bool,
     ) -> int:
-        """Runs the command to its end; returns its exit status, -N if signal N ended it.
+        """Run the command to its end; return its exit status, -N if signal N ended it.
 
-        What it started and left behind ends with it. On a terminal it gets this process's own, and no sinks.
+        Processes that it left running are killed. With on_terminal it uses this process's terminal and the sinks are unused.
         """
         self._on_terminal = on_terminal
         output = None if on_terminal else subprocess.PIPE
@@ -66,7 +66,7 @@ class InPlace:
             self._process = None
 
     def signal(self, number: int) -> None:
-        """Passes a signal to the command; a second one kills it."""
+        """Pass a signal to the command; a second signal kills it."""
         now = time.monotonic()
         if not self._asked_to_end:
             self._asked_to_end, self._asked_at = number, now
@@ -75,7 +75,7 @@ class InPlace:
             self._send(signal.SIGKILL)
 
     def resize(self, rows: int, columns: int) -> None:
-        """Nothing to do: the command is on this process's own terminal."""
+        """Do nothing: the command uses this process's terminal."""
 
     def _send(self, number: int) -> None:
         if not self._process:
@@ -83,7 +83,7 @@ class InPlace:
         with contextlib.suppress(ProcessLookupError, PermissionError):
             if not self._on_terminal:
                 os.killpg(self._process.pid, number)
-            elif number != signal.SIGINT:  # that one comes from the terminal itself
+            elif number != signal.SIGINT:  # the terminal itself sends SIGINT
                 os.kill(self._process.pid, number)
 
     def _serve(self, process: subprocess.Popen[bytes], stdout: Sink, stderr: Sink) -> None:
@@ -110,7 +110,7 @@ class InPlace:
 
 
 def _pump(fd: int, sink: Sink) -> bool:
-    """Passes on what is there; returns whether there may be more."""
+    """Pass on available output; return whether there may be more."""
     with contextlib.suppress(BlockingIOError):
         data = os.read(fd, CHUNK)
         if data:

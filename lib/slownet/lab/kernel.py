@@ -1,7 +1,7 @@
-"""The lab's kernel: User-Mode Linux from Debian's linux-source with the project's virtual clock.
+"""Builds the lab's kernel: User-Mode Linux from Debian's linux-source with the project's virtual clock.
 
-Built once per machine. Debian's backports bring a new kernel every few weeks: the newest that takes the patches
-and builds is used, down to the 6.12 of Debian 13 itself.
+It is built once per machine. Debian's backports bring a new kernel every few weeks: the newest one that takes the patches and
+compiles is used, down to Debian 13's own 6.12.
 """
 
 from __future__ import annotations
@@ -26,9 +26,9 @@ PROGRAMS = {
     "tar": "tar", "strip": "binutils",
 }  # fmt: skip
 MEGABYTES = 3500
-MOST_RELEASES = 4  # how many of Debian's kernels to try, from the newest down
-NEWEST = "^linux-source-[0-9]"  # names of the packages of source, as apt searches
-# Of 1.6 GB of source these 400 MB are never read; leaving them out saves time and disk.
+MOST_RELEASES = 4  # how many of Debian's kernels to try, newest first
+NEWEST = "^linux-source-[0-9]"  # apt's pattern for the names of the source packages
+# 400 of the 1.6 GB of source, which the build never reads: skipping them saves time and disk.
 LEFT_OUT = ["*/drivers/gpu/*.[ch]", "*/drivers/net/ethernet/*.[ch]", "*/drivers/net/wireless/*.[ch]", "*/drivers/media/*.[ch]",
             "*/sound/*.[ch]", "*/Documentation/*/*", "*/tools/testing/*", "*/arch/*/boot/dts/*"]  # fmt: skip
 
@@ -47,7 +47,7 @@ class Kernel:
 
     @property
     def arguments(self) -> list[str]:
-        """What this release wants on its command line: the quicker way to run user space where it has one."""
+        """Kernel arguments for this release: the faster way to run user space, if it has one."""
         return ["seccomp=auto"] if tuple(map(int, self.release.split(".")[:2])) >= (6, 16) else []
 
 
@@ -56,13 +56,13 @@ def _key() -> str:
 
 
 def find() -> Kernel | None:
-    """The kernel, if it was built on this machine."""
+    """Return the kernel, or None if it was not built on this machine."""
     folder = cache.found("kernel", _key())
     return _load(folder) if folder else None
 
 
 def build() -> Kernel:
-    """The kernel, built if need be (a few minutes). Raises LabError."""
+    """Return the kernel; build it if necessary (a few minutes). Raises LabError."""
     return find() or _load(cache.make("kernel", _key(), _build))
 
 
@@ -119,7 +119,7 @@ def _unpack(deb: Path, work: Path, log: Path) -> Path:
 
 
 def _patch(tree: Path, log: Path) -> None:
-    """Applies the series of patches that fits, the newest first, whole or not at all. Raises LabError."""
+    """Apply the newest patch series that fits, completely or not at all. Raises LabError."""
     refused = []
     for series in _series():
         patches = sorted(series.glob("*.patch"))
@@ -133,17 +133,17 @@ def _patch(tree: Path, log: Path) -> None:
         with open(log, "a", encoding="utf-8") as file:
             file.write(f"applied the patches for {series.name}\n")
         return
-    raise LabError(f"no series of patches fits this kernel ({', '.join(refused)})", where=str(tree))
+    raise LabError(f"no patch series fits this kernel ({', '.join(refused)})", where=str(tree))
 
 
 def _series() -> list[Path]:
-    """The folders of patches, each named by the release from which on they are for, the newest first."""
+    """Return the patch folders, newest first; each is named after the first release that it applies to."""
     folders = (each for each in FILES.iterdir() if each.is_dir())
     return sorted(folders, key=lambda each: [int(part) for part in each.name.split(".")], reverse=True)
 
 
 def _copy(tree: Path, into: Path, patches: Sequence[Path]) -> None:
-    """The files of a tree that patches change."""
+    """Copy the files of a tree that the patches change."""
     changed = (re.findall(r"^--- a/(\S+)", each.read_text(encoding="utf-8"), re.MULTILINE) for each in patches)
     for name in set(chain.from_iterable(changed)):
         if (tree / name).is_file():
@@ -152,14 +152,14 @@ def _copy(tree: Path, into: Path, patches: Sequence[Path]) -> None:
 
 
 def _apply(patch: Path, tree: Path) -> bool:
-    """Whether a patch fits; then it is applied."""
+    """Apply a patch if it fits; return whether it did."""
     words = ["patch", "-p1", "--forward", "--fuzz=3", "--no-backup-if-mismatch", "--reject-file=-"]
     done = subprocess.run([*words, "--directory", str(tree), "--input", str(patch)], capture_output=True, check=False)
     return done.returncode == 0
 
 
 def _compile(tree: Path, log: Path, configs: Sequence[Path] = ()) -> None:
-    """Builds a patched tree. `configs`: what its configuration has beside lab.config."""
+    """Compile a patched tree. `configs`: configuration files to merge in addition to lab.config."""
     make = ["make", "ARCH=um", f"-j{os.cpu_count() or 1}", "KBUILD_BUILD_USER=slownet", "KBUILD_BUILD_HOST=lab"]
     merge = ["scripts/kconfig/merge_config.sh", "-m", ".config", str(FILES / "lab.config"), *map(str, configs)]
     for step in ([*make, "tinyconfig"], merge, [*make, "olddefconfig"], [*make, "linux"]):

@@ -1,4 +1,4 @@
-"""Whether this machine can emulate links itself: found out by trying, not by looking at names and versions."""
+"""Whether this machine can emulate links without a lab: tests it by doing it, not by names and versions."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from collections.abc import Sequence
 from slownet.lab import cache
 from slownet.lab.clock import FREE, Clock, check_tdf
 
-INSIDE = "SLOWNET_LAB"  # set in the environment of what runs inside a lab: "real" or the TDF
-CPU = "SLOWNET_CPU"  # beside it: what the clock charges for CPU
+INSIDE = "SLOWNET_LAB"  # an environment variable set inside a lab: "real" or the TDF
+CPU = "SLOWNET_CPU"  # likewise: what the clock charges for CPU
 
 _TRIALS = {
     "netem": ["unshare", "--net", "tc", "qdisc", "add", "dev", "lo", "root", "netem", "delay", "1ms"],
@@ -22,28 +22,28 @@ _PROGRAMS = ("mn", "ovs-vsctl", "ovs-vswitchd", "tc")
 
 
 def inside_lab() -> bool:
-    """Whether this process runs inside a lab."""
+    """Return whether this process runs inside a lab."""
     return INSIDE in os.environ
 
 
 def clock_facts() -> dict[str, str | int | None]:
-    """The clock of this process as records have it, {"clock", "tdf", "cpu"}: the lab's that it runs in, else the real one."""
+    """Return the clock of this process as in records, {"clock", "tdf", "cpu"}: its lab's clock, or else the real one."""
     text = os.environ.get(INSIDE, "real")
     clock = Clock() if text == "real" else Clock("virtual", check_tdf(text) or 1)
     return {**clock.facts, "cpu": os.environ.get(CPU) or clock.cpu}
 
 
 def cpu_is_free() -> bool:
-    """Whether the CPU is not charged here: a virtual clock with an infinite TDF."""
+    """Return whether CPU is free here, as on a virtual clock with an infinite TDF."""
     return clock_facts()["cpu"] == FREE
 
 
 def lacks() -> list[str]:
-    """What this machine lacks for native mode, each in a few words; empty if it can."""
+    """Return what this machine lacks for native mode, each in a few words; empty if nothing."""
     if os.geteuid() != 0:
         return ["root"]
     missing = [f"the program {each}" for each in _PROGRAMS if not shutil.which(each, path=cache.search_path())]
-    if not inside_lab():  # a kernel may have them as modules that nobody needed yet
+    if not inside_lab():  # the modules may exist but not be loaded yet
         _succeeds(["modprobe", "--all", "--quiet", "sch_netem", "sch_htb", "openvswitch"])
     return missing + [what for what, trial in _TRIALS.items() if not _succeeds(trial)]
 

@@ -1,4 +1,4 @@
-"""Kernel, init and image together: all that a lab is made of, and all that a worker of a cluster needs."""
+"""The parts of a lab (kernel, init and image), which are also all that a cluster's worker needs."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ class Parts:
     tools: Path  # init.cpio and probe
 
     def lab(self, clock: Clock, *, megabytes: int = MEGABYTES, shares: Sequence[Share] = ()) -> Lab:
-        """A lab of these parts, not yet booted."""
+        """Return a lab of these parts, not yet booted."""
         return Lab(
             kernel=self.kernel.path, init=self.tools / "init.cpio", image=self.image.path,
             kernel_arguments=self.kernel.arguments, clock=clock, megabytes=megabytes, shares=shares,
@@ -28,13 +28,13 @@ class Parts:
 
 
 def find() -> Parts | None:
-    """The parts, if kernel and image were built on this machine."""
+    """Return the parts, or None if kernel or image were not built on this machine."""
     found_kernel, found_image = kernel.find(), image.find()
     return Parts(found_kernel, found_image, init.build()) if found_kernel and found_image else None
 
 
 def need() -> Parts:
-    """The parts. Raises LabError when they were not built."""
+    """Return the parts. Raises LabError if they were not built."""
     parts = find()
     if not parts:
         raise LabError("the lab is not built on this machine, or not for this version", fix="slownet lab build")
@@ -42,7 +42,7 @@ def need() -> Parts:
 
 
 def build(report: Callable[[str, bool], None] = lambda what, done: None) -> Parts:
-    """Makes what is missing; kernel and image side by side. `report(what, done)` follows it. Raises LabError."""
+    """Build the missing parts, kernel and image in parallel. `report(what, done)` gets the progress. Raises LabError."""
     failures: list[BaseException] = []
 
     def step(what: str, make: Callable[[], object]) -> None:

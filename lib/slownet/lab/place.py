@@ -1,4 +1,4 @@
-"""Where a command runs, in a lab or natively, behind one interface."""
+"""Runs commands in a lab or natively, behind one interface."""
 
 from __future__ import annotations
 
@@ -22,31 +22,31 @@ from slownet.lab.inplace import InPlace
 VENV = "/opt/slownet/venv"
 PACKAGE = Path(__file__).resolve().parent.parent
 CODE = "/opt/slownet/code"
-"""Where a lab has the installed package, alone: beside it may be packages for another Python."""
-# On the virtual clock two runs see the same dates. They begin a day after the image was built: files that seem to come
-# from the future upset programs, PHP's cache for one leaves them out.
+"""Folder in a lab with the installed package and nothing else: its neighbours may be packages for another Python."""
+# On the virtual clock every run sees the same dates. They begin a day after the image was built, because programs mishandle
+# files dated in the future: PHP's cache, for example, ignores them.
 DAY_S = 86_400
 
 
 @dataclass
 class Place:
-    """Runs commands on one kernel and clock; `facts` go into every result."""
+    """A kernel and clock to run commands on; `facts` go into every result."""
 
     clock: Clock
     facts: dict[str, Any]
     parts: lab_parts.Parts | None = None  # None: native
     megabytes: int = MEGABYTES
-    clock_is_asked_for: bool = False  # by the caller; else an experiment may state its own
+    clock_is_asked_for: bool = False  # by the caller; if not, an experiment may choose its own
     _running: list[Lab | InPlace] = field(default_factory=list)
     told_to_end: list[int] = field(default_factory=list)
-    """The signals that `Interrupts` heard: no command starts after one."""
+    """Signals that `Interrupts` received: no command starts after one."""
 
     @property
     def kind(self) -> str:
         return "lab" if self.parts else "native"
 
     def on(self, tdf: str | None) -> Place:
-        """The same place on the virtual clock with this factor; as it is natively, or where the caller chose a clock."""
+        """Return the same place on the virtual clock with this TDF; unchanged if native or if the caller chose a clock."""
         if tdf is None or self.parts is None or self.clock_is_asked_for:
             return self
         factor = check_tdf(tdf)
@@ -54,12 +54,12 @@ class Place:
 
     @property
     def python(self) -> str:
-        """The interpreter that has the project's packages there."""
+        """Path of the interpreter with the project's packages in that place."""
         return f"{VENV}/bin/python" if self.parts else sys.executable
 
     @property
     def package(self) -> Path:
-        """The folder of this package there."""
+        """Folder of this package in that place."""
         return Path(CODE, PACKAGE.name) if self.parts and not checkout() else PACKAGE
 
     def run(
@@ -76,10 +76,10 @@ class Place:
         turn: int = 0,
         pinned: Callable[[int], None] = lambda processor: None,
     ) -> int:
-        """Runs a command to its end; returns its exit status, -N if signal N ended it, or came before it. Raises LabError.
+        """Run a command to its end; return its exit status, -N if signal N ended it or came before it. Raises LabError.
 
-        terminal: rows and columns; in a lab of a terminal of its own, natively it gets this process's. turn, pinned: as a
-        `Lab` takes them; natively nothing is pinned.
+        terminal: rows and columns, None for no terminal; a lab's command gets a terminal of its own, a native one uses this
+        process's. turn, pinned: see `Lab`; a native command is not pinned.
         """
         if self.told_to_end:
             return -self.told_to_end[-1]
@@ -90,7 +90,7 @@ class Place:
                     argv, env={"PYTHONPATH": _own_path(), **(env or {})}, cwd=cwd, stdin=stdin, stdout=stdout, stderr=stderr,
                     on_terminal=terminal is not None,
                 )  # fmt: skip
-        # Outer folders first: a share mounted later would hide one inside it.
+        # Outer folders first: an outer share mounted later would hide the inner one.
         more = extension_shares.shares()
         nested = sorted([*code_shares(), *host_programs.shares(), *more, *shares], key=lambda share: len(share.path.parts))
         lab = self.parts.lab(self.clock, megabytes=self.megabytes, shares=nested)
@@ -105,12 +105,12 @@ class Place:
             )  # fmt: skip
 
     def signal(self, number: int) -> None:
-        """Passes a signal to every command that runs there now."""
+        """Pass a signal to every running command."""
         for each in list(self._running):
             each.signal(number)
 
     def resize(self, rows: int, columns: int) -> None:
-        """Tells every command that runs there now the size of its terminal."""
+        """Resize the terminal of every running command."""
         for each in list(self._running):
             each.resize(rows, columns)
 
@@ -124,24 +124,24 @@ class Place:
 
 
 def checkout() -> Path | None:
-    """The project's folder, if this runs from one; None where it is installed."""
+    """Return the project's folder if this runs from a checkout; None if it is installed."""
     folder = PACKAGE.parents[1]
     return folder if (folder / "setup.py").is_file() else None
 
 
 def code_shares() -> list[Share]:
-    """The project's code, read-only: the checkout, or the installed package."""
+    """Return a read-only share of the project's code: the checkout or the installed package."""
     home = checkout()
     return [Share(home) if home else Share(PACKAGE, at=f"{CODE}/{PACKAGE.name}")]
 
 
 def _own_path() -> str:
-    """The PYTHONPATH of a command in place: this package before what the caller named."""
+    """Return the PYTHONPATH of a command in place: this package, then the caller's folders."""
     return os.pathsep.join(filter(None, [str(PACKAGE.parent), os.environ.get("PYTHONPATH")]))
 
 
 def lab_environment(clock: Clock) -> dict[str, str]:
-    """What every command in a lab finds in its environment; nothing of the caller's gets in by itself."""
+    """Return the environment of every command in a lab; the caller's environment is not inherited."""
     return {
         native.INSIDE: clock.tdf_text if clock.kind == "virtual" else "real",
         native.CPU: clock.cpu or "",
@@ -161,9 +161,9 @@ def choose(
     megabytes: int = MEGABYTES,
     cpu: str | None = None,
 ) -> Place:
-    """The place for these options, as written on the command line.
+    """Return the place for these command-line options.
 
-    auto: native where the machine can and no virtual clock is asked for, else a lab. Raises LabError.
+    "auto" means native if the machine supports it and the virtual clock is not requested, else a lab. Raises LabError.
     """
     if place not in ("auto", "native", "lab"):
         raise LabError(f"unknown place '{place}'", where="--place", fix=nearest(place, ["auto", "native", "lab"]))
@@ -171,14 +171,16 @@ def choose(
     factor = check_tdf(tdf) if tdf is not None else None
     if tdf is not None and kind == "real":
         raise LabError(
-            f"a time dilation factor of {tdf} means nothing on the real clock",
+            f"a time dilation factor ({tdf}) has no meaning on the real clock",
             where="--tdf",
             fix="leave out --tdf or --clock real",
         )
     wanted = check_cpu(cpu) if cpu is not None else None
     if wanted is not None and (kind == "real" or factor == INF):
         where = "the real clock" if kind == "real" else "a virtual clock with free CPU"
-        raise LabError(f"{where} does not charge the CPU's {wanted}", where="--cpu", fix="leave out --cpu")
+        raise LabError(
+            f"{where} does not charge {'CPU time' if wanted == TIME else wanted}", where="--cpu", fix="leave out --cpu"
+        )
     check_megabytes(megabytes)
     wants_virtual = kind == "virtual" or tdf is not None or wanted is not None
     if place == "native" or (place == "auto" and not wants_virtual):
@@ -186,7 +188,7 @@ def choose(
         if not missing:
             if wants_virtual:
                 raise LabError(
-                    "the virtual clock needs a lab", where="--place native", fix="leave out --place, or take --clock real"
+                    "the virtual clock needs a lab", where="--place native", fix="leave out --place, or use --clock real"
                 )
             return Place(
                 Clock("real"),
@@ -202,7 +204,7 @@ def choose(
             raise LabError(
                 f"this machine lacks {', '.join(missing)}",
                 where="--place native",
-                fix="take the lab (--place lab), or run as root on a kernel that has them",
+                fix="use a lab (--place lab), or run as root on a kernel that has them",
             )
     asked = clock is not None or tdf is not None
     return replace(_lab(kind or "virtual", factor, megabytes, wanted), clock_is_asked_for=asked)
@@ -224,10 +226,9 @@ def _lab(kind: str, factor: float | None, megabytes: int, cpu: str | None) -> Pl
 
 
 def charged(found: lab_parts.Parts, cpu: str | None = None) -> dict[str, object]:
-    """What a virtual clock on this machine charges for CPU, and its TDF: as `calibrate.work` or `calibrate.tdf` say it.
+    """Return what a virtual clock on this machine charges for CPU, and its TDF, as from `calibrate.work` or `calibrate.tdf`.
 
-    cpu: "work" or "time"; None for the best that this machine has as far as `calibrate.worth` says.
-    Raises LabError where work is asked for and cannot be counted.
+    cpu: "work" or "time"; None lets `calibrate.worth` decide. Raises LabError if work is requested but cannot be counted.
     """
     counter_of = counter.scope() if cpu != TIME else None
     if cpu == WORK and counter_of is None:
@@ -241,9 +242,9 @@ def charged(found: lab_parts.Parts, cpu: str | None = None) -> dict[str, object]
 
 
 class Interrupts:
-    """While it is entered (in the main thread), SIGINT, SIGTERM and SIGHUP go to what runs in the place; no more starts then.
+    """A context manager (main thread only) that passes SIGINT, SIGTERM and SIGHUP to the place's commands and starts no more.
 
-    One that the caller ignores, as nohup and the shell's `&` make it, stays ignored.
+    Signals that the caller ignores, as under nohup or the shell's `&`, stay ignored.
     """
 
     NUMBERS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
@@ -253,8 +254,8 @@ class Interrupts:
         self.received = 0
 
     def __enter__(self) -> Interrupts:
-        heard = [number for number in self.NUMBERS if signal.getsignal(number) != signal.SIG_IGN]
-        self._before = {number: signal.signal(number, self._pass_on) for number in heard}
+        handled = [number for number in self.NUMBERS if signal.getsignal(number) != signal.SIG_IGN]
+        self._before = {number: signal.signal(number, self._pass_on) for number in handled}
         return self
 
     def _pass_on(self, number: int, frame: object) -> None:

@@ -24,7 +24,7 @@ def test_a_share_is_read_only_and_under_the_same_path_unless_told(share, mount):
 def test_a_lab_with_too_little_memory_is_refused_at_once():
     with pytest.raises(LabError) as error:
         Lab(Path("linux"), Path("init"), Path("image"), megabytes=159)
-    assert str(error.value) == "159 MB of memory are too little for a lab, --memory: give it 160 MB or more"
+    assert str(error.value) == "159 MB of memory is too little for a lab, --memory: give it 160 MB or more"
 
 
 @pytest.fixture
@@ -59,7 +59,7 @@ def test_memory_lies_elsewhere_if_shm_is_too_small_or_holds_no_programs(folders,
 
 def test_no_room_for_memory_is_one_line(folders):
     folders.update({"/dev/shm": (64, 0)})
-    with pytest.raises(LabError, match=r"^no folder has room for the lab's 1024 MB of memory: free some .*--memory$"):
+    with pytest.raises(LabError, match=r"^no folder has room for the lab's 1024 MB of memory: free space .*--memory$"):
         memory_folder(1024)
 
 
@@ -74,21 +74,21 @@ PANIC = "EXT4-fs: whatever\n\nKernel panic - not syncing: {}\nCPU: 0 UID: 0 PID:
             1,
             False,
             "the lab's clock stood still for 3 s while python3 -u was busy, in 7 system calls, the last number 61: "
-            "at --tdf inf busy programs get no time: use a number or --clock real",
+            "with --tdf inf a busy program takes no virtual time: use a number or --clock real",
         ),
         (
             PANIC.format("Out of memory: system-wide panic_on_oom is enabled"),
             1,
             False,
-            "the lab ran out of its 512 MB of memory: give it more with --memory",
+            "the lab ran out of its 512 MB of memory: raise --memory",
         ),
         (
             "",
             -signal.SIGBUS,
             False,
-            "the host has no room left for the lab's memory: free some, or ask for less with --memory",
+            "the host has no space left for the lab's memory: free some, or lower --memory",
         ),
-        ("", -9, True, "the host has no room left for the lab's memory: free some, or ask for less with --memory"),
+        ("", -9, True, "the host has no space left for the lab's memory: free some, or lower --memory"),
         (
             PANIC.format("Attempted to kill init! exitcode=0x00000009"),
             1,
@@ -100,21 +100,22 @@ PANIC = "EXT4-fs: whatever\n\nKernel panic - not syncing: {}\nCPU: 0 UID: 0 PID:
             PANIC.format("work-clock: the counter of instructions was taken away"),
             1,
             False,
-            "the counter of instructions was taken away in mid-run: another program may use it: try again, or take --cpu time",
+            "the counter of instructions was taken away during the run: "
+            "another program may use it: try again, or use --cpu time",
         ),
         (
             PANIC.format("work-clock: no counter of instructions (error 16)"),
             1,
             False,
-            "no counter of instructions (error 16): another program may use it: try again, or take --cpu time",
+            "no counter of instructions (error 16): another program may use it: try again, or use --cpu time",
         ),
-        ("", 1, False, "the lab died (status 1): it said nothing"),
-        ("noise", -9, False, "the lab was ended by signal 9: see whether this machine has enough memory"),
+        ("", 1, False, "the lab died (status 1): it printed nothing"),
+        ("noise", -9, False, "the lab was killed by signal 9: check whether this machine has enough memory"),
         (
             PANIC.format("Kernel mode signal 7"),
             1,
             False,
-            "the host has no room left for the lab's memory: free some, or ask for less with --memory",
+            "the host has no space left for the lab's memory: free some, or lower --memory",
         ),
         ("reboot: System halted", 0, False, "the command powered the lab off"),
     ],
@@ -124,7 +125,5 @@ def test_why_a_lab_died(console, status, full, line):
 
 
 def test_what_of_a_lab_is_full():
-    assert str(autopsy.full("disk", 512)) == (
-        "the lab's disk is full: it is three quarters of its 512 MB of memory: give it more with --memory"
-    )
-    assert str(autopsy.full("memory", 512)) == "the lab ran out of its 512 MB of memory: give it more with --memory"
+    assert str(autopsy.full("disk", 512)) == ("the lab's disk, three quarters of its 512 MB of memory, is full: raise --memory")
+    assert str(autopsy.full("memory", 512)) == "the lab ran out of its 512 MB of memory: raise --memory"

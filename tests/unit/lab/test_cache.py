@@ -78,7 +78,7 @@ def test_a_disk_that_is_full_is_one_line(home):
     def build(folder):
         raise OSError(28, "No space left on device", str(folder / "big"))
 
-    with pytest.raises(LabError, match=r"^cannot write to .*/big \(No space left on device\): make room, or set XDG_"):
+    with pytest.raises(LabError, match=r"^cannot write to .*/big \(No space left on device\): free space, or set XDG_"):
         cache.make("thing", "k1", build)
     assert everything(home) == ["thing"]
 
@@ -86,7 +86,7 @@ def test_a_disk_that_is_full_is_one_line(home):
 def test_a_cache_that_cannot_be_created_is_one_line(tmp_path, monkeypatch):
     (tmp_path / "file").touch()
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "file"))
-    with pytest.raises(LabError, match=r"^cannot write to .*/file.* \(Not a directory\): make room, or set XDG_CACHE_HOME"):
+    with pytest.raises(LabError, match=r"^cannot write to .*/file.* \(Not a directory\): free space, or set XDG_CACHE_HOME"):
         cache.make("thing", "k1", lambda folder: None)
 
 
@@ -132,8 +132,8 @@ def test_need_space(tmp_path):
     with pytest.raises(LabError) as error:
         cache.need_space(tmp_path / "not" / "there", 10**9, "the image")
     line = str(error.value)
-    assert line.startswith("the image needs 1000000000 MB of disk and there are ")
-    assert line.endswith(f" MB, in {tmp_path}: make room, or set XDG_CACHE_HOME to a folder on another disk")
+    assert line.startswith("the image needs 1000000000 MB of disk, but only ")
+    assert line.endswith(f" MB are free, in {tmp_path}: free space, or set XDG_CACHE_HOME to a folder on another disk")
 
 
 def test_need_programs(tmp_path, monkeypatch):

@@ -85,7 +85,7 @@ def test_a_lab_that_is_quicker_than_the_host_has_a_factor_of_one(parts, inside):
 def test_a_probe_that_fails_is_one_line_and_nothing_is_kept(parts, inside, tmp_path):
     inside["outputs"] = [costs(1, 1, 1)]
     inside["status"] = 1
-    with pytest.raises(LabError, match=r"^the probe of the CPU ended with 1 in the lab$"):
+    with pytest.raises(LabError, match=r"^the CPU probe ended with status 1 in the lab$"):
         calibrate.tdf(parts)
     assert list((tmp_path / "cache").rglob("*.json")) == []
 

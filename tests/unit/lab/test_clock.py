@@ -87,7 +87,7 @@ def test_a_factor_means_nothing_on_the_real_clock(tdf):
         place.choose("auto", "real", tdf)
     assert (
         str(error.value)
-        == f"a time dilation factor of {tdf} means nothing on the real clock, --tdf: leave out --tdf or --clock real"
+        == f"a time dilation factor ({tdf}) has no meaning on the real clock, --tdf: leave out --tdf or --clock real"
     )
 
 
@@ -151,7 +151,7 @@ def test_a_machine_that_cannot_takes_the_lab(unable, built):
     with pytest.raises(LabError) as error:
         place.choose("native")
     assert str(error.value) == (
-        "this machine lacks root, netem, --place native: take the lab (--place lab), or run as root on a kernel that has them"
+        "this machine lacks root, netem, --place native: use a lab (--place lab), or run as root on a kernel that has them"
     )
 
 
@@ -216,8 +216,8 @@ def test_what_is_charged_needs_a_virtual_clock(able, counted):
     ("asked", "line"),
     [
         ({"cpu": "works"}, "unknown way to charge the CPU 'works', --cpu: did you mean 'work'?"),
-        ({"cpu": "work", "clock": "real"}, "the real clock does not charge the CPU's work, --cpu: leave out --cpu"),
-        ({"cpu": "time", "tdf": "inf"}, "a virtual clock with free CPU does not charge the CPU's time, --cpu: leave out --cpu"),
+        ({"cpu": "work", "clock": "real"}, "the real clock does not charge work, --cpu: leave out --cpu"),
+        ({"cpu": "time", "tdf": "inf"}, "a virtual clock with free CPU does not charge CPU time, --cpu: leave out --cpu"),
     ],
 )
 def test_what_cannot_be_charged_is_one_line(unable, counted, asked, line):

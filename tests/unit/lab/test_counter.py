@@ -41,12 +41,12 @@ def fail():
     [
         (
             lambda: "4\n",
-            "kernel.perf_event_paranoid=4 keeps",
-            "as root: sysctl kernel.perf_event_paranoid=2; or take --cpu time",
+            "kernel.perf_event_paranoid=4 denies the instruction counter",
+            "as root: sysctl kernel.perf_event_paranoid=2; or use --cpu time",
         ),
-        (lambda: "2\n", "this machine has no counter of instructions, or its hypervisor", "take --cpu time"),
-        (lambda: "-1\n", "this machine has no counter of instructions, or its hypervisor", "take --cpu time"),
-        (fail, "this machine's kernel counts no instructions", "take --cpu time"),
+        (lambda: "2\n", "this machine has no instruction counter, or its hypervisor", "use --cpu time"),
+        (lambda: "-1\n", "this machine has no instruction counter, or its hypervisor", "use --cpu time"),
+        (fail, "this machine's kernel counts no instructions", "use --cpu time"),
     ],
 )
 def test_why_there_is_none(paranoid, why, fix):

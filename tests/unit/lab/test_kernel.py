@@ -165,7 +165,7 @@ def test_a_kernel_that_no_series_fits_is_left_as_it_is(write, tree, tmp_path):
     write("7", "0001-x.patch", diff("two", "seven"))
     write("7", "0002-y.patch", diff("TWO", "again"))
     write("6.12", "0001-x.patch", diff("2", "six"))
-    with pytest.raises(LabError, match=r"no series of patches fits this kernel \(7/0002-y\.patch, 6\.12/0001-x\.patch\), "):
+    with pytest.raises(LabError, match=r"no patch series fits this kernel \(7/0002-y\.patch, 6\.12/0001-x\.patch\), "):
         kernel._patch(tree, tmp_path / "log")
     assert [path.name for path in tree.iterdir()] == ["time.c"]
     assert (tree / "time.c").read_text() == "one\ntwo\nthree\n"
