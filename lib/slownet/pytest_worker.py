@@ -1,7 +1,7 @@
-"""An interpreter of pytest-xdist's in a lab: `python -m slownet.pytest_worker JOB -u -c CODE`, started by execnet.
+"""Runs an interpreter of pytest-xdist in a lab: `python -m slownet.pytest_worker JOB -u -c CODE`, started by execnet.
 
-JOB (JSON) holds the clock, the TDF, what is charged for CPU, the shares and the environment. Input and output are
-execnet's messages.
+JOB (JSON) holds the clock, the TDF, what is charged for CPU, the shares and the environment. Input and output are execnet's
+messages.
 """
 
 from __future__ import annotations
@@ -20,8 +20,8 @@ from slownet.lab.place import Place, choose
 
 
 def main(argv: list[str]) -> int:
-    """Runs the interpreter in a lab to its end; returns its exit status."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the controller hears it, and ends its workers
+    """Run the interpreter in a lab to its end; return its exit status."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the controller handles it and ends its workers
     job, *options, code = argv
     given = json.loads(job)
     try:

@@ -57,7 +57,7 @@ def test_a_tests_markers_go_before_the_sessions_options(one, wish):
         ({"clock": ["rael"]}, "did you mean 'real'"),
         ({"tdf": ["fast"]}, "unclear time dilation factor 'fast'"),
         ({"tdf": []}, "takes one value"),
-        ({"clock": ["real"], "tdf": [4]}, "means nothing on the real clock"),
+        ({"clock": ["real"], "tdf": [4]}, "has no meaning on the real clock"),
     ],
 )
 def test_a_marker_that_cannot_be_names_the_test(marks, said):
@@ -90,9 +90,9 @@ def test_topologies_are_the_same_with_the_same_parameters():
     assert len(Wanted.of(Star, n=4).build().hosts()) == 5
     with pytest.raises(ExperimentError, match="did you mean 'star'"):
         Wanted.of("stra")
-    with pytest.raises(ExperimentError, match="is no topology"):
+    with pytest.raises(ExperimentError, match="is not a topology"):
         Wanted.of(int)
-    with pytest.raises(ExperimentError, match="no Star with these parameters"):
+    with pytest.raises(ExperimentError, match="Star does not accept these parameters"):
         Wanted.of(Star, n=0).build()
 
 

@@ -1,8 +1,8 @@
-"""slownet in pytest: the same test files under `sudo pytest` on an able kernel and plain `pytest` anywhere else.
+"""The pytest plugin: the same test files run under `sudo pytest` on a suitable kernel and under plain `pytest` elsewhere.
 
-A test that takes the fixture `net`, or one that rests on it, needs a place where links can be emulated. Where this machine
-is none, these tests run in a lab (see `session`) and all others here. Every
-name of the plugin begins with `slownet_`; which of them are there without it, too, says `names`.
+A test that requests the fixture `net`, directly or through another fixture, needs a place where links can be emulated. If this
+machine is none, these tests run in a lab (see `session`) and all others here. All names of the plugin begin with `slownet_`;
+some are also available without that prefix, see `names`.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ for marker in ("topology", f"{names.PREFIX}topology"):
 
 
 def pytest_addoption(parser: pytest.Parser, pluginmanager: pytest.PytestPluginManager) -> None:
-    group = parser.getgroup("slownet", "networks that are slow on purpose")
+    group = parser.getgroup("slownet", "emulated networks")
     for name, metavar, text in OPTIONS:
         kind = seed if name == SEED else str
         group.addoption(name, metavar=metavar, default=None, type=kind, help=text)
@@ -68,7 +68,7 @@ def pytest_report_header(config: pytest.Config) -> str | None:
 
 @pytest.hookimpl(trylast=True)
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    session.leave_out_the_others(config, items)
+    session.deselect_other_labs(config, items)
 
 
 def pytest_assertrepr_compare(config: pytest.Config, op: str, left: object, right: object) -> list[str] | None:

@@ -1,4 +1,4 @@
-"""What pytest says of a failure: the measured and the expected, the links as they were set, and the clock."""
+"""Explains failures in pytest: the measured and the expected value, the conditions of the links, and the clock."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ SECTION = "slownet"
 
 
 def comparison(op: str, left: object, right: object) -> list[str] | None:
-    """The lines of a failed comparison with what was expected of a measured number; None for any other comparison."""
-    expecting = sys.modules.get("slownet.claim.expect")  # without it nothing is expected
+    """Return the lines of a failed comparison of a measured number with an expectation; None for other comparisons."""
+    expecting = sys.modules.get("slownet.claim.expect")  # if it was not imported, there is no expectation
     for side, other in ((right, left), (left, right)):
         if expecting and isinstance(side, expecting.Expectation) and side.judgement is not None:
             return [f"{other!r} {op} expected", *str(side).split("; ")]
@@ -21,7 +21,7 @@ def comparison(op: str, left: object, right: object) -> list[str] | None:
 
 
 def with_the_network(item: pytest.Item, report: pytest.TestReport) -> pytest.TestReport:
-    """A failed test's report, with a section on its network."""
+    """Add a section about the network to a failed test's report."""
     net = item.stash.get(records.NETWORK, None)
     item.stash[records.FAILED] = report.failed or item.stash.get(records.FAILED, False)
     if report.failed and net is not None and report.when != "teardown":

@@ -1,4 +1,4 @@
-"""The fixtures: a network, servers on it, and a note of what is measured. None rests on a short name: see `names`."""
+"""The fixtures: a network, servers on it, and a recorder of measurements. None uses a short name: see `names`."""
 
 from __future__ import annotations
 
@@ -31,12 +31,12 @@ S = TypeVar("S")
 
 @pytest.fixture(scope="session")
 def slownet_lab() -> None:
-    """A place where links can be emulated. A test that builds its network itself asks for it with
+    """A place where links can be emulated. A test that builds its own network requests it with
     `@pytest.mark.usefixtures("slownet_lab")`."""
     missing = [] if native.inside_lab() or records.is_known() else native.lacks()
     if missing:
         pytest.fail(
-            f"no network can be emulated here, this machine lacks {', '.join(missing)}. A test that takes a network by "
+            f"no network can be emulated here: this machine lacks {', '.join(missing)}. A test that gets a network through "
             f'request.getfixturevalue needs @pytest.mark.usefixtures("{ROOT_FIXTURE}") to run in a lab',
             pytrace=False,
         )
@@ -44,7 +44,7 @@ def slownet_lab() -> None:
 
 @pytest.fixture(scope="module")
 def slownet_networks(slownet_lab: None, request: pytest.FixtureRequest) -> Iterator[Networks]:
-    """Keeps a module's network; see `slownet_net` and `slownet_network`."""
+    """The keeper of a module's network; see `slownet_net` and `slownet_network`."""
     from slownet.pytest_plugin.networks import Networks
 
     networks = Networks(request.config.getoption(SEED))
@@ -54,16 +54,16 @@ def slownet_networks(slownet_lab: None, request: pytest.FixtureRequest) -> Itera
 
 @pytest.fixture
 def slownet_net(request: pytest.FixtureRequest, slownet_networks: Networks) -> Iterator[Net]:
-    """The test's network, up and in its topology's own conditions, whatever the test before did to it.
+    """The test's network, running and in its topology's initial conditions, whatever earlier tests did to it.
 
-    The topology is ClientWebDb, or what `@pytest.mark.topology(Star, n=5)` says of the test, its class or its module.
-    `net["client"]` is a host, `net.link("client", "switch").set(rtt="10ms")` a link, in a `with` for a while;
-    `net.hosts`, `net.switches` and `net.mininet` are there as well. Tests of a module share a network as long as they
-    leave it usable.
+    The topology is ClientWebDb, or that of a marker such as `@pytest.mark.topology(Star, n=5)` on the test, its class or its
+    module. `net["client"]` is a host; `net.link("client", "switch").set(rtt="10ms")` sets a link, in a `with` only for the
+    block; there are also `net.hosts`, `net.switches` and `net.mininet`. Tests of a module share a network as long as they leave
+    it usable.
     """
     wish, here = of_item(request.node), records.facts()
     if wish.clock not in (None, here["clock"]) or (wish.tdf not in (None, "auto") and wish.tdf != str(here["tdf"])):
-        pytest.fail(f"this test asks for {wish}, but this session runs on {records.place()}", pytrace=False)
+        pytest.fail(f"this test requests {wish}, but this session runs on {records.place()}", pytrace=False)
     kept = _take(request, slownet_networks, _wanted(request.node))
     request.node.stash[records.NETWORK] = kept.net
     yield kept.net
@@ -72,7 +72,7 @@ def slownet_net(request: pytest.FixtureRequest, slownet_networks: Networks) -> I
 
 @pytest.fixture(scope="module")
 def slownet_network(request: pytest.FixtureRequest, slownet_networks: Networks) -> Net:
-    """The module's network, for fixtures of a module's scope; the tests' `slownet_net` is the same one.
+    """The module's network, for module-scoped fixtures; the tests' `slownet_net` is the same network.
 
     Its topology is that of the module's `pytestmark = pytest.mark.topology(...)`.
     """
@@ -81,7 +81,7 @@ def slownet_network(request: pytest.FixtureRequest, slownet_networks: Networks) 
 
 @pytest.fixture
 def slownet_wordpress(slownet_net: Net, slownet_networks: Networks, request: pytest.FixtureRequest) -> WordPress:
-    """A WordPress site: nginx and PHP on `web`, MariaDB on `db`; `wordpress.url` is its front page. It stays for the module."""
+    """A WordPress site for the module: nginx and PHP on `web`, MariaDB on `db`; `wordpress.url` is its front page."""
     from slownet.services.wordpress import WordPress
 
     web, db, client = (_host(request, *each) for each in (("web", WEB), ("db", DATABASE), ("client", CLIENT)))
@@ -94,7 +94,7 @@ def slownet_wordpress(slownet_net: Net, slownet_networks: Networks, request: pyt
 
 @pytest.fixture
 def slownet_mariadb(slownet_net: Net, slownet_networks: Networks, request: pytest.FixtureRequest) -> MariaDB:
-    """MariaDB on `db`: that of `slownet_wordpress`, if the test has one. It stays for the module, and its data with it."""
+    """MariaDB on `db`, with its data, for the module; if the test uses `slownet_wordpress`, the MariaDB of that site."""
     from slownet.services.mariadb import MariaDB
 
     if "slownet_wordpress" in request.fixturenames:
@@ -106,14 +106,14 @@ def slownet_mariadb(slownet_net: Net, slownet_networks: Networks, request: pytes
 
 @pytest.fixture
 def slownet_nginx(slownet_net: Net, slownet_networks: Networks, request: pytest.FixtureRequest) -> Nginx:
-    """nginx on `web`; it serves the files of the folder `nginx.root`, which is empty at first, and stays for the module."""
+    """nginx on `web` for the module; it serves the folder `nginx.root`, which is empty at first."""
     from slownet import owner
     from slownet.services.nginx import Nginx
 
     name = _host(request, "web", WEB)
 
     def make(folder: Path) -> Nginx:
-        # pytest's own folders are their owner's alone, and nginx is www-data
+        # pytest's own folders are readable by their owner only, and nginx runs as www-data
         root = owner.temporary("nginx-root")
         Path(root.name).chmod(0o755)
         slownet_networks.kept.after.callback(root.cleanup)
@@ -124,10 +124,10 @@ def slownet_nginx(slownet_net: Net, slownet_networks: Networks, request: pytest.
 
 @pytest.fixture
 def slownet_measure(request: pytest.FixtureRequest, slownet_net: Net) -> Measure:
-    """`measure(ab, net["client"], url, requests=100)` calls a tool and gives back its record.
+    """A function to measure with: `measure(ab, net["client"], url, requests=100)` calls a tool and returns its record.
 
-    What it measured, in which conditions, goes into the test's record: JUnit XML, the text of a failure, and with
-    --slownet-report a run directory. Raises what the tool raises.
+    The measured values and their conditions go into the test's record: JUnit XML, the text of a failure, and with
+    --slownet-report a run directory. It raises the tool's errors.
     """
     node: pytest.Item = request.node
 
@@ -148,7 +148,7 @@ def _wanted(node: Any) -> Wanted:
     try:
         return Wanted.of(*marker.args, **marker.kwargs)
     except (SlownetError, TypeError) as error:
-        pytest.fail(f"@pytest.mark.{marker.name}: {names.with_a_way_out(str(error), [marker])}", pytrace=False)
+        pytest.fail(f"@pytest.mark.{marker.name}: {names.with_ini_hint(str(error), [marker])}", pytrace=False)
 
 
 def _take(request: pytest.FixtureRequest, networks: Networks, wanted: Wanted, pin: bool = False) -> Kept:

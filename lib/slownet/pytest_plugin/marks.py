@@ -1,4 +1,4 @@
-"""A marker whose argument may be a topology's class, as in `@pytest.mark.topology(ClientWebDb)`."""
+"""A marker whose argument may be a topology class, as in `@pytest.mark.topology(ClientWebDb)`."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ import pytest
 
 
 class TakesTopologies(pytest.MarkDecorator):
-    """pytest's own would take the class for what is to be marked, as in `@pytest.mark.slow class TestIt`.
+    """A marker that takes a topology class as an argument; pytest's would mark it, as in `@pytest.mark.slow class TestIt`.
 
-    Everything else goes to pytest's: a project may have a marker of this name that is none of slownet's.
+    Any other call goes to pytest's marker: a project may have its own marker of this name.
     """
 
     def __init__(self, plain: pytest.MarkDecorator) -> None:
@@ -24,11 +24,11 @@ class TakesTopologies(pytest.MarkDecorator):
 
 
 def take_topologies(name: str) -> None:
-    """Makes `pytest.mark.<name>(...)` take a topology's class as its argument."""
+    """Make `pytest.mark.<name>(...)` accept a topology class as its argument."""
     setattr(pytest.mark, name, TakesTopologies(getattr(pytest.mark, name)))
 
 
 def _is_topology(value: object) -> bool:
-    """Whether it is a class of Mininet's Topo: there is none before that was imported."""
+    """Return whether the value is a subclass of Mininet's Topo; there is none before Mininet was imported."""
     mininets = sys.modules.get("mininet.topo")
     return mininets is not None and isinstance(value, type) and issubclass(value, mininets.Topo)

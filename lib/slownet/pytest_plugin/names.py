@@ -1,8 +1,8 @@
-"""Short names that other people may have too: `net` is `slownet_net`, the marker `clock` is `slownet_clock`.
+"""Short names of fixtures and markers, which may clash with other projects': `net` is `slownet_net`.
 
-A project's own fixture of a short name goes before the plugin's, as pytest has it for conftest files, classes and modules, and
-nothing of the plugin rests on a short name. Where a project cannot define its way out, because another plugin has a fixture of
-that name or a marker has another meaning there, the ini option says which short names are slownet's.
+A project's own fixture overrides the plugin's fixture of the same short name, as usual in pytest, and the plugin itself uses no
+short name. If overriding is not possible, because another plugin has a fixture of that name or a marker has another meaning in
+the project, an ini option lists the short names that slownet may use.
 """
 
 from __future__ import annotations
@@ -19,30 +19,30 @@ INI = "slownet_short_names"
 PREFIX = "slownet_"
 PLUGIN = "slownet short names"
 MARKERS = {
-    "topology": "(cls_or_name, *args, **params): the network of a test, such as ClientWebDb or 'star'; its parameters follow",
-    "clock": "(kind): 'real' or 'virtual', whatever the session's clock is",
+    "topology": "(cls_or_name, *args, **params): the network of a test, such as ClientWebDb or 'star', and its parameters",
+    "clock": "(kind): 'real' or 'virtual'; overrides the session's clock",
     "tdf": "(factor): how many times faster the CPU looks on the virtual clock: a whole number, 'inf' or 'auto'",
-    "hosts": "(web=..., db=..., client=...): which hosts of the topology the servers and their reader run on",
+    "hosts": "(web=..., db=..., client=...): which hosts of the topology the servers and their client run on",
 }
 SHORT = (*short.FIXTURES, *MARKERS)
 
 
 def offer(parser: pytest.Parser, manager: pytest.PytestPluginManager) -> None:
-    """Adds the ini option, and the fixtures by their short names until the option can be read."""
-    text = "Names that are slownet's without its prefix; another plugin or project may need one of them. All, unless written."
+    """Add the ini option, and the short-named fixtures until the option can be read."""
+    text = "Short names that slownet provides without its prefix (default: all); leave out those that others need."
     parser.addini(INI, text, type="args", default=list(SHORT))
-    # A module of this session's own, as early as the plugin itself: of two plugins' fixtures the later one is taken.
+    # Registered as early as the plugin itself, because of two plugins' fixtures pytest takes the one registered later.
     fixtures = ModuleType(PLUGIN)
     vars(fixtures).update(short.FIXTURES)
     manager.register(fixtures, PLUGIN)
 
 
 def settle(config: pytest.Config) -> None:
-    """Takes back the fixtures whose short names are not slownet's here, and registers the markers. Raises UsageError."""
+    """Remove the fixtures whose short names are not chosen, and register the markers. Raises UsageError."""
     chosen = config.getini(INI)
     for name in chosen:
         if name not in SHORT:
-            raise pytest.UsageError(f"slownet: no short name '{name}', in the ini option {INI}: {nearest(name, SHORT)}")
+            raise pytest.UsageError(f"slownet: unknown short name '{name}', in the ini option {INI}: {nearest(name, SHORT)}")
     fixtures = config.pluginmanager.get_plugin(PLUGIN)
     for name in set(short.FIXTURES) - set(chosen):
         delattr(fixtures, name)
@@ -53,14 +53,14 @@ def settle(config: pytest.Config) -> None:
 
 
 def marker(item: pytest.Item | pytest.Collector, name: str) -> pytest.Mark | None:
-    """The nearest of a test's markers of slownet's, by its whole name or, where that is slownet's, by its short one."""
+    """Return the nearest slownet marker of a test, by its full name or, if slownet provides it, by its short name."""
     found = item.get_closest_marker(PREFIX + name)
     if found is None and name in item.config.getini(INI):
         return item.get_closest_marker(name)
     return found
 
 
-def with_a_way_out(fix: str, found: Iterable[pytest.Mark | None]) -> str:
-    """A fix, and what to do where these markers are not meant for slownet."""
+def with_ini_hint(fix: str, found: Iterable[pytest.Mark | None]) -> str:
+    """Return a fix that adds what to do if these markers are not meant for slownet."""
     own = [each.name for each in found if each and each.name in MARKERS]
     return f"{fix}; or leave {' and '.join(own)} out of the ini option {INI}, if not meant for slownet" if own else fix

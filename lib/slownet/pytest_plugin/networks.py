@@ -1,8 +1,8 @@
-"""The network of a module's tests: built once, and between tests put back to what its topology says.
+"""The network of a module's tests: built once, and restored to its topology's state between tests.
 
-What cannot be put back is built again: hosts that do not answer, interfaces, addresses, routes, queues or sysctls that
-somebody changed otherwise than by `link.set`, an Open vSwitch that ended. A process keeps one network at a time, as each
-module's tests want theirs; those of other processes of one kernel are side by side with it.
+A network that cannot be restored is rebuilt: hosts do not answer, Open vSwitch ended, or something other than `link.set`
+changed interfaces, addresses, routes, queues or sysctls. A process keeps one network at a time; those of other processes on the
+same kernel exist alongside it.
 """
 
 from __future__ import annotations
@@ -25,9 +25,9 @@ ANSWER_S = 1.0
 
 
 class Net(Network):
-    """A network whose seed makes chance repeatable.
+    """A network with a seed that makes random conditions repeatable.
 
-    seed: what a link's `set` leaves to chance and gives no seed of its own gets this one, each further link one far from it.
+    seed: for links whose `set` has a random condition without a seed; each further link gets one far from it.
     """
 
     def __init__(self, topology: Topo | type[Topo], seed: int | None = None) -> None:
@@ -37,7 +37,7 @@ class Net(Network):
 
 @dataclass(frozen=True)
 class Wanted:
-    """A topology with its parameters, as the marker names it."""
+    """A topology with its parameters, as given to the marker."""
 
     topology: Any
     args: tuple[Any, ...] = ()
@@ -45,10 +45,10 @@ class Wanted:
 
     @classmethod
     def of(cls, topology: Any, *args: Any, **params: Any) -> Wanted:
-        """topology: a class of Mininet's Topo, one of its objects, or a name. Raises ExperimentError."""
+        """Return what a marker wants. topology: a subclass or object of Mininet's Topo, or a name. Raises ExperimentError."""
         found = find(topology) if isinstance(topology, str) else topology
         if not isinstance(found, Topo) and not (isinstance(found, type) and issubclass(found, Topo)):
-            raise ExperimentError(f"{topology!r} is no topology", fix="name a class of mininet.topo.Topo")
+            raise ExperimentError(f"{topology!r} is not a topology", fix="name a subclass of mininet.topo.Topo")
         return cls(found, args, tuple(sorted(params.items())))
 
     @property
@@ -56,30 +56,30 @@ class Wanted:
         return type(self.topology).__name__ if isinstance(self.topology, Topo) else str(self.topology.__name__)
 
     def build(self) -> Topo:
-        """Raises ExperimentError where the topology does not take these parameters."""
+        """Create the topology. Raises ExperimentError if it does not accept these parameters."""
         if isinstance(self.topology, Topo):
             return self.topology
         try:
             return self.topology(*self.args, **dict(self.params))
         except (TypeError, ValueError) as error:
-            raise ExperimentError(f"no {self.name} with these parameters: {error}") from error
+            raise ExperimentError(f"{self.name} does not accept these parameters: {error}") from error
 
 
 @dataclass
 class Kept:
-    """A network that is up, what its topology made of it, and the servers on it."""
+    """A running network, its initial state, and the servers on it."""
 
     wanted: Wanted
     net: Net
-    own: Remembered  # what the topology told its links
+    own: Remembered  # the conditions that the topology gave its links
     state: fingerprint.Fingerprint
-    spaces: frozenset[int]  # of the hosts
-    processes: frozenset[int]  # that were there from the start
+    spaces: frozenset[int]  # namespaces of the hosts
+    processes: frozenset[int]  # those that ran from the start
     servers: dict[Any, Any] = field(default_factory=dict)
     ports: dict[Any, tuple[tuple[str, int], ...]] = field(default_factory=dict)
-    in_use: set[Any] = field(default_factory=set)  # by the test that runs now
+    in_use: set[Any] = field(default_factory=set)  # servers that the current test uses
     sessions: set[int] = field(default_factory=set)
-    after: contextlib.ExitStack = field(default_factory=contextlib.ExitStack)  # when all is over
+    after: contextlib.ExitStack = field(default_factory=contextlib.ExitStack)  # clean-up after the network is closed
 
     @classmethod
     def of(cls, wanted: Wanted, net: Net) -> Kept:
@@ -89,14 +89,14 @@ class Kept:
         return cls(wanted, net, own, fingerprint.take(_nodes(net), SYSCTLS), spaces, frozenset(strays.living_in(spaces)))
 
     def server(self, key: Any, ports: Collection[tuple[str, int]], make: Callable[[], Any]) -> Any:
-        """The server of that key; started when it is first asked for, or was ended since.
+        """Return the server of that key; start it at the first request, or if it has ended since.
 
-        ports: (host, port) of each that it listens on; one of an earlier test that is in the way is ended. Raises
-        NetworkError when one of this test is.
+        ports: each (host, port) that it listens on; an earlier test's server on the same port is stopped. Raises NetworkError
+        if another server of this test uses the port.
         """
         for other in [each for each in self.servers if each != key and set(self.ports[each]) & set(ports)]:
             if other in self.in_use:
-                raise NetworkError(f"{key[0]} and {other[0]} listen on the same port", fix="give them hosts of their own")
+                raise NetworkError(f"{key[0]} and {other[0]} listen on the same port", fix="put them on different hosts")
             self.servers.pop(other).stop()
         if key in self.servers and not self.servers[key].running:
             self.servers.pop(key).stop()
@@ -109,15 +109,15 @@ class Kept:
         return self.servers[key]
 
     def restore(self, failed: bool) -> None:
-        """Ends what a test left running and puts every link back. Raises NetworkError when that cannot be done.
+        """End the processes that a test left running and restore every link. Raises NetworkError if that is not possible.
 
-        failed: it may have died between a question to a node's tc and its answer.
+        failed: the test may have died between a request to a node's tc and its answer, so the tc processes are restarted.
         """
         for node in _nodes(self.net):
             if isinstance(node, QuickNode):
                 if node.terminated:
                     raise NetworkError(f"{node.name} was terminated")
-                node.close_shell()  # with its working directory, its variables and what hangs in it
+                node.close_shell()  # also discards its working directory, variables and hanging commands
         if failed:
             self.net.end_programs()
         strays.end(self.spaces, self.sessions, self.processes | self.net.programs)
@@ -127,7 +127,7 @@ class Kept:
         shaped = self.net.shaped
         found = fingerprint.take(_nodes(self.net), SYSCTLS)
         if fingerprint.without_queues(found, shaped) != fingerprint.without_queues(self.state, shaped):
-            raise NetworkError("interfaces, addresses, routes or queues are not what they were")
+            raise NetworkError("interfaces, addresses, routes or queues have changed")
         first, *others = self.net.hosts
         reach.wait(first, others, ANSWER_S, self.wanted.name)
         self.net.verified.clear()
@@ -136,7 +136,7 @@ class Kept:
         self.in_use.clear()
 
     def close(self) -> None:
-        """Ends the servers, then whatever else runs on the hosts, then the network."""
+        """Stop the servers, then everything else that runs on the hosts, then the network."""
         with contextlib.ExitStack() as stack:
             stack.callback(self.after.close)
             stack.callback(self.net.__exit__, None, None, None)
@@ -146,7 +146,7 @@ class Kept:
 
 
 class Networks:
-    """The network of the tests that run now. `close` it at the end."""
+    """The network of the current tests. `close` it at the end."""
 
     def __init__(self, seed: int | None) -> None:
         self._seed = seed
@@ -155,18 +155,18 @@ class Networks:
         self.built = 0
 
     def take(self, wanted: Wanted, *, pin: bool = False) -> Kept:
-        """The network of that topology in the topology's own conditions: the last one put back, else a new one.
+        """Return a network of that topology in its initial conditions: the last one restored, or a new one.
 
-        pin: something that outlives the test rests on it. Raises NetworkError, ExperimentError.
+        pin: something that outlives the test uses the network. Raises NetworkError, ExperimentError.
         """
         kept = self._kept
         if kept and kept.wanted == wanted and self._sound(kept):
             self._pinned |= pin
             return kept
         if kept and self._pinned:
-            why = f"not of {wanted.name}" if kept.wanted != wanted else "which this test's predecessors broke"
+            why = f"not {wanted.name}" if kept.wanted != wanted else "which an earlier test broke"
             raise NetworkError(
-                f"fixtures of this module rest on a network of {kept.wanted.name}, {why}",
+                f"fixtures of this module use a network of {kept.wanted.name}, {why}",
                 fix="use `net` instead of `network`, or move the test to a module of its own",
             )
         self.close()
@@ -178,11 +178,11 @@ class Networks:
     def kept(self) -> Kept:
         """The network that was taken last. Raises NetworkError if there is none."""
         if self._kept is None:
-            raise NetworkError("there is no network now", fix="take the fixture `net`")
+            raise NetworkError("there is no network now", fix="request the fixture `net`")
         return self._kept
 
     def leave(self, failed: bool = False) -> None:
-        """A test is over: its conditions and its processes are, too. What cannot be put back is taken down."""
+        """End a test: restore the network, or close it if it cannot be restored."""
         if self._kept and not self._sound(self._kept, failed) and not self._pinned:
             self.close()
 
@@ -194,7 +194,7 @@ class Networks:
     def _sound(self, kept: Kept, failed: bool = False) -> bool:
         try:
             kept.restore(failed)
-        except Exception:  # whatever a test did to it: the answer is a new one
+        except Exception:  # a test may break it in any way: a new network replaces it
             return False
         return True
 
@@ -210,7 +210,7 @@ class Networks:
 
 
 def host_for(net: Network, role: str, names: Sequence[str], chosen: Mapping[str, str]) -> str:
-    """Which host plays a role: the chosen one, else the first of these names that the network has. Raises ExperimentError."""
+    """Return the host of a role: the chosen one, else the first of these names in the network. Raises ExperimentError."""
     known = [host.name for host in net.hosts]
     if role in chosen:
         if chosen[role] not in known:
@@ -219,7 +219,8 @@ def host_for(net: Network, role: str, names: Sequence[str], chosen: Mapping[str,
     for name in names:
         if name in known:
             return name
-    raise ExperimentError(f"which of {', '.join(known)} is {role}?", fix=f"say it with @pytest.mark.hosts({role}=...)")
+    what = f"{role} could be any of {', '.join(known)}"
+    raise ExperimentError(what, fix=f"choose one with @pytest.mark.hosts({role}=...)")
 
 
 def _nodes(net: Net) -> list[Any]:

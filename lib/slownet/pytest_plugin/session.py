@@ -1,13 +1,13 @@
-"""A session that runs again inside a lab, because a test that it collected needs a network.
+"""Runs a session again inside a lab if a collected test needs a network.
 
-This process collects, and what it would print is held back. If no test needs a network, or this machine can emulate one
-itself, the session goes on here. Else `slownet/pytest_inside.py` runs pytest once for each place, with the same
-arguments, environment and working directory: here for the tests that need no network, then in a lab for those that do, and
-in one more lab for each other clock that tests ask for. Input, output, signals and exit status are this process's.
+This process collects the tests and holds back its output. If no test needs a network, or this machine can emulate one itself,
+the session continues here. Otherwise `slownet/pytest_inside.py` runs pytest once for each place, with the same arguments,
+environment and working directory, and with this process's input, output, signals and exit status: here for the tests that need
+no network, in a lab for those that do, and in another lab for each other clock that tests request.
 
-The lab sees the session's rootdir and working directory as they are, to write to as well, so .pytest_cache, coverage data
-and reports are where pytest leaves them. It can read the folders of sys.path; everything else is the lab's own and is
-forgotten with it, /tmp too.
+The lab shares the session's rootdir and working directory, writable, so that .pytest_cache, coverage data and reports are where
+pytest leaves them. It can read the folders of sys.path; everything else, including /tmp, belongs to the lab and is lost with
+it.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ from slownet.lab.place import Place, choose
 from slownet.pytest_plugin import junit, records, shares
 from slownet.pytest_plugin.wishes import Wish, needs_network, of_item, of_session
 
-# What tells about this machine and not about the session stays here.
+# Variables that describe this machine rather than the session are not passed on.
 OF_THIS_MACHINE = frozenset(
     ["PATH", "HOME", "USER", "LOGNAME", "SHELL", "MAIL", "PWD", "OLDPWD", "SHLVL", "_", "HOSTNAME", "DISPLAY", "TMPDIR", "TMP",
      "TEMP", "PYTHONPATH", "PYTHONHOME", "PYTHONSTARTUP", "VIRTUAL_ENV", "VIRTUAL_ENV_PROMPT", "CONDA_PREFIX", "LANG",
@@ -42,7 +42,7 @@ GOES_ON = (pytest.ExitCode.OK, pytest.ExitCode.TESTS_FAILED, pytest.ExitCode.NO_
 
 
 class Session:
-    """Decides, after the tests were collected, where they run."""
+    """Decides after collection where the tests run."""
 
     def __init__(self, config: pytest.Config) -> None:
         self._config = config
@@ -63,7 +63,7 @@ class Session:
             self._held.show()
             return result
         self._held.forget()
-        # From here on this process has nothing to report: its plugins would write over what the lab's wrote.
+        # From here on this process must report nothing: its plugins would overwrite the reports of the lab's.
         for hook in ("pytest_runtestloop", "pytest_sessionfinish"):
             _only(self._config, hook, self)
         with _capture_suspended(self._config):
@@ -77,7 +77,7 @@ class Session:
             session.exitstatus = self._status
 
     def _wishes(self, session: pytest.Session) -> list[Wish]:
-        """The clocks that the tests with a network ask for, the session's own first; none if nothing of this can run."""
+        """Return the wishes of the tests with a network, the session's own first; none if the session cannot run."""
         if session.testsfailed and not self._config.option.continue_on_collection_errors:
             return []
         try:
@@ -89,12 +89,12 @@ class Session:
 
 
 Groups = Sequence[tuple[Sequence[Wish], Place]]
-"""The places of a session, each with what is asked for there."""
+"""The places of a session, each with the wishes that it fulfils."""
 
 
 def together(wishes: Iterable[Wish]) -> Groups:
-    """The places that these take, in their order: one for all that come to the same clock, "virtual" and the lab's usual one,
-    say. Raises pytest.UsageError."""
+    """Return the places for these wishes, in order. Wishes that amount to the same clock, such as "virtual" and a lab's
+    default, share a place. Raises pytest.UsageError."""
     found: list[tuple[list[Wish], Place]] = []
     for wish in wishes:
         place = _place(wish)
@@ -107,7 +107,7 @@ def together(wishes: Iterable[Wish]) -> Groups:
 
 
 def with_the_rest(groups: Groups, items: Iterable[pytest.Item]) -> Groups:
-    """The places of a session, the first one for its tests that need no network: this machine, before any lab."""
+    """Return the places of a session. The first one, this machine, also runs the tests that need no network."""
     if not any(place.kind == "lab" for _, place in groups) or all(map(needs_network, items)):
         return groups
     native_ones = [group for group in groups if group[1].kind == "native"]
@@ -115,8 +115,8 @@ def with_the_rest(groups: Groups, items: Iterable[pytest.Item]) -> Groups:
     return [*(native_ones or [((), Place(Clock("real"), {}))]), *labs]
 
 
-def leave_out_the_others(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Where a session takes several labs: deselects what runs in another one."""
+def deselect_other_labs(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """If a session uses several labs, deselect the tests that run in another one."""
     mine = inside.handed_over().get("only")
     if not mine:
         return
@@ -128,12 +128,12 @@ def leave_out_the_others(config: pytest.Config, items: list[pytest.Item]) -> Non
 
 
 def header() -> str:
-    """The line of pytest's header: where this session runs."""
+    """Return the line of pytest's header that says where this session runs."""
     return f"slownet: in a lab, {records.clock()}, Linux {platform.release()}"
 
 
 def environment(config: pytest.Config, facts: Mapping[str, Any], only: Mapping[str, Any] | None) -> dict[str, str]:
-    """What pytest finds in its environment in the lab: this process's, without what tells about this machine."""
+    """Return pytest's environment in the lab: this process's, without variables that describe this machine."""
     kept = {
         name: value
         for name, value in os.environ.items()
@@ -151,7 +151,7 @@ def _place(wish: Wish) -> Place:
 
 
 def _run(config: pytest.Config, groups: Groups) -> int:
-    """Runs the session in each place, one after the other; returns pytest's exit status."""
+    """Run the session in each place, one after the other; return pytest's exit status."""
     reports = junit.Reports(config.getoption("xmlpath", None) if len(groups) > 1 else None)
     statuses: list[int] = []
     for number, (wishes, place) in enumerate(groups):
@@ -169,7 +169,7 @@ def _run(config: pytest.Config, groups: Groups) -> int:
 
 
 def _attend(config: pytest.Config, place: Place, only: Mapping[str, Any] | None, more: Sequence[str]) -> int:
-    """One pytest in one place. A lab that ends before pytest does is pytest's internal error (3)."""
+    """Run pytest in one place. A lab that ends before pytest does counts as an internal error of pytest (3)."""
     shared = shares.Shares(config)
     asks = config.getoption("capture", "no") == "no" or config.getoption("usepdb", False) or config.getoption("trace", False)
     terminal = foreground.are_terminals(0, 1, 2)
@@ -196,18 +196,21 @@ def _attend(config: pytest.Config, place: Place, only: Mapping[str, Any] | None,
 
 
 def inside_pytest(place: Place) -> list[str]:
-    """The command of `slownet.pytest_inside` in a place: as a file, since pytest warns of packages that are imported before
-    it, and without its folder on sys.path, whose modules have names such as `law`."""
+    """Return the command that runs `slownet.pytest_inside` in a place.
+
+    It runs as a file, because pytest warns about packages that are imported before it, and without that file's folder on
+    sys.path, whose modules have names such as `law`.
+    """
     return [place.python, "-P", str(place.package / "pytest_inside.py")]
 
 
 def _looks(config: pytest.Config, terminal: bool) -> list[str]:
-    """Colours as here, where the lab's pytest cannot see that it writes to a terminal in the end."""
+    """Pass on this process's use of colours if the lab's pytest cannot detect the terminal."""
     return [] if terminal or not _writes(config) or not config.get_terminal_writer().hasmarkup else ["--color=yes"]
 
 
 def _writes(config: pytest.Config) -> bool:
-    """Whether pytest has its terminal reporter, which `-p no:terminal` leaves out."""
+    """Return whether pytest has its terminal reporter, which `-p no:terminal` disables."""
     return config.pluginmanager.hasplugin("terminalreporter")
 
 
@@ -231,9 +234,9 @@ def _only(config: pytest.Config, hook: str, plugin: object) -> None:
 
 
 class _HeldBack:
-    """What the terminal reporter prints, kept until it is known whether the session goes on here."""
+    """Holds back the terminal reporter's output until it is known whether the session continues here."""
 
-    METHODS = ("write", "write_raw", "flush")  # all that others of a terminal writer come to; write_raw is a newer one
+    METHODS = ("write", "write_raw", "flush")  # the terminal writer's other methods use these; write_raw is newer
 
     def __init__(self, config: pytest.Config) -> None:
         self._writer = config.get_terminal_writer() if _writes(config) else None
@@ -249,7 +252,7 @@ class _HeldBack:
         return keep
 
     def show(self) -> None:
-        """Prints it now, and from now on at once."""
+        """Print what was held back, and print later output immediately."""
         if self._writer is None:
             return
         for name in self.METHODS:
@@ -260,5 +263,5 @@ class _HeldBack:
         self._writer.flush()
 
     def forget(self) -> None:
-        """Leaves it to another process to say all this."""
+        """Discard it: another process will print the same."""
         self._kept.clear()

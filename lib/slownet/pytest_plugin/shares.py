@@ -1,4 +1,4 @@
-"""What of this machine the lab of a session sees, and how reports come out of it."""
+"""Which folders of this machine a session's lab can see, and how reports get out of the lab."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ AT = "/run/slownet-reports"
 
 
 class Shares:
-    """The folders of a session. Where a report's folder cannot be the lab's as well (/tmp), it goes by a folder of its own."""
+    """The folders of a session. A report whose folder cannot be shared with the lab (/tmp) goes through a staging folder."""
 
     def __init__(self, config: pytest.Config) -> None:
         self._writable = _outermost([config.rootpath, config.invocation_params.dir, *_folders_of_reports(config)])
@@ -29,17 +29,17 @@ class Shares:
         self._staging: Path | None = None
 
     def all(self) -> list[Share]:
-        """As the lab takes them."""
+        """Return the shares of the lab."""
         given = [Share(each) for each in self._readable] + [Share(each, writable=True) for each in self._writable]
         return given + ([Share(self._staging, writable=True, at=AT)] if self._staging and self._apart else [])
 
     def links(self) -> list[str]:
-        """Arguments of `inside` for the reports that go by the folder of their own."""
+        """Return the arguments of `pytest_inside` for reports that go through the staging folder."""
         return [word for n, path in enumerate(self._apart) for word in ("--link", f"{path}={AT}/{n}")]
 
     @contextlib.contextmanager
     def staged(self) -> Generator[None]:
-        """While the lab runs; afterwards those reports are where they should be."""
+        """Provide the staging folder while the lab runs, then move the reports to their paths."""
         with tempfile.TemporaryDirectory(prefix="slownet-") as folder:
             self._staging = Path(folder)
             try:
@@ -53,7 +53,7 @@ class Shares:
 
 
 def import_path(config: pytest.Config) -> list[Path]:
-    """The folders of sys.path that Python itself did not bring, and those that pytest will add: for the session's imports."""
+    """Return the folders of sys.path outside the standard library, for the session's imports."""
     own = [Path(sysconfig.get_path(name)).resolve() for name in ("stdlib", "platstdlib")]
     found = []
     for text in dict.fromkeys(sys.path):
@@ -74,7 +74,7 @@ def _read(config: pytest.Config) -> Iterator[Path]:
 
 
 def _reports(config: pytest.Config) -> list[Path]:
-    """The files that pytest and its plugins were asked to write."""
+    """Return the report files that pytest and its plugins will write."""
     coverage = getattr(config.option, "cov_report", None)
     texts = [config.getoption("xmlpath", None), config.getoption("log_file", None), config.getoption("report_log", None)]
     texts += coverage.values() if isinstance(coverage, dict) else []
@@ -95,7 +95,7 @@ def _folders_of_reports(config: pytest.Config) -> Iterator[Path]:
 
 
 def _outermost(folders: Iterator[Path] | list[Path]) -> list[Path]:
-    """The folders that the lab can have, without those inside others."""
+    """Return the folders that can be shared, without those inside others."""
     found: list[Path] = []
     for folder in sorted(dict.fromkeys(folders), key=lambda each: len(each.parts)):
         if folder.is_dir() and not hides(folder) and not _within(folder, found):

@@ -1,4 +1,4 @@
-"""The fixtures by their short names; see `names`."""
+"""The fixtures under their short names; see `names`."""
 
 from __future__ import annotations
 
@@ -17,37 +17,37 @@ if TYPE_CHECKING:
 
 @pytest.fixture
 def net(slownet_net: Network) -> Network:
-    """The test's network: `slownet_net` by its short name."""
+    """The test's network: short for `slownet_net`."""
     return slownet_net
 
 
 @pytest.fixture(scope="module")
 def network(slownet_network: Network) -> Network:
-    """The module's network: `slownet_network` by its short name."""
+    """The module's network: short for `slownet_network`."""
     return slownet_network
 
 
 @pytest.fixture
 def wordpress(slownet_wordpress: WordPress) -> WordPress:
-    """A WordPress site: `slownet_wordpress` by its short name."""
+    """A WordPress site: short for `slownet_wordpress`."""
     return slownet_wordpress
 
 
 @pytest.fixture
 def mariadb(slownet_mariadb: MariaDB) -> MariaDB:
-    """MariaDB on `db`: `slownet_mariadb` by its short name."""
+    """MariaDB on `db`: short for `slownet_mariadb`."""
     return slownet_mariadb
 
 
 @pytest.fixture
 def nginx(slownet_nginx: Nginx) -> Nginx:
-    """nginx on `web`: `slownet_nginx` by its short name."""
+    """nginx on `web`: short for `slownet_nginx`."""
     return slownet_nginx
 
 
 @pytest.fixture
 def measure(slownet_measure: Measure) -> Measure:
-    """Calls a tool and notes its record: `slownet_measure` by its short name."""
+    """Call a tool and record its result: short for `slownet_measure`."""
     return slownet_measure
 
 

@@ -1,7 +1,7 @@
-"""pytest-xdist: every worker is a lab of its own, if a test needs one.
+"""pytest-xdist: each worker runs in a lab of its own if a test needs one.
 
-The controller cannot know before the workers have collected, so a copy of it collects first, where this machine cannot
-emulate a network. In one kernel (as root, or several workers in a lab) networks take turns: see `networks`.
+The controller collects no tests itself, so if this machine cannot emulate a network, a forked copy of it collects first. On one
+kernel (as root, or with several workers in a lab) the networks of all workers coexist: see `networks`.
 """
 
 from __future__ import annotations
@@ -26,21 +26,21 @@ from slownet.pytest_plugin.wishes import Wish, needs_network, of_item
 
 
 def is_worker(config: pytest.Config) -> bool:
-    """Whether this process runs tests for another one."""
+    """Return whether this process runs tests for another one."""
     return hasattr(config, "workerinput")
 
 
 def distributes(config: pytest.Config) -> bool:
-    """Whether this process has workers that run its tests."""
+    """Return whether this process has workers that run its tests."""
     return bool(getattr(config.option, "tx", None)) and getattr(config.option, "dist", "no") != "no"
 
 
 def settle(config: pytest.Config) -> None:
-    """What a worker in a lab has otherwise than the controller thinks.
+    """Correct what the controller assumes wrongly about a worker in a lab.
 
-    It lacks the folder that the controller names for temporary files. And it has a host's name of its own, but the
-    controller's folders: pytest-cov would take it for another machine, and combine its data with all that it finds in
-    them, half-written ones of other workers too; the controller does that at the end.
+    The lab lacks the folder that the controller chose for temporary files. And it has its own host name but shares the
+    controller's folders: pytest-cov would treat it as another machine and combine all coverage data there, including unfinished
+    files of other workers; the controller does that at the end.
     """
     if not native.inside_lab():
         return
@@ -53,7 +53,7 @@ def settle(config: pytest.Config) -> None:
 
 
 class Workers:
-    """Puts the interpreters of the workers into labs."""
+    """Starts the workers' interpreters in labs."""
 
     def __init__(self, config: pytest.Config) -> None:
         self._config = config
@@ -76,7 +76,7 @@ class Workers:
         if len(groups) > 1:
             clocks = " and ".join(str(alike[0]) for alike, _ in groups)
             raise pytest.UsageError(
-                f"slownet: tests of one distributed session ask for {clocks}: run them apart, or without -n"
+                f"slownet: tests of one distributed session request {clocks}: run them separately, or without -n"
             )
         ((_, place),) = groups
         if place.kind == "native":
@@ -90,7 +90,7 @@ class Workers:
     @pytest.hookimpl(optionalhook=True)
     def pytest_configure_node(self, node: Any) -> None:
         if self._in_labs:
-            node.gateway.spec.popen = None  # its sys.path is the lab's, not this process's
+            node.gateway.spec.popen = None  # keeps the lab's sys.path instead of sending this process's
 
     @pytest.hookimpl(optionalhook=True)
     def pytest_testnodeready(self, node: Any) -> None:
@@ -103,7 +103,7 @@ class Workers:
 
 
 def _command(config: pytest.Config, wish: Wish, facts: dict[str, Any]) -> list[str]:
-    """What starts an interpreter in a lab; its arguments follow."""
+    """Return the command that starts an interpreter in a lab; the interpreter's arguments follow."""
     shares = [(str(each.path), each.writable) for each in Shares(config).all()]
     job = {
         "clock": wish.clock,
@@ -117,7 +117,7 @@ def _command(config: pytest.Config, wish: Wish, facts: dict[str, Any]) -> list[s
 
 
 def _collected_by_a_copy(session: pytest.Session) -> list[Wish]:
-    """The clocks that tests with a network ask for; none if the copy could not collect, as the workers will say then.
+    """Return the wishes of the tests with a network; none if the copy could not collect, which the workers will report.
 
     Raises UsageError.
     """
@@ -138,7 +138,7 @@ def _collected_by_a_copy(session: pytest.Session) -> list[Wish]:
 
 
 def _collect(session: pytest.Session, writer: int) -> None:
-    """In the copy: collects without a word, says what it found, and is gone."""
+    """Collect silently in the forked copy, send the wishes and exit."""
     answer: dict[str, Any] = {}
     try:
         nothing = os.open(os.devnull, os.O_RDWR)
