@@ -1,18 +1,18 @@
-"""slownet: what a slow network does to a system, measured before the field trial.
+"""Measure what a slow network does to a system, before the field trial.
 
-The names of ``__all__`` are what a user needs: ``from slownet import experiment, law, ab, ClientWebDb``. Each one is imported
-from its module when it is first asked for, so that ``import slownet`` itself brings nothing. Beside them these modules are
-public, with what their own documentation shows:
+The names in ``__all__`` are the public interface: ``from slownet import experiment, law, ab, ClientWebDb``. Each is imported
+from its module on first use, so that ``import slownet`` itself loads nothing. These modules are public as well, as far as their
+own documentation describes them:
 
-- `slownet.claim`: every kind of claim, and how a kind of one's own is written
-- `slownet.conditions`: models of loss, queues, measured jitter, and the conditions that have names
+- `slownet.claim`: all kinds of claims, and how to write a new kind
+- `slownet.conditions`: models of loss, queues and measured jitter, and conditions with names
 - `slownet.published`: the numbers of the reproduced articles
-- `slownet.records.result`: a run read back from its directory
-- `slownet.services`, `slownet.tools`: every server and every client program, one a file
-- `slownet.slow_start`, `slownet.throughput`: what theory says of round trips and rates
+- `slownet.records.result`: a run loaded from its directory
+- `slownet.services`, `slownet.tools`: all servers and client programs, one per file
+- `slownet.slow_start`, `slownet.throughput`: theoretical round trips and rates
 - `slownet.stats`: summaries with intervals
 - `slownet.topologies`: plain Mininet topologies
-- `slownet.units`: durations, rates and sizes as texts
+- `slownet.units`: durations, rates and sizes as text
 
 Everything else may change without notice.
 """
@@ -156,7 +156,7 @@ _HOMES = {
 }
 _HOME = {name: module for module, names in _HOMES.items() for name in names.split()}
 
-TYPE_CHECKING = False  # type checkers take it for true; the one of `typing` would bring that module
+TYPE_CHECKING = False  # type checkers assume True; importing it from `typing` would load that module
 if TYPE_CHECKING:
     from importlib.machinery import ModuleSpec
 
@@ -237,10 +237,10 @@ if TYPE_CHECKING:
         ThreeRegions,
         TwoHosts,
     )
-else:  # a type checker would take it for every name that there is not
+else:  # hidden from type checkers, which would otherwise accept any name
 
     def __getattr__(name: str) -> object:
-        """A public name, imported when it is first asked for."""
+        """Import a public name on first use."""
         if name not in _HOME:
             raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
         from importlib import import_module
@@ -255,10 +255,10 @@ def __dir__() -> list[str]:
 
 
 class _Package(ModuleType):
-    """A package whose public names win over its modules of the same name, `slownet.law` and `slownet.experiment`.
+    """A package whose public names take precedence over its modules `slownet.law` and `slownet.experiment`.
 
-    Python makes a module an attribute of its package when it is imported; `from slownet import law` would give the function or
-    the module, as it happens. `from slownet.law import fit` asks for the module by its whole name, and gets it.
+    Importing a module makes it an attribute of its package, so `from slownet import law` could yield the function or the
+    module. `from slownet.law import fit` uses the module's full name and always gets the module.
     """
 
     def __setattr__(self, name: str, value: object) -> None:
@@ -270,17 +270,16 @@ sys.modules[__name__].__class__ = _Package
 
 
 class _Rooms:
-    """Finds `slownet.topologies` and `slownet.experiments` in a checkout, where they stand at the top level.
+    """Finds `slownet.topologies` and `slownet.experiments` in a checkout, where they are at the top level.
 
-    In a wheel they are inside this package. Only these two: a longer `__path__` would make `slownet.setup` and
-    `slownet.tests` modules, too.
+    In a wheel they are inside this package. A longer `__path__` would also make `slownet.setup` and `slownet.tests` modules.
     """
 
     checkout = os.path.dirname(os.path.dirname(os.path.dirname(os.path.realpath(__file__))))
 
     @classmethod
     def find_spec(cls, name: str, path: object = None, target: object = None) -> "ModuleSpec | None":
-        """What the import system asks each of its finders for; None where the module is none of these two."""
+        """Return the module's spec for the import system; None for any module but these two."""
         if name not in ("slownet.topologies", "slownet.experiments"):
             return None
         from importlib.machinery import PathFinder
@@ -289,4 +288,4 @@ class _Rooms:
 
 
 if os.path.isfile(f"{_Rooms.checkout}/topologies/__init__.py") and os.path.isfile(f"{_Rooms.checkout}/setup.py"):
-    sys.meta_path.insert(0, _Rooms)  # before pip's finder, which may know those of another checkout
+    sys.meta_path.insert(0, _Rooms)  # before pip's finder, which may find those of another checkout
