@@ -1,7 +1,7 @@
-"""A package that adds one of each to slownet: a tool, a service, a claim, a condition, a topology, a fixture.
+"""A package that extends slownet with one tool, service, claim, condition, topology and fixture each.
 
-Each is one file and one row of its metadata, as somebody else would write them. `write` puts it into a folder as an
-installer would, so that a Python with that folder on its path has it.
+Each is one file and one row of the metadata, as in a third-party package. `write` installs it into a folder, for a Python with
+that folder on its path.
 """
 
 import textwrap
@@ -25,7 +25,7 @@ mine = mine.fixtures
 FILES = {
     "__init__": "",
     "dial": '''
-        """How long a page takes, the program's start included."""
+        """The time of a page, including the start of the program."""
         from dataclasses import dataclass
 
         from slownet.hypotheses.toolbox import Named
@@ -152,7 +152,7 @@ def test_a_page_by_pigeon_takes_two_round_trips(net, pages):
 
 
 def write(folder: Path, rows: str = ROWS, **files: str) -> Path:
-    """The package in a folder; ``files`` replaces some. Returns the folder."""
+    """Write the package to a folder and return it; ``files`` replaces some of its files."""
     (folder / "mine").mkdir(parents=True, exist_ok=True)
     for name, text in {**FILES, **files}.items():
         (folder / "mine" / f"{name}.py").write_text(textwrap.dedent(text))

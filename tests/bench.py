@@ -1,4 +1,4 @@
-"""`make bench`: prints the figures that the project wants to reach. Measures, asserts nothing."""
+"""`make bench`: measures the project's performance and prints it next to the targets. Asserts nothing."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ OVS = """
 from slownet.net import openvswitch
 openvswitch.ensure(may_start=True)
 """
-# In each network the first change finds no tc in the host; every change is read back, without the ping.
+# In each network a host's first change has to start a tc there; every change is read back, without the ping.
 CHANGE = """
 import time
 from slownet.net import Network
@@ -50,7 +50,7 @@ for number in range(5):
                 net.link(host, "switch").set(ping=False, **fields)
                 print("later" if change else "first", 1000 * (time.monotonic() - began))
 """
-# Stock Mininet is told what Network tells its own: the same topology, switch and link; it pins and pings nothing.
+# Stock Mininet is configured like the Mininet inside Network: the same topology, switch and link; it pins and pings nothing.
 BUILD = """
 import sys, time
 from mininet.link import TCLink
@@ -99,7 +99,7 @@ def main(wanted: Sequence[str]) -> None:
     )  # fmt: skip
     sections = {each.__name__: each for each in known}
     if unknown := [name for name in wanted if name not in sections]:
-        sys.exit(f"bench: no section {', '.join(unknown)}: there are {', '.join(sections)}")
+        sys.exit(f"bench: unknown section {', '.join(unknown)}: choose from {', '.join(sections)}")
     print(f"{'figure':<58}{'measured':>12}  wanted")
     for name in wanted or sections:
         sections[name]()
@@ -132,7 +132,7 @@ def switch() -> None:
 
 
 def building() -> None:
-    """Networks up and down again in one lab, stock Mininet and Network in turn; seconds of one processor."""
+    """Build and close networks in one lab, alternating between stock Mininet and Network; times are CPU seconds."""
     sizes = (10, 50, 100)
     words = [*(f"{who}:{hosts}" for hosts in sizes for who in ("stock", "ours")), "ours:200", "ours:500"]
     lines = timed(["lab", "exec", "--tdf", "1", "--memory", "2048", "--", "python", "-c", BUILD, *words])[1].split("\n")
@@ -140,15 +140,17 @@ def building() -> None:
     for hosts in map(str, sizes):
         stock, ours = found["stock", hosts], found["ours", hosts]
         say(f"{hosts} hosts up, stock Mininet", f"{stock[0]:.2f} s", f"down {stock[1]:.2f} s")
-        say(f"{hosts} hosts up, pinned and reached", f"{ours[0]:.2f} s", f"down {ours[1]:.2f} s")
-        say(f"{hosts} hosts, faster than stock Mininet by", f"{stock[0] / ours[0]:.1f} times", "at least 10 times")
+        say(f"{hosts} hosts up, pinned and pinged", f"{ours[0]:.2f} s", f"down {ours[1]:.2f} s")
+        say(f"{hosts} hosts, stock Mininet's time / ours", f"{stock[0] / ours[0]:.1f} times", "at least 10 times")
     for hosts in ("200", "500"):
-        say(
-            f"{hosts} hosts up, pinned and reached", f"{found['ours', hosts][0]:.2f} s", f"down {found['ours', hosts][1]:.2f} s"
-        )
+        say(f"{hosts} hosts up, pinned and pinged", f"{found['ours', hosts][0]:.2f} s", f"down {found['ours', hosts][1]:.2f} s")
     for hosts in ("10", "100", "200", "500"):
         seconds, _, megabytes = found["ours", hosts]
-        say(f"a host of {hosts}", f"{seconds / int(hosts) * 1000:.1f} ms", f"{megabytes / int(hosts):.2f} MB; no growth wanted")
+        say(
+            f"per host, of {hosts}",
+            f"{seconds / int(hosts) * 1000:.1f} ms",
+            f"{megabytes / int(hosts):.2f} MB; should not grow",
+        )
 
 
 def changes() -> None:
@@ -157,9 +159,9 @@ def changes() -> None:
         lines = [line.split() for line in timed(words)[1].splitlines()]
         for which in ("first", "later"):
             took = [float(milliseconds) for name, milliseconds in lines if name == which]
-            what = f"a change of a link, the {which} in a host, {' '.join(clock)[2:]}"
+            what = f"a link change, {which} one of a host, {' '.join(clock)[2:]}"
             say(what, f"{statistics.median(took):.1f} ms", "under 20 ms")
-            say(f"    the slowest of {len(took)}", f"{max(took):.1f} ms", "under 20 ms")
+            say(f"    slowest of {len(took)}", f"{max(took):.1f} ms", "under 20 ms")
 
 
 def round_trips() -> None:
@@ -170,26 +172,26 @@ def round_trips() -> None:
     ):
         lines = timed(["lab", "exec", *clock, "--", "python", "-c", PING])[1].split("\n")
         worst = max(abs(float(line.split()[2]) - float(line.split()[0])) for line in lines if line)
-        say(f"RTT by ping against the stated one, {' '.join(clock)[2:]}", f"{worst:.3f} ms", wanted)
+        say(f"RTT by ping minus stated RTT, {' '.join(clock)[2:]}", f"{worst:.3f} ms", wanted)
 
 
 def wrong_verdicts() -> None:
-    """Simulated runs of each kind of claim and each noise, sampled until decided; `make trust` has more of them."""
+    """Simulate runs for each kind of claim and noise, sampled until decided; `make trust` simulates more."""
     for kind, noise, refutes, supports, edge, power, boots in rates.rows(100):
         say(
-            f"{kind}, {noise}: refutes a true claim, supports one off by twice the margin",
+            f"{kind}, {noise}: refutes a true claim, supports a false one",
             f"{refutes}, {supports}",
             "under 1 %",
         )
         say("    decides either way on the margin", edge, "at most 1 %")
-        say("    supports a true one, after boots", f"{power}, {boots}", "")
+        say("    supports a true one; boots needed", f"{power}, {boots}", "")
     for bend, (refuted, supported) in rates.wrong_of_bent_laws(300).items():
-        say(f"law, cells {bend:g} ms off its line: runs that refute a true claim", f"{refuted:.1%}", "under 1 %")
-        say("    runs that support one off by twice the margin", f"{supported:.1%}", "under 1 %")
+        say(f"law, cells {bend:g} ms off its line: refutes a true claim", f"{refuted:.1%}", "under 1 %")
+        say("    supports a claim off by twice the margin", f"{supported:.1%}", "under 1 %")
 
 
 def calibration() -> None:
-    """The worst row of each kind: of those with a margin its error, of those that chance decides how far out it is."""
+    """Print the worst error of each kind of row, and how many random rows lie outside their interval."""
     for clock, own in (("--tdf inf", "0.05"), ("--clock real", "0.3")):
         seconds, text = timed(["calibrate", *clock.split(), "--json"])
         record = json.loads(text)
@@ -208,22 +210,22 @@ def calibration() -> None:
         say(f"calibrate {clock}, outside their 99 % interval", f"{outside['found']} of {chancy}", f"{outside['expected']:.1f}")
         bad = [f"{row['condition']} ({row['what']})" for row in rows if not row["ok"]]
         say(f"calibrate {clock}, rows not ok", f"{len(bad)} of {len(rows)}", "; ".join(bad) or "none wanted")
-        say(f"calibrate {clock}, left out for the CPU", f"{len(record['left_out'])}", "; ".join(record["left_out"]))
+        say(f"calibrate {clock}, rows beyond the CPU", f"{len(record['left_out'])}", "; ".join(record["left_out"]))
         say(f"calibrate {clock}", f"{seconds:.1f} s", "under 60 s" if "inf" in clock else "")
 
 
 def clocks() -> None:
-    """One repetition on each clock, with the CPU as fast as it is on both."""
+    """Run one repetition on each clock, with the same CPU speed."""
     on_both_clocks("--repeat", "1")
 
 
 def decided() -> None:
-    """As many repetitions on each clock as it takes to decide the claims."""
+    """Run as many repetitions on each clock as it takes to decide the claims."""
     on_both_clocks()
 
 
 def on_both_clocks(*options: str) -> None:
-    """How long `client_delay` takes on either clock, and whether its pages do."""
+    """Compare how long `client_delay` takes on each clock, and the times of its pages."""
     what = " ".join(("client_delay", *options))
     took, pages = {}, {}
     with tempfile.TemporaryDirectory() as folder:
@@ -232,17 +234,17 @@ def on_both_clocks(*options: str) -> None:
             (run,) = json.loads(text)["runs"]
             pages[name] = {cell["condition"]["rtt_ms"]: cell["metrics"]["time_per_request_ms"]["mean"] for cell in run["cells"]}
             say(f"{what} on the {name} clock", f"{took[name]:.1f} s", "TDF 1" if name == "virtual" else "")
-    say("the virtual clock is faster by", f"{took['real'] / took['virtual']:.1f} times", "at least 12 times")
+    say("real clock's time / virtual clock's", f"{took['real'] / took['virtual']:.1f} times", "at least 12 times")
     for rtt_ms, real in pages["real"].items():
         say(
-            f"ms per page at {rtt_ms:g} ms, virtual against real",
+            f"time per page at {rtt_ms:g} ms, virtual vs. real",
             f"{pages['virtual'][rtt_ms] / real - 1:+.1%}",
             "within 2 %" if rtt_ms else "within 10 %",
         )
 
 
 def charged() -> None:
-    """T0 in a few boots for each way of charging the CPU, alone and beside hogs; `make trust` takes more."""
+    """Measure T0 in a few boots for each way of charging the CPU, alone and beside hogs; `make trust` uses more boots."""
     with tempfile.TemporaryDirectory() as folder:
         options = Options(Path(folder), rounds=3, processors=len(os.sched_getaffinity(0)))
         log = Log(Path(folder, "steps.jsonl"))
@@ -253,7 +255,7 @@ def charged() -> None:
 
 
 def memory() -> None:
-    """The largest resident memory of all processes of one lab, sampled while it runs the site."""
+    """Measure the peak resident memory of one lab, sampled while it runs the experiments."""
     with tempfile.TemporaryDirectory() as folder:
         _memory(Path(folder))
 
@@ -267,12 +269,12 @@ def _memory(folder: Path) -> None:
     while process.poll() is None:
         most = max([most, *labs()])
         time.sleep(0.2)
-    say("both experiments, everything there already", f"{time.monotonic() - began:.1f} s", "under 45 s")
+    say("both experiments, lab already built", f"{time.monotonic() - began:.1f} s", "under 45 s")
     say("resident memory of a lab with the three services", f"{most / 1024:.0f} MB", "under 1500 MB")
 
 
 def reproduction() -> None:
-    """All articles, once; other work on this machine makes the wall time longer, hence the CPU's beside it."""
+    """Reproduce all articles once; prints CPU time as well, because other load on this machine increases wall time."""
     with tempfile.TemporaryDirectory() as folder:
         seconds, text = timed(["reproduce", "--json"], Path(folder))
     done = json.loads(text)["reproduction"]
@@ -284,7 +286,7 @@ def reproduction() -> None:
 
 
 def labs() -> list[int]:
-    """Kilobytes of each lab: its kernel's, in which its programs' pages are counted as well."""
+    """Return the resident kilobytes of each lab: those of its kernel process, which include its programs' pages."""
     found = []
     for path in Path("/proc").glob("[0-9]*"):
         try:

@@ -1,10 +1,11 @@
-"""What all tests share."""
+"""Configuration of all tests."""
 
 import signal
 
 
 def pytest_configure():
-    """A shell's job in the background ignores SIGINT, and one under nohup SIGHUP; so would all that the tests start."""
+    """Restore SIGINT, which background jobs of a shell ignore, and SIGHUP, ignored under nohup: child processes inherit
+    that."""
     if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:
         signal.signal(signal.SIGINT, signal.default_int_handler)
     if signal.getsignal(signal.SIGHUP) == signal.SIG_IGN:

@@ -1,8 +1,8 @@
-"""Programs that want what a measurement wants: a processor each, or the way to memory. For `make soak` and `make trust`.
+"""Programs that compete with a measurement for processors or memory bandwidth. For `make soak` and `make trust`.
 
     python tests/hogs.py busy|memory PARENT
 
-They end with the process that started them, whatever ends it.
+They end with the process that started them, however it ends.
 """
 
 from __future__ import annotations
@@ -18,22 +18,22 @@ from contextlib import ExitStack, contextmanager
 BUSY, MEMORY = "busy", "memory"
 PR_SET_PDEATHSIG = 1  # linux/prctl.h
 STREAMED = 256 << 20
-"""Bytes of the array that is read and of the one that is written: beyond the last cache of any processor we know."""
+"""Bytes of each of the two arrays, one read, one written: larger than the last-level cache of any processor we know."""
 
 
 @contextmanager
 def hogs(busy: int, nice: int = 0, memory: int = 0) -> Iterator[list[subprocess.Popen[bytes]]]:
-    """So many busy loops, and so many programs that stream through memory, from the block's first line to its last."""
+    """Run that many busy loops and that many programs that stream through memory for the duration of the block."""
     with ExitStack() as stack:
         yield [stack.enter_context(hog(kind, nice)) for kind in [BUSY] * busy + [MEMORY] * memory]
 
 
 @contextmanager
 def hog(kind: str, nice: int = 0) -> Iterator[subprocess.Popen[bytes]]:
-    """One of them. Raises RuntimeError if it does not start."""
+    """Run one of them. Raises RuntimeError if it does not start."""
     command = ["nice", "-n", str(nice), sys.executable, __file__, kind, str(os.getpid())]
-    # In a session of its own: the scheduler shares processors among sessions first (sched_autogroup), so all hogs of one
-    # would get no more than the one program that they are to disturb.
+    # Each in a session of its own: the scheduler divides processors among sessions first (sched_autogroup), so all hogs in one
+    # session together would get no more than the one program that they should disturb.
     process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, start_new_session=True)
     try:
         assert process.stdout
@@ -46,9 +46,9 @@ def hog(kind: str, nice: int = 0) -> Iterator[subprocess.Popen[bytes]]:
 
 
 def main(kind: str, parent: int) -> None:
-    """Says so when it is ready, then never stops."""
+    """Print a line when ready, then run until killed."""
     ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
-    if os.getppid() != parent:  # it ended before the line above
+    if os.getppid() != parent:  # the parent ended before the line above
         return
     {BUSY: compute, MEMORY: stream}[kind]()
 
@@ -64,7 +64,7 @@ def compute() -> None:
 
 
 def stream() -> None:
-    """Reads one array and writes another, which throws everybody else's data out of the caches they share."""
+    """Read one array and write another, which evicts other programs' data from the shared caches."""
     import numpy as np
 
     source, target = (np.ones(STREAMED // 8) for _ in range(2))

@@ -1,8 +1,8 @@
-"""`make nightly`: the tests that are too long for `make test`, each to its end whatever became of the others.
+"""`make nightly`: runs the jobs that are too long for `make test`, each to its end even if others fail.
 
-What a job prints goes to a file of its own, when it ran last and how it ended to `nightly.json` beside it, so that one that
-has gone red, or that nobody has run for weeks, is seen: `make nightly-status` prints that. Exit status 1 if a job failed
-(`--status`: or did not end, or never ran), 130 after an interrupt.
+A job's output goes to a file of its own; when it last ran and how it ended goes to `nightly.json` in the same folder, so that a
+job that fails or has not run for weeks is noticed: `make nightly-status` prints that. Exit status 1 if a job failed (with
+`--status` also if it did not end or never ran), 130 after an interrupt.
 """
 
 from __future__ import annotations
@@ -30,17 +30,17 @@ JOBS: Mapping[str, Sequence[str]] = {
     "soak": (*soak.make("soak"), "ROUNDS=5", "WHOLE=1"),
     "trust": (*soak.make("trust"), "ROUNDS=3"),
 }
-"""The quick ones first."""
+"""The jobs, shortest first."""
 PASSED, INTERRUPTED = "passed", "interrupted"
 DAY_S = 86_400
 OF_MAKE = ("MAKEFLAGS", "MFLAGS", "MAKELEVEL", "ONLY", "ROUNDS", "WHOLE", "EXPERIMENTS")
-"""What the `make` that started this one would tell the jobs' own: ONLY names other things there."""
+"""Variables of the calling `make` that the jobs must not inherit: ONLY, for example, has another meaning there."""
 
 
 @dataclass(frozen=True)
 class Last:
-    """When a job ran last, in seconds since 1970, on which commit, and how it ended; ``ended`` and ``how`` are None while it
-    runs, and stay so if nobody lived to say more."""
+    """A job's last run: times in seconds since 1970, the commit, and how it ended; ``ended`` and ``how`` are None while it
+    runs, or if this program was killed."""
 
     began: float
     commit: str
@@ -51,15 +51,15 @@ class Last:
 def main(words: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="nightly", description=__doc__)
     parser.add_argument("jobs", nargs="*", metavar="JOB", help=f"only these of {', '.join(JOBS)}")
-    parser.add_argument("--status", action="store_true", help="run nothing, say when each ran last and how it ended")
-    parser.add_argument("--keep", type=Path, default=FOLDER, help="where record and outputs are kept (runs/nightly)")
+    parser.add_argument("--status", action="store_true", help="run nothing, only print when each job last ran and how it ended")
+    parser.add_argument("--keep", type=Path, default=FOLDER, help="folder for the record and the outputs (runs/nightly)")
     options = parser.parse_args(words)
     if unknown := [each for each in options.jobs if each not in JOBS]:
-        parser.error(f"no job '{unknown[0]}': name some of {', '.join(JOBS)}")
+        parser.error(f"unknown job '{unknown[0]}': choose from {', '.join(JOBS)}")
     names = options.jobs or list(JOBS)
     if options.status:
         return tell(names, options.keep)
-    for number in (signal.SIGINT, signal.SIGTERM):  # a shell's job in the background ignores the first
+    for number in (signal.SIGINT, signal.SIGTERM):  # a background job of a shell ignores SIGINT
         signal.signal(number, signal.default_int_handler)
     try:
         for name in names:
@@ -71,7 +71,7 @@ def main(words: Sequence[str] | None = None) -> int:
 
 
 def run(name: str, folder: Path) -> None:
-    """Runs a job to its end, and records when it began and how it ended."""
+    """Run a job to its end, and record when it began and how it ended."""
     folder.mkdir(parents=True, exist_ok=True)
     last = Last(time.time(), soak.git("describe", "--always", "--abbrev=12", "--dirty").strip())
     record(folder, name, last)
@@ -94,14 +94,14 @@ def run(name: str, folder: Path) -> None:
 
 
 def read(folder: Path) -> dict[str, Last]:
-    """What is known of each job."""
+    """Return the last run of each job."""
     path = folder / RECORD
     kept = json.loads(path.read_text()) if path.exists() else {}
     return {name: Last(**each) for name, each in kept.items()}
 
 
 def record(folder: Path, name: str, last: Last) -> None:
-    """Puts down one job beside the others; the file is whole whenever this is killed."""
+    """Record one job in the file of all jobs; the file stays intact whenever this is killed."""
     known = read(folder) | {name: last}
     half = folder / f"{RECORD}.new"
     half.write_text(json.dumps({job: asdict(each) for job, each in known.items()}, indent=1) + "\n")
@@ -109,7 +109,7 @@ def record(folder: Path, name: str, last: Last) -> None:
 
 
 def tell(names: Sequence[str], folder: Path) -> int:
-    """Prints a line for each job; the exit status."""
+    """Print a line for each job; return the exit status."""
     known, now = read(folder), time.time()
     for name in names:
         print(line(name, known.get(name), now, folder))
@@ -119,9 +119,9 @@ def tell(names: Sequence[str], folder: Path) -> int:
 def line(name: str, last: Last | None, now: float, folder: Path) -> str:
     """``soak          failed, status 1   2026-11-22 03:10 UTC   2 days ago, after 3.1 h   at 6a0da4dc3a1f``"""
     if last is None:
-        return f"{name:<14}never ran here"
+        return f"{name:<14}has not run here"
     began = datetime.fromtimestamp(last.began, UTC).strftime("%Y-%m-%d %H:%M UTC")
-    how = last.how or "did not end, or runs now"
+    how = last.how or "did not end, or is running"
     took = f", after {(last.ended - last.began) / 3600:.1f} h" if last.ended else ""
     days = int((now - last.began) // DAY_S)
     ago = "today" if not days else f"{days} day{'s' * (days > 1)} ago"

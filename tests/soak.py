@@ -1,9 +1,9 @@
-"""`make soak`: the same tests again and again beside programs that want every processor, for those that depend on luck.
+"""`make soak`: repeats the tests next to programs that occupy every processor, to find tests that depend on luck.
 
-A round is all unit tests and the smoke set of the lab; a whole round is what `make test` runs. One line a round; what a
-round that fails printed is kept in a folder, with the tally: a soak that was interrupted goes on with its next round when
-it is started again on the same commit. Exit status 1 if any failed, 2 if the files changed while a round ran: it does not
-count, for nobody knows what it tested.
+A round is all unit tests and the smoke set of the lab; a whole round is what `make test` runs. It prints one line per round;
+the output of failed rounds is kept in a folder with the tally: an interrupted soak continues with its next round when it is
+started again on the same commit. Exit status 1 if any round failed, 2 if files changed during a round, which then does not
+count.
 """
 
 from __future__ import annotations
@@ -36,25 +36,25 @@ PYTEST = ("-m", "pytest", "-q", "-p", "no:cacheprovider")
 
 
 def make(target: str) -> tuple[str, ...]:
-    """Tests as the Makefile runs them."""
+    """Return the command for a target of the Makefile."""
     return ("make", "--no-print-directory", target)
 
 
 def in_lab(tdf: str, *files: str) -> tuple[str, ...]:
-    """Some of the tests that run inside one lab."""
+    """Return the command that runs these files of tests/lab inside one lab."""
     lab = (sys.executable, "-m", "slownet.cli", "lab", "exec", "--tdf", tdf, "--", "python", *PYTEST)
     return (*lab, *(f"tests/lab/{each}" for each in files))
 
 
 Steps = Sequence[Mapping[str, Sequence[str]]]
-"""Commands by name: those of one mapping run side by side, the mappings one after the other."""
+"""Commands by name: those of one mapping run in parallel, the mappings one after the other."""
 
 FEW = ("test_network.py", "test_services.py", "test_seeds.py", "test_capture.py", "test_teardown.py")
 SMOKE: Steps = (
     {"unit": make("unit")},
     {
         "lab": in_lab("inf", *FEW),
-        # where the CPU's time counts, what else this machine does may tell
+        # with CPU charged, other load on this machine may affect results
         "lab, CPU charged": in_lab("auto", "test_network.py", "test_nagle.py", "test_counters.py"),
         "clocks": (sys.executable, *PYTEST, "tests/e2e/test_lab_clock.py"),
     },
@@ -64,8 +64,8 @@ WHOLE: Steps = ({"unit": make("unit")}, {"lab": make("lab-tests"), "commands": m
 
 @dataclass
 class Tally:
-    """What the rounds came to: ``failures`` counts a test's failures, by its name, ``row`` what passed since the last round
-    that did not, ``longest`` the longest such row."""
+    """Results of the rounds: ``failures`` counts failures by test, ``row`` the rounds passed since the last failed one,
+    ``longest`` the longest such row."""
 
     rounds: int = 0
     failed: int = 0
@@ -84,13 +84,13 @@ Tallies = Mapping[str, Tally]
 
 
 class ChangedError(Exception):
-    """The checkout is not what it was when the soak began."""
+    """The checkout has changed since the soak began."""
 
 
 def main() -> int:
     options = arguments()
     folder = options.keep or ROOT / "runs" / f"soak-{commit()}"
-    for number in (signal.SIGINT, signal.SIGTERM):  # a shell's job in the background ignores the first
+    for number in (signal.SIGINT, signal.SIGTERM):  # a background job of a shell ignores SIGINT
         signal.signal(number, signal.default_int_handler)
     tallies = read(folder / TALLY)
     began = tree()
@@ -110,7 +110,7 @@ def main() -> int:
         tell(tallies, folder)
         return 130
     except ChangedError:
-        print(f"{ROOT}: changed while a round ran, which does not count; soak a clone that nobody works in", file=sys.stderr)
+        print(f"{ROOT}: files changed during a round, so it does not count; soak a clone that nobody works in", file=sys.stderr)
         return 2
     return tell(tallies, folder)
 
@@ -120,38 +120,38 @@ def arguments() -> argparse.Namespace:
     processors = len(os.sched_getaffinity(0))
     parser.add_argument("--rounds", type=int, default=50, help="rounds of unit tests and smoke set (%(default)s)")
     parser.add_argument("--whole", type=int, default=3, help="rounds of the whole suite after them (%(default)s)")
-    parser.add_argument("--hogs", type=int, default=processors, help="busy programs beside the tests (one a processor)")
+    parser.add_argument("--hogs", type=int, default=processors, help="busy programs next to the tests (one per processor)")
     parser.add_argument("--nice", type=int, default=0, help="their niceness (%(default)s)")
-    parser.add_argument("--keep", type=Path, help="where the tally and what failed rounds print is kept (runs/soak-COMMIT)")
+    parser.add_argument("--keep", type=Path, help="folder for the tally and the output of failed rounds (runs/soak-COMMIT)")
     return parser.parse_args()
 
 
 def commit() -> str:
-    """What the checkout is at; with the time where that does not say all, so that nothing goes on."""
-    said = git("describe", "--always", "--abbrev=12", "--dirty").strip()
-    return said if said and not said.endswith("-dirty") else time.strftime("%Y%m%d-%H%M%S")
+    """Return the commit of the checkout; the time if there are changes, so that no earlier soak is continued."""
+    found = git("describe", "--always", "--abbrev=12", "--dirty").strip()
+    return found if found and not found.endswith("-dirty") else time.strftime("%Y%m%d-%H%M%S")
 
 
 def tree() -> str:
-    """The commit, and which files differ from it."""
+    """Return the commit and the files that differ from it."""
     return git("status", "--porcelain=v2", "--branch")
 
 
 def git(*words: str) -> str:
-    """What git prints of the checkout; empty where there is no git."""
+    """Return git's output for the checkout; empty without git."""
     with suppress(FileNotFoundError):
         return subprocess.run(["git", *words], cwd=ROOT, capture_output=True, text=True, check=False).stdout
     return ""
 
 
 def read(path: Path) -> dict[str, Tally]:
-    """The tallies of a soak that was interrupted, else new ones."""
+    """Return the tallies of an interrupted soak, or new ones."""
     kept = json.loads(path.read_text()) if path.exists() else {"rounds": {}, "whole rounds": {}}
     return {name: Tally(**each | {"failures": Counter(each.get("failures"))}) for name, each in kept.items()}
 
 
 def soak(name: str, rounds: int, steps: Steps, folder: Path, tally: Tally, done: Callable[[], None] = lambda: None) -> None:
-    """The rounds that are left, of the same steps, each to its end whatever fails."""
+    """Run the remaining rounds, each to its end even if steps fail."""
     for number in range(tally.rounds + 1, rounds + 1):
         took, failed = [], []
         for side_by_side in steps:
@@ -167,8 +167,8 @@ def soak(name: str, rounds: int, steps: Steps, folder: Path, tally: Tally, done:
 
 
 def run(commands: Mapping[str, Sequence[str]]) -> dict[str, tuple[float, str | None]]:
-    """Commands side by side, to the end of all: the seconds that each took, and what it printed if it failed or took too
-    long, None if it succeeded."""
+    """Run commands in parallel until all have ended; return the seconds of each, and its output if it failed or took too long,
+    None if it succeeded."""
     with ExitStack() as stack:
         running = {name: stack.enter_context(started(command)) for name, command in commands.items()}
         began = time.monotonic()
@@ -184,7 +184,7 @@ def run(commands: Mapping[str, Sequence[str]]) -> dict[str, tuple[float, str | N
 
 @contextmanager
 def started(command: Sequence[str]) -> Iterator[tuple[subprocess.Popen[bytes], IO[bytes]]]:
-    """A command and the file that it prints to. It ends before the block does."""
+    """Start a command; yield it and the file with its output. It is ended with the block."""
     with tempfile.TemporaryFile() as output:
         process = subprocess.Popen(
             command, cwd=ROOT, stdin=subprocess.DEVNULL, stdout=output, stderr=subprocess.STDOUT, start_new_session=True
@@ -197,7 +197,7 @@ def started(command: Sequence[str]) -> Iterator[tuple[subprocess.Popen[bytes], I
 
 
 def said(process: subprocess.Popen[bytes], output: IO[bytes]) -> str | None:
-    """What a command printed that failed, or that is ended now; None of one that succeeded."""
+    """Return the output of a command that failed or is ended now; None if it succeeded."""
     late = ""
     if process.poll() is None:
         end(process)
@@ -207,7 +207,7 @@ def said(process: subprocess.Popen[bytes], output: IO[bytes]) -> str | None:
 
 
 def end(process: subprocess.Popen[bytes]) -> None:
-    """Interrupts a command, then kills what is left of it."""
+    """Interrupt a command, then kill its remaining processes."""
     with suppress(ProcessLookupError):
         os.killpg(process.pid, signal.SIGINT)
     try:
@@ -224,19 +224,19 @@ def keep(path: Path, text: str) -> Path:
 
 
 def named(output: str) -> list[str]:
-    """The tests that pytest's summary says failed."""
+    """Return the tests that failed according to pytest's summary."""
     return re.findall(r"^(?:FAILED|ERROR) (\S+?::.+?)(?: - .*)?$", output, re.MULTILINE)
 
 
 def tell(tallies: Tallies, folder: Path) -> int:
-    """The summary; the exit status."""
+    """Print the summary; return the exit status."""
     for name, tally in tallies.items():
         print(f"{name}: {tally.rounds - tally.failed} of {tally.rounds} passed, {tally.longest} in a row")
         for test, times in tally.failures.most_common():
             print(f"    {times} times {test}")
     if not any(tally.failed for tally in tallies.values()):
         return 0
-    print(f"what failed rounds printed is in {folder}")
+    print(f"output of failed rounds: {folder}")
     return 1
 
 

@@ -1,5 +1,5 @@
-"""The lab's kernel by each series of patches, from the newest source of Debian's that the series is for: the patches are as the
-kernel's maintainers want them, labs run on it, and a build in which the kernel checks itself finds nothing. An hour.
+"""Tests each patch series with the newest Debian kernel source that it applies to: the patches pass checkpatch, labs run on the
+kernel, and a build with the kernel's own debugging checks reports nothing. Takes an hour.
 """
 
 import os
@@ -16,7 +16,7 @@ from slownet.lab import cache, debian, kernel
 
 CHECKOUT = Path(__file__).parents[2]
 SERIES = [each.name for each in kernel._series()]
-# What __setup takes is documented by __uml_help in User-Mode Linux, and MAINTAINERS has all of arch/um.
+# User-Mode Linux documents __setup parameters with __uml_help, and MAINTAINERS covers all of arch/um.
 CHECKPATCH = ["--strict", "--no-tree", "--no-summary", "--ignore", "UNDOCUMENTED_SETUP,FILE_PATH_CHANGES"]
 IN_LAB = ["test_network.py", "test_services.py", "test_seeds.py", "test_capture.py", "test_teardown.py", "test_fault_ahead.py"]
 OF_COMMANDS = ["test_lab_clock.py", "test_lab_command.py", "test_lab_memory.py", "test_work_clock.py"]
@@ -26,12 +26,12 @@ LIMIT_S = 3600
 
 
 def sources(series):
-    """The packages of Debian's that a series is for: 6.12 is itself, 7 all of 7.x."""
+    """Return the pattern of Debian packages for a series: 6.12 is only itself, 7 is all of 7.x."""
     return f"^linux-source-{re.escape(series)}{'$' if '.' in series else '[.]'}"
 
 
 def labs_on(series, name, configs=()):
-    """An environment whose cache holds that kernel where labs look for theirs, and beside it all that this machine's has."""
+    """Build that kernel in a cache of its own, with links to this machine's image and init; return an environment with it."""
     usual = cache.root()
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("XDG_CACHE_HOME", str(usual / name))
@@ -53,7 +53,7 @@ def environment(request):
 
 @pytest.fixture(scope="module", params=SERIES)
 def checked(request):
-    """One whose kernel checks its locks, lists, timers and where it sleeps."""
+    """An environment whose kernel checks its locks, lists, timers and atomic sleeps."""
     return labs_on(request.param, f"linux-{request.param}-checked", [Path(__file__).with_name("debug.config")])
 
 

@@ -1,4 +1,4 @@
-"""The script that makes the Vagrant VM, run for real in a clean Debian 13."""
+"""Runs the provisioning script of the Vagrant VM in a clean Debian 13."""
 
 import shutil
 from pathlib import Path
@@ -12,7 +12,7 @@ CHECKOUT = Path(__file__).parents[2]
 SOURCES = ["lib", "topologies", "experiments", "tests", "setup.py", "pyproject.toml", "LICENSE", "LICENSES", "REUSE.toml",
            "Makefile", "Vagrantfile", "CITATION.cff", *(path.name for path in CHECKOUT.glob("*.md"))]  # fmt: skip
 SERVERS = ["mariadb", "nginx", "memcached", "redis-server", "varnish", "varnishncsa", "openvswitch-switch", "php8.4-fpm"]
-# From outside: what runs with that root, which is what a service that was started would do.
+# Lists, from outside, the processes with that root: a service that was started would be among them.
 LEFT_RUNNING = """for each in /proc/[0-9]*; do
     [ "$(readlink "$each/root")" != "$1" ] || tr '\\0' ' ' <"$each/cmdline"
 done >"$1/report/running" """
@@ -20,7 +20,7 @@ done >"$1/report/running" """
 
 @pytest.fixture(scope="module")
 def report(tmp_path_factory):
-    """The folder in which `inside` left its findings."""
+    """The folder with the report of `inside`."""
     work = tmp_path_factory.mktemp("provision")
     kit = work / "kit"
     for name in SOURCES:
@@ -29,7 +29,7 @@ def report(tmp_path_factory):
         shutil.copytree(path, target, ignore=shutil.ignore_patterns("__pycache__")) if path.is_dir() else shutil.copy(
             path, target
         )
-    # As for the image: this machine's pip knows its index. To install a checkout pip wants its build system too.
+    # As for the image, this machine's pip downloads. To install a checkout, pip also needs its build system.
     (kit / "requirements.txt").write_text("\n".join([*image.requirements(), "setuptools>=77"]) + "\n")
     argv = [
         "mmdebstrap", "--variant=minbase", "--format=null",

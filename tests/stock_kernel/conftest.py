@@ -1,4 +1,4 @@
-"""One guest for all tests: its boot takes a minute or more."""
+"""One guest for all tests, because its boot takes a minute or more."""
 
 import pytest
 import stock

@@ -1,4 +1,4 @@
-"""client_delay's page without WordPress: an emulated processor is slow, and its pace wavers with this machine's load."""
+"""client_delay's page without WordPress: an emulated processor is slow, and its speed varies with this machine's load."""
 
 from functools import partial
 
@@ -10,7 +10,7 @@ from slownet.tools.ab import ab
 from slownet.topologies import ClientWebDb
 
 LENGTH = 51_686  # the front page's
-# Three would leave one degree of freedom to say how straight the law is: Student's t is 64 then, with four 9.9.
+# Three would leave one degree of freedom for the law's straightness, where Student's t is 64; with four it is 9.9.
 DELAYS = ["0ms", "200ms", "400ms", "600ms"]
 
 

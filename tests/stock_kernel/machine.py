@@ -1,7 +1,7 @@
-"""A guest of QEMU that stands for the Vagrant VM: Debian's kernel, systemd and sudo over the lab's image.
+"""A QEMU guest that replaces the Vagrant VM: Debian's kernel, systemd and sudo on top of the lab's image.
 
-Its processor is always emulated, some 15 times slower than this machine's: a hypervisor inside another one, as clouds and
-CI have it, ends such a guest as often as not.
+Its processor is always emulated, about 15 times slower than this machine's: nested virtualization, as in clouds and CI, often
+kills such a guest.
 """
 
 from __future__ import annotations
@@ -33,21 +33,21 @@ SOURCES = ["lib", "topologies", "experiments", "setup.py", "pyproject.toml", "RE
 
 @dataclass(frozen=True)
 class Done:
-    """A job that ended: its exit status, and what it printed on both outputs."""
+    """A finished job: its exit status, and its output on stdout and stderr."""
 
     status: int
     output: str
 
 
 class Machine:
-    """A guest that runs; `folder` is the one that it shares with this machine, as SHARED, and may write to."""
+    """A running guest; `folder` is shared with it, writable, as SHARED."""
 
     def __init__(self, process: subprocess.Popen[bytes], folder: Path) -> None:
         self.folder = folder
         self._process, self._jobs, self._read = process, 0, b""
 
     def run(self, command: str, limit_s: float) -> Done:
-        """Runs a shell command as an ordinary user, who may use sudo. Raises LabError if it does not end, or the guest does."""
+        """Run a shell command as an ordinary user with sudo. Raises LabError if it does not end, or the guest ends."""
         self._jobs += 1
         job = f"job-{self._jobs}"
         (self.folder / job).write_text(command + "\n")
@@ -59,13 +59,13 @@ class Machine:
         return Done(int(status), (self.folder / f"{job}.out").read_text(errors="replace"))
 
     def line(self, limit_s: float, what: str) -> str:
-        """The next line that the guest says; `what` is what it does meanwhile."""
+        """Return the guest's next line; `what` describes what it is doing, for errors."""
         assert self._process.stdout
         deadline = time.monotonic() + limit_s
         while b"\n" not in self._read:
             ready, _, _ = select.select([self._process.stdout], [], [], max(0, deadline - time.monotonic()))
             if not ready:
-                raise LabError(f"the guest did not end within {limit_s:g} s: {what}", where=str(self.folder))
+                raise LabError(f"the guest did not finish within {limit_s:g} s: {what}", where=str(self.folder))
             data = os.read(self._process.stdout.fileno(), 4096)
             if not data:
                 raise LabError(f"the guest ended during: {what}", where=str(self.folder))
@@ -75,16 +75,16 @@ class Machine:
 
 
 def need_qemu() -> None:
-    """Raises LabError naming the package if QEMU is not installed."""
+    """Raise LabError with the package's name if QEMU is not installed."""
     cache.need_programs(PROGRAMS, "booting Debian's kernel")
 
 
 @contextlib.contextmanager
 def booted(stock: Stock, image: Image, checkout: Path, folder: Path) -> Iterator[Machine]:
-    """A guest over these; it ends with the `with`. Its console goes to a file in the folder. Raises LabError."""
+    """Boot a guest, which ends with the `with` block. Its console goes to a file in the folder. Raises LabError."""
     need_qemu()
     install(checkout, folder / "python")
-    folder.chmod(0o777)  # the guest's user is nobody here
+    folder.chmod(0o777)  # the guest's user has no account here
     words = [*_qemu(stock, folder / "console"), *_disks(image.path, stock.layer), *_shares(checkout, folder)]
     with (
         (folder / "qemu.log").open("wb") as log,
@@ -113,7 +113,7 @@ def _qemu(stock: Stock, console: Path) -> list[str | Path]:
 
 
 def _disks(*layers: Path) -> Iterator[str]:
-    for layer in layers:  # labs lock the image for themselves, and nobody writes to it
+    for layer in layers:  # labs hold locks on the image, and nobody writes to it
         yield from ("-drive", f"if=virtio,format=raw,readonly=on,file.locking=off,file={layer}")
 
 
@@ -123,7 +123,7 @@ def _shares(checkout: Path, folder: Path) -> Iterator[str]:
 
 
 def install(checkout: Path, into: Path) -> None:
-    """Installs the checkout's package, without what it requires, as pip does for any machine."""
+    """Install the checkout's package with pip, without its requirements."""
     source = into.with_name("source")
     source.mkdir()
     for name in SOURCES:

@@ -1,4 +1,4 @@
-"""Debian 13's own kernel, and what a guest needs beside the lab's image: made once per machine from Debian's packages."""
+"""Debian 13's own kernel and what else a guest needs besides the lab's image, built once per machine from Debian's packages."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from slownet.lab.image import LEFT_OUT
 
 HERE = Path(__file__).parent
 RECIPE = HERE / "recipe"
-# busybox and kmod are in the initramfs, which the kernel's package has made by initramfs-tools; sudo is the guest's.
+# busybox and kmod go into the initramfs, which initramfs-tools builds when the kernel is installed; sudo is for the guest.
 PACKAGES = ["linux-image-amd64", "initramfs-tools", "busybox", "kmod", "sudo"]
 PROGRAMS = {**debian.PROGRAMS, "tar2sqfs": "squashfs-tools-ng"}
 MEGABYTES = 1500
@@ -20,7 +20,7 @@ WHAT = "fetching Debian's kernel"
 
 @dataclass(frozen=True)
 class Stock:
-    """A kernel as Debian ships it, its initramfs, and a layer with its modules: files in one folder."""
+    """Debian's kernel, its initramfs, and a layer with its modules: files in one folder."""
 
     folder: Path
 
@@ -42,7 +42,7 @@ class Stock:
 
 
 def build() -> Stock:
-    """The kernel, fetched if need be (about a minute). Raises LabError."""
+    """Return the kernel; fetch it if necessary (about a minute). Raises LabError."""
     inputs = [RECIPE, *sorted((HERE / "initramfs").iterdir())]
     return Stock(cache.make("stock-kernel", cache.key(debian.SUITE, *PACKAGES, *inputs), _build))
 

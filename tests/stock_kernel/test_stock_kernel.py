@@ -1,4 +1,4 @@
-"""Native mode where users have it: root by sudo on the kernel that Debian ships."""
+"""Tests native mode as users run it: root by sudo on Debian's own kernel."""
 
 import json
 import subprocess
@@ -12,12 +12,12 @@ CHECKOUT = Path(__file__).parents[2]
 EXPERIMENT = "tests/stock_kernel/few_pages.py"
 SMOKE = ["tests/lab/test_native.py", "tests/lab/test_plugin_in_place.py"]
 AGREE = 0.03
-# A guest that hangs ends the session; how long a job takes is up to this machine.
+# A hanging guest ends the session; how long a job takes depends on this machine.
 LIMIT_S = 3600
 
 
 def law_of(json_text):
-    """A run's facts, and its verdict on the law."""
+    """Return the facts of a run and its verdict on the law."""
     (run,) = json.loads(json_text)["runs"]
     (verdict,) = run["claims"]
     return run, verdict

@@ -1,1 +1,1 @@
-"""`make trust`: do verdicts, intervals and T0 hold whatever else the machine does? Hours; no part of `make test`."""
+"""`make trust`: tests whether verdicts, intervals and T0 hold under other load. Takes hours; not part of `make test`."""

@@ -1,9 +1,9 @@
-"""`make trust`: do verdicts, intervals and T0 hold whatever else the machine does? Hours; no part of `make test`.
+"""`make trust`: tests whether verdicts, intervals and T0 hold under other load. Takes hours; not part of `make test`.
 
-One line a step, then each section's tables and figures beside what is wanted. Records and runs are kept in a folder: what
-was interrupted goes on with its next step when it is started again on the same commit, and more rounds add to those that
-are there. Exit status 1 if a figure is not as wanted or a step failed, 2 if files of the checkout changed while a step
-ran: it does not count, for nobody knows what it measured.
+It prints one line per step, then each section's tables and figures next to their targets. Records and runs are kept in a
+folder: started again on the same commit, an interrupted session continues with its next step, and more rounds add to the
+existing ones. Exit status 1 if a figure misses its target or a step failed, 2 if files of the checkout changed during a step,
+which then does not count.
 """
 
 from __future__ import annotations
@@ -26,12 +26,12 @@ from trust.steps import Log, Options, Step
 SECTIONS = {each.SECTION: each for each in (verdicts, t0, coverage, aa, power, simulated)}
 STEPS = "steps.jsonl"
 ENDS = {"failed": "FAILED: ", "refused": "refused: ", "said": ""}
-"""How a step's line ends."""
+"""Prefixes of the end of a step's line, by the key in its record."""
 
 
 def main(words: Sequence[str] | None = None) -> int:
     chosen = arguments(words)
-    for number in (signal.SIGINT, signal.SIGTERM):  # a shell's job in the background ignores the first
+    for number in (signal.SIGINT, signal.SIGTERM):  # a background job of a shell ignores SIGINT
         signal.signal(number, signal.default_int_handler)
     commit = soak.commit()
     folder = (chosen.keep or soak.ROOT / "runs" / f"trust-{commit}").resolve()
@@ -40,7 +40,7 @@ def main(words: Sequence[str] | None = None) -> int:
     sections = [SECTIONS[name] for name in chosen.sections or SECTIONS]
     print(f"{machine()}; records in {log.path}", flush=True)
     if changed := soak.git("status", "--porcelain"):
-        print(f"the checkout is not as committed: {'; '.join(changed.splitlines())}", flush=True)
+        print(f"the checkout has changes: {'; '.join(changed.splitlines())}", flush=True)
     try:
         for section in sections:
             measure(section, options, log)
@@ -50,7 +50,7 @@ def main(words: Sequence[str] | None = None) -> int:
         return 130
     except soak.ChangedError:
         tell(sections, options, log)
-        what = "changed while a step ran, which does not count; run it in a clone that nobody works in"
+        what = "files changed during a step, so it does not count; run it in a clone that nobody works in"
         print(f"{soak.ROOT}: {what}", file=sys.stderr)
         return 2
     return tell(sections, options, log)
@@ -60,26 +60,28 @@ def arguments(words: Sequence[str] | None) -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="trust", description=__doc__)
     processors = len(os.sched_getaffinity(0))
     parser.add_argument("sections", nargs="*", metavar="SECTION", help=f"some of {', '.join(SECTIONS)} (all)")
-    parser.add_argument("--rounds", type=int, default=10, help="how often everything is measured (%(default)s)")
+    parser.add_argument("--rounds", type=int, default=10, help="number of rounds (%(default)s)")
     parser.add_argument("--experiments", type=str.split, default=[], metavar="'NAME ...'", help="only these (all)")
-    parser.add_argument("--hogs", type=int, default=processors, help="busy loops beside one memory hog (one a processor)")
+    parser.add_argument(
+        "--hogs", type=int, default=processors, help="busy loops in addition to one memory hog (one per processor)"
+    )
     parser.add_argument("--simulated", type=int, default=1000, help="simulated runs of each case (%(default)s)")
-    parser.add_argument("--keep", type=Path, help="where records and runs are kept (runs/trust-COMMIT)")
+    parser.add_argument("--keep", type=Path, help="folder for records and runs (runs/trust-COMMIT)")
     chosen = parser.parse_args(words)
     if unknown := [name for name in chosen.sections if name not in SECTIONS]:
-        parser.error(f"no section {', '.join(unknown)}: there are {', '.join(SECTIONS)}")
+        parser.error(f"unknown section {', '.join(unknown)}: choose from {', '.join(SECTIONS)}")
     return chosen
 
 
 def machine() -> str:
-    """What a record of this machine begins with."""
+    """Describe this machine in a line."""
     lines = Path("/proc/cpuinfo").read_text().splitlines()
     model = next((line.split(":")[1].strip() for line in lines if line.startswith("model name")), platform.machine())
     return f"{os.cpu_count()} processors, {model}, Linux {platform.release()}"
 
 
 def measure(section: ModuleType, options: Options, log: Log) -> None:
-    """The section's steps that have no record yet, each to its end. Raises ChangedError, of which no record is left."""
+    """Take the section's steps that have no record yet. Raises ChangedError if files changed; that step is not recorded."""
     step: Step
     for step in section.steps(options, log):
         if log.has(step):
@@ -94,7 +96,7 @@ def measure(section: ModuleType, options: Options, log: Log) -> None:
 
 
 def tell(sections: Sequence[ModuleType], options: Options, log: Log) -> int:
-    """Prints the summary of all that was recorded, also in sessions before; returns the exit status."""
+    """Print the summary of all records, including earlier sessions'; return the exit status."""
     figures: list[Figure] = []
     for section in sections:
         report: Report = section.report(log, options)
@@ -109,7 +111,7 @@ def tell(sections: Sequence[ModuleType], options: Options, log: Log) -> int:
             print(f"  {each}", flush=True)
         figures += mine
     judged = [each for each in figures if each.met is not None]
-    print(f"\n{sum(each.met for each in judged)} of {len(judged)} figures as wanted")
+    print(f"\n{sum(each.met for each in judged)} of {len(judged)} figures meet their target")
     return int(any(each.met is False for each in figures))
 
 

@@ -1,4 +1,4 @@
-"""Section `aa`: `slownet compare` of runs of the same experiment. What it says differs is wrong."""
+"""Section `aa`: `slownet compare` of runs of the same experiment. Every difference that it reports is an error."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from trust.steps import ALONE, BESIDE_HOGS, Log, Options, Record, Step
 
 SECTION = "aa"
 WITHIN = 0.05
-"""The margin of `slownet compare` itself."""
+"""The default margin of `slownet compare`."""
 ALLOWED = 0.01
 KINDS = (EQUIVALENT, DIFFERS, INCONCLUSIVE)
 Pair = tuple[str, Path, Path]
@@ -26,12 +26,12 @@ Pair = tuple[str, Path, Path]
 
 
 def steps(options: Options, log: Log) -> Iterator[Step]:
-    """None: it compares the runs of the sections before."""
+    """Return no steps: this section compares the runs of earlier sections."""
     return iter(())
 
 
 def pairs(records: Sequence[Record]) -> Iterator[Pair]:
-    """Each run with the next one beside the same, and those of one round that had nothing and hogs beside them."""
+    """Pair each run with the next one under the same load, and the two runs of a round, alone and beside hogs."""
     by: dict[tuple[str, str], dict[int, Path]] = defaultdict(dict)
     for each in records:
         for name, run in _named(each):
@@ -73,7 +73,7 @@ def _number(summary: Summary | None) -> str:
 
 
 def _figures(found: Mapping[str, Counter[str]]) -> Iterable[Figure]:
-    """Of the experiments as they are, and of each way of charging the CPU apart."""
+    """Yield the figures of the experiments together, and of each way of charging the CPU separately."""
     groups: dict[str, Counter[str]] = defaultdict(Counter)
     for name, each in found.items():
         groups[name.partition(", ")[2]].update(each)

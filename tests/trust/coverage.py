@@ -1,15 +1,15 @@
-"""Section `coverage`: how many of the printed 95 % intervals of cells hold the mean that they should hold.
+"""Section `coverage`: how many of the printed 95 % intervals of cells contain the true mean.
 
-The true mean is not known; the mean of all runs stands for it. Its own error makes a run deviate less from it than from
-the truth: by sqrt(1 - 1/n) for n runs alike, for the run is part of the mean. So each deviation is taken
-sqrt(n / (n - 1)) times, which is the same as leaving the run out of the mean and bringing the deviation from the others'
-mean to the variance of one run. A cell whose mean is the same in all runs says nothing of intervals and is not counted.
+The true mean is unknown, so the mean of all runs replaces it. A run deviates less from that mean than from the truth, by a
+factor of sqrt(1 - 1/n) for n equal runs, because it is part of the mean. So each deviation is multiplied by sqrt(n / (n - 1)),
+which is equivalent to leaving the run out of the mean and scaling its deviation from the others' mean to the variance of one
+run. A cell with the same mean in all runs says nothing about intervals and is not counted.
 
-Cells of one run, and metrics of one cell, share their chance. So the interval of a part is Wilson's with as many trials as
-the scatter of the hits between runs is worth (the design effect: Kish, "Survey sampling", 1965); where all or none hit, with
-as many as there are runs.
+Cells of one run, and metrics of one cell, are not independent. So the interval of a share is Wilson's with the effective number
+of trials from the scatter of the hits between runs (the design effect: Kish, "Survey sampling", 1965); if all or none hit, with
+the number of runs.
 
-Runs at TDF inf repeat their seeds; what draws by chance is measured with other seeds here, without its claims.
+Runs at TDF inf repeat their seeds; random experiments are therefore also measured with other seeds here, without their claims.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ reseeded = replace(find({name!r}), listed={cells!r}, judged_by=[])
 
 @dataclass(frozen=True)
 class Interval:
-    """A printed mean with its interval; ``run`` tells runs apart."""
+    """A printed mean with its interval; ``run`` identifies the run."""
 
     run: int
     mean: float
@@ -56,7 +56,7 @@ class Interval:
 
 @dataclass(frozen=True)
 class Hits:
-    """For each run, how many of its intervals hold the mean, and of how many; ``same`` counts cells whose mean is the same in
+    """For each run, how many of its intervals contain the mean, and of how many; ``same`` counts cells with the same mean in
     all runs."""
 
     by_run: Mapping[int, tuple[int, int]] = field(default_factory=dict)
@@ -70,12 +70,12 @@ class Hits:
 
     @property
     def n(self) -> int:
-        """How many intervals."""
+        """Number of intervals."""
         return sum(n for _, n in self.by_run.values())
 
     @property
     def worth(self) -> float:
-        """How many independent intervals they are worth."""
+        """Effective number of independent intervals."""
         n, runs = self.n, len(self.by_run)
         part = sum(hits for hits, _ in self.by_run.values()) / n
         scatter = sum((hits - part * its) ** 2 for hits, its in self.by_run.values()) * runs / max(1, runs - 1)
@@ -83,7 +83,7 @@ class Hits:
 
     @property
     def part(self) -> Summary:
-        """The part that holds the mean, with its 95 % interval."""
+        """Share of intervals that contain the mean, with its 95 % interval."""
         part = sum(hits for hits, _ in self.by_run.values()) / self.n
         return replace(proportion(part * self.worth, self.worth), mean=part)
 
@@ -94,7 +94,7 @@ class Hits:
 
     @property
     def met(self) -> bool | None:
-        """Whether the part is where it should be; None where its interval reaches there, though the part is outside."""
+        """Whether the share is in the target range; None if only its interval overlaps the range."""
         if not self.n:
             return None
         if LEAST <= self.part.mean <= MOST:
@@ -103,7 +103,7 @@ class Hits:
 
 
 def covered(intervals: Sequence[Interval]) -> Hits:
-    """Which intervals of one cell and metric, one a run, hold the mean of all."""
+    """Count which intervals of one cell and metric, one per run, contain the mean of all runs."""
     n = len(intervals)
     if n < 2:
         return Hits()
@@ -115,7 +115,7 @@ def covered(intervals: Sequence[Interval]) -> Hits:
 
 
 def steps(options: Options, log: Log) -> Iterator[Step]:
-    """Runs with other seeds of the experiments whose cells have one; all the rest comes from the sections before."""
+    """Yield runs with other seeds of the experiments whose cells have seeds; the other data comes from earlier sections."""
     for number in range(1, options.rounds + 1):
         for name, experiment in discover().items():
             if (not options.experiments or name in options.experiments) and any("seed" in cell for cell in experiment.cells()):
@@ -127,7 +127,7 @@ def steps(options: Options, log: Log) -> Iterator[Step]:
 
 
 def reseeded(options: Options, experiment: Experiment, seed: int) -> dict[str, Any]:
-    """A run of the cells that have a seed, with another."""
+    """Run the cells that have a seed, with another seed."""
     cells = [{**cell, "seed": str(seed)} for cell in experiment.cells() if "seed" in cell]
     file = options.folder / "reseeded" / f"{experiment.name}-{seed}.py"
     file.parent.mkdir(parents=True, exist_ok=True)
@@ -140,11 +140,11 @@ def reseeded(options: Options, experiment: Experiment, seed: int) -> dict[str, A
 Kind = tuple[str, str]
 """An experiment, and means or single numbers."""
 Run = tuple[int, str, Mapping[str, Any]]
-"""Its number, which runs that share their chance may share; its experiment; what `verdicts.kept` keeps of it."""
+"""Its number, which dependent runs may share; its experiment; its data from `verdicts.kept`."""
 
 
 def intervals(runs: Iterable[Run]) -> dict[Kind, list[list[Interval]]]:
-    """The printed intervals by kind; of each cell and metric a list, one interval a run. Cells are the same but for seeds."""
+    """Group the printed intervals by kind, then by cell and metric, one interval per run; cells ignore seeds."""
     found: dict[Kind, dict[tuple[str, str], list[Interval]]] = defaultdict(lambda: defaultdict(list))
     for number, name, run in runs:
         for cell in run["cells"]:
@@ -157,7 +157,7 @@ def intervals(runs: Iterable[Run]) -> dict[Kind, list[list[Interval]]]:
 
 
 def hits(runs: Iterable[Run]) -> dict[Kind, Hits]:
-    """The same, counted."""
+    """Count the hits of `intervals` by kind."""
     return {kind: sum(map(covered, cells), Hits()) for kind, cells in intervals(runs).items()}
 
 
@@ -170,7 +170,7 @@ def report(log: Log, options: Options) -> Report:
 
 
 def sources(log: Log) -> list[tuple[str, list[Run]]]:
-    """Which runs' means should be the same."""
+    """Return groups of runs whose means should be equal."""
     records, boots = log.of(verdicts.SECTION), log.of(t0.SECTION)
     alone, hogs = ([each for each in records if each["beside"] == beside] for beside in (ALONE, BESIDE_HOGS))
     named = [(ALONE, alone), (BESIDE_HOGS, hogs), (BOTH, records), (OTHER_SEEDS, log.of(SECTION))]
@@ -193,8 +193,10 @@ def _figures(source: str, found: Mapping[Kind, Hits]) -> Iterator[Figure]:
     for kind in (MEANS, SINGLE):
         total = sum((each for (_, name), each in found.items() if name == kind), Hits())
         if total.n:
-            what, part = f"{source}: intervals of {kind} that hold the mean", f"{total.part.mean:.1%}"
+            what, part = f"{source}: intervals of {kind} that contain the mean", f"{total.part.mean:.1%}"
             yield Figure(what, part, "90 to 98 %", total.met)
     outside = [f"{name} ({kind})" for (name, kind), each in found.items() if each.met is False]
     if any(each.n for each in found.values()):
-        yield Figure(f"{source}: kinds surely outside 90 to 98 %", str(len(outside)), "; ".join(outside) or "none", not outside)
+        yield Figure(
+            f"{source}: kinds significantly outside 90 to 98 %", str(len(outside)), "; ".join(outside) or "none", not outside
+        )

@@ -1,4 +1,4 @@
-"""What a section prints: tables of text, and figures beside what is wanted of them."""
+"""The output of a section: text tables, and figures with their targets."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 
 @dataclass(frozen=True)
 class Figure:
-    """One number beside what is wanted; ``met`` is None where nothing is wanted, or too little was measured to say."""
+    """One number with its target; ``met`` is None if there is no target or too little data."""
 
     what: str
     measured: str
@@ -28,12 +28,12 @@ class Report:
 
     @property
     def missed(self) -> int:
-        """How many figures are not what is wanted."""
+        """Number of figures that miss their target."""
         return sum(each.met is False for each in self.figures)
 
 
 def table(header: Sequence[str], rows: Iterable[Sequence[object]]) -> list[str]:
-    """Rows as aligned lines, the first column and others without numbers to the left; no line without rows."""
+    """Format rows as aligned lines, the first column and non-numeric columns to the left; no lines without rows."""
     cells = [[str(each) for each in row] for row in rows]
     if not cells:
         return []
@@ -47,5 +47,5 @@ def _aligned(row: Sequence[str], widths: Sequence[int], left: Sequence[bool]) ->
 
 
 def of(part: int, whole: int) -> str:
-    """``3 of 4``."""
+    """Format ``3 of 4``."""
     return f"{part} of {whole}"

@@ -1,7 +1,7 @@
-"""Section `power`: small changes of known size are found, and the same is not found to have changed.
+"""Section `power`: whether small changes of known size are detected, and unchanged pages are not reported as changed.
 
-`changed/changes.py` asks for each as an engineer would, by a claim of equality within half of the change, measured until it
-is decided; and pages of one run are compared with those of the next, as `slownet compare` does with two versions.
+`changed/changes.py` tests each change as an engineer would, with a claim of equality within half of the change, measured until
+it is decided; and pages of one run are compared with those of the next, like two versions with `slownet compare`.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ FILE = Path(__file__).parent / "changed" / "changes.py"
 PAGE = "time_per_request_ms"
 CHANGES = {"query": "one query more", "work": "1 % more CPU work", "delay": "1 ms more delay"}
 MARGINS = {"query": 0.015, "work": 0.005, "delay": 0.02}
-"""Those of the experiment."""
+"""The margins of the experiment."""
 
 
 def steps(options: Options, log: Log) -> Iterator[Step]:
@@ -36,7 +36,7 @@ def steps(options: Options, log: Log) -> Iterator[Step]:
 
 
 def measure(options: Options) -> dict[str, Any]:
-    """One run with as many repetitions as it takes, in one lab: what is compared shares it."""
+    """Measure one run with as many repetitions as it takes, in one lab, which all compared cells share."""
     ((seconds, found),) = slownet(["run", FILE, "--tdf", 1, "--labs", 1, "--json", "--runs", options.runs])
     (run,) = found["runs"]
     record = {**verdicts.kept(run), "cpu": charged(Path(run["directory"]))}
@@ -46,18 +46,18 @@ def measure(options: Options) -> dict[str, Any]:
 
 
 def charged(directory: Path) -> str:
-    """How a run charged the CPU: by "time" where its facts do not say."""
+    """Return how a run charged the CPU; "time" if its facts do not say."""
     return str(json.loads((directory / RUN).read_text(encoding="utf-8")).get("cpu", t0.TIME))
 
 
 def verdict(record: Record, what: str, change: str) -> str:
-    """That of the claim that a page is the same after a change."""
+    """Return the verdict on the claim that a page is the same after a change."""
     named = (each["verdict"] for name, each in record["claims"].items() if f"at what {what}, change {change} equals" in name)
     return next(named, verdicts.NOT_JUDGED)
 
 
 def part(record: Record, what: str, change: str) -> float | None:
-    """By which part a page took longer after a change."""
+    """Return the relative increase of a page's time after a change."""
     took = [
         cell["metrics"][PAGE]["mean"]
         for each in ("none", change) for cell in record["cells"] if cell["condition"] == {"what": what, "change": each}
@@ -106,14 +106,15 @@ def _figures(records: Sequence[Record], what: str, title: str) -> Iterator[Figur
 
 
 def _found(title: str, found: int, records: Sequence[Record], what: str) -> Figure:
-    """CPU work wavers by more than that 1 % where time is charged for it, so nothing is wanted there."""
+    """Return the figure of detected changes; without a target for CPU work if time is charged, which varies by more than 1
+    %."""
     if what == "work" and any(each["cpu"] != t0.WORK for each in records):
         return Figure(title, of(found, len(records)), f"all, where --cpu is {t0.WORK}")
     return Figure(title, of(found, len(records)), "all", found == len(records))
 
 
 def _between(records: Sequence[Record], what: str, one: str, other: str) -> Iterator[bool]:
-    """Whether a run's page differs from the next run's, each after its change."""
+    """Yield whether a run's page differs from the next run's, each after its change."""
     for first, second in pairwise(records):
         try:
             runs = [result.load(each["directory"]) for each in (first, second)]

@@ -15,7 +15,7 @@ ALLOWED = 0.01
 
 
 def steps(options: Options, log: Log) -> Iterator[Step]:
-    """One for each kind of claim and each noise, and one for each bend of a law."""
+    """Yield one step for each kind of claim and each noise, and one for each curvature of a law."""
     for kind in rates.CASES:
         for noise in rates.NOISES:
 

@@ -1,4 +1,5 @@
-"""Steps of measurement, each once: their records are on disk as they come, so that an interrupted `make trust` goes on."""
+"""Measurement steps, each taken once: records are written to disk immediately, so that an interrupted `make trust` can go
+on."""
 
 from __future__ import annotations
 
@@ -28,8 +29,8 @@ ALONE, BESIDE_HOGS, TWO_LABS = "alone", "beside hogs", "two labs"
 MEMORY_HOGS = 1
 
 Record = Mapping[str, Any]
-"""What a step found, as JSON holds it. Every one has ``section``, ``name``, ``number``, ``seconds``, ``others`` (how many
-processors whoever is no child of ours used meanwhile), and ``failed`` or ``refused``, a line, where it found nothing."""
+"""A step's result as JSON. Each has ``section``, ``name``, ``number``, ``seconds``, ``others`` (how many processors other
+programs used meanwhile), and, without a result, a line in ``failed`` or ``refused``."""
 
 
 class CommandError(Exception):
@@ -42,27 +43,27 @@ class RefusedError(Exception):
 
 @dataclass(frozen=True)
 class Options:
-    """What the caller chose. ``folder`` holds the records and the runs."""
+    """The caller's options. ``folder`` holds the records and the runs."""
 
     folder: Path
     rounds: int = 10
     experiments: tuple[str, ...] = ()
-    """Those to be run; empty for all."""
+    """The experiments to run; empty for all."""
     processors: int = 2
-    """How many busy loops the hogs are."""
+    """Number of busy loops among the hogs."""
     simulated: int = 1000
-    """Simulated runs of each kind."""
+    """Number of simulated runs of each kind."""
 
     @property
     def runs(self) -> Path:
-        """Where the run directories are made."""
+        """The folder of the run directories."""
         return self.folder / "runs"
 
 
 @dataclass(frozen=True)
 class Step:
-    """One measurement, by the name and the number that it is recorded under. What it returns joins its record; ``said`` in
-    it is the end of its line."""
+    """One measurement, recorded under a name and a number. Its return value is added to its record; ``said`` in it is printed
+    at the end of the step's line."""
 
     section: str
     name: str
@@ -74,7 +75,7 @@ class Step:
         return self.section, self.name, self.number
 
     def take(self) -> dict[str, Any]:
-        """The record of doing it now."""
+        """Take the measurement and return its record."""
         record: dict[str, Any] = {"section": self.section, "name": self.name, "number": self.number}
         began, others = time.monotonic(), others_cpu_s()
         try:
@@ -89,23 +90,23 @@ class Step:
 
 
 def others_cpu_s(stat: Path = Path("/proc/stat")) -> float:
-    """Seconds of CPU of this machine that neither this process used nor any of its children that have ended."""
+    """Return the CPU seconds of this machine that were used by neither this process nor its ended children."""
     fields = stat.read_text(encoding="ascii").split("\n", 1)[0].split()[1:]
-    user, nice, system, _, _, *more = map(int, fields[:8])  # idle and waiting for a disk are no work
+    user, nice, system, _, _, *more = map(int, fields[:8])  # without idle and I/O wait
     ours = [resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
     return (user + nice + system + sum(more)) / os.sysconf("SC_CLK_TCK") - sum(each.ru_utime + each.ru_stime for each in ours)
 
 
 @dataclass
 class Log:
-    """The records of all steps so far, in a file of one JSON object a line."""
+    """The records of all steps so far, in a file with one JSON object per line."""
 
     path: Path
     records: list[Record] = field(default_factory=list)
 
     @classmethod
     def read(cls, path: Path) -> Log:
-        """Those of a session that was interrupted, else none; a line that a kill cut short does not count."""
+        """Read the records of an interrupted session, if any; a line truncated by a kill is dropped."""
         log = cls(path)
         lines = path.read_text(encoding="utf-8").splitlines(keepends=True) if path.exists() else []
         whole = [line for line in lines if line.endswith("\n")]
@@ -115,7 +116,7 @@ class Log:
         return log
 
     def append(self, record: Record) -> None:
-        """When this returns, it is on disk."""
+        """Add a record; it is on disk when this returns."""
         self.path.parent.mkdir(parents=True, exist_ok=True)
         with open(self.path, "a", encoding="utf-8") as file:
             file.write(json.dumps(record) + "\n")
@@ -127,28 +128,28 @@ class Log:
         return any((each["section"], each["name"], each["number"]) == step.key for each in self.records)
 
     def of(self, section: str) -> list[Record]:
-        """The records of a section that found something."""
+        """Return the records of a section with a result."""
         return [each for each in self.records if each["section"] == section and not {"failed", "refused"} & each.keys()]
 
     def failed(self, section: str) -> list[Record]:
         return [each for each in self.records if each["section"] == section and "failed" in each]
 
     def refused(self, section: str, start: str) -> bool:
-        """Whether a step of the section whose name starts so was refused."""
+        """Return whether a step of the section with a name that starts like this was refused."""
         return any(each["section"] == section and "refused" in each and each["name"].startswith(start) for each in self.records)
 
 
 @contextmanager
 def surroundings(name: str, processors: int) -> Iterator[None]:
-    """What runs beside a measurement."""
+    """Run the hogs next to a measurement, if its name says so."""
     with hogs(processors, memory=MEMORY_HOGS) if name == BESIDE_HOGS else ExitStack():
         yield
 
 
 def slownet(*commands: Sequence[object]) -> list[tuple[float, dict[str, Any]]]:
-    """Runs `slownet` commands side by side, to the end of all: the seconds each took and the JSON that it printed.
+    """Run `slownet` commands in parallel until all have ended; return the seconds and the printed JSON of each.
 
-    Raises CommandError, RefusedError with the last line on standard error; whatever is still running is ended.
+    Raises CommandError or RefusedError with the last line of standard error; commands that still run are ended.
     """
     with ExitStack() as stack:
         running = [stack.enter_context(_started([SLOWNET, *map(str, words)])) for words in commands]
@@ -193,7 +194,7 @@ def _read(process: subprocess.Popen[bytes], out: IO[bytes], errors: IO[bytes]) -
 
 
 def others(records: Iterable[Record]) -> list[Figure]:
-    """Whether what was measured alone was alone."""
+    """Return how much other programs used the processors during the steps measured alone."""
     used = [each["others"] for each in records if each["beside"] == ALONE]
-    what = f"processors that others used, the most of {len(used)} steps {ALONE}"
+    what = f"processors used by other programs, maximum of {len(used)} steps {ALONE}"
     return [Figure(what, f"{max(used):.2f}", "none, or they were not alone")] if used else []

@@ -1,6 +1,6 @@
-"""Section `t0`: the time of `client_delay`'s page without delay, boot by boot, for each way in which the CPU is charged.
+"""Section `t0`: the time of `client_delay`'s page without delay, boot by boot, for each way of charging the CPU.
 
-A step is one boot in one lab at TDF 1. Ways, and what runs beside them, take turns within a round.
+A step is one boot in one lab at TDF 1. Ways of charging and kinds of load alternate within a round.
 """
 
 from __future__ import annotations
@@ -21,17 +21,17 @@ SECTION = "t0"
 EXPERIMENT, METRIC, CONDITION = "client_delay", "time_per_request_ms", "rtt_ms"
 TIME, WORK = "time", "work"
 UNNAMED = "default"
-"""The only way there is, of a version whose commands have no --cpu."""
+"""The only way in versions whose commands have no --cpu."""
 GOOD_SD, GOOD_PRICE = 0.01, 1.5
 BEST_SD, BEST_PRICE = 0.003, 2.5
 SAME = 0.01
-"""By how much a mean may change with hogs, or with a second lab, beside it."""
+"""How much a mean may change with hogs, or with a second lab, next to it."""
 FEWEST = 3
-"""Boots from which on a standard deviation is judged."""
+"""Minimum number of boots to judge a standard deviation."""
 
 
 def steps(options: Options, log: Log) -> Iterator[Step]:
-    """A way that this machine refuses is not asked for again."""
+    """Yield the steps; a way that this machine refuses is not tried again."""
     for number in range(1, options.rounds + 1):
         for beside in (ALONE, BESIDE_HOGS, TWO_LABS):
             for way in ways():
@@ -45,15 +45,15 @@ def steps(options: Options, log: Log) -> Iterator[Step]:
 
 @cache
 def ways() -> tuple[str, ...]:
-    """What `slownet run --cpu` may be told, the dearest last."""
+    """Return the values of `slownet run --cpu`, the most expensive last."""
     asked = subprocess.run([SLOWNET, "run", "--help"], capture_output=True, text=True, check=True, env={"COLUMNS": "200"})
     return (TIME, WORK) if "--cpu" in asked.stdout else (UNNAMED,)
 
 
 def boot(options: Options, way: str, beside: str) -> dict[str, Any]:
-    """One boot, or two labs at once."""
-    told = [] if way == UNNAMED else ["--cpu", way]
-    words = ["run", EXPERIMENT, "--tdf", 1, "--labs", 1, "--repeat", 1, "--json", "--runs", options.runs, *told]
+    """Measure one boot, or two labs at once."""
+    cpu = [] if way == UNNAMED else ["--cpu", way]
+    words = ["run", EXPERIMENT, "--tdf", 1, "--labs", 1, "--repeat", 1, "--json", "--runs", options.runs, *cpu]
     with surroundings(beside, options.processors):
         done = slownet(*[words] * (2 if beside == TWO_LABS else 1))
     boots = [{**kept(run), "times": times(run)} for _, found in done for run in found["runs"]]
@@ -62,7 +62,7 @@ def boot(options: Options, way: str, beside: str) -> dict[str, Any]:
 
 
 def times(run: Mapping[str, Any]) -> dict[str, float]:
-    """The mean time of a page by the round trip in ms, as JSON names it."""
+    """Return the mean time of a page by round trip in ms, written as in JSON."""
     return {f"{cell['condition'][CONDITION]:g}": cell["metrics"][METRIC]["mean"] for cell in run["cells"]}
 
 
@@ -88,7 +88,7 @@ def _row(records: Sequence[Record], way: str, beside: str) -> list[str]:
 
 
 def at(records: Sequence[Record], way: str, rtt: str, *besides: str) -> list[float]:
-    """The times of a page in each boot, at a round trip."""
+    """Return the times of a page at a round trip, one per boot."""
     chosen = [each for each in records if each["way"] == way and each["beside"] in besides]
     return [boot["times"][rtt] for each in chosen for boot in each["boots"]]
 
@@ -98,12 +98,12 @@ def _took(records: Sequence[Record], way: str, beside: str) -> list[float]:
 
 
 def relative_sd(values: Sequence[float]) -> float:
-    """The sample standard deviation as a part of the mean."""
+    """Return the sample standard deviation relative to the mean."""
     return statistics.stdev(values) / statistics.fmean(values)
 
 
 def price(records: Sequence[Record], way: str) -> float | None:
-    """How many times as long a boot takes as one that charges time in the same round: the median over the rounds."""
+    """Return the duration of a boot relative to one that charges time in the same round: the median over the rounds."""
     took = {(each["way"], each["number"]): each["seconds"] for each in records if each["beside"] == ALONE}
     parts = [seconds / took[TIME, number] for (name, number), seconds in took.items() if name == way and (TIME, number) in took]
     return statistics.median(parts) if parts else None
@@ -111,7 +111,7 @@ def price(records: Sequence[Record], way: str) -> float | None:
 
 @dataclass(frozen=True)
 class Change:
-    """By which part a mean is larger than alone, with the standard error of that part (inf of single boots)."""
+    """The relative increase of a mean compared with alone, and its standard error (inf for single boots)."""
 
     part: float
     error: float
@@ -121,12 +121,12 @@ class Change:
 
     @property
     def met(self) -> bool | None:
-        """Whether the mean is the same; None where it only seems to be, for it wavers by as much as it may change."""
+        """Whether the mean is the same; None if the standard error is too large to tell."""
         return abs(self.part) <= SAME and (self.error <= SAME or None)
 
 
 def change(records: Sequence[Record], way: str, beside: str, rtt: str = "0") -> Change | None:
-    """How a mean changes with that beside it."""
+    """Return how a mean changes under that load."""
     alone, others = at(records, way, rtt, ALONE), at(records, way, rtt, beside)
     if not alone or not others:
         return None
@@ -137,7 +137,7 @@ def change(records: Sequence[Record], way: str, beside: str, rtt: str = "0") -> 
 
 
 def largest_change(records: Sequence[Record], way: str, beside: str) -> tuple[Change, str] | None:
-    """The largest of all delays, and the delay."""
+    """Return the largest change over all delays, and its delay."""
     delays = next(boot["times"] for each in records if each["way"] == way for boot in each["boots"])
     found = [(changed, rtt) for rtt in delays if (changed := change(records, way, beside, rtt))]
     return max(found, key=lambda each: abs(each[0].part)) if found else None
@@ -154,9 +154,9 @@ def _of_way(records: Sequence[Record], way: str) -> Iterator[Figure]:
     for beside in (BESIDE_HOGS, TWO_LABS):
         if found := largest_change(records, way, beside):
             changed, rtt = found
-            yield Figure(f"{way}: {beside}, what changes most ({rtt} ms)", str(changed), *_within(judged, changed))
+            yield Figure(f"{way}: {beside}, largest change (at {rtt} ms)", str(changed), *_within(judged, changed))
     if way != TIME and (times_as_long := price(records, way)) is not None:
-        yield Figure(f"{way}: wall time against charging time", f"{times_as_long:.2f} times")
+        yield Figure(f"{way}: wall time relative to charging time", f"{times_as_long:.2f} times")
 
 
 def _if(judged: bool, text: str) -> str:
@@ -168,7 +168,7 @@ def _within(judged: bool, changed: Change) -> tuple[str, bool | None]:
 
 
 def _wanted(records: Sequence[Record], found: Sequence[str]) -> Iterator[Figure]:
-    """Whether one way is good for its price, and the best one good enough."""
+    """Yield whether some way meets each target of precision and price."""
     known = {
         way: (relative_sd(t0s), cost)
         for way in found

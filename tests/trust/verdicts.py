@@ -1,4 +1,4 @@
-"""Section `verdicts`: every shipped experiment again and again, alone and beside hogs; is every verdict the same?"""
+"""Section `verdicts`: repeats all shipped experiments, alone and beside hogs, and checks that every verdict stays the same."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ NUMBERS = ("verdict", "measured", "low", "high", "expected", "margin")
 
 
 def steps(options: Options, log: Log) -> Iterator[Step]:
-    """Alone and beside hogs in turn, so that a drift of the machine hits both."""
+    """Yield steps that alternate between alone and beside hogs, so that a drift of the machine affects both."""
     only = [word for name in options.experiments for word in ("--only", name)]
     chosen = f", {' '.join(options.experiments)}" if only else ""
     for number in range(1, options.rounds + 1):
@@ -36,7 +36,7 @@ def steps(options: Options, log: Log) -> Iterator[Step]:
 
 
 def summary(found: Mapping[str, Any]) -> dict[str, Any]:
-    """What is kept of what `slownet reproduce --json` printed."""
+    """Return the data to keep from the output of `slownet reproduce --json`."""
     ends = {each["experiment"]: each for each in found["reproduction"]["experiments"]}
     runs = {
         run["experiment"]: {**kept(run), "wall_s": end["wall_s"], "failed": failure(end)}
@@ -49,7 +49,7 @@ def summary(found: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def kept(run: Mapping[str, Any]) -> dict[str, Any]:
-    """What is kept of a run that `--json` printed: its claims by name, its cells' intervals, and where it is."""
+    """Return the data to keep of a run printed by `--json`: its claims by name, its cells' intervals, and its directory."""
     cells = [{name: cell[name] for name in ("condition", "metrics", "repetitions")} for cell in run["cells"]]
     claims = {claim["name"]: {name: claim.get(name) for name in NUMBERS} for claim in run["claims"]}
     return {
@@ -59,13 +59,13 @@ def kept(run: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def single_numbers(directory: Path) -> set[str]:
-    """The metrics of a run that are no means: a percentile, a maximum, a count, of which a sample has one."""
+    """Return the metrics of a run that are not means but single numbers per sample: percentiles, maxima, counts."""
     samples = read_samples(directory)
     return {name for each in samples for name, record in (each.get("metrics") or {}).items() if record.get("sd", 0) is None}
 
 
 def failure(end: Mapping[str, Any]) -> str:
-    """Why an experiment did not end as it should, in one line; empty if it did."""
+    """Return one line on why an experiment failed; empty if it did not."""
     return end["error"] or "; ".join(end["failed"])
 
 
@@ -94,7 +94,7 @@ def _seconds(records: Sequence[Record], name: str, beside: str) -> str:
 
 
 def verdicts(records: Sequence[Record], name: str, beside: str) -> Counter[str]:
-    """The verdicts on all claims of an experiment, over the runs beside that; a claim that a run lacks is not judged."""
+    """Count the verdicts on all claims of an experiment over the runs under that load; a missing claim is "not judged"."""
     found: Counter[str] = Counter()
     for claim in _claims(records, name):
         found.update(verdict for each, verdict in _of(records, name, claim) if each["beside"] == beside)
@@ -102,7 +102,7 @@ def verdicts(records: Sequence[Record], name: str, beside: str) -> Counter[str]:
 
 
 def unlike(records: Sequence[Record], name: str) -> list[str]:
-    """The claims of an experiment whose verdict was not the same in all runs."""
+    """Return the claims of an experiment whose verdict was not the same in all runs."""
     return [claim for claim in _claims(records, name) if len({verdict for _, verdict in _of(records, name, claim)}) > 1]
 
 
@@ -113,7 +113,7 @@ def _claims(records: Sequence[Record], name: str) -> list[str]:
 
 
 def _of(records: Sequence[Record], name: str, claim: str) -> list[tuple[Record, str]]:
-    """The verdict on a claim in each run that the experiment is part of."""
+    """Return the verdict on a claim in each run that includes the experiment."""
     runs = [(each, each["experiments"][name]["claims"]) for each in records if name in each["experiments"]]
     return [(each, claims[claim]["verdict"] if claim in claims else NOT_JUDGED) for each, claims in runs]
 
@@ -154,12 +154,12 @@ def _figures(records: Sequence[Record], unsteady: Mapping[str, Sequence[str]]) -
             took = [each["seconds"] for each in runs if each["all"]]
             if took:
                 wanted = ("under 300 s on 2 processors", max(took) < WANTED_S) if beside == ALONE else ()
-                yield Figure(f"reproduce {beside}, the longest of {len(took)}", f"{max(took):.0f} s", *wanted)
+                yield Figure(f"reproduce {beside}, longest of {len(took)}", f"{max(took):.0f} s", *wanted)
                 yield Figure("    median", f"{statistics.median(took):.0f} s")
 
 
 def whole(record: Record) -> bool:
-    """Whether every claim of a run was supported, and every cell measured."""
+    """Return whether every claim of a run was supported, and every cell measured."""
     runs = record["experiments"].values()
     return _count(record, SUPPORTED) == sum(len(run["claims"]) for run in runs) and not any(run["failed"] for run in runs)
 

@@ -50,7 +50,7 @@ def test_a_job_that_fails_keeps_none_from_running_and_its_output_is_kept(start, 
 
 def test_the_status_runs_nothing_and_names_what_never_ran(start, tmp_path, capsys):
     assert start({**JOBS, "new": ["true"]}, "--status") == 1
-    assert capsys.readouterr().out.splitlines() == [f"{name:<14}never ran here" for name in ("bad", "good", "new")]
+    assert capsys.readouterr().out.splitlines() == [f"{name:<14}has not run here" for name in ("bad", "good", "new")]
     assert not (tmp_path / "kept").exists()
     assert start(JOBS, "good") == 0
     assert start(JOBS, "good", "--status") == 0
@@ -75,7 +75,7 @@ def test_one_that_was_killed_did_not_end(start, nightly, tmp_path, capsys):
     (tmp_path / "kept").mkdir()
     nightly.record(tmp_path / "kept", "good", nightly.Last(time.time(), "abc"))
     assert start(JOBS, "good", "--status") == 1
-    assert capsys.readouterr().out.startswith("good          did not end, or runs now")
+    assert capsys.readouterr().out.startswith("good          did not end, or is running")
 
 
 def test_an_interrupt_ends_the_job_and_is_recorded(tmp_path):
@@ -106,7 +106,7 @@ def test_an_unknown_job_is_a_mistake(start, capsys):
     with pytest.raises(SystemExit) as error:
         start(JOBS, "god")
     assert error.value.code == 2
-    assert "no job 'god': name some of bad, good" in capsys.readouterr().err
+    assert "unknown job 'god': choose from bad, good" in capsys.readouterr().err
 
 
 def test_every_job_is_a_target_of_the_makefile(nightly):

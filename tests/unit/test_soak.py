@@ -107,7 +107,7 @@ def test_a_round_in_which_the_files_changed_does_not_count(soak, start, tmp_path
     assert start(1) == 2
     said = capsys.readouterr()
     assert said.out.count("passed") == 1
-    assert said.err == f"{clone}: changed while a round ran, which does not count; soak a clone that nobody works in\n"
+    assert said.err == f"{clone}: files changed during a round, so it does not count; soak a clone that nobody works in\n"
     tallies = soak.read(tmp_path / "kept" / soak.TALLY)
     assert {name: tally.rounds for name, tally in tallies.items()} == {"rounds": 1, "whole rounds": 0}
 

@@ -93,11 +93,11 @@ class TestVerdicts:
             "claims refuted in any run": ("1", False),
             "claims whose verdict was not the same in all runs": ("2 of 3", False),
             "runs alone with every claim supported": ("1 of 2", False),
-            "reproduce alone, the longest of 2": ("310 s", False),
+            "reproduce alone, longest of 2": ("310 s", False),
             "    median": ("410 s", None),
             "runs beside hogs with every claim supported": ("0 of 2", False),
-            "reproduce beside hogs, the longest of 2": ("420 s", None),
-            "processors that others used, the most of 2 steps alone": ("0.10", None),
+            "reproduce beside hogs, longest of 2": ("420 s", None),
+            "processors used by other programs, maximum of 2 steps alone": ("0.10", None),
         }
 
     def test_what_is_always_the_same_is_as_wanted(self, trust, options):
@@ -168,7 +168,7 @@ class TestT0:
         found = figures(trust.t0.report(log_of(trust, self.records()), options))
         assert found["work: sd of T0 over 6 boots, beside hogs or not"] == ("0.24%", True)
         assert found["work: mean T0 beside hogs"] == ("+0.43% ± 0.04%", True)
-        assert found["work: two labs, what changes most (0 ms)"] == ("+2.35% ± 0.22%", False)
+        assert found["work: two labs, largest change (at 0 ms)"] == ("+2.35% ± 0.22%", False)
         assert found["time: mean T0 beside hogs"] == ("+29.17% ± 12.66%", None)
         assert found["a way with sd under 1.0% at 1.5 times the wall time or less"] == ("none", False)
         assert found["a way with sd under 0.3% at 2.5 times the wall time or less"] == ("work", True)
@@ -506,14 +506,14 @@ class TestMain:
         second = capsys.readouterr().out
         assert "step 1 (" not in second
         assert "step 2 (0 s): said 2\n" in second
-        assert second.endswith("1 of 1 figures as wanted\n")
+        assert second.endswith("1 of 1 figures meet their target\n")
 
     def test_a_step_that_fails_counts_for_good(self, trust, section, tmp_path, capsys):
         for expected in ("FAILED: no boot\n", "FAILED: step 3: no boot\n"):
             assert self.start(trust, tmp_path, 3) == 1
             said = capsys.readouterr().out
             assert expected in said
-            assert said.endswith("1 of 2 figures as wanted\n")
+            assert said.endswith("1 of 2 figures meet their target\n")
 
     def test_a_step_in_which_the_files_changed_does_not_count(self, trust, section, tmp_path, capsys, monkeypatch):
         trees = iter(["a", "a", "a", "b"])
@@ -521,7 +521,7 @@ class TestMain:
         assert self.start(trust, tmp_path, 2) == 2
         said = capsys.readouterr()
         assert said.out.count("said") == 1
-        assert "changed while a step ran, which does not count" in said.err
+        assert "files changed during a step, so it does not count" in said.err
         log = trust.steps.Log.read(tmp_path / "kept" / trust.main.STEPS)
         assert [each["number"] for each in log.records] == [1]
 
@@ -529,7 +529,7 @@ class TestMain:
         with pytest.raises(SystemExit) as ended:
             trust.main.main(["t1"])
         assert ended.value.code == 2
-        assert "no section t1: there are verdicts, t0, coverage, aa, power, simulated" in capsys.readouterr().err
+        assert "unknown section t1: choose from verdicts, t0, coverage, aa, power, simulated" in capsys.readouterr().err
 
     def test_its_files_are_all_there_are(self):
         assert {path.stem for path in (FOLDER / "trust").glob("*.py")} == {*MODULES, "__init__"}

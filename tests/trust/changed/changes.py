@@ -1,4 +1,4 @@
-"""Small changes of known size, each beside what it changes and beside the same once more: do claims find them?"""
+"""Small changes of known size, each measured with the unchanged page and with an identical copy: do claims detect them?"""
 
 from pathlib import Path
 
@@ -11,9 +11,9 @@ from slownet.topologies import ClientWebDb
 PAGE = "time_per_request_ms"
 REQUESTS = 50
 COUNTED = 8_000_000
-# Half of what each change adds, so that the same lies as far inside as the changed lies outside: one query of some 26 on a
-# connection that costs 2 round trips, at 10 ms each with 10 to 60 ms of work (10 of 290 to 340 ms); 1 % of a page that is all
-# work; 4 round trips (a handshake and three flights), so 4 ms of 50 to 100.
+# Half of each change, so that the unchanged page lies as far inside the margin as the changed one lies outside: one more query
+# than about 26, on a connection that takes 2 round trips, at 10 ms each with 10 to 60 ms of work (10 of 290 to 340 ms); 1 % of
+# a page that is all work; 4 round trips (a handshake and three flights), so 4 ms of 50 to 100.
 MARGINS = {"query": 0.015, "work": 0.005, "delay": 0.02}
 PAGES = {
     ("query", "more"): "?queries=1",
@@ -27,7 +27,7 @@ LONGER = {("delay", "more"): "11ms"}
 
 
 def site(net, directory):
-    """WordPress with a page that can be asked for one query more, and one that counts."""
+    """Return WordPress with a page that can make one more query, and a page that counts."""
     folder = Path(__file__).parent
     return WordPress(net, directory, drop_ins=[folder / "db.php", folder / "count.php"])
 
@@ -41,7 +41,7 @@ CELLS = [cell(what, change) for what in MARGINS for change in ("none", "same", "
 
 @experiment(topology=ClientWebDb, service=site, cells=CELLS)
 def changes(net, site, what, change):
-    """Is a page found to be slower that has one query more, 1 % more work, or 1 ms more delay?"""
+    """Is a page detected as slower if it has one more query, 1 % more work, or 1 ms more delay?"""
     with net.link(CABLES[what], "switch").set(rtt=LONGER.get((what, change), RTTS[what])):
         return ab(net["client"], site.url + PAGES.get((what, change), ""), requests=REQUESTS)
 
