@@ -1,4 +1,4 @@
-"""What the tests of the commands share. They run the command line of this checkout as a process of its own."""
+"""Fixtures for the tests of the commands, which run this checkout's command line as a separate process."""
 
 import os
 import subprocess
@@ -49,7 +49,7 @@ pages.claims(law("time_per_request_ms", round_trips=4, within=0.1))
 
 @pytest.fixture(scope="session")
 def built():
-    """The parts of the lab; without them there is one line to say."""
+    """The parts of the lab; exits with one line if they are missing."""
     try:
         found = parts.need()
         calibrate.tdf(found)
@@ -60,7 +60,7 @@ def built():
 
 @pytest.fixture(scope="session")
 def installed(tmp_path_factory):
-    """A folder with the package as its wheel installs it."""
+    """A folder with the package as installed from its wheel."""
     folder = tmp_path_factory.mktemp("installed")
     pip = [sys.executable, "-m", "pip", "--disable-pip-version-check", "--quiet"]
     subprocess.run([*pip, "wheel", "--no-deps", "--wheel-dir", folder, CHECKOUT], check=True)
@@ -70,7 +70,7 @@ def installed(tmp_path_factory):
 
 
 class Command:
-    """`slownet lab exec`, run from a folder of its own."""
+    """Runs `slownet lab exec` from its own folder."""
 
     def __init__(self, folder):
         self.folder = folder
@@ -96,7 +96,7 @@ class Command:
 
 
 class Pages:
-    """An experiment of one's own that has only just begun until it is told to go on: half its cells wait for that."""
+    """A user's experiment that stops halfway through its cells until it is told to continue."""
 
     def __init__(self, folder):
         self.folder, self.file = folder, folder / "pages.py"
@@ -113,14 +113,14 @@ def pages(built, tmp_path):
 
 @pytest.fixture
 def execute(built, tmp_path):
-    """Runs a command in a lab: execute("ls", "/", options=["--tdf", "inf"]) -> CompletedProcess with bytes."""
+    """Run a command in a lab: execute("ls", "/", options=["--tdf", "inf"]) -> CompletedProcess with bytes."""
     folder = tmp_path / "folder"
     folder.mkdir()
     return Command(folder)
 
 
 def one_line(done):
-    """The line of a command that ended with a mistake or a failure of the lab."""
+    """Return the error line of a command that ended with a user error or a failure of the lab."""
     assert done.returncode == 2, done
     text = done.stderr.decode()
     assert text.startswith("slownet: "), text
@@ -130,7 +130,7 @@ def one_line(done):
 
 
 def alive(pid):
-    """Whether that process runs (a zombie does not)."""
+    """Return whether that process runs (a zombie does not)."""
     try:
         with open(f"/proc/{pid}/stat") as stat:
             return stat.read().rsplit(")", 1)[1].split()[0] not in "ZX"
@@ -139,7 +139,7 @@ def alive(pid):
 
 
 def session_of(pid):
-    """The processes of a session that run."""
+    """Return the running processes of a session."""
     members = []
     for each in os.listdir("/proc"):
         try:
@@ -156,7 +156,7 @@ def children_of(pid):
 
 
 def wait_for_a_sample(folder, process):
-    """The file of a run's samples below the folder, when one of its labs has measured one."""
+    """Wait for the first sample of a run below the folder; return the file with the samples."""
     for _ in range(3000):
         found = [path for path in folder.glob("runs/*/samples*.jsonl") if path.read_text().endswith("\n")]
         if found:

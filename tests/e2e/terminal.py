@@ -1,4 +1,4 @@
-"""A terminal with a program on it, for tests of what a person sees and types."""
+"""A terminal with a program on it, for tests of interactive use."""
 
 import contextlib
 import fcntl
@@ -43,7 +43,7 @@ class Terminal:
         os.write(self.fd, data)
 
     def end(self):
-        """The exit status, and what was printed to the end."""
+        """Return the exit status and the rest of the output."""
         with contextlib.suppress(OSError):
             while data := os.read(self.fd, 4096):
                 self.text += data

@@ -1,4 +1,4 @@
-"""The articles' experiments as a person runs them: short cells of each, where the CPU is free."""
+"""Runs the articles' experiments from the command line: short cells of each, with free CPU."""
 
 import json
 import subprocess
@@ -23,7 +23,7 @@ def test_a_download_through_tcs_own_queue_is_the_same_twice(tmp_path):
     (_, (first,)), (_, (again,)) = slownet(tmp_path, *words), slownet(tmp_path, *words)
     (cell,) = first["cells"]
     assert cell["condition"] == {"delay_up_ms": 100.0, "queue_packets": 1000}
-    assert 10 < cell["metrics"]["mib_per_s"]["mean"] <= 13.81  # what a queue of 1000 packets lets pass in 100 ms
+    assert 10 < cell["metrics"]["mib_per_s"]["mean"] <= 13.81  # the rate of a queue of 1000 packets at 100 ms
     assert cell["metrics"] == again["cells"][0]["metrics"]
 
 

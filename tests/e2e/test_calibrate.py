@@ -1,4 +1,4 @@
-"""`slownet calibrate` as a person types it."""
+"""`slownet calibrate` from the command line."""
 
 import json
 import subprocess

@@ -1,4 +1,4 @@
-"""`slownet check` as a person types it."""
+"""`slownet check` from the command line."""
 
 import json
 import subprocess

@@ -1,4 +1,4 @@
-"""A package that adds one of each, used in labs: by a hypothesis file, a shell and a test."""
+"""An extension package with one of each kind, used in labs by a hypothesis file, a shell and a test."""
 
 import importlib
 import json
@@ -14,7 +14,7 @@ TESTS = Path(__file__).parents[1]
 
 @pytest.fixture(scope="module")
 def run(tmp_path_factory):
-    """`run(program, words...)` in a folder with a hypothesis file and a test, by a Python that has the package."""
+    """`run(program, words...)` in a folder with a hypothesis file and a test, with a Python that has the package."""
     folder = tmp_path_factory.mktemp("added")
     with pytest.MonkeyPatch.context() as patch:
         patch.syspath_prepend(TESTS)

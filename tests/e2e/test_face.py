@@ -1,4 +1,4 @@
-"""The package as a user has it: imported from a wheel and in a lab, and read by a type checker."""
+"""The package as users see it: imported from a wheel and in a lab, and checked by a type checker."""
 
 import re
 import subprocess
@@ -147,7 +147,7 @@ def no_topology(net: Network, rtt: str) -> Ab:
 
 @pytest.fixture(scope="module")
 def checked(installed, tmp_path_factory):
-    """What `mypy --strict` says of a user's project: checked(name=text) -> its lines. The package is an installed one."""
+    """Run `mypy --strict` on a user's project with the installed package: checked(name=text) -> its output lines."""
     folder = tmp_path_factory.mktemp("project")
     subprocess.run([sys.executable, "-m", "venv", "--without-pip", folder / "venv"], check=True)
     (site,) = folder.glob("venv/lib/python*/site-packages")

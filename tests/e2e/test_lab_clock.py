@@ -1,4 +1,4 @@
-"""The lab's clocks, as programs see them. Nothing here asserts how quick the host is."""
+"""The lab's clocks as seen by programs. Nothing here asserts the speed of the host."""
 
 import json
 import math
@@ -129,7 +129,7 @@ took("disk", lambda: subprocess.run(["sh", "-c", read], stderr=subprocess.DEVNUL
 
 def test_the_time_that_work_takes_is_no_more_than_passes(execute):
     wall = time.monotonic()
-    took = run(execute, BUSY, [*CLOCKS["1"], "--cpu", "time"])  # work takes the reference computer's
+    took = run(execute, BUSY, [*CLOCKS["1"], "--cpu", "time"])  # work takes the reference computer's time
     wall = time.monotonic() - wall
     assert sum(took.values()) < wall
 
@@ -138,13 +138,13 @@ def test_work_takes_time_divided_by_the_factor(execute):
     one = run(execute, BUSY, CLOCKS["1"])
     assert all(seconds > 0 for seconds in one.values())
     many = run(execute, BUSY, ["--tdf", "1000"])
-    # 1000 times quicker, if the host were as quick both times: a hundred leaves it room.
+    # 1000 times faster if the host had the same speed both times: a hundred leaves a margin.
     assert all(many[name] < one[name] / 100 + 1e-4 for name in one), (one, many)
 
 
 def test_work_takes_no_time_at_inf(execute):
     found = run(execute, BUSY, CLOCKS["inf"])
-    # A microsecond for each look at the clock and each poll in vain, and nothing for what the disk takes.
+    # A microsecond for each read of the clock and each unsuccessful poll, and nothing for disk access.
     assert {name: seconds for name, seconds in found.items() if seconds > 0.0001} == {}
 
 
@@ -192,7 +192,7 @@ def test_at_inf_a_long_transfer_with_loss_is_the_same_packet_by_packet(execute):
         folder.mkdir()
         done = execute("python", "-c", TRANSFER, str(folder), options=[*CLOCKS["inf"], "--share", str(folder)])
         assert (done.returncode, done.stderr) == (0, b"")
-        with RawPcapReader(str(folder / "client.pcap")) as frames:  # ports and sequence numbers differ, as they are to
+        with RawPcapReader(str(folder / "client.pcap")) as frames:  # ports and sequence numbers should differ
             return float(done.stdout), [(meta.sec, meta.usec, meta.wirelen) for _, meta in frames]
 
     (first_s, first), (again_s, again) = transferred("first"), transferred("again")
@@ -243,7 +243,7 @@ def test_a_link_delays_as_it_was_told(execute, options, margin_ms):
     done = execute("sh", "-ec", LINK, options=options)
     times = [float(line.split("time=")[1].split()[0]) for line in done.stdout.decode().splitlines() if "time=" in line]
     assert len(times) == 20, done
-    # The median: a host that is busy elsewhere charges that to a packet now and then.
+    # The median, because a busy host occasionally adds time to a packet.
     median = sorted(times)[10]
     assert 50 <= median <= 50 + margin_ms
     if options == CLOCKS["inf"]:

@@ -1,4 +1,4 @@
-"""`slownet lab exec` as a person uses it: status, output, input, folders."""
+"""`slownet lab exec` from the command line: status, output, input, folders."""
 
 import os
 import subprocess

@@ -1,4 +1,4 @@
-"""A command that waits for ever on the virtual clock is given up after a while of its silence."""
+"""A command that waits forever on the virtual clock is ended after a limit without output."""
 
 import os
 import subprocess

@@ -1,4 +1,4 @@
-"""Whatever a lab has too little of, and however it dies, one line says so."""
+"""Whatever resource a lab lacks, and however it dies, one line says so."""
 
 import re
 import signal
@@ -19,7 +19,7 @@ NO_MEMORY = "the lab ran out of its 200 MB of memory: raise --memory"
 
 
 def last_line(done):
-    """The line of the lab itself, below what the command wrote."""
+    """Return the lab's own line, after the command's output."""
     assert done.returncode == 2, done
     line = done.stderr.decode().splitlines()[-1]
     assert line.startswith("slownet: ")
@@ -68,7 +68,7 @@ def test_a_lab_with_much_memory_uses_little_of_the_hosts(execute):
 
 
 def test_a_kernel_that_panics(built):
-    # What the kernel does without its first process is what it does in any panic.
+    # Without its first process the kernel panics; every other panic is handled alike.
     lab = built.lab(Clock("virtual", 1))
     lab.kernel_arguments = [*lab.kernel_arguments, "rdinit=/nosuch", "root=/dev/nosuch"]
     with pytest.raises(LabError, match=r"^the lab's kernel panicked: VFS: Unable to mount root fs on "):
@@ -101,7 +101,9 @@ def test_a_command_for_which_there_is_no_process(built):
 
 def test_more_input_than_there_is_room_for(built, monkeypatch, tmp_path):
     (tmp_path / "input").write_bytes(bytes(200_000))  # more than a pipe holds
-    monkeypatch.setattr(channel, "WINDOW_BYTES", channel.WINDOW_BYTES + 500)  # below what throttles the line
+    monkeypatch.setattr(
+        channel, "WINDOW_BYTES", channel.WINDOW_BYTES + 500
+    )  # more than the lab's buffer, but not enough to throttle the line
     with (
         open(tmp_path / "input", "rb") as file,
         pytest.raises(LabError, match=r"^\d+ bytes of input where there is room for \d+: the lab was stopped$"),

@@ -1,4 +1,4 @@
-"""Signals and terminals: a lab is ended and used like any other program."""
+"""Signals and terminals: a lab behaves like any other program."""
 
 import contextlib
 import fcntl
@@ -18,7 +18,7 @@ READY = b"ready\n"
 
 @pytest.fixture
 def started(execute):
-    """Starts a command that prints READY first, and waits for that; what is left of it is killed at the end."""
+    """Start a command that prints READY and wait for that; kill its remaining processes at the end."""
     with contextlib.ExitStack() as stack:
 
         def start(*command, **others):
@@ -31,7 +31,7 @@ def started(execute):
 
 
 CLOCKS = [["--clock", "real"], ["--tdf", "1"], ["--tdf", "inf"]]
-# On a virtual clock a long sleep is short, so what waits there waits for its input.
+# On a virtual clock a long sleep is short, so these commands wait for input.
 WAIT = "echo ready; read line"
 
 
@@ -42,7 +42,7 @@ def test_a_signal_ends_a_command_that_waits(started, options, number):
     begin = time.monotonic()
     process.send_signal(number)
     assert process.wait(PATIENCE_S) == 128 + number
-    assert time.monotonic() - begin < 8  # not by the ten seconds after which the lab itself is ended
+    assert time.monotonic() - begin < 8  # not by the kill after ten seconds
     assert process.stderr.read() == b""
 
 
@@ -123,7 +123,7 @@ def test_a_signal_that_is_ignored_stays_so(execute):
 
 @pytest.fixture
 def terminal(execute):
-    """Runs a shell script of the host on a terminal; $lab there is the command line."""
+    """Run a shell script of the host on a terminal; $lab in it is the command line."""
     opened = []
 
     def open_terminal(script, **options):
@@ -153,7 +153,7 @@ def test_a_terminal_is_left_as_it_was(terminal):
     before = shown.settings()
     shown.write(b"\n")
     shown.until(b"in\r\n")
-    assert shown.settings() != before  # raw: the lab's terminal does the editing
+    assert shown.settings() != before  # raw: the lab's terminal handles editing
     shown.write(b"wordx\x7f\r")
     shown.until(b"got word\r\n")
     shown.until(b"out\r\n")
@@ -178,7 +178,7 @@ def test_a_terminal_that_changes_its_size(terminal):
     shown.until(b"ready\r\n")
     fcntl.ioctl(shown.fd, termios.TIOCSWINSZ, struct.pack("HHHH", 44, 111, 0, 0))
     deadline, seen = time.monotonic() + PATIENCE_S, b""
-    while b"44 111\r\n" not in seen:  # bash runs the trap after the read, and is done with it whenever it is
+    while b"44 111\r\n" not in seen:  # bash runs the trap after the read, at an unknown time
         assert time.monotonic() < deadline
         shown.write(b"x\r")
         seen += shown.until(b"x\r\n")

@@ -1,4 +1,4 @@
-"""A lab leaves nothing behind and reaches nothing of the host but what it was given."""
+"""A lab leaves nothing behind and can access nothing of the host but its shares."""
 
 import hashlib
 import os
@@ -22,7 +22,7 @@ OURS = re.compile(r"vm_file|uml|linux|slownet")
 
 @pytest.fixture
 def places(tmp_path, monkeypatch):
-    """Lists everything in the places where User-Mode Linux is known to leave things."""
+    """List everything in the folders where User-Mode Linux is known to leave files."""
     home = tmp_path / "home"
     scratch = tmp_path / "scratch"
     for folder in (home, scratch):
@@ -102,7 +102,7 @@ def test_two_labs_side_by_side(execute):
         assert {*session_of(children_of(one.pid)[0])}.isdisjoint(session_of(children_of(two.pid)[0]))
         for process in (one, two):
             process.stdin.close()
-            assert process.wait(PATIENCE_S) == 1  # of read at the end of its input
+            assert process.wait(PATIENCE_S) == 1  # status of `read` at end of input
 
 
 def digest(path):
@@ -163,7 +163,7 @@ def test_the_host_is_out_of_reach(execute, tmp_path):
     assert done.stdout == b""
 
 
-# Runs "$@" where the folders for a lab's memory are too small, hold no programs, or both.
+# Runs "$@" with folders for a lab's memory that are too small, noexec, or both.
 SMALL = "mount -t tmpfs -o size=64m small /dev/shm"
 NOEXEC = "mount -t tmpfs -o noexec none /dev/shm"
 NOWHERE = f"{SMALL}; mount -t tmpfs -o noexec none /var/tmp; mount -t tmpfs -o size=16m small /tmp; unset TMPDIR"
@@ -184,7 +184,7 @@ def test_memory_need_not_lie_in_shm(execute, mounts):
 
 
 def test_no_place_for_memory_is_one_line(execute):
-    # The checkout and the cache may lie in /tmp, so everything is loaded before that is hidden.
+    # The checkout and the cache may be in /tmp, so everything is loaded before /tmp is hidden.
     script = """
 import subprocess, sys
 from slownet.lab import boot
@@ -218,7 +218,7 @@ bytearray(150 << 20)
 
 @pytest.fixture
 def public(built):
-    """A copy of the code and a look at the cache that any user has: (folder, environment)."""
+    """A copy of the code and a view of the cache that any user can read: (folder, environment)."""
     with tempfile.TemporaryDirectory(prefix="slownet-") as name:
         folder = Path(name)
         folder.chmod(0o755)
@@ -285,5 +285,5 @@ def test_an_ordinary_user_needs_nothing_of_roots(public):
     done = run([python, *SLOWNET[1:], "lab", "exec", "--share", ".", "--", "sh", "-c", script])
     assert (done.returncode, done.stdout.decode(), done.stderr) == (0, f"0\n{folder}/own\n", b"")
     left = {path.relative_to(folder / "own").parts[0] for path in (folder / "own").rglob("*") if path.is_file()}
-    assert left - {".local"} == {"out"}  # there is what was measured on this machine, once
+    assert left - {".local"} == {"out"}  # contains what was measured on this machine once
     assert (folder / "own" / "out").stat().st_uid == (65534 if user else os.geteuid())

@@ -1,4 +1,4 @@
-"""Labs side by side: each measures all cells of a boot of its own."""
+"""Parallel labs: each measures all cells of its own boots."""
 
 import contextlib
 import json
@@ -29,7 +29,7 @@ mine.claims(law("rtt_ms", round_trips=2, within=0.1, along="delay_ms"))
 '''
 TWO_LABS = ["run", "pages.py", "--tdf", "1", "--repeat", "2", "--labs", "2"]
 PLACES = 2 * 2 * 4
-"""Boots, blocks and cells of that."""
+"""Boots x blocks x cells of this experiment."""
 
 
 def slownet(*words, cwd):
@@ -66,7 +66,7 @@ def test_two_labs_measure_a_boot_each(mine):
     assert "contradicted" not in facts
     found = samples_of(directory)
     assert sorted(sample["index"] for sample in found) == list(range(16))
-    # Compared cells lie in the same lab: each boot has all of them, twice, and all of it one lab.
+    # Compared cells share a lab: each boot has all cells, twice, in one lab.
     assert {(sample["boot"], sample["lab"]) for sample in found} == {(each["boot"], each["lab"]) for each in facts["boots"]}
     assert sorted(each["lab"] for each in facts["boots"]) == [1, 2]
     ways = {boot: [s["cell"]["delay"] for s in found if s["boot"] == boot] for boot in (1, 2)}
@@ -77,7 +77,7 @@ def test_two_labs_measure_a_boot_each(mine):
         assert sample["cell"] == facts["planned"][sample["index"]]
         assert (sample["random"], sample["seeds"]) == (False, [])
         kept = [*sample["raw"], *(each["file"] for each in sample["captures"])]
-        assert len(kept) >= 5  # what ping said, twice, and three hosts' packets
+        assert len(kept) >= 5  # the output of two pings, and the packets of three hosts
         for name in kept:
             assert Path(name).name.startswith(f"{sample['index']:03}-")
             assert (directory / name).stat().st_size > 0
@@ -114,7 +114,7 @@ def mine(net, **condition):
 
 
 def test_where_the_cpu_is_free_each_boot_draws_anew_and_a_run_gives_the_same_again(mine):
-    """However many labs there are; what names no seed is told one, and what draws nothing is the same in each boot."""
+    """Independent of the number of labs: links without a seed get one, and cells without randomness repeat in each boot."""
     (mine / "mine.py").write_text(LOSSY)
     words = ["run", "mine.py", "--tdf", "inf", "--repeat", "3", "--json"]
     runs = [one_run(slownet(*words, "--labs", labs, cwd=mine)) for labs in ("1", "3")]
@@ -150,7 +150,7 @@ def labs_of(process):
 
 
 def children_of_threads(pid):
-    """A child is listed with the thread that started it."""
+    """Return the children of a process; each is listed under the thread that started it."""
     for thread in os.listdir(f"/proc/{pid}/task"):
         with contextlib.suppress(FileNotFoundError):
             yield from map(int, Path(f"/proc/{pid}/task/{thread}/children").read_text().split())
@@ -179,7 +179,7 @@ def test_an_end_ends_every_lab_and_the_run_can_be_continued(pages, number):
         directory = wait_for_a_sample(pages.folder, process).parent
         labs = labs_of(process)
         assert len(labs) == 2
-        # Which one is up to what other labs run now: see the unit tests of slownet.lab.cpu.
+        # Which processor depends on the other running labs: see the unit tests of slownet.lab.cpu.
         assert [len(os.sched_getaffinity(each)) for each in labs] == [1, 1]
         process.send_signal(number)
         _, errors = process.communicate(timeout=120)

@@ -1,4 +1,4 @@
-"""Load programs of the caller's own in a lab: those on the path, whatever they are called there."""
+"""The caller's own load generators in a lab: those on PATH, whatever their names there."""
 
 import os
 

@@ -1,4 +1,4 @@
-"""An experiment may print what it likes, also what looks like the progress of its run."""
+"""An experiment may print anything, even text that looks like the progress of its run."""
 
 import json
 import subprocess

@@ -1,4 +1,4 @@
-"""pytest as a person types it on a machine that cannot emulate a network: the session runs in a lab by itself."""
+"""pytest on a machine that cannot emulate a network: the session automatically runs in a lab."""
 
 import json
 import os
@@ -245,7 +245,7 @@ def test_anywhere():
 
 @pytest.fixture
 def session(built, pytester, monkeypatch):
-    """Runs pytest with the plugin in a folder of its own: session("-x", file=text) -> pytester's result."""
+    """Run pytest with the plugin in its own folder: session("-x", file=text) -> pytester's result."""
     monkeypatch.setenv("XDG_CACHE_HOME", CACHE)
 
     def run(*arguments, **files):
@@ -306,7 +306,7 @@ def test_blocks(net, measure):
 
 
 def test_what_a_test_measures_is_one_boot_and_its_samples_have_the_seeds_told(session, pytester):
-    """A seed is told as it is asked for: a test that states one wants these packets."""
+    """A requested seed is used unchanged: a test that states one wants exactly these packets."""
     result = session("-q", "--slownet-tdf=inf", "--slownet-seed=7", "--slownet-report=reports", test_blocks=BLOCKS)
     result.assert_outcomes(passed=1)
     (run,) = (pytester.path / "reports").iterdir()
@@ -431,7 +431,7 @@ def test_every_worker_is_a_lab(session, pytester):
     boots = {name: set((pytester.path / name).read_text().split()) for name in ("gw0", "gw1")}
     assert len(boots["gw0"]) == len(boots["gw1"]) == 1
     assert boots["gw0"] != boots["gw1"]
-    assert [each.name for each in pytester.path.glob(".coverage*")] == [".coverage"]  # the workers' are in it
+    assert [each.name for each in pytester.path.glob(".coverage*")] == [".coverage"]  # includes the workers' data
     assert 'name="slownet_tdf" value="inf"' in (pytester.path / "junit.xml").read_text()
 
 
@@ -481,7 +481,7 @@ def test_an_interrupt_ends_it_as_ever(session, pytester):
         rest = process.stdout.read()
         assert process.wait(PATIENCE_S) == 2
     assert "KeyboardInterrupt" in rest
-    assert re.search(r"(no tests ran|warnings?) in [\d.]+s", rest)  # pytest's own last line: the lab was not ended around it
+    assert re.search(r"(no tests ran|warnings?) in [\d.]+s", rest)  # pytest's own last line: the lab did not end before pytest
 
 
 def test_the_debugger_has_the_terminal(session, pytester):

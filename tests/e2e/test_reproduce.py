@@ -1,4 +1,4 @@
-"""`slownet reproduce` as a person types it, with the experiments of the article on the 40 ms delay."""
+"""`slownet reproduce` from the command line, with the experiments of the article on the 40 ms delay."""
 
 import json
 import os
@@ -33,7 +33,7 @@ def test_a_mistake_is_one_line_and_makes_nothing(words, named, tmp_path):
 
 @pytest.fixture(scope="module")
 def twice(tmp_path_factory):
-    """Two small articles' experiments where the CPU is free, one after the other in two folders."""
+    """Two runs of a small article's experiments with free CPU, one after the other in two folders."""
     folders = [tmp_path_factory.mktemp(name) for name in ("first", "again")]
     words = ("--only", "crafted_segments", "--only", "nagle_patterns", "--tdf", "inf", "--json")
     return [slownet(*words, cwd=folder) for folder in folders]
@@ -41,7 +41,7 @@ def twice(tmp_path_factory):
 
 def test_numbers_and_verdicts_are_the_same_twice_bit_for_bit(twice):
     first, again = (json.loads(done.stdout)["runs"] for done in twice)
-    assert [run["experiment"] for run in first] == ["nagle_patterns", "crafted_segments"]  # as the article has them
+    assert [run["experiment"] for run in first] == ["nagle_patterns", "crafted_segments"]  # in the article's order
     for run, other in zip(first, again, strict=True):
         assert run["cells"] == other["cells"]
         assert run["claims"] == other["claims"]

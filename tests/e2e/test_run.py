@@ -1,4 +1,4 @@
-"""`slownet list` and `slownet run` as a person types them."""
+"""`slownet list` and `slownet run` from the command line."""
 
 import json
 import os
@@ -69,7 +69,7 @@ def test_list_names_experiments_and_questions(tmp_path):
 
 @pytest.fixture(scope="module")
 def both(tmp_path_factory):
-    """Both experiments where the CPU is free: what else this machine does has no say in the verdicts."""
+    """Both experiments with free CPU, so that other load on this machine does not affect the verdicts."""
     folder = tmp_path_factory.mktemp("both")
     done = slownet("run", "client_delay", "database_delay", "--tdf", "inf", "--json", cwd=folder)
     return done, json.loads(done.stdout), folder
@@ -151,7 +151,7 @@ def test_the_run_directory_is_complete(both):
 
 @pytest.fixture(scope="module")
 def run_of_the_wheel(installed, tmp_path_factory):
-    """A run of the package as its wheel installs it, in a folder of its own."""
+    """A run of the package as installed from its wheel, in its own folder."""
     folder = tmp_path_factory.mktemp("run")
     command = [sys.executable, "-m", "slownet.cli", "run", "client_delay", "--vary", "rtt=0ms,10ms", "--tdf", "inf", "--json"]
     environment = {**os.environ, "PYTHONPATH": str(installed)}
@@ -243,7 +243,7 @@ mine.claims(law("rtt_ms", round_trips=2, within=%s, along="delay_ms"))
 
 
 def test_the_real_clock_takes_three_repetitions(tmp_path):
-    """For a claim that even a loaded machine decides at the first look: a wide margin."""
+    """A claim with a margin so wide that even a loaded machine decides it at the first look."""
     (tmp_path / "mine.py").write_text(CLAIMED % ("client", 0.9))
     words = ("--clock", "real", "--place", "lab", "--budget", "2min")
     done = slownet("run", "mine.py", *words, "--json", cwd=tmp_path)

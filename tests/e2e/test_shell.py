@@ -1,4 +1,4 @@
-"""`slownet shell` as a person uses it: on a terminal, and from a pipe."""
+"""`slownet shell` on a terminal and with a pipe."""
 
 import re
 import subprocess
@@ -53,7 +53,7 @@ def test_conditions_and_counters(built, tmp_path):
     assert " 0% packet loss" in done.stdout
     shown = re.findall(r"client-server +\+(\d+) ms RTT +up +(\d+)", done.stdout)
     assert [each[0] for each in shown] == ["10", "40"]
-    assert int(shown[1][1]) - int(shown[0][1]) >= 3 + 5  # the three pings and those that verified
+    assert int(shown[1][1]) - int(shown[0][1]) >= 3 + 5  # the three pings and those of the verification
     assert "client-server: no condition" in done.stdout
     assert "available nodes are: \nclient server\n" in done.stdout
 
@@ -119,11 +119,11 @@ def test_on_a_terminal(built, tmp_path):
     terminal.until(b"mininet> ")
     terminal.write(b"client sleep 1000\n")
     terminal.until(b"\n")
-    terminal.write(b"\x03")  # ends what runs on the host, not the shell
+    terminal.write(b"\x03")  # ends the command on the host, not the shell
     terminal.until(b"mininet> ")
     terminal.write(b"client echo $((6 * 7))\n")
     terminal.until(b"\n42\r")
-    terminal.until(b"mininet> ")  # what is typed before is the host's to read
+    terminal.until(b"mininet> ")  # earlier input goes to the command on the host
     terminal.write(b"exit\n")
     status, _ = terminal.end()
     assert status == 0

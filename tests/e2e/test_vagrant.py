@@ -1,4 +1,4 @@
-"""The Vagrantfile, as far as it can be judged without a virtual machine."""
+"""Checks the Vagrantfile as far as possible without a virtual machine."""
 
 import re
 import shutil
@@ -12,7 +12,7 @@ NO_PROVIDER = "No usable default provider"
 
 
 def judge(folder):
-    """Vagrant's own judgement; on a machine without VirtualBox and libvirt, of all but the providers' settings."""
+    """Run `vagrant validate`; without VirtualBox and libvirt it ignores the providers' settings."""
     words = ["vagrant", "validate"]
     done = subprocess.run(words, cwd=folder, capture_output=True, text=True, timeout=120, check=False)
     if NO_PROVIDER in done.stdout + done.stderr:

@@ -1,4 +1,4 @@
-"""The clock that charges work: the same work takes the same time, whatever else the host does."""
+"""The clock that charges work: the same work takes the same time under any other load."""
 
 import ctypes
 import json
@@ -11,15 +11,15 @@ from pathlib import Path
 
 import pytest
 
-sys.path.insert(0, str(Path(__file__).parents[1]))  # the hogs are a program as well
+sys.path.insert(0, str(Path(__file__).parents[1]))  # hogs.py is also run as a program
 
 from hogs import hogs
 
 from slownet.lab import counter
 
 ROUNDS = 5
-SAME = 0.01  # the issue of a verdict that holds: means with and without other work within 1 %
-# Calls of the kernel, a loop, fresh memory and another process, as a page has them.
+SAME = 0.01  # target: means with and without other load within 1 %
+# System calls, a loop, fresh memory and another process, as in a page.
 WORK = f"""
 import json, os, socket, time
 def page():
@@ -41,7 +41,7 @@ for _ in range({ROUNDS}):
     found.append(time.monotonic() - start)
 print(json.dumps([found, open("/proc/skip_idle").read().split()]))
 """
-# How late a program wakes beside one that computes and makes no system call, in s; the first naps find out that it does.
+# How late a program wakes next to one that computes without system calls, in s; the first naps detect the other program.
 NAPS, FIRST_NAPS, NAP_S = 150, 50, 0.005
 NAPPING = f"""
 import json, subprocess, time
@@ -54,15 +54,15 @@ for _ in range({FIRST_NAPS + NAPS}):
 busy.kill()
 print(json.dumps([late[{FIRST_NAPS}:], open("/proc/skip_idle").read().split()]))
 """
-LATE_S = 0.001  # a fifth of the nap; it is 61 us, of which 50 are timer slack, and by the host's alarm alone 8 ms or more
-# Only processes' counters are for whoever has neither of these.
+LATE_S = 0.001  # a fifth of the nap; measured: 61 us, 50 of it timer slack; with the host's alarm alone 8 ms or more
+# Without these capabilities only the counters of processes are allowed.
 UNPRIVILEGED = ["setpriv", "--bounding-set", "-perfmon,-sys_admin", "--inh-caps", "-all"]
 SCOPES = [counter.PROCESSOR, counter.PROCESS]
 
 
 @pytest.fixture(params=SCOPES)
 def scope(request):
-    """A counter that this machine has for this user."""
+    """Each scope of the counter that this user may use on this machine."""
     there = counter.scope()
     if there is None or (request.param == counter.PROCESSOR and there != request.param):
         pytest.skip(f"no {request.param}'s counter for this user here: {counter.why_not()[0]}")
@@ -70,7 +70,7 @@ def scope(request):
 
 
 def measured(execute, scope, options=("--cpu", "work", "--tdf", "1"), program=WORK):
-    """The program's times in s, and what the lab's kernel says of its clock."""
+    """Return the program's times in s, and the clock's state according to the lab's kernel."""
     words = execute.words("python3", "-c", program, options=options)
     unprivileged = UNPRIVILEGED if scope == counter.PROCESS and os.geteuid() == 0 else []
     done = subprocess.run([*unprivileged, *words], capture_output=True, text=True, timeout=300, check=False, cwd=execute.folder)
@@ -118,10 +118,10 @@ def test_what_was_charged_is_told_apart_from_what_was_skipped(execute, scope):
 
 
 def test_ticks_follow_the_work(execute, scope):
-    """A program that only computes is interrupted when its time is up, not when the host's is.
+    """A program that only computes is interrupted at the time of its own clock, not at the host's.
 
-    The host delivers the alarm within some milliseconds of its own, in which much work is done: a loop like this one, in
-    every processor's caches, is eight times as fast there as on the reference computer.
+    The host delivers the alarm within a few milliseconds of its own time, in which much work is done: a loop like this one,
+    which fits into any processor's caches, runs eight times as fast as on the reference computer.
     """
     body = """
 import json, signal, time
@@ -144,7 +144,7 @@ print(json.dumps(found))
 
 
 class Pinned:
-    """All of a processor's counters, whenever this process runs there: it alone is without."""
+    """Occupies all of a processor's counters while process `pid` runs there, so that only this process has none."""
 
     def __init__(self, pid):
         self.pid = pid
@@ -164,7 +164,7 @@ class Pinned:
 
 
 def kernel_of(command):
-    """The process of a command's lab."""
+    """Return the process of a command's lab."""
     children = Path(f"/proc/{command.pid}/task/{command.pid}/children").read_text().split()
     (found,) = [pid for pid in children if b"work-clock=" in Path(f"/proc/{pid}/cmdline").read_bytes()]
     return int(found)

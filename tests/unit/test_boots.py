@@ -1,4 +1,4 @@
-"""The way through a boot's cells, and what a drift makes of a law that is measured on it."""
+"""The order of cells within a boot, and the effect of drift on a law measured in that order."""
 
 import math
 from types import SimpleNamespace
@@ -69,10 +69,11 @@ def test_a_number_of_blocks_that_is_none_is_one_line(wrong):
 
 
 def measured(blocks, boot, drift, lasts):
-    """{delay: the mean of its blocks} of T = 9 + 4 d, where each millisecond that passes adds ``drift`` to what is measured.
+    """Return {delay: mean over its blocks} for T = 9 + 4 d, where each elapsed millisecond adds ``drift`` to the measured
+    times.
 
-    lasts: how many requests a block has; the clock moves on by the time of each. (The drift is small beside the time, so
-    that a cell takes as long in each of its blocks.)
+    lasts: requests per block; the clock advances by the time of each. (The drift is small compared with the times, so that a
+    cell takes equally long in each of its blocks.)
     """
     now, times = 0.0, {rtt: [] for rtt in DELAYS}
     for cell in passes(CELLS, blocks, boot):
@@ -89,13 +90,13 @@ def k_of(times):
 
 @pytest.mark.parametrize("drift", [1e-4, -1e-4, 5e-4])
 def test_a_linear_drift_does_not_become_k(drift):
-    """As measured: T - 4 d fell from 62.9 to 48.9 ms over one run in rising order, and k was 3.889 "for sure"."""
+    """A measured case: T - 4 d fell from 62.9 to 48.9 ms over one run in rising order, which gave a significant k of 3.889."""
     once = k_of(measured(1, 1, drift, lasts=100))
-    assert abs(once - 4) > 50 * abs(drift) > 0  # in a rising order it does
+    assert abs(once - 4) > 50 * abs(drift) > 0  # in rising order drift does bias k
     for boot in (1, 2):
         for blocks in (2, 4):
             assert k_of(measured(blocks, boot, drift, lasts=100 // blocks)) == pytest.approx(4, abs=1e-9)
-    # With an odd number, two boots together are as good.
+    # With an odd number of passes, two boots together cancel the drift as well.
     first, second = (measured(3, boot, drift, lasts=33) for boot in (1, 2))
     assert abs(k_of(first) - 4) > 10 * abs(drift)
     assert k_of({rtt: (first[rtt] + second[rtt]) / 2 for rtt in DELAYS}) == pytest.approx(4, abs=1e-9)

@@ -1,4 +1,4 @@
-"""What the documents say can be done: their commands are understood, their files and names are there, their arrows hold."""
+"""The documents are correct: their commands parse, the files and names exist, and imports follow the architecture."""
 
 import ast
 import importlib
@@ -21,12 +21,12 @@ FENCED = {name: "\n".join(re.findall(r"```[a-z]*\n(.*?)```", text, re.DOTALL)) f
 PROGRAM = re.compile(r"(?:sudo )?(?:\.venv/bin/)?(make|slownet)(?= |$)(.*)")
 PLACEHOLDER = "NAME"
 ROOMS = {"slownet.experiments": "experiments", "slownet.topologies": "topologies"}
-"""Those that are folders of the checkout."""
+"""Rooms that are folders of the checkout."""
 LARGEST = 350
 
 
 def commands():
-    """(document, "make" or "slownet", its words), of lines in blocks and of code within a text."""
+    """Yield (document, "make" or "slownet", its words) from lines of code blocks and from inline code."""
     for name in TEXTS:
         for line in [*FENCED[name].splitlines(), *CODE[name]]:
             if found := PROGRAM.match(line):
@@ -43,7 +43,7 @@ def test_there_are_commands_to_look_at():
 
 
 def understood(words):
-    """Raises what the command line does for words that it does not understand. Nothing runs; a bare name names a command."""
+    """Raise the command line's error for words that it cannot parse. Nothing runs; a name alone must be a command's."""
     command = typer.main.get_command(cli.app)
     given = cli._with_interfaces(list(words))
     while given and hasattr(command, "commands") and not given[0].startswith("-"):
@@ -91,7 +91,7 @@ def test_the_names_that_it_names_are_there(document):
 
 
 def resolved(dotted):
-    """Whether a module, or an attribute of one, has that name."""
+    """Return whether a module, or an attribute of one, has that name."""
     parts = dotted.split(".")
     for count in range(len(parts), 0, -1):
         try:
@@ -118,17 +118,17 @@ def test_every_kind_that_others_can_add_is_in_the_table():
     assert told == registered == ENTRY_POINTS
 
 
-# ---- the arrows ----
+# ---- imports between rooms ----
 
 
 def rows():
-    """The rooms of each row of the architecture's table, from the top."""
+    """Return the rooms of each row of ARCHITECTURE.md's table, from the top."""
     table = TEXTS["ARCHITECTURE.md"].partition("who may import whom")[2].partition("\n## ")[0]
     return [re.findall(r"`([\w.]+)`", line.split("|")[1]) for line in table.splitlines() if line.startswith("| `slownet")]
 
 
 def modules():
-    """(dotted name, path) of the project's modules."""
+    """Yield (dotted name, path) of the project's modules."""
     for name, folder in {"slownet": "lib/slownet", **ROOMS}.items():
         for path in sorted((CHECKOUT / folder).rglob("*.py")):
             inner = path.relative_to(CHECKOUT / folder).with_suffix("").parts
@@ -136,7 +136,7 @@ def modules():
 
 
 def imported(path):
-    """The names that a module imports from the project, in its functions as well; a name may be a module's or one in it."""
+    """Yield what a module imports from the project, in its functions too: modules, and names in modules."""
     for node in ast.walk(ast.parse(path.read_text())):
         if isinstance(node, ast.ImportFrom) and (node.module or "").split(".")[0] == "slownet":
             yield from (f"{node.module}.{each.name}" for each in node.names)
@@ -187,6 +187,6 @@ def test_the_citation_is_of_this_version():
 def test_every_licence_has_its_text_and_every_text_is_used():
     stated = {each["SPDX-License-Identifier"] for each in tomllib.loads((CHECKOUT / "REUSE.toml").read_text())["annotations"]}
     assert {path.stem for path in (CHECKOUT / "LICENSES").iterdir()} == stated
-    shipped = stated - {"CC0-1.0"}  # of captured output, in the tests alone
+    shipped = stated - {"CC0-1.0"}  # for captured output, only in the tests
     told = tomllib.loads((CHECKOUT / "pyproject.toml").read_text())["project"]["license"]
     assert set(told.split(" AND ")) == shipped

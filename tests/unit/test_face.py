@@ -1,4 +1,4 @@
-"""What `import slownet` offers: every public name is there, typed and documented, and none costs anything before it is used."""
+"""The public names of `import slownet`: each exists, is typed and documented, and is imported only when used."""
 
 import ast
 import dataclasses
@@ -23,13 +23,13 @@ BY_ITS_BUILD = {name for name, module in HOMES.items() if module == "slownet.top
 
 
 def python(code, *options, **environment):
-    """The words that a Python of its own prints."""
+    """Run code in a new Python process and return the words that it prints."""
     words = [sys.executable, *options, "-c", code]
     return subprocess.run(words, env=environment or None, capture_output=True, text=True, check=True).stdout.split()
 
 
 def imported_for_types():
-    """The names that the package imports where a type checker reads it, by their modules."""
+    """Return the names that the package imports for type checkers, with their modules."""
     tree = ast.parse(Path(slownet.__file__).read_text())
     (guarded,) = (each for each in tree.body if isinstance(each, ast.If) and ast.unparse(each.test) == "TYPE_CHECKING")
     imports = [each for each in guarded.body if each.module.startswith("slownet.")]
@@ -49,13 +49,13 @@ def test_each_name_is_there_and_says_what_it_is(name):
     assert found is getattr(importlib.import_module(HOMES[name]), name)
     own = vars(found).get("__doc__") if isinstance(found, type) else found.__doc__
     assert own
-    assert not own.startswith(f"{name}(")  # what dataclass writes where nobody did
+    assert not own.startswith(f"{name}(")  # the docstring that dataclass generates
     first = inspect.cleandoc(own).split("\n\n")[0]
     assert first.endswith((".", ":"))
 
 
 def members():
-    """Each public method and property of the public classes, also those that they inherit from slownet's own."""
+    """Yield the public methods and properties of the public classes, including those inherited from slownet's classes."""
     public = [getattr(slownet, name) for name in slownet.__all__]
     kinds = dict.fromkeys(each for one in public if isinstance(one, type) for each in one.__mro__)
     for kind in (each for each in kinds if each.__module__.startswith("slownet")):
@@ -70,7 +70,7 @@ def test_each_method_says_what_it_does(kind, name):
 
 
 def parameters(name):
-    """What a caller may pass to a public function, a class that one makes oneself, or a topology."""
+    """Return the parameters of a public function, a class that users instantiate, or a topology."""
     found = getattr(slownet, name)
     if name in BY_ITS_BUILD:
         found = found.build
@@ -81,8 +81,8 @@ def parameters(name):
     return [each for each in inspect.signature(found).parameters if each != "self"]
 
 
-# A Link comes from its network, a Measured from a tool's record; Topology is Mininet's own; claims explain their fields in
-# their sentences.
+# Users do not create Link (from its network) or Measured (from a tool's record); Topology is Mininet's; claims explain their
+# fields in their docstrings.
 MADE_BY_OTHERS = {"Link", "Measured", "Topology"}
 EXPLAINED = [
     name
@@ -116,7 +116,7 @@ with redirect_stdout(StringIO()), suppress(SystemExit):
 print(*sys.modules)
 """
     brought = set(HOMES.values()) & set(python(code))
-    assert brought <= {"slownet.errors", "slownet.tools.process"}  # which commands use themselves
+    assert brought <= {"slownet.errors", "slownet.tools.process"}  # which the commands themselves use
 
 
 def test_a_public_name_goes_before_a_module_of_that_name():
@@ -140,7 +140,7 @@ def test_the_checkouts_other_folders_are_no_modules(name):
 
 
 def test_a_checkout_that_is_only_on_the_path_has_its_rooms():
-    """As in the lab, where nothing is installed: no finder of pip's knows the package."""
+    """As in the lab, where the package is not installed and pip has no finder for it."""
     code = """
 import sys, slownet, slownet.experiments, slownet.topologies
 print(slownet.experiments.__path__[0], slownet.topologies.__path__[0], slownet.ClientWebDb.__name__, *slownet.__path__)
@@ -172,7 +172,7 @@ def test_it_says_that_it_has_types():
 
 
 def typed_methods():
-    """The methods of Mininet's classes that `mininets` gives types: (name, its AST, Mininet's own)."""
+    """Yield the methods of Mininet's classes that `mininets` types: (name, its AST, Mininet's method)."""
     tree = ast.parse(Path(mininets.__file__).read_text())
     for kind, real in (("Topology", Topo), ("Node", Node)):
         (found,) = (each for each in ast.walk(tree) if isinstance(each, ast.ClassDef) and each.name == kind)

@@ -1,4 +1,4 @@
-"""Hogs want all that they can get, and end with whoever started them, whatever ends it."""
+"""Hogs take all that they can get, and end with the process that started them, however it ends."""
 
 import importlib
 import os

@@ -1,4 +1,4 @@
-"""What a command does not need it does not import: each of these takes a good part of a second."""
+"""Commands do not import what they do not need: each of these imports takes a noticeable part of a second."""
 
 import subprocess
 import sys

@@ -35,7 +35,8 @@ def test_all_looks_together_may_be_wrong_in_one_percent(charging, is_random, mos
     assert min(shares(plan)) > 0
     assert plan.looks[-1] == most
     assert list(plan.looks) == sorted(set(plan.looks))
-    for boots in range(1, most + 1):  # whenever wall time ends it, the last look makes it whole and no more
+    # Whenever wall time ends the run, the shares including the last look's add up to exactly the total.
+    for boots in range(1, most + 1):
         before = [at for at in plan.looks if at < boots]
         assert sum(plan.share(at) for at in before) + plan.share(boots, is_last=True) == pytest.approx(0.01)
         assert plan.share(boots) <= plan.share(boots, is_last=True) + 1e-15

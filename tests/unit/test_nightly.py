@@ -1,4 +1,4 @@
-"""The script of `make nightly`: every job runs to its end, and it is known when and how."""
+"""The script of `make nightly`: every job runs to its end, and its time and outcome are recorded."""
 
 import importlib
 import json
@@ -22,7 +22,7 @@ def nightly(monkeypatch):
 
 @pytest.fixture
 def start(nightly, tmp_path, monkeypatch):
-    """`start(jobs, "--status")`: the exit status of the script with these jobs."""
+    """`start(jobs, "--status")` runs the script with these jobs and returns its exit status."""
     monkeypatch.setattr(nightly.signal, "signal", lambda number, handler: None)
 
     def start(jobs, *words):

@@ -116,7 +116,7 @@ def test_what_has_no_law_predicts_nothing(directory, tmp_path, capsys):
     assert command(tmp_path / "nowhere", "--t0", "12ms", "--rtt", "85ms") == 2
     assert "no run here" in capsys.readouterr().err
     two = samples(waiting_ms={"mean": 1.0, "sd": 0.1, "n": 100})
-    assert predict(gather(two, {}), None, "12ms", "85ms")["metric"] == "time_per_request_ms"  # the main one
+    assert predict(gather(two, {}), None, "12ms", "85ms")["metric"] == "time_per_request_ms"  # the main metric
     rates = {"published": {"metric": "requests_per_second"}}
     with pytest.raises(Exception, match="2 metrics of client_delay are times: give --metric: time_per_request_ms, waiting_ms"):
         predict(gather(two, rates), None, "12ms", "85ms")

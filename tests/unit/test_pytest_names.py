@@ -1,4 +1,4 @@
-"""The plugin beside names that a project has already: nothing of the project's changes, and slownet's have a whole name."""
+"""The plugin in projects with the same names: the project's names keep their meaning, and slownet's have full names."""
 
 import ast
 import re
@@ -26,7 +26,7 @@ def pytest_collection_modifyitems(items):
 
 @pytest.fixture
 def collected(pytester):
-    """What the plugin takes a project's tests for: collected(conftest, tests) -> {name: (needs a network, rests on net)}."""
+    """How the plugin sees a project's tests: collected(conftest, tests) -> {name: (needs a network, uses net)}."""
 
     def collect(conftest, tests, *arguments):
         pytester.makeconftest(ITS_OWN + conftest)
@@ -182,7 +182,7 @@ def test_frozen(net):
 
 
 def wishes(pytester, tests, *arguments):
-    """What each test asks of its place."""
+    """Each test's wish."""
     pytester.makeconftest("""
         def pytest_collection_finish(session):
             from slownet.pytest_plugin.wishes import of_item

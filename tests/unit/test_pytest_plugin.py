@@ -1,4 +1,4 @@
-"""The parts of the plugin that need no lab: clocks that tests ask for, reports in one, what a lab sees."""
+"""The parts of the plugin that need no lab: requested clocks, merged reports, shares of a lab."""
 
 import xml.etree.ElementTree as ET
 from pathlib import Path
@@ -29,7 +29,7 @@ def test_wishes_for_one_clock_share_its_place(monkeypatch):
 
 
 def item(clock=None, tdf=None, marks=None):
-    """A test as `of_item` sees it: its session's options and its markers."""
+    """A test for `of_item`, with session options and markers."""
     markers = {name: SimpleNamespace(name=name, args=values, kwargs={}) for name, values in (marks or {}).items()}
     config = SimpleNamespace(getoption={CLOCK: clock, TDF: tdf}.get, getini={names.INI: names.SHORT}.get)
     return SimpleNamespace(config=config, nodeid="test_a.py::test_it", get_closest_marker=markers.get)
@@ -72,7 +72,7 @@ def test_reports_of_several_labs_become_one(tmp_path):
     for name in ("one", "two"):
         path.write_text(f'<testsuites><testsuite name="pytest"><testcase name="{name}"/></testsuite></testsuites>')
         reports.take()
-    reports.take()  # a lab that left none
+    reports.take()  # a lab that left no report
     reports.merge()
     root = ET.parse(path).getroot()
     assert [case.get("name") for case in root.iter("testcase")] == ["one", "two"]
@@ -126,7 +126,7 @@ def test_the_plugin_is_loaded_beside_others():
 
 
 def test_verdicts_are_heard_while_somebody_listens(monkeypatch):
-    monkeypatch.setattr(verdicts, "_listeners", [])  # the plugin of this very session listens, too
+    monkeypatch.setattr(verdicts, "_listeners", [])  # the plugin of the current session is notified, too
     heard = []
     with verdicts.observed_by(heard.append):
         verdicts.notify("one")

@@ -1,4 +1,4 @@
-"""Noise alone hardly ever decides against the truth. `make trust` prints all kinds and noises, with more runs."""
+"""Noise alone rarely leads to a wrong verdict. `make trust` covers all kinds and noises with more runs."""
 
 from dataclasses import replace
 
@@ -15,7 +15,7 @@ RUNS = 200
 
 
 def is_at_most(rate, allowed):
-    """Whether so many of RUNS do not show that the rate is above what is allowed (exact binomial test, 1 %)."""
+    """Return whether that many of RUNS are compatible with the allowed rate (exact binomial test, 1 %)."""
     return binomtest(round(rate * RUNS), RUNS, allowed, alternative="greater").pvalue > 0.01
 
 
@@ -41,14 +41,14 @@ def test_a_truth_on_the_very_margin_is_decided_by_noise_in_one_percent_at_most(k
 
 
 def test_a_measured_waver_that_were_not_there_would_be_seen():
-    """The test of this file: with boots that differ five times as much as the clock's waver, verdicts on one boot go wrong."""
+    """Checks that this file can fail: if boots differ five times as much as assumed, verdicts on one boot are wrong."""
     worse = World({0: 50, 10: 52.5}, Noise(between=0.015, within=0.05), Charging.WORK)
     found = verdicts(rates.CASES["equal"].claim, worse, RUNS)
     assert not is_at_most((found["supported"] + found["refuted"]) / RUNS, 0.01)
 
 
 def test_true_claims_are_decided_within_thirty_repetitions():
-    """Five percent of noise in both cells and a margin of five: none of 200 was, when later looks had ever smaller shares."""
+    """Noise of five percent in both cells and a margin of five: none of 200 was decided when later looks had smaller shares."""
     noisy = World({0: 50, 10: 50}, Noise(between=0.05, within=0.05, tail="normal"))
     found = verdicts(rates.CASES["equal"].claim, noisy, 120)
     assert found["supported"] > 0.45 * 120
@@ -73,7 +73,7 @@ def test_what_wall_time_ends_is_no_more_often_wrong():
 
 
 def test_laws_whose_cells_are_off_the_line():
-    """By about as much as keeps the claim open for good; `make bench` has less and more."""
+    """Curvature of about the size that keeps the claim open; `make bench` also tests smaller and larger ones."""
     bent = World({}, Noise(between=0.005, within=0.05), bend_ms=2)
     true, edge, off = (verdicts(law(METRIC, round_trips=4), replace(bent, times=straight(k, 40)), 60) for k in (4, 4.2, 4.4))
     assert max(true["refuted"], off["supported"], edge["refuted"]) <= 1

@@ -34,7 +34,7 @@ example.claims(law("time_per_request_ms", round_trips=4, within=0.05))
 
 
 class FakePlace:
-    """Stands for a lab: prints the events and writes the samples that it is given."""
+    """Replaces a lab: prints the given events and writes the given samples."""
 
     kind, python, clock, facts = "lab", "python", Clock("virtual", INF), {"kernel": "k", "place": "lab"}
 
@@ -50,7 +50,7 @@ class FakePlace:
         with (directory / "samples.jsonl").open("a") as file:
             for sample in self.samples:
                 file.write(json.dumps(sample) + "\n")
-        for byte in self.output:  # events may arrive torn anywhere
+        for byte in self.output:  # events may be split anywhere
             stdout(bytes([byte]))
         stderr(self.errors)
         return self.status
@@ -117,7 +117,7 @@ def test_a_failed_cell_is_status_1(plan):
 
 
 class SideBySide(FakePlace):
-    """A place where two labs measure a boot each at once; `dies` are those that break off after their first sample."""
+    """A place where two labs measure one boot each at the same time; those in `dies` fail after their first sample."""
 
     clock, facts = Clock("virtual", 1), {**FakePlace.facts, "cpu": "work"}
 
@@ -132,7 +132,7 @@ class SideBySide(FakePlace):
         pinned(7 - turn)
         with self.lock:
             self.jobs.append(job)
-        self.all_there.wait(10)  # both run at once, or this is an error
+        self.all_there.wait(10)  # fails unless both run at the same time
         with SampleLog(job["directory"], lab) as log:
             self.tell(stdout, "facts", service={"page_length": self.pages.get(lab, 51686)}, openvswitch="3.5")
             for index, block, cell in job["steps"]:
@@ -174,7 +174,7 @@ def test_labs_side_by_side_measure_a_boot_each_with_all_its_cells(two_processors
     assert places(first) == [(index, 1, rtt) for index, rtt in forwards] + [
         (7 - index, 2, rtt) for index, rtt in forwards[::-1]
     ]
-    # The second boot begins backwards.
+    # The second boot starts backwards.
     assert places(second) == [(11 - index, 1, rtt) for index, rtt in forwards[::-1]] + [
         (12 + index, 2, rtt) for index, rtt in forwards
     ]
@@ -222,8 +222,8 @@ def test_both_labs_that_die_are_one_error_that_the_others_survive(two_processors
     each = planning.plan("example", place, tmp_path, FOUR, Rule(repeat=5))
     (done,) = run.execute([each], place, lambda name, event: None, go_on=True)
     assert done.facts["error"] == "lab 1 is gone"
-    assert sorted(cell.label["rtt"] for cell in done.cells) == ["0ms", "120ms"]  # where the first and the second boot begin
-    assert [job["boot"] for job in sorted(place.jobs, key=lambda job: job["boot"])] == [1, 2]  # no third one is begun
+    assert sorted(cell.label["rtt"] for cell in done.cells) == ["0ms", "120ms"]  # the first places of both boots
+    assert [job["boot"] for job in sorted(place.jobs, key=lambda job: job["boot"])] == [1, 2]  # no third one is started
 
 
 def test_what_failed_in_one_boot_is_not_tried_in_the_next(tmp_path, monkeypatch):
@@ -236,7 +236,7 @@ def test_what_failed_in_one_boot_is_not_tried_in_the_next(tmp_path, monkeypatch)
 
 
 def test_every_experiment_has_a_lab_before_any_has_two_and_what_is_left_over_helps(two_processors, tmp_path, monkeypatch):
-    """Two processors, three experiments of two boots: the last one gets both as soon as nothing else needs them."""
+    """Two processors, three experiments of two boots: the last experiment gets both as soon as they are free."""
     monkeypatch.setattr(planning, "find", lambda name: {"example": example, "other": other, "third": third}[name])
     began = []
 
@@ -246,7 +246,7 @@ def test_every_experiment_has_a_lab_before_any_has_two_and_what_is_left_over_hel
             with lock:
                 began.append((job["experiment"], job["boot"], job["lab"]))
             if job["experiment"] == "third" or job["boot"] == 1:
-                both.wait(10)  # two are under way at once, or this is an error
+                both.wait(10)  # fails unless two run at the same time
             return FakePlace.run(self, argv, **options)
 
     lock, both = threading.Lock(), threading.Barrier(2)
@@ -293,7 +293,7 @@ def test_a_run_from_before_there_were_blocks_is_continued(tmp_path, monkeypatch)
 
 
 class Repeating(FakePlace):
-    """A place that gives the times of one repetition after the other to the cells that it is asked for; None fails."""
+    """A place that returns the given times, repetition by repetition, for the requested cells; None is a failure."""
 
     def __init__(self, *rounds, sd=0.0):
         super().__init__()
@@ -377,7 +377,7 @@ def third(net, rtt):
 
 
 class OneBreaks(FakePlace):
-    """A place where `other` measures one cell and breaks off, or is interrupted."""
+    """A place where `other` measures one cell and then fails or is interrupted."""
 
     def __init__(self, status):
         super().__init__()
@@ -401,7 +401,7 @@ def test_one_that_breaks_off_is_marked_and_the_others_go_on(tmp_path, monkeypatc
     assert run.status([good]) == 0
     facts = json.loads((broken.directory / "run.json").read_text())
     assert facts["error"].startswith(why)
-    assert len(facts["cells"]) == 1  # what it measured is kept
+    assert len(facts["cells"]) == 1  # its samples are kept
     (claim,) = broken.claims
     assert (claim.verdict, claim.text) == ("not judged", "rtt 10ms was not measured; no law from these delays: 0")
     assert (broken.directory / "report.html").exists()
@@ -447,11 +447,11 @@ def test_tdf_as_records_hold_it():
 def test_an_experiment_may_state_its_clock_where_the_caller_does_not():
     lab = Place(Clock("virtual", 4), {}, parts=SimpleNamespace())
     assert lab.on("inf").clock == Clock("virtual", INF)
-    assert lab.on("inf")._running is lab._running  # a signal reaches it too
+    assert lab.on("inf")._running is lab._running  # so that signals reach it too
     assert lab.on(None) is lab
     assert lab.on("auto") is lab
     assert Place(Clock("virtual", 4), {}, parts=SimpleNamespace(), clock_is_asked_for=True).on("inf").clock.tdf == 4
-    assert Place(Clock("real"), {}).on("inf").clock == Clock("real")  # natively there is no other
+    assert Place(Clock("real"), {}).on("inf").clock == Clock("real")  # natively there is no other clock
 
 
 def test_shares_of_an_experiment_of_ones_own(tmp_path):
@@ -485,11 +485,11 @@ def test_a_claim_about_cells_that_were_not_measured_is_told_and_is_status_1(tmp_
 
 
 def test_the_claims_of_an_experiment_share_their_error(tmp_path, monkeypatch):
-    """Each of them is refuted alone; of ten such ones none is as surely as they ask for together."""
+    """Each claim alone would be refuted; of ten such claims together none is, because each needs more confidence."""
     monkeypatch.setattr(planning, "find", lambda name: example)
     ten = [bound("time_per_request_ms", {"rtt": "10ms"}, at_most=44.3 - at / 1e6) for at in range(10)]
     times = [sample(0, 5.0, 0), sample(10, 45.0, 1)]
-    times[1]["metrics"]["time_per_request_ms"]["sd"] = 2.3  # t of 99 degrees of freedom 3.04: 0.3 %
+    times[1]["metrics"]["time_per_request_ms"]["sd"] = 2.3  # t with 99 degrees of freedom is 3.04 at 0.3 %
 
     def judged(claims):
         monkeypatch.setattr(example, "judged_by", claims)

@@ -23,7 +23,7 @@ def sample(rtt, mean, sd, **more):
 
 
 def run_of(facts, *rounds, sd=0.1, **told):
-    """A run whose rounds differ by what is added to the times of the law with k = 4."""
+    """Return a run with k = 4 whose rounds have the given amounts added to their times."""
     samples = [sample(rtt, 10 + 4 * rtt + more * (1 + rtt / 10), sd) | told for more in rounds for rtt in (0, 10, 40)]
     return gather(samples, {"experiment": "e", **facts})
 
@@ -96,7 +96,7 @@ def test_a_printed_percentile_is_not_exact_where_the_cpu_counts(facts):
     assert WITHIN.judge(alone).verdict == "inconclusive"
     assert "its interval is not known: repeat the measurement" in WITHIN.judge(alone).text
     assert look(alone, WITHIN).cells == ({"rtt": "0ms"},)
-    again = tail(facts, 60.0, 60.0, 60.0)  # of a histogram's coarse steps, say
+    again = tail(facts, 60.0, 60.0, 60.0)  # for example from a histogram with coarse steps
     assert WITHIN.judge(again).verdict == "inconclusive"
     near = tail(facts, 60.0, 60.01, 59.99)
     assert WITHIN.judge(near).verdict == "supported"
@@ -111,9 +111,9 @@ def test_a_printed_percentile_has_the_interval_of_what_was_recorded():
         assert found.verdict == "supported"
         assert found.low < 60 < found.high
         assert WITHIN.judge(run.at_confidence(0.99)).high > found.high
-        assert WITHIN.judge(run.at_confidence(1 - 1e-5)).verdict == "inconclusive"  # a thousand are too few
+        assert WITHIN.judge(run.at_confidence(1 - 1e-5)).verdict == "inconclusive"  # a thousand values are too few
         assert bound("p99_ms", at_least=60.02).judge(run).verdict == "inconclusive"
-        work = WITHIN.judge(tail(WORK, 60.0, **kept))  # the waver joined: 1.96 * 0.3 % of 60
+        work = WITHIN.judge(tail(WORK, 60.0, **kept))  # combined with the waver: 1.96 * 0.3 % of 60
         assert work.high - 60 == pytest.approx(((found.high - 60) ** 2 + (1.959964 * 0.18) ** 2) ** 0.5)
 
 
@@ -168,7 +168,7 @@ def test_an_open_claim_asks_for_its_own_cells_only():
 
 
 def test_a_law_through_single_boots_is_not_decided_by_how_straight_it_is():
-    """T - 4 d of 62.9, 60.2, 57.9 and 48.9 ms in one boot was drift, and "k 3.889 (3.868 to 3.910) supported"."""
+    """Drift in one boot gave T - 4 d of 62.9, 60.2, 57.9 and 48.9 ms, and the verdict "k 3.889 (3.868 to 3.910) supported"."""
     found = FOUR.judge(run_of(CPU_TIME, 0, 0).for_verdicts(0.99))
     assert found.verdict == "inconclusive"
     assert found.text.endswith("(too few boots to know how they differ: --repeat 3 or more)")
@@ -189,7 +189,7 @@ def test_looks_are_taken_at_their_time_only():
 
 
 def test_a_bent_law_is_not_measured_on_for():
-    """The times of four repetitions of a page whose server worked on while its data travelled."""
+    """The times of four repetitions of a page whose server kept working while its data travelled."""
     times = {"0": (27.03, 31.1, 29.07, 26.9), "10": (60.9, 59.7, 58.6, 62.0), "40": (180.2, 181.0, 180.1, 179.5)}
     times["120"] = (497.2, 503.2, 500.9, 499.0)
 
@@ -206,7 +206,7 @@ def test_a_bent_law_is_not_measured_on_for():
     assert (found.low, found.high) == (pytest.approx(3.50, abs=0.02), pytest.approx(4.41, abs=0.02))
     for wide in (law(TIME, round_trips=4, within=0.2), law(TIME, round_trips=8)):
         assert wide.judge(repeated(4)).verdict == ("supported" if wide.within == 0.2 else "refuted")
-    other = bound(TIME, at_most=501, at={"rtt": "120ms"})  # open, and not for the bend
+    other = bound(TIME, at_most=501, at={"rtt": "120ms"})  # open, but not because of curvature
     assert look(repeated(4), FOUR, other).cells == ({"rtt": "120ms"},)
     assert look(repeated(4), all_of(FOUR, other)).cells
 
@@ -226,7 +226,7 @@ def test_wall_time_bounds_it_and_says_so_last():
     assert done.why.startswith("3 repetitions, 1 of 1 claim open: another of 60 s exceeds the wall time of 5 min")
     assert done.last_line.startswith("stopped by the wall time of 5 min after 3 of at most 30 repetitions, 1 of 1 claim open")
     assert done.last_line.endswith(": --budget 30,10min")
-    assert done.confidence == 0.99  # the last look takes all that is left
+    assert done.confidence == 0.99  # the last look takes the whole rest
     assert look(open_law, FOUR, rule=Rule(budget_s=300), spent=230, took=60).boots == 1
     between = look(run_of(CPU_TIME, 3, -2, -1, 2, 0, sd=60.0), FOUR, rule=Rule(budget_s=300), spent=250, took=60)
     assert between.last_line.startswith("stopped by the wall time of 5 min after 5 of")
@@ -258,7 +258,7 @@ def test_repetitions_end_it_and_say_how_many_would_decide():
 
 
 def test_how_many_repetitions_it_takes():
-    """Ten boots with a standard error of 1 around 103, within 5 of 100: their number to the edge at 105 is 2."""
+    """Ten boots around 103 with a standard error of 1, margin 5 around 100: the distance to the edge at 105 is 2."""
     values = [103 + 10**0.5 * each for each in (-1.0, 1.0)] * 5
     sd = (sum((each - 103) ** 2 for each in values) / 9) ** 0.5
     samples = [sample(0, each, 1.0) for each in values]
@@ -318,7 +318,7 @@ def test_the_rule_as_it_is_typed():
     for rule in (read_rule("7", "2min"), read_rule("auto", "12"), read_rule("auto", "12,2h")):
         assert Rule.from_json(json.loads(json.dumps(rule.to_json()))) == rule
     assert Rule.from_json({}) == Rule()
-    assert Rule.from_json({"repeat": "auto", "budget_s": 300.0}) == Rule(None, 300.0)  # as older runs have it
+    assert Rule.from_json({"repeat": "auto", "budget_s": 300.0}) == Rule(None, 300.0)  # as in older runs
     for repeat in ("0", "-1", "many", "1.5"):
         with pytest.raises(ExperimentError, match=f"unclear repetitions '{repeat}', --repeat: write a whole number"):
             read_rule(repeat, "5m")

@@ -1,4 +1,4 @@
-"""How many labs measure an experiment's boots side by side."""
+"""How many labs measure an experiment's boots in parallel."""
 
 from types import SimpleNamespace
 
@@ -18,14 +18,14 @@ REAL, NATIVE = Place(Clock("real"), {}, parts=LAB), Place(Clock("real"), {})
     ("place", "wanted", "boots", "processors", "labs"),
     [
         (CHARGED, None, 4, 2, 2),
-        (CHARGED, None, 3, 16, 3),  # no more than there are boots
+        (CHARGED, None, 3, 16, 3),  # at most one per boot
         (CHARGED, None, 1, 2, 1),
         (CHARGED, None, 0, 2, 0),
         (CHARGED, None, 4, 1, 1),
         (CHARGED, 1, 4, 2, 1),
         (CHARGED, 3, 4, 2, 3),
         (CHARGED, 3, 2, 2, 2),
-        (FREE, None, 4, 2, 2),  # a boot's numbers do not depend on what runs beside it
+        (FREE, None, 4, 2, 2),  # a boot's results do not depend on parallel labs
         (FREE, None, 1, 16, 1),
         (FREE, 2, 4, 1, 2),
         (REAL, None, 4, 16, 1),

@@ -1,4 +1,4 @@
-"""The script of `make soak`: it counts what fails."""
+"""The script of `make soak`: it counts failures."""
 
 import importlib
 import shutil
@@ -22,7 +22,7 @@ def soak(monkeypatch):
 
 @pytest.fixture
 def start(soak, tmp_path, monkeypatch):
-    """Runs the script for one whole round after so many rounds, of the commands that the test sets."""
+    """Run the script for that many rounds and one whole round, with the test's commands."""
     monkeypatch.setattr(soak.signal, "signal", lambda number, handler: None)
 
     def start(rounds):
@@ -59,7 +59,7 @@ def test_what_never_ends_is_ended(soak, monkeypatch):
 
 def test_an_interrupt_ends_what_runs(soak, tmp_path, monkeypatch):
     class Interrupting:
-        """soak's clock, in whose sleep the interrupt comes."""
+        """A clock for soak that raises the interrupt in its sleep."""
 
         monotonic = staticmethod(time.monotonic)
 
@@ -76,7 +76,7 @@ def test_an_interrupt_ends_what_runs(soak, tmp_path, monkeypatch):
 
 
 def test_a_soak_goes_on_where_it_was_interrupted(soak, start, capsys, monkeypatch):
-    """On the same commit: its rounds and failures sum up."""
+    """On the same commit: rounds and failures accumulate."""
     monkeypatch.setattr(soak, "SMOKE", [{"bad": ["false"]}])
     monkeypatch.setattr(soak, "WHOLE", [{"good": ["true"]}])
     monkeypatch.setattr(soak, "tree", lambda: "")

@@ -1,4 +1,4 @@
-"""`make trust`: what it counts of made-up runs, and how it goes on."""
+"""`make trust`: its figures for invented runs, and how it continues after an interrupt."""
 
 import importlib
 import json
@@ -21,7 +21,7 @@ MODULES = ("__main__", "aa", "coverage", "figures", "power", "simulated", "steps
 
 @pytest.fixture
 def trust(monkeypatch):
-    """The package's modules as attributes."""
+    """The package's modules, as attributes."""
     monkeypatch.syspath_prepend(FOLDER)
 
     class Trust:
@@ -202,7 +202,7 @@ def interval(trust, number, mean, half):
 class TestCoverage:
     @pytest.mark.parametrize("runs", [2, 4, 20])
     def test_honest_intervals_hold_the_mean_in_95_of_100(self, trust, runs):
-        """However few the runs whose mean stands for the truth: of a known deviation, 1.96 times that on either side."""
+        """With few runs, intervals of 1.96 known standard deviations on either side still have the stated coverage."""
         draw, found = random.Random(1), trust.coverage.Hits()
         for _ in range(20_000 // runs):
             means = [draw.gauss(100, 5) for _ in range(runs)]
@@ -210,7 +210,7 @@ class TestCoverage:
         assert found.part.mean == pytest.approx(0.95, abs=0.008)
 
     def test_it_is_leaving_the_run_out(self, trust):
-        """Of 0, 0 and 3 the last is 3 from the others' mean, whose error makes that sqrt(2/3) of it: 2.449."""
+        """Of 0, 0 and 3, the last deviates by 3 from the others' mean, which is scaled by sqrt(2/3) to 2.449."""
         means = (0.0, 0.0, 3.0)
         for half, last in ((2.45, 1), (2.44, 0)):
             found = trust.coverage.covered([interval(trust, number, mean, half) for number, mean in enumerate(means)])
@@ -246,7 +246,7 @@ class TestCoverage:
         assert trust.coverage.Hits(by_run).met is met
 
     def runs(self, *rows):
-        """Runs of one cell each with a mean and a percentile."""
+        """Return runs of one cell each, with a mean and a percentile."""
         for number, (condition, mean) in enumerate(rows):
             numbers = {"mean": mean, "low": mean - 1, "high": mean + 1}
             metrics = {"time_ms": numbers, "p99_ms": numbers, "max_ms": {"mean": 3.0, "low": None, "high": None}}
@@ -423,7 +423,7 @@ class TestSteps:
         assert step.take().items() >= found.items()
 
     def test_commands_run_side_by_side(self, trust, tmp_path, monkeypatch):
-        """Each waits for the other's file."""
+        """Commands that each wait for the other's file."""
         script = f'touch {tmp_path}/$1; until [ -e {tmp_path}/$2 ]; do sleep 0.01; done; echo "[$1]"'
         monkeypatch.setattr(trust.steps, "SLOWNET", command(tmp_path, script))
         found = trust.steps.slownet([1, 2], [2, 1])
@@ -464,7 +464,7 @@ def command(folder, script):
 class TestMain:
     @pytest.fixture
     def section(self, trust, monkeypatch):
-        """A section of as many steps as there are rounds; the third one fails."""
+        """A section with one step per round; the third one fails."""
 
         class Section:
             SECTION, interrupted = "made-up", False

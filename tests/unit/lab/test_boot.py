@@ -29,7 +29,7 @@ def test_a_lab_with_too_little_memory_is_refused_at_once():
 
 @pytest.fixture
 def folders(monkeypatch):
-    """{path: (free MB, mount flags)}; nothing else is a folder."""
+    """{path: (free MB, mount flags)} of the only folders."""
     there = {}
 
     def statvfs(path):

@@ -1,4 +1,4 @@
-"""The project's code, compiled for the lab's Python."""
+"""Compiling the project's code for the lab's Python."""
 
 import os
 

@@ -22,7 +22,7 @@ class FakeLab:
 
 @pytest.fixture
 def parts(tmp_path, monkeypatch):
-    """Parts whose probe prints 10, 8 and 9 natively for each cost."""
+    """Parts whose native probe prints 10, 8 and 9 for each cost."""
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
     tools = tmp_path / "tools"
     tools.mkdir()
@@ -37,7 +37,7 @@ def parts(tmp_path, monkeypatch):
 
 @pytest.fixture
 def inside(monkeypatch):
-    """What the probe prints in the lab, boot by boot."""
+    """The probe's output in the lab, boot by boot."""
     state = {"outputs": [], "status": 0, "boots": 0, "clocks": []}
 
     def lab(self, clock, *, shares):
@@ -92,7 +92,7 @@ def test_a_probe_that_fails_is_one_line_and_nothing_is_kept(parts, inside, tmp_p
 
 @pytest.fixture
 def reference(monkeypatch):
-    """A computer on which each cost is 5, and a CPU that the labs use 1 s and 2 s of, in turns."""
+    """A reference computer on which each cost is 5, and labs that alternately use 1 s and 2 s of CPU."""
     monkeypatch.setattr(calibrate, "REFERENCE", costs(5, 5, 5))
     spent = iter([0, 1, 1, 3, 3, 4, 4, 6.5, 7, 8, 8, 10])
     monkeypatch.setattr(calibrate, "_cpu_s", lambda: next(spent))

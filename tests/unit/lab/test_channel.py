@@ -67,7 +67,7 @@ def test_sending_never_waits_and_frames_stay_whole_and_in_order(ends):
     channel, lab = ends
     payloads = [os.urandom(100_000) for _ in range(20)]
     for payload in payloads:
-        channel.send(frames.INPUT, payload)  # nobody reads yet: far more than the socket takes
+        channel.send(frames.INPUT, payload)  # nobody reads yet: far more than the socket buffer
     assert channel.has_unsent
     received = bytearray()
     while channel.has_unsent:

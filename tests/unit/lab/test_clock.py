@@ -98,7 +98,7 @@ def test_an_unknown_place_is_one_line():
 
 @pytest.fixture
 def able(monkeypatch):
-    """A machine that can do without a lab."""
+    """A machine that needs no lab."""
     monkeypatch.setattr(native, "lacks", list)
     monkeypatch.setattr(image, "installed", dict)
 
@@ -110,7 +110,7 @@ def unable(monkeypatch):
 
 @pytest.fixture
 def built(monkeypatch):
-    """A lab that was built and measured: nothing of it is looked at here."""
+    """A lab that was built and measured; its content does not matter here."""
     made = parts.Parts(_Made(), _Made(), None)
     monkeypatch.setattr(parts, "need", lambda: made)
     monkeypatch.setattr(calibrate, "tdf", lambda parts: {"tdf": 3, "ratio": 3.3})
@@ -120,7 +120,7 @@ def built(monkeypatch):
 
 @pytest.fixture
 def counted(built, monkeypatch):
-    """It also has a counter; what counting costs is up to the test."""
+    """A built lab and a counter; the test sets the price of counting."""
     measured = {"tdf": 5, "ratio": 5.1, "counter": "process", "price": 2.4}
     monkeypatch.setattr(counter, "scope", lambda: "process")
     monkeypatch.setattr(calibrate, "work", lambda parts, scope: {**measured, "counter": scope})

@@ -1,4 +1,4 @@
-"""The host's counter of instructions."""
+"""The host's instruction counter."""
 
 import os
 import subprocess

@@ -1,4 +1,4 @@
-"""A processor of its own for each lab."""
+"""Reserving a processor for each lab."""
 
 import os
 import subprocess
@@ -31,7 +31,7 @@ def test_more_labs_than_processors_are_spread(three):
 
 
 def test_what_others_have_is_taken_before_ones_own(three):
-    """Two of three belong to somebody else: one lab gets what is free, the next two those, none the same."""
+    """Two of three processors are taken by others: one lab gets the free one, the next two get one taken processor each."""
     with ExitStack() as others:
         for number in (0, 2):
             assert cpu._lock(three / "cpu" / str(number), others)
@@ -55,7 +55,7 @@ def test_boots_take_turns_on_the_processors(three):
 
 
 def test_a_turn_is_no_claim(three):
-    """Side by side with another lab the next free one is taken."""
+    """If another lab runs, the next free processor is used."""
     with cpu.reserved(1) as first, cpu.reserved(1) as second:
         assert (first, second) == (1, 0)
 

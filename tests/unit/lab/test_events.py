@@ -1,4 +1,4 @@
-"""What an experiment prints and what its run tells share one output, and are told apart."""
+"""An experiment's own output and the events of its run share one stream and are separated again."""
 
 import json
 import subprocess
@@ -14,7 +14,7 @@ TOLD = {"event": "sample", "index": 3, "status": "ok"}
 
 @pytest.fixture
 def read():
-    """`read(data)`: the events in it; in pieces of one byte, as a pipe may give them."""
+    """`read(data)` returns the events in the data, fed in pieces of one byte, as from a pipe."""
 
     def read(data):
         found = []

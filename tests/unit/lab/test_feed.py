@@ -8,7 +8,7 @@ from slownet.lab.feed import Feed
 
 
 class Line:
-    """In place of a channel: keeps what is sent."""
+    """Replaces a channel and records what is sent."""
 
     def __init__(self):
         self.sent = []
@@ -17,7 +17,7 @@ class Line:
         self.sent.append((kind, payload))
 
     def take(self, kind):
-        """The payloads of that kind sent since the last call, and the room that they took with their heads."""
+        """Return the payloads of that kind sent since the last call, and their size including frame heads."""
         payloads = [payload for each, payload in self.sent if each == kind]
         self.sent = []
         return b"".join(payloads), sum(len(payload) + frames.HEAD_BYTES for payload in payloads)

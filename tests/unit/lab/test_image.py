@@ -5,7 +5,7 @@ from slownet.lab import cache, debian, image
 
 @pytest.fixture
 def recipe(tmp_path, monkeypatch):
-    """A recipe of its own to change."""
+    """A copy of the recipe that the test may change."""
     (tmp_path / "wordpress").mkdir()
     (tmp_path / "wordpress" / "seed.php").write_text("<?php")
     (tmp_path / "provision").write_text("#!/bin/sh\n")

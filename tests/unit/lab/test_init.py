@@ -4,7 +4,7 @@ from slownet.lab import cache, init
 
 
 def entries(archive):
-    """{name: (mode, (major, minor), data)} of a newc archive: an independent reading of cpio(5)."""
+    """Parse a newc archive independently, after cpio(5): {name: (mode, (major, minor), data)}."""
     found = {}
     offset = 0
     while True:

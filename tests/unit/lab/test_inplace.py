@@ -58,7 +58,7 @@ def test_a_second_signal_kills_it(native, tmp_path):
         while not (tmp_path / "ready").exists():
             time.sleep(0.01)
         native.signal(signal.SIGINT)
-        native.signal(signal.SIGINT)  # at once: the same one
+        native.signal(signal.SIGINT)  # immediately: counts as the same signal
         time.sleep(0.7)
         native.signal(signal.SIGINT)
 

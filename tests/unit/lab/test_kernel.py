@@ -19,7 +19,7 @@ def files(tmp_path, monkeypatch):
 
 @pytest.fixture
 def write(files):
-    """Writes a patch of a series."""
+    """Write a patch of a series."""
 
     def write(series, name, text=""):
         (files / series).mkdir(exist_ok=True)
@@ -50,13 +50,13 @@ def test_the_real_series_have_the_same_patches():
 
 
 def _head(patch):
-    """What a patch says of itself."""
+    """The text before a patch's diff."""
     return patch.read_text().partition("\n---\n")[0]
 
 
 @pytest.fixture
 def builds(files, tmp_path, monkeypatch):
-    """Makes a build of nothing but steps: Debian has the releases `there`, of which those in `bad` do not take the patches."""
+    """Run a build with fake steps: Debian has the releases `there`, and the patches do not fit those in `bad`."""
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
     state = {"there": [], "bad": [], "log": []}
 

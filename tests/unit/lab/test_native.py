@@ -9,7 +9,7 @@ ALL = ["mn", "ovs-vsctl", "ovs-vswitchd", "tc", "unshare", "genl", "modprobe"]
 
 @pytest.fixture
 def programs(tmp_path, monkeypatch):
-    """Writes fake programs; nothing else is on PATH. Returns the function that writes one, and the folder."""
+    """Return a function that writes a fake program, and its folder, which is all of PATH."""
     folder = tmp_path / "bin"
     folder.mkdir()
     monkeypatch.setattr(native.cache, "search_path", lambda: str(folder))
