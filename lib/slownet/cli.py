@@ -23,9 +23,6 @@ from slownet.runner.rule import BUDGET
 
 app = typer.Typer(name="slownet", no_args_is_help=True, add_completion=False, pretty_exceptions_enable=False)
 app.add_typer(lab.app, name="lab")
-app.command()(shell)
-app.command()(clean)
-
 
 ROOT = Path("runs")
 
@@ -64,7 +61,7 @@ def run(
     ] = None,
     budget: Annotated[
         str | None,
-        typer.Option("--budget", metavar="N,TIME", help="Most repetitions, longest wall time, or both. Default: 30,1h."),
+        typer.Option("--budget", metavar="N,TIME", help="Limit on repetitions, wall time, or both. Default: 30,1h."),
     ] = None,
     labs: Annotated[
         str,
@@ -113,7 +110,7 @@ def reproduce(
         str, typer.Option("--repeat", metavar="N|auto", help="Number of repetitions. auto: until every claim is decided.")
     ] = "auto",
     budget: Annotated[
-        str, typer.Option("--budget", metavar="N,TIME", help="Most repetitions, longest wall time, or both.")
+        str, typer.Option("--budget", metavar="N,TIME", help="Limit on repetitions, wall time, or both.")
     ] = BUDGET,
     runs: Annotated[Path, typer.Option("--runs", metavar="FOLDER", help="Where to create run directories.")] = ROOT,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object instead of the table.")] = False,
@@ -150,7 +147,7 @@ def field(
         int, typer.Option("--requests", metavar="N", help="Number of requests, sent one at a time; at most 1000.")
     ] = 20,
     pause: Annotated[str, typer.Option("--pause", metavar="TIME", help="Pause between two requests.")] = "500ms",
-    timeout: Annotated[str, typer.Option("--timeout", metavar="TIME", help="Longest time for one page.")] = "10s",
+    timeout: Annotated[str, typer.Option("--timeout", metavar="TIME", help="Time limit for one page.")] = "10s",
     runs: Annotated[Path, typer.Option("--runs", metavar="FOLDER", help="Where to create run directories.")] = ROOT,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object instead of a table.")] = False,
 ) -> None:
@@ -267,6 +264,10 @@ def mininet_program(
     chosen = choose(place, clock, tdf, memory, cpu)
     words = [chosen.python, "-m", "slownet.net.standin", *program]
     raise typer.Exit(foreground.run_here(chosen, words, [], terminal=foreground.are_terminals(0, 1, 2)))
+
+
+app.command()(shell)  # here because --help lists commands in this order
+app.command()(clean)
 
 
 def _version(wanted: bool) -> None:

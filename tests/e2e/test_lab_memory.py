@@ -101,9 +101,8 @@ def test_a_command_for_which_there_is_no_process(built):
 
 def test_more_input_than_there_is_room_for(built, monkeypatch, tmp_path):
     (tmp_path / "input").write_bytes(bytes(200_000))  # more than a pipe holds
-    monkeypatch.setattr(
-        channel, "WINDOW_BYTES", channel.WINDOW_BYTES + 500
-    )  # more than the lab's buffer, but not enough to throttle the line
+    more = 500  # than the lab's buffer, but not enough to throttle the line
+    monkeypatch.setattr(channel, "WINDOW_BYTES", channel.WINDOW_BYTES + more)
     with (
         open(tmp_path / "input", "rb") as file,
         pytest.raises(LabError, match=r"^\d+ bytes of input where there is room for \d+: the lab was stopped$"),

@@ -20,6 +20,8 @@ MemoryOption = Annotated[int, typer.Option("--memory", metavar="MB", help="Memor
 PlaceOption = Annotated[
     str,
     typer.Option(
-        "--place", metavar="auto|native|lab", help="native: on this machine's kernel, as root. lab: in a lab. auto: either."
+        "--place",
+        metavar="auto|native|lab",
+        help="native: this machine's kernel, as root; lab: a lab; auto: native if possible.",
     ),
 ]

@@ -106,7 +106,7 @@ class Prompt(CLI):  # type: ignore[misc]  # Mininet has no types
             raise ExperimentError("name both ends of a link, or none", fix="show, or show node1 node2")
         ends = [tuple(given)] if given else [(link.intf1.node.name, link.intf2.node.name) for link in self.mn.links]
         table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0))
-        for column in ("link", "condition", "way", "sent", "bytes", "dropped", "waiting"):
+        for column in ("link", "condition", "direction", "sent", "bytes", "dropped", "queued"):
             table.add_column(column)
         for first, second in ends:
             link = self.network.link(first, second)

@@ -128,7 +128,7 @@ class _Run:
         self._sinks = {frames.OUTPUT: stdout, frames.ERRORS: stderr}
         self._terminal = terminal
         self._memory = memory_folder(lab.megabytes)
-        self._said = b""
+        self._console_text = b""
         self._status: int | None = None
         self._message = ""
         self._full = b""
@@ -191,9 +191,9 @@ class _Run:
             while time.monotonic() < self._late_at:
                 for key, events in selector.select(timeout=0.5):
                     if key.fd == self._console:
-                        said = os.read(self._console, CHUNK)
-                        self._said = (self._said + said)[-CONSOLE_KEPT:]
-                        if not said:
+                        data = os.read(self._console, CHUNK)
+                        self._console_text = (self._console_text + data)[-CONSOLE_KEPT:]
+                        if not data:
                             return  # every process of the lab is gone
                     elif key.fd == self._feed.fd:
                         self._feed.ready(selector)
@@ -258,7 +258,9 @@ class _Run:
         if self._late and not self._started:
             return LabError(f"the lab did not boot within {BOOT_S} s", fix="check whether this machine is busy, and try again")
         host_is_full = shutil.disk_usage(self._memory).free < 2**20
-        return autopsy.explain(self._said.decode(errors="replace"), self._process.returncode, self._megabytes, host_is_full)
+        return autopsy.explain(
+            self._console_text.decode(errors="replace"), self._process.returncode, self._megabytes, host_is_full
+        )
 
 
 def _start(

@@ -15,6 +15,8 @@ from slownet.lab.clock import Clock
 
 @dataclass(frozen=True)
 class Parts:
+    """A built kernel and image, and the folder of init and probe."""
+
     kernel: kernel.Kernel
     image: image.Image
     tools: Path  # init.cpio and probe

@@ -68,7 +68,7 @@ class Round:
         self._failed: set[str] = set()
         self.labs = sharing.how_many(plan.labs, place, len(self._left), cpu.count())
         self._used: set[int] = set()
-        self._telling = threading.Lock()
+        self._lock = threading.Lock()
         self._broken = False
         self._virtual_s: list[float] = []
         self._spans: list[tuple[float, float]] = []
@@ -94,7 +94,7 @@ class Round:
 
     def _next(self, lab: int) -> tuple[Boot, list[int]] | None:
         """Return the next boot that no lab has started, and its remaining places in the plan; None if there is none."""
-        with self._telling:
+        with self._lock:
             if self._broken or not self._left:
                 return None
             boot, left = self._left.pop(0)
@@ -117,7 +117,7 @@ class Round:
             self._tell(event, lab)
 
         def on_processor(number: int) -> None:
-            with self._telling:
+            with self._lock:
                 self.plan.note(boot, processor=number)
                 samples.write_run_json(self.plan.directory, self.plan.facts)
 
@@ -142,7 +142,7 @@ class Round:
 
     def _tell(self, event: dict[str, Any], lab: int) -> None:
         plan = self.plan
-        with self._telling:
+        with self._lock:
             if event["event"] == "facts":
                 plan.facts = merge_facts(plan.facts, {key: value for key, value in event.items() if key != "event"})
                 samples.write_run_json(plan.directory, plan.facts)
