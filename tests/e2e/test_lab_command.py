@@ -225,8 +225,8 @@ def test_the_cache_may_have_any_name(execute, built, tmp_path, monkeypatch):
     [
         (["--clock", "fast"], "unknown clock 'fast', --clock: choose from real, virtual"),
         (["--clock", ""], "unknown clock '', --clock: choose from real, virtual"),
-        (["--tdf", "0"], "unclear time dilation factor '0', --tdf: write a whole number from 1 to 999999, inf or auto"),
-        (["--tdf", ""], "unclear time dilation factor '', --tdf: write a whole number from 1 to 999999, inf or auto"),
+        (["--tdf", "0"], "invalid time dilation factor '0', --tdf: write a whole number from 1 to 999999, inf or auto"),
+        (["--tdf", ""], "invalid time dilation factor '', --tdf: write a whole number from 1 to 999999, inf or auto"),
         (
             ["--clock", "real", "--tdf", "2"],
             "a time dilation factor (2) has no meaning on the real clock, --tdf: leave out --tdf or --clock real",

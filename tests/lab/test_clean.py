@@ -191,7 +191,7 @@ def test_a_killed_run_goes_and_all_else_stays(foreign, tmp_path):
     foreign.stdin.write("ping\n")
     foreign.stdin.flush()
     assert foreign.stdout.readline() == "0.0 None\n"
-    assert subprocess.run(CLEAN, capture_output=True, text=True, check=True).stdout == "nothing is left of killed runs\n"
+    assert subprocess.run(CLEAN, capture_output=True, text=True, check=True).stdout == "killed runs left nothing behind\n"
 
 
 def test_a_run_whose_command_is_killed_cleans_up_itself(foreign, tmp_path):

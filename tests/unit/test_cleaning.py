@@ -21,4 +21,4 @@ def test_what_is_not_ours_is_not_found(tmp_path, monkeypatch, capsys):
     (tmp_path / "lock").touch()
     (tmp_path / "mine").mkdir()
     clean(dry_run=True)
-    assert capsys.readouterr().out == "nothing is left of killed runs\n"
+    assert capsys.readouterr().out == "killed runs left nothing behind\n"

@@ -84,7 +84,7 @@ def test_cells_that_are_not_listed_cannot_be_picked(chosen, line):
         ({}, "an experiment needs either vary or cells"),
         ({"vary": {"rtt": ["0ms"]}, "cells": CELLS}, "an experiment needs either vary or cells"),
         ({"cells": [{"rate": "fast"}]}, "fast"),
-        ({"cells": CELLS, "tdf": "fast"}, "unclear time dilation factor 'fast'"),
+        ({"cells": CELLS, "tdf": "fast"}, "invalid time dilation factor 'fast'"),
     ],
 )
 def test_what_the_decorator_refuses(options, line):

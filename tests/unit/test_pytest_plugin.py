@@ -55,7 +55,7 @@ def test_a_tests_markers_go_before_the_sessions_options(one, wish):
     ("marks", "said"),
     [
         ({"clock": ["rael"]}, "did you mean 'real'"),
-        ({"tdf": ["fast"]}, "unclear time dilation factor 'fast'"),
+        ({"tdf": ["fast"]}, "invalid time dilation factor 'fast'"),
         ({"tdf": []}, "takes one value"),
         ({"clock": ["real"], "tdf": [4]}, "has no meaning on the real clock"),
     ],

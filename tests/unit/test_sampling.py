@@ -320,10 +320,10 @@ def test_the_rule_as_it_is_typed():
     assert Rule.from_json({}) == Rule()
     assert Rule.from_json({"repeat": "auto", "budget_s": 300.0}) == Rule(None, 300.0)  # as in older runs
     for repeat in ("0", "-1", "many", "1.5"):
-        with pytest.raises(ExperimentError, match=f"unclear repetitions '{repeat}', --repeat: write a whole number"):
+        with pytest.raises(ExperimentError, match=f"invalid number of repetitions '{repeat}', --repeat: write a whole number"):
             read_rule(repeat, "5m")
     for budget in ("0", "30,40", "5m,10m", "1000", "30,5m,2", ""):
-        with pytest.raises((ExperimentError, UnitError), match=r"unclear budget|duration"):
+        with pytest.raises((ExperimentError, UnitError), match=r"invalid budget|duration"):
             read_rule("auto", budget)
     with pytest.raises(UnitError):
         read_rule("auto", "soon")

@@ -57,5 +57,5 @@ def test_as_the_option_is_written(text, labs):
 
 @pytest.mark.parametrize("text", ["0", "-1", "two", "", "1.5", "65", "\N{SUPERSCRIPT TWO}"])
 def test_what_is_no_number_of_labs_is_one_line(text):
-    with pytest.raises(ExperimentError, match=r"unclear number of labs .*, --labs: write a whole number from 1 to 64, or auto"):
+    with pytest.raises(ExperimentError, match=r"invalid number of labs .*, --labs: write a whole number from 1 to 64, or auto"):
         read_labs(text)

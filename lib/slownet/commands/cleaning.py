@@ -22,6 +22,6 @@ def clean(
     for each in found:
         print(f"{'would remove' if dry_run else 'removing'} {each}")
     if not found:
-        print("nothing is left of killed runs")
+        print("killed runs left nothing behind")
     elif not dry_run:
         leftovers.remove(found)

@@ -84,7 +84,7 @@ def _chosen(vary: Sequence[str]) -> dict[str, list[str]]:
         name, equals, values = text.partition("=")
         if not equals or not values:
             raise ExperimentError(
-                f"unclear condition '{text}'", where="--vary", fix="write NAME=VALUE,VALUE such as rtt=0ms,25ms"
+                f"invalid condition '{text}'", where="--vary", fix="write NAME=VALUE,VALUE such as rtt=0ms,25ms"
             )
         chosen[name] = values.split(",")
     return chosen

@@ -122,5 +122,5 @@ def check_tdf(text: str) -> float | None:
     if text.isascii() and text.isdigit() and 0 < int(text) < 10**6:
         return int(text)
     raise LabError(
-        f"unclear time dilation factor '{text}'", where="--tdf", fix="write a whole number from 1 to 999999, inf or auto"
+        f"invalid time dilation factor '{text}'", where="--tdf", fix="write a whole number from 1 to 999999, inf or auto"
     )

@@ -50,13 +50,13 @@ def read_rule(repeat: str, budget: str) -> Rule:
     """
     if repeat != "auto" and not _is_number(repeat):
         raise ExperimentError(
-            f"unclear repetitions '{repeat}'", "--repeat", f"write a whole number from 1 to {CEILING}, or auto"
+            f"invalid number of repetitions '{repeat}'", "--repeat", f"write a whole number from 1 to {CEILING}, or auto"
         )
     parts = [part.strip() for part in budget.split(",")]
     numbers, times = [part for part in parts if _is_number(part)], [part for part in parts if not part.isdigit()]
     if len(numbers) > 1 or len(times) > 1 or len(numbers) + len(times) < len(parts):
         fix = f"write repetitions (1 to {CEILING}), a time or both, such as 30, 10m or 30,10m"
-        raise ExperimentError(f"unclear budget '{budget}'", "--budget", fix)
+        raise ExperimentError(f"invalid budget '{budget}'", "--budget", fix)
     wall_s = duration(times[0] + "in" if times[0].endswith("m") else times[0]) if times else math.inf
     return Rule(None if repeat == "auto" else int(repeat), wall_s, int(numbers[0]) if numbers else MOST)
 

@@ -27,7 +27,7 @@ def read_labs(text: str) -> int | None:
     if text == AUTO:
         return None
     if not (text.isascii() and text.isdigit() and 0 < int(text) <= MOST):
-        raise ExperimentError(f"unclear number of labs '{text}'", OPTION, f"write a whole number from 1 to {MOST}, or {AUTO}")
+        raise ExperimentError(f"invalid number of labs '{text}'", OPTION, f"write a whole number from 1 to {MOST}, or {AUTO}")
     return int(text)
 
 

@@ -62,7 +62,7 @@ def test_any_other_factor_is_one_line(text):
         place.choose("lab", tdf=text)
     shown = text.replace("\n", " ")
     assert str(error.value) == (
-        f"unclear time dilation factor '{shown}', --tdf: write a whole number from 1 to 999999, inf or auto"
+        f"invalid time dilation factor '{shown}', --tdf: write a whole number from 1 to 999999, inf or auto"
     )
 
 
