@@ -1,6 +1,6 @@
-"""Load programs that no package of the lab has, used where the caller has them: on the path, or where SLOWNET_WRK2 says.
+"""Load generators that are not in the lab's image: the caller's own, on PATH or named by variables such as SLOWNET_WRK2.
 
-A lab sees those of whoever starts it, see `slownet.lab.host_programs`.
+A lab uses those of the user who starts it, see `slownet.lab.host_programs`.
 """
 
 from __future__ import annotations
@@ -14,15 +14,15 @@ FOLDERS = "/usr/local/bin:/usr/bin:/bin"
 
 
 def variable(program: str) -> str:
-    """The environment variable that says where a program is: ``SLOWNET_WRK2``."""
+    """Return the name of the environment variable that holds a program's path, such as ``SLOWNET_WRK2``."""
     return f"SLOWNET_{program.upper()}"
 
 
 def path(program: str) -> str | None:
-    """Where one of these programs is; None if it is not there."""
+    """Return the path of one of these programs; None if it is not installed."""
     return os.environ.get(variable(program)) or shutil.which(program) or shutil.which(program, path=FOLDERS)
 
 
 def there() -> list[str]:
-    """The programs that are there."""
+    """Return the names of the installed programs."""
     return [each for each in PROGRAMS if path(each)]

@@ -1,1 +1,1 @@
-"""Real client programs that run on the hosts of an emulated network: one program a file, command and parser."""
+"""Real client programs for the hosts of an emulated network, one per module: how each is run, and how its output is parsed."""

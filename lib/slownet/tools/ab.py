@@ -1,4 +1,4 @@
-"""``ab``, the Apache HTTP server's benchmark: a page, asked for again and again on new connections."""
+"""``ab``, the Apache HTTP server's benchmark: requests one page again and again, each time on a new connection."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _PHASE = r"^{}:\s+(\d+)\s+(\d+)\s+([\d.]+)\s+(\d+)\s+(\d+)$"
 
 @dataclass(frozen=True)
 class Phase:
-    """One line of ``ab``'s table of connection times, in ms: all but ``sd`` are whole numbers."""
+    """One line of ``ab``'s table of connection times, in ms. All but ``sd`` are whole numbers."""
 
     min: float
     mean: float
@@ -35,7 +35,7 @@ class Phase:
 
 @dataclass(frozen=True)
 class Failures:
-    """Why requests failed, in numbers of requests."""
+    """How many requests failed, by reason."""
 
     connect: int = 0
     receive: int = 0
@@ -45,14 +45,46 @@ class Failures:
 
 @dataclass(frozen=True)
 class Ab(Metrics):
-    """What ``ab`` printed.
+    """The results of ``ab``: the numbers of its report, and the time of each request.
 
-    ``times_ms`` are the requests' times: to a microsecond for up to 100 requests, whole milliseconds for more (``ab``
-    writes them no finer), empty when the text was parsed alone. ``raw`` holds the report and the files with these times.
+    Attributes
+    ----------
+    command : tuple of str
+        The command.
+    raw : str
+        The report and the files with the requests' times.
+    server : str
+        The server's name and version, as it states them.
+    document_length : int
+        The page's length in bytes.
+    concurrency : int
+        Requests at a time.
+    time_taken_s : float
+        Duration of the whole test.
+    complete, failed, non_2xx : int
+        Numbers of requests.
+    failures : Failures
+        The failed requests by reason.
+    total_transferred, html_transferred : int
+        Bytes with and without the response headers.
+    requests_per_second, time_per_request_ms : float
+        The rate, and the mean time per request that a user sees.
+    connect_ms, processing_ms, waiting_ms, total_ms : Phase
+        The table of connection times.
+    percentiles_ms : mapping of int to float
+        Percentile to time.
+    times_ms : tuple of float
+        The time of each request: to a microsecond for up to 100 requests, in whole milliseconds for more. Empty if only the
+        report was parsed.
+    groups : tuple of int
+        How many requests began in each second in which any did; empty if unknown.
+    kept_alive : int or None
+        Requests on connections that were kept alive; None without ``-k``.
 
-    They stand in time's order as far as ``ab`` tells it. It keeps each request's start to a microsecond and writes it in
-    whole seconds (``-g``): those that began in the same second are a group, one after the other in ``groups``, and within
-    a group they stand shortest first, for their own order is lost. Nothing else that ``ab`` writes tells more.
+    Notes
+    -----
+    ``ab`` writes the start of a request in whole seconds (``-g``) and sorts the requests by their time. So ``times_ms`` is in
+    order of time only from group to group; within a group the order is lost and the shortest time comes first.
     """
 
     command: tuple[str, ...]
@@ -76,13 +108,11 @@ class Ab(Metrics):
     percentiles_ms: Mapping[int, float]
     times_ms: tuple[float, ...] = ()
     groups: tuple[int, ...] = ()
-    """How many of them began in each second in which any did; empty where that is not known."""
     kept_alive: int | None = None
-    """Requests on connections that were kept, None when ``ab`` was not asked to."""
 
     @property
     def problem(self) -> str:
-        """The line that says why this is no measurement of the page; empty when it is one."""
+        """Why this result does not measure the page; empty if it does."""
         if self.failed:
             why = self.failures
             return (
@@ -95,7 +125,7 @@ class Ab(Metrics):
 
     @property
     def time_per_request_sd_ms(self) -> float:
-        """The sample standard deviation of the requests' times."""
+        """The sample standard deviation of the requests' times, in ms."""
         if not self.times_ms:
             return self.total_ms.sd
         sd = sample_sd(self.times_ms)
@@ -105,16 +135,16 @@ class Ab(Metrics):
 
     @property
     def ordered(self) -> bool:
-        """Whether the times stand in time's order: whatever the order within a group is, it makes no difference."""
+        """Whether ``times_ms`` is in the order of measurement: within each group all times are equal."""
         ends = list(accumulate(self.groups))
         return bool(ends) and all(
             self.times_ms[end - size] == self.times_ms[end - 1] for size, end in zip(self.groups, ends, strict=True)
         )
 
     def metrics(self) -> dict[str, Metric]:
-        """``time_per_request_ms``, with the single times where they are known, ``requests_per_second`` and ``time_p99_ms``.
+        """Return ``time_per_request_ms`` (with the single times if they are known), ``requests_per_second``, ``time_p99_ms``.
 
-        The rate's deviation follows from the time's (delta method); a run that took no time has no rate.
+        The rate's deviation follows from the time's (delta method). A test that took no time has no rate.
         """
         mean, sd = self.time_per_request_ms, self.time_per_request_sd_ms
         metrics = {"time_per_request_ms": metric(mean, sd, self.complete, self.times_ms, self.ordered, groups=self.groups)}
@@ -126,14 +156,14 @@ class Ab(Metrics):
         return metrics
 
     def facts(self) -> dict[str, int]:
-        """What belongs beside the numbers in a record."""
+        """Return the lengths of page and header in bytes, and with ``-k`` how many requests used a kept connection."""
         kept = {} if self.kept_alive is None else {"kept_alive": self.kept_alive}
         header = round((self.total_transferred - self.html_transferred) / max(1, self.complete))
         return {"document_length": self.document_length, "header_length": header, **kept}
 
 
 EXACT = 100
-"""Requests up to which ``ab -e`` writes every one's time: its 100 percentiles are then the requests themselves."""
+"""Up to this number of requests, ``ab -e`` writes the time of each: its 100 percentiles are then the requests themselves."""
 
 
 def ab(
@@ -145,33 +175,33 @@ def ab(
     check: bool = True,
     keep_alive: bool = False,
 ) -> Ab:
-    """Loads a page from a host.
+    """Load a page from a host with ``ab``.
 
     Parameters
     ----------
-    host
-        Where ``ab`` runs.
-    url
-        The page's address, by number where the host knows no names: ``"http://10.0.0.2/"``.
-    requests, concurrency
-        How many requests in all, and how many of them at a time.
-    timeout
-        Seconds for all of it, and for each response.
-    check
-        Whether failed requests and responses other than 2xx are an error; else see ``.problem``.
-    keep_alive
-        Whether requests share connections (``-k``). ``ab`` speaks HTTP/1.0, so the server must know the page's length
-        beforehand, as for a file or from a cache; a page that PHP makes still ends with its connection.
+    host : Host
+        The host that ``ab`` runs on.
+    url : str
+        The page's URL, with an IP address unless the host resolves names: ``"http://10.0.0.2/"``.
+    requests, concurrency : int
+        The number of requests, and how many of them at a time.
+    timeout : float
+        Seconds for the whole test, and for each response.
+    check : bool
+        Whether failed requests and responses other than 2xx raise an error; otherwise see ``.problem``.
+    keep_alive : bool
+        Whether requests share connections (``-k``). ``ab`` speaks HTTP/1.0, so this works only if the server knows the
+        page's length beforehand (a file, a cached page); a page made by PHP still ends with its connection.
 
     Returns
     -------
     Ab
-        What it printed: times in ms, rates in requests a second.
+        The report: times in ms, rates in requests per second.
 
     Raises
     ------
     ToolError
-        ``ab`` is missing, cannot connect, ends early, or prints what the parser does not know.
+        ``ab`` is missing, cannot connect, ends early, or its output is not understood.
     """
     argv = ["ab", "-q", "-n", str(requests), "-c", str(concurrency), "-s", str(max(1, math.ceil(timeout)))]
     argv += ["-k"] if keep_alive else []
@@ -192,12 +222,26 @@ def ab(
 
 
 def parse(text: str, csv: str = "", tsv: str = "", command: Sequence[str] = ("ab",)) -> Ab:
-    """Reads ``ab``'s report and, when given, its ``-e`` (csv) and ``-g`` (tsv) files.
+    """Parse ``ab``'s report.
+
+    Parameters
+    ----------
+    text : str
+        The report.
+    csv, tsv : str
+        The files that ``-e`` and ``-g`` wrote, if any.
+    command : sequence of str
+        The command, for the record and for errors.
+
+    Returns
+    -------
+    Ab
+        The results.
 
     Raises
     ------
     ToolError
-        A line is missing or holds no number; ``.raw`` is the text.
+        A line is missing or has no number; ``.raw`` is the text.
     """
     report = _Report(text, command)
     complete = report.integer("Complete requests")
@@ -230,7 +274,7 @@ def parse(text: str, csv: str = "", tsv: str = "", command: Sequence[str] = ("ab
 
 
 class _Report:
-    """The lines of the report by their names."""
+    """The lines of the report, by the name before the colon."""
 
     def __init__(self, text: str, command: Sequence[str]) -> None:
         self.raw = text
@@ -239,7 +283,7 @@ class _Report:
         for line in text.splitlines():
             name, colon, value = line.partition(":")
             if colon and name == name.strip():
-                self.lines.setdefault(name, value.strip())  # the first "Time per request" is the user's
+                self.lines.setdefault(name, value.strip())  # the first "Time per request" is the one that a user sees
 
     def text(self, name: str, default: str | None = None) -> str:
         if name in self.lines:
@@ -274,14 +318,14 @@ class _Report:
 
 
 def _times(csv: str, tsv: str, complete: int, report: _Report) -> tuple[tuple[float, ...], tuple[int, ...]]:
-    """The requests' times in ms, and how many began in each second; see :class:`Ab`."""
+    """Return the requests' times in ms and how many began in each second, see `Ab`."""
     try:
         by_rank = _by_rank(csv, complete) if csv and complete <= EXACT else []
         if not tsv:
             return tuple(by_rank), ()
         rows = [(int(row[1]), float(row[4])) for row in (line.split("\t") for line in tsv.splitlines()[1:])]
-        # ab sorts its requests by their time once and writes both files from that: the rank is the row. Requests of the same
-        # time, which may have either row, do not differ in what is paired here.
+        # ab sorts the requests by time once and writes both files in that order, so row and rank agree. Requests with equal
+        # times may be swapped, which makes no difference to the pairs.
         if by_rank and not all(abs(exact - whole) <= 0.5005 for exact, (_, whole) in zip(by_rank, rows, strict=True)):
             raise ValueError("-e and -g differ")
     except (ValueError, IndexError, KeyError) as error:
@@ -292,10 +336,10 @@ def _times(csv: str, tsv: str, complete: int, report: _Report) -> tuple[tuple[fl
 
 
 def _by_rank(csv: str, complete: int) -> list[float]:
-    """The times of up to 100 requests to the microsecond, shortest first.
+    """Return the times of up to 100 requests to the microsecond, shortest first.
 
-    ab writes the time of request round(complete * percent / 100) for each percent; beyond the last request it reads whatever
-    is in memory there.
+    ``ab`` writes the time of request round(complete * percent / 100) for each percent. Past the last request it reads
+    whatever is in memory there, so those rows are ignored.
     """
     rows = (line.split(",") for line in csv.splitlines()[1:])
     by_rank = {int(0.5 + complete * int(percent) / 100): float(ms) for percent, ms in rows}

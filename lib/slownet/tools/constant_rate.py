@@ -1,4 +1,4 @@
-"""Load at a constant rate over HTTP, with both latencies of the same run: this project's own ``slownet.programs.loader``."""
+"""HTTP load at a constant rate that measures both latencies in the same test: this project's own `slownet.programs.loader`."""
 
 from __future__ import annotations
 
@@ -22,10 +22,31 @@ KINDS = ("corrected", "uncorrected")
 
 @dataclass(frozen=True)
 class ConstantRate(Metrics):
-    """What came of the load. ``corrected`` and ``uncorrected`` are as ``programs.load.told`` tells a histogram, in seconds.
+    """The results of load at a constant rate.
 
-    ``planned`` requests were due; ``answered`` well, ``failed`` (no connection, no answer, or none of 2xx), and
-    ``unanswered`` when patience ended.
+    Attributes
+    ----------
+    command : tuple of str
+        The command.
+    raw : str
+        Its output.
+    rate : float
+        Requests per second that were due.
+    planned : int
+        Requests that were due.
+    answered : int
+        Requests answered with 2xx.
+    failed : int
+        Requests without a connection, cut off, or answered with another status.
+    unanswered : int
+        Requests still without an answer at the end.
+    seconds : float
+        Duration of the test.
+    corrected, uncorrected : mapping
+        Latency in seconds from when a request was due, and from when it was sent: ``count``, ``mean``, ``sd``, ``min``,
+        ``max``, ``percentiles``, ``spectrum`` and ``hdr``.
+    batches : tuple of float
+        Answers per second in equal parts of the time, which show how the rate varies.
     """
 
     command: tuple[str, ...]
@@ -39,17 +60,16 @@ class ConstantRate(Metrics):
     corrected: Mapping[str, Any]
     uncorrected: Mapping[str, Any]
     batches: tuple[float, ...] = ()
-    """Answers a second in equal parts of the time, for how the rate varies."""
 
     @property
     def answered_per_s(self) -> float:
-        """What the server managed."""
+        """The server's throughput: successful answers per second."""
         return self.answered / self.seconds
 
     def metrics(self) -> dict[str, Metric]:
-        """``answered_per_s``, ``target_per_s``, when the answers came, and mean, percentiles and maximum of both latencies.
+        """Return ``answered_per_s``, ``target_per_s``, and mean, percentiles and maximum of both latencies in seconds.
 
-        Answers count from ``counted_from_s`` to ``counted_to_s`` after the start. All times are in seconds.
+        Answers count from ``counted_from_s`` to ``counted_to_s`` after the start.
         """
         found = {
             "answered_per_s": self._rate(),
@@ -62,13 +82,13 @@ class ConstantRate(Metrics):
         return found
 
     def _rate(self) -> Metric:
-        """What the server managed, its deviation that of the batches (batch means)."""
+        """Return the throughput with the deviation of the batches (batch means)."""
         if not self.batches:
             return single(self.answered_per_s, self.answered)
         return metric(self.answered_per_s, sample_sd(self.batches), len(self.batches))
 
     def facts(self) -> dict[str, Any]:
-        """The spectra, and the histograms themselves in HdrHistogram's encoding."""
+        """Return the numbers of requests, the latency spectra, and the histograms in HdrHistogram's encoding."""
         counts = {"planned": self.planned, "answered": self.answered, "failed": self.failed, "unanswered": self.unanswered}
         return counts | {
             f"{kind}_{part}": getattr(self, kind)[part]
@@ -78,52 +98,52 @@ class ConstantRate(Metrics):
         }
 
 
-def latencies(kind: str, told: Mapping[str, Any]) -> dict[str, Metric]:
-    """A histogram's metrics; the mean's record has the spectrum, for the intervals of the percentiles."""
-    n = int(told["count"])
+def latencies(kind: str, histogram: Mapping[str, Any]) -> dict[str, Metric]:
+    """Return the metrics of one latency's histogram; the mean also holds the spectrum, for the percentiles' intervals."""
+    n = int(histogram["count"])
     if not n:
         return {}
-    mean, steps = f"{kind}_mean_s", [(value, count) for value, _, count in told.get("spectrum", ())]
-    found = {mean: metric(told["mean"], told["sd"] if n > 1 else 0.0, n, steps=steps)}
-    for percent, value in told["percentiles"].items():
+    mean, steps = f"{kind}_mean_s", [(value, count) for value, _, count in histogram.get("spectrum", ())]
+    found = {mean: metric(histogram["mean"], histogram["sd"] if n > 1 else 0.0, n, steps=steps)}
+    for percent, value in histogram["percentiles"].items():
         found[f"{kind}_p{percent.replace('.', '_')}_s"] = printed(value, n, float(percent), mean)
-    return found | {f"{kind}_max_s": printed(told["max"], n)}
+    return found | {f"{kind}_max_s": printed(histogram["max"], n)}
 
 
 def constant_rate(
     host: Host, url: str, *, rate: float, seconds: float, connections: int = 1, patience: float = 600.0
 ) -> ConstantRate:
-    """Loads a page from a host at a constant rate.
+    """Load a page from a host at a constant rate.
 
     Parameters
     ----------
-    host
-        Where the load comes from.
-    url
-        The page's address.
-    rate
-        Requests a second that are due, of all connections together, whatever the server manages.
-    seconds
-        How long requests are due for.
-    connections
-        Kept alive; each has one request under way at most.
-    patience
+    host : Host
+        The host that sends the requests.
+    url : str
+        The page's URL.
+    rate : float
+        Requests per second that are due, of all connections together, no matter how fast the server is.
+    seconds : float
+        How long requests are due.
+    connections : int
+        Connections that are kept alive, each with at most one request in flight.
+    patience : float
         Seconds after that in which late answers still count.
 
     Returns
     -------
     ConstantRate
-        Both latencies in seconds, and how many requests were planned, answered, failed and left unanswered.
+        Both latencies in seconds, and how many requests were planned, answered, failed and unanswered.
 
     Raises
     ------
     ToolError
-        Nothing was answered, or the program fails.
+        No request succeeded, or the program failed.
     SlownetError
-        No such load can be sent.
+        A number is not above 0, or there are too many connections.
     """
     parts = urlsplit(url)
-    Schedule(rate, seconds, connections)  # a mistake is said here
+    Schedule(rate, seconds, connections)  # raises early if the load is impossible
     job = {
         "address": parts.hostname, "port": parts.port or 80, "path": parts.path or "/", "rate": rate, "seconds": seconds,
         "connections": connections, "patience": patience,
@@ -131,17 +151,37 @@ def constant_rate(
     argv = [sys.executable, "-m", "slownet.programs.loader", json.dumps(job)]
     result = parse(run(host, argv, timeout=seconds + patience + 600).stdout, argv, rate)
     if not result.answered:
-        raise ToolError(f"none of {result.planned} requests was answered well", f"host '{host.name}', {url}", raw=result.raw)
+        raise ToolError(f"none of {result.planned} requests succeeded", f"host '{host.name}', {url}", raw=result.raw)
     return result
 
 
 def parse(text: str, command: Sequence[str] = ("slownet.programs.loader",), rate: float = 0.0) -> ConstantRate:
-    """Reads the JSON of ``slownet.programs.loader``. Raises ToolError."""
+    """Parse the JSON of `slownet.programs.loader`.
+
+    Parameters
+    ----------
+    text : str
+        The JSON.
+    command : sequence of str
+        The command, for the record and for errors.
+    rate : float
+        Requests per second that were due.
+
+    Returns
+    -------
+    ConstantRate
+        The results.
+
+    Raises
+    ------
+    ToolError
+        The text is not JSON, or a number is missing; ``.raw`` is the text.
+    """
     try:
-        told = json.loads(text)
-        values: dict[str, Any] = {name: int(told[name]) for name in ("planned", "answered", "failed", "unanswered")}
-        values |= {kind: dict(told[kind]) for kind in KINDS} | {"seconds": float(told["seconds"])}
-        values["batches"] = tuple(map(float, told.get("batches", ())))
+        report = json.loads(text)
+        values: dict[str, Any] = {name: int(report[name]) for name in ("planned", "answered", "failed", "unanswered")}
+        values |= {kind: dict(report[kind]) for kind in KINDS} | {"seconds": float(report["seconds"])}
+        values["batches"] = tuple(map(float, report.get("batches", ())))
         return ConstantRate(tuple(command), text, rate, **values)
     except (ValueError, KeyError, TypeError) as error:
-        raise unread(f"the load's report is not understood ({error!r})", text, command) from None
+        raise unread(f"the load generator's report is not understood ({error!r})", text, command) from None

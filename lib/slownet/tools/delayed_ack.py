@@ -1,4 +1,4 @@
-"""How long a peer's kernel keeps an acknowledgement back, from crafted segments (slownet.packets.crafted)."""
+"""How long a peer's kernel delays its ACKs, measured with crafted segments (`slownet.packets.crafted`)."""
 
 from __future__ import annotations
 
@@ -15,14 +15,27 @@ from slownet.tools.program import nanoseconds, read_json
 from slownet.tools.tool import run
 
 FIRST_PORT = 40000
-"""The connection's own port: a number that is the same every time, and free because this end has no socket."""
+"""The local port of the connection: always the same, and free because this end has no socket."""
 
 
 @dataclass(frozen=True)
 class DelayedAck(Metrics):
-    """Times in ms, in order: from each request's first segment to its ACK, from its second one to its ACK and answer.
+    """The results of crafted segments, in order; times in ms.
 
-    ``resets``: how often the kernel would have broken the connection.
+    Attributes
+    ----------
+    command : tuple of str
+        The command.
+    raw : str
+        Its output.
+    kind : str
+        ``"answered"`` or ``"silent"``, see `delayed_ack`.
+    first_ms : tuple of float
+        From each request's first segment to its ACK.
+    second_ms, answer_ms : tuple of float
+        From each request's second segment to its ACK, and to the answer.
+    resets : int
+        How often our own kernel would have reset the connection.
     """
 
     command: tuple[str, ...]
@@ -35,17 +48,19 @@ class DelayedAck(Metrics):
 
     @property
     def delayed_ms(self) -> tuple[float, ...]:
-        """The first segments' ACKs that were kept back."""
+        """The times of the first segments' ACKs that were delayed, in ms."""
         return tuple(time for time in self.first_ms if time > STALL_MS)
 
     @property
     def quick(self) -> int:
-        """Segments that were acknowledged before the first delayed ACK."""
+        """The number of first segments that were acknowledged at once, before the first delayed ACK."""
         return quick(self.first_ms)
 
     def metrics(self) -> dict[str, Metric]:
-        """``ack_ms`` of first segments, ``delayed_ack_ms`` of those kept back, ``answer_ms``, and counts: ``delayed``,
-        ``quick_acks`` before the first that was."""
+        """Return ``ack_ms`` of all first segments, ``delayed_ack_ms`` of the delayed ones, ``answer_ms``, and two counts.
+
+        The counts are ``delayed``, and ``quick_acks`` before the first delayed one.
+        """
         count = len(self.first_ms)
         metrics = {"delayed": metric(len(self.delayed_ms), 0.0, count), "quick_acks": metric(self.quick, 0.0, count)}
         series = {"ack_ms": self.first_ms, "delayed_ack_ms": self.delayed_ms, "answer_ms": self.answer_ms}
@@ -53,23 +68,34 @@ class DelayedAck(Metrics):
         return metrics | means
 
     def facts(self) -> dict[str, Any]:
-        """What belongs beside the numbers in a record."""
+        """Return how many resets were suppressed."""
         return {"resets_suppressed": self.resets}
 
 
 def delayed_ack(host: Host, address: str, kind: str = "answered", *, port: int = 5000, count: int = 50) -> DelayedAck:
-    """Sends crafted segments from a host to a listener on the same cable.
+    """Send crafted segments from a host to a listener on the same link.
 
     Parameters
     ----------
-    kind
+    host : Host
+        The host that sends.
+    address, port : str, int
+        The listener's IP address and TCP port.
+    kind : str
         ``"answered"``: requests in two small segments, the second held back until the first is acknowledged;
         ``"silent"``: small segments of a request that does not end.
+    count : int
+        The number of requests, or of segments if silent.
+
+    Returns
+    -------
+    DelayedAck
+        Times in ms.
 
     Raises
     ------
     ToolError
-        Nobody listens, nftables or scapy is missing, or the output is not understood.
+        Nothing listens, nftables or scapy is missing, or the output is not understood.
     """
     words = [address, str(port), str(FIRST_PORT), kind, str(count)]
     command = [sys.executable, "-m", "slownet.packets.crafted", *words]
@@ -77,7 +103,7 @@ def delayed_ack(host: Host, address: str, kind: str = "answered", *, port: int =
 
 
 def parse(text: str, command: Sequence[str] = ("crafted",)) -> DelayedAck:
-    """Reads what the program printed. Raises ToolError with the line that is not understood."""
+    """Parse the program's output. Raises ToolError that quotes a line it does not understand."""
     record = read_json(text, command, "kind", "first_ns", "second_ns", "answer_ns", "resets")
     first = nanoseconds(record, "first_ns", text, least=1)
     second, answer = nanoseconds(record, "second_ns", text), nanoseconds(record, "answer_ns", text)

@@ -1,4 +1,4 @@
-"""Requests and answers over one connection, written in one piece or in several (slownet.programs.exchange)."""
+"""Requests and answers over one connection, each request written in one piece or in several (`slownet.programs.exchange`)."""
 
 from __future__ import annotations
 
@@ -21,20 +21,32 @@ PATTERNS = (
     "write-write-read", "write-read-write-read", "write-write-write", "one-write", "nodelay", "cork", "full-segment-first",
 )  # fmt: skip
 HEADERS = 96
-"""Bytes kept of each packet of the evidence."""
+"""Bytes kept of each captured packet."""
 STALL_MS = 30.0
-"""Above this an exchange waited for a delayed ACK, whose minimum is 40 ms (TCP_DELACK_MIN, HZ / 25)."""
+"""An exchange that took longer waited for a delayed ACK, whose minimum is 40 ms (TCP_DELACK_MIN, HZ / 25)."""
 DELAYED_ACK_LEAST_MS, DELAYED_ACK_MOST_MS = 40.0, 44.1
-"""How long a delayed ACK takes at least and at most: TCP_DELACK_MIN, up to a tick more because the kernel's timer wheel rounds
-up (4 ms at the 250 Hz of stock Debian), and a tenth of a millisecond for the programs, where the CPU is free."""
+"""Minimum and maximum time of a delayed ACK: TCP_DELACK_MIN, plus up to one tick because the kernel's timer wheel rounds up
+(4 ms at the 250 Hz of stock Debian), plus a tenth of a millisecond for the programs if the CPU is free."""
 
 
 @dataclass(frozen=True)
 class Exchange(Metrics):
-    """What a client measured: times in ms, in order, from the first write of ``each`` messages to the last answer.
+    """The results of exchanges over one connection.
 
-    ``each`` is 1 but for a pattern that waits for no answer before the last. ``files`` is the evidence, if asked for:
-    ``{"strace.txt": ..., "pcap": ...}``.
+    Attributes
+    ----------
+    command : tuple of str
+        The client's command.
+    raw : str
+        Its output.
+    pattern : str
+        One of `PATTERNS`.
+    each : int
+        Messages per exchange: 1 unless the pattern waits only for the last answer.
+    times_ms : tuple of float
+        Time of each exchange in order, from its first write to its last answer.
+    files : mapping of str to str or bytes
+        Evidence added by `witnessed`: ``{"strace.txt": ..., "pcap": ...}``.
     """
 
     command: tuple[str, ...]
@@ -46,16 +58,16 @@ class Exchange(Metrics):
 
     @property
     def stalls_ms(self) -> tuple[float, ...]:
-        """The times that hold a wait for a delayed ACK."""
+        """The times of the exchanges that waited for a delayed ACK, in ms."""
         return tuple(time for time in self.times_ms if time > STALL_MS)
 
     @property
     def quick(self) -> int:
-        """Exchanges before the first that stalled: the peer acknowledged at once until then."""
+        """The number of exchanges before the first one that stalled: until then the peer sent its ACKs at once."""
         return quick(self.times_ms)
 
     def metrics(self) -> dict[str, Metric]:
-        """``exchange_ms`` a message, ``stall_ms`` over those that stalled, and two counts: ``stalls``, ``quick_exchanges``."""
+        """Return ``exchange_ms`` per message, ``stall_ms`` over the stalled exchanges, ``stalls`` and ``quick_exchanges``."""
         count = len(self.times_ms)
         each = [time / self.each for time in self.times_ms]
         metrics = {
@@ -68,31 +80,49 @@ class Exchange(Metrics):
         return metrics
 
     def facts(self) -> dict[str, Any]:
-        """What belongs beside the numbers in a record."""
+        """Return the number of messages."""
         return {"messages": len(self.times_ms) * self.each}
 
 
 def quick(times_ms: Sequence[float]) -> int:
-    """How many times there are before the first that holds a delayed ACK."""
+    """Return how many times come before the first one that includes a delayed ACK."""
     return next((number for number, time in enumerate(times_ms) if time > STALL_MS), len(times_ms))
 
 
 def exchange(host: Host, address: str, pattern: str, *, port: int = 5000, count: int = 100, timeout: float = 600.0) -> Exchange:
-    """Sends ``count`` messages from a host to a listener in one of the ``PATTERNS``.
+    """Send messages from a host to a listener, and wait for the answers.
+
+    Parameters
+    ----------
+    host : Host
+        The host that sends.
+    address, port : str, int
+        The listener's IP address and TCP port.
+    pattern : str
+        How the messages are written: one of `PATTERNS`.
+    count : int
+        The number of messages.
+    timeout : float
+        Seconds for the whole test.
+
+    Returns
+    -------
+    Exchange
+        Times in ms.
 
     Raises
     ------
     ToolError
-        No such pattern, no listener, or output that is not understood.
+        The pattern is unknown, nothing listens, or the output is not understood.
     """
     command = _command(address, port, pattern, count)
     return parse(run(host, command, timeout=timeout).stdout, command)
 
 
 def witnessed(measured: Exchange, host: Host, address: str, *, port: int = 5000, count: int = 4) -> Exchange:
-    """The record with evidence: the same pattern once more, ``count`` messages under strace and tcpdump.
+    """Repeat the pattern with ``count`` messages under strace and tcpdump, and return the record with both files.
 
-    They are taken apart from the measurement, which tracing would disturb where CPU is charged.
+    This is not part of the measurement, because tracing would slow it down if CPU time is charged. Raises ToolError.
     """
     command = _command(address, port, measured.pattern, count)
     with owner.temporary("exchange") as directory:
@@ -109,12 +139,12 @@ def witnessed(measured: Exchange, host: Host, address: str, *, port: int = 5000,
 
 def _command(address: str, port: int, pattern: str, count: int) -> list[str]:
     if pattern not in PATTERNS:
-        raise ToolError(f"no pattern '{pattern}'", fix=nearest(pattern, PATTERNS))
+        raise ToolError(f"unknown pattern '{pattern}'", fix=nearest(pattern, PATTERNS))
     return python("exchange", "talk", address, port, pattern, count)
 
 
 def parse(text: str, command: Sequence[str] = ("exchange",)) -> Exchange:
-    """Reads what the program printed. Raises ToolError with the line that is not understood."""
+    """Parse the program's output. Raises ToolError that quotes a line it does not understand."""
     record = read_json(text, command, "pattern", "each", "times_ns")
     times = nanoseconds(record, "times_ns", text, least=1)
     return Exchange(tuple(command), text, record["pattern"], record["each"], times)

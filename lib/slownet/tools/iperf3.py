@@ -1,4 +1,4 @@
-"""``iperf3``: what one TCP connection carries in a while, from a server of its own that ends with the test."""
+"""``iperf3``: the throughput of one TCP connection, from a server that is started for the test."""
 
 from __future__ import annotations
 
@@ -24,9 +24,26 @@ _LISTENING = "Server listening on"
 
 @dataclass(frozen=True)
 class Iperf3(Metrics):
-    """What ``iperf3 -J`` printed: the bytes that the receiver got, per second in ``intervals`` (bit/s).
+    """The results of ``iperf3 -J``.
 
-    ``retransmits`` counts the sender's segments; ``congestion`` is what the sender says that it used.
+    Attributes
+    ----------
+    command : tuple of str
+        The client's command.
+    raw : str
+        Its output.
+    seconds : float
+        The time that counts.
+    received : int
+        Bytes that the receiver got.
+    retransmits : int
+        Segments that the sender sent again.
+    congestion : str
+        The congestion control that the sender reports; empty if it reports none.
+    intervals : tuple of float
+        The rate in each second, in bit/s.
+    is_steady : bool
+        Whether slow start was left out, so that the seconds are comparable.
     """
 
     command: tuple[str, ...]
@@ -37,7 +54,6 @@ class Iperf3(Metrics):
     congestion: str
     intervals: tuple[float, ...]
     is_steady: bool = False
-    """Whether slow start was left out, so that the seconds are alike."""
 
     @property
     def mbit_per_s(self) -> float:
@@ -45,8 +61,10 @@ class Iperf3(Metrics):
         return self.received * 8 / self.seconds / 1e6
 
     def metrics(self) -> dict[str, Metric]:
-        """``mbit_per_s``, its deviation that of the seconds, which are kept in their order where they are alike, and
-        ``retransmits``."""
+        """Return ``mbit_per_s`` and ``retransmits``.
+
+        The deviation is that of the rates in each second; they are kept, in order, if slow start was left out.
+        """
         rates = [each / 1e6 for each in self.intervals]
         return {
             "mbit_per_s": metric(
@@ -60,7 +78,7 @@ class Iperf3(Metrics):
         }
 
     def facts(self) -> dict[str, str | int]:
-        """What belongs beside the numbers in a record."""
+        """Return the congestion control, and how many bytes were received."""
         return {"congestion": self.congestion, "bytes": self.received}
 
 
@@ -73,30 +91,31 @@ def iperf3(
     omit: float = 0.0,
     timeout: float | None = None,
 ) -> Iperf3:
-    """Sends from ``server`` to ``client`` over one connection, as a download does.
+    """Send from ``server`` to ``client`` over one TCP connection, as a download does.
 
     Parameters
     ----------
-    server, client
+    server, client : Host
         The host that sends, and the one that receives.
-    seconds
-        How long it sends for.
-    congestion
-        The sender's congestion control, such as "bbr"; the host's own when not given.
-    omit
-        Seconds at the start that do not count: slow start, where the steady state is asked for.
-    timeout
-        Seconds for all of it; from ``seconds`` and ``omit`` when not given.
+    seconds : float
+        How long to send.
+    congestion : str, optional
+        The sender's congestion control, such as "bbr"; by default the host's own.
+    omit : float
+        Seconds at the start that do not count, to leave out slow start.
+    timeout : float, optional
+        Seconds for the whole test; by default derived from ``seconds`` and ``omit``.
 
     Returns
     -------
     Iperf3
-        What the client printed: bytes, and bit/s for each second.
+        Bytes received, and the rate in each second in bit/s.
 
     Raises
     ------
     ToolError
-        ``iperf3`` is missing on a host, takes too long, fails, or prints what the parser does not know.
+        ``iperf3`` is missing on a host, takes too long, fails, uses another congestion control than asked for, or its output
+        is not understood.
     """
     argv = ["iperf3", "--client", server.IP(), "--reverse", "--json", "--time", f"{seconds:g}"]
     argv += ["--omit", f"{omit:g}"] if omit else []
@@ -105,7 +124,7 @@ def iperf3(
         folder = stack.enter_context(owner.temporary("iperf3"))
         process = _serve(server, Path(folder, "server.log"))
         stack.callback(end, process, ENDING)
-        # A connection that gets nothing through for long still ends: the client's own watchdog is off, ours is not.
+        # The client's own watchdog is off; our timeout ends a connection that makes no progress.
         done = run(client, argv, timeout=timeout or 3 * (seconds + omit) + 600, check=False)
     result = parse(done.stdout or done.stderr, argv)
     if congestion and result.congestion not in ("", congestion):
@@ -116,7 +135,7 @@ def iperf3(
 
 
 def _serve(host: Host, log: Path) -> subprocess.Popen[bytes]:
-    """A server for one test, listening when this returns. It writes to a file: nobody reads a pipe while it runs."""
+    """Start a server for one test and wait until it listens. It writes to a file, because nobody would read a pipe."""
     where = f"host '{host.name}'"
     try:
         with log.open("wb") as output:
@@ -137,12 +156,24 @@ def _serve(host: Host, log: Path) -> subprocess.Popen[bytes]:
 
 
 def parse(text: str, command: Sequence[str] = ("iperf3",)) -> Iperf3:
-    """Reads the JSON of ``iperf3``'s client.
+    """Parse the JSON of ``iperf3``'s client.
+
+    Parameters
+    ----------
+    text : str
+        The output.
+    command : sequence of str
+        The command, for the record and for errors.
+
+    Returns
+    -------
+    Iperf3
+        The results.
 
     Raises
     ------
     ToolError
-        It is no JSON, it holds an error, or a number is missing; ``.raw`` is the text.
+        The text is not JSON, contains an error, or lacks a number; ``.raw`` is the text.
     """
     try:
         report: Mapping[str, Any] = json.loads(text)

@@ -1,4 +1,4 @@
-"""The little statistics that a tool's record needs, without the modules that are slow to import in the lab."""
+"""The metrics of a tool's record, and the few statistics for them, without modules that are slow to import in the lab."""
 
 from __future__ import annotations
 
@@ -7,19 +7,19 @@ from collections.abc import Sequence
 from typing import Any
 
 Metric = dict[str, Any]
-"""``{"mean": ..., "sd": ..., "n": ...}``: what one measurement says about one number; ``sd`` is the sample's, None where one
-measurement does not say how it varies."""
+"""``{"mean": ..., "sd": ..., "n": ...}``: one quantity from one measurement; ``sd`` is the sample standard deviation, None if
+one measurement does not show how much the quantity varies."""
 Steps = Sequence[tuple[float, int]]
-"""A histogram as rising (value, how many values are up to there)."""
+"""A cumulative histogram: rising pairs (value, number of values up to it)."""
 
 
 def mean(values: Sequence[float]) -> float:
-    """The arithmetic mean."""
+    """Return the arithmetic mean."""
     return math.fsum(values) / len(values)
 
 
 def sample_sd(values: Sequence[float]) -> float:
-    """The sample standard deviation; 0 for a single value."""
+    """Return the sample standard deviation; 0 for a single value."""
     if len(values) < 2:
         return 0.0
     middle = mean(values)
@@ -30,12 +30,29 @@ def metric(
     mean: float, sd: float | None, n: int, values: Sequence[float] = (), ordered: bool = False, steps: Steps = (),
     groups: Sequence[int] = (),
 ) -> Metric:  # fmt: skip
-    """A metric of a sample's record.
+    """Return one metric of a sample's record.
 
-    ``values`` are the single ones, where there are n of them: percentiles take them. ``ordered`` says that they stand in
-    the order in which they were measured, so that a warm-up shows; ``groups`` that only so many at a time do, while the order
-    within each of these groups is not known. ``steps`` are instead of them where the tool kept a
-    histogram.
+    Parameters
+    ----------
+    mean : float
+        The mean of the n values.
+    sd : float or None
+        Their sample standard deviation; None if one measurement does not show it.
+    n : int
+        The number of values.
+    values : sequence of float
+        The values themselves, which percentiles are computed from; left out unless there are n of them.
+    ordered : bool
+        Whether ``values`` are in the order of measurement, so that a warm-up can be seen.
+    groups : sequence of int
+        Sizes of consecutive groups of ``values``: the groups are in order, the order within each group is unknown.
+    steps : sequence of (float, int)
+        A cumulative histogram in place of ``values``, see `Steps`.
+
+    Returns
+    -------
+    dict
+        The metric as JSON, see `Metric`.
     """
     record: Metric = {"mean": mean, "sd": sd, "n": n}
     if values and len(values) == n:
@@ -50,19 +67,19 @@ def metric(
 
 
 def single(value: float, n: int, step: float = 0.0) -> Metric:
-    """One number of n values together that says nothing of how it varies: the least of them, how long they took, a rate.
+    """Return a metric of n values whose deviation is unknown: their minimum, their total time, a rate.
 
-    Only the same measurement again tells; where the clock counts nothing that varies it is exact. ``step`` is the place
-    that it was rounded to, where there is one: readings that are the same are not known any better.
+    Only repetition shows how much it varies. It is exact if the clock counts nothing that varies. ``step`` is the unit that
+    the number was rounded to, if it was: identical readings are not more precise than that.
     """
     record = metric(value, None, n)
     return record | {"step": step} if step else record
 
 
 def printed(value: float, n: int, percent: float | None = None, of: str = "") -> Metric:
-    """A percentile of n values that a tool printed, or their maximum (``percent`` None): one number without a deviation.
+    """Return a metric for a percentile of n values that a tool printed, or for their maximum (``percent`` None).
 
-    ``of`` is the metric whose record has the values, or the steps, that its interval can be taken from.
+    It has no deviation. ``of`` names the metric whose values or steps give its interval.
     """
     record = single(value, n)
     return record if percent is None else record | {"percent": percent, "of": of}

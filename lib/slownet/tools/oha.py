@@ -1,7 +1,7 @@
-"""``oha``, which asks at a constant rate and tells both latencies of the same run: of each request in a database.
+"""``oha``, which sends requests at a constant rate and stores the times of each request in a database.
 
-What it prints has one latency only, the corrected one where it is asked to correct. Its database has three times of each
-answered request: when it was due (as its clock woke for it), when it was sent and when it was answered.
+Its report has one latency only, the corrected one with ``--latency-correction``. The database gives both: it has three times
+for each answered request, when it was due (when oha's timer fired for it), when it was sent and when it was answered.
 """
 
 from __future__ import annotations
@@ -26,34 +26,46 @@ from slownet.tools.tool import run
 
 _VERSION = re.compile(r"^oha (\d+)\.(\d+)\.(\d+)", re.MULTILINE)
 NEW_OPTIONS = (1, 9, 0)
-"""Since this version it is --output-format json instead of -j, and a rate may have a fraction."""
+"""Since this version, --output-format json replaces -j, and a rate may have a fraction."""
 _REQUESTS = "SELECT start_latency_correction, start, end, status FROM oha ORDER BY start"
 
 Request = tuple[float | None, float, float, int]
-"""When a request was due (None: not told), sent and answered, in seconds after the start, and its status."""
+"""When a request was due (None if unknown), sent and answered, in seconds after the start, and its HTTP status."""
 
 
 @dataclass(frozen=True)
 class Oha(ConstantRate):
-    """What came of the load, as `ConstantRate`. ``files`` holds oha's database."""
+    """The results of ``oha``.
+
+    Attributes
+    ----------
+    version : str
+        The version of oha.
+    files : mapping of str to bytes
+        The database, as ``"db"``.
+
+    Notes
+    -----
+    All other attributes are those of `ConstantRate`.
+    """
 
     version: str = ""
     files: Mapping[str, bytes] = field(default_factory=dict, repr=False)
 
     def facts(self) -> dict[str, Any]:
-        """Those of a constant rate, with oha's version."""
+        """Return the facts of `ConstantRate`, and oha's version."""
         return {**super().facts(), "version": self.version}
 
 
 def oha(host: Host, url: str, *, rate: float, seconds: float, connections: int = 1, timeout: float = 3600.0) -> Oha:
-    """Loads a page at a constant rate, as `constant_rate` does, until every request is answered.
+    """Load a page from a host at a constant rate with ``oha``, until every request is answered.
 
     Parameters
     ----------
     host, url, rate, seconds, connections
-        As in `constant_rate`.
-    timeout
-        Seconds after the last request was due.
+        As for `constant_rate`. Versions before 1.9 take whole rates only: the rate is rounded.
+    timeout : float
+        Seconds that the program may take after the last request is due.
 
     Returns
     -------
@@ -63,11 +75,11 @@ def oha(host: Host, url: str, *, rate: float, seconds: float, connections: int =
     Raises
     ------
     ToolError
-        oha is missing, takes longer than ``timeout`` after the last request was due, or nothing was answered well.
+        ``oha`` is missing or takes too long, no request succeeded, or the output is not understood.
     SlownetError
-        No such load can be sent.
+        A number is not above 0, or there are too many connections.
     """
-    Schedule(rate, seconds, connections)  # a mistake is said here
+    Schedule(rate, seconds, connections)  # raises early if the load is impossible
     program = load_generators.path("oha") or "oha"
     version = _version(host, program)
     if version < NEW_OPTIONS:
@@ -84,12 +96,28 @@ def oha(host: Host, url: str, *, rate: float, seconds: float, connections: int =
         result = parse(text, requests(database), argv, rate=rate, planned=planned)
         result = replace(result, version=".".join(map(str, version)), files={"db": database.read_bytes()})
     if not result.answered:
-        raise ToolError(f"none of {planned} requests was answered well", f"host '{host.name}', {url}", raw=text)
+        raise ToolError(f"none of {planned} requests succeeded", f"host '{host.name}', {url}", raw=text)
     return result
 
 
 def requests(database: Path) -> list[Request]:
-    """The requests of a database of oha's, in the order in which they were sent. Raises ToolError."""
+    """Read the requests from a database that oha wrote.
+
+    Parameters
+    ----------
+    database : Path
+        The SQLite file.
+
+    Returns
+    -------
+    list of Request
+        The requests in the order in which they were sent.
+
+    Raises
+    ------
+    ToolError
+        The file is not such a database.
+    """
     try:
         with closing(sqlite3.connect(f"file:{database}?mode=ro", uri=True)) as connection:
             return [tuple(row) for row in connection.execute(_REQUESTS)]
@@ -100,14 +128,35 @@ def requests(database: Path) -> list[Request]:
 def parse(
     text: str, requests: Sequence[Request], command: Sequence[str] = ("oha",), *, rate: float = 0.0, planned: int = 0
 ) -> Oha:
-    """Reads oha's JSON, with the requests of its database.
+    """Parse oha's JSON, together with the requests from its database.
 
-    rate: of the requests that were due, a second; planned: how many they are. Raises ToolError.
+    Parameters
+    ----------
+    text : str
+        The JSON.
+    requests : sequence of Request
+        The answered requests.
+    command : sequence of str
+        The command, for the record and for errors.
+    rate : float
+        Requests per second that were due.
+    planned : int
+        How many requests were due.
+
+    Returns
+    -------
+    Oha
+        The results, without version and files.
+
+    Raises
+    ------
+    ToolError
+        The text is not JSON, or a number is missing; ``.raw`` is the text.
     """
     try:
-        told = json.loads(text)
-        seconds = float(told["summary"]["total"])
-        broken = sum(map(int, told["errorDistribution"].values()))
+        report = json.loads(text)
+        seconds = float(report["summary"]["total"])
+        broken = sum(map(int, report["errorDistribution"].values()))
     except (ValueError, KeyError, TypeError, AttributeError) as error:
         raise unread(f"oha's report is not understood ({error!r})", text, command) from None
     recording = Recording()
@@ -123,10 +172,10 @@ def parse(
 
 
 def _version(host: Host, program: str) -> tuple[int, ...]:
-    said = run(host, [program, "--version"], timeout=60).stdout
-    found = _VERSION.search(said)
+    output = run(host, [program, "--version"], timeout=60).stdout
+    found = _VERSION.search(output)
     if not found:
-        raise unread("oha says no version", said, [program, "--version"])
+        raise unread("oha printed no version", output, [program, "--version"])
     return tuple(map(int, found.groups()))
 
 

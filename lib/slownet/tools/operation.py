@@ -1,4 +1,4 @@
-"""Records of several tools in one table: each names the time of its operation."""
+"""One metric name for the time per operation of different tools, so that their results fit in one table."""
 
 from __future__ import annotations
 
@@ -13,21 +13,31 @@ from slownet.tools.numbers import Metric
 
 @dataclass(frozen=True)
 class Operation(Metrics):
-    """A tool's record, whose metric ``time`` is also the time of an operation: a page, a row, a message."""
+    """A tool's record with one of its metrics repeated as ``operation_ms``.
+
+    Attributes
+    ----------
+    record : Metrics
+        The tool's record, such as `Ab`.
+    time : str
+        The metric, in ms, that is the time of an operation: a page, a row, a message.
+    """
 
     record: Any
     time: str
 
     @property
     def command(self) -> Sequence[str]:
+        """The tool's command."""
         return tuple(self.record.command)
 
     @property
     def raw(self) -> str:
+        """The tool's output."""
         return str(self.record.raw)
 
     def metrics(self) -> dict[str, Metric]:
-        """``operation_ms`` and all that the tool measured. Raises ToolError when it did not measure ``time``."""
+        """Return ``operation_ms`` and all metrics of the tool. Raises ToolError if the tool has no metric ``time``."""
         metrics: dict[str, Metric] = self.record.metrics()
         if self.time not in metrics:
             tool = type(self.record).__name__.lower()
@@ -35,5 +45,5 @@ class Operation(Metrics):
         return {"operation_ms": metrics[self.time], **metrics}
 
     def facts(self) -> dict[str, Any]:
-        """What belongs beside the numbers in a record."""
+        """Return the tool's facts, and as ``timed`` the name of the metric."""
         return {**self.record.facts(), "timed": self.time}

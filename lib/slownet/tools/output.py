@@ -1,4 +1,4 @@
-"""What a program printed and a parser did not understand, said in one line."""
+"""One-line errors for program output that a parser does not understand."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from slownet.errors import ToolError
 
 
 def last_line(text: str, nothing: str = "nothing") -> str:
-    """The last line that is not empty: where most programs say what went wrong."""
+    """Return the last line that is not blank, where most programs say what went wrong; ``nothing`` if there is none."""
     return next((line for line in reversed(text.splitlines()) if line.strip()), nothing)
 
 
 def needed(pattern: re.Pattern[str], text: str, missing: str, command: Sequence[str]) -> re.Match[str]:
-    """Where a pattern first stands. Raises ToolError that says what is missing."""
+    """Return the first match of a pattern. Raises ToolError that names ``missing`` if there is none."""
     found = pattern.search(text)
     if found is None:
         raise unread(missing, text, command)
@@ -23,10 +23,10 @@ def needed(pattern: re.Pattern[str], text: str, missing: str, command: Sequence[
 
 
 def unread(what: str, text: str, command: Sequence[str]) -> ToolError:
-    """The error of a parser: what is wrong, and the last line, which may say why."""
+    """Return a parser's error that also quotes the output's last line, which may say why."""
     return complaint(f"{what}; its last line: {last_line(text)[:200]!r}", text, command)
 
 
 def complaint(what: str, text: str, command: Sequence[str]) -> ToolError:
-    """The error of a parser that knows what is wrong: with the command and the text."""
+    """Return a parser's error with the command; ``.raw`` is the text."""
     return ToolError(what, fix=f"command: {shlex.join(command)}", raw=text)

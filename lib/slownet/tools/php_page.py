@@ -1,4 +1,4 @@
-"""A page's queries as a PHP application sends them: one connection, one query after another (programs/page.php)."""
+"""The queries of a page as a PHP application sends them, one after another on one connection (``programs/page.php``)."""
 
 from __future__ import annotations
 
@@ -15,14 +15,26 @@ from slownet.tools.program import nanoseconds, read_json
 from slownet.tools.tool import run
 
 QUERIES, BYTES = 1200, 163
-"""The article's: queries of a page, bytes of one on the wire."""
+"""The article's numbers: queries per page, and bytes per query on the wire."""
 
 REPEATS = "to microseconds a query, not bit for bit: PHP and MariaDB draw random numbers of their own"
 
 
 @dataclass(frozen=True)
 class Page(Metrics):
-    """Times in ms: of the connection with its login, and of each query in order."""
+    """The times of a page's queries.
+
+    Attributes
+    ----------
+    command : tuple of str
+        The command.
+    raw : str
+        Its output.
+    connect_ms : float
+        Time to connect and log in.
+    times_ms : tuple of float
+        Time of each query, in order.
+    """
 
     command: tuple[str, ...]
     raw: str
@@ -30,7 +42,7 @@ class Page(Metrics):
     times_ms: tuple[float, ...]
 
     def metrics(self) -> dict[str, Metric]:
-        """``page_s`` (all queries, without the login), ``query_ms``, ``stalls`` (a count), ``connect_ms``."""
+        """Return ``query_ms``, ``page_s`` (all queries, without the login), ``stalls`` (a count) and ``connect_ms``."""
         count = len(self.times_ms)
         return {
             "query_ms": metric(mean(self.times_ms), sample_sd(self.times_ms), count),
@@ -40,17 +52,35 @@ class Page(Metrics):
         }
 
     def facts(self) -> dict[str, Any]:
-        """What belongs beside the numbers in a record."""
+        """Return the number of queries, and how exactly a repetition gives the same times."""
         return {"queries": len(self.times_ms), "repeats": REPEATS}
 
 
 def php_page(host: Host, address: str, *, port: int = 3306, queries: int = QUERIES, size: int = BYTES) -> Page:
-    """Sends a page's queries to a database, or to a proxy before it.
+    """Send a page's queries to a database, or to a proxy in front of it.
+
+    Parameters
+    ----------
+    host : Host
+        The host that PHP runs on.
+    address : str
+        The IP address of the database or proxy.
+    port : int
+        Its TCP port.
+    queries : int
+        The number of queries.
+    size : int
+        Bytes per query on the wire.
+
+    Returns
+    -------
+    Page
+        Times in ms.
 
     Raises
     ------
     ToolError
-        PHP or its database driver is missing, the database refuses or goes away, or the output is not understood.
+        PHP or its database driver is missing, the database refuses or closes the connection, or the output is not understood.
     """
     program = str(resources.files("slownet.programs").joinpath("page.php"))
     command = ["php", program, address, str(port), str(queries), str(size)]
@@ -58,6 +88,6 @@ def php_page(host: Host, address: str, *, port: int = 3306, queries: int = QUERI
 
 
 def parse(text: str, command: Sequence[str] = ("page.php",)) -> Page:
-    """Reads what the program printed. Raises ToolError with the line that is not understood."""
+    """Parse the program's output. Raises ToolError that quotes a line it does not understand."""
     record = read_json(text, command, "connect_ns", "times_ns")
     return Page(tuple(command), text, record["connect_ns"] / 1e6, nanoseconds(record, "times_ns", text, least=1))

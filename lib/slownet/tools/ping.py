@@ -1,4 +1,4 @@
-"""``ping``: the round trip of a link, as the articles' authors verified it."""
+"""``ping``: the round-trip time of a link, which the articles' authors verified in the same way."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _EXTRA = re.compile(r"\+(\d+) (errors|duplicates|corrupted)")
 
 @dataclass(frozen=True)
 class Rtt:
-    """``ping``'s last line, in ms; ``mdev`` is the population's standard deviation."""
+    """The last line of ``ping``, in ms; ``mdev`` is the population standard deviation."""
 
     min: float
     avg: float
@@ -32,7 +32,7 @@ class Rtt:
 
 @dataclass(frozen=True)
 class Reply:
-    """One answer: its number and its round trip in ms (``ping`` prints three digits of it)."""
+    """One reply: its sequence number and its round-trip time in ms (``ping`` prints three digits)."""
 
     sequence: int
     ms: float
@@ -40,7 +40,21 @@ class Reply:
 
 @dataclass(frozen=True)
 class Ping(Metrics):
-    """What ``ping`` printed. ``rtt_ms`` is None when nothing came back."""
+    """The results of ``ping``.
+
+    Attributes
+    ----------
+    command : tuple of str
+        The command.
+    raw : str
+        Its output.
+    sent, received, errors, duplicates : int
+        Numbers of packets.
+    rtt_ms : Rtt or None
+        Round-trip times in ms; None if there was no reply.
+    replies : tuple of Reply
+        Each reply, without duplicates.
+    """
 
     command: tuple[str, ...]
     raw: str
@@ -53,19 +67,19 @@ class Ping(Metrics):
 
     @property
     def loss(self) -> float:
-        """The part of the packets that got no answer, 0 to 1."""
+        """The fraction of packets without a reply, 0 to 1."""
         return 1 - self.received / self.sent if self.sent else 0.0
 
     @property
     def problem(self) -> str:
-        """Why this is no measurement of a round trip; empty when it is one."""
+        """Why this result does not measure a round trip; empty if it does."""
         if self.rtt_ms is not None:
             return ""
         seen = [line for line in self.raw.splitlines() if line.startswith("From ")]
         return f"none of {self.sent} pings was answered" + (f" ({seen[-1]})" if seen else "")
 
     def metrics(self) -> dict[str, Metric]:
-        """``rtt_ms`` over the replies, each with its place in time, and ``loss`` over the packets sent."""
+        """Return ``rtt_ms`` over the replies, in order, and ``loss`` over the packets sent."""
         metrics = {"loss": metric(self.loss, _sample_sd(math.sqrt(self.loss * (1 - self.loss)), self.sent), self.sent)}
         if self.rtt_ms is not None:
             sd = _sample_sd(self.rtt_ms.mdev, self.received)
@@ -81,37 +95,37 @@ def ping(
     timeout: float | None = None,
     check: bool = True,
 ) -> Ping:
-    """Pings an address from a host.
+    """Ping an address from a host.
 
     Parameters
     ----------
-    host
-        Where ``ping`` runs.
-    address
-        The IPv4 address, or a name that the host knows.
-    count
-        How many packets are sent.
-    interval
+    host : Host
+        The host that ``ping`` runs on.
+    address : str
+        The IPv4 address, or a name that the host resolves.
+    count : int
+        The number of packets.
+    interval : float
         Seconds between two packets.
-    timeout
-        Seconds for all of it; from ``count`` and ``interval`` when not given.
-    check
-        Whether no reply at all is an error. Lost packets are none: a link may be there to lose them.
+    timeout : float, optional
+        Seconds for the whole test; by default derived from ``count`` and ``interval``.
+    check : bool
+        Whether it is an error if no packet is answered. Single lost packets are not: a link may be set to lose some.
 
     Returns
     -------
     Ping
-        What it printed: round trips in ms, and each reply.
+        Round-trip times in ms, and each reply.
 
     Raises
     ------
     ToolError
-        There is no such address or no way to it, no reply, or output that the parser does not know.
+        The address is unknown or unreachable, nothing answers, or the output is not understood.
     """
     argv = ["ping", "-n", "-c", str(count), "-i", f"{interval:g}", address]
     seconds = count * interval + 60 if timeout is None else timeout
     done = run(host, argv, timeout=seconds, check=False)
-    if done.status > 1:  # 1 says that replies are missing
+    if done.status > 1:  # 1 means that replies are missing
         raise ToolError(why(done), f"host '{host.name}'", raw=done.raw)
     result = parse(done.raw, done.argv)
     if check and result.problem:
@@ -120,12 +134,24 @@ def ping(
 
 
 def parse(text: str, command: Sequence[str] = ("ping",)) -> Ping:
-    """Reads the output of iputils' ``ping`` in the C locale.
+    """Parse the output of iputils' ``ping`` in the C locale.
+
+    Parameters
+    ----------
+    text : str
+        The output.
+    command : sequence of str
+        The command, for the record and for errors.
+
+    Returns
+    -------
+    Ping
+        The results.
 
     Raises
     ------
     ToolError
-        The summary is missing or says something else than expected.
+        The summary is missing or contradicts itself; ``.raw`` is the text.
     """
     replies: list[Reply] = []
     counts: re.Match[str] | None = None

@@ -1,4 +1,4 @@
-"""Rows from a broker's stream into a database, by a consumer on a host (slownet.programs.pipeline)."""
+"""A consumer on a host that moves rows from a broker's stream into a database (`slownet.programs.pipeline`)."""
 
 from __future__ import annotations
 
@@ -18,7 +18,21 @@ WAYS = ("row-by-row", "batches", "pipelined")
 
 @dataclass(frozen=True)
 class Pipeline(Metrics):
-    """What a consumer did: times in ms, in order, each for ``each`` rows."""
+    """The results of a consumer.
+
+    Attributes
+    ----------
+    command : tuple of str
+        The command.
+    raw : str
+        Its output.
+    way : str
+        One of `WAYS`.
+    each : int
+        Rows per batch.
+    times_ms : tuple of float
+        Time of each batch, in order.
+    """
 
     command: tuple[str, ...]
     raw: str
@@ -28,13 +42,14 @@ class Pipeline(Metrics):
 
     @property
     def rows(self) -> int:
-        """How many rows it moved."""
+        """The number of rows moved."""
         return self.each * len(self.times_ms)
 
     def metrics(self) -> dict[str, Metric]:
-        """``row_ms`` a row, over the lots; ``steady_row_ms`` over their second half, when TCP's windows have grown.
+        """Return ``row_ms``, ``steady_row_ms`` and ``rows_per_second``.
 
-        ``rows_per_second`` follows from ``row_ms`` (delta method).
+        ``steady_row_ms`` is over the second half of the batches, when TCP's windows have grown. ``rows_per_second`` follows
+        from ``row_ms`` (delta method).
         """
         times = [time / self.each for time in self.times_ms]
         middle, sd = mean(times), sample_sd(times)
@@ -48,34 +63,52 @@ class Pipeline(Metrics):
         return metrics
 
     def facts(self) -> dict[str, Any]:
-        """What belongs beside the numbers in a record."""
+        """Return the number of rows."""
         return {"rows": self.rows}
 
 
 def produce(host: Host, broker: str, rows: int) -> None:
-    """Fills the broker's stream with ``rows`` rows. Raises ToolError when the broker does not take them."""
+    """Fill the broker's stream with ``rows`` rows. Raises ToolError if the broker does not accept them."""
     command = python("pipeline", "produce", broker, rows)
     done = run(host, command)
     kept = read_json(done.stdout, command, "rows")["rows"]
     if kept != rows:
-        raise ToolError(f"the broker keeps {kept} of {rows} rows", f"host '{host.name}'", raw=done.raw)
+        raise ToolError(f"the broker has {kept} of {rows} rows", f"host '{host.name}'", raw=done.raw)
 
 
 def consume(host: Host, broker: str, database: str, way: str, rows: int, *, timeout: float = 3600.0) -> Pipeline:
-    """Moves rows from the stream into the database in one of the ``WAYS``.
+    """Move rows from the stream into the database.
+
+    Parameters
+    ----------
+    host : Host
+        The consumer's host.
+    broker, database : str
+        The IP addresses of both servers.
+    way : str
+        How rows are moved: one of `WAYS`.
+    rows : int
+        The number of rows.
+    timeout : float
+        Seconds for all rows.
+
+    Returns
+    -------
+    Pipeline
+        Times in ms.
 
     Raises
     ------
     ToolError
-        No such way, the broker or the database is not there or goes away, or the output is not understood.
+        The way is unknown, the broker or the database is unreachable or closes the connection, or the output is not understood.
     """
     if way not in WAYS:
-        raise ToolError(f"no way '{way}'", fix=nearest(way, WAYS))
+        raise ToolError(f"unknown way '{way}'", fix=nearest(way, WAYS))
     command = python("pipeline", "consume", broker, database, way, rows)
     return parse(run(host, command, timeout=timeout).stdout, command)
 
 
 def parse(text: str, command: Sequence[str] = ("pipeline",)) -> Pipeline:
-    """Reads what the consumer printed. Raises ToolError with the line that is not understood."""
+    """Parse the consumer's output. Raises ToolError that quotes a line it does not understand."""
     record = read_json(text, command, "way", "each", "times_ns")
     return Pipeline(tuple(command), text, record["way"], record["each"], nanoseconds(record, "times_ns", text, least=1))

@@ -1,4 +1,4 @@
-"""Processes on a host: what a host must offer, the environment they get, and how they are ended."""
+"""Processes on a host: the interface that a host must have, the processes' environment, and how they are ended."""
 
 from __future__ import annotations
 
@@ -15,34 +15,47 @@ PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 
 
 class Host(Protocol):
-    """What a service or a tool needs of a Mininet host."""
+    """The part of a Mininet host that services and tools use.
+
+    Attributes
+    ----------
+    name : str
+        The host's name in the topology.
+    """
 
     name: str
 
     def IP(self) -> str:  # noqa: N802  # Mininet's name
-        """The host's first IPv4 address."""
+        """Return the host's first IPv4 address."""
 
     def popen(self, *args: Any, **kwargs: Any) -> subprocess.Popen[bytes]:
-        """Starts a program in the host's network namespace."""
+        """Start a program in the host's network namespace; the arguments are those of `subprocess.Popen`."""
 
 
 class Hosts(Protocol):
-    """What a service needs of a network: its hosts by their names."""
+    """The part of a network that services use: its hosts by name."""
 
     def __getitem__(self, name: str) -> Host: ...
 
 
 def environment(more: Mapping[str, str] | None = None) -> dict[str, str]:
-    """This process's environment with ``LC_ALL=C``, with the system's programs on the path, and with ``more``."""
+    """Return the environment of the current process with ``LC_ALL=C``, the system's program folders on PATH, and ``more``."""
     path = os.pathsep.join(filter(None, [os.environ.get("PATH"), PATH]))
     return {**os.environ, "LC_ALL": "C", "PATH": path, **(more or {})}
 
 
 def end(process: subprocess.Popen[bytes], signals: Sequence[tuple[int, float]]) -> None:
-    """Ends a process that ``Host.popen`` started, with its group: each signal in turn, each with its seconds.
+    """End a process that ``Host.popen`` started, and its process group.
 
-    Mininet gives every program a session of its own, so a group with the process's number is the program's and
-    nobody else's; a program that shares our group is ended alone.
+    Mininet starts every program in a new session, so a group with the process's id belongs to the program alone. A program
+    that shares our group is signalled by itself.
+
+    Parameters
+    ----------
+    process : subprocess.Popen
+        The process.
+    signals : sequence of (int, float)
+        The signals to send one after the other, and the seconds to wait after each one.
     """
     for number, seconds in signals:
         if process.poll() is not None:
@@ -50,7 +63,7 @@ def end(process: subprocess.Popen[bytes], signals: Sequence[tuple[int, float]]) 
         _signal(process, number)
         with suppress(subprocess.TimeoutExpired):
             process.wait(seconds)
-    # Children that outlived their parent. As zombies they stay until init collects them, which is not waited for.
+    # Kill children that outlived their parent. Zombies remain until init reaps them; do not wait for that.
     with suppress(ProcessLookupError, PermissionError):
         os.killpg(process.pid, signal.SIGKILL)
         wait_until(lambda: not _group_lives(process.pid), 0.2)
@@ -73,7 +86,7 @@ def _group_lives(group: int) -> bool:
 
 
 def wait_until(condition: Callable[[], bool], seconds: float, every: float = POLL_S) -> bool:
-    """Polls a condition until it holds (True) or the seconds are over (False)."""
+    """Poll a condition; return True as soon as it holds, False when ``seconds`` are over."""
     deadline = time.monotonic() + seconds
     while not condition():
         if time.monotonic() > deadline:

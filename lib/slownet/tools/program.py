@@ -1,4 +1,4 @@
-"""Runs the project's own client programs (slownet.programs) and reads what they print."""
+"""Commands and output of the project's own client programs (`slownet.programs`)."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from slownet.tools.output import complaint, last_line
 
 
 def python(module: str, *words: object) -> list[str]:
-    """The command for one of the Python programs."""
+    """Return the command that runs a module of `slownet.programs`."""
     return [sys.executable, "-m", f"slownet.programs.{module}", *map(str, words)]
 
 
 def read_json(text: str, command: Sequence[str], *names: str) -> dict[str, Any]:
-    """The object that a program printed last, which must have these names. Raises ToolError with the line."""
+    """Parse the last line as a JSON object that has all of ``names``. Raises ToolError that quotes the line."""
     last = last_line(text)
     try:
         record = json.loads(last)
@@ -32,9 +32,9 @@ def read_json(text: str, command: Sequence[str], *names: str) -> dict[str, Any]:
 
 
 def nanoseconds(record: dict[str, Any], name: str, text: str, least: int = 0) -> tuple[float, ...]:
-    """A list of times in ns as ms. Raises ToolError when it is none, or holds fewer than ``least``."""
+    """Return a list of times, given in ns, in ms. Raises ToolError if it is not a list of at least ``least`` numbers."""
     values = record[name]
     numbers = isinstance(values, list) and all(isinstance(value, (int, float)) for value in values)
     if not numbers or len(values) < least:
-        raise ToolError(f"{name} is no list of times: {str(values)[:100]!r}", raw=text)
+        raise ToolError(f"{name} is not a list of times: {str(values)[:100]!r}", raw=text)
     return tuple(value / 1e6 for value in values)

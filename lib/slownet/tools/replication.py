@@ -1,4 +1,4 @@
-"""Commits on a primary and their way to a replica (slownet.programs.replication)."""
+"""Commits on a primary database, and when a replica has them (`slownet.programs.replication`)."""
 
 from __future__ import annotations
 
@@ -20,9 +20,20 @@ READY_S = 5.0
 
 @dataclass(frozen=True)
 class Commits(Metrics):
-    """Times in ms, in order: what each commit took, when it could be read on the replica after it began and after its answer.
+    """The results of commits that were followed to a replica, in order; times in ms.
 
-    ``stale_ms`` is 0 where a reader of the replica could see a row before its writer had the answer.
+    Attributes
+    ----------
+    command : tuple of str
+        The writer's command.
+    raw : str
+        The output of writer and watcher.
+    commit_ms : tuple of float
+        How long each commit took.
+    lag_ms : tuple of float
+        From the commit's start until the row could be read on the replica.
+    stale_ms : tuple of float
+        From the commit's end until then; 0 if the row could be read before the writer had its answer.
     """
 
     command: tuple[str, ...]
@@ -32,10 +43,9 @@ class Commits(Metrics):
     stale_ms: tuple[float, ...]
 
     def metrics(self) -> dict[str, Metric]:
-        """The three means, the longest commit and lag (``commit_max_ms``, ``lag_max_ms``) and the last lag, ``lag_last_ms``.
+        """Return ``commit_ms``, ``lag_ms``, ``stale_ms``, ``commit_max_ms``, ``lag_max_ms`` and ``lag_last_ms``.
 
-        The commits' times are kept in their order. What is a single observation says nothing of how it varies; it was looked
-        for among all commits.
+        The commits' times are kept in order. The maxima and the last lag are single observations without a deviation.
         """
         series = {"commit_ms": self.commit_ms, "lag_ms": self.lag_ms, "stale_ms": self.stale_ms}
         metrics = {name: metric(mean(values), sample_sd(values), len(values)) for name, values in series.items()}
@@ -48,7 +58,7 @@ class Commits(Metrics):
         }
 
     def facts(self) -> dict[str, Any]:
-        """What belongs beside the numbers in a record."""
+        """Return the number of commits."""
         return {"commits": len(self.commit_ms)}
 
 
@@ -63,21 +73,37 @@ def commits(
     size: int = 1000,
     every_ms: float = 50,
 ) -> Commits:
-    """Commits rows on a primary and waits for each on a replica.
+    """Commit rows on a primary, and wait for each one on a replica.
 
     Parameters
     ----------
-    primary
-        The primary's address.
-    socket
-        The replica's Unix socket: the watcher is on its host and crosses no link.
-    position
-        The last transaction before, ``"0-1-7"``; nobody else may write.
+    client : Host
+        The host that writes.
+    primary : str
+        The primary's IP address.
+    replica : Host
+        The replica's host.
+    socket : Path
+        The replica's Unix socket: the watcher runs on the same host, so it uses no link.
+    position : str
+        The GTID of the last transaction so far, such as ``"0-1-7"``; nothing else may write.
+    count : int
+        The number of commits.
+    size : int
+        The length of a row in bytes.
+    every_ms : float
+        Milliseconds between the starts of two commits.
+
+    Returns
+    -------
+    Commits
+        Times in ms.
 
     Raises
     ------
     ToolError
-        The primary or the replica refuses or goes away, a transaction never comes, or output is not understood.
+        The primary or the replica refuses or closes the connection, a transaction never arrives, or the output is not
+        understood.
     """
     with owner.temporary("replication") as directory:
         ready = Path(directory, "ready")
@@ -90,12 +116,12 @@ def commits(
 
 
 def parse(text: str, command: Sequence[str] = ("replication",)) -> Commits:
-    """Reads what writer and watcher printed, in this order. Raises ToolError with the line that is not understood."""
+    """Parse the output of the writer followed by the watcher's. Raises ToolError that quotes a line it does not understand."""
     writer, _, watcher = text.strip().partition("\n")
     record = read_json(writer, command, "began_ns", "answered_ns") | read_json(watcher, command, "applied_ns")
     began, answered, applied = (nanoseconds(record, f"{name}_ns", text, least=1) for name in ("began", "answered", "applied"))
     if not len(began) == len(answered) == len(applied):
-        what = f"{len(began)} commits began, {len(answered)} were answered, {len(applied)} came to the replica"
+        what = f"{len(began)} commits began, {len(answered)} were answered, {len(applied)} reached the replica"
         raise ToolError(what, raw=text)
     taken = tuple(end - start for start, end in zip(began, answered, strict=True))
     lags = tuple(end - start for start, end in zip(began, applied, strict=True))

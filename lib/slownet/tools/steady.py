@@ -1,4 +1,4 @@
-"""Load at a constant rate by this project's own program, and by those that the caller has brought."""
+"""All tools that generate load at a constant rate: this project's own, and those that the caller has installed."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from slownet.tools.wrk import wrk2
 
 OWN = "constant_rate"
 LOADS: Mapping[str, Callable[..., Any]] = {OWN: constant_rate, "wrk2": wrk2, "oha": oha}
-"""Each is a function (host, url, *, rate, seconds, connections) -> record with ``corrected_...`` and ``uncorrected_...``."""
+"""Functions (host, url, *, rate, seconds, connections) whose records have ``corrected_...`` and ``uncorrected_...`` metrics."""
 
 
 def there() -> list[str]:
-    """The names of those that can be had here, this project's own first."""
+    """Return the names of those that are installed here, this project's own first."""
     return [OWN, *load_generators.there()]

@@ -1,4 +1,4 @@
-"""``strace``: when a program called the kernel to send and to receive."""
+"""``strace``: when a program made the system calls that send and receive."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from pathlib import Path
 from slownet.errors import ToolError
 
 TRACED = ("sendto", "recvfrom", "setsockopt", "connect")
-"""The calls by which PHP and Python talk over sockets, and how they set TCP's options."""
+"""The calls with which PHP and Python use sockets and set TCP options."""
 
 _LINE = re.compile(r"^(?:(\d+)\s+)?(\d+)\.(\d{1,9}) (.*)$")
 _CALL = re.compile(r"^(\w+)\((.*)\)\s+= (-?\d+|\?)(?: (.*))?$")
@@ -21,7 +21,19 @@ _EVENT = re.compile(r"^(\+\+\+|---) .* (\+\+\+|---)$")  # an exit, a signal
 
 @dataclass(frozen=True)
 class Call:
-    """One system call: when it was entered (ns since 1970, as a capture counts), and what it returned."""
+    """One system call.
+
+    Attributes
+    ----------
+    process : int
+        The process id; 0 without ``-f``.
+    ns : int
+        When the call was entered, in ns since 1970, like the timestamps of a capture.
+    name, arguments : str
+        The call as strace prints it.
+    result : int or None
+        Its return value; None if it did not return.
+    """
 
     process: int
     ns: int
@@ -31,24 +43,37 @@ class Call:
 
     @property
     def descriptor(self) -> int:
-        """The file that it was called for; -1 if its first argument is none."""
+        """The file descriptor; -1 if the first argument is not one."""
         first = re.match(r"\d+", self.arguments)
         return int(first[0]) if first else -1
 
 
 def traced(command: Sequence[str], output: Path, calls: Sequence[str] = TRACED) -> list[str]:
-    """The command under strace, which writes to a file. Missing calls' names are strace's own error."""
+    """Return the command that runs ``command`` under strace, which writes to a file.
+
+    Names of calls are not checked here; strace reports unknown ones.
+    """
     options = ["-f", "--absolute-timestamps=format:unix,precision:ns", "-s", "16", "-e", f"trace={','.join(calls)}"]
     return ["strace", *options, "-o", str(output), "--", *command]
 
 
 def parse(text: str) -> list[Call]:
-    """Reads strace's output (``-ttt``, with or without ``-f``); exits and signals are left out.
+    """Parse strace's output (``-ttt``, with or without ``-f``); exits and signals are left out.
+
+    Parameters
+    ----------
+    text : str
+        The output.
+
+    Returns
+    -------
+    list of Call
+        The calls in the order in which they ended.
 
     Raises
     ------
     ToolError
-        A line is none that strace writes; ``.raw`` is the text.
+        A line is not in strace's format; ``.raw`` is the text.
     """
     calls: list[Call] = []
     waiting: dict[tuple[int, str], tuple[int, str]] = {}

@@ -1,4 +1,4 @@
-"""``sysbench``: transactions against a database, as the article on transactions and latency ran it."""
+"""``sysbench``: transactions on a database, as in the article on transactions and latency."""
 
 from __future__ import annotations
 
@@ -20,12 +20,20 @@ _BUCKET = re.compile(r"^ +([\d.]+) \|\**\s+(\d+)$", re.MULTILINE)
 _FATAL = re.compile(r"^FATAL: (.*)$", re.MULTILINE)
 
 
-PRINTED = 0.01  # what sysbench rounds to
+PRINTED = 0.01  # sysbench prints two decimals
 
 
 @dataclass(frozen=True)
 class Account:
-    """Where a database is and who asks: the address by number, the user with its password, and the schema."""
+    """How to reach a database.
+
+    Attributes
+    ----------
+    address : str
+        The server's IP address.
+    user, password, schema : str
+        The account, and the schema that it uses.
+    """
 
     address: str
     user: str = "sbtest"
@@ -35,7 +43,19 @@ class Account:
 
 @dataclass(frozen=True)
 class Prepared:
-    """What filling the table took: seconds on the clock of where it ran, and statements if they were counted."""
+    """How the table was filled.
+
+    Attributes
+    ----------
+    raw : str
+        The output.
+    rows : int
+        The size of the table.
+    seconds : float
+        How long it took, in seconds of the clock where it ran.
+    statements : int or None
+        The number of SQL statements; None if they were not counted.
+    """
 
     raw: str
     rows: int
@@ -45,10 +65,30 @@ class Prepared:
 
 @dataclass(frozen=True)
 class Sysbench(Metrics):
-    """What ``sysbench`` printed of a run; ``prepared`` is what came before it.
+    """The results of ``sysbench oltp_read_write``.
 
-    Latencies are of whole transactions, in ms. ``errors`` are transactions that met a deadlock and were begun again.
-    ``histogram`` holds (ms, transactions) pairs in logarithmic buckets; empty when it was not asked for.
+    Attributes
+    ----------
+    command : tuple of str
+        The command.
+    raw : str
+        Its output.
+    threads : int
+        Connections that worked at the same time.
+    reads, writes, others, queries, transactions : int
+        Numbers of queries by kind, of all queries, and of transactions.
+    transactions_per_s, queries_per_s : float
+        Rates.
+    errors, reconnects : int
+        Transactions that met a deadlock and were begun again; lost connections.
+    seconds : float
+        Duration of the test.
+    min_ms, avg_ms, p95_ms, max_ms : float
+        Latency of whole transactions.
+    histogram : tuple of (float, int)
+        Pairs (ms, transactions) in logarithmic buckets; empty without ``--histogram``.
+    prepared : Prepared or None
+        How the table was filled before.
     """
 
     command: tuple[str, ...]
@@ -73,7 +113,7 @@ class Sysbench(Metrics):
 
     @property
     def sd_ms(self) -> float | None:
-        """The latency's sample standard deviation, from the histogram (its buckets are 2 % wide)."""
+        """The latency's sample standard deviation in ms, from the histogram (its buckets are 2 % wide); None without one."""
         count = sum(number for _, number in self.histogram)
         if count < 2:
             return None
@@ -81,10 +121,10 @@ class Sysbench(Metrics):
         return math.sqrt(math.fsum(number * (ms - middle) ** 2 for ms, number in self.histogram) / (count - 1))
 
     def metrics(self) -> dict[str, Metric]:
-        """Latencies in ms, ``transactions_per_s``, ``queries_per_s``, ``queries_per_transaction`` and ``busy_threads``.
+        """Return latencies in ms, ``transactions_per_s``, ``queries_per_s``, ``queries_per_transaction``, ``busy_threads``.
 
-        The least and the greatest say nothing of how they vary, nor does the 95th percentile. ``busy_threads`` is Little's
-        law: the rate times the time is how many transactions were under way at once. With ``prepared``, also ``prepare_ms``.
+        Minimum, maximum and 95th percentile have no deviation. ``busy_threads`` is the mean number of transactions in
+        progress: rate times latency (Little's law). With ``prepared`` also ``prepare_ms``.
         """
         n, sd = self.transactions, self.sd_ms
         relative = None if sd is None else sd / self.avg_ms if self.avg_ms else 0.0
@@ -107,7 +147,7 @@ class Sysbench(Metrics):
         return found
 
     def facts(self) -> dict[str, int | None]:
-        """What belongs beside the numbers in a record."""
+        """Return the numbers of queries by kind and of errors; with ``prepared`` the table's rows and their statements."""
         found: dict[str, int | None] = {
             "reads": self.reads,
             "writes": self.writes,
@@ -120,7 +160,7 @@ class Sysbench(Metrics):
 
 
 def _rate(value: float, relative: float | None, n: int) -> Metric:
-    """A rate of n transactions, whose times deviate by that part of their mean (None where that is not known)."""
+    """Return a rate's metric from the relative standard deviation of the times (None if unknown)."""
     return metric(value, None if relative is None else value * relative, n)
 
 
@@ -134,35 +174,35 @@ def oltp(
     statements: Callable[[], int] | None = None,
     timeout: float = 3600.0,
 ) -> Sysbench:
-    """Fills a table, runs ``oltp_read_write`` against it from a host, and drops the table again.
+    """Fill a table, run sysbench's ``oltp_read_write`` on it from a host, and drop the table.
 
     Parameters
     ----------
-    host
-        Where ``sysbench`` runs.
-    database
-        Where the database is, and who asks.
-    threads
+    host : Host
+        The host that ``sysbench`` runs on.
+    database : Account
+        The database's address and account.
+    threads : int
         Connections that work at the same time.
-    transactions
-        How many of them: a number of events, not of seconds, so that each condition measures as many.
-    rows
-        The table's size. Keys are drawn uniformly, so that as few transactions meet as in a table that is much larger
-        and has sysbench's hot rows.
-    statements
-        Counts the statements that the server has seen, for an account of what filling the table took.
-    timeout
-        Seconds for the run.
+    transactions : int
+        The number of transactions; fixed, rather than a time, so that each condition measures the same number.
+    rows : int
+        The size of the table. Keys are drawn uniformly, so that transactions collide as rarely as in a much larger table
+        with sysbench's default of hot rows.
+    statements : callable, optional
+        Returns how many statements the server has executed so far; it is used to count those that fill the table.
+    timeout : float
+        Seconds for each step.
 
     Returns
     -------
     Sysbench
-        What it printed of the run: latencies of whole transactions in ms.
+        The results; latencies of whole transactions in ms.
 
     Raises
     ------
     ToolError
-        ``sysbench`` is missing, cannot connect, takes too long, or prints what the parser does not know.
+        ``sysbench`` is missing, cannot connect, takes too long, or its output is not understood.
     """
     base = [
         "sysbench", "oltp_read_write", "--db-driver=mysql", f"--mysql-host={database.address}", f"--mysql-user={database.user}",
@@ -182,7 +222,7 @@ def oltp(
 
 
 def _run(host: Host, argv: Sequence[str], timeout: float) -> Completed:
-    """sysbench says on standard output why it failed."""
+    """Run one step of sysbench, which prints errors to standard output."""
     done = run(host, argv, timeout=timeout, check=False)
     fatal = _FATAL.findall(done.raw)
     if done.status or fatal:
@@ -192,12 +232,24 @@ def _run(host: Host, argv: Sequence[str], timeout: float) -> Completed:
 
 
 def parse(text: str, command: Sequence[str] = ("sysbench",)) -> Sysbench:
-    """Reads what ``sysbench oltp_read_write ... run`` prints, with or without ``--histogram``.
+    """Parse the output of ``sysbench oltp_read_write ... run``, with or without ``--histogram``.
+
+    Parameters
+    ----------
+    text : str
+        The output.
+    command : sequence of str
+        The command, for the record and for errors.
+
+    Returns
+    -------
+    Sysbench
+        The results, without ``prepared``.
 
     Raises
     ------
     ToolError
-        A line is missing, or no transaction was done; ``.raw`` is the text.
+        A line is missing, or no transaction was completed; ``.raw`` is the text.
     """
 
     def find(name: str, rest: str = "") -> list[float]:
@@ -211,7 +263,7 @@ def parse(text: str, command: Sequence[str] = ("sysbench",)) -> Sysbench:
     transactions, rate = find("transactions", per_second)
     queries, query_rate = find("queries", per_second)
     if not transactions:
-        raise complaint("sysbench did no transaction", text, command)
+        raise complaint("sysbench completed no transaction", text, command)
     return Sysbench(
         command=tuple(command),
         raw=text,

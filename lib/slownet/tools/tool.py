@@ -1,4 +1,4 @@
-"""Runs a client program on a host and gives back what it printed."""
+"""Run a client program on a host and return its output."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ from slownet.errors import ToolError
 from slownet.tools.process import Host, end, environment
 
 ENDING = ((signal.SIGINT, 2.0), (signal.SIGTERM, 2.0), (signal.SIGKILL, 5.0))
-"""How a program is ended that takes too long: SIGINT first, for many then print what they have."""
+"""How a program that takes too long is ended. SIGINT comes first because many programs then print their results so far."""
 
 PACKAGES = {"ab": "apache2-utils", "ping": "iputils-ping", "php": "php-cli", "ip": "iproute2", "nft": "nftables"}
-"""Debian packages of programs that are called otherwise."""
+"""Debian packages whose name differs from the program's."""
 
 
 P = ParamSpec("P")
@@ -27,15 +27,27 @@ R = TypeVar("R")
 
 
 class Measure(Protocol):
-    """What pytest's fixture ``measure`` is: calls a tool and notes its record, with the conditions, in the test's own."""
+    """The type of the pytest fixture ``measure``, which calls a tool and records its result with the conditions."""
 
     def __call__(self, tool: Callable[P, R], *args: P.args, **options: P.kwargs) -> R:
-        """Calls ``tool(*args, **options)``, such as ``ab``, and gives back its record. Raises what the tool raises."""
+        """Call ``tool(*args, **options)``, such as ``ab``, and return its result. Raises whatever the tool raises."""
 
 
 @dataclass(frozen=True)
 class Completed:
-    """A program that ran to its end: ``seconds`` on the clock of where it ran."""
+    """A program that has ended.
+
+    Attributes
+    ----------
+    argv : tuple of str
+        The command.
+    stdout, stderr : str
+        Its output.
+    status : int
+        Its exit status.
+    seconds : float
+        How long it ran, in seconds of the clock where it ran.
+    """
 
     argv: tuple[str, ...]
     stdout: str
@@ -45,24 +57,33 @@ class Completed:
 
     @property
     def raw(self) -> str:
-        """Everything that it printed, the errors last."""
+        """All output: standard output, then standard error."""
         return self.stdout + self.stderr
 
 
 def run(host: Host, argv: Sequence[str], timeout: float = 600.0, check: bool = True) -> Completed:
-    """Runs a program on a host, in the C locale, without a shell.
+    """Run a program on a host, in the C locale, without a shell.
 
     Parameters
     ----------
-    timeout
-        Seconds after which it is ended (SIGINT, SIGTERM, SIGKILL).
-    check
-        Whether a status other than 0 is an error.
+    host : Host
+        The host to run it on.
+    argv : sequence of str
+        The program and its arguments.
+    timeout : float
+        Seconds after which the program is ended (SIGINT, SIGTERM, SIGKILL).
+    check : bool
+        Whether an exit status other than 0 is an error.
+
+    Returns
+    -------
+    Completed
+        Its output, exit status and duration.
 
     Raises
     ------
     ToolError
-        The program is missing, takes too long, or fails while ``check`` is true; ``.raw`` is what it printed.
+        The program is missing, takes too long, or fails while ``check`` is true; ``.raw`` is its output.
     """
     with running(host, argv) as wait:
         return wait(timeout, check)
@@ -70,9 +91,10 @@ def run(host: Host, argv: Sequence[str], timeout: float = 600.0, check: bool = T
 
 @contextmanager
 def running(host: Host, argv: Sequence[str]) -> Iterator[Callable[[float, bool], Completed]]:
-    """A program beside others: gives a function (timeout, check) that waits for its end as :func:`run` does.
+    """Run a program in the background for a ``with`` block.
 
-    Whatever is still running at the end of the block is ended. Raises ToolError.
+    Yields a function ``wait(timeout, check)`` that waits for the program as `run` does. A program that is still running at
+    the end of the block is ended. Raises ToolError.
     """
     argv = tuple(argv)
     begun = time.monotonic()
@@ -123,20 +145,20 @@ def _checked(done: Completed, where: str, check: bool) -> Completed:
 
 
 def missing(program: str, where: str, raw: str = "") -> ToolError:
-    """The error for a program that is not there."""
+    """Return the error for a program that is not installed."""
     package = PACKAGES.get(program, program)
     return ToolError(f"{program} is not installed", where, f"apt-get install {package}", raw=raw)
 
 
 def not_found(program: str, stderr: str) -> bool:
-    """Whether this is all that whoever should have started a program has to say: there is none of that name."""
-    # Who starts the program says so: mnexec "ab: No such file...", ip netns 'exec of "ab" failed: No such file...'.
+    """Return whether the only line on standard error says that the program does not exist."""
+    # The launcher prints it: mnexec "ab: No such file...", ip netns 'exec of "ab" failed: No such file...'.
     pattern = rf"(^|[\s'\"]){re.escape(program)}['\"]?( failed)?: No such file or directory$"
     return re.search(pattern, stderr.strip()) is not None and len(stderr.strip().splitlines()) == 1
 
 
 def why(done: Completed) -> str:
-    """The line that names the program, as most put it before their error; else the last one."""
+    """Return the line that begins with the program's name, as most error messages do; else the last line."""
     lines = [line.strip() for line in (done.stderr or done.stdout).splitlines() if line.strip()]
     named = [line for line in lines if line.startswith(f"{done.argv[0]}:")]
     return (named or lines[-1:] or ["it printed nothing"])[0]

@@ -1,4 +1,4 @@
-"""``wget``: one file, fetched once, as fast as the link and TCP allow."""
+"""``wget``: downloads one file once, as fast as the link and TCP allow."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from slownet.tools.process import Host
 from slownet.tools.tool import Completed, run
 
 MIB = 1 << 20
-"""What ``wget`` means by an M: its "13.5 MB/s" are 13.5 MiB/s."""
+"""The unit that ``wget`` prints as M: its "13.5 MB/s" means 13.5 MiB/s."""
 ROW_BYTES = 3 * MIB
-"""A line of ``--progress=dot:mega``: 48 dots of 64 KiB."""
+"""One line of ``--progress=dot:mega``: 48 dots of 64 KiB."""
 CLOCK_DIGITS = 4
-"""A tenth of a millisecond: how often programs read the clock, and what that costs where the CPU is free, varies below."""
+"""Round to a tenth of a millisecond. Below that, times vary with how often programs read the clock, even if the CPU is free."""
 _UNITS = {"": 1, "K": 1 << 10, "M": MIB, "G": 1 << 30}
 _ROW = re.compile(r"^ *\d+K [., ]+ (?: *\d+%)? +([\d.]+)([KMG]?)[ =]")
 _SAVED = re.compile(r"^\S+ \S+ \(([\d.]+|--\.-) ([KMG]?)B/s\) - .* saved \[(\d+)(?:/(\d+))?\]$", re.MULTILINE)
@@ -28,10 +28,23 @@ _FAILED = re.compile(r"^.*(?:failed: .*|unable to .*)$", re.MULTILINE)
 
 @dataclass(frozen=True)
 class Wget(Metrics):
-    """What ``wget`` printed, and the ``seconds`` that it took on the clock of where it ran.
+    """The results of ``wget``.
 
-    ``reported`` is the rate in ``wget``'s own three digits, ``rows`` the rates of each 3 MiB (of whole lines); all in bytes
-    a second. ``seconds`` includes the program's start and the connection's, None when a text was parsed alone.
+    Attributes
+    ----------
+    command : tuple of str
+        The command.
+    raw : str
+        Its output.
+    size : int
+        Bytes saved.
+    reported : float
+        The rate that ``wget`` printed with three digits, in bytes per second.
+    rows : tuple of float
+        The rate of each 3 MiB (complete progress lines only), in bytes per second.
+    seconds : float or None
+        How long the program ran on the clock where it ran, including its start and the connection's; None if only a text was
+        parsed.
     """
 
     command: tuple[str, ...]
@@ -43,14 +56,14 @@ class Wget(Metrics):
 
     @property
     def rate(self) -> float:
-        """Bytes a second over all of it."""
+        """Bytes per second over the whole download."""
         return self.size / self.seconds if self.seconds else self.reported
 
     def metrics(self) -> dict[str, Metric]:
-        """``mib_per_s``, ``seconds`` and ``peak_mib_per_s`` (the fastest 3 MiB).
+        """Return ``mib_per_s``, ``seconds`` and ``peak_mib_per_s`` (the fastest 3 MiB).
 
-        The deviation is that of the time for each 3 MiB (batch means; for the rate by the delta method). One row or none
-        says nothing about it.
+        The deviation comes from the times of the 3 MiB parts (batch means; for the rate by the delta method). With fewer than
+        two parts it is 0.
         """
         count = len(self.rows)
         times = [ROW_BYTES / row for row in self.rows]
@@ -64,32 +77,31 @@ class Wget(Metrics):
         return found
 
     def facts(self) -> dict[str, float]:
-        """What belongs beside the numbers in a record."""
+        """Return the file's size in bytes, and the rate that ``wget`` printed."""
         return {"bytes": self.size, "reported_mib_per_s": round(self.reported / MIB, 6)}
 
 
 def wget(host: Host, url: str, timeout: float = 100_000.0) -> Wget:
-    """Fetches a file and throws it away.
+    """Download a file and discard it.
 
     Parameters
     ----------
-    host
-        Where ``wget`` runs.
-    url
-        The file's address.
-    timeout
-        Seconds for all of it.
+    host : Host
+        The host that ``wget`` runs on.
+    url : str
+        The file's URL.
+    timeout : float
+        Seconds for the whole download.
 
     Returns
     -------
     Wget
-        What it printed, and the seconds that it took; rates in bytes a second.
+        Size in bytes, duration in seconds, rates in bytes per second.
 
     Raises
     ------
     ToolError
-        ``wget`` is missing, gets no file or not all of it, takes longer than ``timeout`` seconds, or prints what the
-        parser does not know.
+        ``wget`` is missing, gets no file or only part of it, takes longer than ``timeout``, or its output is not understood.
     """
     argv = ["wget", "--progress=dot:mega", "--tries=1", "--read-timeout=0", "-O", "/dev/null", url]
     done = run(host, argv, timeout=timeout, check=False)
@@ -99,18 +111,32 @@ def wget(host: Host, url: str, timeout: float = 100_000.0) -> Wget:
 
 
 def parse(text: str, command: Sequence[str] = ("wget",), seconds: float | None = None) -> Wget:
-    """Reads what ``wget --progress=dot:mega`` writes to standard error in the C locale.
+    """Parse what ``wget --progress=dot:mega`` writes to standard error in the C locale.
+
+    Parameters
+    ----------
+    text : str
+        The output.
+    command : sequence of str
+        The command, for the record and for errors.
+    seconds : float, optional
+        How long the program ran.
+
+    Returns
+    -------
+    Wget
+        The results.
 
     Raises
     ------
     ToolError
-        The last line is missing, or says that the file is not whole; ``.raw`` is the text.
+        The last line is missing, or says that the file is incomplete; ``.raw`` is the text.
     """
     saved = _SAVED.search(text)
     if saved is None:
         raise unread("wget does not say that it saved the file", text, command)
     if saved[1] == "--.-" and not seconds:
-        raise complaint("wget took no time that it could measure", text, command)
+        raise complaint("wget measured no duration", text, command)
     size = int(saved[3])
     if saved[4] and int(saved[4]) != size:
         raise complaint(f"wget saved {size} of {saved[4]} bytes", text, command)

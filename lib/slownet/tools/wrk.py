@@ -1,8 +1,8 @@
-"""``wrk``, which asks as fast as it is answered, and ``wrk2``, which asks at a constant rate.
+"""``wrk``, which sends a request as soon as the last one is answered, and ``wrk2``, which sends at a constant rate.
 
-Both are called ``wrk`` by their authors and print nearly the same. wrk measures from when it sends, so it omits what it did
-not send while the server stalled; wrk2 (``-R``) measures from when it should have sent, and with ``-U`` also shows what
-it would have said otherwise.
+The authors call both programs ``wrk``, and the output is nearly the same. wrk measures from when a request was sent, so it
+omits the requests that it did not send while the server stalled. wrk2 (``-R``) measures from when a request was due, and with
+``-U`` also prints the latency from when it was sent.
 """
 
 from __future__ import annotations
@@ -32,14 +32,25 @@ _PERCENTILE = re.compile(rf"^\s*([\d.]+)%\s+{_TIME}\s*$")
 _STEP = re.compile(r"^\s*([\d.]+)\s+([01]\.\d+)\s+(\d+)\s+(?:[\d.]+|inf)\s*$")
 _MEAN = re.compile(r"^\s*#\[Mean\s*=\s*([\d.]+), StdDeviation\s*=\s*([\d.]+)\]\s*$")
 CALIBRATION_S = 10.0
-"""What wrk2 measures first is its own: it empties its histograms then (CALIBRATE_DELAY_MS)."""
+"""wrk2 calibrates itself for this long, then empties its histograms (CALIBRATE_DELAY_MS)."""
 _MAX = re.compile(r"^\s*#\[Max\s*=\s*([\d.]+), Total count\s*=\s*(\d+)\]\s*$")
 
 
 @dataclass
 class Distribution:
-    """One table of latencies, in seconds: ``percentiles`` {99.9: s}; wrk2 adds the ``spectrum`` (s, part, count), and mean,
-    deviation, maximum and count."""
+    """One table of latencies, in seconds.
+
+    Attributes
+    ----------
+    percentiles : dict of float to float
+        Percentile to latency: ``{99.9: 0.12}``.
+    spectrum : list of (float, float, int)
+        Latency, fraction of requests up to it, and their number; wrk2 only.
+    mean, sd, max : float or None
+        Mean, standard deviation and maximum; wrk2 only.
+    count : int or None
+        Number of requests; wrk2 only.
+    """
 
     percentiles: dict[float, float] = field(default_factory=dict)
     spectrum: list[tuple[float, float, int]] = field(default_factory=list)
@@ -51,9 +62,32 @@ class Distribution:
 
 @dataclass(frozen=True)
 class Wrk(Metrics):
-    """What ``wrk`` or ``wrk2`` printed, in seconds. ``uncorrected`` is None but for wrk2's ``-U``.
+    """The results of ``wrk`` or ``wrk2``; times are in seconds.
 
-    ``errors`` are sockets' (connect, read, write, timeout); wrk counts a request as a timeout and measures it all the same.
+    Attributes
+    ----------
+    command : tuple of str
+        The command.
+    raw : str
+        Its output.
+    requests : int
+        Requests that were answered.
+    seconds : float
+        Duration of the test.
+    requests_per_s : float
+        Answers per second.
+    mean, sd, max : float
+        Latency; ``sd`` is None if the program printed none.
+    distribution : Distribution
+        The main table of latencies: corrected for coordinated omission if the program is wrk2.
+    uncorrected : Distribution or None
+        The table of wrk2's ``-U``.
+    non_2xx : int
+        Responses other than 2xx and 3xx.
+    errors : tuple of int
+        Socket errors: connect, read, write, timeout. A request that counts as a timeout is measured nevertheless.
+    rate : float or None
+        Requests per second that wrk2 was asked for.
     """
 
     command: tuple[str, ...]
@@ -69,35 +103,34 @@ class Wrk(Metrics):
     non_2xx: int
     errors: tuple[int, int, int, int]
     rate: float | None = None
-    """Requests a second that wrk2 was asked for."""
 
     def metrics(self) -> dict[str, Metric]:
-        """``answered_per_s`` and the latencies in seconds: ``corrected_...`` only where the tool corrects (wrk2).
+        """Return ``answered_per_s`` and the latencies in seconds: ``uncorrected_...``, and with wrk2 ``corrected_...``.
 
-        With a rate also ``target_per_s``, and when the answers came that the latencies are of: ``counted_from_s``,
-        ``counted_to_s`` after the start.
+        With a rate also ``target_per_s``, and the part of the test in which answers count for the latencies:
+        ``counted_from_s`` to ``counted_to_s`` after the start.
         """
         found = {"answered_per_s": single(self.requests_per_s, self.requests, 0.01)}
         if self.rate is not None:
-            told = {"target_per_s": self.rate, "counted_from_s": CALIBRATION_S}
-            found |= {name: metric(value, 0.0, self.requests) for name, value in told.items()}
+            exact = {"target_per_s": self.rate, "counted_from_s": CALIBRATION_S}
+            found |= {name: metric(value, 0.0, self.requests) for name, value in exact.items()}
             found["counted_to_s"] = single(self.seconds, self.requests)
         if self.uncorrected is None:
             return found | self._metrics("uncorrected", self.distribution)
         return found | self._metrics("corrected", self.distribution) | self._metrics("uncorrected", self.uncorrected)
 
-    def _metrics(self, kind: str, told: Distribution) -> dict[str, Metric]:
-        n = told.count or self.requests
-        mean, sd, most = (self.mean, self.sd, self.max) if told.mean is None else (told.mean, told.sd, told.max)
-        middle, steps = f"{kind}_mean_s", [(value, count) for value, _, count in told.spectrum]
+    def _metrics(self, kind: str, table: Distribution) -> dict[str, Metric]:
+        n = table.count or self.requests
+        mean, sd, most = (self.mean, self.sd, self.max) if table.mean is None else (table.mean, table.sd, table.max)
+        middle, steps = f"{kind}_mean_s", [(value, count) for value, _, count in table.spectrum]
         found = {middle: metric(mean, sd, n, steps=steps), f"{kind}_max_s": printed(most or 0.0, n)}
-        for percent, value in told.percentiles.items():
+        for percent, value in table.percentiles.items():
             if percent < 100:
                 found[f"{kind}_p{percent:g}_s".replace(".", "_")] = printed(value, n, percent, middle)
         return found
 
     def facts(self) -> dict[str, object]:
-        """The spectra, where the tool has any, and what went wrong."""
+        """Return the numbers of socket errors, and with wrk2 the latency spectra."""
         spectra = {
             "corrected_spectrum": self.distribution.spectrum,
             "uncorrected_spectrum": (self.uncorrected or Distribution()).spectrum,
@@ -106,30 +139,30 @@ class Wrk(Metrics):
 
 
 def wrk(host: Host, url: str, *, seconds: float, connections: int = 1, threads: int = 1, timeout: float = 3600.0) -> Wrk:
-    """Asks as fast as it is answered.
+    """Load a page from a host with ``wrk``: each connection sends its next request as soon as the last one is answered.
 
     Parameters
     ----------
-    host
-        Where ``wrk`` runs.
-    url
-        The page's address.
-    seconds
-        How long it asks for.
-    connections, threads
-        Connections that are kept alive, each with one request under way, and the threads that share them.
-    timeout
-        Seconds for all of it.
+    host : Host
+        The host that ``wrk`` runs on.
+    url : str
+        The page's URL.
+    seconds : float
+        How long to send requests.
+    connections, threads : int
+        Connections that are kept alive, each with one request in flight, and the threads that share them.
+    timeout : float
+        Seconds that the program may take beyond ``seconds``.
 
     Returns
     -------
     Wrk
-        What it printed, in seconds.
+        The results; times in seconds.
 
     Raises
     ------
     ToolError
-        ``wrk`` is missing, cannot connect, or got other answers than 2xx.
+        ``wrk`` is missing, cannot connect, or got responses other than 2xx and 3xx.
     """
     argv = ["wrk", f"-t{threads}", f"-c{connections}", f"-d{seconds:g}s", "--latency", url]
     return _checked(parse(run(host, argv, timeout=seconds + timeout).stdout, argv), host)
@@ -138,29 +171,33 @@ def wrk(host: Host, url: str, *, seconds: float, connections: int = 1, threads: 
 def wrk2(
     host: Host, url: str, *, rate: float, seconds: float, connections: int = 1, threads: int = 1, timeout: float = 3600.0
 ) -> Wrk:
-    """Asks at a constant rate, with both latencies of the same run.
+    """Load a page from a host with ``wrk2`` at a constant rate, and measure both latencies in the same test.
 
     Parameters
     ----------
-    host, url, connections, threads, timeout
-        As in `wrk`.
-    rate
-        Requests a second, of all connections together.
-    seconds
-        How long it asks for after the first ten (`CALIBRATION_S`), which are in neither latency. Then it ends: what is
-        unanswered is in neither too.
+    host : Host
+        The host that ``wrk2`` runs on.
+    url : str
+        The page's URL.
+    rate : float
+        Requests per second of all connections together, rounded to a whole number.
+    seconds : float
+        How long to measure, after 10 seconds of calibration (`CALIBRATION_S`) that count in neither latency. Requests that
+        are unanswered at the end count in neither latency, either.
+    connections, threads, timeout
+        As for `wrk`.
 
     Returns
     -------
     Wrk
-        What it printed, in seconds: latencies from the time at which a request was due, and from the one at which it was sent.
+        The results; latencies in seconds from when a request was due, and from when it was sent.
 
     Raises
     ------
     ToolError
-        ``wrk2`` is missing, cannot connect, or got other answers than 2xx.
+        ``wrk2`` is missing, cannot connect, or got responses other than 2xx and 3xx.
     """
-    lasts, asked = math.ceil(CALIBRATION_S + seconds), max(1, round(rate))  # it reads whole numbers only
+    lasts, asked = math.ceil(CALIBRATION_S + seconds), max(1, round(rate))  # wrk2 takes whole numbers only
     argv = [
         load_generators.path("wrk2") or "wrk2",
         f"-t{threads}",
@@ -183,7 +220,19 @@ def _checked(record: Wrk, host: Host) -> Wrk:
 
 
 def parse(text: str, command: Sequence[str] = ("wrk",)) -> Wrk:
-    """Reads what ``wrk --latency`` or ``wrk2 -L -U`` prints.
+    """Parse the output of ``wrk --latency`` or ``wrk2 -L -U``.
+
+    Parameters
+    ----------
+    text : str
+        The output.
+    command : sequence of str
+        The command, for the record and for errors.
+
+    Returns
+    -------
+    Wrk
+        The results, without the rate.
 
     Raises
     ------
@@ -216,7 +265,7 @@ def parse(text: str, command: Sequence[str] = ("wrk",)) -> Wrk:
 
 
 def _tables(text: str) -> Mapping[str, Distribution]:
-    """The latency tables by their kind: "" for wrk's, "Recorded" and "Uncorrected" for wrk2's."""
+    """Return the latency tables by kind: "" for wrk, "Recorded" and "Uncorrected" for wrk2."""
     tables: dict[str, Distribution] = {}
     table = Distribution()
     for line in text.splitlines():

@@ -127,13 +127,13 @@ def test_a_rate_with_a_fraction(here):
 
 @pytest.mark.parametrize("name", ["404", "refused"])
 def test_nothing_was_answered_well(here, name):
-    with pytest.raises(ToolError, match="none of 20 requests was answered well, host 'here', http://x/") as caught:
+    with pytest.raises(ToolError, match="none of 20 requests succeeded, host 'here', http://x/") as caught:
         oha(here(name), "http://x/", rate=100, seconds=0.2)
     assert caught.value.raw == (DATA / f"oha-{name}.json").read_text()
 
 
 def test_what_is_no_report(here, tmp_path):
-    with pytest.raises(ToolError, match=r"oha says no version; its last line: 'hey 0.1'"):
+    with pytest.raises(ToolError, match=r"oha printed no version; its last line: 'hey 0.1'"):
         oha(here("overload", "hey 0.1"), "http://x/", rate=1, seconds=1)
     with pytest.raises(ToolError, match=r"oha's report is not understood \(.*\); its last line: 'panicked'") as caught:
         parse("panicked\n", [])

@@ -92,7 +92,7 @@ def test_a_row_that_is_read_before_its_writer_is_told_is_not_stale():
     [
         (COMMITS.splitlines()[0], "no applied_ns in the line 'nothing'"),
         ("Killed\n", "no began_ns and answered_ns in the line 'Killed'"),
-        (COMMITS.replace("[89436928, ", "["), "5 commits began, 5 were answered, 4 came to the replica"),
+        (COMMITS.replace("[89436928, ", "["), "5 commits began, 5 were answered, 4 reached the replica"),
     ],
 )
 def test_commits_that_do_not_add_up_are_shown(text: str, said: str):
@@ -111,7 +111,7 @@ def test_anything_else_is_shown_and_kept(name: str, text: str):
 
 @pytest.mark.parametrize("times", ["[]", '["fast"]', "7", "null"])
 def test_times_that_are_none_are_shown(times: str):
-    with pytest.raises(ToolError, match="times_ns is no list of times"):
+    with pytest.raises(ToolError, match="times_ns is not a list of times"):
         php_page.parse(f'{{"connect_ns": 1, "times_ns": {times}}}')
 
 

@@ -65,7 +65,7 @@ def test_without_a_histogram_the_deviation_is_not_known():
     [
         ("", "sysbench printed no 'transactions'; its last line: 'nothing'"),
         (text("sysbench-1.txt").partition("General statistics")[0], "sysbench printed no 'total time'; its last line: '"),
-        (text("sysbench-1.txt").replace("50     (58.22", "0      (58.22"), "sysbench did no transaction"),
+        (text("sysbench-1.txt").replace("50     (58.22", "0      (58.22"), "sysbench completed no transaction"),
     ],
 )
 def test_what_is_no_run(printed: str, message: str):

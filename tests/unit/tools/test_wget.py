@@ -47,7 +47,7 @@ def test_a_steady_link_has_hardly_any_deviation():
 def test_a_download_that_took_no_time():
     printed = "2026-11-22 11:42:16 (--.- KB/s) - '/dev/null' saved [300/300]\n"
     assert parse(printed, seconds=0.5).rate == 600
-    with pytest.raises(ToolError, match="no time"):
+    with pytest.raises(ToolError, match="measured no duration"):
         parse(printed)
 
 
