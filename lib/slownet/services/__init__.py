@@ -1,1 +1,1 @@
-"""Real servers that run on the hosts of an emulated network: one server a file."""
+"""Real servers for the hosts of an emulated network, one per module."""

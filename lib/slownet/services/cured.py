@@ -1,4 +1,4 @@
-"""WordPress with a cure against distance: what its pages remember, or who answers before it."""
+"""WordPress with a cure for slow links: persistent connections, an object cache, or a page cache in front of it."""
 
 from __future__ import annotations
 
@@ -17,16 +17,18 @@ from slownet.services.wordpress import WordPress
 from slownet.tools.process import Hosts
 
 OBJECT_CACHE = Path(str(resources.files("slownet.programs").joinpath("object-cache.php")))
-"""The drop-in that lets WordPress keep in memcached what it asked the database for."""
+"""The drop-in that makes WordPress cache query results in memcached."""
 
 
 class CuredSite:
-    """One database, and for each cell a site with its cure; hosts are those of ``ClientEdgeWebDb``.
+    """One database, and for each cell a WordPress site with a cure, on the hosts of `ClientEdgeWebDb`.
 
     Parameters
     ----------
-    net, directory
-        The network, and the run directory for logs and configurations.
+    net : Hosts
+        The network.
+    directory : str or Path
+        The run directory, for logs and configurations.
     """
 
     chance = MariaDB.chance
@@ -38,36 +40,46 @@ class CuredSite:
 
     @contextmanager
     def cured(self, cure: str) -> Iterator[str]:
-        """The address of the site's front page, with one of the ``CURES``; it is warm, and so are the caches.
+        """Run a site with a cure for a ``with`` block; page and caches are warm.
+
+        Parameters
+        ----------
+        cure : str
+            One of `CURES`.
+
+        Yields
+        ------
+        str
+            The URL of the front page.
 
         Raises
         ------
         ServiceError
-            There is no such cure, a server does not come up, or a page does not come from the cache that should have it.
+            The cure is unknown, a server does not start, or the page does not come from the cache that should have it.
         """
         if cure not in CURES:
-            raise ServiceError(f"no cure '{cure}'", fix=nearest(cure, CURES))
+            raise ServiceError(f"unknown cure '{cure}'", fix=nearest(cure, CURES))
         with ExitStack() as stack:
             yield CURES[cure](self, stack)
 
     def site(self, stack: ExitStack, **options: Any) -> WordPress:
-        """A site on this database, until the stack is closed; options are :class:`WordPress`'s."""
+        """Start a site on this database, until the stack is closed; options are those of `WordPress`."""
         return stack.enter_context(WordPress(self.net, self.directory, mariadb=self.mariadb, **options))
 
     def remembering(self, stack: ExitStack, on: str, **options: Any) -> WordPress:
-        """A site that keeps its objects in memcached on a host."""
+        """Start a site with an object cache: memcached on the host named ``on``."""
         memcached = stack.enter_context(Memcached(self.net[on], self.directory))
         variables = {"SLOWNET_MEMCACHED": memcached.address}
         return self.site(stack, drop_ins=[OBJECT_CACHE], variables=variables, **options)
 
     def behind_varnish(self, stack: ExitStack, on: str) -> str:
-        """The address of a Varnish on a host, which has the front page already."""
+        """Start a site and a Varnish on the host named ``on``; return Varnish's URL when it has cached the front page."""
         nginx = self.site(stack).nginx
         behind = nginx.socket if self.net[on] is nginx.host else nginx.host.IP()
         varnish = stack.enter_context(Varnish(self.net[on], self.directory, behind=behind))
         pages = [varnish.get() for _ in range(2)]
         if pages[-1].status != 200 or pages[-1].headers.get("x-cache") != "hit":
-            raise varnish.error(f"varnish has no page after it was asked twice, but status {pages[-1].status}")
+            raise varnish.error(f"varnish has not cached the page after two requests; the status is {pages[-1].status}")
         return varnish.url
 
     def __enter__(self) -> Self:
@@ -87,4 +99,4 @@ CURES: Mapping[str, Callable[[CuredSite, ExitStack], str]] = {
     "varnish": lambda one, stack: one.behind_varnish(stack, "web"),
     "varnish near the reader": lambda one, stack: one.behind_varnish(stack, "edge"),
 }
-"""What each cure makes of a site: its address, with servers that live until the stack is closed."""
+"""For each cure, a function that starts the site, until the stack is closed, and returns its URL."""

@@ -13,16 +13,18 @@ NAME = "download.test"
 
 
 class FileServer(Nginx):
-    """nginx on a host, with one file of zeros: ``url`` is the file's address.
+    """The web server nginx with one file of zeros.
 
     Parameters
     ----------
-    net, directory
-        The network, and the run directory for its log and configuration.
-    length
-        The file's size, such as ``"250MiB"``; a hole, so it takes no room.
-    on
-        The host's name.
+    net : Hosts
+        The network.
+    directory : str or Path
+        The run directory, for log and configuration.
+    length : str
+        The file's size, such as ``"250MiB"``. It is sparse and takes no disk space.
+    on : str
+        The name of the host that it runs on.
     """
 
     def __init__(self, net: Hosts, directory: str | Path, *, length: str = "250MiB", on: str = "server") -> None:
@@ -31,9 +33,11 @@ class FileServer(Nginx):
 
     @property
     def url(self) -> str:
+        """The file's URL, with an IP address."""
         return f"{super().url}{NAME}"
 
     def prepare(self) -> None:
+        """Write the file and the configuration."""
         self.root = self.state / "files"
         self.root.mkdir()
         self.root.chmod(0o755)
@@ -42,5 +46,5 @@ class FileServer(Nginx):
         super().prepare()
 
     def facts(self) -> dict[str, Any]:
-        """What belongs beside the numbers in a record."""
+        """Return the file's size in bytes, for the run's record."""
         return {"file_bytes": self.length}

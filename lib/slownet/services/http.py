@@ -1,4 +1,4 @@
-"""One page from a web server, asked for through its Unix socket: no link is crossed."""
+"""HTTP requests through a server's Unix socket, which uses no link."""
 
 from __future__ import annotations
 
@@ -10,7 +10,17 @@ from pathlib import Path
 
 @dataclass(frozen=True)
 class Page:
-    """An HTTP response; the headers' names are in lower case, the status is 0 when there is none."""
+    """An HTTP response.
+
+    Attributes
+    ----------
+    status : int
+        The status code; 0 if there is none.
+    body : bytes
+        The content.
+    headers : mapping of str to str
+        The headers, with names in lower case.
+    """
 
     status: int
     body: bytes
@@ -18,17 +28,17 @@ class Page:
 
 
 def get(server: Path, path: str, host: str, timeout_s: float = 60.0) -> Page:
-    """Asks for a page in HTTP/1.0, so that the server closes the connection after it. Raises OSError."""
+    """Get a page in HTTP/1.0, so that the server closes the connection after it. Raises OSError."""
     return parse(exchange(server, f"GET {path} HTTP/1.0\r\nHost: {host}\r\n\r\n", timeout_s))
 
 
 def speaks(server: Path, request: str) -> bool:
-    """Whether the server answers a request in HTTP within a second, whatever it answers. Raises OSError."""
+    """Return whether the server gives any HTTP response to a request within a second. Raises OSError."""
     return exchange(server, request, 1.0, enough=5)[:5] == b"HTTP/"
 
 
 def exchange(server: Path, request: str, timeout_s: float, enough: int | None = None) -> bytes:
-    """All that a server sends until it closes the connection, or until that is ``enough`` bytes. Raises OSError."""
+    """Return what a server sends until it closes the connection or has sent ``enough`` bytes. Raises OSError."""
     answer = b""
     with socket.socket(socket.AF_UNIX) as connection:
         connection.settimeout(timeout_s)
@@ -40,7 +50,7 @@ def exchange(server: Path, request: str, timeout_s: float, enough: int | None = 
 
 
 def parse(answer: bytes) -> Page:
-    """Takes a response apart."""
+    """Parse a response."""
     head, _, body = answer.partition(b"\r\n\r\n")
     first, *lines = head.decode("latin-1").split("\r\n")
     words = first.split(None, 2)

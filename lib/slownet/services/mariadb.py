@@ -1,4 +1,4 @@
-"""MariaDB on a host, from a private copy of a prepared data directory."""
+"""The database server MariaDB, on a private copy of a prepared data directory."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from slownet.tools.process import Host, wait_until
 from slownet.tools.tool import run
 
 LOOK_S = 0.05
-"""Between two questions to a server that is waited for: each is a program."""
+"""Seconds between two queries while waiting for a server: each query starts a program."""
 
 TEMPLATE = Path("/var/lib/slownet/wordpress/mariadb")
 """The data directory with the WordPress site, made by ``lab/provision``."""
@@ -26,7 +26,7 @@ FILES = (
     "--innodb-undo-tablespaces=0",
     "--innodb-data-file-path=ibdata1:5M:autoextend",
 )
-"""The sizes with which the template was made: others would make the server rewrite its files when it starts."""
+"""The sizes that the template was made with. With others, the server would rewrite its files at the start."""
 
 LAB = (
     "--performance-schema=0",
@@ -36,8 +36,8 @@ LAB = (
 )
 
 QUICK_START = (
-    "--skip-ssl",  # a certificate made at every start: up to 0.7 s of CPU
-    "--key-buffer-size=8K",  # MyISAM's and Aria's caches are touched as a whole
+    "--skip-ssl",  # making a certificate at every start takes up to 0.7 s of CPU
+    "--key-buffer-size=8K",  # the server writes to all of MyISAM's and Aria's caches at the start
     "--aria-pagecache-buffer-size=256K",
     "--innodb-log-buffer-size=2M",
     "--innodb-autoextend-increment=1",
@@ -50,18 +50,22 @@ QUICK_START = (
 
 @dataclass(frozen=True)
 class Replication:
-    """What a server needs to be a primary or a replica.
+    """Settings of a server that can be a primary or a replica.
 
-    ``server_id`` is its own among those that replicate from each other. Transactions are logged with their GTID, rows as
-    they are; a commit that waits for a replica does so before others can read it (AFTER_SYNC: what they have read cannot
-    be lost).
+    Transactions are logged with GTIDs and as rows. A commit that waits for a replica does so before others can read it
+    (AFTER_SYNC), so that no row that was read can be lost.
+
+    Attributes
+    ----------
+    server_id : int
+        The server's number, unique among the servers that replicate from each other.
     """
 
     server_id: int
 
     @property
     def options(self) -> tuple[str, ...]:
-        """Options of ``mariadbd``."""
+        """The options of ``mariadbd``."""
         return (
             f"--server-id={self.server_id}",
             "--log-bin=binlog",
@@ -73,22 +77,24 @@ class Replication:
 
 
 class MariaDB(Service):
-    """A MariaDB server on all of the host's addresses, port 3306; everything else is the default.
+    """A MariaDB server, on port 3306 of all addresses of a host.
 
     Parameters
     ----------
-    host, directory
-        Where it runs, and the run directory for its log and configuration.
-    template
-        The data directory that is copied; it is never written to.
-    options
-        Further options of ``mariadbd``, for example ``["--max-connections=50"]``.
-    replication
-        Makes it ready to be a primary or a replica; see :meth:`follow`.
+    host : Host
+        The host that it runs on.
+    directory : str or Path
+        The run directory, for the log.
+    template : str or Path
+        The data directory to copy; it is never written to.
+    options : sequence of str
+        More options of ``mariadbd``, such as ``["--max-connections=50"]``.
+    replication : Replication, optional
+        Settings that let it be a primary or a replica, see `follow`.
     """
 
-    chance = "MariaDB draws random numbers of its own, and its threads meet a little earlier or later for it"
-    """Why the same run again may not give the same numbers, even where the CPU is free."""
+    chance = "MariaDB draws random numbers, so that its threads meet a little earlier or later each time"
+    """Why the same run may give slightly different numbers, even if the CPU is free."""
 
     name = "mariadb"
 
@@ -111,6 +117,7 @@ class MariaDB(Service):
         return self.state / "sock"
 
     def prepare(self) -> None:
+        """Copy the data directory."""
         if not (self.template / "mysql").is_dir():
             raise ServiceError(
                 "there is no prepared database",
@@ -124,6 +131,7 @@ class MariaDB(Service):
             os.chown(path, account.pw_uid, account.pw_gid)
 
     def command(self) -> Sequence[str]:
+        """Return the command line."""
         state = self.state
         places = (
             f"--datadir={state}/data",
@@ -143,13 +151,17 @@ class MariaDB(Service):
         ]
 
     def answers(self) -> bool:
+        """Return whether it sends its greeting."""
         with socket.socket(socket.AF_UNIX) as connection:
             connection.settimeout(1.0)
             connection.connect(str(self.socket))
-            return len(connection.recv(5)) == 5  # the length and the version of the protocol that it greets with
+            return len(connection.recv(5)) == 5  # the greeting's length and protocol version
 
     def query(self, sql: str) -> list[list[str]]:
-        """Runs one statement as root: rows of text. It goes through the Unix socket, never over a link."""
+        """Run a statement as root through the Unix socket, which uses no link, and return its rows as text.
+
+        Raises ToolError if the statement fails.
+        """
         return [line.split("\t") for line in self._ask(sql, "-N").splitlines()]
 
     def _ask(self, sql: str, *options: str) -> str:
@@ -158,7 +170,7 @@ class MariaDB(Service):
         return run(self.host, argv, timeout=self.deadline_s).stdout
 
     def questions(self) -> int:
-        """How many statements clients have sent since the start, without those of this method."""
+        """Return how many statements clients have sent since the start, without those of this method."""
         rows = self.query("SHOW GLOBAL STATUS WHERE Variable_name IN ('Questions', 'Com_show_status')")
         counts = {name: int(count) for name, count in rows}
         return counts["Questions"] - counts["Com_show_status"]
@@ -166,54 +178,58 @@ class MariaDB(Service):
     # ---- replication ----
 
     def set_global(self, name: str, value: bool) -> None:
-        """Switches one of the server's variables."""
+        """Set a boolean server variable."""
         self.query(f"SET GLOBAL {name} = {int(value)}")
 
     def status(self, name: str) -> str:
-        """One of the server's status variables. Raises ServiceError when it has none of that name."""
+        """Return a status variable. Raises ServiceError if there is none of that name."""
         rows = self.query(f"SHOW GLOBAL STATUS LIKE '{name}'")
         if len(rows) != 1:
             raise self.error(f"{self.name} has no status variable {name}")
         return rows[0][1]
 
     def position(self) -> str:
-        """The GTID of the last transaction in its own log, ``"0-1-7"``. Raises ServiceError without one."""
+        """Return the GTID of the last transaction in the server's own log, such as ``"0-1-7"``.
+
+        Raises ServiceError if there is none.
+        """
         ((position,),) = self.query("SELECT @@gtid_binlog_pos")
         if not position:
             raise self.error(f"{self.name} has logged no transaction")
         return position
 
     def follow(self, primary: MariaDB, account: str, password: str) -> None:
-        """Replicates from a primary over the network, from its first transaction on."""
-        place = f"MASTER_HOST='{primary.host.IP()}', MASTER_USER='{account}', MASTER_PASSWORD='{password}'"
-        ways = "MASTER_USE_GTID=slave_pos, MASTER_SSL=0, MASTER_CONNECT_RETRY=1"
-        self.query(f"CHANGE MASTER TO {place}, {ways}; START SLAVE")
+        """Start to replicate from a primary over the network, from its first transaction on."""
+        login = f"MASTER_HOST='{primary.host.IP()}', MASTER_USER='{account}', MASTER_PASSWORD='{password}'"
+        options = "MASTER_USE_GTID=slave_pos, MASTER_SSL=0, MASTER_CONNECT_RETRY=1"
+        self.query(f"CHANGE MASTER TO {login}, {options}; START SLAVE")
 
     def replication(self) -> dict[str, str]:
-        """What the replica says about itself (SHOW SLAVE STATUS), by the server's names; empty when it is none."""
+        """Return the output of SHOW SLAVE STATUS by name; empty if the server is not a replica."""
         pairs = (line.partition(":") for line in self._ask("SHOW SLAVE STATUS\\G").splitlines())
         return {name.strip(): value.strip() for name, _, value in pairs}
 
     def wait_for_replication(self, seconds: float) -> None:
-        """Returns when both of the replica's threads run. Raises ServiceError with the error that the replica names."""
+        """Wait until both of the replica's threads run. Raises ServiceError with the replica's error if they do not."""
 
         def runs() -> bool:
-            said = self.replication()
-            return said.get("Slave_IO_Running") == said.get("Slave_SQL_Running") == "Yes"
+            status = self.replication()
+            return status.get("Slave_IO_Running") == status.get("Slave_SQL_Running") == "Yes"
 
         if not wait_until(runs, seconds, LOOK_S):
-            said = self.replication()
-            why = said.get("Last_IO_Error") or said.get("Last_SQL_Error") or said.get("Slave_IO_State") or "it is no replica"
+            status = self.replication()
+            reasons = (status.get(name) for name in ("Last_IO_Error", "Last_SQL_Error", "Slave_IO_State"))
+            why = next(filter(None, reasons), "it is not a replica")
             raise self.error(f"{self.name} does not replicate after {seconds:g} s: {why}")
 
     def wait_for(self, position: str, seconds: float) -> None:
-        """Returns when the replica has applied a transaction. Raises ServiceError when it does not."""
+        """Wait until the replica has applied the transaction with this GTID. Raises ServiceError if it does not in time."""
         if self.query(f"SELECT MASTER_GTID_WAIT('{position}', {seconds:g})") != [["0"]]:
             raise self.error(f"{self.name} has not applied transaction {position} after {seconds:g} s")
 
 
 def copy_sparse(source: Path, target: Path) -> None:
-    """Copies a directory tree; blocks of zeros become holes, which cost a tmpfs neither time nor memory."""
+    """Copy a directory tree; blocks of zeros become holes, which take no time or memory on a tmpfs."""
     block = 1 << 16
     zeros = bytes(block)
 

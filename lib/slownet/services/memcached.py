@@ -1,4 +1,4 @@
-"""memcached on a host: values by their keys, in memory, for whoever asks over TCP."""
+"""The in-memory key-value store memcached."""
 
 from __future__ import annotations
 
@@ -12,18 +12,20 @@ from slownet.tools.tool import run
 PORT = 11211
 
 ASK = 'exec 3<>"/dev/tcp/127.0.0.1/$1" && printf "%s\\r\\nquit\\r\\n" "$2" >&3 && cat <&3'
-"""It has no Unix socket beside TCP, so bash asks on the host itself: no link is crossed."""
+"""memcached has no Unix socket in addition to TCP, so bash sends commands on the host itself, which uses no link."""
 
 
 class Memcached(Service):
-    """memcached on all of the host's addresses, with its default of 64 MB; everything else is the default too.
+    """The key-value store memcached, on all addresses of a host, with its defaults (64 MB).
 
     Parameters
     ----------
-    host, directory
-        Where it runs, and the run directory for its log and configuration.
-    port
-        Where it listens.
+    host : Host
+        The host that it runs on.
+    directory : str or Path
+        The run directory, for the log.
+    port : int
+        The TCP port to listen on.
     """
 
     name = "memcached"
@@ -34,22 +36,27 @@ class Memcached(Service):
 
     @property
     def address(self) -> str:
-        """Where it is reached from other hosts."""
+        """IP address and port for other hosts: ``"10.0.0.3:11211"``."""
         return f"{self.host.IP()}:{self.port}"
 
     def command(self) -> Sequence[str]:
+        """Return the command line."""
         return ["memcached", "-u", "memcache", "-l", "0.0.0.0", "-p", str(self.port)]
 
     def answers(self) -> bool:
+        """Return whether it answers with its version."""
         return self.ask("version", check=False)[:1] == ["VERSION"]
 
     def ask(self, command: str, check: bool = True) -> list[str]:
-        """One command of its text protocol, such as ``stats``: the words of its answer. Raises ToolError if checked."""
+        """Send a command of the text protocol, such as ``stats``, and return the words of the answer.
+
+        Raises ToolError if ``check`` is true and the command cannot be sent.
+        """
         done = run(self.host, ["bash", "-c", ASK, "bash", str(self.port), command], timeout=self.deadline_s, check=check)
         return done.stdout.split()
 
     def count(self, name: str) -> int:
-        """One of its statistics, such as ``get_hits`` or ``curr_items``. Raises ServiceError."""
+        """Return a statistic, such as ``get_hits`` or ``curr_items``. Raises ServiceError if there is none of that name."""
         words = self.ask("stats")
         if name not in words:
             raise self.error(f"{self.name} has no statistic '{name}'")

@@ -1,4 +1,4 @@
-"""nginx on a host: a PHP site or a directory of files."""
+"""The web server nginx, for a PHP site or a directory of files."""
 
 from __future__ import annotations
 
@@ -10,22 +10,24 @@ from slownet.services.service import Service
 from slownet.tools.process import Host
 
 SITE_NAME = "web"
-"""The name that PHP sees as the request's host, whatever the client called it: pages are the same everywhere."""
+"""The host name that PHP sees, whatever name the client used, so that pages are always the same."""
 
 
 class Nginx(Service):
-    """nginx on all of the host's addresses, port 80, with one worker.
+    """The web server nginx, on port 80 of all addresses of a host, with one worker.
 
     Parameters
     ----------
-    host, directory
-        Where it runs, and the run directory for its log and configuration.
-    root
+    host : Host
+        The host that it runs on.
+    directory : str or Path
+        The run directory, for log and configuration.
+    root : str or Path
         The document root.
-    php
-        The Unix socket of a FastCGI server for ``*.php``; without it the files are served as they are.
-    directives
-        Further lines of the ``http`` block, such as ``keepalive_requests 100000``.
+    php : str or Path, optional
+        The Unix socket of a FastCGI server for ``*.php``; without it, these files are served as they are.
+    directives : sequence of str
+        More directives of the ``http`` block, such as ``keepalive_requests 100000``.
     """
 
     name = "nginx"
@@ -41,20 +43,21 @@ class Nginx(Service):
 
     @property
     def url(self) -> str:
-        """The front page's address, by number: it needs no name service."""
+        """The front page's URL, with an IP address."""
         return f"http://{self.host.IP()}/"
 
     @property
     def config(self) -> Path:
-        """Its configuration, in the run directory."""
+        """The configuration file, in the run directory."""
         return self.directory / f"{self.label}.conf"
 
     @property
     def socket(self) -> Path:
-        """A Unix socket with the same site: reaches it without crossing a link."""
+        """A Unix socket for the same site, which uses no link."""
         return self.state / "sock"
 
     def prepare(self) -> None:
+        """Write the configuration."""
         state = self.state
         temporary = "".join(
             f"    {kind}_temp_path {state}/{kind};\n" for kind in ("client_body", "proxy", "fastcgi", "uwsgi", "scgi")
@@ -96,16 +99,18 @@ class Nginx(Service):
         )
 
     def command(self) -> Sequence[str]:
-        # -e: nginx opens a log before it has read its configuration
+        """Return the command line."""
+        # -e: nginx opens a log before it reads its configuration
         return ["nginx", "-e", "stderr", "-p", str(self.state), "-c", str(self.config)]
 
     def answers(self) -> bool:
+        """Return whether it answers in HTTP, without running PHP."""
         return http.speaks(self.socket, "OPTIONS /slownet HTTP/1.0\r\n\r\n")
 
     def get(self, path: str = "/", timeout_s: float = 60.0) -> tuple[int, bytes]:
-        """One page through the Unix socket: its status and its body."""
+        """Get a page through the Unix socket: its status and body. Raises ServiceError without an answer."""
         try:
             page = http.get(self.socket, path, SITE_NAME, timeout_s)
         except OSError as error:
-            raise self.error(f"{self.name} does not hand over {path}: {error}") from error
+            raise self.error(f"{self.name} does not serve {path}: {error}") from error
         return page.status, page.body

@@ -1,4 +1,4 @@
-"""A MariaDB server with an empty schema that sysbench may fill."""
+"""A MariaDB server with an empty schema for sysbench."""
 
 from __future__ import annotations
 
@@ -11,14 +11,21 @@ from slownet.tools.sysbench import Account
 
 
 class OltpDatabase(MariaDB):
-    """MariaDB on a host; ``account`` says who may use its schema from anywhere.
+    """A MariaDB server with an empty schema for sysbench.
 
     Parameters
     ----------
-    net, directory
-        The network, and the run directory for its log and configuration.
-    on
-        The host's name.
+    net : Hosts
+        The network.
+    directory : str or Path
+        The run directory, for the log.
+    on : str
+        The name of the host that it runs on.
+
+    Attributes
+    ----------
+    account : Account
+        The account, valid from all hosts, and its schema.
     """
 
     def __init__(self, net: Hosts, directory: str | Path, *, on: str = "server") -> None:
@@ -26,6 +33,7 @@ class OltpDatabase(MariaDB):
         self.account = Account(self.host.IP())
 
     def start(self) -> Self:
+        """Start the server and create schema and account. Raises as `Service.start` does."""
         super().start()
         one = self.account
         try:

@@ -1,4 +1,4 @@
-"""A web server with one static page, as a load test wants it."""
+"""A web server with one static page, for load tests."""
 
 from __future__ import annotations
 
@@ -10,16 +10,18 @@ from slownet.tools.process import Hosts
 
 
 class StaticPage(Nginx):
-    """nginx on a host with one page, which never ends a connection by itself.
+    """The web server nginx with one static page; it never closes a connection by itself.
 
     Parameters
     ----------
-    net, directory
-        The network, and the run directory for its log and configuration.
-    length
+    net : Hosts
+        The network.
+    directory : str or Path
+        The run directory, for log and configuration.
+    length : int
         The page's size in bytes.
-    on
-        The host's name.
+    on : str
+        The name of the host that it runs on.
     """
 
     def __init__(self, net: Hosts, directory: str | Path, *, length: int = 612, on: str = "server") -> None:
@@ -28,6 +30,7 @@ class StaticPage(Nginx):
         self.length = length
 
     def prepare(self) -> None:
+        """Write the page and the configuration."""
         self.root = self.state / "files"
         self.root.mkdir()
         self.root.chmod(0o755)
@@ -35,5 +38,5 @@ class StaticPage(Nginx):
         super().prepare()
 
     def facts(self) -> dict[str, Any]:
-        """What belongs beside the numbers in a record."""
+        """Return the page's size in bytes, for the run's record."""
         return {"page_bytes": self.length}

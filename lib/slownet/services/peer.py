@@ -1,4 +1,4 @@
-"""A server of messages whose way to acknowledge can be chosen, for experiments with what TCP does in between."""
+"""A server that answers messages, with a choice of when TCP acknowledges them."""
 
 from __future__ import annotations
 
@@ -16,12 +16,16 @@ from slownet.tools.tool import run
 
 
 class Peer:
-    """The listener's host, ``net["server"]``; a listener is started for each cell.
+    """A host on which a listener is started for each cell.
 
     Parameters
     ----------
-    net, directory
-        The network, and the run directory for logs.
+    net : Hosts
+        The network.
+    directory : str or Path
+        The run directory, for logs.
+    server : str
+        The host's name.
     """
 
     def __init__(self, net: Hosts, directory: str | Path, server: str = "server") -> None:
@@ -30,12 +34,24 @@ class Peer:
 
     @property
     def address(self) -> str:
-        """Where it listens, port 5000."""
+        """The listener's IP address; its port is 5000."""
         return self.host.IP()
 
     @contextmanager
     def listening(self, quickack: str = "") -> Iterator[Listener]:
-        """A listener. quickack: TCP_QUICKACK "once" a connection, "always" before a read, or on the "route"."""
+        """Run a listener for a ``with`` block.
+
+        Parameters
+        ----------
+        quickack : str
+            When to send ACKs without delay: ``"once"`` sets TCP_QUICKACK once per connection, ``"always"`` before each read,
+            ``"route"`` sets it for the host's route; ``""`` never.
+
+        Yields
+        ------
+        Listener
+            The running listener.
+        """
         option = "" if quickack == "route" else quickack
         with Listener(self.host, self.directory, quickack=option) as listener:
             if quickack != "route":
@@ -53,12 +69,12 @@ class Peer:
 
 @contextmanager
 def quick_route(host: Host) -> Iterator[None]:
-    """Every ACK that a host sends to its own network leaves at once (``ip route ... quickack 1``), until the block ends.
+    """Make a host send every ACK to its own network at once for a ``with`` block (``ip route ... quickack 1``).
 
     Raises
     ------
     NetworkError
-        The host has no such route, or does not take the option.
+        The host does not have exactly one such route, or the option was not set.
     """
     routes = json.loads(run(host, ["ip", "-json", "route", "show", "scope", "link"]).stdout)
     if len(routes) != 1:

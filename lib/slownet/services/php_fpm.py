@@ -1,4 +1,4 @@
-"""PHP's FastCGI process manager on a host."""
+"""PHP-FPM, PHP's FastCGI process manager."""
 
 from __future__ import annotations
 
@@ -18,24 +18,27 @@ PROGRAM = "/opt/slownet/bin/php-fpm"
 CHILDREN = 2
 
 SETTINGS = {"opcache.enable": "1", "opcache.validate_timestamps": "0", "output_buffering": "On"}
-"""Settings beside Debian's own: the lab's files do not change while it runs, and a page leaves when it is whole. Were its
-beginning on its way while PHP still works on the rest, a delay would hide a part of T0 and bend the law."""
+"""Settings in addition to Debian's. Timestamps need no check, because a lab's files do not change. With output buffering, a
+page is sent when it is complete: if its beginning were sent while PHP is still working, delay would hide a part of T0, and the
+law would not be a straight line."""
 
 COMPILED = Path("/var/lib/slownet/wordpress/opcache")
-"""WordPress as PHP compiles it, in files made by ``lab/provision``; the workers do not write there."""
+"""WordPress compiled by PHP, in files made by ``lab/provision``; the workers do not write to them."""
 
 
 class PhpFpm(Service):
-    """Two PHP workers behind a Unix socket, as Debian's default is, with the opcode cache on.
+    """PHP-FPM with two workers, a Unix socket (Debian's default) and the opcode cache.
 
     Parameters
     ----------
-    host, directory
-        Where it runs, and the run directory for its log and configuration.
-    variables
-        What the pages see in their environment, for example ``{"SLOWNET_DB_HOST": "10.0.0.3"}``.
-    additions
-        Directories and the files that these workers, and nobody else, see there besides those that are.
+    host : Host
+        The host that it runs on.
+    directory : str or Path
+        The run directory, for log and configuration.
+    variables : mapping of str to str, optional
+        Environment variables of the pages, such as ``{"SLOWNET_DB_HOST": "10.0.0.3"}``.
+    additions : mapping of Path to sequence of Path, optional
+        For each directory, files that appear in it for these workers only, in addition to its own.
     """
 
     name = "php-fpm"
@@ -54,15 +57,16 @@ class PhpFpm(Service):
 
     @property
     def socket(self) -> Path:
-        """The Unix socket that a web server passes requests to."""
+        """The Unix socket for the web server."""
         return self.state / "sock"
 
     @property
     def config(self) -> Path:
-        """Its configuration, in the run directory."""
+        """The configuration file, in the run directory."""
         return self.directory / f"{self.label}.conf"
 
     def prepare(self) -> None:
+        """Write the configuration, and copy the added files."""
         lines = [
             "[global]",
             "error_log = /proc/self/fd/2",
@@ -88,7 +92,7 @@ class PhpFpm(Service):
             for file in files:
                 shutil.copyfile(file, place / file.name)
             for path in (place, *place.iterdir()):
-                path.chmod(0o755)  # the workers are another user
+                path.chmod(0o755)  # the workers run as another user
 
     def _addition(self, number: int) -> Path:
         return self.state / f"addition{number}"
@@ -98,7 +102,8 @@ class PhpFpm(Service):
         return shlex.join(["mount", "-t", "overlay", "-o", layers, "overlay", str(directory)])
 
     def command(self) -> Sequence[str]:
-        # PHP does not start without the folder. Checking the files' sums reads all that a first page loads once more.
+        """Return the command line."""
+        # PHP does not start if the folder is missing. Checksums would make PHP read all files of the first page twice.
         found = {"opcache.file_cache": str(COMPILED), "opcache.file_cache_consistency_checks": "0"}
         compiled = found if COMPILED.is_dir() else {}
         settings = [part for name, value in (SETTINGS | compiled).items() for part in ("-d", f"{name}={value}")]
@@ -106,10 +111,11 @@ class PhpFpm(Service):
         if not self.additions:
             return php
         mounts = (self._mount(number, directory) for number, directory in enumerate(self.additions))
-        # In a mount namespace of its own: whatever becomes of the run, the machine's files are as they were.
+        # The mounts are in a private mount namespace, so they cannot outlive the run.
         return ["unshare", "--mount", "sh", "-c", f'{" && ".join(mounts)} && exec "$@"', "sh", *php]
 
     def answers(self) -> bool:
+        """Return whether it answers a FastCGI management record."""
         with socket.socket(socket.AF_UNIX) as connection:
             connection.settimeout(1.0)
             connection.connect(os.fspath(self.socket))

@@ -1,4 +1,4 @@
-"""A broker and a database with a table, over two hosts: what a consumer carries rows between."""
+"""A broker and a database on two hosts, and a consumer that moves rows from one to the other."""
 
 from __future__ import annotations
 
@@ -18,14 +18,16 @@ CREATE = f"CREATE OR REPLACE TABLE wordpress.{TABLE} (id INT PRIMARY KEY, payloa
 
 
 class BrokerAndDatabase:
-    """Redis on one host and MariaDB on another; a consumer on a third, or on one of theirs, connects them.
+    """Redis on one host and MariaDB on another, with a consumer on a third or on one of the two.
 
     Parameters
     ----------
-    net, directory
-        The network, and the run directory for logs.
-    broker, db, worker
-        The hosts' names.
+    net : Hosts
+        The network.
+    directory : str or Path
+        The run directory, for logs.
+    broker, db, worker : str
+        The names of the hosts of Redis, MariaDB and the consumer.
     """
 
     chance = MariaDB.chance
@@ -39,12 +41,24 @@ class BrokerAndDatabase:
         self._running = ExitStack()
 
     def copy(self, way: str, rows: int) -> Pipeline:
-        """Fills the broker anew and moves all rows into an empty table, in one of the ways of `tools.pipeline`.
+        """Refill the broker, and move all rows into an empty table.
+
+        Parameters
+        ----------
+        way : str
+            How rows are moved: one of `slownet.tools.pipeline.WAYS`.
+        rows : int
+            The number of rows.
+
+        Returns
+        -------
+        Pipeline
+            Times in ms.
 
         Raises
         ------
         ServiceError
-            Rows are missing in the table, or the broker still waits for their acknowledgement.
+            Rows are missing in the table, or the broker still waits for acknowledgements.
         ToolError
             The producer or the consumer failed.
         """
@@ -54,7 +68,7 @@ class BrokerAndDatabase:
         record = consume(self.worker, broker, database, way, rows)
         ((written,),) = self.mariadb.query(f"SELECT COUNT(*) FROM wordpress.{TABLE}")
         if int(written) != rows or self.redis.pending() != 0:
-            raise ServiceError(f"{written} of {rows} rows came, {self.redis.pending()} are not acknowledged", f"way {way}")
+            raise ServiceError(f"{written} of {rows} rows arrived, {self.redis.pending()} are not acknowledged", f"way {way}")
         return record
 
     def __enter__(self) -> Self:

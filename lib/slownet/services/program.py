@@ -1,4 +1,4 @@
-"""Servers that are the project's own small programs (slownet.programs)."""
+"""The project's own small server programs (`slownet.programs`)."""
 
 from __future__ import annotations
 
@@ -11,37 +11,45 @@ from slownet.tools.process import Host
 
 
 class Program(Service):
-    """One of the programs, which makes the file ``ready`` in its state as soon as it listens."""
+    """The base class of these servers; the program creates the file ``ready`` as soon as it listens."""
 
     module: str
 
     def words(self) -> Sequence[str]:
-        """Its arguments after the file."""
+        """Return the arguments after the file."""
         raise NotImplementedError
 
     @property
     def ready(self) -> Path:
-        """There when the program listens."""
+        """The file that exists when the program listens."""
         return self.state / "ready"
 
     def command(self) -> Sequence[str]:
+        """Return the command line."""
         return [sys.executable, "-m", f"slownet.programs.{self.module}", *self.verb(), str(self.ready), *self.words()]
 
     def verb(self) -> Sequence[str]:
-        """What goes before the file, for a program that can do several things."""
+        """Return the arguments before the file, for a program with several subcommands."""
         return ()
 
     def answers(self) -> bool:
+        """Return whether the file exists."""
         return self.ready.exists()
 
 
 class Listener(Program):
-    """Answers messages (slownet.programs.exchange).
+    """A server that answers messages (`slownet.programs.exchange`).
 
     Parameters
     ----------
-    quickack
-        TCP_QUICKACK: ``"once"`` for each connection, ``"always"`` before each read, or not at all.
+    host : Host
+        The host that it runs on.
+    directory : str or Path
+        The run directory, for the log.
+    port : int
+        The TCP port to listen on.
+    quickack : str
+        When to set TCP_QUICKACK: ``"once"`` per connection, ``"always"`` before each read, ``""`` never.
     """
 
     name, module = "listener", "exchange"
@@ -52,21 +60,31 @@ class Listener(Program):
         self.quickack = quickack
 
     def verb(self) -> Sequence[str]:
+        """Return the subcommand."""
         return ("serve",)
 
     def words(self) -> Sequence[str]:
+        """Return port and option."""
         return [str(self.port), *filter(None, [self.quickack])]
 
 
 class Proxy(Program):
-    """Passes connections on to a server, reading ``size`` bytes at a time (slownet.programs.proxy).
+    """A proxy that forwards connections to a server (`slownet.programs.proxy`).
 
     Parameters
     ----------
-    address, target
-        The server's address and port.
-    nodelay
-        Whether its writes leave at once (TCP_NODELAY).
+    host : Host
+        The host that it runs on.
+    directory : str or Path
+        The run directory, for the log.
+    address, target : str, int
+        The server's IP address and TCP port.
+    port : int
+        The TCP port to listen on.
+    size : int
+        How many bytes it reads, and then writes, at a time.
+    nodelay : bool
+        Whether it sends each write at once (TCP_NODELAY).
     """
 
     name, module = "proxy", "proxy"
@@ -87,4 +105,5 @@ class Proxy(Program):
         self.size, self.nodelay = size, nodelay
 
     def words(self) -> Sequence[str]:
+        """Return ports, address, size and option."""
         return [str(self.port), self.address, str(self.target), str(self.size), *(["nodelay"] if self.nodelay else [])]

@@ -1,4 +1,4 @@
-"""MariaDB behind a proxy that reads little at a time, as in the article on the 40 ms delay."""
+"""MariaDB behind a proxy with a small buffer, as in the article on the 40 ms delay."""
 
 from __future__ import annotations
 
@@ -14,7 +14,15 @@ from slownet.tools.process import Hosts
 
 
 class ProxiedDatabase:
-    """A database on ``net["server"]``; a proxy on ``net["proxy"]`` is started for each cell."""
+    """A database on ``net["server"]``, and for each cell a proxy on ``net["proxy"]``.
+
+    Parameters
+    ----------
+    net : Hosts
+        The network.
+    directory : str or Path
+        The run directory, for logs.
+    """
 
     chance = MariaDB.chance
 
@@ -25,12 +33,12 @@ class ProxiedDatabase:
 
     @property
     def address(self) -> str:
-        """The database's own address, past the proxy."""
+        """The database's IP address, to use it without the proxy."""
         return self.mariadb.host.IP()
 
     @contextmanager
     def through(self, **options: Any) -> Iterator[str]:
-        """The address of a proxy before the database; options are :class:`Proxy`'s, such as ``size=128``."""
+        """Run a proxy for a ``with`` block and yield its IP address; options are those of `Proxy`, such as ``size=128``."""
         with Proxy(self.proxy, self.directory, address=self.address, **options) as proxy:
             yield proxy.host.IP()
 

@@ -1,4 +1,4 @@
-"""Redis on a host: here a broker, whose streams keep what was sent until a consumer has acknowledged it."""
+"""Redis, used as a broker: its streams keep each entry until a consumer has acknowledged it."""
 
 from __future__ import annotations
 
@@ -12,16 +12,18 @@ from slownet.tools.tool import run
 
 
 class Redis(Service):
-    """A Redis server on all of the host's addresses; it keeps everything in memory and writes nothing.
+    """A Redis server on all addresses of a host; it keeps its data in memory only.
 
     Parameters
     ----------
-    host, directory
-        Where it runs, and the run directory for its log and configuration.
-    port
-        Where it listens.
-    options
-        Further options of ``redis-server``, for example ``["--maxmemory", "50mb"]``.
+    host : Host
+        The host that it runs on.
+    directory : str or Path
+        The run directory, for the log.
+    port : int
+        The TCP port to listen on.
+    options : sequence of str
+        More options of ``redis-server``, such as ``["--maxmemory", "50mb"]``.
     """
 
     name = "redis"
@@ -33,10 +35,11 @@ class Redis(Service):
 
     @property
     def socket(self) -> Path:
-        """The Unix socket: reaches it without crossing a link."""
+        """The Unix socket, which uses no link."""
         return self.state / "sock"
 
     def command(self) -> Sequence[str]:
+        """Return the command line."""
         return [
             "redis-server",
             *("--port", str(self.port)),
@@ -50,6 +53,7 @@ class Redis(Service):
         ]
 
     def answers(self) -> bool:
+        """Return whether it answers PING."""
         with socket.socket(socket.AF_UNIX) as connection:
             connection.settimeout(1.0)
             connection.connect(str(self.socket))
@@ -57,12 +61,12 @@ class Redis(Service):
             return connection.recv(7) == b"+PONG\r\n"
 
     def ask(self, *words: str) -> list[str]:
-        """One command through the Unix socket: the lines of its answer. Raises ToolError."""
+        """Send a command through the Unix socket and return the lines of the answer. Raises ToolError or ServiceError."""
         done = run(self.host, ["redis-cli", "-s", str(self.socket), *words], timeout=self.deadline_s)
         if done.stdout.startswith(("ERR", "WRONGTYPE", "NOGROUP")):
             raise self.error(f"{self.name} answers {done.stdout.splitlines()[0]!r} to {words[0]}")
         return done.stdout.splitlines()
 
     def pending(self, stream: str = "rows", group: str = "writers") -> int:
-        """How many entries of a stream were handed out and are not acknowledged."""
+        """Return how many entries of a stream were delivered and not yet acknowledged."""
         return int(self.ask("XPENDING", stream, group)[0])

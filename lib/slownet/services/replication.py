@@ -1,4 +1,4 @@
-"""MariaDB replicated over hosts: a primary, its replicas, and who has to acknowledge a commit."""
+"""MariaDB replication: a primary, its replicas, and which of them must acknowledge a commit."""
 
 from __future__ import annotations
 
@@ -20,14 +20,16 @@ CREATE = f"CREATE OR REPLACE TABLE wordpress.{TABLE} (id INT AUTO_INCREMENT PRIM
 
 
 class Replicated:
-    """A primary on ``net["primary"]`` and a replica on each host named; they come up with the same data.
+    """A primary on ``net["primary"]`` and replicas on other hosts, which start with the same data.
 
     Parameters
     ----------
-    net, directory
-        The network, and the run directory.
-    replicas
-        Their hosts' names.
+    net : Hosts
+        The network.
+    directory : str or Path
+        The run directory, for logs.
+    replicas : sequence of str
+        The names of the replicas' hosts.
     """
 
     chance = MariaDB.chance
@@ -40,12 +42,17 @@ class Replicated:
         self._running = ExitStack()
 
     def acknowledged_by(self, *names: str) -> None:
-        """Commits wait for one of these replicas (semi-synchronous); with none named for nobody (asynchronous).
+        """Make commits wait until one of the replicas acknowledges them (semi-synchronous replication).
+
+        Parameters
+        ----------
+        *names : str
+            The hosts of these replicas; without any, commits do not wait (asynchronous replication).
 
         Raises
         ------
         ServiceError
-            The replicas do not come back, or the primary does not count them.
+            A name is unknown, replication does not resume, or the primary counts another number of replicas.
         """
         known = [replica.host.name for replica in self.replicas]
         if unknown := set(names) - set(known):
@@ -62,12 +69,24 @@ class Replicated:
             raise self.primary.error(f"the primary counts {counted} semi-synchronous replicas instead of {len(names)}")
 
     def commits(self, *, watched: int = 0, **how: float) -> Commits:
-        """Commits from the client, each waited for on one replica; ``how`` as in `tools.replication.commits`.
+        """Commit rows from the client, and wait for each one on a replica.
+
+        Parameters
+        ----------
+        watched : int
+            The replica, as an index.
+        **how : float
+            ``count``, ``size`` and ``every_ms`` of `tools.replication.commits`.
+
+        Returns
+        -------
+        Commits
+            Times in ms.
 
         Raises
         ------
         ServiceError
-            A commit of a semi-synchronous primary went without its acknowledgement.
+            Replication is semi-synchronous, and a commit did not wait for its acknowledgement.
         ToolError
             The writer or the watcher failed.
         """

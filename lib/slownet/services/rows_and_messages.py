@@ -1,4 +1,4 @@
-"""What a program does to a network, without a web site: rows for a database, messages for a server."""
+"""Rows for a database and messages for a server, without a web site, to compare how a program sends them."""
 
 from __future__ import annotations
 
@@ -14,12 +14,14 @@ from slownet.tools.process import Host, Hosts
 
 
 class RowsAndMessages:
-    """On the hosts of ``ClientWebDb``: a worker on web writes to db, a client exchanges messages with web.
+    """A worker on web that writes rows to db, and a client that exchanges messages with web; see `ClientWebDb`.
 
     Parameters
     ----------
-    net, directory
-        The network, and the run directory for logs.
+    net : Hosts
+        The network.
+    directory : str or Path
+        The run directory, for logs.
     """
 
     chance = BrokerAndDatabase.chance
@@ -30,11 +32,11 @@ class RowsAndMessages:
         self.rows = BrokerAndDatabase(net, directory, broker="web", worker="web")
 
     def row(self, way: str, rows: int) -> Operation:
-        """A row on its way into the database, in one of the ways of `tools.pipeline`."""
+        """Move rows into the database in one of the `WAYS` of `tools.pipeline`; the operation is one row."""
         return Operation(self.rows.copy(way, rows), "steady_row_ms")
 
     def message(self, pattern: str, count: int) -> Operation:
-        """A message and its answer, in one of the patterns of `tools.exchange`."""
+        """Exchange messages in one of the `PATTERNS` of `tools.exchange`; the operation is one message and its answer."""
         with self.peer.listening():
             return Operation(exchange(self.client, self.peer.address, pattern, count=count), "exchange_ms")
 

@@ -1,4 +1,4 @@
-"""What every server has in common: one life from start to stop, a log, a private place for its state."""
+"""The base class of all servers: start and stop, the log, and a private directory for state."""
 
 from __future__ import annotations
 
@@ -25,15 +25,24 @@ LOG_LINES = 12
 class Service:
     """A server on one host.
 
-    A subclass names its program (:meth:`command`), writes what that program needs (:meth:`prepare`), and says
-    whether it answers now (:meth:`answers`, one quick attempt). ``with`` starts it and always stops it.
+    A subclass sets `name`, returns the program's command line (`command`), writes its configuration (`prepare`), and checks
+    whether it answers (`answers`). A ``with`` statement starts the server, and stops it in any case.
 
     Parameters
     ----------
-    host
-        Where it runs.
-    directory
-        The run directory: ``<name>-<host>.log`` and the configuration are written there.
+    host : Host
+        The host that it runs on.
+    directory : str or Path
+        The run directory, for the log ``<name>-<host>.log`` and the configuration.
+
+    Attributes
+    ----------
+    name : str
+        The server's name in file names and messages.
+    deadline_s : float
+        Seconds in which the server must answer after its start.
+    stop_s : float
+        Seconds in which it must end after SIGTERM, before it gets SIGKILL.
     """
 
     name: ClassVar[str]
@@ -46,28 +55,28 @@ class Service:
         self._process: subprocess.Popen[bytes] | None = None
         self._state: Path | None = None
 
-    # ---- what a subclass says ----
+    # ---- for subclasses ----
 
     def command(self) -> Sequence[str]:
-        """The program and its arguments; it must stay in the foreground."""
+        """Return the program and its arguments. The program must stay in the foreground."""
         raise NotImplementedError
 
     def prepare(self) -> None:
-        """Writes what the program needs; :attr:`state` and :attr:`directory` exist."""
+        """Write what the program needs, into `state` and `directory`, which exist."""
 
     def answers(self) -> bool:
-        """Whether the server answers, from one attempt that does not wait. ``OSError`` counts as no."""
+        """Return whether the server answers, from one attempt that does not wait. ``OSError`` counts as no."""
         raise NotImplementedError
 
     def environment(self) -> Mapping[str, str]:
-        """Variables that the program gets besides those of this process."""
+        """Return environment variables for the program, in addition to the current process's."""
         return {}
 
-    # ---- its places ----
+    # ---- files ----
 
     @property
     def label(self) -> str:
-        """``<name>-<host>``: what its files are called after."""
+        """``<name>-<host>``, the prefix of its files' names."""
         return f"{self.name}-{self.host.name}"
 
     @property
@@ -77,38 +86,43 @@ class Service:
 
     @property
     def state(self) -> Path:
-        """The private directory; there from start to stop."""
+        """The private directory, which exists from start to stop. Raises ServiceError at other times."""
         if self._state is None:
             raise ServiceError(f"{self.name} is not started", f"host '{self.host.name}'", "call start() first")
         return self._state
 
     @property
     def running(self) -> bool:
-        """Whether its first process lives."""
+        """Whether its main process is running."""
         return self._process is not None and self._process.poll() is None
 
-    # ---- its life ----
+    # ---- start and stop ----
 
     def start(self) -> Self:
-        """Starts the server and waits until it answers.
+        """Start the server and wait until it answers.
+
+        Returns
+        -------
+        Service
+            The server itself.
 
         Raises
         ------
         ServiceError
-            It cannot be started, it ended, or it does not answer within ``deadline_s``; nothing is left of it.
+            It cannot be started, ends, or does not answer within ``deadline_s``. Nothing is left running.
         """
         self.launch()
         self.wait()
         return self
 
     def launch(self) -> None:
-        """Starts the process and returns at once: several services can come up together."""
+        """Start the process without waiting, so that several services can start together. Raises as `start` does."""
         if self._process is not None:
             raise ServiceError(f"{self.name} is already started", f"host '{self.host.name}'", "stop() it first")
         try:
             self.directory.mkdir(parents=True, exist_ok=True)
-            # Sockets, data and pid files: the run directory may be a share of the host, where files cannot change owner
-            # and sockets cannot be bound.
+            # Sockets, data and pid files need a place of their own: the run directory may be a share of the host, where files
+            # cannot change owner and sockets cannot be bound.
             self._state = Path(tempfile.mkdtemp(prefix=f"{self.label}-", dir=owner.directory()))
             self._state.chmod(0o755)
             self.prepare()
@@ -131,7 +145,7 @@ class Service:
         )
 
     def wait(self) -> None:
-        """Waits until the launched server answers; raises as :meth:`start` does."""
+        """Wait until the launched server answers. Raises as `start` does."""
         process = self._process
         if process is None:
             raise ServiceError(f"{self.name} is not started", f"host '{self.host.name}'", "call start() first")
@@ -155,7 +169,7 @@ class Service:
             return False
 
     def stop(self) -> None:
-        """Ends the server with all its processes and removes its state; the log stays. Fine to call twice."""
+        """End the server with all its processes, and remove its state; the log stays. Fine to call twice."""
         process, self._process = self._process, None
         state, self._state = self._state, None
         try:
@@ -167,17 +181,29 @@ class Service:
 
     @contextmanager
     def stalls(self, after: float, seconds: float) -> Iterator[None]:
-        """While it is entered, the server with all its processes is stopped (SIGSTOP) once, ``after`` so many seconds from
-        now, and continued (SIGCONT) after ``seconds`` more, or when the context ends."""
+        """Pause the server with all its processes once during a ``with`` block.
+
+        Parameters
+        ----------
+        after : float
+            Seconds from the start of the block until the processes get SIGSTOP.
+        seconds : float
+            Seconds until they get SIGCONT; they also get it at the end of the block.
+
+        Raises
+        ------
+        ServiceError
+            The server is not started.
+        """
         process, ended = self._process, threading.Event()
         if process is None:
             raise ServiceError(f"{self.name} is not started", f"host '{self.host.name}'", "call start() first")
 
         def stall() -> None:
             if not ended.wait(after):
-                _tell(process, signal.SIGSTOP)
+                _signal(process, signal.SIGSTOP)
                 ended.wait(seconds)
-                _tell(process, signal.SIGCONT)
+                _signal(process, signal.SIGCONT)
 
         thread = threading.Thread(target=stall, daemon=True)
         thread.start()
@@ -194,17 +220,17 @@ class Service:
         self.stop()
 
     def error(self, what: str) -> ServiceError:
-        """A failure of this service, with the last lines of its log."""
+        """Return a ServiceError for this service, with the last lines of its log."""
         return ServiceError(what, f"host '{self.host.name}'", f"its log is {self.log}", log=tail(self.log))
 
 
-def _tell(process: subprocess.Popen[bytes], number: int) -> None:
+def _signal(process: subprocess.Popen[bytes], number: int) -> None:
     with suppress(ProcessLookupError):
         os.killpg(process.pid, number)
 
 
 def tail(path: Path, lines: int = LOG_LINES) -> str:
-    """The last lines of a log that are not blank; empty when there is none."""
+    """Return the last lines of a log that are not blank; empty if there is no log."""
     try:
         text = path.read_bytes()[-16384:].decode(errors="replace")
     except OSError:

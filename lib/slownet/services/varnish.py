@@ -1,4 +1,4 @@
-"""Varnish on a host: it asks the server behind it for a page once, and answers from its memory from then on."""
+"""The page cache Varnish: it requests a page once from its backend, and then serves it from memory."""
 
 from __future__ import annotations
 
@@ -11,30 +11,32 @@ from slownet.services.service import Service
 from slownet.tools.process import Host
 
 PORT = 6081
-"""Varnish's default, which leaves 80 to the server behind it on the same host."""
+"""Varnish's default port, which leaves port 80 to a backend on the same host."""
 
 QUICK_START = (
-    *("-l", "2m"),  # its log in shared memory is touched as a whole: 80 MB by default
+    *("-l", "2m"),  # Varnish writes to all of its shared-memory log at the start: 80 MB by default
     *("-p", "thread_pools=1"),  # a lab has one CPU
     *("-p", "thread_pool_min=5"),
     *("-p", "cc_command=%D -O0"),  # the configuration is compiled at every start, and runs for microseconds
 )
-"""Half of the CPU time of a start, and 8 MB instead of 90."""
+"""Options that halve the CPU time of a start, and reduce the memory from 90 to 8 MB."""
 
 
 class Varnish(Service):
-    """Varnish on all of the host's addresses; everything else is the default, its built-in rules too.
+    """The page cache Varnish, on all addresses of a host, with its defaults and built-in rules.
 
     Parameters
     ----------
-    host, directory
-        Where it runs, and the run directory for its log and configuration.
-    behind
-        The address of the server that it asks, at port 80, or the Unix socket of one on the same host.
-    port
-        Where it listens.
-    ttl_s
-        Seconds for which it keeps a page that says nothing about that itself, as WordPress's do not.
+    host : Host
+        The host that it runs on.
+    directory : str or Path
+        The run directory, for log and configuration.
+    behind : str or Path
+        The backend: its IP address (port 80), or its Unix socket (a Path) if it is on the same host.
+    port : int
+        The TCP port to listen on.
+    ttl_s : int
+        Seconds to keep a page without caching headers, as WordPress's pages are.
     """
 
     name = "varnish"
@@ -47,25 +49,26 @@ class Varnish(Service):
 
     @property
     def url(self) -> str:
-        """The front page's address, by number: it needs no name service."""
+        """The front page's URL, with an IP address."""
         return f"http://{self.host.IP()}:{self.port}/"
 
     @property
     def config(self) -> Path:
-        """Its configuration, in the run directory."""
+        """The configuration file, in the run directory."""
         return self.directory / f"{self.label}.vcl"
 
     @property
     def socket(self) -> Path:
-        """A Unix socket with the same pages: reaches it without crossing a link."""
+        """A Unix socket for the same pages, which uses no link."""
         return self.state / "sock"
 
     @property
     def _readable(self) -> Path:
-        """The configuration once more: Varnish reads it as its own user, who may not read the run directory."""
+        """A copy of the configuration for Varnish, whose user may not be able to read the run directory."""
         return self.state / "vcl"
 
     def prepare(self) -> None:
+        """Write the configuration."""
         place = f'.path = "{self.behind}";' if isinstance(self.behind, Path) else f'.host = "{self.behind}"; .port = "80";'
         text = (
             "vcl 4.1;\n"
@@ -83,6 +86,7 @@ class Varnish(Service):
         self._readable.chmod(0o644)
 
     def command(self) -> Sequence[str]:
+        """Return the command line."""
         return [
             *("varnishd", "-F"),
             *("-n", str(self.state / "work")),
@@ -95,12 +99,13 @@ class Varnish(Service):
         ]
 
     def answers(self) -> bool:
-        # A method that it refuses itself, so that nobody behind it is asked.
+        """Return whether it answers in HTTP, without asking its backend."""
+        # Varnish itself refuses this method.
         return http.speaks(self.socket, "PRI /slownet HTTP/1.1\r\nHost: slownet\r\n\r\n")
 
     def get(self, path: str = "/", timeout_s: float = 60.0) -> http.Page:
-        """One page through the Unix socket; its header ``x-cache`` says ``hit`` or ``miss``. Raises ServiceError."""
+        """Get a page through the Unix socket; its header ``x-cache`` is ``hit`` or ``miss``. Raises ServiceError."""
         try:
             return http.get(self.socket, path, SITE_NAME, timeout_s)
         except OSError as error:
-            raise self.error(f"{self.name} does not hand over {path}: {error}") from error
+            raise self.error(f"{self.name} does not serve {path}: {error}") from error

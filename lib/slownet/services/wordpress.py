@@ -1,4 +1,4 @@
-"""WordPress over three hosts: nginx and PHP on one, MariaDB on another, a reader on the third."""
+"""WordPress on two hosts: nginx and PHP on one, MariaDB on the other."""
 
 from __future__ import annotations
 
@@ -20,28 +20,33 @@ ROOT = Path("/var/lib/slownet/wordpress/www")
 """The document root, made by ``lab/provision``."""
 
 WARM_PAGES = 4 * CHILDREN
-"""Pages before the first measured one: PHP compiles in the first, and each worker's memory settles over a few."""
+"""Pages to load before the first measured one: PHP compiles in the first, and each worker's memory settles in the next few."""
 
 
 class WordPress:
-    """A WordPress site: starts its servers together, waits for them and warms the front page up.
+    """A WordPress site: nginx, PHP and MariaDB, with a warm front page.
 
     Parameters
     ----------
-    net
-        The network; ``net["web"]`` is a host.
-    directory
+    net : Hosts
+        The network.
+    directory : str or Path
         The run directory, for logs and configurations.
-    web, db, client
-        The hosts' names. ``client`` is who reads :meth:`page`.
-    mariadb
-        A database that runs already, and goes on when the site stops; without it the site has its own.
-    persistent
-        Whether a PHP worker keeps its connection to the database from page to page.
-    drop_ins
-        Files that WordPress finds in its ``wp-content``, such as ``object-cache.php``.
-    variables
-        What the pages see in their environment, for the drop-ins.
+    web, db, client : str
+        The names of the hosts of the web server, the database and the reader.
+    mariadb : MariaDB, optional
+        A database that is already running, and is not stopped with the site; by default the site starts one.
+    persistent : bool
+        Whether PHP workers keep their database connections from page to page.
+    drop_ins : sequence of Path
+        Files to add to WordPress's ``wp-content``, such as ``object-cache.php``.
+    variables : mapping of str to str, optional
+        Environment variables of the pages, for the drop-ins.
+
+    Attributes
+    ----------
+    page_length : int
+        The front page's size in bytes; 0 before the start.
     """
 
     chance = MariaDB.chance
@@ -62,28 +67,33 @@ class WordPress:
         self.client = net[client]
         self.mariadb = mariadb or MariaDB(net[db], directory)
         address = self.mariadb.host.IP()
-        # mysqli keeps what starts with "p:"; without the port WordPress would take "p" for the host and the rest for a port.
-        named = f"p:{address}:3306" if persistent else address
+        # mysqli keeps connections to hosts that start with "p:". Without the port, WordPress would take "p" for the host and
+        # the address for its port.
+        db_host = f"p:{address}:3306" if persistent else address
         additions = {ROOT / "wp-content": drop_ins} if drop_ins else {}
-        self.php = PhpFpm(net[web], directory, variables={"SLOWNET_DB_HOST": named, **(variables or {})}, additions=additions)
+        self.php = PhpFpm(net[web], directory, variables={"SLOWNET_DB_HOST": db_host, **(variables or {})}, additions=additions)
         self.nginx = Nginx(net[web], directory, root=ROOT)
         self._servers = (*(() if mariadb else (self.mariadb,)), self.php, self.nginx)
         self.page_length = 0
-        """Bytes of the front page, known once it is started."""
         self._running = ExitStack()
 
     @property
     def url(self) -> str:
-        """The front page's address."""
+        """The front page's URL, with an IP address."""
         return self.nginx.url
 
     def start(self) -> Self:
-        """Starts its servers and warms the front page up.
+        """Start the servers, wait for them, and load the front page until it is warm.
+
+        Returns
+        -------
+        WordPress
+            The site itself.
 
         Raises
         ------
         ServiceError
-            A server does not come up, or the page is an error; nothing is left running.
+            A server does not start, or the page is an error. Nothing is left running.
         """
         with ExitStack() as stack:
             for service in self._servers:
@@ -120,17 +130,17 @@ class WordPress:
         return all(each.running for each in self._servers)
 
     def queries_per_page(self) -> int:
-        """How many statements one front page sends to the database, counted by the database."""
+        """Return how many statements one front page sends to the database, counted by the database."""
         before = self.mariadb.questions()
         self.nginx.get("/")
         return self.mariadb.questions() - before
 
     def facts(self) -> Mapping[str, int]:
-        """What belongs into a run's record."""
+        """Return the front page's size in bytes, for the run's record."""
         return {"page_length": self.page_length}
 
     def stop(self) -> None:
-        """Stops what was started, in the opposite order. Fine to call twice."""
+        """Stop the servers that were started, last one first. Fine to call twice."""
         self._running.close()
 
     def __enter__(self) -> Self:
@@ -141,6 +151,6 @@ class WordPress:
 
 
 def _sentence(page: bytes) -> str:
-    """The beginning of a page's text without its markup: WordPress says there what is wrong."""
+    """Return the beginning of a page's text without markup, where WordPress says what is wrong."""
     text = re.sub(r"<(style|script|title).*?</\1>|<[^>]*>", " ", page.decode(errors="replace"), flags=re.DOTALL)
     return " ".join(text.split())[:300]

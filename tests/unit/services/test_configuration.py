@@ -140,7 +140,7 @@ def test_a_replicas_status_is_read_by_name(tmp_path: Path, monkeypatch: pytest.M
     assert said["Last_IO_Error"] == ""
     replica.wait_for_replication(1)
     monkeypatch.setattr(replica, "_ask", lambda sql, *options: "")
-    with pytest.raises(ServiceError, match=r"^mariadb does not replicate after 0 s: it is no replica, host 'db'"):
+    with pytest.raises(ServiceError, match=r"^mariadb does not replicate after 0 s: it is not a replica, host 'db'"):
         replica.wait_for_replication(0)
 
 
@@ -190,7 +190,7 @@ def test_nginx_answers_in_http_and_hands_over_a_page(tmp_path: Path):
 def test_a_page_from_a_server_that_is_gone_is_one_line(tmp_path: Path):
     service = Nginx(WEB, tmp_path, root=tmp_path)
     service._state = tmp_path
-    with pytest.raises(ServiceError, match=r"^nginx does not hand over /: .*No such file or directory, host 'web'"):
+    with pytest.raises(ServiceError, match=r"^nginx does not serve /: .*No such file or directory, host 'web'"):
         service.get("/")
 
 
@@ -336,7 +336,7 @@ def test_varnish_answers_in_http_and_hands_over_a_page(tmp_path: Path):
     assert (page.status, page.body) == (200, b"<html>\r\n\r\n</html>")
     assert page.headers == {"x-cache": "hit", "x-varnish": "5 3"}
     (tmp_path / "sock").unlink()
-    with pytest.raises(ServiceError, match=r"^varnish does not hand over /: .*No such file or directory, host 'web'"):
+    with pytest.raises(ServiceError, match=r"^varnish does not serve /: .*No such file or directory, host 'web'"):
         service.get()
 
 
@@ -348,7 +348,7 @@ def test_memcached_listens_on_all_addresses_as_debians_user(tmp_path: Path):
 
 def test_an_unknown_cure_is_told_the_nearest(tmp_path: Path):
     site = CuredSite(NET, tmp_path)
-    with pytest.raises(ServiceError, match=r"^no cure 'memcache': did you mean 'memcached'"), site.cured("memcache"):
+    with pytest.raises(ServiceError, match=r"^unknown cure 'memcache': did you mean 'memcached'"), site.cured("memcache"):
         pass
     assert next(iter(CURES)) == "none"
     assert OBJECT_CACHE.read_text().startswith("<?php")
