@@ -101,7 +101,7 @@ def test_what_cannot_be_reached_is_one_line(net, tmp_path):
     for url, said in (
         (f"http://{where}:81/", "refuses the connection"),
         ("http://10.255.255.1/", "cannot be reached"),
-        ("http://nowhere.invalid/", "no host 'nowhere.invalid'"),
+        ("http://nowhere.invalid/", "unknown host 'nowhere.invalid'"),
     ):
         done, _ = field(net, url, tmp_path, check=False)
         assert done.status == 2

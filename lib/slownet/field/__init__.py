@@ -1,4 +1,4 @@
-"""The field: a real, reachable service measured as an experiment measures it, and compared with a run of the lab.
+"""Field measurements: a real service is measured as an experiment would measure it, and compared with a run.
 
-`slownet field` measures (address, request, record, measure), `slownet compare` compares (row, runs, extrapolation, compare).
+`slownet field` measures (address, request, record, measure); `slownet compare` compares (row, runs, extrapolation, compare).
 """

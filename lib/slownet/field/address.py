@@ -1,4 +1,4 @@
-"""A web address as a person writes it, and where the name service says that it is."""
+"""Parses the URL of a service and looks up its IP addresses."""
 
 from __future__ import annotations
 
@@ -11,28 +11,28 @@ from slownet.errors import ServiceError, SlownetError, nearest
 
 PORTS = {"http": 80, "https": 443}
 KEPT = "/?%:@!$&'()*+,;=~"
-"""What a path with its query may hold besides letters, digits and ``_.-`` (RFC 3986, 3.3 and 3.4)."""
+"""Characters that need no quoting in a path or query, besides letters, digits and ``_.-`` (RFC 3986, 3.3 and 3.4)."""
 
 
 @dataclass(frozen=True)
 class Address:
-    """What a URL says, its fragment left out: that never leaves the browser."""
+    """The parts of a URL without the fragment, which a client does not send."""
 
     url: str
     scheme: str
     host: str
     port: int
     path: str
-    """With the query."""
+    """Including the query."""
 
 
 @dataclass(frozen=True)
 class Endpoint:
-    """Where a connection goes: an address of the host."""
+    """One IP address of the host, to connect to."""
 
     family: socket.AddressFamily
     address: Any
-    """As ``socket.connect`` takes it."""
+    """In the form that ``socket.connect`` takes."""
 
     @property
     def ip(self) -> str:
@@ -40,28 +40,28 @@ class Endpoint:
 
 
 def read(text: str) -> Address:
-    """The address in a URL. Raises SlownetError."""
+    """Parse a URL. Raises SlownetError."""
     try:
         parts = urlsplit(text.strip())
         host, port = parts.hostname, parts.port
     except ValueError as error:
-        raise SlownetError(f"'{text}' is no web address", fix=str(error)) from None
+        raise SlownetError(f"'{text}' is not a URL", fix=str(error)) from None
     if parts.scheme not in PORTS:
         fix = f"write it like http://{text}" if "://" not in text else nearest(parts.scheme, PORTS)
-        raise SlownetError(f"'{text}' is no address of http or https", fix=fix)
+        raise SlownetError(f"'{text}' is not an http or https URL", fix=fix)
     if not host:
-        raise SlownetError(f"'{text}' names no host", fix="write it like http://www.example.org/")
+        raise SlownetError(f"'{text}' has no host", fix="write it like http://www.example.org/")
     if parts.username is not None:
-        raise SlownetError("an address with a user's name", f"in {parts.scheme}://...@{host}", "measure a page that takes none")
+        raise SlownetError("the URL contains a user name", f"in {parts.scheme}://...@{host}", "measure a page without login")
     path = quote(parts.path or "/", safe=KEPT) + (f"?{quote(parts.query, safe=KEPT)}" if parts.query else "")
     return Address(text.strip().partition("#")[0], parts.scheme, host, PORTS[parts.scheme] if port is None else port, path)
 
 
 def resolve(address: Address) -> list[Endpoint]:
-    """The host's addresses in the system's order. Raises ServiceError."""
+    """Look up the host's addresses, in the order of preference of the system. Raises ServiceError."""
     try:
         found = socket.getaddrinfo(address.host, address.port, type=socket.SOCK_STREAM)
     except (socket.gaierror, UnicodeError) as error:
         why = error.strerror if isinstance(error, socket.gaierror) else "not a name"
-        raise ServiceError(f"no host '{address.host}' ({why})", f"in {address.url}", "check its name and your DNS") from None
+        raise ServiceError(f"unknown host '{address.host}' ({why})", f"in {address.url}", "check name and DNS") from None
     return [Endpoint(family, where) for family, _, _, _, where in found]

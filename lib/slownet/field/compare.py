@@ -1,4 +1,4 @@
-"""What two paths hold, read and compared: two runs, or a run and the field."""
+"""Reads and compares two runs, or a run and a field measurement."""
 
 from __future__ import annotations
 
@@ -23,16 +23,16 @@ def compare(
     at: Mapping[str, str] | None = None,
     t0: str | None = None,
 ) -> Comparison:
-    """The comparison of what two paths hold; a run's cells are those ``at`` these conditions. Raises SlownetError."""
+    """Compare the runs or field measurements at two paths; ``at`` selects cells of a run. Raises SlownetError."""
     one, other = (_read(path, at) for path in (first, second))
     if isinstance(one, Field) and isinstance(other, RunData):
-        raise SlownetError(f"{first} is a measurement of the field", "as what is compared with", "name the run first")
+        raise SlownetError(f"{first} is a field measurement", "as the first argument", "name the run first")
     if isinstance(one, RunData) and isinstance(other, Field):
         if metrics:
-            raise SlownetError("the field is compared by the page's time", "--metric", "leave it out")
+            raise SlownetError("a field measurement is compared by its page time only", "--metric", "leave it out")
         return compare_field(one, other, within, t0)
     if t0:
-        raise SlownetError("T0 is a site's", "--t0", "give it with a run and a field.json")
+        raise SlownetError("T0 is the field site's", "--t0", "give it with a run and a field.json")
     runs = [each.run() if isinstance(each, Field) else each for each in (one, other)]
     return compare_runs(runs[0], runs[1], within, metrics)
 

@@ -1,8 +1,8 @@
-"""A run's law carried to the field: the page time that it predicts at the field's round trip, against the measured one.
+"""Compares the page time that a run's law predicts at the field's round trip with the measured one. Pure.
 
-Pure. k, the round trips per operation, belongs to the protocol and T0 to the machine. So two predictions are compared: with
-the run's own T0, which holds where the machine is as fast as the lab's; and with the field's, which holds where the page
-costs the same round trips.
+k, the round trips per operation, belongs to the protocol and T0 to the machine. So there are two predictions: one with the
+run's T0, which is right if the field's machine is as fast as the lab's, and one with the field's T0, which is right if the page
+takes the same number of round trips.
 """
 
 from __future__ import annotations
@@ -26,14 +26,14 @@ from slownet.units import duration
 
 ALONG = "rtt_ms"
 MOSTLY = 0.5
-"""What part of a page's time the round trips are at least, for the field's T0 to say something about them."""
+"""The prediction with the field's T0 is made only if round trips are at least this fraction of the page time."""
 
 
 def compare_field(run: RunData, field: Field, within: float, t0: str | None = None) -> Comparison:
-    """A run against the field: directly at the cells of the field's round trip, and by the law.
+    """Compare a run with the field, directly in cells with the field's round trip, and by the run's law.
 
-    t0: the site's time without delay, such as ``12.3ms``; the only prediction is then the one with it.
-    Raises SlownetError where there is neither such a cell nor a law.
+    ``t0`` is the site's time without delay, such as ``12.3ms``; if given, it makes the only prediction.
+    Raises SlownetError if there is neither such a cell nor a law.
     """
     if TIME not in run.metrics:
         raise ExperimentError(f"no metric '{TIME}'", f"in {run.experiment}", "compare the field with a run of ab")
@@ -54,12 +54,12 @@ def compare_field(run: RunData, field: Field, within: float, t0: str | None = No
         rows += _predicted(_Lines(law, rtt.mean - (own or 0.0)), rtt, other.cells[0], within, t0)
         notes += _doubts(law, own, rtt)
     if run.failed:
-        notes.append(f"{len(run.failed)} failed cell{'s' * (len(run.failed) > 1)} left out")
+        notes.append(f"left out {len(run.failed)} failed cell{'s' * (len(run.failed) > 1)}")
     return Comparison(run, other, within, together(rows), facts, (*notes, *_differences(run, field)))
 
 
 def round_trip(field: Field) -> Summary:
-    """The field's round trip: the median of the connections' handshakes, which a lost SYN does not move."""
+    """Return the field's round trip: the median TCP handshake, which a lost SYN does not change."""
     times = values(field, RTT)
     try:
         return median(times, DECIDING)
@@ -68,7 +68,10 @@ def round_trip(field: Field) -> Summary:
 
 
 class _Lines:
-    """A run's law at a delay: between the cells next to it, for no run is as straight as it is exact; beyond them all of it."""
+    """A run's law at one delay: interpolated between the neighbouring cells, or the fit of all cells outside their range.
+
+    Interpolation is better inside, because measured times are more precise than a straight line through all of them.
+    """
 
     def __init__(self, law: Law, delay: float) -> None:
         self._law = law
@@ -87,7 +90,7 @@ class _Lines:
 
     @property
     def k(self) -> Summary:
-        """The round trips from no delay to this."""
+        """The round trips per operation between no delay and this one."""
         return self._through(self._least).k
 
     def _through(self, lower: float) -> Law:
@@ -95,7 +98,7 @@ class _Lines:
 
 
 def _predicted(lines: _Lines, rtt: Summary, page: Cell, within: float, t0: str | None) -> list[Row]:
-    """The measured time against the law's."""
+    """Return the rows that compare the measured time with the law's predictions."""
     time, k, at = page.summary(TIME), lines.k, f"RTT {number(rtt.mean)} ms"
     trips = (k.scaled(rtt.mean), rtt.scaled(k.mean))
     if t0 is not None:
@@ -111,7 +114,7 @@ def _predicted(lines: _Lines, rtt: Summary, page: Cell, within: float, t0: str |
 
 
 def _sum(mean: float, *parts: Summary) -> Summary:
-    """A mean whose error is that of independent parts."""
+    """Return a mean whose standard error combines those of independent parts."""
     n = min(part.n for part in parts)
     if not all(part.known for part in parts):
         return Summary(mean, -math.inf, math.inf, n, 0, DECIDING)
@@ -120,7 +123,7 @@ def _sum(mean: float, *parts: Summary) -> Summary:
 
 
 def _facts(law: Law, own: float | None, rtt: Summary, page: Cell) -> dict[str, Any]:
-    """k and T0 on both sides; the field's T0 is what its server takes to the first byte, its k what the rest amounts to."""
+    """Return k and T0 of both. The field's T0 is its server's time to first byte, its k the remaining time in round trips."""
     start = page.summary(SERVER).at_confidence(DECIDING)
     rest = difference(page.summary(TIME).at_confidence(DECIDING), start)
     return {
@@ -132,11 +135,11 @@ def _facts(law: Law, own: float | None, rtt: Summary, page: Cell) -> dict[str, A
 def _doubts(law: Law, own: float | None, rtt: Summary) -> list[str]:
     notes = []
     if own is None:
-        notes.append("the run has no verified round trip: its own is taken as 0 ms")
+        notes.append("the run's round trip without delay was not verified: 0 ms is assumed")
     if rtt.mean > max(law.delays):
-        notes.append(f"{number(rtt.mean)} ms lies beyond the {number(max(law.delays))} ms that were measured")
+        notes.append(f"{number(rtt.mean)} ms is an extrapolation: the longest measured delay is {number(max(law.delays))} ms")
     if law.bent:
-        notes.append("the run's cells do not lie on a line as far as their intervals tell: those next to the field's RTT count")
+        notes.append("the run's data deviate significantly from a straight line: the cells next to the field's RTT are used")
     if not rtt.known:
         notes.append(
             f"{rtt.n} requests are too few for the interval of a round trip: --requests {needed(50, DECIDING)} or more"
@@ -145,25 +148,25 @@ def _doubts(law: Law, own: float | None, rtt: Summary) -> list[str]:
 
 
 def _differences(run: RunData, field: Field) -> list[str]:
-    """What makes the two pages unlike each other."""
-    notes = [f"the field's measurement broke off: {field.error}"] if field.error else []
+    """Return notes on how the two pages differ."""
+    notes = [f"the field measurement stopped early: {field.error}"] if field.error else []
     if any(page.tls_ms is not None for page in field.pages):
-        notes.append("the field's times are without their TLS handshakes, which the run's have not")
+        notes.append("the field's times are without the TLS handshake, because the run has none")
     least, most = field.lengths
     try:
         length, header = int(run.fact("document_length")), int(run.fact("header_length"))
     except SlownetError:
         return notes
-    # The run's ab waits for the connection's end; `slownet field` stops at the last byte, and does not know its header's size.
+    # The run's ab waits for the connection's end. `slownet field` stops at the last byte, and does not know its header's size.
     trips = {round_trips(each, until=LAST_BYTE, header_bytes=header) for each in (least, most)}
     if trips != {round_trips(length, until=CLOSE, header_bytes=header)}:
         there = f"{least:,} bytes" if least == most else f"{least:,} to {most:,} bytes"
-        notes.append(f"the page has {there} there and {length:,} in the run: other round trips by slow start alone")
+        notes.append(f"the page has {there} in the field and {length:,} in the run: slow start takes other round trips")
     return notes
 
 
 def _without_tls(field: Field) -> RunData:
-    """The field as a run of one cell, its page time as the lab's services take it."""
+    """Return the field as a run of one cell, with the page time without TLS, like the lab's services."""
     run = field.run().at_confidence(DECIDING)
     (cell,) = run.cells
     metrics = dict(cell.metrics)
@@ -172,12 +175,12 @@ def _without_tls(field: Field) -> RunData:
 
 
 def _is_near(cell: Cell, rtt: Summary, within: float) -> bool:
-    """Whether a cell was measured at the field's round trip."""
+    """Return whether a cell was measured at the field's round trip, within the margin."""
     seen = cell.verified_rtt_ms
     return seen is not None and abs(seen - rtt.mean) <= within * rtt.mean
 
 
 def _own_round_trip(run: RunData) -> float | None:
-    """What the run's round trip is without added delay, in ms; None where no ping verified it."""
+    """Return the run's round trip without added delay, in ms; None if it was not verified by ping."""
     base = run.baseline(ALONG)
     return None if base.verified_rtt_ms is None else max(0.0, base.verified_rtt_ms - float(base.condition[ALONG]))

@@ -1,4 +1,4 @@
-"""Measures a service: a bounded number of requests, one at a time, with a pause after each."""
+"""Measures a service with a limited number of requests, one at a time, with a pause after each."""
 
 from __future__ import annotations
 
@@ -23,16 +23,16 @@ Follow = Callable[[int], None]
 
 
 def measure(address: Address, requests: int, pause: str, timeout: str, follow: Follow = lambda done: None) -> Field:
-    """Measures a page.
+    """Measure a page.
 
-    A first request that fails is an error; a later one ends the measurement politely, and the record says why. So does
-    an interrupt. Raises SlownetError, UnitError, ServiceError.
+    If the first request fails, that is an error. If a later one fails, or after an interrupt, the measurement ends and the
+    record says why. Raises SlownetError, UnitError, ServiceError.
     """
     if not 1 <= requests <= MOST:
-        raise SlownetError(f"{requests} requests", "--requests", f"give 1 to {MOST}: this is no load generator")
+        raise SlownetError(f"{requests} requests", "--requests", f"give 1 to {MOST}: this is not a load generator")
     pause_s, timeout_s = duration(pause), duration(timeout)
     if not timeout_s:
-        raise SlownetError("a timeout of 0", "--timeout", "give it some time, such as 10s")
+        raise SlownetError("a timeout of 0", "--timeout", "give more than 0, such as 10s")
     context = ssl.create_default_context() if address.scheme == "https" else None
     started, origin = datetime.datetime.now(datetime.UTC), time.perf_counter()
     endpoints = resolve(address)
@@ -72,8 +72,10 @@ def measure(address: Address, requests: int, pause: str, timeout: str, follow: F
 def _first(
     address: Address, endpoints: list[Endpoint], timeout_s: float, context: ssl.SSLContext | None
 ) -> tuple[Page, Endpoint]:
-    """The first page, from the first of the host's addresses that takes the connection, and that address: the other pages
-    are asked for there too. What goes wrong with a connection goes wrong with the service, so it is not asked again."""
+    """Return the first page and the first of the host's addresses that accepts a connection, which the other requests use too.
+
+    Only a failed connection makes it try the next address: any other error is the service's.
+    """
     errors: list[NoConnectionError] = []
     for endpoint in endpoints:
         try:
@@ -82,8 +84,8 @@ def _first(
             errors.append(error)
             continue
         if page.location and page.problem:
-            raise ServiceError(f"{address.url} {page.problem}", fix="measure that address, redirects are not followed")
+            raise ServiceError(f"{address.url} {page.problem}", fix="measure that URL, redirects are not followed")
         if page.problem:
-            raise ServiceError(f"{address.url} {page.problem}", fix="give the address of a page that is there")
+            raise ServiceError(f"{address.url} {page.problem}", fix="give the URL of a page that exists")
         return page, endpoint
     raise errors[0]

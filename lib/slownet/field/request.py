@@ -1,4 +1,4 @@
-"""One page, asked for on a new connection as `ab` does, with the time of each phase."""
+"""Requests one page on a new connection, like `ab`, and measures the time of each phase."""
 
 from __future__ import annotations
 
@@ -20,32 +20,32 @@ CHUNK = 65536
 
 
 class NoConnectionError(ServiceError):
-    """Nobody at this address takes the connection; at another one of the host somebody may."""
+    """The connection to this IP address failed; another address of the host may work."""
 
 
 @dataclass(frozen=True)
 class Page:
-    """A response with its times in ms, all but ``tls_ms`` (None without TLS) part of every request."""
+    """A response and its times in ms; ``tls_ms`` is None without TLS."""
 
     started_s: float
-    """Since the first request's start."""
+    """Seconds since the start of the first request."""
     connect_ms: float
-    """TCP's handshake as ``connect`` sees it: one round trip."""
+    """Time of ``connect``, TCP's handshake: one round trip."""
     tls_ms: float | None
     waiting_ms: float
-    """From the request to the answer's head: one round trip and what the server thinks."""
+    """From the request to the head of the response: one round trip and the server's time."""
     total_ms: float
-    """From before the connection to the last byte."""
+    """From the start of the connection to the last byte."""
     status: int
     reason: str
     location: str | None
-    """Where a redirect leads."""
+    """The target of a redirect."""
     length: int
-    """Bytes of the body."""
+    """Size of the body in bytes."""
 
     @property
     def problem(self) -> str:
-        """Why this is no measurement of the page; empty when it is one."""
+        """Why this response does not measure the page; empty if it does."""
         if 200 <= self.status < 300:
             return ""
         if 300 <= self.status < 400 and self.location:
@@ -54,17 +54,17 @@ class Page:
 
 
 def get(address: Address, endpoint: Endpoint, timeout_s: float, context: ssl.SSLContext | None, origin: float) -> Page:
-    """Loads the page once; no redirect is followed.
+    """Load the page once, without following redirects.
 
-    timeout_s: for all of it; origin: the first request's start on ``time.perf_counter``.
-    Raises NoConnectionError, and ServiceError for a server that breaks off, takes too long or does not speak HTTP.
+    ``timeout_s`` is for the whole request; ``origin`` is the start of the first request on ``time.perf_counter``.
+    Raises NoConnectionError; ServiceError if the server closes the connection early, takes too long or does not speak HTTP.
     """
     asked = (
         HTTPSConnection(address.host, address.port, context=context) if context else HTTPConnection(address.host, address.port)
     )
     begun = time.perf_counter()
     deadline = begun + timeout_s
-    with _said_in_one_line(address, endpoint, timeout_s), _connect(address, endpoint, timeout_s) as plain:
+    with _errors_in_one_line(address, endpoint, timeout_s), _connect(address, endpoint, timeout_s) as plain:
         connected = secured = time.perf_counter()
         channel = plain
         if context:
@@ -79,7 +79,7 @@ def get(address: Address, endpoint: Endpoint, timeout_s: float, context: ssl.SSL
                 length = 0
                 while chunk := answer.read1(CHUNK):
                     length += len(chunk)
-                    if not answer.isclosed():  # the socket may be closed with the last byte
+                    if not answer.isclosed():  # the socket may already be closed after the last byte
                         _within(channel, deadline)
                 ended = time.perf_counter()
                 if answer.length:
@@ -98,8 +98,8 @@ def get(address: Address, endpoint: Endpoint, timeout_s: float, context: ssl.SSL
 
 
 def _connect(address: Address, endpoint: Endpoint, timeout_s: float) -> socket.socket:
-    """A connection to one of the host's addresses, of a family that this machine may lack. Raises NoConnectionError."""
-    with _said_in_one_line(address, endpoint, timeout_s, NoConnectionError), ExitStack() as unless_connected:
+    """Connect to one of the host's addresses; this machine may not support its family. Raises NoConnectionError."""
+    with _errors_in_one_line(address, endpoint, timeout_s, NoConnectionError), ExitStack() as unless_connected:
         plain = unless_connected.enter_context(socket.socket(endpoint.family, socket.SOCK_STREAM))
         plain.settimeout(timeout_s)
         plain.connect(endpoint.address)
@@ -115,7 +115,7 @@ def _within(channel: socket.socket, deadline: float) -> None:
 
 
 @contextmanager
-def _said_in_one_line(
+def _errors_in_one_line(
     address: Address, endpoint: Endpoint, timeout_s: float, kind: type[ServiceError] = ServiceError
 ) -> Iterator[None]:
     who, where = f"{address.host} port {address.port}", f"at {endpoint.ip}"
@@ -123,16 +123,16 @@ def _said_in_one_line(
         yield
     except TimeoutError:
         what = f"{who} takes longer than {show_duration(timeout_s)}"
-        raise kind(what, where, "is it up, and is the way to it open? --timeout gives it longer") from None
+        raise kind(what, where, "is it running and reachable? --timeout allows more time") from None
     except ConnectionRefusedError:
-        raise kind(f"{who} refuses the connection", where, "is the service up, and is the port right?") from None
+        raise kind(f"{who} refuses the connection", where, "is the service running, and is the port right?") from None
     except ssl.SSLCertVerificationError as error:
         what = f"the certificate of {who} is not accepted ({error.verify_message})"
-        raise kind(what, where, "name the host that it was made for") from None
+        raise kind(what, where, "use the host name that it was issued for") from None
     except ssl.SSLError as error:
-        raise kind(f"{who} speaks no TLS with us ({error.reason or error})", where, "is it http?") from None
+        raise kind(f"the TLS handshake with {who} failed ({error.reason or error})", where, "is it http?") from None
     except HTTPException as error:
-        said = str(error) or type(error).__name__
-        raise kind(f"{who} does not answer in HTTP ({said})", where, "is it https, or another service?") from None
+        why = str(error) or type(error).__name__
+        raise kind(f"{who} does not answer in HTTP ({why})", where, "is it https, or another service?") from None
     except OSError as error:
-        raise kind(f"{who} cannot be reached ({error.strerror or error})", where, "is the way to it open?") from None
+        raise kind(f"{who} cannot be reached ({error.strerror or error})", where, "is the network path open?") from None

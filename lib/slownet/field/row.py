@@ -1,8 +1,8 @@
-"""One number of a run against the same number of another: equivalent, different, or not to be told yet. Pure.
+"""Compares one metric of two runs: equivalent, different or inconclusive. Pure.
 
-Equivalence takes evidence: two one-sided tests (TOST) within a margin, a part of the first number. The intervals are as
-sure as those that verdicts rest on (99 %). That two runs of the same say "differs" of any row is as rare as one wrong verdict
-(1 %), however many rows there are: Holm's procedure. "Equivalent" needs none, for a comparison is equivalent if every row is.
+Equivalence is shown by two one-sided tests (TOST) with a margin relative to the first number. Intervals have the confidence of
+verdicts (99 %). Holm's procedure keeps the probability that two identical runs get any "differs" at 1 %, no matter how many
+rows there are. "Equivalent" needs no correction, because a comparison is equivalent only if every row is.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ SIGNIFICANT = (1 - DECIDING) / 2
 
 @dataclass(frozen=True)
 class Row:
-    """A metric under a condition, in two runs. ``ratio`` and ``difference`` are those of the second to the first."""
+    """A metric of one condition in two runs; ``ratio`` and ``difference`` compare the second with the first."""
 
     condition: str
     metric: str
@@ -30,14 +30,14 @@ class Row:
     ratio: Summary | None
     difference: Summary | None
     p: float | None
-    """Of the test of equivalence, None where a spread is not known."""
+    """The p-value of the test of equivalence; None if a deviation is unknown."""
     verdict: str
     note: str = ""
     p_differs: float | None = None
-    """Of the test that the difference is beyond the margin."""
+    """The p-value of the test that the difference is beyond the margin."""
 
     def to_json(self) -> dict[str, Any]:
-        """A dict that JSON can hold."""
+        """Return the row as JSON."""
         numbers = ("first", "second", "ratio", "difference")
         summaries = {name: getattr(self, name) for name in numbers}
         shown = {name: each.to_json() if each else None for name, each in summaries.items()}
@@ -47,18 +47,18 @@ class Row:
 
 
 def margin(text: str) -> float:
-    """The margin of a comparison, ``0.05``: a part of one, as for claims, and above 0. Raises ExperimentError."""
+    """Parse the margin of a comparison, such as ``0.05``: a fraction above 0, as for claims. Raises ExperimentError."""
     try:
         part = within(float(text), "the comparison")
     except ValueError:
-        part = within(text, "the comparison")  # which says what a margin is
+        part = within(text, "the comparison")  # raises an error that says what a margin is
     if not part:
         raise ExperimentError(f"within is {text}", "in the comparison", PART_OF_ONE)
     return part
 
 
 def compared(condition: str, metric: str, first: Summary, second: Summary, within: float, note: str = "") -> Row:
-    """The row of two summaries; the margin is ``within`` of the first (of the second, where the first is 0)."""
+    """Return the row of two summaries; the margin is ``within`` times the first mean (the second, if the first is 0)."""
     first, second = first.at_confidence(DECIDING), second.at_confidence(DECIDING)
     gap, width = difference(second, first), within * abs(first.mean or second.mean)
     p = equivalent(second, first, -width, width).p if width and gap.known else None
@@ -75,10 +75,10 @@ def compared(condition: str, metric: str, first: Summary, second: Summary, withi
 
 
 def together(rows: Sequence[Row]) -> tuple[Row, ...]:
-    """The rows of one comparison: "differs" only where that is significant among all of them."""
+    """Return the rows of one comparison with "differs" only where it is significant among all rows (Holm)."""
     found = [row.p_differs for row in rows if row.p_differs is not None]
     kept = iter(holm(found, SIGNIFICANT))
-    note = f"beyond the margin by itself, but not sure among {len(found)} comparisons (Holm)"
+    note = f"beyond the margin, but not significant among {len(found)} comparisons (Holm)"
     return tuple(
         replace(row, verdict=INCONCLUSIVE, note=row.note or note)
         if row.p_differs is not None and not next(kept) and row.verdict == DIFFERS
@@ -88,5 +88,5 @@ def together(rows: Sequence[Row]) -> tuple[Row, ...]:
 
 
 def missing(condition: str, metric: str, note: str) -> Row:
-    """The row of what was measured in one of the two only, or failed."""
+    """Return the row of a metric that was measured in only one of the two, or of a failed cell."""
     return Row(condition, metric, None, None, None, None, None, INCONCLUSIVE, note)

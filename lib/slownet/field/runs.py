@@ -1,4 +1,4 @@
-"""A run against another, metric by metric and condition by condition. Pure."""
+"""Compares two runs, metric by metric and condition by condition. Pure."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ SETTINGS = ("experiment", "clock", "tdf", "kernel", "slownet")
 
 @dataclass(frozen=True)
 class Comparison:
-    """What two runs agree on; ``law`` holds what the first's law says of a field, else None."""
+    """The comparison of two runs; ``law`` holds k and T0 of a run and of the field, None if both are runs."""
 
     first: RunData
     second: RunData
@@ -35,7 +35,7 @@ class Comparison:
         return int(any(row.verdict != EQUIVALENT for row in self.rows))
 
     def to_json(self) -> dict[str, Any]:
-        """What ``--json`` prints."""
+        """Return the comparison as ``--json`` prints it."""
         runs = {
             name: {"experiment": each.experiment, "directory": str(each.directory)}
             for name, each in (("first", self.first), ("second", self.second))
@@ -47,9 +47,10 @@ class Comparison:
 
 
 def compare_runs(first: RunData, second: RunData, within: float, metrics: Sequence[str] = ()) -> Comparison:
-    """The cells of the same conditions of both; ``metrics`` are all that both have and that have intervals unless named.
+    """Compare the cells that have the same conditions in both runs.
 
-    Raises ExperimentError where the two share no condition or no metric.
+    By default, all metrics that both runs have and that have intervals are compared. Raises ExperimentError if the runs share
+    no condition or no metric.
     """
     others = {_key(cell): cell for cell in second.cells}
     pairs = [(cell.title, cell, others[_key(cell)]) for cell in first.cells if _key(cell) in others]
@@ -68,7 +69,7 @@ def compare_runs(first: RunData, second: RunData, within: float, metrics: Sequen
 def compare_cells(
     first: RunData, second: RunData, pairs: Sequence[tuple[str, Cell, Cell]], within: float, metrics: Sequence[str] = ()
 ) -> tuple[list[Row], list[str]]:
-    """The rows of pairs of cells, each with its name, and what is to be said of them. Raises ExperimentError."""
+    """Compare pairs of cells, given as (title, first, second); return the rows, and notes on them. Raises ExperimentError."""
     shared = [name for name in first.metrics if name in second.metrics]
     for name in metrics:
         if name not in shared:
@@ -83,23 +84,21 @@ def compare_cells(
     ] or shared  # fmt: skip
     rows = [row for title, one, other in pairs for row in _rows(title, one, other, chosen, within)]
     left_out = [] if metrics else [name for name in shared if name not in chosen]
-    notes = [f"without an interval, so not compared (--metric does): {', '.join(left_out)}"] if left_out else []
+    notes = [f"not compared, for lack of an interval (--metric compares them): {', '.join(left_out)}"] if left_out else []
     return rows, notes
 
 
 def known(cell: Cell, metric: str) -> bool:
-    """Whether a metric of a cell has an interval."""
+    """Return whether a metric of a cell has an interval."""
     return metric in cell.metrics and sure(cell, metric).known
 
 
 def sure(cell: Cell, metric: str) -> Summary:
-    """A metric's summary as another run is compared with it, without the interval where a single number of one sample has none.
+    """Return a metric's summary for a comparison between runs.
 
-    Boots of one run follow each other, so how fast the machine was in that hour is in all of them: see
-    `slownet.records.intervals.across_runs`.
-
-    Tools that print one percentile or maximum over many requests give it no spread: where the others of the same sample
-    vary, that is not to say that it does not.
+    Its interval includes how much runs vary, because the boots of one run follow each other and share the machine's speed at
+    that time, see `slownet.records.intervals.across_runs`. A percentile or maximum that a tool printed once over many
+    requests has no deviation of its own; it has no interval here if other metrics of the same sample vary.
     """
     summary = intervals.across_runs(cell.samples, metric, cell.terms, cell.summary(metric))
     kept = readings.records(cell.samples, metric)
@@ -119,7 +118,7 @@ def _rows(title: str, one: Cell, other: Cell, metrics: Collection[str], within: 
         if name in one.metrics and name in other.metrics:
             found.append(compared(title, name, sure(one, name), sure(other, name), within))
         elif name in one.metrics or name in other.metrics:
-            found.append(missing(title, name, "measured in one of the two only"))
+            found.append(missing(title, name, "measured in only one of the two"))
     return found
 
 

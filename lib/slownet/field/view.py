@@ -1,4 +1,4 @@
-"""The field, and a comparison, as tables in the terminal."""
+"""Field measurements and comparisons as tables in the terminal."""
 
 from __future__ import annotations
 
@@ -21,28 +21,28 @@ STYLES = {EQUIVALENT: "green", DIFFERS: "bold red", INCONCLUSIVE: "yellow"}
 
 
 def measured(field: Field, directory: Path) -> RenderableType:
-    """What `slownet field` prints."""
+    """Return the output of `slownet field`."""
     facts, (cell,) = field.facts, field.run().cells
     pages = len(field.pages)
     paused = f", {show_duration(facts['pause_s'])} apart" if pages > 1 else ""
     head = f"{facts['url']} at {facts['address']} port {facts['port']}: {pages} request{'s' * (pages > 1)}{paused}"
     made = _table(
-        "metric", f"mean, {confidence(cell.summary(next(iter(cell.metrics))).confidence)} interval", "median", "least", "most"
+        "metric", f"mean, {confidence(cell.summary(next(iter(cell.metrics))).confidence)} interval", "median", "min", "max"
     )
     for name, each in field.metrics().items():
         ordered = sorted(each.get("values", ()))
         marks = (quantile(ordered, part) for part in (0.5, 0, 1)) if ordered else (None,) * 3
         made.add_row(name, with_interval(cell.summary(name)), *map(number, marks))
     least, most = field.lengths
-    length = f"{least:,} bytes" if least == most else f"{least:,} to {most:,} bytes, not always the same page"
+    length = f"{least:,} bytes" if least == most else f"{least:,} to {most:,} bytes: the page's size varies"
     return Group(Text(head, style="bold"), made, *map(Text, [length, *_kept(cell.warm_up, cell.outliers), str(directory)]))
 
 
 def compared(found: Comparison) -> RenderableType:
-    """What `slownet compare` prints."""
+    """Return the output of `slownet compare`."""
     sure = confidence(DECIDING)
     head = f"{found.first.experiment} against {found.second.experiment}, margin {show_percent(found.within)}, {sure} intervals"
-    made = _table("condition", "metric", "first", "second", "times", "difference", "verdict")
+    made = _table("condition", "metric", "first", "second", "ratio", "difference", "verdict")
     for row in found.rows:
         made.add_row(row.condition, row.metric, *_numbers(row), Text(row.verdict, style=STYLES[row.verdict]).append(_note(row)))
     lines = [*(_law(found.law) if found.law else ()), *(f"note: {note}" for note in found.notes)]
@@ -60,20 +60,20 @@ def _note(row: Row) -> Text:
 
 
 def _law(law: Mapping[str, Any]) -> Sequence[str]:
-    def told(side: str, name: str) -> str:
+    def shown(side: str, name: str) -> str:
         return spelled(Summary.from_json(law[side][name]))
 
     own = law["run"]["rtt_ms"]
     here = f"RTT without delay {NOTHING if own is None else number(own)} ms"
-    there = f"RTT {told('field', 'rtt_ms')} ms"
+    there = f"RTT {shown('field', 'rtt_ms')} ms"
     return (
-        f"run: {told('run', 'k')} round trips, T0 {told('run', 't0_ms')} ms, {here}",
-        f"field: {told('field', 'k')} round trips, T0 {told('field', 't0_ms')} ms to its server's first byte, {there}",
+        f"run: {shown('run', 'k')} round trips, T0 {shown('run', 't0_ms')} ms, {here}",
+        f"field: {shown('field', 'k')} round trips, T0 {shown('field', 't0_ms')} ms (server time to first byte), {there}",
     )
 
 
 def _kept(warm_up: Mapping[str, int], outliers: Mapping[str, int]) -> list[str]:
-    pairs = ((warm_up, "left out as warm-up"), (outliers, "far out, and counted"))
+    pairs = ((warm_up, "left out as warm-up"), (outliers, "outliers, not left out"))
     return [f"{what}: {', '.join(f'{count} of {name}' for name, count in found.items())}" for found, what in pairs if found]
 
 

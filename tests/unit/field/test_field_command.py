@@ -101,13 +101,13 @@ def test_an_interrupt_loses_nothing(web, tmp_path, capsys, monkeypatch):
 @pytest.mark.parametrize(
     ("path", "words", "said"),
     [
-        ("/moved", (), "redirects to http://elsewhere.example/ (status 301): measure that address"),
+        ("/moved", (), "redirects to http://elsewhere.example/ (status 301): measure that URL"),
         ("/gone", (), "answers 404 Not Found"),
         ("/slow", ("--timeout", "100ms"), "takes longer than 100 ms, at 127.0.0.1"),
         ("/trickle", ("--timeout", "200ms"), "takes longer than 200 ms, at 127.0.0.1"),
         ("/short", (), "95 bytes of the page are missing"),
         ("/", ("--requests", "0"), "0 requests, --requests: give 1 to 1000"),
-        ("/", ("--requests", "1001"), "this is no load generator"),
+        ("/", ("--requests", "1001"), "this is not a load generator"),
         ("/", ("--pause", "5"), "has no unit"),
         ("/", ("--timeout", "0ms"), "a timeout of 0"),
     ],
@@ -122,12 +122,12 @@ def test_what_cannot_be_measured_is_one_line(web, tmp_path, capsys, path, words,
 @pytest.mark.parametrize(
     ("url", "said"),
     [
-        ("http://nowhere.invalid/", "no host 'nowhere.invalid'"),
+        ("http://nowhere.invalid/", "unknown host 'nowhere.invalid'"),
         ("localhost:80", "write it like http://localhost:80"),
         ("htp://localhost/", "did you mean 'http'?"),
-        ("http:///page", "names no host"),
-        ("http://localhost:99999/", "is no web address"),
-        ("http://me:secret@localhost/", "an address with a user's name"),
+        ("http:///page", "has no host"),
+        ("http://localhost:99999/", "is not a URL"),
+        ("http://me:secret@localhost/", "the URL contains a user name"),
     ],
 )
 def test_an_address_that_is_none(tmp_path, capsys, url, said):
@@ -168,16 +168,16 @@ def test_what_is_wrong_behind_a_connection_is_said_and_not_asked_for_elsewhere(w
 def test_nobody_at_any_address(web, tmp_path, capsys, monkeypatch):
     at(monkeypatch, web, "127.0.0.3", "127.0.0.2")
     assert command("field", f"{web.url}/", "--runs", tmp_path) == 2
-    assert "refuses the connection, at 127.0.0.3: is the service up" in one_line(capsys)
+    assert "refuses the connection, at 127.0.0.3: is the service running" in one_line(capsys)
 
 
 def test_nobody_there_and_another_protocol(web, secure_web, tmp_path, capsys):
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         assert command("field", f"http://127.0.0.1:{free.getsockname()[1]}/", "--runs", tmp_path) == 2
-    assert "refuses the connection, at 127.0.0.1: is the service up" in one_line(capsys)
+    assert "refuses the connection, at 127.0.0.1: is the service running" in one_line(capsys)
     assert command("field", web.url.replace("http", "https"), "--runs", tmp_path) == 2
-    assert "speaks no TLS" in one_line(capsys)
+    assert "the TLS handshake with" in one_line(capsys)
     assert command("field", secure_web.url, "--runs", tmp_path) == 2
     assert "the certificate of localhost" in one_line(capsys)
     assert command("field", secure_web.url.replace("https", "http"), "--runs", tmp_path) == 2
@@ -211,8 +211,8 @@ def test_a_field_against_itself_and_against_a_run(web, tmp_path, capsys):
     capsys.readouterr()
     for words, said in (
         ((path, run), "name the run first"),
-        ((run, path, "--metric", "time_ms"), "the field is compared by the page's time"),
-        ((run, run, "--t0", "1ms"), "T0 is a site's"),
+        ((run, path, "--metric", "time_ms"), "a field measurement is compared by its page time only"),
+        ((run, run, "--t0", "1ms"), "T0 is the field site's"),
         ((run, run, "--within", "0"), "within is 0"),
         ((run, run, "--within", "5%"), "such as 0.05 for 5 %"),
         ((run, run, "--at", "rtt"), "write it like rtt=10ms"),

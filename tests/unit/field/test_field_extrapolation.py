@@ -68,7 +68,7 @@ def test_a_run_that_bends_is_taken_between_its_cells(made):
     assert found.rows[0].first.mean == pytest.approx(189 + 4 * 44.9)
     assert found.rows[1].first.mean == pytest.approx(28.6 + 500 / 120 * 85)
     assert found.rows[0].verdict == EQUIVALENT
-    assert found.notes[0].startswith("the run's cells do not lie on a line")
+    assert found.notes[0].startswith("the run's data deviate significantly from a straight line")
     beyond = compare_field(bent, field(200.0, 28.6), 0.05)
     assert beyond.rows[0].verdict == INCONCLUSIVE  # the whole law, whose interval is that of its residuals
     at_a_cell = compare_field(bent, field(40.1, 28.6), 0.05)
@@ -84,20 +84,22 @@ def test_the_sites_own_time_without_delay(made):
 
 
 def test_notes_say_what_weakens_it(made):
-    assert "200.0 ms lies beyond the 120.0 ms that were measured" in compare_field(made(), field(200.0, 8.6), 0.05).notes
+    beyond = "200.0 ms is an extrapolation: the longest measured delay is 120.0 ms"
+    assert beyond in compare_field(made(), field(200.0, 8.6), 0.05).notes
     few = compare_field(made(), field(85.0, 8.6, count=5), 0.05)
     assert "5 requests are too few for the interval of a round trip: --requests 8 or more" in few.notes
     assert {row.verdict for row in few.rows} == {INCONCLUSIVE}
     short = compare_field(made(), field(85.0, 8.6, length=14_000), 0.05)
-    assert "the page has 14,000 bytes there and 52,000 in the run: other round trips by slow start alone" in short.notes
+    unlike = "the page has 14,000 bytes in the field and 52,000 in the run: slow start takes other round trips"
+    assert unlike in short.notes
     unknown = compare_field(made(verified_rtt_ms=None), field(85.0, 8.6), 0.05)
-    assert "the run has no verified round trip: its own is taken as 0 ms" in unknown.notes
+    assert "the run's round trip without delay was not verified: 0 ms is assumed" in unknown.notes
 
 
 def test_a_tls_handshake_is_left_out(made):
     found = compare_field(made(), field(85.0, 8.6, tls=90.0), 0.05)
     assert found.status == 0
-    assert found.notes == ("the field's times are without their TLS handshakes, which the run's have not",)
+    assert found.notes == ("the field's times are without the TLS handshake, because the run has none",)
 
 
 def test_a_run_that_says_nothing_about_the_field(made):
