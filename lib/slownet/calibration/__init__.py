@@ -1,11 +1,11 @@
-"""Stated against measured: whether the links of this lab do what they say, for a matrix of conditions.
+"""Checks whether links do what they say: stated against measured, for a matrix of conditions.
 
 matrix   the cases: a condition and the probe that measures it
-frames   packet sockets on two hosts: numbered frames, stamped by the kernel when they arrive
-probes   what a probe sends, and the numbers that it brings back
+frames   numbered frames through packet sockets, with the kernel's arrival times
+probes   what each probe sends and returns
 inside   runs the probes where the network is
-chain    the statistics of losses that come in bursts
-judge    from numbers to rows: stated, measured, and the interval that theory leaves
-measure  has them run in a place, and judged here; view: its table
-carried  what this place's CPU can carry
+chain    the statistics of losses in bursts
+judge    makes rows of the probes' numbers: stated, measured, and the interval that theory allows
+measure  runs the cases in a place, and judges them here; view: the table
+carried  the highest rate that a place's CPU can carry
 """

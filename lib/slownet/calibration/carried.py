@@ -1,4 +1,4 @@
-"""The highest rate that the CPU carries between two hosts; `python -m slownet.calibration.carried` measures it in place."""
+"""Finds the highest rate that the CPU carries between two hosts: `python -m slownet.calibration.carried` in a place."""
 
 from __future__ import annotations
 
@@ -17,8 +17,9 @@ from slownet.errors import LabError
 if TYPE_CHECKING:
     from slownet.net.cable import Link
 
-BEYOND = 1e11  # bit/s that no CPU carries
-KEPT, NEAR = 0.95, 1.2  # what has to get through of a carried rate; how near the next rate is that is not
+BEYOND = 1e11  # a rate in bit/s that no CPU carries
+KEPT = 0.95  # part of a carried rate that gets through
+NEAR = 1.2  # the search ends when a rate this many times higher is not carried
 QUEUE = "1000 packets"
 FRAME_TO_PAYLOAD = 1514 / 1448
 CHUNK, LEAST_BYTES, MOST_BYTES, LONG_S = 1 << 16, 1 << 18, 1 << 23, 0.2
@@ -26,7 +27,7 @@ TIMES = 2
 
 
 def carried(link: Link, source: Any, target: Any) -> float:
-    """The highest rate in bit/s that a link on the way from one Mininet host to another can be told and keeps."""
+    """Return the highest rate in bit/s that can be set on a link between two Mininet hosts and is reached."""
 
     def through(rate: float) -> float:
         count = int(min(max(rate * LONG_S / 8, LEAST_BYTES), MOST_BYTES)) // CHUNK * CHUNK
@@ -37,9 +38,9 @@ def carried(link: Link, source: Any, target: Any) -> float:
 
 
 def highest(through: Callable[[float], float]) -> float:
-    """The highest rate of which nearly all gets through; `through(rate)` tells how much of a stated rate does.
+    """Return the highest rate of which nearly all gets through; `through(rate)` measures how much of a stated rate does.
 
-    What gets through of a rate far above is no guide: packets then go in heaps, for less than each takes alone.
+    A much higher rate does not show it: packets are then handled in batches, which takes less CPU per packet.
     """
     most, least = BEYOND, through(BEYOND)
     while (passed := through(least)) < KEPT * least:
@@ -51,7 +52,7 @@ def highest(through: Callable[[float], float]) -> float:
 
 
 def _poured(source: Any, target: Any, count: int) -> float:
-    """Bit/s of what another process sends over TCP."""
+    """Return the TCP throughput in bit/s from another process to this one."""
     from slownet.net.nodes import inside
 
     with inside(target):
@@ -70,12 +71,12 @@ def _poured(source: Any, target: Any, count: int) -> float:
         seconds = time.monotonic() - began
     os.waitpid(child, 0)
     if first + total != count:
-        raise LabError(f"{first + total} of {count} bytes came")
+        raise LabError(f"{first + total} of {count} bytes arrived")
     return 8 * total / seconds
 
 
 def _pour(address: tuple[str, int], count: int) -> None:
-    """The other process: sends, and ends without a word."""
+    """Send in the other process, and end it without any output."""
     try:
         with socket.create_connection(address) as connection:
             chunk = bytes(CHUNK)
@@ -86,7 +87,7 @@ def _pour(address: tuple[str, int], count: int) -> None:
 
 
 def main() -> int:
-    """Prints {"bit_s"}: between the client and the web server of the topology that the first experiments use."""
+    """Print {"bit_s"}, measured between client and web server of `ClientWebDb`, the topology of the first experiments."""
     from slownet.net import Network
     from slownet.topologies import ClientWebDb
 

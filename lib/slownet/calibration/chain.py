@@ -1,8 +1,7 @@
-"""Losses that remember: how much a share of lost packets and the length of their runs vary from sample to sample.
+"""The statistics of losses in bursts: how much the loss ratio and the mean burst length vary from sample to sample.
 
-A loss model is a Markov chain whose states lose packets with a probability each. What n packets show of it scatters
-around its mean with a variance that the chain's fundamental matrix gives (Kemeny and Snell, Finite Markov Chains,
-1960, section 4.6).
+A loss model is a Markov chain; in each state, packets are lost with a certain probability. The variance of what n packets show
+follows from the chain's fundamental matrix (Kemeny and Snell, Finite Markov Chains, 1960, section 4.6).
 """
 
 from __future__ import annotations
@@ -22,14 +21,14 @@ Matrix = np.ndarray[Any, np.dtype[np.float64]]
 
 @dataclass(frozen=True)
 class Chain:
-    """transitions: from state to state, one row sums to 1; loss: the part of the packets that is lost in each state."""
+    """A loss model: the probabilities of transitions (each row sums to 1), and of losing a packet in each state."""
 
     transitions: tuple[tuple[float, ...], ...]
     loss: tuple[float, ...]
 
     @classmethod
     def of(cls, model: Loss) -> Chain:
-        """The chain that netem runs for a model. Raises ConditionError for a correlated chance, which is none."""
+        """Return the chain that netem runs for a model. Raises ConditionError for correlated losses, which are not a chain."""
         if isinstance(model, GilbertElliott):
             return cls(((1 - model.p, model.p), (model.r, 1 - model.r)), (model.good, model.bad))
         if isinstance(model, Markov):
@@ -40,14 +39,14 @@ class Chain:
 
     @classmethod
     def alone(cls, chance: Chance) -> Chain:
-        """Each packet for itself."""
+        """Return the chain of one state, for independent losses."""
         if chance.correlation:
-            raise ConditionError("a correlated chance is no Markov chain", fix="state a loss in bursts")
+            raise ConditionError("correlated loss is not a Markov chain", fix="state a loss in bursts")
         return cls(((1.0,),), (chance.probability,))
 
     @property
     def leaving(self) -> float | None:
-        """The chance that a run of losses ends, where it is the same after each: its length is then geometric."""
+        """The probability that a burst ends after a lost packet, if it is always the same: its length is then geometric."""
         if len(self.loss) == 1:
             return 1 - self.loss[0]
         reached = [state for state, part in enumerate(_stationary(np.array(self.transitions))) if part > ROUNDING]
@@ -57,15 +56,15 @@ class Chain:
         return None
 
     def share(self, count: int) -> tuple[float, float]:
-        """The part of `count` packets that is lost: its mean and its standard deviation."""
+        """Return mean and standard deviation of the fraction of `count` packets that is lost."""
         return self._outcomes().mean_and_sd(count)
 
     def run(self, count: int) -> tuple[float, float]:
-        """The mean length of the runs of losses among `count` packets: what it is on average, and its standard deviation."""
+        """Return mean and standard deviation of the mean burst length among `count` packets."""
         return self._outcomes().run(count)
 
     def _outcomes(self) -> _Outcomes:
-        """The chain of (state, kept or lost)."""
+        """Return the chain whose states are (state, kept or lost)."""
         loss = np.array(self.loss)
         chances = np.concatenate([1 - loss, loss])
         return _Outcomes(np.tile(np.array(self.transitions), (2, 2)) * chances, np.repeat([0.0, 1.0], len(loss)))
@@ -81,9 +80,9 @@ class _Outcomes:
         return float(at @ self.lost), math.sqrt(_variance(self.matrix, at, self.lost) / count)
 
     def run(self, count: int) -> tuple[float, float]:
-        """A ratio, lost packets over runs, so its deviation is that of what is lost less the mean times the runs."""
+        """Return the mean burst length, a ratio of lost packets to bursts, and its deviation by the delta method."""
         at, size = _stationary(self.matrix), len(self.lost)
-        pairs = np.zeros((size * size, size * size))  # the chain of (before, now)
+        pairs = np.zeros((size * size, size * size))  # the chain whose states are (previous, current)
         for before in range(size):
             for now in range(size):
                 pairs[before * size + now, now * size : (now + 1) * size] = self.matrix[now]
@@ -104,7 +103,7 @@ def _stationary(matrix: Matrix) -> Matrix:
 
 
 def _variance(matrix: Matrix, at: Matrix, values: Matrix) -> float:
-    """Of the sum of a function of the states over n steps, divided by n, as n grows."""
+    """Return the limit, for many steps n, of the variance of the sum of a function of the states, divided by n."""
     centred = values - at @ values
     fundamental = np.linalg.inv(np.eye(len(matrix)) - matrix + np.outer(np.ones(len(matrix)), at))
     return float(2 * at @ (centred * (fundamental @ centred)) - at @ (centred * centred))

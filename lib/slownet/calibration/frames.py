@@ -1,7 +1,7 @@
-"""Frames of our own between two hosts, through packet sockets: no port, no ARP, nobody who answers.
+"""Numbered frames between two hosts through packet sockets, without ports, ARP or answers.
 
-They arrive in a ring that the kernel fills and stamps (PACKET_RX_RING of packet(7), TPACKET_V2), so that one costs a single
-system call, its sending: 10 to 20 us in the lab.
+The kernel stamps arriving frames and stores them in a ring (PACKET_RX_RING of packet(7), TPACKET_V2), so a frame takes only the
+system call that sends it: 10 to 20 us in the lab.
 """
 
 from __future__ import annotations
@@ -28,8 +28,8 @@ SO_SNDBUFFORCE = 32
 BUFFER = 1 << 28
 
 SLOT, BLOCK = 128, 1 << 16
-FRAME_AT = 66  # where a frame begins in its slot, its 14 bytes of Ethernet header first
-SHOWN = 60  # bytes of it that a slot shows
+FRAME_AT = 66  # offset of a frame in its slot; it begins with 14 bytes of Ethernet header
+SHOWN = 60  # bytes of a frame that are read from its slot
 _SLOT = struct.Struct(f"=II8xII8x10xB{FRAME_AT - 43}x{SHOWN}s{SLOT - FRAME_AT - SHOWN}x")
 _STAMP = struct.Struct("=IQ")
 LEAST = 60
@@ -37,28 +37,27 @@ PACK = 20
 
 
 class Frame(NamedTuple):
-    """A frame that arrived: when, in ns of the wall clock; how long, in bytes; its first 60 bytes."""
+    """A frame that arrived: the time in ns of the wall clock, the length in bytes, and the first 60 bytes."""
 
     stamp: int
     length: int
     content: bytes
 
     def numbered(self, at: int = 14) -> tuple[int, int]:
-        """Number and time of sending, which `stamped` wrote at that offset."""
+        """Return the number and the sending time, which `stamped` wrote, from an offset."""
         number, sent = _STAMP.unpack_from(self.content, at)
         return number, sent
 
 
 def stamped(number: int) -> bytes:
-    """A number and the time in ns of the wall clock."""
+    """Return a number and the time in ns of the wall clock, packed."""
     return _STAMP.pack(number, time.time_ns())
 
 
 class Sender:
-    """Sends frames from one interface to the one at the other end of its cable."""
+    """Sends frames from one Mininet interface to the other end of its link."""
 
     def __init__(self, source: Any, target: Any) -> None:
-        """source, target: Mininet interfaces."""
         self._header = _mac(target) + _mac(source) + struct.pack("!H", OURS)
         with inside(source.node):
             self._socket = socket.socket(socket.AF_PACKET, socket.SOCK_RAW, 0)
@@ -66,16 +65,16 @@ class Sender:
         self._socket.setsockopt(socket.SOL_SOCKET, SO_SNDBUFFORCE, BUFFER)
 
     def numbered(self, count: int, size: int = LEAST, pause: float = 0.0) -> None:
-        """That many frames of `size` bytes each with their Ethernet header: at once, or PACK of them every `pause` seconds."""
+        """Send frames of `size` bytes, Ethernet header included: all at once, or PACK of them every `pause` seconds."""
         send, header, padding = self._socket.send, self._header, bytes(size - 14 - _STAMP.size)
         for number in range(count):
-            with suppress(OSError):  # ENOBUFS: the link's queue has no room for it
+            with suppress(OSError):  # ENOBUFS: the link's queue is full
                 send(header + stamped(number) + padding)
             if pause and number % PACK == PACK - 1:
                 time.sleep(pause)
 
     def alike(self, count: int) -> bytes:
-        """That many frames at once, the same each, which is returned."""
+        """Send identical frames at once, and return the frame."""
         frame = self._header + bytes(range(LEAST - 14))
         for _ in range(count):
             self._socket.send(frame)
@@ -86,10 +85,12 @@ class Sender:
 
 
 class Ring:
-    """What comes in on an interface while it is entered."""
+    """Records the frames that arrive at a Mininet interface during a ``with`` block.
+
+    ``protocol`` is an EtherType, ``count`` the number of frames that must fit.
+    """
 
     def __init__(self, interface: Any, protocol: int, count: int) -> None:
-        """interface: a Mininet interface; protocol: an EtherType; count: the frames that must find room."""
         blocks = count * SLOT // BLOCK + 1
         with inside(interface.node):
             self._socket = socket.socket(socket.AF_PACKET, socket.SOCK_RAW, 0)
@@ -101,10 +102,10 @@ class Ring:
         self._where = f"interface {interface.name} of {interface.node.name}"
 
     def frames(self) -> Iterator[Frame]:
-        """Those that are there, in the order in which they came. Raises NetworkError if some found no room."""
+        """Return the frames so far in the order of arrival. Raises NetworkError if some did not fit."""
         _, dropped = struct.unpack("II", self._socket.getsockopt(SOL_PACKET, PACKET_STATISTICS, 8))
         if dropped:
-            raise NetworkError(f"{dropped} frames found no room in the ring", where=self._where)
+            raise NetworkError(f"{dropped} frames did not fit into the ring", where=self._where)
         for status, length, seconds, nanoseconds, kind, content in _SLOT.iter_unpack(self._memory):
             if not status & TP_STATUS_USER:
                 return

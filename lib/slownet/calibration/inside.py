@@ -1,7 +1,8 @@
-"""The part of a calibration that happens where the network is: `python -m slownet.calibration.inside JOB`.
+"""Runs a calibration's probes where the network is: `python -m slownet.calibration.inside JOB`.
 
-The job (JSON) is {"cases": [[group, probe, fields, count], ...]}. Standard output has its events (see `slownet.lab.events`):
-"ceiling" with bit_s, then for each case "case" and "numbers", or "failed" with a line; "error" ends it.
+The job (JSON) is {"cases": [[group, probe, fields, count], ...]}. Events go to standard output (see `slownet.lab.events`):
+"ceiling" with bit_s, then for each case "case" and then "numbers", "failed" with a message, or "left_out"; at last "end" with
+virtual_s, or "error" with a message.
 """
 
 from __future__ import annotations
@@ -19,16 +20,16 @@ from slownet.lab.events import tell
 from slownet.net import Network
 from slownet.topologies import TwoHosts
 
-HEADROOM = 0.5  # nearer to what the CPU carries the rest of the machine decides
+HEADROOM = 0.5  # fraction of the ceiling; above it, the result depends on what else the machine does
 
 
 def main(argv: list[str]) -> int:
-    """Runs the job. Returns the exit status: 2 after an error event."""
+    """Run the job and return the exit status: 2 after an error event."""
     cases = [Case(*each) for each in json.loads(argv[0])["cases"]]
     began = time.monotonic()
     try:
         with Network(TwoHosts) as net:
-            net.mininet.staticArp()  # an ARP request would take one of a seed's draws
+            net.mininet.staticArp()  # an ARP request would use up one of the seed's random numbers
             measure(net, cases)
     except SlownetError as error:
         tell("error", line=error.line)
@@ -38,7 +39,7 @@ def main(argv: list[str]) -> int:
 
 
 def measure(net: Network, cases: list[Case]) -> None:
-    """Measures the cases one after the other; those with a rate that the CPU may not carry are left out."""
+    """Measure the cases one after another, except those with a rate that the CPU may not carry."""
     most = None if native.cpu_is_free() else carried(net.link("client", "server"), net["client"], net["server"])
     tell("ceiling", bit_s=most)
     for index, case in enumerate(cases):
@@ -55,7 +56,7 @@ def measure(net: Network, cases: list[Case]) -> None:
 
 
 def ends(net: Network) -> probes.Ends:
-    """The cable's interfaces, the client's first."""
+    """Return the link's two interfaces, the client's first."""
     ((first, second),) = net["client"].connectionsTo(net["server"])
     return first, second
 

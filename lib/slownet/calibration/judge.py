@@ -1,8 +1,9 @@
-"""From a probe's numbers to rows: what was stated, what was measured, and the interval that theory leaves it.
+"""Makes rows of the probes' numbers: what was stated, what was measured, and the interval that theory allows.
 
-What chance decides is judged by what the stated condition would show in as many packets. 99 % of the true links are
-inside such an interval, so of forty rows one is outside in every third calibration. Therefore a row is ok inside the wider
-interval that keeps all rows of 99 % of the calibrations (Sidak's correction); its own 99 % interval is shown as well.
+A random quantity is compared with the distribution that the stated condition gives for the same number of packets. A correct
+link is inside the 99 % interval of that in 99 % of cases, so with forty rows every third calibration has one outside. A row is
+therefore ok inside a wider interval, which contains all rows in 99 % of calibrations (Sidak's correction). The row's own 99 %
+interval is reported as well.
 """
 
 from __future__ import annotations
@@ -25,23 +26,23 @@ from slownet.units import show_duration, show_percent
 
 CONFIDENCE = 0.99
 GOODPUT, WAITING = 0.02, 0.05
-OWN_FREE_CPU_S, OWN_S = 0.00005, 0.0003  # what the hosts themselves may take of a round trip or a delay
+OWN_FREE_CPU_S, OWN_S = 0.00005, 0.0003  # how much the hosts themselves may add to a round trip or a delay
 TCP_HEADERS = 52  # IPv4 20, TCP 20, timestamps 12
 TABLE_SCALE = 8192
-LEAST_RUNS = 100  # fewer say little about their length
+LEAST_RUNS = 100  # fewer bursts say little about their mean length
 
 Numbers = Mapping[str, Any]
 Interval = tuple[float, float]
 Within = Callable[[float], Interval]
-"""From a confidence to the interval around what was stated."""
+"""A function that returns the interval around the stated value for a confidence."""
 
 
 @dataclass(frozen=True)
 class Row:
     """One quantity of one case, in `unit`.
 
-    low, high: where `measured` has to be; rule: why there; alone: the 99 % interval of a row that chance decides. What is
-    not known is None: all of it when the link could not be set, `measured` when nothing came; `note` then says why.
+    ``measured`` must be between ``low`` and ``high``; ``rule`` says why. ``alone`` is the 99 % interval of a random quantity.
+    Unknown values are None: all if the link could not be set, ``measured`` if no packet arrived; ``note`` then says why.
     """
 
     group: str
@@ -58,7 +59,7 @@ class Row:
 
     @property
     def error(self) -> float | None:
-        """Measured less stated."""
+        """Measured minus stated."""
         return None if self.measured is None or self.stated is None else self.measured - self.stated
 
     @property
@@ -68,12 +69,12 @@ class Row:
         return self.low <= self.measured <= self.high
 
     def to_json(self) -> dict[str, Any]:
-        """A dict that JSON can hold."""
+        """Return the row as JSON."""
         return {**vars(self), "error": self.error, "ok": self.ok}
 
 
 def judge(measured: Sequence[tuple[Case, Numbers | str]], cpu_is_free: bool) -> list[Row]:
-    """The rows of all cases: of what their probes brought back, or of the line that says why there is nothing."""
+    """Return the rows of all cases, given the numbers of their probes, or an error message in their place."""
     own_s = OWN_FREE_CPU_S if cpu_is_free else OWN_S
     chancy = sum(row.alone is not None for row in _rows(measured, own_s, CONFIDENCE))
     return _rows(measured, own_s, CONFIDENCE ** (1 / max(1, chancy)))
@@ -91,7 +92,7 @@ def _rows(measured: Sequence[tuple[Case, Numbers | str]], own_s: float, confiden
 
 @dataclass(frozen=True)
 class _Bench:
-    """A case with its numbers, and the rows that can be made of them."""
+    """A case with its numbers, and methods that make rows of them."""
 
     case: Case
     numbers: Numbers
@@ -99,25 +100,24 @@ class _Bench:
     confidence: float
 
     def near(self, what: str, unit: str, stated: float, measured: float | None, margin: float, rule: str) -> Row:
-        """A row that has to be within a margin of what was stated."""
-        note = "" if measured is not None else "nothing came"
+        """Return a row that must be within a margin of the stated value."""
+        note = "" if measured is not None else "nothing arrived"
         low, high = stated - margin, stated + margin
         return Row(self.case.group, self.case.name, what, unit, stated, measured, low, high, rule, note=note)
 
     def shortest(self, what: str, stated_s: float, seconds: Sequence[float], rule: str) -> Row:
-        """A row for the shortest of some times: hosts and timers are late at times, and never early."""
+        """Return a row for the shortest of several times, because hosts and timers may be late but are never early."""
         measured = 1000 * min(seconds) if seconds else None
         return self.near(what, "ms", 1000 * stated_s, measured, 1000 * self.own_s, f"{rule}, shortest of {len(seconds)}")
 
     def by_chance(self, what: str, unit: str, stated: float, measured: float | None, within: Within, rule: str) -> Row:
-        """A row that chance decides, with the rule of its interval."""
+        """Return a row for a random quantity, with the rule for its interval."""
         low, high = within(self.confidence)
-        said = f"{rule}, {100 * self.confidence:.6g} %"
-        row = self.near(what, unit, stated, measured, 0.0, said)
+        row = self.near(what, unit, stated, measured, 0.0, f"{rule}, {100 * self.confidence:.6g} %")
         return Row(**{**vars(row), "low": low, "high": high, "alone": within(CONFIDENCE)})
 
     def hits(self, what: str, count: int, probability: float, of: int) -> Row:
-        """How many of some packets were hit, each for itself."""
+        """Return a row for the number of packets that were hit, independently of each other."""
         rule = f"binomial, {of:,} packets"
         within = lambda level: _binomial(of, probability, level)  # noqa: E731  # short, and used once
         return self.by_chance(what, "%", 100 * probability, 100 * count / of, within, rule)
@@ -144,7 +144,7 @@ def _numbers(bench: _Bench) -> list[Row]:
 
 
 def _burst(bench: _Bench, chain: Chain) -> list[Row]:
-    """The mean length of a run of losses."""
+    """Return a row for the mean burst length."""
     runs, sent = bench.numbers["runs"], bench.numbers["sent"]
     mean, sd = chain.run(sent)
     if chain.share(sent)[0] * sent / mean < LEAST_RUNS:
@@ -160,17 +160,15 @@ def _burst(bench: _Bench, chain: Chain) -> list[Row]:
 
 
 def _spread(bench: _Bench) -> list[Row]:
-    """The standard deviation and two quantiles of the table that netem draws from."""
+    """Return rows for the standard deviation and two quantiles of the delay, from the table that netem draws from."""
     one, count, table = bench.case.condition, bench.numbers["came"], sorted(bench.numbers["table"])
     unit_ms = 1000 * one.jitter / TABLE_SCALE
     own_ms, middle = 1000 * bench.own_s, 1000 * one.up
     mean, sd = statistics.fmean(table), statistics.pstdev(table)
     kurtosis = statistics.fmean(((each - mean) / sd) ** 4 for each in table)
     error = unit_ms * sd * math.sqrt((kurtosis - 1) / (4 * count))
-    rule = f"the table's, {count:,} packets"
-    rows = [
-        bench.by_chance("jitter's sd", "ms", unit_ms * sd, 1000 * bench.numbers["sd_s"], _normal(unit_ms * sd, error), rule)
-    ]
+    rule = f"netem's table, {count:,} packets"
+    rows = [bench.by_chance("jitter sd", "ms", unit_ms * sd, 1000 * bench.numbers["sd_s"], _normal(unit_ms * sd, error), rule)]
     for key, seconds in bench.numbers["quantiles_s"].items():
         part = float(key)
 
@@ -186,7 +184,7 @@ def _spread(bench: _Bench) -> list[Row]:
 def _early(bench: _Bench) -> list[Row]:
     chance = bench.case.condition.reorder
     assert chance is not None
-    return [bench.hits("overtook", bench.numbers["early"], chance.probability, bench.numbers["sent"])]
+    return [bench.hits("reordered", bench.numbers["early"], chance.probability, bench.numbers["sent"])]
 
 
 def _damage(bench: _Bench) -> list[Row]:
@@ -207,7 +205,7 @@ def _crossing(bench: _Bench) -> list[Row]:
     one, delays = bench.case.condition, bench.numbers["delays_s"]
     assert one.rate_up is not None
     rule = f"frame / rate ± {show_duration(bench.own_s)}"
-    return [bench.shortest("a frame's crossing", one.up + 8 * one.frame / one.rate_up, delays, rule)]
+    return [bench.shortest("frame delay", one.up + 8 * one.frame / one.rate_up, delays, rule)]
 
 
 def _fill(bench: _Bench) -> list[Row]:
@@ -237,13 +235,13 @@ _JUDGES: Mapping[str, Callable[[_Bench], list[Row]]] = {
 
 
 def _binomial(of: int, probability: float, level: float) -> Interval:
-    """Percent of hits; the measured share is inside when Clopper and Pearson's interval of it holds the probability."""
+    """Return the interval of the percentage of hits, equivalent to a Clopper-Pearson interval around the measured one."""
     tail = (1 - level) / 2
     return 100 * float(binom.ppf(tail, of, probability)) / of, 100 * float(binom.ppf(1 - tail, of, probability)) / of
 
 
 def _geometric(runs: int, leaving: float, level: float) -> Interval:
-    """The mean of so many geometric lengths, whose sum is negative binomial."""
+    """Return the interval of the mean of geometric burst lengths, whose sum is negative binomial."""
     tail = (1 - level) / 2
     low, high = (float(nbinom.ppf(part, runs, leaving)) for part in (tail, 1 - tail))
     return 1 + low / runs, 1 + high / runs

@@ -1,4 +1,4 @@
-"""What is calibrated: conditions, and the probe that measures each. Values only."""
+"""The matrix of a calibration: conditions, and the probe that measures each one. Values only."""
 
 from __future__ import annotations
 
@@ -12,17 +12,17 @@ from slownet.conditions.reading import DISTRIBUTIONS
 from slownet.errors import ExperimentError, nearest
 
 ECHOES = 21
-FRAMES = 40_000  # at 5 % loss a share is then known to 0.3 % of the frames, and a case takes half a second
-BURST = 600  # frames that come at once: more than any queue of the matrix holds
+FRAMES = 40_000  # a loss of 5 % is then known to 0.3 % of the frames, and a case takes half a second
+BURST = 600  # frames sent at once: more than any queue of the matrix holds
 LEAST_BYTES, MOST_BYTES = 100_000, 12_500_000
 
 
 @dataclass(frozen=True)
 class Case:
-    """One condition to be measured.
+    """One condition to measure.
 
-    group: its name for `--only`; probe: a function of `probes`; fields: as `Condition.parse` takes them; count: how many
-    echoes, frames or bytes the probe sends; quick: whether `--quick` measures it.
+    ``group`` is its name for `--only`, ``probe`` a function of `probes`, ``fields`` the arguments of `Condition.parse`,
+    ``count`` how many echoes, frames or bytes the probe sends; ``quick`` says whether `--quick` includes it.
     """
 
     group: str
@@ -37,33 +37,33 @@ class Case:
 
     @property
     def name(self) -> str:
-        """For people: "delay 50ms, jitter 5ms"; the seed is not a part of it."""
+        """The condition as text without the seed: "delay 50ms, jitter 5ms"."""
         words = [f"{key.replace('_', ' ')} {value}" for key, value in self.fields.items() if key != "seed"]
         return ", ".join(words) or "nothing"
 
     @property
     def rate(self) -> float:
-        """The highest rate that it states, in bit/s; 0 without one."""
+        """The highest stated rate in bit/s; 0 without one."""
         return max(self.condition.rate_up or 0.0, self.condition.rate_down or 0.0)
 
 
 def matrix(seed: int = 1) -> list[Case]:
-    """Every case. Those that chance decides have seeds of their own, made from `seed`."""
+    """Return all cases. Random ones have different seeds, derived from `seed`."""
     cases = [*_delays(), *_jitters(), *_losses(), *_single_packets(), *_rates(), *_queues(), *_sizes()]
     return [_seeded(case, 1000 * seed + 2 * index) for index, case in enumerate(cases)]
 
 
 def groups() -> list[str]:
-    """The names that `choose` knows."""
+    """Return the names of the groups that `choose` takes."""
     return list(dict.fromkeys(case.group for case in matrix()))
 
 
 def choose(cases: Iterable[Case], only: Sequence[str] = (), quick: bool = False) -> list[Case]:
-    """The cases of some groups, and of these the quick ones if wanted. Raises ExperimentError with the nearest name."""
+    """Select cases by group, and the quick ones if wanted. Raises ExperimentError for an unknown group."""
     known = groups()
     for name in only:
         if name not in known:
-            raise ExperimentError(f"nothing called '{name}' is calibrated", where="--only", fix=nearest(name, known))
+            raise ExperimentError(f"unknown kind of condition '{name}'", where="--only", fix=nearest(name, known))
     return [case for case in cases if (not only or case.group in only) and (case.quick or not quick)]
 
 
@@ -118,7 +118,7 @@ def _rates() -> list[Case]:
 
 
 def _bytes(fields: Mapping[str, Any]) -> int:
-    """A second of the rate, and no less than what makes the first packets not matter."""
+    """Return the bytes of one second at the rate, but at least enough that the first packets do not matter."""
     return int(min(max(Condition.parse(**fields).rate_up or 0, 8 * LEAST_BYTES) / 8, MOST_BYTES))
 
 

@@ -1,4 +1,4 @@
-"""A calibration: the matrix measured in a place, and judged here."""
+"""Runs a calibration: measures the cases in a place, and judges them here."""
 
 from __future__ import annotations
 
@@ -19,7 +19,10 @@ Follow = Callable[[Mapping[str, Any]], None]
 
 @dataclass
 class Calibration:
-    """What a calibration found. ceiling: bit/s that the CPU carries, None where it is free; left_out: rates too near to it."""
+    """The results of a calibration.
+
+    ``ceiling`` is the rate in bit/s that the CPU carries, None if the CPU is free; ``left_out`` holds the cases too near to it.
+    """
 
     facts: dict[str, Any]
     rows: list[Row] = field(default_factory=list)
@@ -33,16 +36,16 @@ class Calibration:
 
     @property
     def by_chance(self) -> list[Row]:
-        """The rows that chance decides."""
+        """The rows of random quantities."""
         return [row for row in self.rows if row.alone]
 
     @property
     def astray(self) -> list[Row]:
-        """Those of them that are outside of their own 99 % interval, where one in a hundred belongs."""
+        """The random rows outside their own 99 % interval; one in a hundred is expected there."""
         return [row for row in self.by_chance if row.alone and not row.alone[0] <= (row.measured or 0.0) <= row.alone[1]]
 
     def to_json(self) -> dict[str, Any]:
-        """What `--json` prints."""
+        """Return the calibration as `--json` prints it."""
         expected = round((1 - CONFIDENCE) * len(self.by_chance), 2)
         return {
             **self.facts,
@@ -55,7 +58,7 @@ class Calibration:
 
 
 def calibrate(place: Place, cases: Sequence[Case], seed: int, follow: Follow = lambda event: None) -> Calibration:
-    """Measures the cases where the network is, and judges them here. Raises SlownetError."""
+    """Measure the cases where the network is, and judge them here. Raises SlownetError."""
     facts = {"clock": place.clock.kind, "tdf": place.clock.tdf_json, "seed": seed}
     found = Calibration(facts | {name: place.facts[name] for name in ("kernel", "place")})
     measured: list[tuple[Case, Any]] = []
@@ -90,6 +93,6 @@ def calibrate(place: Place, cases: Sequence[Case], seed: int, follow: Follow = l
         raise KeyboardInterrupt
     if status:
         last = complaints.decode(errors="replace").strip().splitlines()[-1:] or [f"status {status}"]
-        raise SlownetError(f"the calibration broke off: {last[0]}")
+        raise SlownetError(f"the calibration failed: {last[0]}")
     found.rows = judge(measured, place.clock.cpu_is_free)
     return found

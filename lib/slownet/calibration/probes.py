@@ -1,7 +1,7 @@
-"""The probes: what each sends over a cable that has its condition already, and the numbers that it brings back.
+"""The probes: each sends packets over a link that has its condition, and returns numbers.
 
-A probe takes the cable (its Mininet interfaces, the sender's first) and the case, and returns what JSON can hold:
-seconds, bits per second, bytes and counts. What crosses is stamped by the kernel, so a busy receiver does not count.
+A probe takes the two ends of the link (Mininet interfaces, the sender's first) and the case, and returns JSON: seconds, bits
+per second, bytes and counts. The kernel stamps frames when they arrive, so a busy receiver does not distort the times.
 """
 
 from __future__ import annotations
@@ -25,11 +25,11 @@ from slownet.net.nodes import inside
 Ends = tuple[Any, Any]
 Numbers = dict[str, Any]
 
-MARGIN_S = 0.05  # what a loaded host may be late
+MARGIN_S = 0.05  # how late a busy host may be
 PAUSE_S = 0.002
 WARM = 4  # the first quarter of a transfer is slow start
 FULL = MTU + ETHERNET
-SEGMENT = 500  # bytes of payload that a segment carries at least
+SEGMENT = 500  # minimum payload of a segment in bytes
 MAGIC = 0x510E0000
 IPV4_HEADER, IP_PROTOCOL, TCP = 20, ETHERNET + 9, 6
 ECHO, IP_UDP, IP_MTU_DISCOVER, IP_PMTUDISC_PROBE = 8, 28, 10, 3
@@ -37,7 +37,7 @@ LEAST_MTU, MOST_MTU = 68, 65535
 
 
 def echo(ends: Ends, case: Case) -> Numbers:
-    """Round trips of ICMP echoes, which the other kernel answers."""
+    """Measure the round trips of ICMP echoes, which the other host's kernel answers."""
     source, target = ends
     with inside(source.node):
         sender = socket.socket(socket.AF_INET, socket.SOCK_RAW, socket.IPPROTO_ICMP)
@@ -52,7 +52,7 @@ def echo(ends: Ends, case: Case) -> Numbers:
 
 
 def numbers(ends: Ends, case: Case) -> Numbers:
-    """Which of the numbered frames do not come, in how many runs, and how many come twice."""
+    """Count the numbered frames that are lost, the bursts they are lost in, and those that arrive twice."""
     came = [frame.numbered()[0] for frame in _one_way(ends, case)]
     gone = sorted(set(range(case.count)) - set(came))
     runs = bool(gone) + sum(after != before + 1 for before, after in pairwise(gone))
@@ -60,7 +60,7 @@ def numbers(ends: Ends, case: Case) -> Numbers:
 
 
 def spread(ends: Ends, case: Case) -> Numbers:
-    """How the one-way delays are spread, and the table that netem draws them from."""
+    """Measure standard deviation and quantiles of one-way delays, and return the table that netem draws them from."""
     delays = sorted(_delays(_one_way(ends, case, pause=PAUSE_S)))
     quantiles = {str(part): delays[round(part * (len(delays) - 1))] for part in (0.1, 0.9)}
     table = list(tc.table(case.condition.distribution))
@@ -68,13 +68,13 @@ def spread(ends: Ends, case: Case) -> Numbers:
 
 
 def early(ends: Ends, case: Case) -> Numbers:
-    """How many frames came in less than half of the delay: they overtook the others."""
+    """Count the frames that arrived in less than half of the delay: they were reordered."""
     delays = _delays(_one_way(ends, case, pause=PAUSE_S))
     return {"sent": case.count, "early": sum(each < case.condition.up / 2 for each in delays)}
 
 
 def damage(ends: Ends, case: Case) -> Numbers:
-    """How many frames came otherwise than they were sent."""
+    """Count the frames whose content changed on the way."""
     with closing(Sender(*ends)) as sender, Ring(ends[1], ALL, case.count + 1000) as ring:
         sent = sender.alike(case.count)
         time.sleep(_travels(case, 0))
@@ -83,7 +83,7 @@ def damage(ends: Ends, case: Case) -> Numbers:
 
 
 def crossing(ends: Ends, case: Case) -> Numbers:
-    """How long single full frames take over an idle line, one way."""
+    """Measure the one-way delay of single full-size frames over an idle link."""
     delays: list[float] = []
     for _ in range(case.count):
         delays += _delays(_one_way(ends, case, 1, FULL))
@@ -91,18 +91,18 @@ def crossing(ends: Ends, case: Case) -> Numbers:
 
 
 def fill(ends: Ends, case: Case) -> Numbers:
-    """The longest that a frame waited when more came at once than the queue holds."""
+    """Measure the longest time in the queue when more frames are sent at once than it holds."""
     delays = _delays(_one_way(ends, case, size=FULL))
     return {"sent": case.count, "came": len(delays), "waited_s": max(delays, default=0.0) - case.condition.up}
 
 
 def kept(ends: Ends, case: Case) -> Numbers:
-    """How many of the frames that come at once find room."""
+    """Count how many of the frames that are sent at once fit into the queue."""
     return {"sent": case.count, "came": len(_one_way(ends, case, size=FULL))}
 
 
 def largest(ends: Ends, case: Case) -> Numbers:
-    """The largest IP packet that crosses in one piece, in bytes."""
+    """Find the largest IP packet, in bytes, that crosses the link unfragmented."""
     source, target = ends
     with inside(target.node):
         receiver = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
@@ -121,9 +121,10 @@ def largest(ends: Ends, case: Case) -> Numbers:
 
 
 def transfer(ends: Ends, case: Case) -> Numbers:
-    """Bit/s of payload over one TCP connection, as it crosses: between its first and its last tenth, what comes again left out.
+    """Measure the payload rate of one TCP connection in bit/s, from the segments on the link.
 
-    A receiver's program sees it later, in lumps, where a full queue made a hole.
+    The first and last tenth and retransmissions do not count. The receiving program would see the data later, and in lumps
+    where a full queue lost a segment.
     """
     with Ring(ends[1], IPV4, 2 * case.count // SEGMENT + 1000) as ring:
         transferred(ends, case.count)
@@ -139,7 +140,7 @@ def transfer(ends: Ends, case: Case) -> Numbers:
 
 
 def transferred(ends: Ends, count: int) -> tuple[float, float]:
-    """Bit/s of TCP payload over the last three quarters of `count` bytes, and the seconds that all of it took."""
+    """Send `count` bytes over TCP; return the payload rate of the last three quarters in bit/s, and the total seconds."""
     source, target = ends
     with inside(target.node):
         listener = socket.create_server((target.node.IP(), 0))
@@ -157,7 +158,7 @@ def transferred(ends: Ends, count: int) -> tuple[float, float]:
 
 
 def _poured(sender: socket.socket, receiver: socket.socket, count: int) -> list[tuple[float, int]]:
-    """When how many bytes had come."""
+    """Send and receive `count` bytes; return pairs (time, bytes received so far)."""
     left, buffer = memoryview(bytes(count)), bytearray(1 << 20)
     sender.setblocking(False)
     marks, total = [], 0
@@ -170,14 +171,14 @@ def _poured(sender: socket.socket, receiver: socket.socket, count: int) -> list[
 
 
 def _segment(frame: Frame) -> tuple[int, int]:
-    """A TCP segment's sequence number and the bytes that it carries (RFC 791, RFC 9293)."""
+    """Return a TCP segment's sequence number and its payload in bytes (RFC 791, RFC 9293)."""
     (total,) = struct.unpack_from("!H", frame.content, ETHERNET + 2)
     (number,) = struct.unpack_from("!I", frame.content, ETHERNET + IPV4_HEADER + 4)
     return number, total - IPV4_HEADER - 4 * (frame.content[ETHERNET + IPV4_HEADER + 12] >> 4)
 
 
 def _one_way(ends: Ends, case: Case, count: int | None = None, size: int = LEAST, pause: float = 0.0) -> list[Frame]:
-    """Numbered frames, sent as `Sender.numbered` does, and what comes of them."""
+    """Send numbered frames with `Sender.numbered`, and return those that arrive."""
     count = count or case.count
     with closing(Sender(*ends)) as sender, Ring(ends[1], OURS, 2 * count + 1000) as ring:
         sender.numbered(count, size, pause)
@@ -190,7 +191,7 @@ def _delays(frames: Sequence[Frame]) -> list[float]:
 
 
 def _travels(case: Case, size: int) -> float:
-    """Seconds until the last of `size` bytes has come for certain."""
+    """Return after how many seconds the last of `size` bytes must have arrived."""
     one = case.condition
     return one.up + ENDS * one.jitter + (8 * size / one.rate_up if one.rate_up else 0) + MARGIN_S
 
@@ -201,12 +202,12 @@ def _crosses(sender: socket.socket, receiver: socket.socket, size: int) -> bool:
         return len(receiver.recv(MOST_MTU)) == size - IP_UDP
     except TimeoutError:
         return False
-    except OSError:  # EMSGSIZE: our own interface says no
+    except OSError:  # EMSGSIZE: our own interface refuses the packet
         return False
 
 
 def _echo_request(number: int) -> bytes:
-    """RFC 792, with its checksum."""
+    """Return an ICMP echo request with its checksum (RFC 792)."""
     header, content = struct.pack("!BBHHH", ECHO, 0, 0, 0, number), stamped(MAGIC | number)
     total = sum(struct.unpack(f"!{len(header + content) // 2}H", header + content))
     total = (total & 0xFFFF) + (total >> 16)

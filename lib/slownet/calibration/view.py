@@ -16,7 +16,7 @@ COLUMNS = ("stated", "measured", "error", "from", "to")
 
 
 def show(found: Calibration) -> RenderableType:
-    """The rows, and below them what was left out and how chance fared."""
+    """Return the table of rows, and below it how many are not ok, which random ones are outside, and what was left out."""
     return Group(_table(found), *(Text(line) for line in _notes(found)))
 
 
@@ -59,10 +59,12 @@ def _notes(found: Calibration) -> list[str]:
     chancy = len(found.by_chance)
     if chancy:
         notes.append(
-            f"decided by chance: {chancy}, and all of these are ok in 99 % of the calibrations of true links; outside of "
-            f"their own 99 % interval (*): {len(found.astray)}, {(1 - CONFIDENCE) * chancy:.1f} expected"
+            f"random quantities: {chancy}; if all links are right, all of them are ok in 99 % of calibrations; outside their "
+            f"own 99 % interval (*): {len(found.astray)}, {(1 - CONFIDENCE) * chancy:.1f} expected"
         )
     if found.left_out and found.ceiling:
         names = "; ".join(dict.fromkeys(case.name for case in found.left_out))
-        notes.append(f"left out, above half of the {show_rate(float(f'{found.ceiling:.2g}'))} that this CPU carries: {names}")
+        notes.append(
+            f"left out, because above half of the {show_rate(float(f'{found.ceiling:.2g}'))} that this CPU can carry: {names}"
+        )
     return notes

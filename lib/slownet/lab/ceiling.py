@@ -1,7 +1,7 @@
-"""The rate that a place's CPU carries, known for each machine, kernel and clock; `slownet.calibration.carried` measures it.
+"""The highest rate that a place's CPU can carry, as `slownet.calibration.carried` measures it.
 
-Where CPU time is charged, a link of a higher rate is as fast as the CPU and not as stated: each packet that waits for its
-turn costs a timer beside its way through the kernel.
+If CPU is charged, a link with a higher rate is only as fast as the CPU: each packet that waits in a rate limiter takes a timer
+in addition to its way through the kernel.
 """
 
 from __future__ import annotations
@@ -16,14 +16,14 @@ from slownet.lab.place import PACKAGE, Place
 
 FILE = "ceiling.json"
 MEASURES = PACKAGE / "calibration" / "carried.py"
-"""The program that measures it, inside the place."""
+"""The program that measures it in the place."""
 
 
 def known(place: Place) -> float | None:
-    """The highest rate in bit/s that this place carries between programs over a switch; None where the CPU is free.
+    """Return the highest rate in bit/s that this place carries between two programs over a switch; None if the CPU is free.
 
-    On the virtual clock measured once per machine, kernel and TDF, and kept; on the real one each time, since what else the
-    machine does has a part in it. Raises LabError.
+    On the virtual clock it is measured once per machine, kernel and TDF, and cached; on the real clock each time, because it
+    depends on what else the machine does. Raises LabError.
     """
     if place.clock.cpu_is_free:
         return None

@@ -39,7 +39,7 @@ def test_runs_are_geometric_only_where_leaving_does_not_depend_on_what_was():
 
 
 def test_a_correlated_chance_is_no_chain():
-    with pytest.raises(ConditionError, match="no Markov chain"):
+    with pytest.raises(ConditionError, match="not a Markov chain"):
         Chain.of(Chance(0.1, 0.25))
 
 

@@ -39,7 +39,7 @@ def test_a_round_trip_may_be_off_by_what_the_clock_allows():
 
 def test_nothing_that_came_is_not_ok():
     (row,) = rows(case("echo", delay="5ms"), {"rtt_s": []})
-    assert (row.ok, row.measured, row.error, row.note) == (False, None, None, "nothing came")
+    assert (row.ok, row.measured, row.error, row.note) == (False, None, None, "nothing arrived")
 
 
 def test_a_link_that_could_not_be_set_is_not_ok():
@@ -118,7 +118,7 @@ def spread(factor=1.0, shift=0.0):
 
 def test_jitter_is_judged_by_its_table():
     link = case("spread", delay="50ms", jitter="5ms")
-    assert [row.what for row in rows(link, spread())] == ["jitter's sd", "10% quantile", "90% quantile"]
+    assert [row.what for row in rows(link, spread())] == ["jitter sd", "10% quantile", "90% quantile"]
     assert [row.ok for row in rows(link, spread(1.01))] == [True, True, True]
     assert [row.ok for row in rows(link, spread(0.9))] == [False, False, False]
     assert [row.ok for row in rows(link, spread(shift=0.001))] == [True, False, False]

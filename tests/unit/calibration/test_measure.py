@@ -76,7 +76,7 @@ def test_the_table_shows_rows_and_what_chance_did():
     text = text_of(calibrate(FakePlace(), CASES, 1))
     assert "duplicate 10%" in text
     assert "virtual clock, TDF inf, Linux k, seed 1: 3 rows, 0 not ok, 7.5 s on its clock" in text
-    assert "decided by chance: 1, " in text
+    assert "random quantities: 1; " in text
     astray = replaced(2, {"event": "numbers", "index": 0, "numbers": {"sent": 20_000, "lost": 0, "runs": 0, "copies": 2200}})
     assert "not ok *" in text_of(calibrate(FakePlace(astray), CASES, 1))
 
@@ -87,7 +87,7 @@ def test_a_rate_beyond_the_cpu_is_left_out_and_named():
     found = calibrate(FakePlace(events), CASES, 1)
     assert [row.condition for row in found.rows] == ["duplicate 10%", "mtu 1400"]
     assert found.to_json()["left_out"] == ["rate 2Mbit"]
-    assert "left out, above half of the 1.5 Mbit that this CPU carries: rate 2Mbit" in text_of(found)
+    assert "left out, because above half of the 1.5 Mbit that this CPU can carry: rate 2Mbit" in text_of(found)
 
 
 def test_a_link_that_the_network_refuses_is_a_row_that_is_not_ok():
@@ -101,7 +101,7 @@ def test_a_link_that_the_network_refuses_is_a_row_that_is_not_ok():
     ("place", "line"),
     [
         (FakePlace([{"event": "error", "line": "no network"}], status=2), "no network"),
-        (FakePlace(TRUE[:2], b"Traceback\nValueError: 7\n", 1), "the calibration broke off: ValueError: 7"),
+        (FakePlace(TRUE[:2], b"Traceback\nValueError: 7\n", 1), "the calibration failed: ValueError: 7"),
     ],
 )
 def test_what_goes_wrong_inside_is_one_line(place, line):
