@@ -1,4 +1,4 @@
-"""The experiments that there are: the project's by name, and those of somebody's own files."""
+"""Finds experiments: the project's own by name, and those in other files."""
 
 from __future__ import annotations
 
@@ -15,19 +15,19 @@ FILES = (".py", ".toml")
 
 
 def discover() -> dict[str, Experiment]:
-    """The project's experiments by name."""
+    """Return the project's experiments by name."""
     return _experiments(_modules())
 
 
 def find(name: str) -> Experiment:
-    """An experiment by name, the only one of a Python file, or that of a hypothesis file. Raises ExperimentError."""
+    """Return an experiment by its name, or the one in a Python or hypothesis file. Raises ExperimentError."""
     if name.endswith(".py"):
         return _from_file(Path(name))
     if name.endswith(".toml"):
-        from slownet.hypotheses import file as hypotheses  # which brings every tool and service
+        from slownet.hypotheses import file as hypotheses  # slow: it imports every tool and service
 
         return hypotheses.read(Path(name)).experiment()
-    # A file is called like the experiment in it, and importing all of them takes a while.
+    # A file has the name of its experiment; to import all of them takes a while.
     known = _experiments([name]) if name in _modules() else {}
     if name not in known:
         known = discover()
@@ -40,7 +40,7 @@ def _from_file(path: Path) -> Experiment:
     module = importing.file(path, "name an experiment (slownet list) or a Python file with one")
     found = [each for each in vars(module).values() if isinstance(each, Experiment)]
     if len(found) != 1:
-        raise ExperimentError(f"{path} holds {len(found)} experiments", fix="an experiment file holds one")
+        raise ExperimentError(f"{path} contains {len(found)} experiments", fix="an experiment file contains one")
     return found[0]
 
 
@@ -49,6 +49,6 @@ def _modules() -> list[str]:
 
 
 def _experiments(modules: Iterable[str]) -> dict[str, Experiment]:
-    """The experiments of some of the project's files, by name."""
+    """Return the experiments in some of the project's files, by name."""
     imported = (importlib.import_module(f"slownet.experiments.{each}") for each in modules)
     return {each.name: each for module in imported for each in vars(module).values() if isinstance(each, Experiment)}

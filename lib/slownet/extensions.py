@@ -1,6 +1,6 @@
-"""What other packages add to the project's own tools, services, claims, conditions and topologies, by entry points.
+"""Tools, services, claims, conditions and topologies that other packages add by entry points.
 
-A package says so in its metadata, a row each::
+A package names each of them in a row of its metadata::
 
     [project.entry-points."slownet.tools"]
     curl = "mine.curl:TOOL"                   # a `slownet.hypotheses.toolbox.Named`
@@ -13,8 +13,8 @@ A package says so in its metadata, a row each::
     [project.entry-points."slownet.topologies"]
     ring = "mine.ring:Ring"                   # a Mininet Topo class
 
-Its name is then known wherever the project's own are: in hypothesis files, on the command line, in `net.link(...).set(...)`.
-A lab sees such packages too. Names of the project's own cannot be given to something else.
+The name can then be used like the project's own: in hypothesis files, on the command line, in `net.link(...).set(...)`.
+Such packages are available in a lab, too. The project's own names cannot be redefined.
 """
 
 from __future__ import annotations
@@ -37,10 +37,10 @@ METADATA = (".dist-info", ".egg-info")
 
 
 class Register(Mapping[str, T]):
-    """The project's own of a kind by their names, and after them those that other packages add.
+    """A mapping of names to the project's own objects of a kind, followed by those of other packages.
 
-    Others are looked for when a name is asked for that is none of the project's, and imported when they are asked for.
-    Looking one up raises KeyError where there is none, ExperimentError where a package's cannot be imported.
+    Other packages are searched only for names that are not the project's, and imported only when one of their names is looked
+    up. A look-up raises KeyError for an unknown name, ExperimentError if a package cannot be imported.
     """
 
     def __init__(self, kind: str, own: Mapping[str, T]) -> None:
@@ -79,9 +79,9 @@ def _load(kind: str, found: EntryPoint) -> Any:
 
 
 def folders() -> list[Path]:
-    """Code and metadata of the packages that add something. Raises ExperimentError.
+    """Return the folders with code and metadata of the packages that add something. Raises ExperimentError.
 
-    The metadata is read as text, not with importlib.metadata: every lab asks, and that takes longer than this.
+    The metadata is read as text, because every lab needs it and importlib.metadata takes longer.
     """
     found: dict[Path, None] = {}
     for entry in sys.path:
@@ -92,7 +92,7 @@ def folders() -> list[Path]:
 
 
 def _metadata(entry: str) -> Iterator[Path]:
-    """The metadata in a folder of sys.path that has rows for slownet."""
+    """Return the metadata folders in an entry of sys.path that have rows for slownet."""
     try:
         names = [each.name for each in os.scandir(entry) if each.name.endswith(METADATA)]
     except OSError:
@@ -111,7 +111,7 @@ def _rows(metadata: Path) -> str:
 
 
 def _code(metadata: Path) -> Iterator[Path]:
-    """The packages that such metadata names."""
+    """Return the folders of the packages that such metadata names."""
     from configparser import ConfigParser
     from importlib.util import find_spec
 
@@ -122,6 +122,6 @@ def _code(metadata: Path) -> Iterator[Path]:
             top = value.partition(":")[0].strip().partition(".")[0]
             spec = find_spec(top)
             if spec is None or not spec.submodule_search_locations:
-                what = f"'{top}' is no package" if spec else f"there is no package '{top}'"
+                what = f"'{top}' is not a package" if spec else f"there is no package '{top}'"
                 raise ExperimentError(what, where=f"'{name}' of {section} in {metadata}", fix="name one: a folder of modules")
             yield from (Path(each).absolute() for each in spec.submodule_search_locations)

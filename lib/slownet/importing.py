@@ -1,4 +1,4 @@
-"""A Python file of somebody's own, imported by its path: an experiment, topologies."""
+"""Imports a user's Python file by its path, for an experiment or topologies."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from slownet.errors import ExperimentError, SlownetError
 
 
 def file(path: Path, otherwise: str) -> ModuleType:
-    """The module that a file makes; ``otherwise`` says what to name if there is none.
+    """Import a file and return the module.
 
-    Raises ExperimentError, and SlownetError as the file itself does.
+    Raises ExperimentError, with the fix ``otherwise`` if there is no such file, and every SlownetError that the file raises.
     """
     if not path.is_file():
         raise ExperimentError(f"no file {path}", fix=otherwise)
@@ -23,7 +23,7 @@ def file(path: Path, otherwise: str) -> ModuleType:
     module = importlib.util.module_from_spec(spec)
     try:
         spec.loader.exec_module(module)
-    except ExperimentError as error:  # a claim, say: the traceback knows its line
+    except ExperimentError as error:  # e.g. a wrong claim; the traceback has its line
         raise type(error)(error.what, ", ".join(filter(None, (error.where, _line_of(path, error)))), error.fix) from error
     except SlownetError:
         raise
@@ -33,6 +33,6 @@ def file(path: Path, otherwise: str) -> ModuleType:
 
 
 def _line_of(path: Path, error: BaseException) -> str:
-    """Where in the file it was raised: ``mine.py:12``; empty where it was not raised by what the file does."""
+    """Return where in the file an error was raised, such as ``mine.py:12``; empty if the file is not in the traceback."""
     frames = [each for each in traceback.extract_tb(error.__traceback__) if Path(each.filename).resolve() == path.resolve()]
     return f"{path}:{frames[-1].lineno}" if frames else ""

@@ -1,4 +1,4 @@
-"""Topologies and links as a person names them on a command line: `star,5`, `mine.py:lan`, `client-switch=rtt=10ms`."""
+"""Parses topologies, conditions and links on the command line: `star,5`, `mine.py:lan`, `client-switch=rtt=10ms`."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ from slownet.errors import ConditionError, ExperimentError, SlownetError, neares
 
 
 def topology(text: str) -> Topo:
-    """A topology, as `mn --topo` would be told: `star,5`; or one of a file's, `mine.py`, `mine.py:lan,3`.
+    """Parse a topology as in `mn --topo`, such as `star,5`, or from a file: `mine.py`, `mine.py:lan,3`.
 
-    A file is one for `mn --custom`: its `topos`, or its only class of Topo. Raises ExperimentError.
+    The file is one for `mn --custom`: it has a dictionary `topos`, or a single class of Topo. Raises ExperimentError.
     """
     name, args, kwargs = splitArgs(text)
     path, _, which = name.partition(":")
@@ -46,12 +46,16 @@ def _of_file(path: Path, which: str) -> Any:
         return found[which]
     if len(found) != 1:
         some = f", such as {path}:{next(iter(found))}" if found else ""
-        raise ExperimentError(f"{path} holds {len(found)} topologies", fix=f"name one{some}" if some else "a file holds one")
+        fix = f"name one{some}" if some else "write one into the file"
+        raise ExperimentError(f"{path} contains {len(found)} topologies", fix=fix)
     return next(iter(found.values()))
 
 
 def condition(words: Sequence[str]) -> Condition:
-    """A condition from words: first perhaps a name: `LTE`, `rtt=10ms loss=1%`. Raises ConditionError, UnitError."""
+    """Parse a condition: fields such as `rtt=10ms loss=1%`; a name such as `LTE` may come first.
+
+    Raises ConditionError, UnitError.
+    """
     base = Condition()
     fields: dict[str, str] = {}
     for number, word in enumerate(words):
@@ -66,23 +70,23 @@ def condition(words: Sequence[str]) -> Condition:
 
 
 def link(text: str, of: Topo) -> tuple[str, str, list[str]]:
-    """A link and words for `condition`, from `client-switch=rtt=10ms,loss=1%` or `client-switch=LTE`.
+    """Parse `client-switch=rtt=10ms,loss=1%` or `client-switch=LTE` into the link's two ends and words for `condition`.
 
     Raises ExperimentError, ConditionError, UnitError.
     """
-    name, equals, told = text.partition("=")
+    name, equals, fields = text.partition("=")
     links = {f"{first}-{second}": (first, second) for each in of.links() for first, second in (each, each[::-1])}
-    if not equals or not told:
+    if not equals or not fields:
         raise ExperimentError(f"unclear link '{text}'", where="--link", fix="write A-B=rtt=10ms,loss=1% or A-B=LTE")
     if name not in links:
         raise ExperimentError(f"no link '{name}'", where="--link", fix=nearest(name, links))
-    words = told.split(",")
+    words = fields.split(",")
     condition(words)
     return *links[name], words
 
 
 def words(line: str) -> list[str]:
-    """A line's words, quoted as in a shell. Raises ExperimentError."""
+    """Split a line into words, with quotes as in a shell. Raises ExperimentError."""
     try:
         return shlex.split(line)
     except ValueError as error:

@@ -142,8 +142,8 @@ def test_an_experiment_from_a_file(tmp_path):
 @pytest.mark.parametrize(
     ("source", "said"),
     [
-        ("x = 1\n", "holds 0 experiments"),
-        (SOURCE + SOURCE.replace("mine", "other"), "holds 2 experiments"),
+        ("x = 1\n", "contains 0 experiments"),
+        (SOURCE + SOURCE.replace("mine", "other"), "contains 2 experiments"),
         ("import nothing_like_this\n", "ModuleNotFoundError"),
         ("def (\n", "SyntaxError"),
         (SOURCE.replace("client_web_db", "client_web"), "did you mean 'client_web_db'"),

@@ -105,7 +105,7 @@ def test_a_row_that_names_no_package_is_one_line(package, on_path, tmp_path):
     assert error.value.line == f"there is no package 'nobodys', {where}: name one: a folder of modules"
     (tmp_path / "nobodys.py").touch()
     importlib.invalidate_caches()
-    with pytest.raises(ExperimentError, match=r"^'nobodys' is no package"):
+    with pytest.raises(ExperimentError, match=r"^'nobodys' is not a package"):
         extensions.folders()
 
 

@@ -98,8 +98,8 @@ def test_an_open_prediction_is_no_claim(file):
         ('rtt = ["0ms", "10ms"]\n', "", ":12:1:", "no condition varies"),
         ('link = ["client1", "switch"]\n', "", ":11:2:", "conditions need a link"),
         ('service = "nginx"\npage = "30kB"\n', "", ":4:1:", "ab needs a service"),
-        ('"nginx"', '"wordpress"', ":5:1:", "page is the size of nginx's page"),
-        ('service = "nginx"\npage = "30kB"\n', 'service = "mariadb"\n', ":4:1:", "ab cannot ask mariadb"),
+        ('"nginx"', '"wordpress"', ":5:1:", "page is for nginx only"),
+        ('service = "nginx"\npage = "30kB"\n', 'service = "mariadb"\n', ":4:1:", "ab cannot measure mariadb"),
         ('"time_per_request_ms"', "5", ":18:1:", "write a text in quotes"),
         ('"?"', '"four"', ":19:1:", "write a number"),
         ('at = { rtt = "10ms" }', 'at = "10ms"', ":25:1:", "write a table such as"),
@@ -112,7 +112,7 @@ def test_an_open_prediction_is_no_claim(file):
         ("expected = 3", "expected = 3\npublished = 4", ":26:1:", "a ratio of time_per_request_ms with two numbers"),
         ('round_trips = "?"', "round_trips = -4", ":19:1:", "round_trips is -4"),
         ('round_trips = "?"', 'round_trips = "?"\nwithin = 1.5', ":20:1:", "write 0.015 for 1.5 %"),
-        ('round_trips = "?"', 'round_trips = "?"\nwithin = "?"', ":20:1:", "write the margin as a part of one"),
+        ('round_trips = "?"', 'round_trips = "?"\nwithin = "?"', ":20:1:", "write the margin as a fraction"),
     ],
 )
 def test_mistakes_are_one_line_that_says_where(file, old, new, where, said):
@@ -283,8 +283,8 @@ def test_claims_made_of_claims(file):
             "within not",
         ),
         ('[{ claim = "grows", metric = "m_ms" }]', "[]", ":20:7:", "not needs claims"),
-        ('[{ claim = "grows", metric = "m_ms" }]', '["grows"]', ":20:32:", "a claim is no table"),
-        ('"m_ms" }]', '"m_ms" }, { claim = "grows", metric = "m_ms" }]', ":20:22:", "not of 2 claims"),
+        ('[{ claim = "grows", metric = "m_ms" }]', '["grows"]', ":20:32:", "a claim must be a table"),
+        ('"m_ms" }]', '"m_ms" }, { claim = "grows", metric = "m_ms" }]', ":20:22:", "not takes one claim, here are 2"),
     ],
 )
 def test_mistakes_in_claims_made_of_claims(file, old, new, where, said):

@@ -46,8 +46,8 @@ def test_a_topology_of_a_file(file):
 @pytest.mark.parametrize(
     ("text", "told", "line"),
     [
-        ("", "", "mine.py holds 0 topologies: a file holds one"),
-        (ONE + "topos = {'a': Lan, 'b': Lan}", "", "mine.py holds 2 topologies: name one, such as "),
+        ("", "", "mine.py contains 0 topologies: write one into the file"),
+        (ONE + "topos = {'a': Lan, 'b': Lan}", "", "mine.py contains 2 topologies: name one, such as "),
         (ONE + "topos = {'lan': Lan}", ":lna", "no topology 'lna' in "),
         ("import nothing_of_that_name", "", "cannot be imported: ModuleNotFoundError: No module named 'nothing_of_that_name'"),
         (ONE, ":Lan,x=3", "cannot be built: "),

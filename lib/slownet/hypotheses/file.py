@@ -1,25 +1,25 @@
-"""Hypothesis files: a question, where to ask it, and what somebody predicts, in TOML for labs and coursework.
+"""Hypothesis files: a question, an experiment and predictions in TOML, for labs and coursework.
 
 A file holds::
 
     question = "How much slower is a page when its reader is 10 ms away?"
-    topology = "client_web_db"                # a name, see `slownet.topologies`; that one unless given
-    service = "wordpress"                     # or "nginx" with page = "52kB", or "mariadb"; none for tools that need no server
-    tool = "ab"                               # or "ping", "wget", "iperf3", and for a database "sysbench"
+    topology = "client_web_db"                # a name, see `slownet.topologies`; this is the default
+    service = "wordpress"                     # or "nginx" with page = "52kB", or "mariadb"; none for tools without a server
+    tool = "ab"                               # or "ping", "wget", "iperf3", or "sysbench" for a database
 
     [options]                                 # of the tool
     requests = 50
 
     [conditions]
     link = ["client", "switch"]
-    rtt = ["0ms", "10ms", "40ms"]             # what varies is a list, the baseline first; the rest holds in every cell
+    rtt = ["0ms", "10ms", "40ms"]             # a list varies, with the baseline first; a single value holds in all cells
 
     [[prediction]]
     claim = "law"                             # a kind of claim and its fields, see `slownet.hypotheses.predictions`
     metric = "time_per_request_ms"
-    round_trips = "?"                         # left for the reader to predict: asked for by `slownet check --blind`
+    round_trips = "?"                         # left open: `slownet check --blind` asks the reader to predict it
 
-It is an `Experiment` like any other: it runs, is repeated, recorded and reported in the same way.
+It makes an `Experiment` that runs, is repeated, recorded and reported like any other.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ LINK = "link"
 
 @dataclass(frozen=True)
 class Hypothesis:
-    """A file that was read."""
+    """The content of a hypothesis file."""
 
     path: Path
     question: str
@@ -68,7 +68,7 @@ class Hypothesis:
         return re.sub(r"\W+", "_", self.path.stem)
 
     def experiment(self) -> Experiment:
-        """To be run; its claims are the predictions, none while one of them is open."""
+        """Return the experiment, with the predictions as claims; without claims while a prediction is open."""
         make = SERVICES[self.service] if self.service else None
         service = (lambda net, directory: make(net, directory, self.page)) if make else None
 
@@ -83,18 +83,18 @@ class Hypothesis:
 
 
 def read(path: Path) -> Hypothesis:
-    """Reads a file. Raises ExperimentError, for an unknown key with its line and column and the nearest name."""
+    """Read a file. Raises ExperimentError with line and column; for an unknown key, with the nearest name."""
     try:
         text = path.read_text(encoding="utf-8")
         return _Reader(Source(path, text), path, tomllib.loads(text)).read()
     except (OSError, UnicodeDecodeError) as error:
         raise ExperimentError(f"cannot read {path}", fix=str(getattr(error, "strerror", None) or error)) from error
     except tomllib.TOMLDecodeError as error:
-        raise ExperimentError(f"no TOML: {error}", where=str(path)) from error
+        raise ExperimentError(f"not TOML: {error}", where=str(path)) from error
 
 
 class _Reader:
-    """Checks each part where it stands."""
+    """Checks each part of a file; errors have its line and column."""
 
     def __init__(self, source: Source, path: Path, data: dict[str, Any]) -> None:
         self._source, self._path, self._data = source, path, data
@@ -104,16 +104,16 @@ class _Reader:
         self._source.known(data, TOP, ())
         for name in TABLES:
             if not isinstance(data.get(name, {}), dict):
-                self._source.fail(f"{name} is no table", (name,), f"write it as [{name}]")
+                self._source.fail(f"{name} is not a table", (name,), f"write it as [{name}]")
         tool = self._one_of("tool", TOOLS)
         service = self._one_of("service", SERVICES) if "service" in data else None
-        asked = TOOLS[tool].asks
-        if service is None and asked:
-            self._source.fail(f"{tool} needs a service to ask", ("tool",), nearest("", asked))
-        if service and asked and service not in asked:
-            self._source.fail(f"{tool} cannot ask {service}", ("service",), nearest("", asked))
+        usable = TOOLS[tool].asks
+        if service is None and usable:
+            self._source.fail(f"{tool} needs a service", ("tool",), nearest("", usable))
+        if service and usable and service not in usable:
+            self._source.fail(f"{tool} cannot measure {service}", ("service",), nearest("", usable))
         if "page" in data and service != "nginx":
-            self._source.fail("page is the size of nginx's page", ("page",), 'set service = "nginx", or leave it out')
+            self._source.fail("page is for nginx only", ("page",), 'set service = "nginx", or leave page out')
         options = data.get("options", {})
         self._source.known(options, TOOLS[tool].options, ("options",))
         link, fixed, vary = self._conditions()
@@ -137,12 +137,12 @@ class _Reader:
         fixed = {name: value for name, value in table.items() if name != LINK and not isinstance(value, list)}
         vary = {name: tuple(value) for name, value in table.items() if name != LINK and isinstance(value, list)}
         if not vary:
-            self._source.fail("no condition varies", ("conditions", LINK), 'write a list, such as rtt = ["0ms", "10ms"]')
+            self._source.fail("no condition varies", ("conditions", LINK), 'give one as a list, such as rtt = ["0ms", "10ms"]')
         for name, values in [*((name, (value,)) for name, value in fixed.items()), *vary.items()]:
             for value in values or (None,):
                 if value is None or not (isinstance(value, str) or name not in vary):
                     self._source.fail(
-                        f"{name} holds {value!r}", ("conditions", name), 'write each value in quotes, such as "10ms"'
+                        f"{name} contains {value!r}", ("conditions", name), 'write each value in quotes, such as "10ms"'
                     )
                 self._source.tried(lambda: condition({name: str(value)}), ("conditions", name))  # noqa: B023  # called at once
         for cell in ({**fixed, **dict(zip(vary, values, strict=True))} for values in itertools.product(*vary.values())):
@@ -152,14 +152,14 @@ class _Reader:
     def _one_of(self, key: str, known: Mapping[str, Any]) -> str:
         value = self._data.get(key)
         if value not in known:
-            what = f"no {key} '{value}'" if value is not None else f"there is no {key}"
+            what = f"unknown {key} '{value}'" if value is not None else f"{key} is missing"
             self._source.fail(what, (key,), nearest(str(value or ""), known))
         return str(value)
 
     def _string(self, key: str, default: str | None = None) -> str:
         value = self._data.get(key, default)
         if not isinstance(value, str) or not value.strip():
-            self._source.fail(f"{key} is no text", (key,), f'write {key} = "..."')
+            self._source.fail(f"{key} is not a text", (key,), f'write {key} = "..."')
         return str(value)
 
 

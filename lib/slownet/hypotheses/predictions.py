@@ -1,6 +1,6 @@
-"""The predictions of a hypothesis file: claims written as tables, some with a number that is left to be predicted.
+"""The predictions of a hypothesis file: claims written as tables, some with a number left open.
 
-A claim that is made of others holds them as tables::
+A claim that is composed of others contains them as tables::
 
     [[prediction]]
     claim = "all_of"                          # or "any_of", or "not" with one
@@ -32,25 +32,25 @@ _OWN: Mapping[str, type[Any]] = {
     )
 }
 KINDS = Register("claims", _OWN)
-"""The kinds that are made of texts and numbers; `follows` takes a function, which no file can hold."""
+"""The kinds whose fields are texts and numbers. `follows` is left out, because it takes a function."""
 COMPOSED: Mapping[str, type[Any]] = {"all_of": claims.all_of, "any_of": claims.any_of, "not": claims.not_}
 CLAIM, SAYS, PARTS = "claim", "says", "claims"
 FIXED = "within"
-"""The margin, which is no prediction: it is never left open."""
+"""The margin is not a prediction and cannot be left open."""
 _TYPES: tuple[tuple[tuple[str, ...], tuple[type, ...], str], ...] = (
     (("Mapping",), (dict,), 'a table such as { rtt = "10ms" }'),
     (("tuple",), (list,), 'a list such as ["10ms", "40ms"]'),
     (("bool",), (bool,), "true or false"),
     (("float | str",), (int, float, str), 'a number, or a text such as "300ms"'),
-    (("float", "Expected"), (int, float), f'a number, or "{OPEN}" where the reader shall predict it'),
+    (("float", "Expected"), (int, float), f'a number, or "{OPEN}" to let the reader predict it'),
     (("str", "Literal"), (str,), "a text in quotes"),
 )
-"""How the types of a claim's fields begin, what TOML has for them, and how to write that."""
+"""The beginnings of annotations of a claim's fields, the Python types of the TOML values, and how to write them."""
 
 
 @dataclass(frozen=True)
 class Prediction:
-    """One [[prediction]] as it is written; ``open`` are the fields that are left to be predicted."""
+    """One [[prediction]] of a file."""
 
     kind: str
     fields: Mapping[str, Any]
@@ -58,20 +58,21 @@ class Prediction:
 
     @property
     def open(self) -> tuple[str, ...]:
+        """The fields that are left to be predicted."""
         return tuple(name for name, value in self.fields.items() if value == OPEN)
 
     @property
     def text(self) -> str:
-        """For people: what it says, else its fields."""
-        return self.says or _told(self.kind, self.fields)
+        """The prediction as text: its ``says``, or else its fields."""
+        return self.says or _in_words(self.kind, self.fields)
 
     def filled(self, values: Mapping[str, float]) -> Prediction:
-        """The same with numbers for its open fields."""
+        """Return the prediction with numbers for its open fields."""
         return dataclasses.replace(self, fields={**self.fields, **values})
 
     @property
     def blank(self) -> Prediction:
-        """The same with a number that stands for whatever is predicted in each open field, as wide a range as there is."""
+        """The prediction with placeholder numbers in its open fields: a range is as wide as possible, others are 1."""
         if not self.open:
             return self
         has_range = any(each.name == "at_most" for each in dataclasses.fields(KINDS[self.kind]))
@@ -79,7 +80,7 @@ class Prediction:
         return self.filled({name: wide.get(name, 1.0) for name in self.open})
 
     def claim(self) -> claims.Claim:
-        """What a run is judged by. Raises ExperimentError while a field is open."""
+        """Return the claim. Raises ExperimentError while a field is open."""
         if self.open:
             raise ExperimentError(
                 f"{self.open[0]} is left to be predicted", self.text, "write a number, or run it with --blind"
@@ -88,9 +89,9 @@ class Prediction:
 
 
 def read(source: Source, found: Any) -> Iterable[Prediction]:
-    """The predictions of a file. Raises ExperimentError with line and column."""
+    """Read the predictions of a file. Raises ExperimentError with line and column."""
     if not isinstance(found, list) or not found:
-        source.fail("nothing is predicted", ("prediction",), "write a [[prediction]]")
+        source.fail("there is no prediction", ("prediction",), "write a [[prediction]]")
     for number, table in enumerate(found):
         where: Keys = ("prediction", number)
         kind, fields = _fields(source, table, where)
@@ -98,7 +99,7 @@ def read(source: Source, found: Any) -> Iterable[Prediction]:
 
 
 def _sensible(source: Source, kind: str, fields: Mapping[str, Any], where: Keys) -> None:
-    """Whether a claim can be made of the fields. Raises ExperimentError where the one stands that makes no sense."""
+    """Check that a claim can be made of the fields. Raises ExperimentError with the place of the wrong field."""
     try:
         Prediction(kind, fields).blank.claim()
     except SlownetError as error:
@@ -107,14 +108,14 @@ def _sensible(source: Source, kind: str, fields: Mapping[str, Any], where: Keys)
 
 
 def _fields(source: Source, table: Any, where: Keys) -> tuple[str, dict[str, Any]]:
-    """The kind of a claim that is written as a table, and its fields, checked."""
+    """Check a claim that is written as a table, and return its kind and fields."""
     if not isinstance(table, dict):
-        source.fail("a claim is no table", where, 'write it as { claim = "bound", ... }')
+        source.fail("a claim must be a table", where, 'write it as { claim = "bound", ... }')
     kind = table.get(CLAIM, "")
     if kind in COMPOSED:
         return kind, {PARTS: _parts(source, kind, table, where)}
     if kind not in KINDS:
-        what = f"no kind of claim '{kind}'" if kind else "a prediction needs a claim"
+        what = f"unknown kind of claim '{kind}'" if kind else "a prediction needs a claim"
         source.fail(what, (*where, CLAIM), nearest(str(kind), (*KINDS, *COMPOSED)))
     fields = {each.name: each for each in dataclasses.fields(KINDS[kind])}
     source.known(table, (CLAIM, SAYS, *fields), where)
@@ -130,32 +131,32 @@ def _fields(source: Source, table: Any, where: Keys) -> tuple[str, dict[str, Any
 
 
 def _parts(source: Source, kind: str, table: Mapping[str, Any], where: Keys) -> list[dict[str, Any]]:
-    """The claims that another is composed of, as tables."""
+    """Check the claims that another one is composed of, and return them as tables."""
     source.known(table, (CLAIM, SAYS, PARTS), where)
     inner = table.get(PARTS)
     if not isinstance(inner, list) or not inner:
         source.fail(f"{kind} needs {PARTS}", (*where, CLAIM), f'write {PARTS} = [{{ claim = "bound", ... }}]')
     if kind == "not" and len(inner) > 1:
-        source.fail(f"not of {len(inner)} claims", (*where, PARTS), "give it one: all_of or any_of of these, say")
+        source.fail(f"not takes one claim, here are {len(inner)}", (*where, PARTS), "put them into an all_of or any_of")
     found = []
     for number, each in enumerate(inner):
         at: Keys = (*where, PARTS, number)
         name, fields = _fields(source, each, at)
         for field, value in fields.items():
             if value == OPEN:
-                source.fail(f"{field} is left to be predicted", (*at, field), f"within {kind} write a number")
+                source.fail(f"{field} is left to be predicted", (*at, field), f"write a number within {kind}")
         found.append({CLAIM: name, **fields})
     return found
 
 
 def _typed(source: Source, name: str, value: Any, declared: str, where: Keys) -> None:
-    """Whether a value is what its field takes."""
+    """Check that a value has the type of its field. Raises ExperimentError with its place."""
     for beginnings, types, written in _TYPES:
         if declared.startswith(beginnings):
             number = types == (int, float)
             good = value == OPEN if number and isinstance(value, str) else isinstance(value, types)
             if name == FIXED and value == OPEN:
-                source.fail(f"{name} is left to be predicted", where, "write the margin as a part of one, such as 0.05 for 5 %")
+                source.fail(f"{name} is left to be predicted", where, "write the margin as a fraction, such as 0.05 for 5 %")
             if not good or (isinstance(value, bool) and bool not in types):
                 source.fail(f"{name} is {_shown(value)!r}", where, f"write {written}")
             return
@@ -174,9 +175,9 @@ def _without(table: Mapping[str, Any], name: str) -> dict[str, Any]:
     return {each: value for each, value in table.items() if each != name}
 
 
-def _told(kind: str, fields: Mapping[str, Any]) -> str:
+def _in_words(kind: str, fields: Mapping[str, Any]) -> str:
     if kind in COMPOSED:
-        return f"{kind}: " + "; ".join(_told(each[CLAIM], _without(each, CLAIM)) for each in fields[PARTS])
+        return f"{kind}: " + "; ".join(_in_words(each[CLAIM], _without(each, CLAIM)) for each in fields[PARTS])
     return f"{kind}: " + ", ".join(f"{name} {_shown(value)}" for name, value in fields.items())
 
 

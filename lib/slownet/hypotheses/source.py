@@ -1,4 +1,4 @@
-"""Where the keys of a TOML text stand, and mistakes that are said there: tomllib reads values and forgets the places."""
+"""Errors with line and column in TOML files: finds the places of keys, which tomllib does not report."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Any, NoReturn
 from slownet.errors import ExperimentError, SlownetError, nearest
 
 Keys = tuple[str | int, ...]
-"""A key with the tables and the numbers of the arrays around it: ("prediction", 1, "metric")."""
+"""The path of a key: names of tables and indexes of arrays, such as ("prediction", 1, "metric")."""
 _TOKEN = re.compile(
     r'(?P<text>"""(?:\\.|[^\\])*?"""|\'\'\'.*?\'\'\'|"(?:\\.|[^"\\\n])*"|\'[^\'\n]*\')'
     r"|(?P<skip>#[^\n]*|[ \t\r]+)|(?P<mark>[\[\]{}=,.\n])|(?P<bare>[^\s\[\]{}=,.\"'#]+)",
@@ -19,26 +19,26 @@ _TOKEN = re.compile(
 
 
 class Source:
-    """A file and its text; mistakes in it name line and column, from 1."""
+    """A file and its text; errors name line and column, from 1."""
 
     def __init__(self, path: Path, text: str) -> None:
         self._path = path
         self._text = text
 
     def fail(self, what: str, keys: Keys, fix: str) -> NoReturn:
-        """Raises ExperimentError that says where the key stands."""
+        """Raise ExperimentError with the place of the key."""
         line, column = place_of(self._text, keys)
         raise ExperimentError(what, where=f"{self._path}:{line}:{column}", fix=fix)
 
     def known(self, table: Mapping[str, Any], names: Iterable[str], where: Keys) -> None:
-        """Raises ExperimentError for a key of a table that is none of these."""
+        """Check that a table has no other keys than ``names``. Raises ExperimentError."""
         names = tuple(names)
         for key in table:
             if key not in names:
                 self.fail(f"unknown key '{key}'", (*where, key), nearest(key, names))
 
     def tried(self, attempt: Callable[[], object], where: Keys) -> None:
-        """Calls it; what is wrong is said to stand there."""
+        """Call ``attempt``; if it raises a SlownetError, raise ExperimentError with the place of the key."""
         try:
             attempt()
         except SlownetError as error:
@@ -46,7 +46,7 @@ class Source:
 
 
 def place_of(text: str, keys: Keys) -> tuple[int, int]:
-    """Line and column, from 1, of a key in a text that tomllib reads; of what is around it where it is not there."""
+    """Return line and column, from 1, of a key in a valid TOML text; of the table around it if the key is missing."""
     found = _Scan(text).places
     while keys and keys not in found:
         keys = keys[:-1]
@@ -55,7 +55,7 @@ def place_of(text: str, keys: Keys) -> tuple[int, int]:
 
 
 class _Scan:
-    """The offsets of all keys, and of all elements of arrays, in one pass over the tokens."""
+    """The offsets of all keys and array elements, found in one pass over the tokens."""
 
     def __init__(self, text: str) -> None:
         self.places: dict[Keys, int] = {}
@@ -78,7 +78,7 @@ class _Scan:
         return one.lastgroup == "mark" and one[0] in marks
 
     def _header(self) -> Keys:
-        """[a.b] or [[a.b]], of which the last written one is meant where an array of tables is named."""
+        """Read [a.b] or [[a.b]] and return its path; within an array of tables, it belongs to the last element."""
         self._next += 1
         many = self._at("[")
         self._next += many
@@ -98,14 +98,14 @@ class _Scan:
         return path
 
     def _pair(self, here: Keys) -> None:
-        """key = value, below a table."""
+        """Read key = value in a table."""
         at, names = self._names("=")
         for count in range(len(names)):
             self.places.setdefault((*here, *names[: count + 1]), at)
         self._value((*here, *names))
 
     def _names(self, end: str) -> tuple[int, list[str]]:
-        """The parts of a dotted key up to a mark, which is passed, and where the first stands."""
+        """Read a dotted key and the mark after it; return its offset and its parts."""
         at, names = self._tokens[self._next].start(), []
         while not self._at(end):
             one = self._tokens[self._next]
@@ -131,7 +131,7 @@ class _Scan:
         self._value(path)
 
     def _list(self, path: Keys, end: str, each: Callable[[int], None]) -> None:
-        """What stands between commas, over as many lines as it takes, up to the end, which is passed."""
+        """Read the elements between commas, which may span lines, up to and including the end mark."""
         number = 0
         while not self._at(end):
             if self._at(",", "\n"):

@@ -1,5 +1,7 @@
-"""Tools and services by the names that hypothesis files call them; one line here, or an entry point of another package
-(`slownet.extensions`), makes another one known to them."""
+"""Tools and services by their names in hypothesis files.
+
+Another one is added by one line here, or by an entry point of another package (`slownet.extensions`).
+"""
 
 from __future__ import annotations
 
@@ -24,9 +26,10 @@ from slownet.units import size
 
 @dataclass(frozen=True)
 class Named:
-    """A tool: the options that it takes besides `from`, its host, and how it is called with the network and the service.
+    """A tool in hypothesis files.
 
-    ``asks`` are the services one of which it needs; none for a tool that needs no service.
+    ``run`` calls it with the network, the service and the options. ``own`` are its options besides `from`, its host's name.
+    ``asks`` are the services that it can measure; empty if it needs none.
     """
 
     run: Callable[[Any, Any, Mapping[str, Any]], Any]
@@ -40,14 +43,14 @@ class Named:
 
 @dataclass(frozen=True)
 class Page:
-    """What ``nginx`` serves."""
+    """The page that ``nginx`` serves."""
 
     url: str
 
 
 @contextmanager
 def _page(net: Any, directory: Path, page: str) -> Iterator[Page]:
-    """A page of so many bytes on the host `web`, else `server`."""
+    """Serve a page of this size from the host `web`, or `server` if there is no `web`."""
     host = net[_first(net, "web")]
     root = owner.directory() / "pages"
     root.mkdir(exist_ok=True)
@@ -81,7 +84,7 @@ def _sysbench(net: Any, service: Any, options: Mapping[str, Any]) -> Any:
 
 
 def _database(net: Any, directory: Path, page: str) -> OltpDatabase:
-    """MariaDB with an empty schema on the host `db`, else `server`."""
+    """Return MariaDB with an empty schema on the host `db`, or `server` if there is no `db`."""
     return OltpDatabase(net, directory, on=_first(net, "db"))
 
 
