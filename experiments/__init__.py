@@ -1,1 +1,1 @@
-"""Experiments, one question a file."""
+"""The project's experiments, one question per file."""

@@ -1,12 +1,7 @@
-"""The article's question, "is 10 ms a lot?", asked for the reader's side of a web site."""
+"""The article's question, "is 10 ms a lot?", for the link between a web site and its reader."""
 
-from slownet import published
-from slownet.claim import law, published_times
-from slownet.experiment import experiment
-from slownet.services.wordpress import WordPress
-from slownet.slow_start import CLOSE, round_trips
-from slownet.tools.ab import ab
-from slownet.topologies import ClientWebDb
+from slownet import ClientWebDb, WordPress, ab, experiment, law, published, published_times, round_trips
+from slownet.slow_start import CLOSE
 
 ARTICLE = published.client_delay()
 
@@ -17,19 +12,19 @@ ARTICLE = published.client_delay()
 def client_delay(net, site, rtt):
     """How much slower is a WordPress page when its reader is 10, 40 or 120 ms away?"""
     with net.link("client", "switch").set(rtt=rtt):
-        return ab(net["client"], site.url, requests=25)  # a hundred in a boot's four blocks
+        return ab(net["client"], site.url, requests=25)  # 100 in the four blocks of a boot
 
 
-def of_the_page(run):
-    """A new connection's handshake, then slow start: 10, 20 and the rest of the page's segments. ab waits for the FIN."""
+def page_round_trips(run):
+    """The handshake, then slow start with 10, 20 and the remaining segments; ab waits until the connection is closed."""
     return round_trips(run.fact("document_length"), until=CLOSE, header_bytes=run.fact("header_length"))
 
 
 client_delay.claims(
-    # Theory's k is exact. What may hide behind the waiting is CPU, at most all of T0: of 480 ms at 120 ms of delay 23 are 5 %.
-    law("time_per_request_ms", round_trips=of_the_page, within=0.05),
-    # The law once more, in the article's numbers: its T0 belongs to its machine, our k to the protocol that both have. That is
-    # no evidence besides the law; it says that the article's times are those of this k, and its margin is the law's.
+    # The theoretical k is exact. CPU time may overlap with waiting, at most all of T0: 23 ms, 5 % of 480 ms at 120 ms of delay.
+    law("time_per_request_ms", round_trips=page_round_trips, within=0.05),
+    # The same law with the article's numbers: T0 belongs to the article's machine, k to the protocol. This is not independent
+    # evidence for the law; it says that the article's times have this k, so it has the law's margin.
     published_times(
         "time_per_request_ms", t0_ms=ARTICLE["rows"][0]["time_per_request_ms"], times_ms=published.times(ARTICLE), within=0.05
     ),

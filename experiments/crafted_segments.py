@@ -1,46 +1,43 @@
-"""The peer's half of the 40 ms: segments crafted by scapy, a real listener, no socket of ours in between."""
+"""The receiver's part in the 40 ms stall: segments crafted by scapy instead of a socket, and a real listener."""
 
-from slownet import published
-from slownet.claim import bound, predicted
-from slownet.experiment import experiment
+from slownet import TwoHosts, bound, experiment, predicted, published
 from slownet.services.peer import Peer
 from slownet.tools.delayed_ack import delayed_ack
 from slownet.tools.exchange import DELAYED_ACK_LEAST_MS, DELAYED_ACK_MOST_MS
-from slownet.topologies import TwoHosts
 
 ARTICLE = published.article("nagle-delayed-ack")
 KINDS = {"answered": ("answered", ""), "silent": ("silent", ""), "quickack-route": ("answered", "route")}
 
 
-# One block: what is measured are the kernel's timers, and nothing of it gets less where it is measured half as long.
+# One block: this measures the kernel's timers, and shorter blocks would gain nothing.
 @experiment(
     topology=TwoHosts, service=Peer, vary={"listener": list(KINDS)}, published=published.crafted_segments(), tdf="inf", blocks=1
 )  # fmt: skip
 def crafted_segments(net, peer, listener):
-    """How long does a peer keep the ACK of a small segment back, when a second one waits for it?"""
+    """How long does a peer delay the ACK of a small segment while a second one waits for it?"""
     kind, quickack = KINDS[listener]
     with peer.listening(quickack=quickack):
         return delayed_ack(net["client"], peer.address, kind)
 
 
 crafted_segments.claims(
-    # The article's kernel may have another tick: it is 40 ms on both, and up to 4 ms more here, 44.1 / 39.7.
+    # The article's kernel may have another tick. The minimum is 40 ms on both, and up to 4 ms more here: 44.1 / 39.7.
     predicted(
         "delayed_ack_ms", {"listener": "answered"}, expected=1000 * ARTICLE["stall_s"], within=0.12,
-        because="the article's stall, from outside TCP",
+        because="this is the article's stall, measured without a TCP socket",
     ),
     bound(
         "delayed_ack_ms", {"listener": "answered"}, at_least=DELAYED_ACK_LEAST_MS, at_most=DELAYED_ACK_MOST_MS,
-        because="the kernel's least delay is HZ / 25, and up to a tick of 4 ms",
+        because="the kernel's minimum delay is HZ / 25, plus up to a tick of 4 ms",
     ),
     bound(
         "quick_acks", {"listener": "answered"}, at_least=1, at_most=1,
-        because="a new connection acknowledges at once, until its first answer",
+        because="a new connection sends its ACKs at once, until its first answer",
     ),
     bound("answer_ms", {"listener": "answered"}, at_most=1, because="the answer follows the second segment at once"),
     bound(
         "delayed", {"listener": "silent"}, at_most=0,
-        because="a listener that never answers is not interactive: it delays none",
+        because="a listener that never answers is not interactive, so it delays no ACK",
     ),
     bound("delayed", {"listener": "quickack-route"}, at_most=0, because="the route's quickack overrides the delay"),
 )  # fmt: skip

@@ -1,18 +1,15 @@
-"""The article's case: PHP asks MariaDB through a proxy that reads 128 bytes at a time, 1200 times a page."""
+"""The article's case: PHP sends 1200 queries per page to MariaDB, through a proxy that reads 128 bytes at a time."""
 
-from slownet import published
-from slownet.claim import bound, predicted
-from slownet.experiment import experiment
+from slownet import ClientProxyServer, bound, experiment, predicted, published
 from slownet.services.proxied import ProxiedDatabase
 from slownet.tools.exchange import DELAYED_ACK_LEAST_MS, DELAYED_ACK_MOST_MS
 from slownet.tools.php_page import QUERIES, php_page
-from slownet.topologies import ClientProxyServer
 
 PROXIES = {"proxy": {"size": 128}, "proxy-nodelay": {"size": 128, "nodelay": True}, "proxy-buffer": {"size": 65536}}
 ARTICLE = published.article("nagle-delayed-ack")
 
 
-# One block: a page of 1200 queries is whole or none.
+# One block: a page of 1200 queries cannot be divided.
 @experiment(
     topology=ClientProxyServer, service=ProxiedDatabase, vary={"way": ["direct", *PROXIES]}, published=published.nagle_proxy(),
     tdf="inf", blocks=1,
@@ -29,18 +26,18 @@ nagle_proxy.claims(
     bound("stalls", {"way": "direct"}, at_most=0, because="PHP sends a query in one write"),
     bound(
         "stalls", {"way": "proxy"}, at_least=QUERIES, at_most=QUERIES,
-        because="163 bytes leave the proxy as 128 and 35, write-write-read",
+        because="the proxy sends 163 bytes as 128 and 35: write-write-read",
     ),
-    # The article's kernel may have another tick: it is 40 ms on both, and up to 4 ms more here, 44.1 / 39.7.
+    # The article's kernel may have another tick. The minimum is 40 ms on both, and up to 4 ms more here: 44.1 / 39.7.
     predicted(
         "query_ms", {"way": "proxy"}, expected=1000 * ARTICLE["stall_s"], within=0.12,
-        because="the article's stall; the kernel's tick is 4 ms here",
+        because="this is the article's stall; the kernel's tick is 4 ms here",
     ),
     bound(
         "page_s", {"way": "proxy"},
         at_least=QUERIES * DELAYED_ACK_LEAST_MS / 1000, at_most=QUERIES * DELAYED_ACK_MOST_MS / 1000,
-        because="1200 queries, each with its stall of 40 to 44 ms, and nothing else to wait for",
+        because="each of 1200 queries stalls for 40 to 44 ms, and there is nothing else to wait for",
     ),
     bound("stalls", {"way": "proxy-nodelay"}, at_most=0, because="TCP_NODELAY sends the second write at once"),
-    bound("stalls", {"way": "proxy-buffer"}, at_most=0, because="a buffer as long as the query makes one write of it"),
+    bound("stalls", {"way": "proxy-buffer"}, at_most=0, because="a buffer that holds the query sends it in one write"),
 )  # fmt: skip

@@ -8,6 +8,7 @@ from typing import Any
 
 from slownet.errors import ToolError, nearest
 from slownet.measured import Metrics
+from slownet.programs.pipeline import BATCH as BATCH
 from slownet.tools.numbers import Metric, mean, metric, sample_sd
 from slownet.tools.process import Host
 from slownet.tools.program import nanoseconds, python, read_json
