@@ -1,4 +1,4 @@
-"""Packages that add to slownet, as far as no network is needed; tests/e2e/test_extensions.py runs one."""
+"""Packages that extend slownet, as far as no network is needed; tests/e2e/test_extensions.py runs one."""
 
 import importlib
 import os
@@ -22,7 +22,7 @@ def package(monkeypatch):
 
 @pytest.fixture
 def on_path(monkeypatch):
-    """`on_path(folder)`: from now on Python finds what is in there, and nothing of it is left afterwards."""
+    """`on_path(folder)` makes the modules of a folder importable until the end of the test."""
     before = set(sys.modules)
 
     def on_path(folder):
@@ -65,7 +65,7 @@ def test_a_lab_sees_its_code_and_its_metadata_and_nothing_else(package, on_path,
     assert extension_shares.on_path({"PYTHONPATH": "/a"}) == {"PYTHONPATH": "/a:/opt/slownet/added"}
 
 
-def test_an_unknown_name_is_answered_with_the_nearest_of_all(package, on_path, tmp_path):
+def test_an_unknown_name_suggests_the_nearest_of_all(package, on_path, tmp_path):
     from slownet.topologies import find
 
     with pytest.raises(ExperimentError, match=r"^no topology 'lnae'(?!.*lane)"):
@@ -110,7 +110,7 @@ def test_a_row_that_names_no_package_is_one_line(package, on_path, tmp_path):
 
 
 def test_packages_without_such_rows_cost_no_import():
-    """Every command in a lab asks."""
+    """Every command in a lab looks for packages."""
     code = "import sys; from slownet.extensions import folders; print(folders(), 'importlib.metadata' in sys.modules)"
     environment = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
     done = subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True, text=True, check=True)

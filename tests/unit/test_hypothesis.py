@@ -1,4 +1,4 @@
-"""Hypothesis files: what they say, and what is wrong with them, with line and column."""
+"""Hypothesis files: their content, and their mistakes with line and column."""
 
 import json
 import tomllib
@@ -75,7 +75,7 @@ def test_it_is_an_experiment(file):
     assert [type(each) for each in closed.judged_by] == [claim.law, claim.ratio]
 
 
-def test_an_open_prediction_is_no_claim(file):
+def test_an_open_prediction_is_not_a_claim(file):
     with pytest.raises(ExperimentError, match=r"round_trips is left to be predicted.*--blind"):
         read(file(WHOLE)).predictions[0].claim()
 
@@ -115,7 +115,7 @@ def test_an_open_prediction_is_no_claim(file):
         ('round_trips = "?"', 'round_trips = "?"\nwithin = "?"', ":20:1:", "write the margin as a fraction"),
     ],
 )
-def test_mistakes_are_one_line_that_says_where(file, old, new, where, said):
+def test_mistakes_are_one_line_with_the_place(file, old, new, where, said):
     assert old in WHOLE
     with pytest.raises(ExperimentError) as caught:
         read(file(WHOLE.replace(old, new, 1)))
@@ -134,7 +134,7 @@ claims = [
 """
 
 
-def test_a_range_that_holds_nothing_says_where_it_stands(file):
+def test_an_empty_range_has_its_place_in_the_error(file):
     with pytest.raises(ExperimentError, match=r"at_least 60ms is more than at_most 40ms, .*:31:75: nothing lies in between"):
         read(file(WHOLE + CROSSED))
     bound = '\n[[prediction]]\nclaim = "bound"\nmetric = "x"\nat = { rtt = "10ms" }\nat_least = 60\nat_most = 40\n'
@@ -142,7 +142,7 @@ def test_a_range_that_holds_nothing_says_where_it_stands(file):
         read(file(WHOLE + bound))
 
 
-def test_a_range_left_open_is_as_wide_as_can_be_for_the_key(file):
+def test_an_open_range_is_as_wide_as_possible_for_the_key(file):
     text = WHOLE + '\n[[prediction]]\nclaim = "bound"\nmetric = "x"\nat_least = 5\nat_most = "?"\n'
     last = read(file(text)).predictions[-1]
     assert last.open == ("at_most",)
@@ -150,7 +150,7 @@ def test_a_range_left_open_is_as_wide_as_can_be_for_the_key(file):
     assert last.filled({"at_most": 7.0}).claim().at_most == 7.0
 
 
-def test_where_keys_stand():
+def test_places_of_keys():
     assert place_of(WHOLE, ("tool",)) == (6, 1)
     assert place_of(WHOLE, ("prediction", 1, "at")) == (25, 1)
     assert place_of(WHOLE, ("prediction", 1, "at", "rtt")) == (25, 8)
@@ -199,7 +199,7 @@ c = { }
     ],
     ids=str,
 )
-def test_where_nested_keys_stand(keys, place):
+def test_places_of_nested_keys(keys, place):
     assert tomllib.loads(NESTED)
     assert place_of(NESTED, keys) == place
 
@@ -296,7 +296,7 @@ def test_mistakes_in_claims_made_of_claims(file, old, new, where, said):
     assert said in str(caught.value)
 
 
-def test_sysbench_asks_a_database(file):
+def test_sysbench_measures_a_database(file):
     text = WHOLE.replace('"nginx"', '"mariadb"').replace('"ab"', '"sysbench"').replace('page = "30kB"\n', "")
     found = read(file(text.replace("requests = 20", "threads = 2\ntransactions = 30\nrows = 100")))
     assert (found.service, found.tool, dict(found.options)) == (

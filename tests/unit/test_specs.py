@@ -1,4 +1,4 @@
-"""Topologies, links and conditions as a person names them."""
+"""Topologies, links and conditions on the command line."""
 
 import pytest
 
@@ -69,7 +69,7 @@ def test_what_is_wrong_with_a_file_is_one_line(file, text, told, line):
         ("star,0", "star,0 cannot be built: a star has 1 to 1021 clients (the subnet has no more addresses), not 0"),
     ],
 )
-def test_what_is_no_topology_is_one_line(text, line):
+def test_an_unknown_topology_is_one_line(text, line):
     with pytest.raises(ExperimentError) as caught:
         specs.topology(text)
     assert str(caught.value).startswith(line)

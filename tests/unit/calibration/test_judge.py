@@ -1,4 +1,4 @@
-"""Rows from numbers: true ones are ok, doctored ones are not."""
+"""Rows made of numbers: correct ones are ok, wrong ones are not."""
 
 import json
 import math
@@ -37,7 +37,7 @@ def test_a_round_trip_may_be_off_by_what_the_clock_allows():
     assert row.error == pytest.approx(0.04)
 
 
-def test_nothing_that_came_is_not_ok():
+def test_no_reply_is_not_ok():
     (row,) = rows(case("echo", delay="5ms"), {"rtt_s": []})
     assert (row.ok, row.measured, row.error, row.note) == (False, None, None, "nothing arrived")
 
@@ -51,12 +51,12 @@ def loss(lost, runs, sent=20_000):
     return {"sent": sent, "lost": lost, "runs": runs, "copies": 0}
 
 
-def test_a_share_is_ok_where_clopper_and_pearson_hold_the_stated_one():
+def test_a_loss_is_ok_if_its_clopper_pearson_interval_contains_the_stated_one():
     link = case("numbers", loss="5%")
     share, _ = rows(link, loss(1000, 950))
-    both = 1 - CONFIDENCE**0.5  # Sidak's for two rows
+    both = 1 - CONFIDENCE**0.5  # Sidak's correction for two rows
     seen = set()
-    for lost in (850, 1000, 1149, *range(900, 935), *range(1065, 1100)):  # every step about both edges
+    for lost in (850, 1000, 1149, *range(900, 935), *range(1065, 1100)):  # every value around both edges
         (row, _) = rows(link, loss(lost, 950))
         alone = binomtest(lost, 20_000, 0.05).proportion_ci(CONFIDENCE, "exact")
         wide = binomtest(lost, 20_000, 0.05).proportion_ci(1 - both, "exact")
@@ -68,7 +68,7 @@ def test_a_share_is_ok_where_clopper_and_pearson_hold_the_stated_one():
     assert not rows(link, loss(1250, 1190))[0].ok  # 6.25 %
 
 
-def test_losses_in_pairs_are_no_independent_ones():
+def test_losses_in_pairs_are_not_independent():
     _, burst = rows(case("numbers", loss="5%"), loss(1000, 500))
     assert (burst.what, burst.ok) == ("mean burst", False)
 
@@ -85,11 +85,11 @@ def test_a_burst_is_as_long_as_stated_or_not_ok():
     assert not long.ok
 
 
-def test_runs_too_few_to_speak_of_have_no_row():
+def test_too_few_bursts_have_no_row():
     assert len(rows(case("numbers", loss="0.1%"), loss(40, 40, 40_000))) == 1
 
 
-def test_more_rows_of_chance_make_each_interval_wider():
+def test_more_random_rows_make_each_interval_wider():
     link, numbers = case("numbers", duplicate="10%"), {"sent": 20_000, "lost": 0, "runs": 0, "copies": 2000}
     (one,) = rows(link, numbers)
     many = judge([(link, numbers)] * 40, FREE)

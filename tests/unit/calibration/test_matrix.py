@@ -4,7 +4,7 @@ from slownet.calibration.matrix import choose, groups, matrix
 from slownet.errors import ExperimentError
 
 
-def test_the_matrix_spans_what_links_can_be_told():
+def test_the_matrix_spans_what_can_be_set_on_links():
     cases = matrix()
     delays = [case.condition.up for case in cases if case.group == "delay"]
     assert (min(delays), max(delays)) == (0.0, 0.5)
@@ -20,7 +20,7 @@ def test_the_matrix_spans_what_links_can_be_told():
     ]  # fmt: skip
 
 
-def test_what_chance_decides_has_a_seed_of_its_own():
+def test_random_cases_have_different_seeds():
     seeds = [case.fields.get("seed") for case in matrix(seed=3) if case.condition.chancy]
     assert None not in seeds
     # The other direction takes the seed after it.
@@ -34,7 +34,7 @@ def test_quick_has_one_of_each_group():
     assert sorted(case.group for case in quick) == sorted(groups())
 
 
-def test_only_takes_groups_and_knows_the_nearest():
+def test_only_takes_groups_and_suggests_the_nearest():
     chosen = choose(matrix(), ["mtu", "delay"])
     assert {case.group for case in chosen} == {"mtu", "delay"}
     with pytest.raises(ExperimentError, match="did you mean 'delay'"):

@@ -1,4 +1,4 @@
-"""The host's part, with a place that prints what the inner part would."""
+"""The host's part of a calibration, with a place that prints what the part in the lab would print."""
 
 import io
 import json
@@ -58,7 +58,7 @@ def test_the_job_names_the_cases_and_the_rows_are_judged():
     assert record["outside_own_interval"] == {"found": 0, "expected": 0.01}
 
 
-def test_a_true_lab_is_status_0_and_a_wrong_one_1(capsys):
+def test_the_status_is_0_if_all_rows_are_ok_and_else_1(capsys):
     assert calibrate_and_show(FakePlace(), ["mtu", "duplicate", "rate"], True, 1, True) == 0
     assert json.loads(capsys.readouterr().out)["rows"][2]["measured"] == 1400
     wrong = FakePlace(replaced(4, {"event": "numbers", "index": 2, "numbers": {"bytes": 1500}}))
@@ -72,7 +72,7 @@ def text_of(found):
     return console.file.getvalue()
 
 
-def test_the_table_shows_rows_and_what_chance_did():
+def test_the_table_shows_rows_and_random_ones_that_are_outside():
     text = text_of(calibrate(FakePlace(), CASES, 1))
     assert "duplicate 10%" in text
     assert "virtual clock, TDF inf, Linux k, seed 1: 3 rows, 0 not ok, 7.5 s on its clock" in text
@@ -109,6 +109,6 @@ def test_what_goes_wrong_inside_is_one_line(place, line):
         calibrate(place, CASES, 1)
 
 
-def test_an_unknown_name_is_a_mistake():
+def test_an_unknown_name_is_an_error():
     with pytest.raises(SlownetError, match="did you mean 'mtu'"):
         calibrate_and_show(FakePlace(), ["mut"], False, 1, True)

@@ -1,4 +1,4 @@
-"""A real web server on this machine, and runs as experiments leave them."""
+"""A real web server on this machine, and records of runs."""
 
 import ssl
 import threading
@@ -103,7 +103,7 @@ TIMES = {0: 9.0, 10: 49.0, 40: 169.0, 120: 489.0}
 
 @pytest.fixture
 def made():
-    """made(times by rtt, ...): a run of pages that cost four round trips; the run's own round trip is 0.1 ms."""
+    """made(times by rtt, ...) returns a run of pages that take four round trips; without delay a round trip is 0.1 ms."""
 
     def make(times=TIMES, sd=0.4, **more):
         def sample(index, rtt, time):

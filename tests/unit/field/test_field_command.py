@@ -1,4 +1,4 @@
-"""`slownet field` against a real server on this machine, and `slownet compare` of what it wrote."""
+"""`slownet field` with a real server on this machine, and `slownet compare` with its record."""
 
 import json
 import socket
@@ -30,7 +30,7 @@ def record(root):
     return path
 
 
-def test_it_asks_politely_and_writes_what_it_saw(web, tmp_path, capsys):
+def test_it_pauses_between_requests_and_writes_a_record(web, tmp_path, capsys):
     assert (
         command("field", f"{web.url}/shop?item=a b#top", "--requests", 6, "--pause", "20ms", "--runs", tmp_path, "--json") == 0
     )
@@ -79,7 +79,7 @@ def test_tls_is_timed_by_itself(secure_web, monkeypatch):
     assert parts[0] + parts[1] == pytest.approx(parts[2])
 
 
-def test_a_service_that_tires_is_left_alone(web, tmp_path, capsys):
+def test_a_failing_service_gets_no_more_requests(web, tmp_path, capsys):
     assert command("field", f"{web.url}/tired", "--requests", 20, "--pause", "0ms", "--runs", tmp_path) == 1
     found = read(record(tmp_path))
     assert (len(found.pages), len(web.seen)) == (7, 8)
@@ -130,7 +130,7 @@ def test_what_cannot_be_measured_is_one_line(web, tmp_path, capsys, path, words,
         ("http://me:secret@localhost/", "the URL contains a user name"),
     ],
 )
-def test_an_address_that_is_none(tmp_path, capsys, url, said):
+def test_a_url_that_is_wrong(tmp_path, capsys, url, said):
     assert command("field", url, "--runs", tmp_path) == 2
     line = one_line(capsys)
     assert said in line
@@ -138,17 +138,17 @@ def test_an_address_that_is_none(tmp_path, capsys, url, said):
 
 
 def at(monkeypatch, web, *hosts):
-    """Lets localhost be these addresses, in this order."""
+    """Make localhost resolve to these addresses, in this order."""
     endpoints = [address.Endpoint(socket.AF_INET, (host, web.server_port)) for host in hosts]
     monkeypatch.setattr("slownet.field.measure.resolve", lambda asked: endpoints)
 
 
-def test_of_several_addresses_the_first_that_takes_the_connection_is_measured(web, monkeypatch):
+def test_of_several_addresses_the_first_that_accepts_a_connection_is_measured(web, monkeypatch):
     at(monkeypatch, web, "127.0.0.2", "127.0.0.1")
     assert measure(address.read(f"{web.url}/"), 2, "0ms", "5s").facts["address"] == "127.0.0.1"
 
 
-def test_an_address_of_a_family_that_this_machine_lacks_hands_on_to_the_next(web, monkeypatch):
+def test_after_an_address_of_an_unsupported_family_the_next_is_tried(web, monkeypatch):
     lacking = address.Endpoint(socket.AF_APPLETALK, ("::1", web.server_port))
     there = address.Endpoint(socket.AF_INET, ("127.0.0.1", web.server_port))
     monkeypatch.setattr("slownet.field.measure.resolve", lambda asked: [lacking, there])
@@ -156,7 +156,7 @@ def test_an_address_of_a_family_that_this_machine_lacks_hands_on_to_the_next(web
 
 
 @pytest.mark.parametrize("hosts", [("127.0.0.2", "127.0.0.1"), ("127.0.0.1", "127.0.0.2"), ("127.0.0.1", "127.0.0.1")])
-def test_what_is_wrong_behind_a_connection_is_said_and_not_asked_for_elsewhere(web, tmp_path, capsys, monkeypatch, hosts):
+def test_after_an_error_on_a_connection_no_other_address_is_tried(web, tmp_path, capsys, monkeypatch, hosts):
     at(monkeypatch, web, *hosts)
     assert command("field", f"{web.url}/short", "--runs", tmp_path) == 2
     line = one_line(capsys)
@@ -165,13 +165,13 @@ def test_what_is_wrong_behind_a_connection_is_said_and_not_asked_for_elsewhere(w
     assert len(web.seen) == 1
 
 
-def test_nobody_at_any_address(web, tmp_path, capsys, monkeypatch):
+def test_no_address_accepts_a_connection(web, tmp_path, capsys, monkeypatch):
     at(monkeypatch, web, "127.0.0.3", "127.0.0.2")
     assert command("field", f"{web.url}/", "--runs", tmp_path) == 2
     assert "refuses the connection, at 127.0.0.3: is the service running" in one_line(capsys)
 
 
-def test_nobody_there_and_another_protocol(web, secure_web, tmp_path, capsys):
+def test_a_refused_connection_and_another_protocol(web, secure_web, tmp_path, capsys):
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         assert command("field", f"http://127.0.0.1:{free.getsockname()[1]}/", "--runs", tmp_path) == 2
@@ -228,7 +228,7 @@ def test_a_field_against_itself_and_against_a_run(web, tmp_path, capsys):
 @pytest.mark.parametrize(
     "text", ["{", "{}", '{"kind": "field", "pages": []}', '{"kind": "field", "pages": [{"a": 1}], "url": ""}']
 )
-def test_a_field_json_that_is_none(tmp_path, capsys, text):
+def test_a_field_json_that_is_wrong(tmp_path, capsys, text):
     (tmp_path / "field.json").write_text(text)
     assert command("compare", tmp_path, tmp_path) == 2
     assert "name a field.json that `slownet field` wrote" in one_line(capsys)

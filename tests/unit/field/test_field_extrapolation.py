@@ -1,4 +1,4 @@
-"""A run's law against a field whose pages are made of it."""
+"""A run's law compared with a field whose pages follow it."""
 
 import pytest
 
@@ -10,7 +10,7 @@ from slownet.field.row import DIFFERS, EQUIVALENT, INCONCLUSIVE
 
 
 def field(rtt, server, trips=4.0, count=20, tls=None, length=52_000):
-    """Pages of so many round trips and so much time of the server, the times off by up to 0.1 ms."""
+    """Return a field measurement of pages with this round trip and server time; times vary by up to 0.1 ms."""
     pages = []
     for at in range(count):
         off = 0.1 * ((at * 7) % 5 - 2) / 2
@@ -25,7 +25,7 @@ def verdicts(found):
 
 def test_a_machine_as_fast_as_the_labs_and_the_same_page(made):
     found = compare_field(made(), field(85.0, 8.6), 0.05)
-    # The run's T0 of 9 ms holds four of its own round trips of 0.1 ms.
+    # The run's T0 of 9 ms includes four of its own round trips of 0.1 ms.
     assert verdicts(found) == {"RTT 85.00 ms, law": EQUIVALENT, "RTT 85.00 ms, law with the field's T0": EQUIVALENT}
     law, own = found.rows
     assert law.first.mean == pytest.approx(9 + 4 * 84.9)
@@ -61,16 +61,16 @@ def test_a_short_round_trip_says_nothing_about_round_trips(made):
     assert verdicts(found) == {"RTT 1.000 ms, law": DIFFERS}
 
 
-def test_a_run_that_bends_is_taken_between_its_cells(made):
+def test_a_bent_law_is_interpolated_between_cells(made):
     bent = made({0: 9.0, 10: 49.0, 40: 189.0, 120: 509.0})
     found = compare_field(bent, field(85.0, 28.6), 0.05)
-    # From 40 ms on each millisecond costs four; from the baseline on 4.17.
+    # The slope is 4 from 40 ms on, and 4.17 from the baseline on.
     assert found.rows[0].first.mean == pytest.approx(189 + 4 * 44.9)
     assert found.rows[1].first.mean == pytest.approx(28.6 + 500 / 120 * 85)
     assert found.rows[0].verdict == EQUIVALENT
     assert found.notes[0].startswith("the run's data deviate significantly from a straight line")
     beyond = compare_field(bent, field(200.0, 28.6), 0.05)
-    assert beyond.rows[0].verdict == INCONCLUSIVE  # the whole law, whose interval is that of its residuals
+    assert beyond.rows[0].verdict == INCONCLUSIVE  # the law of all cells, whose interval is that of its residuals
     at_a_cell = compare_field(bent, field(40.1, 28.6), 0.05)
     assert at_a_cell.rows[1].first.mean == pytest.approx(189.0)
 
@@ -83,7 +83,7 @@ def test_the_sites_own_time_without_delay(made):
         compare_field(made(), field(85.0, 108.6), 0.05, t0="108.6")
 
 
-def test_notes_say_what_weakens_it(made):
+def test_notes_name_the_weaknesses(made):
     beyond = "200.0 ms is an extrapolation: the longest measured delay is 120.0 ms"
     assert beyond in compare_field(made(), field(200.0, 8.6), 0.05).notes
     few = compare_field(made(), field(85.0, 8.6, count=5), 0.05)

@@ -13,7 +13,7 @@ def verdict(first, second, within=0.05):
 
 def test_the_interval_of_the_difference_decides():
     base = from_moments(100.0, 4.0, 100)
-    # Each mean has an error of 0.4, their difference one of 0.566; t of 99 % with 198 degrees is 2.601: 1.47 either way.
+    # Each mean has a standard error of 0.4, their difference 0.566; t for 99 % and 198 degrees of freedom is 2.601: +-1.47.
     assert verdict(base, from_moments(103.4, 4.0, 100)) == EQUIVALENT
     assert verdict(base, from_moments(103.6, 4.0, 100)) == INCONCLUSIVE
     assert verdict(base, from_moments(106.4, 4.0, 100)) == INCONCLUSIVE
@@ -30,7 +30,7 @@ def test_by_how_much():
     assert row.to_json()["difference"]["mean"] == pytest.approx(10.0)
 
 
-def test_what_does_not_vary_is_told_exactly():
+def test_values_without_variance_are_compared_exactly():
     exact = Summary(40.0, 40.0, 40.0, 100)
     assert verdict(exact, Summary(41.9, 41.9, 41.9, 100)) == EQUIVALENT
     assert verdict(exact, Summary(42.1, 42.1, 42.1, 100)) == DIFFERS

@@ -34,7 +34,7 @@ def test_only_what_both_measured_is_compared(made):
     ]
 
 
-def test_a_failed_cell_is_not_told(made):
+def test_a_failed_cell_is_inconclusive(made):
     found = compare_runs(made(), made({0: 9.0}, status="failed", error="ab is missing"), 0.05)
     assert [(row.verdict, row.note) for row in found.rows] == [(INCONCLUSIVE, "failed: ab is missing")]
 

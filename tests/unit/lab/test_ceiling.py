@@ -39,7 +39,7 @@ def test_on_the_real_clock_it_is_measured_each_time():
     assert [ceiling.known(place), ceiling.known(place)] == [1e6, 2e6]
 
 
-def test_there_is_none_where_the_cpu_is_free():
+def test_there_is_no_ceiling_if_the_cpu_is_free():
     place = FakePlace(Clock("virtual", INF))
     assert ceiling.known(place) is None
     assert place.boots == 0

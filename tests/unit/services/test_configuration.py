@@ -1,4 +1,4 @@
-"""What the services write and ask for; no server runs. Real ones run in tests/lab."""
+"""Configurations and commands of the services, without running them; real servers run in tests/lab."""
 
 import os
 import pwd
@@ -41,14 +41,14 @@ NET = {"client": Host("client", "10.0.0.1"), "web": WEB, "db": DB}
 
 
 def prepared(service, directory: Path):
-    """The service with its state directory and its files, as after launch()."""
+    """Return the service with its state directory and files, as after launch()."""
     service._state = directory
     service.prepare()
     return service
 
 
 def answer_once(path: Path, reply: bytes, asked: bool = True) -> threading.Thread:
-    """A server on a Unix socket that sends one reply, to whatever it is asked or unasked."""
+    """Run a server on a Unix socket that sends one reply, to any request or without one."""
     server = socket.socket(socket.AF_UNIX)
     server.bind(str(path))
     server.listen(1)
@@ -121,7 +121,7 @@ def test_without_a_template_it_says_how_to_get_one(tmp_path: Path, monkeypatch: 
     assert list(owner.directory().iterdir()) == []
 
 
-def test_a_server_logs_its_transactions_only_when_it_is_to_be_replicated(tmp_path: Path):
+def test_a_server_logs_its_transactions_only_for_replication(tmp_path: Path):
     alone, primary = MariaDB(DB, tmp_path), MariaDB(DB, tmp_path, replication=Replication(7), options=["--max-connections=5"])
     for service in (alone, primary):
         service._state = tmp_path
@@ -144,7 +144,7 @@ def test_a_replicas_status_is_read_by_name(tmp_path: Path, monkeypatch: pytest.M
         replica.wait_for_replication(0)
 
 
-# ---- what counts as an answer ----
+# ---- answers ----
 
 
 @pytest.mark.parametrize(("greeting", "answers"), [(b"\x4a\x00\x00\x00\x0a11.8", True), (b"", False)])
@@ -171,7 +171,7 @@ def test_the_fastcgi_record_is_as_long_as_it_says():
     assert int.from_bytes(header[4:6], "big") == len(content) == 2 + len("FCGI_MAX_CONNS")
 
 
-def test_nginx_answers_in_http_and_hands_over_a_page(tmp_path: Path):
+def test_nginx_answers_in_http_and_serves_a_page(tmp_path: Path):
     service = Nginx(WEB, tmp_path, root=tmp_path)
     service._state = tmp_path
     thread = answer_once(tmp_path / "sock", b"HTTP/1.1 405 Not Allowed\r\n\r\n")
@@ -187,7 +187,7 @@ def test_nginx_answers_in_http_and_hands_over_a_page(tmp_path: Path):
     thread.join()
 
 
-def test_a_page_from_a_server_that_is_gone_is_one_line(tmp_path: Path):
+def test_a_page_from_a_server_that_ended_is_an_error_of_one_line(tmp_path: Path):
     service = Nginx(WEB, tmp_path, root=tmp_path)
     service._state = tmp_path
     with pytest.raises(ServiceError, match=r"^nginx does not serve /: .*No such file or directory, host 'web'"):
@@ -225,7 +225,7 @@ def test_the_projects_own_servers_say_when_they_listen(tmp_path: Path):
     assert proxy.answers()
 
 
-def test_a_socket_that_is_not_there_is_no_answer(tmp_path: Path):
+def test_a_missing_socket_is_no_answer(tmp_path: Path):
     for service in (MariaDB(DB, tmp_path), PhpFpm(WEB, tmp_path), Nginx(WEB, tmp_path, root=tmp_path)):
         service._state = tmp_path
         assert service._answers() is False
@@ -302,7 +302,7 @@ def test_a_site_on_a_database_that_runs_does_not_start_another(tmp_path: Path):
         (Path("/run/nginx/sock"), 'backend default { .path = "/run/nginx/sock"; }'),
     ],
 )
-def test_varnish_asks_an_address_or_a_socket(tmp_path: Path, behind: str | Path, backend: str):
+def test_varnish_has_an_address_or_a_socket_as_backend(tmp_path: Path, behind: str | Path, backend: str):
     service = prepared(Varnish(WEB, tmp_path, behind=behind, ttl_s=60), tmp_path)
     assert service.config.read_text().splitlines() == [
         "vcl 4.1;",
@@ -323,7 +323,7 @@ def test_varnish_asks_an_address_or_a_socket(tmp_path: Path, behind: str | Path,
     assert service.url == "http://10.0.0.2:6081/"
 
 
-def test_varnish_answers_in_http_and_hands_over_a_page(tmp_path: Path):
+def test_varnish_answers_in_http_and_serves_a_page(tmp_path: Path):
     service = Varnish(WEB, tmp_path, behind="10.0.0.2")
     service._state = tmp_path
     thread = answer_once(tmp_path / "sock", b"HTTP/1.1 405 Method Not Allowed\r\n\r\n")
@@ -346,7 +346,7 @@ def test_memcached_listens_on_all_addresses_as_debians_user(tmp_path: Path):
     assert service.address == "10.0.0.2:11212"
 
 
-def test_an_unknown_cure_is_told_the_nearest(tmp_path: Path):
+def test_an_unknown_cure_suggests_the_nearest(tmp_path: Path):
     site = CuredSite(NET, tmp_path)
     with pytest.raises(ServiceError, match=r"^unknown cure 'memcache': did you mean 'memcached'"), site.cured("memcache"):
         pass

@@ -1,4 +1,4 @@
-"""The life of a service, with small servers of our own on this machine."""
+"""Start and stop of a service, with small servers on this machine."""
 
 import os
 import signal
@@ -34,7 +34,7 @@ while True:
 
 
 class Here:
-    """This machine in a Mininet host's clothes: each program gets a session of its own, as with mnexec."""
+    """This machine as a Mininet host: each program gets a session of its own, as with mnexec."""
 
     name = "here"
 
@@ -69,7 +69,7 @@ class Greeter(Service):
 
 
 class Script(Greeter):
-    """A server that is a shell script, which never answers."""
+    """A server that is a shell script and never answers."""
 
     def command(self):
         return ["sh", "-c", self.words[0]]
@@ -77,13 +77,13 @@ class Script(Greeter):
 
 @pytest.fixture(autouse=True)
 def state_root(monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
-    with tempfile.TemporaryDirectory(dir="/tmp") as short:  # a socket's path may have 107 characters
+    with tempfile.TemporaryDirectory(dir="/tmp") as short:  # the path of a socket may have 107 characters at most
         monkeypatch.setattr(owner, "RUN", Path(short))
         yield owner.directory()
 
 
 def lives(pid: int) -> bool:
-    """Whether the process is there and no zombie."""
+    """Return whether the process exists and is not a zombie."""
     try:
         return Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()[0] != "Z"
     except OSError:
@@ -125,7 +125,7 @@ def test_several_come_up_together(tmp_path: Path):
     try:
         for service in services:
             service.launch()
-        assert all(service.running for service in services)  # nobody was waited for
+        assert all(service.running for service in services)  # the start did not wait
         for service in services:
             service.wait()
         assert all(service.running for service in services)
@@ -150,7 +150,7 @@ def test_one_that_ends_is_noticed_at_once_and_its_last_lines_shown(tmp_path: Pat
     assert list(state_root.iterdir()) == []
 
 
-def test_one_that_is_killed_says_by_what(tmp_path: Path):
+def test_a_killed_service_names_the_signal(tmp_path: Path):
     with pytest.raises(ServiceError, match=r"^greeter ended by SIGKILL before it answered"):
         Script(tmp_path, "kill -9 $$").start()
 
@@ -187,7 +187,7 @@ def test_a_failure_while_preparing_leaves_nothing(tmp_path: Path, state_root: Pa
 
 
 def child_of(service: Service) -> int:
-    """The number of the child that a Greeter with the word "child" tells in its log."""
+    """Return the process id of the child that a Greeter with the word "child" writes to its log."""
     deadline = time.monotonic() + 5
     while "child " not in (text := service.log.read_text()):
         assert time.monotonic() < deadline
@@ -270,12 +270,12 @@ def eventually(condition) -> bool:
     return condition()
 
 
-def test_a_stalled_server_stands_still_and_goes_on(tmp_path: Path):
+def test_a_stalled_server_pauses_and_continues(tmp_path: Path):
     with Greeter(tmp_path) as service:
         pid = service._process.pid
         with service.stalls(after=0.0, seconds=60):
             assert eventually(lambda: state_of(pid) == "T")
-        assert eventually(lambda: state_of(pid) != "T")  # the end of the context ends the stall
+        assert eventually(lambda: state_of(pid) != "T")  # the end of the block ends the stall
         with service.stalls(after=60, seconds=60):
             assert state_of(pid) != "T"
         assert service.answers()

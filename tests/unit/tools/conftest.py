@@ -7,7 +7,7 @@ import pytest
 
 @pytest.fixture
 def canned(tmp_path):
-    """canned(out, err="", status=0): a host where every program prints these texts and ends with this status."""
+    """canned(out, err="", status=0) returns a host where every program prints these texts and ends with this status."""
 
     class Canned:
         name = "here"

@@ -1,4 +1,4 @@
-"""The parser of ab on what ab printed on Debian 13."""
+"""ab's parser on output of ab on Debian 13."""
 
 import math
 from pathlib import Path
@@ -45,7 +45,7 @@ def test_connections_that_were_kept_are_counted():
 def test_with_concurrency_the_time_per_request_is_the_users_and_not_the_servers():
     record = captured("ab-250")
     assert record.concurrency == 4
-    assert record.time_per_request_ms == 0.657  # 0.164 is the other line
+    assert record.time_per_request_ms == 0.657  # 0.164 is in the other line
     assert record.processing_ms == Phase(min=0, mean=1, sd=0.2, median=1, max=1)
     assert record.percentiles_ms == dict.fromkeys((50, 66, 75, 80, 90, 95, 98, 99, 100), 1.0)
 
@@ -60,8 +60,8 @@ def test_the_percentiles_of_a_hundred_requests_are_the_requests():
     assert record.time_per_request_sd_ms == pytest.approx(0.028836662971, abs=1e-9)
 
 
-def test_of_fewer_requests_the_percentile_beyond_the_last_is_left_out():
-    """For 20 requests ab's 98th percentile is request 21: 0.257 ms is whatever was in memory there."""
+def test_with_fewer_requests_the_percentile_beyond_the_last_is_left_out():
+    """For 20 requests ab's 98th percentile is request 21, so 0.257 ms is what happened to be in memory there."""
     record = captured("ab-20")
     assert len(record.times_ms) == 20
     assert record.times_ms[-3:] == (0.265, 0.292, 0.293)
@@ -69,7 +69,7 @@ def test_of_fewer_requests_the_percentile_beyond_the_last_is_left_out():
     assert record.time_per_request_sd_ms == pytest.approx(0.050031437485, abs=1e-9)
 
 
-def test_of_more_requests_the_times_are_whole_milliseconds_and_the_rounding_is_taken_off():
+def test_with_more_requests_times_are_whole_ms_and_the_rounding_is_corrected():
     record = captured("ab-250")
     assert record.complete > EXACT
     assert len(record.times_ms) == 250
@@ -78,10 +78,10 @@ def test_of_more_requests_the_times_are_whole_milliseconds_and_the_rounding_is_t
 
 
 def test_times_stand_in_the_order_of_the_seconds_in_which_they_began():
-    """-g tells a start in whole seconds, so of 25 requests over three seconds three groups are known, and no order within."""
+    """-g has starts in whole seconds: 25 requests over three seconds are three groups, with unknown order within each."""
     record = captured("ab-seconds")
     assert record.groups == (4, 12, 9)
-    assert record.times_ms[:4] == (80.128, 80.153, 80.198, 80.343)  # a warm-up, which is not seen from the sorted times
+    assert record.times_ms[:4] == (80.128, 80.153, 80.198, 80.343)  # a warm-up, which sorted times do not show
     assert record.times_ms[4:16] == (
         80.119, 80.120, 80.121, 80.124, 80.124, 80.124, 80.124, 80.127, 80.129, 80.131, 80.132, 80.144,
     )  # fmt: skip
@@ -90,13 +90,13 @@ def test_times_stand_in_the_order_of_the_seconds_in_which_they_began():
     metric = record.metrics()["time_per_request_ms"]
     assert (metric["groups"], metric["values"]) == ([4, 12, 9], list(record.times_ms))
     assert "ordered" not in metric
-    assert record.raw.endswith("80\t40\n")  # -g's rows are kept
+    assert record.raw.endswith("80\t40\n")  # with the rows of -g
 
 
-def test_of_times_of_one_second_no_order_is_known():
+def test_within_one_second_the_order_is_unknown():
     assert captured("ab-250").groups == (250,)
     assert not captured("ab-250").ordered
-    assert captured("ab-100").groups == ()  # without -g's file nothing is
+    assert captured("ab-100").groups == ()  # nothing without the file of -g
 
 
 HEAD = "starttime\tseconds\tctime\tdtime\tttime\twait\n"
@@ -110,7 +110,7 @@ def twenty(tsv):
     return parse((DATA / "ab-20.txt").read_text(), (DATA / "ab-20.csv").read_text(), tsv)
 
 
-def test_where_each_second_has_one_request_the_order_is_known():
+def test_with_one_request_a_second_the_order_is_known():
     record = twenty(rows(*((100 - rank, 0) for rank in range(20))))
     assert record.ordered
     assert record.times_ms == tuple(reversed(captured("ab-20").times_ms))
@@ -133,7 +133,7 @@ def test_metrics():
     assert rate["sd"] / rate["mean"] == pytest.approx(0.028836662971 / 0.173)
 
 
-def test_without_its_files_the_deviation_is_the_tables():
+def test_without_its_files_the_deviation_is_that_of_the_table():
     record = captured("ab-20", times=False)
     assert record.times_ms == ()
     assert record.time_per_request_sd_ms == 0.1
@@ -171,13 +171,13 @@ def test_error_pages_are_a_problem():
 
 
 @pytest.mark.parametrize("name", ["ab-refused", "ab-timeout", "ab-unknown-host"])
-def test_a_run_that_broke_off_is_no_record(name: str):
+def test_a_test_that_ended_early_is_an_error(name: str):
     with pytest.raises(ToolError, match="ab printed no 'Complete requests'; its last line: 'Benchmarking") as caught:
         captured(name)
     assert caught.value.raw.startswith("This is ApacheBench")
 
 
-def test_no_output_is_no_record():
+def test_no_output_is_an_error():
     with pytest.raises(ToolError, match="its last line: 'nothing'"):
         parse("")
 

@@ -1,4 +1,4 @@
-"""iperf3's parser on what it printed in a lab (iperf 3.18, 100 ms of delay)."""
+"""iperf3's parser on output from a lab (iperf 3.18, 100 ms of delay)."""
 
 import json
 import subprocess
@@ -43,7 +43,7 @@ def test_seconds_that_were_left_out_do_not_count():
     assert (found["values"], found["ordered"]) == (pytest.approx([158.7, 128.5], abs=0.1), True)
 
 
-def test_seconds_with_slow_start_among_them_are_no_series():
+def test_seconds_that_include_slow_start_are_not_a_series():
     assert "values" not in parse(text("iperf3-bbr.txt")).metrics()["mbit_per_s"]
 
 
@@ -57,7 +57,7 @@ def test_seconds_with_slow_start_among_them_are_no_series():
         ('{"end": {}, "intervals": []}', "iperf3 printed JSON without 'sum_received'"),
     ],
 )
-def test_what_is_no_measurement(printed: str, message: str):
+def test_unusable_output_is_an_error(printed: str, message: str):
     with pytest.raises(ToolError) as caught:
         parse(printed)
     assert message in str(caught.value)
@@ -65,7 +65,7 @@ def test_what_is_no_measurement(printed: str, message: str):
 
 
 class Server:
-    """A host whose iperf3 prints one line and then stays or ends."""
+    """A host whose iperf3 prints one line, and then keeps running or ends."""
 
     name = "server"
 

@@ -1,6 +1,6 @@
-"""oha's JSON and database as oha 1.16.0 wrote them, of a server that answers a request in 5 ms, one after the other.
+"""oha's parser on JSON and databases of oha 1.16.0, with a server that takes 5 ms per request, one after another.
 
-``sustained`` were 50 requests a second of it, ``overload`` 464; ``-uncorrected`` without --latency-correction.
+``sustained`` is at 50 requests per second, ``overload`` at 464; ``-uncorrected`` is without --latency-correction.
 """
 
 import json
@@ -58,7 +58,7 @@ def test_an_overload_shows_in_the_corrected_latency_only():
     assert near.corrected["percentiles"]["99"] < 2 * near.uncorrected["percentiles"]["99"]
     assert over.corrected["percentiles"]["99"] > 5 * over.uncorrected["percentiles"]["99"]
     assert over.uncorrected["percentiles"]["50"] == pytest.approx(8 / 150.8, rel=0.1)  # eight connections in turn
-    # Who is answered last was due at the end of 200/464 s, and the server took 1.33 s for all.
+    # The last request was due at 200/464 s, and the server took 1.33 s for all.
     assert over.corrected["max"] == pytest.approx(1.326 - 200 / 464, rel=0.02)
     found = over.metrics()
     assert found["target_per_s"]["mean"] == 464
@@ -68,7 +68,7 @@ def test_an_overload_shows_in_the_corrected_latency_only():
     assert len(over.facts()["uncorrected_spectrum"]) > 5
 
 
-def test_answers_that_are_errors_and_none_at_all():
+def test_error_responses_and_no_responses():
     missing, refused = captured("404", planned=20), captured("refused", planned=20)
     for record in (missing, refused):
         assert (record.answered, record.failed, record.unanswered) == (0, 20, 0)
@@ -77,7 +77,7 @@ def test_answers_that_are_errors_and_none_at_all():
 
 @pytest.fixture
 def here(tmp_path, monkeypatch):
-    """here(capture, version): this machine as a host, whose oha gives out a capture; ``asked`` are its arguments."""
+    """here(capture, version) returns this machine as a host whose oha writes captured output; ``asked`` holds its arguments."""
     program = tmp_path / "oha"
     program.write_text(REPLAY)
     program.chmod(0o755)
@@ -99,7 +99,7 @@ def here(tmp_path, monkeypatch):
     return Here
 
 
-def test_what_oha_is_asked(here):
+def test_the_command_of_oha(here):
     host = here("overload")
     record = oha(host, "http://x/", rate=464, seconds=200 / 464, connections=8)
     words = ["--no-tui", "--output-format", "json", "-n", "200", "-c", "8", "-q", "464", "--latency-correction", "--db-url"]
@@ -126,13 +126,13 @@ def test_a_rate_with_a_fraction(here):
 
 
 @pytest.mark.parametrize("name", ["404", "refused"])
-def test_nothing_was_answered_well(here, name):
+def test_no_request_succeeds(here, name):
     with pytest.raises(ToolError, match="none of 20 requests succeeded, host 'here', http://x/") as caught:
         oha(here(name), "http://x/", rate=100, seconds=0.2)
     assert caught.value.raw == (DATA / f"oha-{name}.json").read_text()
 
 
-def test_what_is_no_report(here, tmp_path):
+def test_unusable_output_is_an_error(here, tmp_path):
     with pytest.raises(ToolError, match=r"oha printed no version; its last line: 'hey 0.1'"):
         oha(here("overload", "hey 0.1"), "http://x/", rate=1, seconds=1)
     with pytest.raises(ToolError, match=r"oha's report is not understood \(.*\); its last line: 'panicked'") as caught:
@@ -145,7 +145,7 @@ def test_what_is_no_report(here, tmp_path):
         oha(here("overload"), "http://x/", rate=0, seconds=1)
 
 
-def test_it_is_not_there(monkeypatch, canned):
+def test_oha_is_not_installed(monkeypatch, canned):
     monkeypatch.delenv("SLOWNET_OHA", raising=False)
     monkeypatch.setenv("PATH", os.devnull)
     monkeypatch.setattr(load_generators, "FOLDERS", os.devnull)
@@ -155,7 +155,7 @@ def test_it_is_not_there(monkeypatch, canned):
         oha(canned("", "mnexec: oha: No such file or directory", 1), "http://x/", rate=1, seconds=1)
 
 
-def test_where_the_programs_are_that_the_caller_brought(tmp_path, monkeypatch):
+def test_where_the_callers_programs_are(tmp_path, monkeypatch):
     for name in ("wrk2", "oha"):
         (tmp_path / name).write_text("")
         (tmp_path / name).chmod(0o755)

@@ -1,4 +1,4 @@
-"""A tool's record as the time of an operation."""
+"""Tools' records with the time of an operation."""
 
 from pathlib import Path
 
@@ -21,6 +21,6 @@ def test_the_time_of_the_operation_comes_first_and_everything_else_stays():
     assert operation.facts() == page | {"timed": "time_per_request_ms"}
 
 
-def test_a_time_that_was_not_measured_is_told_the_nearest():
+def test_a_time_that_was_not_measured_suggests_the_nearest():
     with pytest.raises(ToolError, match=r"^ab has no metric 'time_per_page_ms': did you mean 'time_per_request_ms'"):
         Operation(RECORD, "time_per_page_ms").metrics()

@@ -1,4 +1,4 @@
-"""The parser of ping on what iputils' ping printed on Debian 13."""
+"""ping's parser on output of iputils' ping on Debian 13."""
 
 from pathlib import Path
 
@@ -31,7 +31,7 @@ def test_metrics_give_the_samples_deviation():
     assert metrics["loss"] == {"mean": 0.0, "sd": 0.0, "n": 5}
 
 
-def test_loss_is_a_result_and_no_problem():
+def test_loss_is_a_result_and_not_an_error():
     record = captured("ping-loss")
     assert (record.sent, record.received) == (10, 7)
     assert record.loss == pytest.approx(0.3)
@@ -44,7 +44,7 @@ def test_loss_is_a_result_and_no_problem():
     }
 
 
-def test_silence_has_no_round_trip():
+def test_without_replies_there_is_no_round_trip():
     record = captured("ping-silent")
     assert (record.sent, record.received, record.loss, record.errors) == (3, 0, 1.0, 0)
     assert record.rtt_ms is None
@@ -53,7 +53,7 @@ def test_silence_has_no_round_trip():
     assert record.metrics().keys() == {"loss"}
 
 
-def test_an_unreachable_host_says_who_said_so():
+def test_an_unreachable_host_names_who_reported_it():
     record = captured("ping-unreachable")
     assert (record.received, record.errors) == (0, 3)
     assert "From 10.98.0.1 icmp_seq=3 Destination Host Unreachable" in record.problem
@@ -72,13 +72,13 @@ def test_a_long_round_trip_is_printed_without_decimals_and_a_duplicate_is_not_co
 
 
 @pytest.mark.parametrize("name", ["ping-no-route.err", "ping-unknown.err"])
-def test_a_complaint_is_no_record(name: str):
+def test_an_error_message_is_an_error(name: str):
     with pytest.raises(ToolError, match="ping printed no summary; its last line: 'ping: ") as caught:
         parse((DATA / name).read_text())
     assert caught.value.raw == (DATA / name).read_text()
 
 
-def test_no_output_is_no_record():
+def test_no_output_is_an_error():
     with pytest.raises(ToolError, match="its last line: 'nothing'"):
         parse("")
 
@@ -91,6 +91,6 @@ def test_a_summary_that_contradicts_itself_is_an_error():
         parse(text.replace("5 received", "6 received"))
 
 
-def test_a_number_that_is_none_is_shown():
+def test_a_malformed_number_is_shown():
     with pytest.raises(ToolError, match=r"not understood: '64 bytes from .*time=0\.0\.58 ms'"):
         parse((DATA / "ping-5.txt").read_text().replace("time=0.058", "time=0.0.58"))

@@ -1,4 +1,4 @@
-"""The records of the project's own programs, from what these printed in a lab."""
+"""Parsers of the project's own programs, on output from a lab."""
 
 from pathlib import Path
 
@@ -38,7 +38,7 @@ def test_a_pattern_that_never_waits_is_timed_in_rounds():
     assert record.facts() == {"messages": 500}
 
 
-def test_crafted_segments_tell_the_delay_from_outside():
+def test_crafted_segments_show_the_delay():
     record = captured("crafted-answered")
     assert record.quick == 1
     assert len(record.delayed_ms) == len(record.first_ms) - 1 == 49
@@ -51,13 +51,13 @@ def test_a_page_is_the_sum_of_its_queries():
     metrics = record.metrics()
     assert metrics["stalls"]["mean"] == len(record.times_ms) == 1200
     assert metrics["page_s"]["mean"] == pytest.approx(1.2 * metrics["query_ms"]["mean"])
-    # the interval of a sum is as wide, relative to it, as that of the mean
+    # the relative width of a sum's interval is that of the mean's
     assert metrics["page_s"]["sd"] / metrics["page_s"]["mean"] == pytest.approx(
         metrics["query_ms"]["sd"] / metrics["query_ms"]["mean"]
     )
 
 
-def test_a_copy_is_timed_in_lots_and_its_second_half_is_steady():
+def test_a_copy_is_timed_in_batches_and_its_second_half_is_steady():
     record = captured("pipeline-batches")
     assert (record.way, record.each, record.rows) == ("batches", 100, 3000)
     metrics = record.metrics()
@@ -82,7 +82,7 @@ def test_commits_are_told_apart_from_their_lag():
     assert record.facts() == {"commits": 5}
 
 
-def test_a_row_that_is_read_before_its_writer_is_told_is_not_stale():
+def test_a_row_that_is_read_before_its_writer_has_the_answer_is_not_stale():
     text = '{"began_ns": [0, 10], "answered_ns": [10000000, 10]}\n{"applied_ns": [5000000, 20]}\n'
     assert replication.parse(text).stale_ms == (0.0, 1e-05)
 
@@ -110,12 +110,12 @@ def test_anything_else_is_shown_and_kept(name: str, text: str):
 
 
 @pytest.mark.parametrize("times", ["[]", '["fast"]', "7", "null"])
-def test_times_that_are_none_are_shown(times: str):
+def test_malformed_times_are_shown(times: str):
     with pytest.raises(ToolError, match="times_ns is not a list of times"):
         php_page.parse(f'{{"connect_ns": 1, "times_ns": {times}}}')
 
 
-def test_an_unknown_pattern_names_the_nearest():
+def test_an_unknown_pattern_suggests_the_nearest():
     with pytest.raises(ToolError, match="did you mean 'write-write-read'"):
         exchange.exchange(None, "10.0.0.2", "write-wriet-read")
     with pytest.raises(ToolError, match="did you mean 'batches'"):

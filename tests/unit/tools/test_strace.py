@@ -1,4 +1,4 @@
-"""The parser of strace on what strace 6.13 wrote in a lab."""
+"""strace's parser on output of strace 6.13 from a lab."""
 
 from pathlib import Path
 
@@ -40,7 +40,7 @@ def test_errors_and_short_times_are_read():
         "37    yesterday sendto(3) = 5",
     ],
 )
-def test_a_line_that_is_none_is_shown_and_the_text_kept(line: str):
+def test_a_malformed_line_is_shown_and_the_text_kept(line: str):
     with pytest.raises(ToolError, match="not understood") as caught:
         parse(TALK + line + "\n")
     assert " ".join(line.split()) in str(caught.value)

@@ -1,4 +1,4 @@
-"""sysbench's parser on what it printed in a lab (sysbench 1.0.20, TDF 3, MariaDB at 0.3 and 10.3 ms)."""
+"""sysbench's parser on output from a lab (sysbench 1.0.20, TDF 3, MariaDB at 0.3 and 10.3 ms)."""
 
 from pathlib import Path
 
@@ -46,14 +46,14 @@ def test_a_percentile_is_one_number_and_the_histogram_is_kept():
     assert steps == sorted(steps)
 
 
-def test_transactions_that_met_a_deadlock_ask_more():
+def test_transactions_that_met_a_deadlock_send_more_queries():
     record = parse(text("sysbench-10.txt"))
     assert (record.threads, record.transactions) == (10, 200)
     assert record.errors > 0
     assert record.queries / record.transactions > 20
 
 
-def test_without_a_histogram_the_deviation_is_not_known():
+def test_without_a_histogram_the_deviation_is_unknown():
     head, _, rest = text("sysbench-1.txt").partition("Latency histogram")
     record = parse(head + rest[rest.index("SQL statistics") :])
     assert record.sd_ms is None
@@ -68,7 +68,7 @@ def test_without_a_histogram_the_deviation_is_not_known():
         (text("sysbench-1.txt").replace("50     (58.22", "0      (58.22"), "sysbench completed no transaction"),
     ],
 )
-def test_what_is_no_run(printed: str, message: str):
+def test_unusable_output_is_an_error(printed: str, message: str):
     with pytest.raises(ToolError) as caught:
         parse(printed)
     assert message in str(caught.value)
@@ -99,7 +99,7 @@ def test_sysbench_that_fails_says_why_and_cleans_up(name: str, message: str, can
     assert [argv[-1] for argv in host.argv] == ["prepare", "cleanup"]
 
 
-def test_one_life_of_a_table(canned):
+def test_the_table_is_filled_used_and_dropped(canned):
     host, counts = canned(text("sysbench-1.txt")), iter((100, 108))
     record = oltp(host, Account("10.0.0.2"), threads=1, transactions=50, rows=1000, statements=lambda: next(counts))
     assert [argv[-1] for argv in host.argv] == ["prepare", "run", "cleanup"]

@@ -1,4 +1,4 @@
-"""Captures by a program that says what tcpdump says; the real one runs in tests/lab."""
+"""Captures by a program that prints what tcpdump prints; the real one runs in tests/lab."""
 
 import signal
 import subprocess
@@ -15,7 +15,7 @@ COUNTS = "4 packets captured\n4 packets received by filter\n0 packets dropped by
 
 
 class Scripted:
-    """A host where tcpdump says one thing at its start and another when it is asked for counts, or interrupted."""
+    """A host whose tcpdump prints one text at its start, and another one when it must count or end."""
 
     name = "here"
 
@@ -33,7 +33,7 @@ class Scripted:
         return subprocess.Popen(self.script, start_new_session=True, **options)
 
 
-def test_its_counts_come_back(tmp_path: Path):
+def test_it_returns_tcpdumps_counts(tmp_path: Path):
     host = Scripted(LISTENING)
     with Capture(host, "client-eth0", tmp_path / "new" / "pcap", filter="tcp port 5000", snaplen=96) as capture:
         assert (capture.packets, capture.path) == (0, tmp_path / "new" / "pcap")
@@ -50,7 +50,7 @@ def test_what_the_kernel_dropped_is_counted(tmp_path: Path):
     assert (capture.packets, capture.dropped) == (4, 3)
 
 
-def test_packets_of_before_its_filter_are_not_waited_for_long(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+def test_it_does_not_wait_long_for_packets_from_before_its_filter(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(tcpdump, "STILL_S", 0.1)
     with Capture(
         Scripted(LISTENING, COUNTS.replace("4 packets received", "5 packets received")), "x", tmp_path / "x"
@@ -67,7 +67,7 @@ def test_packets_of_before_its_filter_are_not_waited_for_long(tmp_path: Path, mo
         ("", "tcpdump: tcpdump does not listen, capture on x"),
     ],
 )
-def test_one_that_does_not_start_says_why(tmp_path: Path, first: str, said: str):
+def test_a_tcpdump_that_does_not_start_says_why(tmp_path: Path, first: str, said: str):
     with pytest.raises(ToolError, match=said) as caught, Capture(Scripted(first, stays=False), "x", tmp_path / "pcap"):
         pass
     assert caught.value.raw.strip() == first
@@ -80,7 +80,7 @@ def test_one_that_does_not_start_says_why(tmp_path: Path, first: str, said: str)
         (COUNTS, False, "tcpdump: tcpdump does not end"),
     ],
 )
-def test_one_that_ended_by_itself_is_an_error_if_it_has_no_counts(tmp_path: Path, last: str, stays: bool, said: str):
+def test_a_tcpdump_that_ended_without_counts_is_an_error(tmp_path: Path, last: str, stays: bool, said: str):
     capture = Capture(Scripted(LISTENING, last, stays), "x", tmp_path / "pcap").start()
     capture._process.send_signal(signal.SIGINT)
     capture._process.wait()

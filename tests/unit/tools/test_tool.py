@@ -19,7 +19,7 @@ DATA = Path(__file__).parent / "data"
 
 
 class Here:
-    """This machine in a Mininet host's clothes: each program gets a session of its own, as with mnexec."""
+    """This machine as a Mininet host: each program gets a session of its own, as with mnexec."""
 
     name = "here"
 
@@ -35,14 +35,14 @@ class Here:
 
 
 class Wrapped(Here):
-    """A host that starts programs through another one, which then reports that they are missing."""
+    """A host that starts programs through a launcher, which reports missing ones."""
 
     def popen(self, argv, **options):
         return super().popen(["env", *argv], **options)
 
 
 class Canned(Here):
-    """A host where every program prints a captured text."""
+    """A host where every program prints captured output."""
 
     def __init__(self, out: str, err: str = "", status: int = 0) -> None:
         super().__init__()
@@ -76,7 +76,7 @@ def test_arguments_are_not_for_a_shell_and_the_locale_is_c(monkeypatch: pytest.M
     assert done.stdout == "$HOME;* C\n"
 
 
-def test_the_systems_programs_are_found_whatever_the_callers_path(monkeypatch: pytest.MonkeyPatch):
+def test_the_systems_programs_are_found_with_any_path(monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setenv("PATH", "/usr/bin:/bin")
     assert "/usr/sbin" in run(Here(), ["sh", "-c", "echo $PATH"]).stdout.strip().split(":")
 
@@ -145,7 +145,7 @@ def test_an_interrupted_caller_leaves_no_program_behind(monkeypatch: pytest.Monk
     process.stderr.close()
 
 
-def test_a_program_beside_another_is_waited_for_or_ended():
+def test_a_background_program_is_waited_for_or_ended():
     host = Here()
     with tool.running(host, ["sh", "-c", "echo slow; sleep 0.05; echo done"]) as wait:
         assert run(host, ["echo", "meanwhile"]).stdout == "meanwhile\n"
@@ -158,10 +158,10 @@ def test_a_program_beside_another_is_waited_for_or_ended():
     assert time.monotonic() - begun < 30
 
 
-# ---- ab and ping on a host that prints captured text ----
+# ---- ab and ping on a host that prints captured output ----
 
 
-def test_ab_asks_for_the_page_on_new_connections():
+def test_ab_requests_the_page_on_new_connections():
     host = Canned("ab-100.txt")
     record = ab(host, "http://10.0.0.2/", requests=100)
     argv = host.argv[0]
@@ -191,7 +191,7 @@ def test_ab_that_measured_something_else_is_an_error(text: str, requests: int, m
     assert caught.value.raw == (DATA / text).read_text()
 
 
-def test_ab_gives_the_flagged_record_when_asked_to():
+def test_ab_returns_a_record_with_a_problem_if_unchecked():
     assert ab(Canned("ab-404.txt"), "http://x/", requests=10, check=False).problem
 
 
@@ -213,7 +213,7 @@ def test_ab_gives_the_flagged_record_when_asked_to():
         ("ab-refused.txt", "ab-bad-url.err", 22, "ab ended with status 22: ab: invalid URL, host 'here'"),
     ],
 )
-def test_ab_that_breaks_off_says_why(out: str, err: str, status: int, message: str):
+def test_ab_that_ends_early_says_why(out: str, err: str, status: int, message: str):
     with pytest.raises(ToolError, match=f"^{re.escape(message)}"):
         ab(Canned(out, err, status), "http://x/")
 
@@ -226,14 +226,14 @@ def test_ping_is_numeric_and_counts():
     assert record.rtt_ms.avg == 0.102
 
 
-def test_ping_without_a_reply_is_an_error_unless_asked_for():
+def test_ping_without_a_reply_is_an_error_unless_unchecked():
     host = Canned("ping-silent.txt", status=1)
     with pytest.raises(ToolError, match=r"^none of 3 pings was answered, from host 'here' to 10.98.0.2$"):
         ping(host, "10.98.0.2", count=3)
     assert ping(host, "10.98.0.2", count=3, check=False).loss == 1.0
 
 
-def test_ping_with_losses_is_none():
+def test_ping_with_losses_is_not_an_error():
     assert ping(Canned("ping-loss.txt"), "10.98.0.2", count=10).received == 7
 
 

@@ -1,4 +1,4 @@
-"""wget's parser on what it printed in a lab (wget 1.25.0, a file of 262,144,000 bytes)."""
+"""wget's parser on output from a lab (wget 1.25.0, a file of 262,144,000 bytes)."""
 
 from pathlib import Path
 
@@ -59,7 +59,7 @@ def test_a_download_that_took_no_time():
         (text("wget-100ms.err").replace("[262144000/", "[262143999/"), "wget saved 262143999 of 262144000 bytes"),
     ],
 )
-def test_what_is_no_download(printed: str, message: str):
+def test_unusable_output_is_an_error(printed: str, message: str):
     with pytest.raises(ToolError) as caught:
         parse(printed)
     assert message in str(caught.value)
@@ -84,7 +84,7 @@ def test_wget_that_gets_no_file_says_why(name: str, status: int, message: str, c
     assert caught.value.raw == text(name)
 
 
-def test_what_wget_is_asked(canned):
+def test_the_command_of_wget(canned):
     host = canned("", text("wget-none.err"))
     assert wget(host, "http://x/f").size == SIZE
     assert host.argv == [["wget", "--progress=dot:mega", "--tries=1", "--read-timeout=0", "-O", "/dev/null", "http://x/f"]]

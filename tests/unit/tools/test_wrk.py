@@ -1,4 +1,4 @@
-"""wrk's parser on what it printed in a lab (Debian's 4.1.0), and on wrk2's own example.
+"""wrk's parser on output from a lab (Debian's 4.1.0), and on wrk2's own example.
 
 wrk2-u.txt is "Example 1" of the README of giltene/wrk2, its spectra shortened.
 """
@@ -68,14 +68,14 @@ def test_socket_errors():
         (text("wrk.txt").replace("Requests/sec", "Anfragen/s"), "wrk printed no requests a second"),
     ],
 )
-def test_what_is_no_measurement(printed: str, message: str):
+def test_unusable_output_is_an_error(printed: str, message: str):
     with pytest.raises(ToolError) as caught:
         parse(printed)
     assert message in str(caught.value)
     assert caught.value.raw == printed
 
 
-def test_answers_that_are_errors(canned):
+def test_error_responses(canned):
     with pytest.raises(ToolError, match=r"2299 of 2299 responses are errors .*, host 'here', http://x/"):
         wrk(canned(text("wrk-404.txt")), "http://x/", seconds=1)
 
@@ -85,7 +85,7 @@ def test_no_connection(canned):
         wrk(canned("", text("wrk-refused.txt"), 1), "http://x/", seconds=1)
 
 
-def test_what_wrk2_is_asked(canned, monkeypatch):
+def test_the_command_of_wrk2(canned, monkeypatch):
     monkeypatch.setenv("SLOWNET_WRK2", "/mine/wrk")
     host = canned(text("wrk2-u.txt"))
     record = wrk2(host, "http://x/", rate=1999.6, seconds=19.5, connections=100, threads=2)
