@@ -28,7 +28,27 @@ class Page:
 
 
 def get(server: Path, path: str, host: str, timeout_s: float = 60.0) -> Page:
-    """Get a page in HTTP/1.0, so that the server closes the connection after it. Raises OSError."""
+    """Get a page in HTTP/1.0, so that the server closes the connection after it.
+
+    Parameters
+    ----------
+    server : Path
+        The server's Unix socket.
+    path, host : str
+        The page's path, and the ``Host`` header.
+    timeout_s : float
+        Seconds to wait for the connection, and for each part of the response.
+
+    Returns
+    -------
+    Page
+        The response.
+
+    Raises
+    ------
+    OSError
+        The server does not answer.
+    """
     return parse(exchange(server, f"GET {path} HTTP/1.0\r\nHost: {host}\r\n\r\n", timeout_s))
 
 

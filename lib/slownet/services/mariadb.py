@@ -199,7 +199,20 @@ class MariaDB(Service):
         return position
 
     def follow(self, primary: MariaDB, account: str, password: str) -> None:
-        """Start to replicate from a primary over the network, from its first transaction on."""
+        """Start to replicate from a primary over the network, from its first transaction on.
+
+        Parameters
+        ----------
+        primary : MariaDB
+            The primary; both servers need ``replication``.
+        account, password : str
+            The primary's account for replicas.
+
+        Raises
+        ------
+        ToolError
+            The server refuses the statement.
+        """
         login = f"MASTER_HOST='{primary.host.IP()}', MASTER_USER='{account}', MASTER_PASSWORD='{password}'"
         options = "MASTER_USE_GTID=slave_pos, MASTER_SSL=0, MASTER_CONNECT_RETRY=1"
         self.query(f"CHANGE MASTER TO {login}, {options}; START SLAVE")

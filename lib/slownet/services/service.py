@@ -43,6 +43,19 @@ class Service:
         Seconds in which the server must answer after its start.
     stop_s : float
         Seconds in which it must end after SIGTERM, before it gets SIGKILL.
+
+    Examples
+    --------
+    A server of your own::
+
+        class Echo(Service):
+            name = "echo"
+
+            def command(self):
+                return ["socat", "TCP-LISTEN:7,fork", "EXEC:cat"]
+
+            def answers(self):
+                return "LISTEN" in run(self.host, ["ss", "-Htln", "sport = :7"]).stdout
     """
 
     name: ClassVar[str]

@@ -141,6 +141,21 @@ def constant_rate(
         No request succeeded, or the program failed.
     SlownetError
         A number is not above 0, or there are too many connections.
+
+    Notes
+    -----
+    A client that waits for each answer sends nothing while the server stalls, so it measures the stall as one slow request
+    (coordinated omission). The corrected latency, from when a request was due, is what users would see [1]_.
+
+    References
+    ----------
+    .. [1] Gil Tene, "How not to measure latency", 2013.
+
+    Examples
+    --------
+    >>> load = constant_rate(net["client"], "http://10.0.0.2/", rate=100, seconds=10, connections=8)  # doctest: +SKIP
+    >>> load.answered, load.corrected["percentiles"]["99"]  # doctest: +SKIP
+    (1000, 0.0123)
     """
     parts = urlsplit(url)
     Schedule(rate, seconds, connections)  # raises early if the load is impossible

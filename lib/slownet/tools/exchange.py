@@ -120,9 +120,28 @@ def exchange(host: Host, address: str, pattern: str, *, port: int = 5000, count:
 
 
 def witnessed(measured: Exchange, host: Host, address: str, *, port: int = 5000, count: int = 4) -> Exchange:
-    """Repeat the pattern with ``count`` messages under strace and tcpdump, and return the record with both files.
+    """Repeat a pattern under strace and tcpdump, and add both files to the record.
 
-    This is not part of the measurement, because tracing would slow it down if CPU time is charged. Raises ToolError.
+    The measurement itself is not traced, because that would slow it down if CPU time is charged.
+
+    Parameters
+    ----------
+    measured : Exchange
+        The record.
+    host, address, port
+        As for `exchange`.
+    count : int
+        The number of messages to trace.
+
+    Returns
+    -------
+    Exchange
+        The record with ``files``.
+
+    Raises
+    ------
+    ToolError
+        The pattern failed, tcpdump lost packets, or the output of strace is not understood.
     """
     command = _command(address, port, measured.pattern, count)
     with owner.temporary("exchange") as directory:

@@ -116,6 +116,11 @@ def iperf3(
     ToolError
         ``iperf3`` is missing on a host, takes too long, fails, uses another congestion control than asked for, or its output
         is not understood.
+
+    Examples
+    --------
+    >>> iperf3(net["server"], net["client"], seconds=10, congestion="bbr").mbit_per_s  # doctest: +SKIP
+    93.4
     """
     argv = ["iperf3", "--client", server.IP(), "--reverse", "--json", "--time", f"{seconds:g}"]
     argv += ["--omit", f"{omit:g}"] if omit else []

@@ -69,17 +69,44 @@ def metric(
 def single(value: float, n: int, step: float = 0.0) -> Metric:
     """Return a metric of n values whose deviation is unknown: their minimum, their total time, a rate.
 
-    Only repetition shows how much it varies. It is exact if the clock counts nothing that varies. ``step`` is the unit that
-    the number was rounded to, if it was: identical readings are not more precise than that.
+    Only repetition shows how much it varies. It is exact if the clock counts nothing that varies.
+
+    Parameters
+    ----------
+    value : float
+        The number.
+    n : int
+        How many values it is about.
+    step : float
+        The unit that it was rounded to, 0 if it was not: identical readings are not more precise than that.
+
+    Returns
+    -------
+    dict
+        The metric, see `Metric`.
     """
     record = metric(value, None, n)
     return record | {"step": step} if step else record
 
 
 def printed(value: float, n: int, percent: float | None = None, of: str = "") -> Metric:
-    """Return a metric for a percentile of n values that a tool printed, or for their maximum (``percent`` None).
+    """Return a metric for a percentile of n values, or their maximum, that a tool printed. It has no deviation.
 
-    It has no deviation. ``of`` names the metric whose values or steps give its interval.
+    Parameters
+    ----------
+    value : float
+        The percentile or maximum.
+    n : int
+        The number of values.
+    percent : float, optional
+        Which percentile; None for the maximum.
+    of : str
+        The metric whose values or steps give the percentile's interval.
+
+    Returns
+    -------
+    dict
+        The metric, see `Metric`.
     """
     record = single(value, n)
     return record if percent is None else record | {"percent": percent, "of": of}

@@ -86,7 +86,20 @@ def _group_lives(group: int) -> bool:
 
 
 def wait_until(condition: Callable[[], bool], seconds: float, every: float = POLL_S) -> bool:
-    """Poll a condition; return True as soon as it holds, False when ``seconds`` are over."""
+    """Poll a condition until it holds.
+
+    Parameters
+    ----------
+    condition : callable
+        Returns whether it holds.
+    seconds, every : float
+        How long to wait at most, and how long between two calls.
+
+    Returns
+    -------
+    bool
+        Whether it held in time.
+    """
     deadline = time.monotonic() + seconds
     while not condition():
         if time.monotonic() > deadline:

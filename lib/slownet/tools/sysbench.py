@@ -203,6 +203,12 @@ def oltp(
     ------
     ToolError
         ``sysbench`` is missing, cannot connect, takes too long, or its output is not understood.
+
+    Examples
+    --------
+    >>> with OltpDatabase(net, directory) as database:  # doctest: +SKIP
+    ...     oltp(net["client"], database.account, transactions=50).avg_ms
+    210.1
     """
     base = [
         "sysbench", "oltp_read_write", "--db-driver=mysql", f"--mysql-host={database.address}", f"--mysql-user={database.user}",
