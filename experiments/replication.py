@@ -20,7 +20,7 @@ LINKS = {
     topology=PrimaryReplicas, service=Replicated, vary={"mode": list(ACKNOWLEDGED_BY), "link": list(LINKS)}, tdf="inf", blocks=1
 )  # fmt: skip
 def replication(net, database, mode, link):
-    """How do delay, loss and a narrow link to the replica affect a commit, and when the replica has it?"""
+    """How do delay, loss and a narrow link to the replica affect a commit and its replication?"""
     database.acknowledged_by(*ACKNOWLEDGED_BY[mode])
     with net.link("replica1", "switch").set(**LINKS[link]):
         return database.commits(count=COMMITS, size=BYTES, every_ms=EVERY_MS)

@@ -45,7 +45,7 @@ class Chain:
         return cls(((1.0,),), (chance.probability,))
 
     @property
-    def leaving(self) -> float | None:
+    def burst_end(self) -> float | None:
         """The probability that a burst ends after a lost packet, if it is always the same: its length is then geometric."""
         if len(self.loss) == 1:
             return 1 - self.loss[0]

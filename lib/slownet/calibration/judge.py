@@ -150,9 +150,9 @@ def _burst(bench: _Bench, chain: Chain) -> list[Row]:
     if chain.share(sent)[0] * sent / mean < LEAST_RUNS:
         return []
     measured = bench.numbers["lost"] / runs if runs else None
-    if chain.leaving and runs:
-        leaving = chain.leaving
-        within: Within = lambda level: _geometric(runs, leaving, level)  # noqa: E731
+    if chain.burst_end and runs:
+        burst_end = chain.burst_end
+        within: Within = lambda level: _geometric(runs, burst_end, level)  # noqa: E731
         rule = f"geometric, {runs:,} bursts"
     else:
         within, rule = _normal(mean, sd), f"Markov chain, {runs:,} bursts"
@@ -240,10 +240,10 @@ def _binomial(of: int, probability: float, level: float) -> Interval:
     return 100 * float(binom.ppf(tail, of, probability)) / of, 100 * float(binom.ppf(1 - tail, of, probability)) / of
 
 
-def _geometric(runs: int, leaving: float, level: float) -> Interval:
+def _geometric(runs: int, burst_end: float, level: float) -> Interval:
     """Return the interval of the mean of geometric burst lengths, whose sum is negative binomial."""
     tail = (1 - level) / 2
-    low, high = (float(nbinom.ppf(part, runs, leaving)) for part in (tail, 1 - tail))
+    low, high = (float(nbinom.ppf(part, runs, burst_end)) for part in (tail, 1 - tail))
     return 1 + low / runs, 1 + high / runs
 
 

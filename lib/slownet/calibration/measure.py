@@ -40,7 +40,7 @@ class Calibration:
         return [row for row in self.rows if row.alone]
 
     @property
-    def astray(self) -> list[Row]:
+    def outside(self) -> list[Row]:
         """The random rows outside their own 99 % interval; one in a hundred is expected there."""
         return [row for row in self.by_chance if row.alone and not row.alone[0] <= (row.measured or 0.0) <= row.alone[1]]
 
@@ -52,7 +52,7 @@ class Calibration:
             "ceiling_bit_s": self.ceiling,
             "rows": [row.to_json() for row in self.rows],
             "left_out": [case.name for case in self.left_out],
-            "outside_own_interval": {"found": len(self.astray), "expected": expected},
+            "outside_own_interval": {"found": len(self.outside), "expected": expected},
             "ok": not self.bad,
         }
 

@@ -30,14 +30,14 @@ def _table(found: Calibration) -> Table:
         made.add_column(name, no_wrap=name != "rule")
     last = ""
     for row in found.rows:
-        made.add_row("" if row.condition == last else row.condition, *_cells(row, row in found.astray))
+        made.add_row("" if row.condition == last else row.condition, *_cells(row, row in found.outside))
         last = row.condition
     return made
 
 
-def _cells(row: Row, astray: bool) -> tuple[str | Text, ...]:
+def _cells(row: Row, outside: bool) -> tuple[str | Text, ...]:
     verdict = Text("ok" if row.ok else "not ok", style="green" if row.ok else "bold red")
-    if astray:
+    if outside:
         verdict.append(" *", style="yellow")
     numbers = (_number(each) for each in (row.stated, row.measured, row.error, row.low, row.high))
     return (row.what, *numbers, row.unit, "; ".join(filter(None, (row.rule, row.note))), verdict)
@@ -60,7 +60,7 @@ def _notes(found: Calibration) -> list[str]:
     if chancy:
         notes.append(
             f"random quantities: {chancy}; if all links are right, all of them are ok in 99 % of calibrations; outside their "
-            f"own 99 % interval (*): {len(found.astray)}, {(1 - CONFIDENCE) * chancy:.1f} expected"
+            f"own 99 % interval (*): {len(found.outside)}, {(1 - CONFIDENCE) * chancy:.1f} expected"
         )
     if found.left_out and found.ceiling:
         names = "; ".join(dict.fromkeys(case.name for case in found.left_out))

@@ -31,11 +31,11 @@ def test_means_are_those_of_the_model(model):
 
 
 def test_bursts_are_geometric_only_if_their_end_does_not_depend_on_the_past():
-    assert Chain.of(Chance(0.3)).leaving == pytest.approx(0.7)
-    assert Chain.of(BURSTS).leaving == pytest.approx(1 / 8)
-    assert Chain.of(Markov(0.01, 0.3)).leaving == pytest.approx(0.3)
-    assert Chain.of(ELLIOTT).leaving is None
-    assert Chain.of(FOUR).leaving is None
+    assert Chain.of(Chance(0.3)).burst_end == pytest.approx(0.7)
+    assert Chain.of(BURSTS).burst_end == pytest.approx(1 / 8)
+    assert Chain.of(Markov(0.01, 0.3)).burst_end == pytest.approx(0.3)
+    assert Chain.of(ELLIOTT).burst_end is None
+    assert Chain.of(FOUR).burst_end is None
 
 
 def test_correlated_losses_are_not_a_chain():
