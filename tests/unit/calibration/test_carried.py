@@ -2,7 +2,7 @@ from slownet.calibration.carried import BEYOND, NEAR, highest
 
 
 def through(rate, carries=250e6, heaps=1.3e9):
-    """A CPU that carries some rate packet by packet, and more where they go in heaps."""
+    """A CPU that carries some rate if it handles packets one by one, and more if in batches."""
     return rate if rate <= carries else heaps if rate >= BEYOND else 0.9 * carries
 
 
