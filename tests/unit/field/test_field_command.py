@@ -5,7 +5,7 @@ import socket
 from itertools import pairwise
 
 import pytest
-from conftest import BODY, PEM
+from pages import BODY, PEM
 
 from slownet.cli import main
 from slownet.field import address

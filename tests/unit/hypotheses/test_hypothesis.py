@@ -13,7 +13,7 @@ from slownet.hypotheses.file import read
 from slownet.hypotheses.predictions import COMPOSED, KINDS
 from slownet.hypotheses.source import place_of
 
-EXERCISES = sorted((Path(__file__).parents[2] / "experiments/exercises").glob("*.toml"))
+EXERCISES = sorted((Path(__file__).parents[3] / "experiments/exercises").glob("*.toml"))
 
 WHOLE = """\
 question = "Is it slow?"

@@ -15,7 +15,7 @@ import pytest
 from slownet.field import row
 from slownet.stats import Summary
 
-FOLDER = Path(__file__).parents[1]
+FOLDER = Path(__file__).parents[2]
 MODULES = ("__main__", "aa", "coverage", "figures", "power", "simulated", "steps", "t0", "verdicts")
 
 

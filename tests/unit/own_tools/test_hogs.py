@@ -12,7 +12,7 @@ import pytest
 
 from slownet import owner
 
-FOLDER = Path(__file__).parents[1]
+FOLDER = Path(__file__).parents[2]
 BESIDE = f"""
 import signal, sys, time
 signal.signal(signal.SIGINT, signal.default_int_handler)

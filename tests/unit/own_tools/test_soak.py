@@ -11,7 +11,7 @@ import pytest
 
 from slownet import owner
 
-FOLDER = Path(__file__).parents[1]
+FOLDER = Path(__file__).parents[2]
 
 
 @pytest.fixture

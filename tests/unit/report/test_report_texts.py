@@ -12,7 +12,7 @@ from slownet.report.sequence import sequence_plots
 from slownet.report.view import view
 from slownet.stats import Summary
 
-HERE = Path(__file__).parent
+HERE = Path(__file__).parents[1]
 STALLED, FINE = {"pattern": "write-write-read"}, {"pattern": "nodelay"}
 
 
