@@ -65,19 +65,17 @@ def calibrate(place: Place, cases: Sequence[Case], seed: int, follow: Follow = l
     errors: list[str] = []
 
     def on_event(event: dict[str, Any]) -> None:
-        kind = event["event"]
-        if kind == "numbers":
-            measured.append((cases[event["index"]], event["numbers"]))
-        elif kind == "failed":
-            measured.append((cases[event["index"]], event["line"]))
-        elif kind == "left_out":
-            found.left_out.append(cases[event["index"]])
-        elif kind == "ceiling":
-            found.ceiling = event["bit_s"]
-        elif kind == "error":
-            errors.append(event["line"])
-        elif kind == "end":
-            found.facts["virtual_s"] = event["virtual_s"]
+        match event["event"]:
+            case "numbers" | "failed" as kind:
+                measured.append((cases[event["index"]], event["numbers" if kind == "numbers" else "line"]))
+            case "left_out":
+                found.left_out.append(cases[event["index"]])
+            case "ceiling":
+                found.ceiling = event["bit_s"]
+            case "error":
+                errors.append(event["line"])
+            case "end":
+                found.facts["virtual_s"] = event["virtual_s"]
         follow(event)
 
     began, complaints = time.monotonic(), bytearray()
@@ -87,12 +85,17 @@ def calibrate(place: Place, cases: Sequence[Case], seed: int, follow: Follow = l
         stdout=events.reader(on_event), stderr=complaints.extend,
     )  # fmt: skip
     found.facts["wall_s"] = round(time.monotonic() - began, 3)
+    _check(status, errors, complaints.decode(errors="replace"))
+    found.rows = judge(measured, place.clock.cpu_is_free)
+    return found
+
+
+def _check(status: int, errors: Sequence[str], complaints: str) -> None:
+    """Raise SlownetError if the calibration failed, KeyboardInterrupt if a signal ended it."""
     if errors:
         raise SlownetError(errors[0])
     if status < 0:
         raise KeyboardInterrupt
     if status:
-        last = complaints.decode(errors="replace").strip().splitlines()[-1:] or [f"status {status}"]
+        last = complaints.strip().splitlines()[-1:] or [f"status {status}"]
         raise SlownetError(f"the calibration failed: {last[0]}")
-    found.rows = judge(measured, place.clock.cpu_is_free)
-    return found

@@ -61,17 +61,21 @@ def build(report: Callable[[str, bool], None] = lambda what, done: None) -> Part
         steps.append(("kernel", kernel.build))
     if not image.find():
         steps.append(("image", image.build))
-    threads = [threading.Thread(target=step, args=each, daemon=True) for each in steps]
+    _attend([threading.Thread(target=step, args=each, daemon=True) for each in steps])
+    if failures:
+        raise failures[0]
+    return need()
+
+
+def _attend(threads: Sequence[threading.Thread]) -> None:
+    """Run the threads to their ends. An interrupt, which reaches this thread alone, ends the builds that they wait for."""
     for thread in threads:
         thread.start()
     try:
         for thread in threads:
             thread.join()
-    except BaseException:  # an interrupt reaches this thread alone
+    except BaseException:
         cache.end_builds()
         for thread in threads:
             thread.join()
         raise
-    if failures:
-        raise failures[0]
-    return need()
