@@ -194,7 +194,7 @@ class Metrics:
         cls.__repr__ = Metrics.__repr__  # type: ignore[method-assign]  # before `dataclass` makes one of all fields
 
     def __repr__(self) -> str:
-        """Return the means alone: ``<ab: time_per_request_ms 52.1, requests_per_second 19.2>``; `raw` is all that was printed."""
+        """Return the means: ``<ab: time_per_request_ms 52.1, requests_per_second 19.2>``; `raw` is all that was printed."""
         return f"<{type(self).__name__.lower()}: {in_short(self.metrics())}>"
 
     def measured(self, name: str) -> Measured:
