@@ -141,7 +141,7 @@ def test_more_hosts_than_addresses_is_one_line(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("words", "line"), [(["nosuch.py"], "there is no program 'nosuch.py'"), (["true"], "no Python program")]
+    ("words", "line"), [(["nosuch.py"], "there is no program 'nosuch.py'"), (["true"], "not a Python program")]
 )
 def test_a_program_that_is_none_is_one_line(words, line):
     done = standin(*words)
