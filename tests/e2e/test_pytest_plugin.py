@@ -441,7 +441,7 @@ def test_every_worker_is_a_lab(session, pytester):
         ('@pytest.mark.clock("rael")\ndef test_it(net): pass', [], 4, "test_it.py::test_it: did you mean 'real'?"),
         ("def test_it(net): pass", ["--slownet-tdf=fast"], 4, "invalid time dilation factor 'fast'"),
         ("def test_it(net): pass", ["--slownet-seed=x"], 4, "'x' is not a seed"),
-        ('@pytest.mark.topology("star", n=0)\ndef test_it(net): pass', ["--slownet-tdf=inf"], 1, "no Star with these"),
+        ('@pytest.mark.topology("star", n=0)\ndef test_it(net): pass', ["--slownet-tdf=inf"], 1, "Star does not accept these"),
         ('@pytest.mark.topology("stra")\ndef test_it(net): pass', ["--slownet-tdf=inf"], 1, "did you mean 'star'?"),
         ("def test_it(request): request.getfixturevalue('net')", [], 1, "usefixtures"),
     ],
