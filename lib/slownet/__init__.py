@@ -31,6 +31,7 @@ __all__ = [
     "ClientEdgeWebDb",
     "ClientProxyServer",
     "ClientWebDb",
+    "Command",
     "Condition",
     "ConditionError",
     "ConstantRate",
@@ -53,6 +54,7 @@ __all__ = [
     "NetworkError",
     "Nginx",
     "Node",
+    "Numbers",
     "Oha",
     "OltpDatabase",
     "PhpFpm",
@@ -91,6 +93,7 @@ __all__ = [
     "fitted",
     "follows",
     "grows",
+    "http",
     "iperf3",
     "law",
     "monotone",
@@ -127,6 +130,7 @@ _HOMES = {
     "slownet.net.network": "Network",
     "slownet.records.judgement": "Judgement",
     "slownet.records.result": "RunData",
+    "slownet.services.command": "Command http",
     "slownet.services.files": "FileServer",
     "slownet.services.mariadb": "MariaDB",
     "slownet.services.memcached": "Memcached",
@@ -145,6 +149,7 @@ _HOMES = {
     "slownet.tools.oha": "Oha oha",
     "slownet.tools.ping": "Ping ping",
     "slownet.tools.process": "Host Hosts",
+    "slownet.tools.returned": "Numbers",
     "slownet.tools.sysbench": "Sysbench oltp",
     "slownet.tools.tool": "Measure",
     "slownet.tools.wget": "Wget wget",
@@ -203,6 +208,7 @@ if TYPE_CHECKING:
     from slownet.net.network import Network
     from slownet.records.judgement import Judgement
     from slownet.records.result import RunData
+    from slownet.services.command import Command, http
     from slownet.services.files import FileServer
     from slownet.services.mariadb import MariaDB
     from slownet.services.memcached import Memcached
@@ -221,6 +227,7 @@ if TYPE_CHECKING:
     from slownet.tools.oha import Oha, oha
     from slownet.tools.ping import Ping, ping
     from slownet.tools.process import Host, Hosts
+    from slownet.tools.returned import Numbers
     from slownet.tools.sysbench import Sysbench, oltp
     from slownet.tools.tool import Measure
     from slownet.tools.wget import Wget, wget

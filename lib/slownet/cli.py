@@ -14,7 +14,15 @@ import typer
 from slownet import __version__
 from slownet.commands import lab
 from slownet.commands.cleaning import clean
-from slownet.commands.options import ClockOption, CpuOption, MemoryOption, PlaceOption, TdfOption
+from slownet.commands.options import (
+    ClockOption,
+    CpuOption,
+    EnvOption,
+    MemoryOption,
+    PlaceOption,
+    ShareOption,
+    TdfOption,
+)
 from slownet.commands.shell import shell
 from slownet.errors import ExperimentError, SlownetError
 from slownet.lab import cache, foreground
@@ -71,11 +79,13 @@ def run(
         Path | None, typer.Option("--resume", metavar="RUN", help="Continue the interrupted run in this directory.")
     ] = None,
     runs: Annotated[Path, typer.Option("--runs", metavar="FOLDER", help="Where to create run directories.")] = ROOT,
+    env: EnvOption = None,
+    share: ShareOption = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object instead of tables.")] = False,
 ) -> None:
     """Run experiments, judge their claims and write a report."""
     from slownet.commands.running import run_and_show
-    from slownet.lab.place import choose
+    from slownet.lab.place import choose, with_given
     from slownet.runner.planning import where_it_ran
     from slownet.runner.rule import read_rule
     from slownet.runner.sharing import read_labs
@@ -88,7 +98,7 @@ def run(
             raise ExperimentError("a resumed run keeps its plan", "--resume", "leave out --repeat and --budget")
         place, clock, tdf, cpu = where_it_ran(resume)
     rule, sides = read_rule(repeat or "auto", budget or BUDGET), read_labs(labs)
-    chosen = choose(place, clock, tdf, memory, cpu)
+    chosen = with_given(choose(place, clock, tdf, memory, cpu), env or [], share or [])
     captured = capture.split(",") if capture else []
     raise typer.Exit(run_and_show(experiments or [], chosen, runs, vary or [], resume, as_json, rule, captured, sides))
 
@@ -199,16 +209,18 @@ def check(
     memory: MemoryOption = MEGABYTES,
     place: PlaceOption = "auto",
     runs: Annotated[Path, typer.Option("--runs", metavar="FOLDER", help="Where to create run directories.")] = ROOT,
+    env: EnvOption = None,
+    share: ShareOption = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object instead of tables.")] = False,
 ) -> None:
     """Run hypothesis files and mark each prediction right, wrong or undecided."""
     from slownet.commands import checking
-    from slownet.lab.place import choose
+    from slownet.lab.place import choose, with_given
     from slownet.runner.planning import ONCE_DECIDED
 
     if key and (blind or as_json):
         raise ExperimentError("a key contains no predictions", "--key", "leave out --blind and --json")
-    chosen = choose(place, clock, tdf, memory, cpu)
+    chosen = with_given(choose(place, clock, tdf, memory, cpu), env or [], share or [])
     if key:
         raise typer.Exit(checking.key(files, chosen, runs, ONCE_DECIDED, key))
     raise typer.Exit(checking.check(files, chosen, runs, input if blind else None, ONCE_DECIDED, as_json))

@@ -47,6 +47,10 @@ class Record(Protocol):
         """Return the metrics by name, which ends with the unit: ``{"rtt_ms": {"mean": 10.2, "sd": 0.1, "n": 5}}``."""
 
 
+Returned = Record | Mapping[str, float | Sequence[float]] | float | Sequence[float]
+"""What a measuring function returns; see `experiment`."""
+
+
 @dataclass
 class Experiment:
     """One question about a topology under several conditions, made by the decorator `experiment`.
@@ -57,7 +61,7 @@ class Experiment:
         The measuring function's name, and the first paragraph of its docstring.
     measure : callable
         The function: (net[, service], one parameter per condition) -> record.
-    topology, vary, service, published, tdf, blocks
+    topology, vary, service, published, tdf, blocks, unit
         As in `experiment`, but with a topology's name replaced by its class.
     judged_by : list of Claim
         The claims, in order.
@@ -67,7 +71,7 @@ class Experiment:
 
     name: str
     question: str
-    measure: Callable[..., Record]
+    measure: Callable[..., Returned]
     topology: Topology | Callable[[], Topology]
     vary: Mapping[str, Sequence[str]]
     service: Callable[[Network, Path], AbstractContextManager[Any]] | None = None
@@ -76,6 +80,7 @@ class Experiment:
     listed: Sequence[Cell] = ()
     tdf: str | None = None
     blocks: int | None = None
+    unit: str | None = None
 
     def claims(self, *claims: Claim) -> None:
         """Add claims, which are judged after every run.
@@ -151,7 +156,8 @@ def experiment(
     published: Mapping[str, Any] | None = None,
     tdf: str | None = None,
     blocks: int | None = None,
-) -> Callable[[Callable[Concatenate[Network, ...], Record]], Experiment]: ...
+    unit: str | None = None,
+) -> Callable[[Callable[Concatenate[Network, ...], Returned]], Experiment]: ...
 
 
 @overload
@@ -164,7 +170,8 @@ def experiment(
     published: Mapping[str, Any] | None = None,
     tdf: str | None = None,
     blocks: int | None = None,
-) -> Callable[[Callable[Concatenate[Network, S, ...], Record]], Experiment]: ...
+    unit: str | None = None,
+) -> Callable[[Callable[Concatenate[Network, S, ...], Returned]], Experiment]: ...
 
 
 def experiment(
@@ -176,8 +183,13 @@ def experiment(
     published: Mapping[str, Any] | None = None,
     tdf: str | None = None,
     blocks: int | None = None,
-) -> Callable[[Callable[..., Record]], Experiment]:
-    """Make an experiment from a function (net[, service], one parameter per condition) -> record.
+    unit: str | None = None,
+) -> Callable[[Callable[..., Returned]], Experiment]:
+    """Make an experiment from a function (net[, service], one parameter per condition) -> record or numbers.
+
+    The function returns a tool's record, or numbers that it measured itself: a dict of metrics whose names end with their unit,
+    each a number or a list of numbers in the order of measurement, such as ``{"checkout_ms": [12.1, 11.8]}``; or with ``unit``
+    one number or one list.
 
     Parameters
     ----------
@@ -198,6 +210,9 @@ def experiment(
     blocks : int, optional
         How often a boot goes through the cells, alternately forwards and backwards, calling the function in each. Unless
         given, 2 if CPU is charged or the clock is real, else 1.
+    unit : str, optional
+        The unit of a number or a list that the function returns: ``"ms"``. The metric is called after the function:
+        ``checkout_ms``.
 
     Returns
     -------
@@ -223,11 +238,12 @@ def experiment(
     if blocks is not None and (not isinstance(blocks, int) or isinstance(blocks, bool) or blocks < 1):
         raise ExperimentError(f"blocks is {blocks!r}", where="@experiment", fix="write a whole number from 1, or leave it out")
 
-    def make(measure: Callable[..., Record]) -> Experiment:
+    def make(measure: Callable[..., Returned]) -> Experiment:
         question = " ".join((inspect.getdoc(measure) or "").split("\n\n")[0].split())
         cls = find_topology(topology) if isinstance(topology, str) else topology
         return Experiment(
-            measure.__name__, question, measure, cls, vary or {}, service, published, listed=cells, tdf=tdf, blocks=blocks
-        )
+            measure.__name__, question, measure, cls, vary or {}, service, published, listed=cells, tdf=tdf, blocks=blocks,
+            unit=unit,
+        )  # fmt: skip
 
     return make

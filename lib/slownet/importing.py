@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib.util
+import sys
 import traceback
 from pathlib import Path
 from types import ModuleType
@@ -17,6 +18,9 @@ def file(path: Path, otherwise: str) -> ModuleType:
     """
     if not path.is_file():
         raise ExperimentError(f"no file {path}", fix=otherwise)
+    folder = str(path.resolve().parent)
+    if folder not in sys.path:  # as for `python mine.py`: the modules beside it
+        sys.path.insert(0, folder)
     spec = importlib.util.spec_from_file_location(path.stem, path)
     assert spec
     assert spec.loader

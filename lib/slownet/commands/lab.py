@@ -10,11 +10,9 @@ from typing import Annotated
 import typer
 
 from slownet.commands.options import ClockOption, CpuOption, MemoryOption, PlaceOption, TdfOption
-from slownet.errors import LabError
-from slownet.lab import cache, foreground
+from slownet.lab import cache, caller, foreground
 from slownet.lab.boot import MEGABYTES, Share
 from slownet.lab.clock import check_limit
-from slownet.lab.folders import hides
 from slownet.lab.parts import Parts
 from slownet.lab.place import choose
 
@@ -59,7 +57,7 @@ def execute(
     chosen = choose(place, clock, tdf, memory, cpu)
     if limit is not None:
         chosen.clock = replace(chosen.clock, limit_s=check_limit(limit))
-    shares = [Share(_checked(share), writable=True)] if share else []
+    shares = [Share(caller.folder(share), writable=True)] if share else []
     raise typer.Exit(foreground.run_here(chosen, command, shares, terminal=foreground.are_terminals(0, 1, 2)))
 
 
@@ -110,12 +108,3 @@ def _describe(found: Parts) -> str:
 def unless_asked(clock: str | None, tdf: str | None, cpu: str | None) -> str | None:
     """Return the clock of an interactive command: real, unless an option of the virtual clock is given."""
     return "real" if (clock, tdf, cpu) == (None, None, None) else clock
-
-
-def _checked(share: Path) -> Path:
-    if not share.is_dir():
-        raise LabError(f"{share} is not a folder", where="--share", fix="name a folder of this machine")
-    folder = share.resolve()
-    if hides(folder):
-        raise LabError(f"{folder} would hide the lab's own folder", where="--share", fix="share another folder")
-    return folder

@@ -17,6 +17,14 @@ CpuOption = Annotated[
     typer.Option("--cpu", metavar="work|time|auto", help="What the virtual clock charges: instructions or CPU time."),
 ]
 MemoryOption = Annotated[int, typer.Option("--memory", metavar="MB", help="Memory of each lab.")]
+EnvOption = Annotated[
+    list[str] | None,
+    typer.Option("--env", metavar="NAME[=VALUE]", help="A variable for the experiment, here and in the lab. Repeatable."),
+]
+ShareOption = Annotated[
+    list[str] | None,
+    typer.Option("--share", metavar="FOLDER[:rw]", help="A folder that the lab sees under the same path. Repeatable."),
+]
 PlaceOption = Annotated[
     str,
     typer.Option(

@@ -16,6 +16,7 @@ from slownet.errors import LabError, nearest
 from slownet.lab import calibrate, counter, extension_shares, host_programs, image, native
 from slownet.lab import parts as lab_parts
 from slownet.lab.boot import MEGABYTES, Lab, Share, Sink, check_megabytes
+from slownet.lab.caller import Given
 from slownet.lab.clock import INF, TIME, WORK, Clock, check_cpu, check_kind, check_tdf
 from slownet.lab.inplace import InPlace
 
@@ -36,6 +37,7 @@ class Place:
     facts: dict[str, Any]
     parts: lab_parts.Parts | None = None  # None: native
     megabytes: int = MEGABYTES
+    given: Given = field(default_factory=Given)  # what the caller adds to an experiment's surroundings
     clock_is_asked_for: bool = False  # by the caller; if not, an experiment may choose its own
     _running: list[Lab | InPlace] = field(default_factory=list)
     told_to_end: list[int] = field(default_factory=list)
@@ -239,6 +241,16 @@ def charged(found: lab_parts.Parts, cpu: str | None = None) -> dict[str, object]
         if cpu == WORK or calibrate.worth(measured):
             return measured
     return calibrate.tdf(found)
+
+
+def with_given(place: Place, env: Sequence[str], shares: Sequence[str]) -> Place:
+    """Return the place with what ``--env`` and ``--share`` add; the variables are set here too, where claims are made.
+
+    Raises LabError.
+    """
+    given = Given.read(env, shares)
+    os.environ.update(given.env)
+    return replace(place, given=given)
 
 
 class Interrupts:

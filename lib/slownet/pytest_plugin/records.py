@@ -90,6 +90,7 @@ class Record:
     def measure(self, net: Net, tool: Callable[..., Any], *args: Any, **options: Any) -> Any:
         """Calls the tool, notes what it measured and in which conditions, and returns its record."""
         from slownet.runner.measurement import Measurements
+        from slownet.tools.returned import as_record
 
         if self._measurements is None:
             self._measurements = Measurements(net, self._raw if self._item.config.getoption(REPORT) else None)
@@ -98,7 +99,7 @@ class Record:
         self._blocks[key := cell_key(sample["cell"])] += 1
         sample |= {"boot": 1, "block": self._blocks[key]}  # a test's network is one boot, whatever was measured there before
         try:
-            return self._measurements.take(sample, lambda: tool(*args, **options))
+            return self._measurements.take(sample, lambda: as_record(tool(*args, **options), getattr(tool, "__name__", "tool")))
         finally:
             if self._item.config.getoption(REPORT):
                 self._opened().append(sample)

@@ -14,7 +14,6 @@ from __future__ import annotations
 
 import contextlib
 import json
-import os
 import platform
 import sys
 from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
@@ -25,19 +24,12 @@ import pytest
 
 from slownet import pytest_inside as inside
 from slownet.errors import SlownetError
-from slownet.lab import foreground, native
+from slownet.lab import caller, foreground
 from slownet.lab.clock import Clock
 from slownet.lab.place import Place, choose
 from slownet.pytest_plugin import junit, records, shares
 from slownet.pytest_plugin.wishes import Wish, needs_network, of_item, of_session
 
-# Variables that describe this machine rather than the session are not passed on.
-OF_THIS_MACHINE = frozenset(
-    ["PATH", "HOME", "USER", "LOGNAME", "SHELL", "MAIL", "PWD", "OLDPWD", "SHLVL", "_", "HOSTNAME", "DISPLAY", "TMPDIR", "TMP",
-     "TEMP", "PYTHONPATH", "PYTHONHOME", "PYTHONSTARTUP", "VIRTUAL_ENV", "VIRTUAL_ENV_PROMPT", "CONDA_PREFIX", "LANG",
-     "LANGUAGE", "TERM", "PYTEST_DEBUG_TEMPROOT", "PYTEST_VERSION", "PYTEST_CURRENT_TEST", native.INSIDE, inside.SESSION]
-)  # fmt: skip
-OF_THIS_MACHINE_TOO = ("LC_", "LD_", "XDG_", "SSH_", "DBUS_", "SUDO_")
 GOES_ON = (pytest.ExitCode.OK, pytest.ExitCode.TESTS_FAILED, pytest.ExitCode.NO_TESTS_COLLECTED)
 
 
@@ -134,13 +126,8 @@ def header() -> str:
 
 def environment(config: pytest.Config, facts: Mapping[str, Any], only: Mapping[str, Any] | None) -> dict[str, str]:
     """Return pytest's environment in the lab: this process's, without variables that describe this machine."""
-    kept = {
-        name: value
-        for name, value in os.environ.items()
-        if name not in OF_THIS_MACHINE and not name.startswith(OF_THIS_MACHINE_TOO)
-    }
-    handed = {"facts": facts, "only": only, "path": [str(each) for each in shares.import_path(config)]}
-    return {**kept, inside.SESSION: json.dumps(handed)}
+    handed = {"facts": facts, "only": only, "path": [str(each) for each in caller.import_path(config.invocation_params.dir)]}
+    return {**caller.variables(), inside.SESSION: json.dumps(handed)}
 
 
 def _place(wish: Wish) -> Place:

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import shutil
-import sys
-import sysconfig
 import tempfile
 from collections.abc import Generator, Iterator
 from pathlib import Path
@@ -13,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from slownet.lab.boot import Share
-from slownet.lab.folders import hides
+from slownet.lab.caller import import_path, outermost, within
 from slownet.pytest_plugin.wishes import REPORT
 
 AT = "/run/slownet-reports"
@@ -23,9 +21,9 @@ class Shares:
     """The folders of a session. A report whose folder cannot be shared with the lab (/tmp) goes through a staging folder."""
 
     def __init__(self, config: pytest.Config) -> None:
-        self._writable = _outermost([config.rootpath, config.invocation_params.dir, *_folders_of_reports(config)])
-        self._readable = [each for each in _outermost(_read(config)) if not _within(each, self._writable)]
-        self._apart = [each for each in _reports(config) if not _within(each, self._writable)]
+        self._writable = outermost([config.rootpath, config.invocation_params.dir, *_folders_of_reports(config)])
+        self._readable = [each for each in outermost(_read(config)) if not within(each, self._writable)]
+        self._apart = [each for each in _reports(config) if not within(each, self._writable)]
         self._staging: Path | None = None
 
     def all(self) -> list[Share]:
@@ -52,20 +50,8 @@ class Shares:
                 self._staging = None
 
 
-def import_path(config: pytest.Config) -> list[Path]:
-    """Return the folders of sys.path outside the standard library, for the session's imports."""
-    own = [Path(sysconfig.get_path(name)).resolve() for name in ("stdlib", "platstdlib")]
-    found = []
-    for text in dict.fromkeys(sys.path):
-        path = Path(text or config.invocation_params.dir)
-        standard = path.resolve() in own or path.name == "lib-dynload"
-        if path.is_dir() and not standard and not hides(path.resolve()):
-            found.append(path)
-    return found
-
-
 def _read(config: pytest.Config) -> Iterator[Path]:
-    yield from import_path(config)
+    yield from import_path(config.invocation_params.dir)
     for text in config.args:
         path = (config.invocation_params.dir / text.partition("::")[0]).absolute()
         yield path if path.is_dir() else path.parent
@@ -92,16 +78,3 @@ def _folders_of_reports(config: pytest.Config) -> Iterator[Path]:
         if not folder.is_relative_to(config.rootpath):
             folder.mkdir(parents=True, exist_ok=True)
             yield folder
-
-
-def _outermost(folders: Iterator[Path] | list[Path]) -> list[Path]:
-    """Return the folders that can be shared, without those inside others."""
-    found: list[Path] = []
-    for folder in sorted(dict.fromkeys(folders), key=lambda each: len(each.parts)):
-        if folder.is_dir() and not hides(folder) and not _within(folder, found):
-            found.append(folder)
-    return found
-
-
-def _within(path: Path, folders: list[Path]) -> bool:
-    return any(path.is_relative_to(each) for each in folders)

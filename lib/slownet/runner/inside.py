@@ -29,6 +29,7 @@ from slownet.net.seeds import FREE, Seeds
 from slownet.records.samples import Sample, SampleLog, cell_key, of_lab
 from slownet.runner.job import Job
 from slownet.runner.measurement import Measurements, new_sample
+from slownet.tools.returned import as_record
 
 PR_SET_PDEATHSIG = 1  # linux/prctl.h
 
@@ -37,6 +38,7 @@ def main(argv: list[str]) -> int:
     """Runs the job (JSON: experiment, directory, and see `Job`). Returns the exit status: 2 after an error."""
     end_with_parent()
     asked = json.loads(argv[0])
+    sys.path.extend(each for each in asked.get("path", ()) if each not in sys.path)  # this interpreter's own versions go first
     try:
         run(find(asked["experiment"]), Path(asked["directory"]), Job.read(asked))
     except SlownetError as error:
@@ -90,12 +92,16 @@ def measure(
     packets: list[captures.Capture] = []
     capturing = captures.capturing(interfaces, log.directory / "captures", f"{index:03}", packets)
     with suppress(ToolError, ServiceError, NetworkError):  # the sample says so
-        Measurements(net, log.raw).take(sample, lambda: experiment.measure(net, *arguments, **cell), capturing)
+        Measurements(net, log.raw).take(sample, lambda: _measured(experiment, net, *arguments, **cell), capturing)
     sample["captures"] = [each.to_json(log.directory) for each in packets]
     for pinged in net.verified:
         sample["verified_rtt_ms"] = pinged.rtt_ms.min if pinged.rtt_ms else None
     sample["unverified"] = [f"{each.link}: {why}" for each in net.settings if (why := each.verification.unverified)]
     return sample
+
+
+def _measured(experiment: Experiment, *arguments: Any, **cell: str) -> Any:
+    return as_record(experiment.measure(*arguments, **cell), experiment.name, experiment.unit)
 
 
 if __name__ == "__main__":

@@ -145,6 +145,8 @@ def plan(
     }
     made = Plan(experiment, directory, [], facts, rule, labs=labs)
     made.add(cells, first_boots(rule, Charging.of(facts), bool(experiment.judged_by)))
+    if place.given:
+        facts["given"] = place.given.to_json()
     samples.write_run_json(directory, facts)
     return made
 

@@ -7,18 +7,15 @@ import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
-from pathlib import Path
 from typing import Any
 
-from slownet.catalogue import FILES
 from slownet.errors import ServiceError, SlownetError
 from slownet.lab import cpu, events
-from slownet.lab.boot import Share
 from slownet.lab.place import Place
 from slownet.records import samples
 from slownet.records.merging import merge_facts
 from slownet.records.samples import cell_key, of_lab
-from slownet.runner import sharing
+from slownet.runner import sharing, surroundings
 from slownet.runner.boots import Boot
 from slownet.runner.job import Job
 from slownet.runner.planning import Plan
@@ -121,10 +118,13 @@ class Round:
                 self.plan.note(boot, processor=number)
                 samples.write_run_json(self.plan.directory, self.plan.facts)
 
+        around = surroundings.of(self.plan)
         try:
             code = self._place.run(
-                [self._place.python, "-m", "slownet.runner.inside", self._job(lab, boot, indices)],
-                shares=shares(self.plan),
+                [self._place.python, "-m", "slownet.runner.inside", self._job(lab, boot, indices, around.path)],
+                shares=around.shares,
+                env=around.env,
+                cwd=around.cwd if self._place.kind == "lab" else None,
                 stdout=events.reader(on_line),
                 stderr=complaints.extend,
                 turn=boot.number - 1,
@@ -134,10 +134,10 @@ class Round:
             self._spans.append((booted, time.monotonic()))
         self._check(lab, code, errors, bytes(complaints))
 
-    def _job(self, lab: int, boot: Boot, indices: Sequence[int]) -> str:
+    def _job(self, lab: int, boot: Boot, indices: Sequence[int], path: Sequence[str]) -> str:
         steps = [(index, boot.block(index), self.plan.cells[index]) for index in indices]
         job = Job(steps, boot.number, boot.blocks, lab, self.plan.facts.get("capture") or [])
-        asked = {"experiment": self.plan.facts["source"], "directory": str(self.plan.directory)}
+        asked = {"experiment": self.plan.facts["source"], "directory": str(self.plan.directory), "path": list(path)}
         return json.dumps(asked | job.to_json())
 
     def _tell(self, event: dict[str, Any], lab: int) -> None:
@@ -168,10 +168,3 @@ class Round:
 def _added(before: float | None, seconds: float | None) -> float | None:
     """Return the total time of all repetitions so far."""
     return seconds if before is None else before + (seconds or 0.0)
-
-
-def shares(plan: Plan) -> list[Share]:
-    """Return the folders that a lab needs: that of the experiment's file, read-only, and the run directory."""
-    source = Path(plan.facts["source"])
-    code = [Share(source.parent)] if source.suffix in FILES else []
-    return [*code, Share(plan.directory, writable=True)]

@@ -13,13 +13,16 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from types import TracebackType
-from typing import IO, ClassVar, Self
+from typing import IO, Self
 
 from slownet import owner
 from slownet.errors import ServiceError
+from slownet.lab.charge import charged_s, charged_since
 from slownet.tools.process import POLL_S, Host, end, environment
+from slownet.tools.tool import not_found
 
 LOG_LINES = 12
+INSTALL = "install it; in a lab, name its whole path in a folder that --share gives"
 
 
 class Service:
@@ -43,6 +46,8 @@ class Service:
         Seconds in which the server must answer after its start.
     stop_s : float
         Seconds in which it must end after SIGTERM, before it gets SIGKILL.
+    folder : Path or None
+        Working directory of its program: this process's if None.
 
     Examples
     --------
@@ -58,9 +63,10 @@ class Service:
                 return "LISTEN" in run(self.host, ["ss", "-Htln", "sport = :7"]).stdout
     """
 
-    name: ClassVar[str]
-    deadline_s: ClassVar[float] = 60.0
-    stop_s: ClassVar[float] = 10.0
+    name: str
+    deadline_s: float = 60.0
+    stop_s: float = 10.0
+    folder: Path | None = None
 
     def __init__(self, host: Host, directory: str | Path) -> None:
         self.host = host
@@ -155,6 +161,7 @@ class Service:
             stdout=log,
             stderr=subprocess.STDOUT,
             env=environment(self.environment()),
+            cwd=self.folder,
         )
 
     def wait(self) -> None:
@@ -162,18 +169,24 @@ class Service:
         process = self._process
         if process is None:
             raise ServiceError(f"{self.name} is not started", f"host '{self.host.name}'", "call start() first")
-        deadline = time.monotonic() + self.deadline_s
+        deadline, charged = time.monotonic() + self.deadline_s, charged_s()
         try:
             while not self._answers():
                 status = process.poll()
                 if status is not None:
-                    raise self.error(f"{self.name} ended {_status(status)} before it answered")
+                    raise self._why_it_ended(status)
                 if time.monotonic() > deadline:
-                    raise self.error(f"{self.name} does not answer after {self.deadline_s:g} s")
+                    raise self.error(f"{self.name} does not answer after {self.deadline_s:g} s{_of_cpu(charged)}")
                 time.sleep(POLL_S)
         except BaseException:
             self.stop()
             raise
+
+    def _why_it_ended(self, status: int) -> ServiceError:
+        program = self.command()[0]
+        if not_found(program, tail(self.log, 1)):
+            return ServiceError(f"{program} is not installed", f"host '{self.host.name}'", INSTALL)
+        return self.error(f"{self.name} ended {_status(status)} before it answered")
 
     def _answers(self) -> bool:
         try:
@@ -249,6 +262,12 @@ def tail(path: Path, lines: int = LOG_LINES) -> str:
     except OSError:
         return ""
     return "\n".join([line for line in text.splitlines() if line.strip()][-lines:])
+
+
+def _of_cpu(charged: float | None) -> str:
+    """Return how much of the time since then was CPU: none tells a program that waits from one that computes."""
+    spent = charged_since(charged)
+    return "" if spent is None else f", {spent:.1f} s of them CPU"
 
 
 def _status(status: int) -> str:

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from slownet.commands.lab import _checked
 from slownet.errors import LabError
 from slownet.lab import place
+from slownet.lab.caller import folder as shared_folder
 from slownet.lab.folders import hides
 from slownet.lab.place import Interrupts, Place
 
@@ -37,7 +37,7 @@ def test_folders_that_would_hide_the_labs_own(folder, monkeypatch):
     monkeypatch.setattr(Path, "is_dir", lambda self: True)
     monkeypatch.setattr(Path, "resolve", lambda self: self)
     with pytest.raises(LabError) as error:
-        _checked(Path(folder))
+        shared_folder(Path(folder))
     assert str(error.value) == f"{folder} would hide the lab's own folder, --share: share another folder"
 
 
@@ -52,14 +52,14 @@ def test_a_share_that_is_no_folder_is_one_line(tmp_path):
     (tmp_path / "file").touch()
     for each in (tmp_path / "file", tmp_path / "nothing"):
         with pytest.raises(LabError) as error:
-            _checked(each)
+            shared_folder(each)
         assert str(error.value) == f"{each} is not a folder, --share: name a folder of this machine"
 
 
 def test_a_share_is_what_it_points_to(tmp_path):
     (tmp_path / "folder").mkdir()
     (tmp_path / "link").symlink_to("folder")
-    assert _checked(tmp_path / "link") == tmp_path / "folder"
+    assert shared_folder(tmp_path / "link") == tmp_path / "folder"
 
 
 def test_signals_go_to_the_place_while_it_runs(monkeypatch):

@@ -8,9 +8,10 @@ import pytest
 
 from slownet import pytest_inside
 from slownet.errors import ExperimentError, LabError
+from slownet.lab import caller
 from slownet.lab.clock import Clock
 from slownet.lab.place import Place
-from slownet.pytest_plugin import junit, names, session, shares
+from slownet.pytest_plugin import junit, names, session
 from slownet.pytest_plugin.networks import Wanted, host_for
 from slownet.pytest_plugin.wishes import CLOCK, TDF, Wish, of_item
 from slownet.records import observers as verdicts
@@ -109,7 +110,7 @@ def test_which_host_plays_a_role():
 def test_folders_inside_others_are_shared_once(tmp_path):
     (tmp_path / "a/b").mkdir(parents=True)
     folders = [tmp_path / "a/b", tmp_path / "a", tmp_path / "none", Path("/usr/lib"), Path("/tmp")]
-    assert shares._outermost(folders) == [tmp_path / "a"]
+    assert caller.outermost(folders) == [tmp_path / "a"]
 
 
 def test_a_report_goes_where_its_link_leads(tmp_path):

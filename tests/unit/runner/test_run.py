@@ -11,6 +11,7 @@ from rich.console import Console
 from slownet.claim import INCONCLUSIVE, NOT_JUDGED, REFUTED, SUPPORTED, bound, law
 from slownet.errors import ExperimentError, LabError, ServiceError
 from slownet.experiment import experiment
+from slownet.lab.caller import Given
 from slownet.lab.clock import INF, Clock
 from slownet.lab.events import line
 from slownet.lab.place import Place
@@ -37,6 +38,7 @@ class FakePlace:
     """Replaces a lab: prints the given events and writes the given samples."""
 
     kind, python, clock, facts = "lab", "python", Clock("virtual", INF), {"kernel": "k", "place": "lab"}
+    given = Given()
 
     def __init__(self, output=b"", samples=(), errors=b"", status=0):
         self.output, self.samples, self.errors, self.status = output, samples, errors, status
@@ -44,7 +46,7 @@ class FakePlace:
     def on(self, tdf):
         return self
 
-    def run(self, argv, *, shares, stdout, stderr, turn=0, pinned=lambda processor: None):
+    def run(self, argv, *, shares, stdout, stderr, turn=0, pinned=lambda processor: None, **around):
         directory = shares[-1].path
         assert shares[-1].writable
         with (directory / "samples.jsonl").open("a") as file:
@@ -126,7 +128,7 @@ class SideBySide(FakePlace):
         self.dies, self.pages, self.jobs, self.lock = dies, pages or {}, [], threading.Lock()
         self.all_there = threading.Barrier(2)
 
-    def run(self, argv, *, shares, stdout, stderr, turn=0, pinned=lambda processor: None):
+    def run(self, argv, *, shares, stdout, stderr, turn=0, pinned=lambda processor: None, **around):
         job = json.loads(argv[-1])
         lab, boot = job["lab"], job["boot"]
         pinned(7 - turn)
@@ -299,7 +301,7 @@ class Repeating(FakePlace):
         super().__init__()
         self.rounds, self.sd, self.jobs = list(rounds), sd, []
 
-    def run(self, argv, *, shares, stdout, stderr, turn=0, pinned=lambda processor: None):
+    def run(self, argv, *, shares, stdout, stderr, turn=0, pinned=lambda processor: None, **around):
         job = json.loads(argv[-1])
         self.jobs.append(job)
         times = self.rounds.pop(0)
@@ -312,7 +314,7 @@ class Repeating(FakePlace):
             {"event": "sample", "error": None, **{name: each[name] for name in ("index", "status")}} for each in self.samples
         ]
         self.output = b"".join(line(**each) for each in [*told, {"event": "end", "virtual_s": 7.5}])
-        return super().run(argv, shares=shares, stdout=stdout, stderr=stderr, turn=turn, pinned=pinned)
+        return super().run(argv, shares=shares, stdout=stdout, stderr=stderr, turn=turn, pinned=pinned, **around)
 
 
 def test_a_run_is_repeated_while_a_claim_is_open(plan):
@@ -383,11 +385,11 @@ class OneBreaks(FakePlace):
         super().__init__()
         self.ends_with = status
 
-    def run(self, argv, *, shares, stdout, stderr, turn=0, pinned=lambda processor: None):
+    def run(self, argv, *, shares, stdout, stderr, turn=0, pinned=lambda processor: None, **around):
         breaks = json.loads(argv[-1])["experiment"] == "other"
         self.samples = [sample(0, 5.0, 0), sample(10, 45.0, 1)][: 1 if breaks else 2]
         self.status, self.errors = (self.ends_with, b"ValueError: no\n") if breaks else (0, b"")
-        return super().run(argv, shares=shares, stdout=stdout, stderr=stderr, turn=turn, pinned=pinned)
+        return super().run(argv, shares=shares, stdout=stdout, stderr=stderr, turn=turn, pinned=pinned, **around)
 
 
 @pytest.mark.parametrize(("status", "why"), [(1, "other failed: ValueError: no"), (-2, "interrupted")])
@@ -452,14 +454,6 @@ def test_an_experiment_may_state_its_clock_where_the_caller_does_not():
     assert lab.on("auto") is lab
     assert Place(Clock("virtual", 4), {}, parts=SimpleNamespace(), clock_is_asked_for=True).on("inf").clock.tdf == 4
     assert Place(Clock("real"), {}).on("inf").clock == Clock("real")  # natively there is no other clock
-
-
-def test_shares_of_an_experiment_of_ones_own(tmp_path):
-    plan = SimpleNamespace(facts={"source": str(tmp_path / "mine.py")}, directory=tmp_path / "runs" / "x")
-    assert [(share.path, share.writable) for share in repetition.shares(plan)] == [
-        (tmp_path, False),
-        (tmp_path / "runs" / "x", True),
-    ]
 
 
 def test_a_claim_about_cells_that_were_not_measured_is_told_and_is_status_1(tmp_path, monkeypatch):

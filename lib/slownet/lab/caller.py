@@ -1,0 +1,121 @@
+"""What a lab gets of its caller: environment variables, the working directory, folders to import from and to read."""
+
+from __future__ import annotations
+
+import os
+import sys
+import sysconfig
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from slownet.errors import LabError
+from slownet.lab import native
+from slownet.lab.boot import Share
+from slownet.lab.folders import hides
+
+SESSION = "SLOWNET_SESSION"
+"""The variable by which a pytest session hands facts to the one in its lab; see `slownet.pytest_inside`."""
+# Variables that describe this machine, not the work done on it.
+OF_THIS_MACHINE = frozenset(
+    ["PATH", "HOME", "USER", "LOGNAME", "SHELL", "MAIL", "PWD", "OLDPWD", "SHLVL", "_", "HOSTNAME", "DISPLAY", "TMPDIR", "TMP",
+     "TEMP", "PYTHONPATH", "PYTHONHOME", "PYTHONSTARTUP", "VIRTUAL_ENV", "VIRTUAL_ENV_PROMPT", "CONDA_PREFIX", "LANG",
+     "LANGUAGE", "TERM", "PYTEST_DEBUG_TEMPROOT", "PYTEST_VERSION", "PYTEST_CURRENT_TEST", native.INSIDE, SESSION]
+)  # fmt: skip
+OF_THIS_MACHINE_TOO = ("LC_", "LD_", "XDG_", "SSH_", "DBUS_", "SUDO_")
+WRITABLE = ":rw"
+
+
+def variables() -> dict[str, str]:
+    """Return the environment variables of this process, without those that describe this machine."""
+    return {
+        name: value
+        for name, value in os.environ.items()
+        if name not in OF_THIS_MACHINE and not name.startswith(OF_THIS_MACHINE_TOO)
+    }
+
+
+def import_path(here: Path) -> list[Path]:
+    """Return the folders of sys.path outside the standard library that a lab can have; ``here`` stands for an empty entry."""
+    own = [Path(sysconfig.get_path(name)).resolve() for name in ("stdlib", "platstdlib")]
+    found = []
+    for text in dict.fromkeys(sys.path):
+        path = Path(text or here)
+        standard = path.resolve() in own or path.name == "lib-dynload"
+        if path.is_dir() and not standard and not hides(path.resolve()):
+            found.append(path)
+    return found
+
+
+def working_directory() -> Path | None:
+    """Return the working directory if a lab can have it under the same path."""
+    try:
+        here = Path.cwd()
+    except FileNotFoundError:
+        return None
+    return None if hides(here) else here
+
+
+def outermost(folders: Iterable[Path]) -> list[Path]:
+    """Return the folders that can be shared, without those inside others."""
+    found: list[Path] = []
+    for folder in sorted(dict.fromkeys(folders), key=lambda each: len(each.parts)):
+        if folder.is_dir() and not hides(folder) and not within(folder, found):
+            found.append(folder)
+    return found
+
+
+def within(path: Path, folders: Iterable[Path]) -> bool:
+    """Return whether a path is one of the folders or inside one."""
+    return any(path.is_relative_to(each) for each in folders)
+
+
+@dataclass(frozen=True)
+class Given:
+    """What the caller asks a lab to have in addition: ``--env`` and ``--share``."""
+
+    env: Mapping[str, str] = field(default_factory=dict)
+    shares: Sequence[Share] = ()
+
+    @classmethod
+    def read(cls, env: Sequence[str], shares: Sequence[str]) -> Given:
+        """Return it from the options' values: ``NAME`` or ``NAME=VALUE``, ``FOLDER`` or ``FOLDER:rw``. Raises LabError."""
+        return cls(dict(map(_variable, env)), tuple(map(_share, shares)))
+
+    @classmethod
+    def from_json(cls, record: Mapping[str, Any] | None) -> Given:
+        """Return it from a run's facts."""
+        found = record or {}
+        return cls(found.get("env") or {}, [Share(Path(path), writable) for path, writable in found.get("shares") or ()])
+
+    def to_json(self) -> dict[str, Any]:
+        """Return it for a run's facts."""
+        return {"env": dict(self.env), "shares": [[str(each.path), each.writable] for each in self.shares]}
+
+    def __bool__(self) -> bool:
+        return bool(self.env or self.shares)
+
+
+def _variable(text: str) -> tuple[str, str]:
+    name, equals, value = text.partition("=")
+    if not name or "\0" in text:
+        raise LabError(f"invalid variable '{text}'", where="--env", fix="write NAME or NAME=VALUE")
+    if not equals and name not in os.environ:
+        raise LabError(f"the variable {name} is not set", where="--env", fix=f"write {name}=VALUE, or export it")
+    return name, value if equals else os.environ[name]
+
+
+def _share(text: str) -> Share:
+    writable = text.endswith(WRITABLE)
+    return Share(folder(Path(text.removesuffix(WRITABLE))), writable)
+
+
+def folder(path: Path) -> Path:
+    """Return a folder that a lab can have, with its whole path. Raises LabError."""
+    if not path.is_dir():
+        raise LabError(f"{path} is not a folder", where="--share", fix="name a folder of this machine")
+    found = path.resolve()
+    if hides(found):
+        raise LabError(f"{found} would hide the lab's own folder", where="--share", fix="share another folder")
+    return found

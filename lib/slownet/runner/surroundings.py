@@ -1,0 +1,43 @@
+"""What an experiment has around it in its place: folders, environment variables, a working directory, an import path."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from slownet.catalogue import FILES
+from slownet.lab import caller
+from slownet.lab.boot import Share
+from slownet.lab.caller import Given
+from slownet.runner.planning import Plan
+
+
+@dataclass(frozen=True)
+class Surroundings:
+    """The shares, the environment, the working directory (None for the place's own), and folders for sys.path."""
+
+    shares: Sequence[Share]
+    env: Mapping[str, str] = field(default_factory=dict)
+    cwd: Path | None = None
+    path: Sequence[str] = ()
+
+
+def of(plan: Plan) -> Surroundings:
+    """Return those of a run.
+
+    A file of the caller's own has what pytest's tests have: the caller's environment, import path and working directory, the
+    folders read-only. The project's experiments have none of this, so that they measure the same everywhere. Both have what
+    the caller adds (``--env``, ``--share``).
+    """
+    given = Given.from_json(plan.facts.get("given"))
+    run = Share(plan.directory, writable=True)
+    source = Path(plan.facts["source"])
+    if source.suffix not in FILES:
+        return Surroundings([*given.shares, run], given.env)
+    here = caller.working_directory()
+    path = [each.absolute() for each in caller.import_path(here or source.parent)]
+    readable = caller.outermost([*path, *([here] if here else [])])
+    taken = [each.path for each in given.shares]
+    code = [Share(source.parent), *(Share(each) for each in readable if each != source.parent and each not in taken)]
+    return Surroundings([*code, *given.shares, run], {**caller.variables(), **given.env}, here, [str(each) for each in path])

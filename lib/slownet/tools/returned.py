@@ -1,0 +1,106 @@
+"""What a measuring function returns: a tool's record, or numbers of its own with their unit."""
+
+from __future__ import annotations
+
+import json
+import math
+import sys
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from numbers import Real
+from typing import Any
+
+from slownet.errors import ExperimentError
+from slownet.measured import Metrics
+from slownet.tools.numbers import Metric, mean, metric, sample_sd, single
+
+SHOWN = 60
+"""Characters of a value in an error message."""
+
+
+@dataclass(frozen=True)
+class Numbers(Metrics):
+    """Numbers that a function measured itself, as a record like a tool's.
+
+    Parameters
+    ----------
+    values : mapping of str to sequence of float
+        The values of each metric in the order in which they were measured; a metric's name ends with its unit:
+        ``{"checkout_ms": (12.1, 11.8)}``.
+    command : sequence of str
+        The program that measured them.
+    """
+
+    values: Mapping[str, Sequence[float]]
+    command: tuple[str, ...] = field(default_factory=lambda: tuple(sys.argv[:1]))
+
+    @property
+    def raw(self) -> str:
+        """The values as JSON."""
+        return json.dumps({name: list(values) for name, values in self.values.items()}) + "\n"
+
+    def metrics(self) -> dict[str, Metric]:
+        """Return mean, sample standard deviation and values of each metric. A single value has no deviation."""
+        return {name: _metric(values) for name, values in self.values.items()}
+
+
+def as_record(returned: Any, name: str, unit: str | None = None) -> Any:
+    """Return what a measuring function returned as a record.
+
+    Parameters
+    ----------
+    returned : record, number, sequence of numbers, or mapping of str to these
+        A tool's record is returned as it is. The keys of a mapping are the names of its metrics, with their units.
+    name : str
+        The function's name; with the unit, it is the name of the metric of a number or of a list.
+    unit : str, optional
+        The unit of a number or of a list: ``"ms"``.
+
+    Raises
+    ------
+    ExperimentError
+        It is nothing of this, has no unit, is empty, or holds something else than finite numbers.
+    """
+    if hasattr(returned, "metrics"):
+        return returned
+    where = f"returned by {name}"
+    if isinstance(returned, Mapping):
+        if not returned:
+            raise ExperimentError("no metric", where, 'return at least one: {"checkout_ms": 12.3}')
+        return Numbers({str(key): _values(value, f"'{key}' {where}") for key, value in returned.items()}, (name,))
+    values = _values(returned, where)
+    if not unit:
+        fix = f'return {{"{name}_ms": ...}}, or write @experiment(..., unit="ms")'
+        raise ExperimentError("a number without a unit", where, fix)
+    return Numbers({f"{name}_{unit}": values}, (name,))
+
+
+def _values(value: Any, where: str) -> tuple[float, ...]:
+    """Return the numbers of one metric. Raises ExperimentError."""
+    single_one = _is_number(value)
+    listed = [value] if single_one else value
+    if isinstance(listed, str | bytes | Mapping) or (not isinstance(listed, Sequence) and not hasattr(listed, "tolist")):
+        fix = "return a tool's record, a number, a list of numbers, or a dict of these"
+        raise ExperimentError(f"no measurement: {_short(value)}", where, fix)
+    listed = listed.tolist() if hasattr(listed, "tolist") else list(listed)
+    if not listed:
+        raise ExperimentError("no number", where, "return at least one")
+    for each in listed:
+        if not (_is_number(each) and math.isfinite(each)):
+            raise ExperimentError(f"no finite number: {_short(each)}", where, "return finite numbers only")
+    return tuple(float(each) for each in listed)
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, Real) and not isinstance(value, bool)
+
+
+def _short(value: Any) -> str:
+    text = repr(value)
+    return text if len(text) <= SHOWN else f"{text[:SHOWN]}..."
+
+
+def _metric(values: Sequence[float]) -> Metric:
+    if len(values) == 1:
+        return single(values[0], 1)
+    return metric(mean(values), sample_sd(values), len(values), values, ordered=True)

@@ -1,0 +1,82 @@
+"""What an experiment has around it: the caller's for a file of their own, and what --env and --share add."""
+
+import sys
+from types import SimpleNamespace
+
+import pytest
+
+from slownet.errors import LabError
+from slownet.lab.boot import Share
+from slownet.lab.caller import Given
+from slownet.runner import surroundings
+
+
+@pytest.fixture
+def around(tmp_path, monkeypatch):
+    """around(source, given) -> the surroundings of a run, called from a folder of its own."""
+    here = tmp_path / "here"
+    here.mkdir()
+    monkeypatch.chdir(here)
+    monkeypatch.setattr(sys, "path", ["", str(tmp_path / "site"), *(each for each in sys.path if "python3" in each)])
+    (tmp_path / "site").mkdir()
+    monkeypatch.setenv("SHOP_QUERIES", "6")
+    monkeypatch.setenv("LC_ALL", "C")
+
+    def of(source, given=None):
+        facts = {"source": str(source)} | ({"given": given.to_json()} if given else {})
+        return surroundings.of(SimpleNamespace(facts=facts, directory=tmp_path / "runs" / "x"))
+
+    return of
+
+
+def test_a_file_of_ones_own_has_what_a_test_has(around, tmp_path):
+    (tmp_path / "mine").mkdir()
+    found = around(tmp_path / "mine" / "mine.py")
+    shares = [(each.path, each.writable) for each in found.shares]
+    assert shares[0] == (tmp_path / "mine", False)
+    assert (tmp_path / "here", False) in shares
+    assert (tmp_path / "site", False) in shares
+    assert shares[-1] == (tmp_path / "runs" / "x", True)
+    assert found.cwd == tmp_path / "here"
+    assert found.path[:2] == [str(tmp_path / "here"), str(tmp_path / "site")]
+    assert found.env["SHOP_QUERIES"] == "6"
+    assert not {"LC_ALL", "PATH", "HOME", "PYTHONPATH"} & set(found.env)
+
+
+def test_the_projects_own_measure_the_same_everywhere(around, tmp_path):
+    found = around("client_delay")
+    assert [each.path for each in found.shares] == [tmp_path / "runs" / "x"]
+    assert (dict(found.env), found.cwd, list(found.path)) == ({}, None, [])
+
+
+def test_both_have_what_the_caller_adds(around, tmp_path):
+    given = Given({"SHOP_QUERIES": "7"}, [Share(tmp_path / "site", writable=True)])
+    for source in ("client_delay", tmp_path / "mine.toml"):
+        found = around(source, given)
+        assert found.env["SHOP_QUERIES"] == "7"
+        assert [each.writable for each in found.shares if each.path == tmp_path / "site"] == [True]
+
+
+def test_the_options(tmp_path, monkeypatch):
+    monkeypatch.setenv("SET", "a=b")
+    given = Given.read(["SET", "EMPTY=", "PAIR=c=d"], [str(tmp_path), f"{tmp_path}:rw"])
+    assert given.env == {"SET": "a=b", "EMPTY": "", "PAIR": "c=d"}
+    assert [each.writable for each in given.shares] == [False, True]
+    assert Given.from_json(given.to_json()).to_json() == given.to_json()
+    assert not Given.from_json(None)
+
+
+@pytest.mark.parametrize(
+    ("env", "share", "said"),
+    [
+        (["UNSET_HERE"], [], "the variable UNSET_HERE is not set, --env: write UNSET_HERE=VALUE"),
+        (["=x"], [], "invalid variable '=x'"),
+        ([], ["/nowhere"], "/nowhere is not a folder"),
+        ([], ["/usr:rw"], "/usr would hide the lab's own folder"),
+    ],
+)
+def test_mistakes_are_one_line(env, share, said, monkeypatch):
+    monkeypatch.delenv("UNSET_HERE", raising=False)
+    with pytest.raises(LabError) as error:
+        Given.read(env, share)
+    assert said in str(error.value)
