@@ -6,6 +6,7 @@ A file holds::
     topology = "client_web_db"                # a name, see `slownet.topologies`; this is the default
     service = "wordpress"                     # or "nginx" with page = "52kB", or "mariadb"; none for tools without a server
     tool = "ab"                               # or "ping", "wget", "iperf3", or "sysbench" for a database
+    unit = "ms"                               # of a number or list that a tool of your own returns
 
     [options]                                 # of the tool
     requests = 50
@@ -18,6 +19,10 @@ A file holds::
     claim = "law"                             # a kind of claim and its fields, see `slownet.hypotheses.predictions`
     metric = "time_per_request_ms"
     round_trips = "?"                         # left open: `slownet check --blind` asks the reader to predict it
+
+Topology, service and tool may be your own, in a Python file beside this one: ``topology = "mine.py:Shop"`` is a class of
+Mininet's ``Topo``, ``service = "mine.py:shop"`` a function (net, directory) that returns a context manager, and ``tool =
+"mine.py:checkout"`` a function (net[, service], options) that returns a record or numbers, as in an `Experiment`.
 
 It makes an `Experiment` that runs, is repeated, recorded and reported like any other.
 """
@@ -35,13 +40,12 @@ from typing import Any
 from slownet.conditions.link import Condition
 from slownet.errors import ExperimentError, nearest
 from slownet.experiment import Experiment, condition
-from slownet.hypotheses import predictions
+from slownet.hypotheses import own, predictions
 from slownet.hypotheses.predictions import Prediction
 from slownet.hypotheses.source import Source
-from slownet.hypotheses.toolbox import SERVICES, TOOLS
-from slownet.topologies import find as find_topology
+from slownet.hypotheses.toolbox import SERVICES, TOOLS, Named
 
-TOP = ("question", "topology", "parameters", "service", "page", "tool", "options", "conditions", "prediction")
+TOP = ("question", "topology", "parameters", "service", "page", "tool", "unit", "options", "conditions", "prediction")
 TABLES = ("parameters", "options", "conditions")
 LINK = "link"
 
@@ -62,6 +66,7 @@ class Hypothesis:
     fixed: Mapping[str, Any]
     vary: Mapping[str, tuple[str, ...]]
     predictions: tuple[Prediction, ...]
+    unit: str | None = None
 
     @property
     def name(self) -> str:
@@ -69,17 +74,19 @@ class Hypothesis:
 
     def experiment(self) -> Experiment:
         """Return the experiment, with the predictions as claims; without claims while a prediction is open."""
-        make = SERVICES[self.service] if self.service else None
+        folder = self.path.parent
+        make = own.service(self.service, folder) if self.service else None
+        tool = own.tool(self.tool, folder, make is not None)
         service = (lambda net, directory: make(net, directory, self.page)) if make else None
 
         def measure(net: Any, *rest: Any, **cell: str) -> Any:
             with net.link(*self.link).set(**self.fixed, **cell):
-                return TOOLS[self.tool].run(net, rest[0] if rest else None, self.options)
+                return tool.run(net, rest[0] if rest else None, self.options)
 
-        topology = find_topology(self.topology)
+        topology = own.topology(self.topology, folder)
         cls = (lambda: topology(**self.parameters)) if self.parameters else topology
         judged_by = [] if any(each.open for each in self.predictions) else [each.claim() for each in self.predictions]
-        return Experiment(self.name, self.question, measure, cls, self.vary, service, judged_by=judged_by)
+        return Experiment(self.name, self.question, measure, cls, self.vary, service, judged_by=judged_by, unit=self.unit)
 
 
 def read(path: Path) -> Hypothesis:
@@ -107,7 +114,9 @@ class _Reader:
                 self._source.fail(f"{name} is not a table", (name,), f"write it as [{name}]")
         tool = self._one_of("tool", TOOLS)
         service = self._one_of("service", SERVICES) if "service" in data else None
-        usable = TOOLS[tool].asks
+        tools: list[Named] = []
+        self._source.tried(lambda: tools.append(own.tool(tool, self._path.parent, service is not None)), ("tool",))
+        usable = tools[0].asks
         if service is None and usable:
             self._source.fail(f"{tool} needs a service", ("tool",), nearest("", usable))
         if service and usable and service not in usable:
@@ -115,13 +124,14 @@ class _Reader:
         if "page" in data and service != "nginx":
             self._source.fail("page is for nginx only", ("page",), 'set service = "nginx", or leave page out')
         options = data.get("options", {})
-        self._source.known(options, TOOLS[tool].options, ("options",))
+        self._source.known(options, tools[0].options, ("options",))
         link, fixed, vary = self._conditions()
         topology = self._string("topology", "client_web_db")
-        self._source.tried(lambda: find_topology(topology), ("topology",))
+        self._source.tried(lambda: own.topology(topology, self._path.parent), ("topology",))
         return Hypothesis(
             self._path, self._string("question"), topology, data.get("parameters", {}), service, self._string("page", "52kB"),
             tool, options, link, fixed, vary, tuple(predictions.read(self._source, data.get("prediction"))),
+            self._string("unit") if "unit" in data else None,
         )  # fmt: skip
 
     def _conditions(self) -> tuple[tuple[str, str], dict[str, Any], dict[str, tuple[str, ...]]]:
@@ -151,7 +161,9 @@ class _Reader:
 
     def _one_of(self, key: str, known: Mapping[str, Any]) -> str:
         value = self._data.get(key)
-        if value not in known:
+        if own.is_own(value):
+            self._source.tried(lambda: own.load(str(value), self._path.parent), (key,))
+        elif value not in known:
             what = f"unknown {key} '{value}'" if value is not None else f"{key} is missing"
             self._source.fail(what, (key,), nearest(str(value or ""), known))
         return str(value)

@@ -6,12 +6,13 @@ import math
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from itertools import accumulate, groupby
+from itertools import accumulate
 from pathlib import Path
 
 from slownet import owner
 from slownet.errors import ToolError
 from slownet.measured import Metrics
+from slownet.tools.ab_times import EXACT, in_order
 from slownet.tools.numbers import Metric, metric, printed, sample_sd
 from slownet.tools.output import complaint, unread
 from slownet.tools.process import Host
@@ -56,7 +57,7 @@ class Ab(Metrics):
     server : str
         The server's name and version, as it states them.
     document_length : int
-        The page's length in bytes.
+        The page's length in bytes; the mean of lengths that vary (``-l``).
     concurrency : int
         Requests at a time.
     time_taken_s : float
@@ -115,9 +116,10 @@ class Ab(Metrics):
         """Why this result does not measure the page; empty if it does."""
         if self.failed:
             why = self.failures
+            hint = "; for responses whose length varies: varying=True" if why.length == self.failed else ""
             return (
                 f"{self.failed} of {self.complete} requests failed (connect {why.connect}, receive {why.receive}, "
-                f"length {why.length}, exceptions {why.exceptions})"
+                f"length {why.length}, exceptions {why.exceptions}){hint}"
             )
         if self.non_2xx:
             return f"{self.non_2xx} of {self.complete} responses are errors (Non-2xx responses: {self.non_2xx})"
@@ -162,10 +164,6 @@ class Ab(Metrics):
         return {"document_length": self.document_length, "header_length": header, **kept}
 
 
-EXACT = 100
-"""Up to this number of requests, ``ab -e`` writes the time of each: its 100 percentiles are then the requests themselves."""
-
-
 def ab(
     host: Host,
     url: str,
@@ -174,6 +172,7 @@ def ab(
     timeout: float = 3600.0,
     check: bool = True,
     keep_alive: bool = False,
+    varying: bool = False,
 ) -> Ab:
     """Load a page from a host with ``ab``.
 
@@ -192,6 +191,8 @@ def ab(
     keep_alive : bool
         Whether requests share connections (``-k``). ``ab`` speaks HTTP/1.0, so this works only if the server knows the
         page's length beforehand (a file, a cached page); a page made by PHP still ends with its connection.
+    varying : bool
+        Whether responses may differ in length (``-l``): otherwise one of another length than the first counts as failed.
 
     Returns
     -------
@@ -204,7 +205,7 @@ def ab(
         ``ab`` is missing, cannot connect, ends early, or its output is not understood.
     """
     argv = ["ab", "-q", "-n", str(requests), "-c", str(concurrency), "-s", str(max(1, math.ceil(timeout)))]
-    argv += ["-k"] if keep_alive else []
+    argv += [*(["-k"] if keep_alive else []), *(["-l"] if varying else [])]
     with owner.temporary("ab") as directory:
         percentiles, times = Path(directory, "percentiles.csv"), Path(directory, "times.tsv")
         done = run(host, [*argv, "-e", str(percentiles), "-g", str(times), url], timeout=timeout)
@@ -245,13 +246,17 @@ def parse(text: str, csv: str = "", tsv: str = "", command: Sequence[str] = ("ab
     """
     report = _Report(text, command)
     complete = report.integer("Complete requests")
-    times, groups = _times(csv, tsv, complete, report)
+    try:
+        times, groups = in_order(csv, tsv, complete)
+    except (ValueError, IndexError, KeyError) as error:
+        raise report.error(f"ab wrote times that are not understood: {error!r}") from None
     failures = _FAILURES.search(text)
+    html, varies = report.integer("HTML transferred"), report.text("Document Length") == "Variable"
     return Ab(
         command=tuple(command),
         raw=text + (csv if complete <= EXACT else "") + tsv,
         server=report.text("Server Software", ""),
-        document_length=report.integer("Document Length"),
+        document_length=round(html / max(1, complete)) if varies else report.integer("Document Length"),
         concurrency=report.integer("Concurrency Level"),
         time_taken_s=report.real("Time taken for tests"),
         complete=complete,
@@ -259,7 +264,7 @@ def parse(text: str, csv: str = "", tsv: str = "", command: Sequence[str] = ("ab
         failures=Failures(*map(int, failures.groups())) if failures else Failures(),
         non_2xx=report.integer("Non-2xx responses", 0),
         total_transferred=report.integer("Total transferred"),
-        html_transferred=report.integer("HTML transferred"),
+        html_transferred=html,
         requests_per_second=report.real("Requests per second"),
         time_per_request_ms=report.real("Time per request"),
         connect_ms=report.phase("Connect"),
@@ -315,32 +320,3 @@ class _Report:
 
     def error(self, what: str) -> ToolError:
         return complaint(what, self.raw, self.command)
-
-
-def _times(csv: str, tsv: str, complete: int, report: _Report) -> tuple[tuple[float, ...], tuple[int, ...]]:
-    """Return the requests' times in ms and how many began in each second, see `Ab`."""
-    try:
-        by_rank = _by_rank(csv, complete) if csv and complete <= EXACT else []
-        if not tsv:
-            return tuple(by_rank), ()
-        rows = [(int(row[1]), float(row[4])) for row in (line.split("\t") for line in tsv.splitlines()[1:])]
-        # ab sorts the requests by time once and writes both files in that order, so row and rank agree. Requests with equal
-        # times may be swapped, which makes no difference to the pairs.
-        if by_rank and not all(abs(exact - whole) <= 0.5005 for exact, (_, whole) in zip(by_rank, rows, strict=True)):
-            raise ValueError("-e and -g differ")
-    except (ValueError, IndexError, KeyError) as error:
-        raise report.error(f"ab wrote times that are not understood: {error!r}") from None
-    times = by_rank or [whole for _, whole in rows]
-    began = sorted(zip((second for second, _ in rows), times, strict=True))
-    return tuple(time for _, time in began), tuple(len(list(each)) for _, each in groupby(second for second, _ in began))
-
-
-def _by_rank(csv: str, complete: int) -> list[float]:
-    """Return the times of up to 100 requests to the microsecond, shortest first.
-
-    ``ab`` writes the time of request round(complete * percent / 100) for each percent. Past the last request it reads
-    whatever is in memory there, so those rows are ignored.
-    """
-    rows = (line.split(",") for line in csv.splitlines()[1:])
-    by_rank = {int(0.5 + complete * int(percent) / 100): float(ms) for percent, ms in rows}
-    return [by_rank[rank] for rank in range(complete)]

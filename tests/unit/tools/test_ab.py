@@ -6,7 +6,8 @@ from pathlib import Path
 import pytest
 
 from slownet.errors import ToolError
-from slownet.tools.ab import EXACT, Failures, Phase, parse
+from slownet.tools.ab import Failures, Phase, parse
+from slownet.tools.ab_times import EXACT
 
 DATA = Path(__file__).parent / "data"
 
@@ -156,7 +157,15 @@ def test_responses_of_another_length_are_a_problem():
     record = captured("ab-length")
     assert record.failed == 4
     assert record.failures == Failures(length=4)
-    assert record.problem == "4 of 20 requests failed (connect 0, receive 0, length 4, exceptions 0)"
+    why = "4 of 20 requests failed (connect 0, receive 0, length 4, exceptions 0)"
+    assert record.problem == f"{why}; for responses whose length varies: varying=True"
+
+
+def test_responses_may_vary_in_length():
+    record = captured("ab-varying")
+    assert (record.complete, record.failed, record.problem) == (20, 0, "")
+    assert record.document_length == round(20063 / 20)
+    assert record.facts() == {"document_length": 1003, "header_length": 114}
 
 
 def test_connections_that_are_dropped_are_a_problem():

@@ -1,0 +1,73 @@
+"""Topologies, services and tools of hypothesis files: slownet's by name, or the author's in a file, as `mine.py:shop`."""
+
+from __future__ import annotations
+
+import inspect
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from slownet import importing
+from slownet.errors import ExperimentError, nearest
+from slownet.hypotheses.toolbox import SERVICES, TOOLS, Named
+from slownet.topologies import find as find_topology
+
+_OWN = re.compile(r"(?P<file>.+\.py):(?P<name>\w+)")
+
+
+@dataclass(frozen=True)
+class Tool(Named):
+    """A function of the author's; its host is one of its own options."""
+
+    @property
+    def options(self) -> tuple[str, ...]:
+        return self.own
+
+
+def is_own(text: object) -> bool:
+    """Return whether a text names an object in a Python file."""
+    return isinstance(text, str) and _OWN.fullmatch(text) is not None
+
+
+def load(text: str, folder: Path) -> Any:
+    """Return the callable that `FILE.py:NAME` names, the file relative to a folder. Raises ExperimentError."""
+    found = _OWN.fullmatch(text)
+    assert found
+    module = importing.file(folder / found["file"], "name a Python file, relative to the hypothesis file")
+    own = {name: each for name, each in vars(module).items() if callable(each) and not name.startswith("_")}
+    if found["name"] not in own:
+        raise ExperimentError(f"no '{found['name']}' in {found['file']}", fix=nearest(found["name"], own))
+    return own[found["name"]]
+
+
+def topology(text: str, folder: Path) -> Callable[..., Any]:
+    """Return a topology's class, or a function that makes one. Raises ExperimentError."""
+    made: Callable[..., Any] = load(text, folder) if is_own(text) else find_topology(text)
+    return made
+
+
+def service(text: str, folder: Path) -> Callable[[Any, Path, str], Any]:
+    """Return what starts a service on a network, with a run directory and the size of nginx's page. Raises ExperimentError."""
+    if not is_own(text):
+        return SERVICES[text]
+    make = load(text, folder)
+    return lambda net, directory, page: make(net, directory)
+
+
+def tool(text: str, folder: Path, has_service: bool) -> Named:
+    """Return a tool: one of slownet's, or a function (net[, service], options) of the author's. Raises ExperimentError."""
+    if not is_own(text):
+        return TOOLS[text]
+    function = load(text, folder)
+    given = 2 if has_service else 1
+    names = list(inspect.signature(function).parameters)
+    if len(names) < given:
+        what = "net and service" if has_service else "net"
+        raise ExperimentError(f"{text} takes {len(names)} arguments", fix=f"its first ones are {what}, the others its options")
+
+    def run(net: Any, its_service: Any, options: Mapping[str, Any]) -> Any:
+        return function(net, *([its_service] if has_service else []), **options)
+
+    return Tool(run, tuple(names[given:]))

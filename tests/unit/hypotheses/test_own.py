@@ -1,0 +1,99 @@
+"""Topologies, services and tools of the author's own in hypothesis files."""
+
+import pytest
+
+from slownet.errors import ExperimentError
+from slownet.hypotheses import file, own
+
+MINE = """
+from mininet.topo import Topo
+
+
+class Pair(Topo):
+    def build(self):
+        self.addLink(self.addHost("client"), self.addHost("web"))
+
+
+def shop(net, directory):
+    return ("shop", net, directory)
+
+
+def checkout(net, service, queries=1):
+    return {"checkout_ms": (service, queries)}
+
+
+def alone(net, queries=1):
+    return {"alone_ms": queries}
+
+
+def none():
+    pass
+"""
+TEXT = """
+question = "?"
+topology = "mine.py:Pair"
+service = "mine.py:shop"
+tool = "mine.py:checkout"
+unit = "ms"
+[options]
+queries = 3
+[conditions]
+link = ["client", "web"]
+rtt = ["0ms", "10ms"]
+[[prediction]]
+claim = "bound"
+metric = "checkout_ms"
+at_most = "1s"
+"""
+
+
+@pytest.fixture
+def read(tmp_path):
+    """read(old, new) -> the hypothesis of the text with a change."""
+    (tmp_path / "mine.py").write_text(MINE)
+
+    def read(old="", new=""):
+        assert old in TEXT
+        (tmp_path / "h.toml").write_text(TEXT.replace(old, new, 1) if old else TEXT)
+        return file.read(tmp_path / "h.toml")
+
+    return read
+
+
+def test_they_are_found_beside_the_file(read, tmp_path):
+    experiment = read().experiment()
+    assert experiment.unit == "ms"
+    assert experiment.topology().hosts() == ["client", "web"]
+    assert experiment.service("net", tmp_path) == ("shop", "net", tmp_path)
+
+
+def test_a_tool_gets_network_service_and_options(read, tmp_path):
+    tool = own.tool("mine.py:checkout", tmp_path, has_service=True)
+    assert tool.options == ("queries",)
+    assert tool.run("net", "shop", {"queries": 3}) == {"checkout_ms": ("shop", 3)}
+    alone = own.tool("mine.py:alone", tmp_path, has_service=False)
+    assert alone.run("net", None, {"queries": 2}) == {"alone_ms": 2}
+
+
+@pytest.fixture(autouse=True)
+def mine(read):
+    read()
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "said"),
+    [
+        ("mine.py:Pair", "mine.py:Pare", r"no 'Pare' in mine.py, .*h.toml:3:1: did you mean 'Pair'"),
+        ("mine.py:shop", "yours.py:shop", r"no file .*yours.py, .*h.toml:4:1"),
+        ("mine.py:checkout", "mine.py:chekout", r"no 'chekout' in mine.py, .*h.toml:5:1: did you mean 'checkout'"),
+        (
+            "mine.py:checkout",
+            "mine.py:none",
+            r"mine.py:none takes 0 arguments, .*h.toml:5:1: its first ones are net and service",
+        ),
+        ("queries = 3", "query = 3", r"unknown key 'query', .*: did you mean 'queries'"),
+    ],
+)
+def test_mistakes_name_the_line(read, old, new, said):
+    with pytest.raises(ExperimentError, match=said):
+        read(old, new)
