@@ -7,11 +7,11 @@ import time
 from pathlib import Path
 
 import pytest
+from command_line import SLOWNET
 
 from slownet.errors import SlownetError
 from slownet.lab import calibrate, parts
 
-SLOWNET = [sys.executable, "-m", "slownet.cli"]
 PATIENCE_S = 120
 CHECKOUT = Path(__file__).parents[2]
 

@@ -2,11 +2,9 @@
 
 import json
 import subprocess
-import sys
 
 import pytest
-
-SLOWNET = [sys.executable, "-m", "slownet.cli"]
+from command_line import SLOWNET
 
 PAGE = """\
 question = "How many round trips is a page of 30 kB?"

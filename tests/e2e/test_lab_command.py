@@ -5,7 +5,8 @@ import subprocess
 import tempfile
 
 import pytest
-from conftest import SLOWNET, one_line
+from command_line import SLOWNET
+from conftest import one_line
 
 RANDOM = os.urandom(1_000_000)
 

@@ -10,7 +10,8 @@ import termios
 import time
 
 import pytest
-from conftest import PATIENCE_S, SLOWNET
+from command_line import SLOWNET
+from conftest import PATIENCE_S
 from terminal import Terminal
 
 READY = b"ready\n"

@@ -13,7 +13,8 @@ import time
 from pathlib import Path
 
 import pytest
-from conftest import PATIENCE_S, SLOWNET, alive, children_of, one_line, session_of
+from command_line import SLOWNET
+from conftest import PATIENCE_S, alive, children_of, one_line, session_of
 
 from slownet.lab.place import PACKAGE
 

@@ -9,7 +9,8 @@ import time
 from pathlib import Path
 
 import pytest
-from conftest import SLOWNET, alive, wait_for_a_sample
+from command_line import SLOWNET, slownet
+from conftest import alive, wait_for_a_sample
 
 OWN = '''
 from slownet.claim import law
@@ -30,10 +31,6 @@ mine.claims(law("rtt_ms", round_trips=2, within=0.1, along="delay_ms"))
 TWO_LABS = ["run", "pages.py", "--tdf", "1", "--repeat", "2", "--labs", "2"]
 PLACES = 2 * 2 * 4
 """Boots x blocks x cells of this experiment."""
-
-
-def slownet(*words, cwd):
-    return subprocess.run([*SLOWNET, *words], cwd=cwd, capture_output=True, text=True, timeout=600, check=False)
 
 
 def one_run(done):

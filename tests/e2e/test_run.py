@@ -10,9 +10,8 @@ from pathlib import Path
 
 import pyarrow.parquet as pq
 import pytest
+from command_line import SLOWNET, slownet
 from conftest import wait_for_a_sample
-
-SLOWNET = Path(sys.executable).with_name("slownet")
 
 MISTAKES = [
     (["run", "client_dealy"], "client_delay"),
@@ -44,10 +43,6 @@ MISTAKES = [
     (["rnu"], "rnu"),
     (["run", "client_delay", "--jsno"], "--jsno"),
 ]
-
-
-def slownet(*words, cwd, timeout=600):
-    return subprocess.run([SLOWNET, *words], cwd=cwd, capture_output=True, text=True, timeout=timeout, check=False)
 
 
 @pytest.mark.parametrize(("words", "named"), MISTAKES, ids=lambda each: " ".join(each) if isinstance(each, list) else "")
@@ -182,7 +177,7 @@ def test_the_clock_and_its_factor_by_default(pages):
 
 
 def test_a_kill_loses_nothing_and_a_run_can_be_continued(pages):
-    words = [SLOWNET, "run", "pages.py", "--tdf", "inf"]
+    words = [*SLOWNET, "run", "pages.py", "--tdf", "inf"]
     process = subprocess.Popen(words, cwd=pages.folder, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     samples = wait_for_a_sample(pages.folder, process)
     process.send_signal(signal.SIGKILL)
@@ -197,7 +192,7 @@ def test_a_kill_loses_nothing_and_a_run_can_be_continued(pages):
 
 
 def test_interrupt_says_where_the_samples_are(tmp_path):
-    words = [SLOWNET, "run", "client_delay", "--vary", "rtt=0ms,20ms,30ms,50ms"]
+    words = [*SLOWNET, "run", "client_delay", "--vary", "rtt=0ms,20ms,30ms,50ms"]
     process = subprocess.Popen(
         words, cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True
     )

@@ -5,7 +5,8 @@ import subprocess
 import time
 
 import pytest
-from conftest import PATIENCE_S, SLOWNET
+from command_line import SLOWNET
+from conftest import PATIENCE_S
 from terminal import Terminal
 
 OWN = """

@@ -5,6 +5,7 @@ from __future__ import annotations
 import subprocess
 from collections.abc import Callable, Mapping
 from contextlib import suppress
+from functools import partial
 from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
@@ -33,6 +34,8 @@ if TYPE_CHECKING:
     from slownet.mininets import Node, Topology
 
 DEADLINE_S = 30.0
+STANDALONE = partial(OVSSwitch, failMode="standalone")
+"""A switch that learns by itself: the network has no controller."""
 Remembered = Mapping[Any, tuple[OneWay, OneWay]]
 """Mininet's links and the conditions of their ends."""
 
@@ -91,7 +94,7 @@ class Network:
         try:
             with names.choosing():
                 self.mininet = QuickNet(
-                    topo=self._topology, switch=OVSSwitch, controller=None, link=TCLink, autoSetMacs=True, build=False,
+                    topo=self._topology, switch=STANDALONE, controller=None, link=TCLink, autoSetMacs=True, build=False,
                     sysctls=SYSCTLS, offloads_off=list(device.OFFLOADS), shaping=self.shaping,
                 )  # fmt: skip
                 self.mininet.build()

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import os
+import re
 import shlex
 import subprocess
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from random import SystemRandom
 from typing import Any
+from zlib import crc32
 
 from mininet.node import Node, OVSSwitch
 
@@ -174,6 +176,11 @@ class QuickSwitch(QuickNode, OVSSwitch):  # type: ignore[misc]
             intf.tell_again()
         else:
             OVSSwitch.TCReapply(intf)
+
+    def defaultDpid(self, dpid: str | None = None) -> str:  # noqa: N802
+        """As Mininet's, with a number for names that have none in them: a switch may be called "office"."""
+        number: str = super().defaultDpid(dpid or (None if re.search(r"\d", self.name) else f"{crc32(self.name.encode()):x}"))
+        return number
 
     def start(self, controllers: Sequence[Any]) -> None:
         self.dpid: str

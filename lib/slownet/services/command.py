@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shlex
 import socket
+import time
 from collections.abc import Callable, Mapping, Sequence
 from http.client import HTTPConnection, HTTPException
 from pathlib import Path
@@ -17,6 +18,8 @@ from slownet.tools.process import Host
 ATTEMPT_S = 1.0
 """Longest time of one attempt to connect."""
 SERVER_ERROR = 500
+SURVIVES_S = 0.1
+"""How long a program without a condition must run: one that cannot start has ended by then."""
 
 
 class Command(Service):
@@ -35,8 +38,8 @@ class Command(Service):
     port : int, optional
         The TCP port it listens on; it is ready when this port accepts a connection from its own host.
     ready : str, or function of this object returning bool, optional
-        Another condition: a text in its log, or a function such as ``http("/health")``. Neither this nor a port: it is ready
-        at once.
+        Another condition: a text in its log, or a function such as ``http("/health")``. With neither this nor a port, it is
+        ready when it has run for a tenth of a second.
     name : str, optional
         The first part of the log's name: the program's name, unless given.
     env : mapping of str to str, optional
@@ -69,7 +72,7 @@ class Command(Service):
         self.variables = dict(env or {})
         self.folder = Path(cwd) if cwd else None
         self.deadline_s = timeout
-        self._logged = 0
+        self._logged, self._begun = 0, 0.0
 
     @property
     def url(self) -> str:
@@ -79,8 +82,9 @@ class Command(Service):
         return f"http://{self.host.IP()}:{self.port}/"
 
     def prepare(self) -> None:
-        """Note where its part of the log begins: an earlier start may have written to it."""
+        """Note when it begins, and where its part of the log does: an earlier start may have written to it."""
         self._logged = self.log.stat().st_size if self.log.exists() else 0
+        self._begun = time.monotonic()
 
     def command(self) -> Sequence[str]:
         """Return the program and its arguments."""
@@ -96,8 +100,9 @@ class Command(Service):
             return self.ready in self.log.read_bytes()[self._logged :].decode(errors="replace")
         if self.ready is not None:
             return self.ready(self)
-        if self.port is not None:
-            self.connect(self.port).close()
+        if self.port is None:
+            return time.monotonic() - self._begun > SURVIVES_S
+        self.connect(self.port).close()
         return True
 
     def connect(self, port: int) -> socket.socket:
