@@ -40,7 +40,7 @@ class Place:
     given: Given = field(default_factory=Given)  # what the caller adds to an experiment's surroundings
     clock_is_asked_for: bool = False  # by the caller; if not, an experiment may choose its own
     _running: list[Lab | InPlace] = field(default_factory=list)
-    told_to_end: list[int] = field(default_factory=list)
+    received: list[int] = field(default_factory=list)
     """Signals that `Interrupts` received: no command starts after one."""
 
     @property
@@ -83,8 +83,8 @@ class Place:
         terminal: rows and columns, None for no terminal; a lab's command gets a terminal of its own, a native one uses this
         process's. turn, pinned: see `Lab`; a native command is not pinned.
         """
-        if self.told_to_end:
-            return -self.told_to_end[-1]
+        if self.received:
+            return -self.received[-1]
         if not self.parts:
             here = InPlace()
             with self._as_running(here):
@@ -272,10 +272,10 @@ class Interrupts:
 
     def _pass_on(self, number: int, frame: object) -> None:
         self.received = number
-        self._place.told_to_end.append(number)
+        self._place.received.append(number)
         self._place.signal(number)
 
     def __exit__(self, *error: object) -> None:
-        self._place.told_to_end.clear()
+        self._place.received.clear()
         for number, handler in self._before.items():
             signal.signal(number, handler)

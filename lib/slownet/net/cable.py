@@ -76,7 +76,7 @@ class Link:
             The parameters of a TCLink made its ends differ in more than a condition can state for each direction.
         """
         try:
-            return together(*self.told)
+            return together(*self.directions)
         except ConditionError as error:
             raise ConditionError(error.what, where=f"link {self.name}", fix=error.fix) from None
 
@@ -157,7 +157,7 @@ class Link:
         if self._cable in self._shaping.playing:
             raise NetworkError(f"a schedule is playing on {self.name}", fix="set the link before or after, or add a step to it")
         wanted = self.seeded(self.wanted(condition, **fields))
-        before = self.told
+        before = self.directions
         changed = _Changed(self, before)
         try:
             if wanted.seed is not None:
@@ -166,7 +166,7 @@ class Link:
             if not ping or wanted.chancy:
                 self.apply(wanted)
         except BaseException:
-            self.tell(before)
+            self.apply_directions(before)
             raise
         first, second = self._ends
         self._log.settings.append(Setting((first.node.name, second.node.name), wanted, verification))
@@ -255,29 +255,29 @@ class Link:
         """
         for end, way in zip(self._ends, ("up", "down"), strict=True):
             stays = since is not None and plan.layers(since, way) == plan.layers(condition, way)
-            self._shaping.tell(end, OneWay(condition, way), queues_stay=stays)
+            self._shaping.set(end, OneWay(condition, way), queues_stay=stays)
         self._shaping.conditions[self._cable] = condition if self._forward else condition.reversed
 
     @property
-    def told(self) -> tuple[OneWay, OneWay]:
+    def directions(self) -> tuple[OneWay, OneWay]:
         """The condition that each end was given last, for `tell`."""
         first, second = self._ends
         return self._shaping.last(first), self._shaping.last(second)
 
-    def tell(self, each: tuple[OneWay, OneWay]) -> None:
+    def apply_directions(self, each: tuple[OneWay, OneWay]) -> None:
         """Give each end its own condition and read it back.
 
         Parameters
         ----------
         each : tuple of OneWay
-            As `told` returns it.
+            As `directions` returns it.
 
         Raises
         ------
         NetworkError
         """
         for end, one in zip(self._ends, each, strict=True):
-            self._shaping.tell(end, one)
+            self._shaping.set(end, one)
         with suppress(ConditionError):  # the ends may differ in more than one condition can state
             self._shaping.conditions[self._cable] = self._shaping.of(self._cable)
 
@@ -301,4 +301,4 @@ class _Changed:
         return self._link
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
-        self._link.tell(self._before)
+        self._link.apply_directions(self._before)

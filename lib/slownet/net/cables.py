@@ -152,17 +152,17 @@ class ShapedInterface(QuickTCInterface):
             condition = tclink.condition(**asked)
         except SlownetError as error:
             raise type(error)(error.what, where=f"interface {self.name}", fix=error.fix) from None
-        if self.shaping.end(self).told is None and condition == Condition():
+        if self.shaping.end(self).stated is None and condition == Condition():
             return
-        told = OneWay(condition)
+        stated = OneWay(condition)
         if isinstance(self.node, QuickSwitch) and not getattr(self.node, "made", False):
-            self.shaping.end(self).told = told  # Open vSwitch will remove qdiscs when it starts, see tell_again
+            self.shaping.end(self).stated = stated  # Open vSwitch will remove qdiscs when it starts, see set_again
         else:
-            self.shaping.tell(self, told)
+            self.shaping.set(self, stated)
 
-    def tell_again(self) -> None:
+    def set_again(self) -> None:
         """Apply the last condition again."""
-        self.shaping.tell_again(self)
+        self.shaping.set_again(self)
 
     @property
     def shaping(self) -> Shaping:

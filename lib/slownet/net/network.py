@@ -103,9 +103,9 @@ class Network:
             reach.wait(first, others, DEADLINE_S, type(self._topology).__name__)
             for switch in self.mininet.switches[:1]:
                 self.shaping.programs.warm(switch)
-            for cable in filter(self.shaping.was_told, self.mininet.links):  # a TCLink of the topology
+            for cable in filter(self.shaping.is_set, self.mininet.links):  # a TCLink of the topology
                 with suppress(ConditionError):
-                    self.told[cable] = self.shaping.of(cable)
+                    self.condition_log[cable] = self.shaping.of(cable)
         except BaseException as error:
             self._stop()
             if isinstance(error, Exception) and not isinstance(error, SlownetError):  # Mininet raises plain Exception
@@ -151,7 +151,7 @@ class Network:
         return list(self.mininet.switches)
 
     @property
-    def told(self) -> ConditionLog:
+    def condition_log(self) -> ConditionLog:
         """The conditions that its links were given."""
         return self.shaping.conditions
 
@@ -187,7 +187,7 @@ class Network:
         return {
             name: self.seeds.asked(self.shaping.of(cable), number)
             for number, (name, cable) in enumerate(self._named_cables())
-            if self.shaping.was_told(cable)
+            if self.shaping.is_set(cable)
         }
 
     def link(self, first: str, second: str) -> Link:
@@ -300,16 +300,16 @@ class Network:
         NetworkError
             A link was made since then, or the kernel refuses a condition.
         """
-        for cable in filter(self.shaping.was_told, self.mininet.links):
+        for cable in filter(self.shaping.is_set, self.mininet.links):
             link = self._link((cable.intf1, cable.intf2))
             if cable not in before:
                 raise NetworkError(f"the link {link.name} did not exist when the conditions were saved")
-            link.tell(before[cable])
+            link.apply_directions(before[cable])
 
     @property
     def shaped(self) -> frozenset[str]:
         """The names of the interfaces of all links that were given a condition."""
-        cables = filter(self.shaping.was_told, self.mininet.links)
+        cables = filter(self.shaping.is_set, self.mininet.links)
         return frozenset(end.name for cable in cables for end in (cable.intf1, cable.intf2))
 
     def end_programs(self) -> None:

@@ -172,8 +172,8 @@ class QuickSwitch(QuickNode, OVSSwitch):  # type: ignore[misc]
     @staticmethod
     def TCReapply(intf: Any) -> None:  # noqa: N802
         """Gives a port its condition again, which Open vSwitch took away when it took the port."""
-        if hasattr(intf, "tell_again"):
-            intf.tell_again()
+        if hasattr(intf, "set_again"):
+            intf.set_again()
         else:
             OVSSwitch.TCReapply(intf)
 

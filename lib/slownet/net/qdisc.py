@@ -36,19 +36,19 @@ class State:
     """Counts of replaced qdiscs."""
 
 
-def apply(interface: Any, told: OneWay, state: State, programs: tc.Programs) -> None:
+def apply(interface: Any, stated: OneWay, state: State, programs: tc.Programs) -> None:
     """Apply a condition to what an interface sends, and read it back.
 
     A netem at the root is never removed, because that would drop packets in flight; without a condition it does nothing. So
     packets in flight and in queues survive every change except a cut, which loses them. Raises NetworkError if the kernel
     refuses the change or has other values afterwards.
     """
-    condition = told.condition
+    condition = stated.condition
     shown = state.shown
     if shown is None:
         shown = _first_look(interface, programs)
     has_child = any(qdisc.get("parent", "").startswith(ROOT) for qdisc in shown)
-    planned = layers(condition, told.way, child=has_child)
+    planned = layers(condition, stated.way, child=has_child)
     if isinstance(condition.distribution, Table):
         tc.provide(condition.distribution)
     if not condition.cut:

@@ -22,7 +22,7 @@ from slownet.net.condition_log import ConditionLog
 class End:
     """The state of one interface."""
 
-    told: OneWay | None = None
+    stated: OneWay | None = None
     """The condition that it was given last; None if it never was."""
     device: device.State = dataclasses.field(default_factory=device.State)
     queues: qdisc.State = dataclasses.field(default_factory=qdisc.State)
@@ -47,33 +47,33 @@ class Shaping:
         """Return the state of an interface."""
         return self._ends.setdefault(interface, End())
 
-    def tell(self, interface: Any, told: OneWay, *, queues_stay: bool = False) -> None:
+    def set(self, interface: Any, stated: OneWay, *, queues_stay: bool = False) -> None:
         """Apply a whole condition to an interface, and read it back. Raises NetworkError.
 
         queues_stay: whether its qdiscs are right already.
         """
         end = self.end(interface)
-        device.set_mtu(interface, told.condition.mtu, end.device, self.programs)
-        device.set_offloads(interface, told.condition.offloads, end.device, self.programs)
+        device.set_mtu(interface, stated.condition.mtu, end.device, self.programs)
+        device.set_offloads(interface, stated.condition.offloads, end.device, self.programs)
         if not queues_stay:
-            qdisc.apply(interface, told, end.queues, self.programs)
-        end.told = told
+            qdisc.apply(interface, stated, end.queues, self.programs)
+        end.stated = stated
 
-    def tell_again(self, interface: Any) -> None:
+    def set_again(self, interface: Any) -> None:
         """Apply an interface's last condition again after something, such as Open vSwitch, removed its qdiscs."""
         end = self.end(interface)
         end.queues.shown = None
-        if end.told is not None:
-            self.tell(interface, end.told)
+        if end.stated is not None:
+            self.set(interface, end.stated)
 
     def last(self, interface: Any) -> OneWay:
         """Return the condition that an interface was given last; if none, one with the delay that it has."""
-        told = self.end(interface).told
-        return told or OneWay(Condition(up=qdisc.delay(self.programs.run(interface, []))))
+        stated = self.end(interface).stated
+        return stated or OneWay(Condition(up=qdisc.delay(self.programs.run(interface, []))))
 
-    def was_told(self, cable: Any) -> bool:
+    def is_set(self, cable: Any) -> bool:
         """Return whether either end of a cable was given a condition."""
-        return any(self.end(end).told is not None for end in (cable.intf1, cable.intf2))
+        return any(self.end(end).stated is not None for end in (cable.intf1, cable.intf2))
 
     def of(self, cable: Any) -> Condition:
         """Return the condition of a cable; `up` is what its intf1 sends. Raises ConditionError, see `together`."""

@@ -87,11 +87,11 @@ class Recording:
         return [count * BATCHES / seconds for count in counts]
 
     def to_json(self) -> dict[str, Any]:
-        """Return both histograms as ``told`` does."""
-        return {"corrected": told(self.corrected), "uncorrected": told(self.uncorrected)}
+        """Return both histograms as ``summary`` does."""
+        return {"corrected": summary(self.corrected), "uncorrected": summary(self.uncorrected)}
 
 
-def told(one: HdrHistogram) -> dict[str, Any]:
+def summary(one: HdrHistogram) -> dict[str, Any]:
     """Return a histogram's numbers in seconds: count, mean, sd, min, max, ``percentiles`` and ``spectrum``.
 
     ``hdr`` is the histogram itself in HdrHistogram's encoding.

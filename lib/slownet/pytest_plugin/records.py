@@ -105,7 +105,7 @@ class Record:
                 self._opened().append(sample)
             self.lines.append(_line(sample))
 
-    def heard(self, verdict: Any) -> None:
+    def add_judgement(self, verdict: Any) -> None:
         """A claim was judged."""
         self.judged.append(verdict.to_json())
         self._item.user_properties.append(("slownet_verdict", f"{verdict.verdict}: {verdict.name}: {verdict.text}"))
@@ -155,7 +155,7 @@ class Records:
 
                 item.stash[SINCE] = Since()
                 stack.enter_context(measured_under(lambda: _setting(item)))
-            stack.enter_context(verdicts.observed_by(lambda verdict: of(item).heard(verdict)))
+            stack.enter_context(verdicts.observed_by(lambda verdict: of(item).add_judgement(verdict)))
             return (yield)
 
     @pytest.hookimpl(wrapper=True)
@@ -200,15 +200,15 @@ def _setting(item: pytest.Item) -> Setting:
     from slownet.records.charging import Charging
 
     net = item.stash.get(NETWORK, None)
-    told = [each for each in net.settings if each.ping and each.ping.rtt_ms and _holds(net, each)] if net else []
-    rtt = told[-1].ping.rtt_ms.min if told and told[-1].ping and told[-1].ping.rtt_ms else None
+    pinged = [each for each in net.settings if each.ping and each.ping.rtt_ms and _holds(net, each)] if net else []
+    rtt = pinged[-1].ping.rtt_ms.min if pinged and pinged[-1].ping and pinged[-1].ping.rtt_ms else None
     took, charged = item.stash[SINCE].passed()
     return Setting(rtt, clock(), Charging.of(facts()), charged, took, _draws(net))
 
 
 def _draws(net: Net | None) -> bool | None:
     """Whether a link draws by chance now; None where no network is known."""
-    return None if net is None else any(condition.random for condition in net.told.values())
+    return None if net is None else any(condition.random for condition in net.condition_log.values())
 
 
 def _holds(net: Net, setting: NetSetting) -> bool:

@@ -47,7 +47,7 @@ class Measurements:
         during: what goes on meanwhile, captures for instance. Raises what `call` and `during` raise, after the sample says so.
         """
         before = self._counters()
-        self._net.told.begin()
+        self._net.condition_log.begin()
         began, charged = time.monotonic(), charged_s()
         try:
             with during or nullcontext():
@@ -63,8 +63,8 @@ class Measurements:
         finally:
             if "virtual_s" not in sample:
                 sample |= _spent_since(began, charged)
-            told = self._net.told
-            sample |= {"rate_bit_s": told.highest_rate, "random": told.random, "seeds": told.seeds}
+            conditions = self._net.condition_log
+            sample |= {"rate_bit_s": conditions.highest_rate, "random": conditions.random, "seeds": conditions.seeds}
             sample["counters"] = counters.record(before, self._counters())
             for ping in self._new("ping", self._net.verified):
                 self._store(sample, "ping.txt", transcript(ping))

@@ -29,7 +29,7 @@ class FakePlace:
     kind, python, clock, facts = "lab", "python", Clock("virtual", INF), {"kernel": "k", "place": "lab"}
 
     def __init__(self, events=TRUE, errors=b"", status=0):
-        self.events, self.errors, self.status, self.told_to_end = events, errors, status, []
+        self.events, self.errors, self.status, self.received = events, errors, status, []
 
     def run(self, argv, *, stdout, stderr):
         self.job = json.loads(argv[-1])

@@ -146,13 +146,13 @@ def test_what_an_interface_was_told_is_no_attribute_of_it():
     interface, other = Interface(), Interface()
     attributes = set(vars(interface))
     told = OneWay(Condition.parse(rtt="10ms"), "down")
-    shaping.end(interface).told = told
+    shaping.end(interface).stated = told
     assert shaping.last(interface) == told
     assert set(vars(interface)) == attributes
     cable = SimpleNamespace(intf1=other, intf2=interface)
-    assert shaping.was_told(cable)
-    assert not shaping.was_told(SimpleNamespace(intf1=other, intf2=other))
-    assert Shaping().end(interface).told is None  # another network's
+    assert shaping.is_set(cable)
+    assert not shaping.is_set(SimpleNamespace(intf1=other, intf2=other))
+    assert Shaping().end(interface).stated is None  # another network's
     assert shaping.gone(interface) == Flow()
 
 
@@ -195,12 +195,12 @@ def network(monkeypatch):
     """A network of one cable that records conditions without tc; `network.outcome` is the result of a ping across it."""
     network = Network(TwoHosts)
     network.outcome = verify.Verification(PING)
-    monkeypatch.setattr(Shaping, "tell", lambda shaping, end, told, **_: setattr(shaping.end(end), "told", told))
+    monkeypatch.setattr(Shaping, "set", lambda shaping, end, stated, **_: setattr(shaping.end(end), "stated", stated))
     monkeypatch.setattr(verify, "check", lambda ends, shaping: network.outcome)
     monkeypatch.setattr(neighbours, "introduce", lambda ends, introduced: None)
     cable = Cable(*(Interface(f"{name}-eth0", SimpleNamespace(name=name)) for name in ("client", "server")))
     for end in (cable.intf1, cable.intf2):
-        network.shaping.end(end).told = OneWay(Condition())
+        network.shaping.end(end).stated = OneWay(Condition())
     network.mininet = SimpleNamespace(links=[cable])
     return network
 
@@ -238,7 +238,7 @@ def test_a_network_goes_back_to_what_its_links_were_told(network):
     other = Cable(*(Interface(f"{name}-eth1", SimpleNamespace(name=name)) for name in ("client", "server")))
     network.mininet.links.append(other)
     for end in (other.intf1, other.intf2):
-        network.shaping.end(end).told = OneWay(Condition())
+        network.shaping.end(end).stated = OneWay(Condition())
     with pytest.raises(NetworkError, match="the link client-server did not exist"):
         network.restore(before)
 
