@@ -103,4 +103,4 @@ def test_an_interrupt_keeps_and_shows_what_was_measured(tmp_path):
     assert re.search(r"^packet_loss: interrupted", shown, re.MULTILINE)
     assert "broken off: packet_loss" in shown or "broken off: packet_loss, crafted_segments" in shown
     (page,) = tmp_path.glob("runs/*-reproduce/report.html")
-    assert "broke off: interrupted" in page.read_text()
+    assert "failed: interrupted" in page.read_text()

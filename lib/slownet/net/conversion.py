@@ -1,4 +1,4 @@
-"""Converts classes of Mininet's, or of a user's, to those that need no shell and no programs."""
+"""Converts node and link classes of Mininet or of a user to faster ones without shells and helper programs."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from slownet.net.nodes import QuickNode, QuickSwitch, Renamed
 
 
 def made_quick(maker: Any, convert: Callable[[type], Any]) -> Any:
-    """A class of Mininet's, a `partial` of one, or a function that makes its objects: converted as far as can be seen."""
+    """Convert a class, or the class in a `partial`; return any other function unchanged."""
     if isinstance(maker, partial):
         return partial(made_quick(maker.func, convert), *maker.args, **maker.keywords)
     return convert(maker) if isinstance(maker, type) else maker
@@ -21,13 +21,13 @@ def made_quick(maker: Any, convert: Callable[[type], Any]) -> Any:
 
 @cache
 def quick(cls: type) -> type:
-    """The same class of nodes without a shell from the start; as it is if that cannot be."""
+    """Return a node class that starts its shell only when needed; the class itself if that is impossible."""
     if issubclass(cls, QuickNode) or not issubclass(cls, Node):
         return cls
     if cls is CPULimitedHost:
         return QuickLimitedHost
     if any(getattr(cls, name) is not getattr(Node, name) for name in ("startShell", "popen", "_popen")):
-        return cls  # starts its programs in a way of its own
+        return cls  # it starts programs in its own way
     if issubclass(cls, OVSSwitch):
         return type(cls.__name__, (QuickSwitch, cls), {})
     return type(cls.__name__, (Renamed if issubclass(cls, Switch) else QuickNode, cls), {})

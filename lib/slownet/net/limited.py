@@ -1,4 +1,4 @@
-"""Mininet's host with a share of the processor, on cgroup v2, which Mininet 2.3 does not know."""
+"""Mininet's CPU-limited host on cgroup v2, which Mininet 2.3 does not support."""
 
 from __future__ import annotations
 
@@ -24,10 +24,10 @@ _JOIN = 'echo $$ >"$0" && exec "$@"'
 
 
 class QuickLimitedHost(QuickNode, CPULimitedHost):  # type: ignore[misc]
-    """CPULimitedHost without its tools: a cgroup of its own with the first share that is stated.
+    """CPULimitedHost without its command-line tools; it gets a cgroup when the first limit is set.
 
-    cpu: a part of all processors, None or below 0 for no limit. On the virtual clock a share is one of the time that the CPU
-    is charged, so at a TDF of `inf` it limits nothing.
+    cpu: a fraction of all processors; None or a negative number for no limit. On the virtual clock it is a fraction of the
+    charged CPU time, so it has no effect with TDF `inf`.
     """
 
     def __init__(self, name: str, sched: str = "cfs", period_us: int = 100_000, **params: Any) -> None:
@@ -36,7 +36,7 @@ class QuickLimitedHost(QuickNode, CPULimitedHost):  # type: ignore[misc]
         self.sched = sched
         self.period_us = period_us
         if sched != "cfs":
-            raise NetworkError(f"no scheduler '{sched}' for a share of the processor", f"host {name}", "cgroup v2 has cfs")
+            raise NetworkError(f"scheduler '{sched}' cannot limit the CPU", f"host {name}", "use cfs, the one of cgroup v2")
         Node.__init__(self, name, **params)  # CPULimitedHost's own calls cgcreate
 
     def setCPUFrac(self, f: float, sched: str | None = None) -> None:  # noqa: N802  # Mininet's names
@@ -46,7 +46,7 @@ class QuickLimitedHost(QuickNode, CPULimitedHost):  # type: ignore[misc]
             return
         if f == 0 or sched not in (None, "cfs"):
             raise NetworkError(
-                f"cpu={f} with {sched or self.sched} is no share", f"host {self.name}", "give a part of 1, such as 0.1"
+                f"cpu={f} with {sched or self.sched} is not a CPU limit", f"host {self.name}", "write a fraction such as 0.1"
             )
         quota = max(round(self.period_us * f * numCores()), SHORTEST_QUOTA_US)
         period = max(self.period_us, round(quota / f / numCores()))
@@ -62,13 +62,13 @@ class QuickLimitedHost(QuickNode, CPULimitedHost):  # type: ignore[misc]
 
     @property
     def cpu_seconds(self) -> float:
-        """Processor time that its programs have taken since it has a share."""
+        """CPU time of its programs since its first limit, in seconds."""
         lines = (self._its_group() / "cpu.stat").read_text().splitlines()
         return float(dict(line.split() for line in lines)["usage_usec"]) / 1e6
 
     def _popen(self, cmd: Sequence[str], **params: Any) -> subprocess.Popen[Any]:
         if self._group:
-            # by way of this process, as the host's own /sys shows no cgroups
+            # through this process's root, because the host's own /sys has no cgroups
             joining = f"/proc/{os.getpid()}/root{self._group}/cgroup.procs"
             cmd = ["sh", "-c", _JOIN, joining, *cmd]
         return super()._popen(cmd, **params)
@@ -88,7 +88,7 @@ class QuickLimitedHost(QuickNode, CPULimitedHost):  # type: ignore[misc]
         self.cgroupDel()
 
     def cgroupDel(self) -> bool:  # noqa: N802
-        """Ends what still runs in the cgroup and deletes it."""
+        """End all programs in the cgroup and delete it."""
         group, self._group = self._group, None
         if group:
             (group / "cgroup.kill").write_text("1")
@@ -97,7 +97,7 @@ class QuickLimitedHost(QuickNode, CPULimitedHost):  # type: ignore[misc]
 
 
 def delete(group: Path) -> None:
-    """Deletes a cgroup as soon as no program is in it. Raises NetworkError if one stays."""
+    """Delete a cgroup once it is empty. Raises NetworkError if a program stays in it."""
     deadline = time.monotonic() + ENDING_S
     while group.exists():
         try:
@@ -111,7 +111,7 @@ def delete(group: Path) -> None:
 
 
 def made() -> Iterator[tuple[Path, Owner]]:
-    """The cgroups that hosts of slownet's have here, whoever made them."""
+    """Yield the cgroups of all slownet hosts on this machine, with their owners."""
     for path in sorted(CGROUPS.glob("slownet.*.*")):
         whose = Owner.read(path.name.split(".")[1])
         if whose:
@@ -119,7 +119,7 @@ def made() -> Iterator[tuple[Path, Owner]]:
 
 
 def _want(controller: str) -> None:
-    """Makes a controller available to the groups below the root. Raises NetworkError."""
+    """Enable a controller for the groups below the root. Raises NetworkError."""
     try:
         known = (CGROUPS / "cgroup.controllers").read_text().split()
     except OSError:

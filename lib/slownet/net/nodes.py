@@ -1,4 +1,4 @@
-"""Mininet's nodes without a shell each: one starts with the first `cmd`, everything else is a system call."""
+"""Mininet's nodes without a shell of their own until the first `cmd`; everything else uses system calls."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ from slownet.net import openvswitch
 from slownet.net.namespace import Namespace, entered
 from slownet.net.netlink import Route
 
-ARGUMENTS = 100_000  # characters of one ovs-vsctl; the kernel takes more
+ARGUMENTS = 100_000  # characters per ovs-vsctl command line; the kernel allows more
 
 
 @contextmanager
 def inside(node: Any) -> Iterator[None]:
-    """This thread in the network namespace of any of Mininet's nodes."""
+    """Run the block's thread in the network namespace of a Mininet node."""
     if not node.inNamespace:
         yield
     elif isinstance(node, QuickNode) and node.namespace:
@@ -42,29 +42,29 @@ def inside(node: Any) -> Iterator[None]:
 
 
 class Renamed:
-    """Goes before a class of nodes: in a command, a node is what the machine knows it by (see `names`)."""
+    """Mixin for nodes: in a command, a node appears under its name on the machine (see `names`)."""
 
     name: str
     inNamespace: bool  # noqa: N815  # Mininet's names
-    machine_name = ""  # other than its name
+    machine_name = ""  # if it differs from its name
 
     def __str__(self) -> str:
         return self.machine_name or self.name
 
 
 class QuickNode(Renamed, Node):  # type: ignore[misc]  # Mininet has no types
-    """Goes before a node class of Mininet's or of a user's (see `quick`) and starts its shell only when wanted."""
+    """Mixin for a node class of Mininet or of a user (see `quick`): starts the shell only when it is needed."""
 
     namespace: Namespace | None
     _of_the_shell = ("shell", "stdin", "stdout", "pollOut", "pid")
 
     def __init__(self, name: str, *args: Any, sysctls: Mapping[str, str] | None = None, **params: Any) -> None:
-        """sysctls: of its network namespace, set before that has an interface."""
+        """sysctls: set in its network namespace before it has an interface."""
         self._sysctls = sysctls or {}
         super().__init__(name, *args, **params)
 
     def startShell(self, mnopts: str | None = None) -> None:  # noqa: N802
-        """Called once by Mininet's constructor, and then by the first thing that wants the shell."""
+        """Called by Mininet's constructor, and again when the shell is first needed."""
         if "_born" not in self.__dict__:
             self._born = True
             self.namespace = Namespace(self._sysctls) if self.inNamespace else None
@@ -80,7 +80,7 @@ class QuickNode(Renamed, Node):  # type: ignore[misc]  # Mininet has no types
         raise AttributeError(f"'{type(self).__name__}' object has no attribute '{name}'")
 
     def _open_shell(self) -> None:
-        inside_one, self.inNamespace = self.inNamespace, False  # there is a namespace already, _popen enters it
+        inside_one, self.inNamespace = self.inNamespace, False  # the namespace exists already, and _popen enters it
         self.shell = None
         try:
             super().startShell("-cd")
@@ -98,10 +98,10 @@ class QuickNode(Renamed, Node):  # type: ignore[misc]  # Mininet has no types
         except FileNotFoundError:
             if cmd[0] == "mnexec":
                 raise
-            return start(["mnexec", *cmd], **params)  # as ever: it says so itself, and its status is 1
+            return start(["mnexec", *cmd], **params)  # as in Mininet: mnexec prints the error and exits with 1
 
     def popen(self, *args: Any, **kwargs: Any) -> subprocess.Popen[Any]:
-        """As Mininet's: a list, a string or several words, in the node's namespaces and a session of its own."""
+        """Start a program in the node's namespaces and a new session; takes a list, a string or several words."""
         if "mncmd" in kwargs:
             process: subprocess.Popen[Any] = super().popen(*args, **kwargs)
             return process
@@ -115,14 +115,14 @@ class QuickNode(Renamed, Node):  # type: ignore[misc]  # Mininet has no types
         return self._popen(words, **options)
 
     def cmd(self, *args: Any, **kwargs: Any) -> Any:
-        if " ".join(map(str, args)) == "ifconfig lo up":  # a part of every node's configuration, not worth a shell
+        if " ".join(map(str, args)) == "ifconfig lo up":  # part of every node's configuration: needs no shell
             with inside(self), Route() as route:
                 route.up("lo")
             return ""
         return super().cmd(*args, **kwargs)
 
     def setDefaultRoute(self, intf: Any = None) -> None:  # noqa: N802
-        """intf: an interface, or "via ADDRESS", or "dev INTERFACE via ADDRESS"."""
+        """Set the default route. intf: an interface, "via ADDRESS", or "dev INTERFACE via ADDRESS"."""
         words = intf.split() if isinstance(intf, str) and " " in intf else ["dev", str(intf)]
         route_to = dict(zip(words[::2], words[1::2], strict=False))
         if len(words) % 2 or set(route_to) - {"dev", "via"}:
@@ -133,11 +133,11 @@ class QuickNode(Renamed, Node):  # type: ignore[misc]  # Mininet has no types
 
     @property
     def terminated(self) -> bool:
-        """Whether it is over with this node."""
+        """Whether this node was terminated."""
         return "_born" in self.__dict__ and self.__dict__.get("pid", 0) is None
 
     def close_shell(self) -> None:
-        """Ends the shell, if there is one, whatever state it is in; the next thing that wants one starts another."""
+        """End the shell, whatever its state; it starts again when it is next needed."""
         shell: subprocess.Popen[Any] | None = self.__dict__.get("shell")
         if shell:
             shell.kill()
@@ -147,22 +147,22 @@ class QuickNode(Renamed, Node):  # type: ignore[misc]  # Mininet has no types
                 self.__dict__.pop(name, None)
 
     def terminate(self) -> None:
-        """Ends the shell, if there is one, and lets the namespace go."""
+        """End the shell and release the namespace."""
         if self.privateDirs or "shell" in self.__dict__:
             super().terminate()
-        self.__dict__.update(dict.fromkeys(self._of_the_shell))  # from now on there is none to start
+        self.__dict__.update(dict.fromkeys(self._of_the_shell))  # no shell can start from now on
         if self.namespace:
             self.namespace.close()
 
 
 class QuickSwitch(QuickNode, OVSSwitch):  # type: ignore[misc]
-    """Open vSwitch, all switches and their ports in one ovs-vsctl."""
+    """An Open vSwitch switch; one ovs-vsctl creates all switches with their ports."""
 
     made = False
 
     @classmethod
     def setup(cls) -> None:
-        """Makes sure that Open vSwitch runs, once. Raises NetworkError."""
+        """Ensure that Open vSwitch runs. Raises NetworkError."""
         openvswitch.ensure(may_start=native.inside_lab())
 
     @classmethod
@@ -171,20 +171,20 @@ class QuickSwitch(QuickNode, OVSSwitch):  # type: ignore[misc]
 
     @staticmethod
     def TCReapply(intf: Any) -> None:  # noqa: N802
-        """Gives a port its condition again, which Open vSwitch took away when it took the port."""
+        """Set a port's condition again: Open vSwitch removes it when it adds the port."""
         if hasattr(intf, "set_again"):
             intf.set_again()
         else:
             OVSSwitch.TCReapply(intf)
 
     def defaultDpid(self, dpid: str | None = None) -> str:  # noqa: N802
-        """As Mininet's, with a number for names that have none in them: a switch may be called "office"."""
+        """Return Mininet's datapath ID, or one derived from a name without a number, such as "office"."""
         number: str = super().defaultDpid(dpid or (None if re.search(r"\d", self.name) else f"{crc32(self.name.encode()):x}"))
         return number
 
     def start(self, controllers: Sequence[Any]) -> None:
         self.dpid: str
-        if not controllers and len(self.dpid.lstrip("0")) <= 8:  # nobody knows it by its number: let it be one of its own
+        if not controllers and len(self.dpid.lstrip("0")) <= 8:  # nobody refers to it by number: make it unique
             self.dpid = f"{SystemRandom().getrandbits(32):08x}{int(self.dpid, 16):08x}"
         with _remembered([self]):
             super().start(controllers)
@@ -195,7 +195,7 @@ class QuickSwitch(QuickNode, OVSSwitch):  # type: ignore[misc]
 
     def vsctl(self, *args: Any, **kwargs: Any) -> Any:
         words = " ".join(str(each).strip() for each in args)
-        if not self.made:  # a bridge of that name is somebody else's, not to be replaced
+        if not self.made:  # an existing bridge of that name belongs to somebody else
             words = words.replace(f"-- --if-exists del-br {self} -- add-br {self}", f"-- add-br {self}")
         if self.batch:
             return super().vsctl(words)
@@ -216,13 +216,13 @@ class QuickSwitch(QuickNode, OVSSwitch):  # type: ignore[misc]
                 ovs_vsctl(words)
         for switch in switches:
             switch.commands, switch.batch, switch.made = [], False, True
-            for interface in switch.intfList():  # Open vSwitch took the conditions of its ports away
+            for interface in switch.intfList():  # Open vSwitch removed the conditions of its ports
                 switch.TCReapply(interface)
         return switches
 
     @classmethod
     def batchShutdown(cls, switches: Sequence[Any], run: Any = None) -> Sequence[Any]:  # noqa: N802
-        """Deletes the bridges that were made here, and no other of the same name."""
+        """Delete the bridges created here, but no other bridge of the same name."""
         words: list[str] = []
         for switch in switches:
             if getattr(switch, "made", False):
@@ -239,7 +239,7 @@ class QuickSwitch(QuickNode, OVSSwitch):  # type: ignore[misc]
 
 @contextmanager
 def _remembered(switches: Sequence[Any]) -> Iterator[None]:
-    """After an error half-way, those bridges count as made that were."""
+    """After an error, mark those bridges as made that exist."""
     try:
         yield
     except NetworkError:
@@ -251,7 +251,7 @@ def _remembered(switches: Sequence[Any]) -> Iterator[None]:
 
 
 def ovs_vsctl(words: Sequence[str]) -> str:
-    """Raises NetworkError with ovs-vsctl's last line."""
+    """Run ovs-vsctl and return its output. Raises NetworkError with its last line."""
     done = subprocess.run(["ovs-vsctl", *words], capture_output=True, text=True, check=False)
     problem = (done.stderr.strip().splitlines() or [""])[-1]
     if done.returncode or "error" in problem.lower():

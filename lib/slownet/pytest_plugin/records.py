@@ -1,4 +1,4 @@
-"""What a test measured and which claims were judged in it: for JUnit XML, failures, and run directories."""
+"""Records the measurements and judgements of tests for JUnit XML, failure texts and run directories."""
 
 from __future__ import annotations
 
@@ -39,17 +39,17 @@ _here: dict[str, Any] = {}
 
 
 def remember(facts: Mapping[str, Any], clock: Clock) -> None:
-    """The facts of the place of this process, found out by the session."""
+    """Store the facts of this process's place, as found by the session."""
     _here.update(facts, **clock.facts)
 
 
 def is_known() -> bool:
-    """Whether the session found out that its place can emulate links."""
+    """Return whether the session found that its place can emulate links."""
     return bool(inside.handed_over().get("facts") or _here)
 
 
 def facts() -> dict[str, Any]:
-    """Kernel, image, place, clock and TDF of this process's networks, as run.json holds them."""
+    """Return kernel, image, place, clock and TDF of this process's networks, as in run.json."""
     handed = inside.handed_over().get("facts")
     if handed or _here:
         return dict(handed or _here)
@@ -58,24 +58,24 @@ def facts() -> dict[str, Any]:
 
 
 def place() -> str:
-    """The clock and the kernel in a few words, as failures name them."""
+    """Return the clock and the kernel as a short text for failures."""
     here = facts()
     return f"{clock()}, Linux {here['kernel'].split(' (')[0]}, {'in a lab' if here['place'] == 'lab' else 'in place'}"
 
 
 def clock() -> str:
-    """The clock in a few words."""
+    """Return the clock as a short text."""
     here = facts()
     return in_words(here["clock"], here["tdf"], here.get("cpu"))
 
 
 def of(item: pytest.Item) -> Record:
-    """The record of a test; a new one if it has none yet."""
+    """Return the record of a test, a new one if it has none yet."""
     return item.stash.setdefault(RECORD, Record(item))
 
 
 class Record:
-    """One test's; its run directory is made when something is measured."""
+    """The record of one test; the run directory is created with the first measurement."""
 
     def __init__(self, item: pytest.Item) -> None:
         self._item = item
@@ -88,7 +88,7 @@ class Record:
         self.lines: list[str] = []
 
     def measure(self, net: Net, tool: Callable[..., Any], *args: Any, **options: Any) -> Any:
-        """Calls the tool, notes what it measured and in which conditions, and returns its record."""
+        """Call the tool, record its result with the conditions, and return it."""
         from slownet.runner.measurement import Measurements
         from slownet.tools.returned import as_record
 
@@ -97,7 +97,10 @@ class Record:
         sample = _sample(self._item.name, self._index, net)
         self._index += 1
         self._blocks[key := cell_key(sample["cell"])] += 1
-        sample |= {"boot": 1, "block": self._blocks[key]}  # a test's network is one boot, whatever was measured there before
+        sample |= {
+            "boot": 1,
+            "block": self._blocks[key],
+        }  # a test's network counts as one boot
         try:
             return self._measurements.take(sample, lambda: as_record(tool(*args, **options), getattr(tool, "__name__", "tool")))
         finally:
@@ -106,12 +109,12 @@ class Record:
             self.lines.append(_line(sample))
 
     def add_judgement(self, verdict: Any) -> None:
-        """A claim was judged."""
+        """Add the judgement of a claim."""
         self.judged.append(verdict.to_json())
         self._item.user_properties.append(("slownet_verdict", f"{verdict.verdict}: {verdict.name}: {verdict.text}"))
 
     def end(self) -> None:
-        """Writes what there is to write."""
+        """Write the properties and the run directory."""
         for line in self.lines:
             self._item.user_properties.append(("slownet_measured", line))
         if self._log and self._directory:
@@ -122,7 +125,7 @@ class Record:
         return self._opened().raw(name, content)
 
     def _opened(self) -> SampleLog:
-        """The samples of its run directory, which is made now if there is none yet."""
+        """Return the sample log of the run directory, which is created if it does not exist."""
         if self._log is None:
             name = re.sub(r"[^\w.-]+", "-", self._item.name).strip("-")
             folder = self._item.config.invocation_params.dir / str(self._item.config.getoption(REPORT))
@@ -142,7 +145,7 @@ class Record:
 
 
 class Records:
-    """Hears the claims that a test judges, and ends its record."""
+    """Collects the judgements of each test, and completes its record."""
 
     def __init__(self, config: pytest.Config) -> None:
         self._config = config
@@ -161,7 +164,7 @@ class Records:
     @pytest.hookimpl(wrapper=True)
     def pytest_runtest_call(self, item: pytest.Item) -> Generator[None, object, object]:
         if SINCE in item.stash:
-            item.stash[SINCE].passed()  # what its fixtures took is none of its measurements'
+            item.stash[SINCE].passed()  # the time of its fixtures belongs to no measurement
         return (yield)
 
     @pytest.hookimpl(wrapper=True, tryfirst=True)
@@ -182,20 +185,20 @@ class Records:
 
 
 class Since:
-    """The seconds, and those of CPU that the clock charged, since a test's last measurement."""
+    """Measures the time since a test's last measurement, and the CPU time that the clock charged."""
 
     def __init__(self) -> None:
         self._at, self._charged = time.monotonic(), charged_s()
 
     def passed(self) -> tuple[float, float | None]:
-        """Both of them, None where the charge is not known; they begin anew."""
+        """Return both in seconds, the charge None if unknown, and start again."""
         took, charged = time.monotonic() - self._at, charged_since(self._charged)
         self._at, self._charged = time.monotonic(), charged_s()
         return took, charged
 
 
 def _setting(item: pytest.Item) -> Setting:
-    """What a record is measured under: the ping of the link that is set now, the clock, and what it charged meanwhile."""
+    """Return the setting of a measurement: the ping of the link as set now, the clock, and what it charged."""
     from slownet.measured import Setting
     from slownet.records.charging import Charging
 
@@ -207,18 +210,18 @@ def _setting(item: pytest.Item) -> Setting:
 
 
 def _draws(net: Net | None) -> bool | None:
-    """Whether a link draws by chance now; None where no network is known."""
+    """Return whether a link is random now; None without a network."""
     return None if net is None else any(condition.random for condition in net.condition_log.values())
 
 
 def _holds(net: Net, setting: NetSetting) -> bool:
-    """Whether the link is still what it was set to."""
+    """Return whether the link still has the condition of that setting."""
     first, second = setting.ends
     return net.link(first, second).condition == setting.condition
 
 
 def draw(config: pytest.Config) -> None:
-    """Tables and reports of the run directories that have none yet."""
+    """Write tables and reports of the run directories that lack them."""
     folder = config.getoption(REPORT)
     root = config.invocation_params.dir / folder if folder else None
     runs = [each.parent for each in sorted(root.glob(f"*/{RUN}"))] if root else []
@@ -253,7 +256,7 @@ def _why(setting: NetSetting) -> str:
 
 
 def _is_in(cell: Mapping[str, str], setting: NetSetting) -> bool:
-    """Whether a link that was set is still in a condition, whichever end was named first."""
+    """Return whether a link still has a condition; either end may be named first."""
     return any("-".join(ends) in cell for ends in (setting.ends, setting.ends[::-1]))
 
 

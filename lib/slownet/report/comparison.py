@@ -46,7 +46,7 @@ class Line:
 
 @dataclass(frozen=True)
 class Tally:
-    """The result of a run in numbers: counts of verdicts, times in s, the clock; ``error`` is why it broke off."""
+    """The result of a run in numbers: counts of verdicts, times in s, the clock; ``error`` is why it failed."""
 
     experiment: str
     supported: int
@@ -166,7 +166,7 @@ def _over(value: float | None, start: Any) -> float | None:
 
 
 def _passed(run: RunData) -> float:
-    """Return the seconds that passed on the run's clock; those of its samples if it broke off."""
+    """Return the seconds that passed on the run's clock; those of its samples if it failed."""
     whole: Mapping[str, Any] = run.facts
     if whole.get("virtual_s") is not None:
         return float(whole["virtual_s"])

@@ -1,4 +1,4 @@
-"""The part of a run that happens where the network is: `python -m slownet.runner.inside JOB`, in the lab or in place.
+"""Measures cells where the network is, in a lab or natively: `python -m slownet.runner.inside JOB`.
 
 Samples and raw output go to the run directory as they come. Progress goes to standard output (see `slownet.lab.events`):
 the events "facts", "cell", "sample", "end" and "error".
@@ -35,10 +35,10 @@ PR_SET_PDEATHSIG = 1  # linux/prctl.h
 
 
 def main(argv: list[str]) -> int:
-    """Runs the job (JSON: experiment, directory, and see `Job`). Returns the exit status: 2 after an error."""
+    """Run the job (JSON: experiment, directory, path, and the fields of `Job`); return the exit status, 2 after an error."""
     end_with_parent()
     asked = json.loads(argv[0])
-    sys.path.extend(each for each in asked.get("path", ()) if each not in sys.path)  # this interpreter's own versions go first
+    sys.path.extend(each for each in asked.get("path", ()) if each not in sys.path)  # after this interpreter's own packages
     try:
         run(find(asked["experiment"]), Path(asked["directory"]), Job.read(asked))
     except SlownetError as error:
@@ -48,13 +48,13 @@ def main(argv: list[str]) -> int:
 
 
 def end_with_parent() -> None:
-    """Ends politely when asked to, or when the command that started this one is killed: what was started is stopped."""
+    """End on SIGTERM, and when the parent process is killed, so that everything that was started is stopped."""
     signal.signal(signal.SIGTERM, lambda number, frame: sys.exit(128 + number))
     ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGTERM)
 
 
 def run(experiment: Experiment, directory: Path, job: Job) -> None:
-    """Measures the cells of a boot. A cell that fails is marked so and not tried again, and the others go on."""
+    """Measure the cells of a boot. A failed cell is recorded and not retried; the others continue."""
     began, failed = time.monotonic(), set[str]()
     with SampleLog(directory, job.lab) as log:
         owner.note(str(directory))
@@ -81,9 +81,9 @@ def measure(
     experiment: Experiment, net: Network, service: Any, cell: Cell, log: SampleLog, index: int,
     interfaces: Sequence[tuple[Any, str]] = (),
 ) -> Sample:  # fmt: skip
-    """One block: the link set, verified by a ping as the articles' authors did, then the experiment's function.
+    """Measure one block: call the experiment's function, which sets a link, and return the sample.
 
-    interfaces: nodes and their interfaces whose packets are kept.
+    interfaces: nodes and their interfaces whose packets are captured.
     """
     sample = new_sample(experiment.name, cell, condition(cell), index)
     for past in (net.verified, net.settings, net.played):
@@ -91,7 +91,7 @@ def measure(
     arguments = [service] if experiment.service else []
     packets: list[captures.Capture] = []
     capturing = captures.capturing(interfaces, log.directory / "captures", f"{index:03}", packets)
-    with suppress(ToolError, ServiceError, NetworkError):  # the sample says so
+    with suppress(ToolError, ServiceError, NetworkError):  # recorded in the sample
         Measurements(net, log.raw).take(sample, lambda: _measured(experiment, net, *arguments, **cell), capturing)
     sample["captures"] = [each.to_json(log.directory) for each in packets]
     for pinged in net.verified:

@@ -1,4 +1,4 @@
-"""One measurement: a tool runs on a network, and a sample keeps what it found and under which conditions."""
+"""Takes one measurement: runs a tool on a network and records its result and conditions in a sample."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ R = TypeVar("R")
 
 
 def new_sample(experiment: str, cell: Mapping[str, str], condition: Mapping[str, Any], index: int) -> Sample:
-    """A sample before its measurement; see `slownet.records.samples` for its fields."""
+    """Return a sample before its measurement; for the fields see `slownet.records.samples`."""
     return {
         "experiment": experiment, "cell": dict(cell), "condition": dict(condition), "index": index, "tool": None,
         "status": "ok", "error": None, "metrics": {}, "facts": {}, "verified_rtt_ms": None, "unverified": [], "raw": [],
@@ -30,21 +30,21 @@ def new_sample(experiment: str, cell: Mapping[str, str], condition: Mapping[str,
 
 
 class Measurements:
-    """The measurements on one network, in order.
+    """Takes measurements on one network.
 
-    Each keeps the pings and the schedules since the one before, because a test sets its links before it measures.
+    Each one keeps the pings and schedules since the previous one, because a test sets its links before it measures.
     """
 
     def __init__(self, net: Network, keep: Keep | None = None) -> None:
-        """keep: None if nothing is stored; links are not counted then."""
+        """keep: stores raw output; if None, nothing is stored and links are not counted."""
         self._net = net
         self._keep = keep
-        self._kept = {"ping": 0, "schedule": 0}  # how many of the network's log
+        self._kept = {"ping": 0, "schedule": 0}  # entries of the network's log that were kept
 
     def take(self, sample: Sample, call: Callable[[], R], during: AbstractContextManager[Any] | None = None) -> R:
         """Call `call`, which runs a tool, and complete the sample; return the tool's record.
 
-        during: what goes on meanwhile, captures for instance. Raises what `call` and `during` raise, after the sample says so.
+        during: active during the call, such as captures. Raises what `call` and `during` raise, after recording it.
         """
         before = self._counters()
         self._net.condition_log.begin()
@@ -84,23 +84,23 @@ class Measurements:
             sample["raw"].append(self._keep(f"{sample['index']:03}-{name}", content))
 
     def _counters(self) -> dict[str, counters.Counters]:
-        """What each link has carried so far; nothing if it is not stored, or if a test has taken a node away."""
+        """Return the links' counters; an empty dict if nothing is stored, or if a test has removed a node."""
         try:
             return self._net.counters() if self._keep else {}
         except (NetworkError, OSError):
             return {}
 
     def _new(self, kind: str, log: list[Any]) -> list[Any]:
-        """What came into a network's log since it was read last; all of it if it was cleared meanwhile."""
+        """Return the new entries of a network's log; all of them if it was cleared since the last call."""
         known, self._kept[kind] = self._kept[kind], len(log)
         return log[known if known <= len(log) else 0 :]
 
 
 def _spent_since(began: float, charged: float | None) -> dict[str, float | None]:
-    """Seconds on the network's clock, and those of CPU that it charged."""
+    """Return the seconds on the network's clock, and the CPU seconds that it charged."""
     return {"virtual_s": time.monotonic() - began, "charged_s": charged_since(charged)}
 
 
 def transcript(record: Any) -> str:
-    """A tool's command line and what it printed."""
+    """Return a tool's command line and output."""
     return f"$ {shlex.join(record.command)}\n{record.raw}"

@@ -50,7 +50,7 @@ def _import_ahead() -> None:
 def _still_open(plans: Sequence[Plan], runs: Mapping[str, RunData], spent_s: float, follow: Follow) -> list[Plan]:
     """Return the plans that continue, with the cells of their next boots; record why each one continues or ends.
 
-    runs: what all experiments have measured so far, by their names.
+    runs: the runs of all experiments so far, by name.
     """
     again = []
     for each in plans:

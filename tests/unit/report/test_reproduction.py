@@ -116,7 +116,7 @@ def test_the_page_links_to_every_run_and_shows_what_broke_off(done):
     assert text.count("<cite") == 1  # the other title is in English
     assert 'Is 10 ms a lot?\n<cite class="soft" lang="pl">[PL] czy 10 ms to duzo?</cite></th>' in text
     assert all(f"<td>{number}</td>" in text for number in ("51.83", "13.50", "13.80"))
-    assert "broke off: MariaDB does &lt;not&gt; answer" in text
+    assert "failed: MariaDB does &lt;not&gt; answer" in text
     assert "Is 10 ms &lt;a lot&gt;?" in text
     assert text.count("<style>") == 1
     assert "--paper" in text
