@@ -135,8 +135,8 @@ def other_service(net: Network, site: MariaDB, rtt: str) -> Ab:
 
 
 @experiment(topology=ClientWebDb, vary={"rtt": ["0ms"]})  # arg-type
-def no_record(net: Network, rtt: str) -> int:
-    return 3
+def no_record(net: Network, rtt: str) -> str:
+    return rtt
 
 
 @experiment(topology=int, vary={"rtt": ["0ms"]})  # arg-type

@@ -12,6 +12,7 @@ from mininet.link import TCLink
 from mininet.net import Mininet
 from mininet.node import Node, OVSBridge
 from mininet.topo import LinearTopo, SingleSwitchTopo, Topo
+from readings import qdiscs
 
 from slownet.errors import UnitError
 from slownet.net import Network
@@ -162,9 +163,9 @@ def test_tclinks_parameters(mininet):
     assert network.pingAll() == 0
     assert " 0% packet loss" in network["h1"].cmd("ping -c 2 -i 0.1", network["h2"].IP())
     for node, name in (("h1", "h1-eth0"), ("s1", "s1-eth1")):  # Open vSwitch removes the second one; it must return
-        cable, bottleneck = json.loads(network[node].pexec(f"tc -json qdisc show dev {name}")[0])
-        assert cable["options"]["delay"]["delay"] == pytest.approx(0.005)
-        assert bottleneck["options"]["rate"]["rate"] == 1_250_000
+        cable, bottleneck = qdiscs(network[node], name).values()
+        assert cable["delay"]["delay"] == pytest.approx(0.005)
+        assert bottleneck["rate"]["rate"] == 1_250_000
 
 
 def test_a_parameter_that_tc_would_refuse_is_an_error(mininet):

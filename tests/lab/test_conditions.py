@@ -5,16 +5,14 @@ import re
 from itertools import groupby, pairwise
 
 import pytest
+from readings import OWN_MS, qdiscs
 from scipy.stats import binomtest, norm
 from traffic import Datagrams, goodput, lost
 
 from slownet.conditions.impairment import GilbertElliott
 from slownet.conditions.profiles import TABLE, find
 from slownet.errors import NetworkError
-from slownet.lab import native
 from slownet.net import tc
-
-OWN_MS = 0.1 if native.cpu_is_free() else 1.0
 
 
 @pytest.fixture
@@ -22,10 +20,9 @@ def link(net):
     return net.link("client", "switch")
 
 
-def told(net):
-    """Return {handle: options} of the client's qdiscs."""
-    shown = json.loads(net["client"].cmd("tc -json qdisc show dev client-eth0"))
-    return {qdisc["handle"]: qdisc["options"] | {"kind": qdisc["kind"]} for qdisc in shown if "handle" in qdisc}
+def shown(net):
+    """Return the queueing disciplines that the client sends through."""
+    return qdiscs(net["client"], "client-eth0")
 
 
 def pings_ms(net, count=5, interval=0.05, words=""):
@@ -41,7 +38,7 @@ EVERYTHING = {
 
 def test_every_field_reaches_the_kernel_and_goes_back_to_none(net, link):
     with link.set(**EVERYTHING):
-        cable, bottleneck = told(net)["51:"], told(net)["52:"]
+        cable, bottleneck = shown(net)["51:"], shown(net)["52:"]
         assert cable["delay"] == {"delay": 0.02, "jitter": 0.002, "correlation": pytest.approx(0.25)}
         assert cable["loss-random"] == {"loss": pytest.approx(0.01), "correlation": 0}
         assert cable["duplicate"] == {"duplicate": pytest.approx(0.02), "correlation": 0}
@@ -49,7 +46,7 @@ def test_every_field_reaches_the_kernel_and_goes_back_to_none(net, link):
         assert cable["corrupt"] == {"corrupt": pytest.approx(0.001), "correlation": 0}
         assert cable["gap"] == 4
         assert (bottleneck["rate"]["rate"], bottleneck["limit"]) == (250_000, 30)
-    for options in told(net).values():
+    for options in shown(net).values():
         assert not {"delay", "loss-random", "duplicate", "reorder", "corrupt", "rate"} & set(options)
     assert str(link.condition) == "no condition"
     assert max(pings_ms(net)) < OWN_MS
@@ -64,30 +61,30 @@ def test_every_field_reaches_the_kernel_and_goes_back_to_none(net, link):
 )
 def test_loss_models_reach_the_kernel(net, link, loss, key, stated):
     with link.set(loss=loss, seed=1):
-        assert told(net)["51:"][key] == pytest.approx(stated)
-        assert told(net)["51:"]["seed"] == 1
-    assert key not in told(net)["51:"]
+        assert shown(net)["51:"][key] == pytest.approx(stated)
+        assert shown(net)["51:"]["seed"] == 1
+    assert key not in shown(net)["51:"]
 
 
 @pytest.mark.parametrize("aqm", ["fq_codel", "red", "pie"])
 @pytest.mark.parametrize("ecn", [True, False])
 def test_an_aqm_manages_the_bottleneck(net, link, aqm, ecn):
     with link.set(rate="10Mbit", queue="200 packets", aqm=aqm, ecn=ecn):
-        shown = told(net)
-        assert (shown["53:"]["kind"], shown["53:"]["rate"]) == ("tbf", 1_250_000)
-        (managed,) = [options for options in shown.values() if options["kind"] == aqm]
+        found = shown(net)
+        assert (found["53:"]["kind"], found["53:"]["rate"]) == ("tbf", 1_250_000)
+        (managed,) = [options for options in found.values() if options["kind"] == aqm]
         assert managed.get("ecn", False) is ecn
 
 
 def test_cake_paces_by_itself(net, link):
     with link.set(rate="10Mbit", aqm="cake"):
-        assert told(net)["54:"]["bandwidth"] == 1_250_000
+        assert shown(net)["54:"]["bandwidth"] == 1_250_000
 
 
 def test_delays_of_one_direction(net, link):
     with link.set(delay_up="30ms", delay_down="5ms"):
         assert 35 <= min(pings_ms(net)) <= 35 + OWN_MS
-        assert told(net)["51:"]["delay"]["delay"] == pytest.approx(0.030)
+        assert shown(net)["51:"]["delay"]["delay"] == pytest.approx(0.030)
         assert net.link("switch", "client").condition.up == pytest.approx(0.005)
 
 
@@ -163,7 +160,7 @@ def test_bursts_are_as_long_as_gilbert_and_elliott_say(net, link):
 
 def test_a_correlated_loss_loses_what_it_states(net, link):
     with link.set(delay="5ms", loss="5% 50%"):
-        assert told(net)["51:"]["loss-random"]["correlation"] == pytest.approx(0.5)
+        assert shown(net)["51:"]["loss-random"]["correlation"] == pytest.approx(0.5)
         gone = len(lost(net, 8000))
     # Neighbours are alike: the variance is at most (1 + c)/(1 - c) = 3 times that of independent loss.
     # It has no seed, so five standard deviations: 2.9 to 7.1 %; with the uncorrected probability netem would lose nothing.
@@ -254,10 +251,10 @@ def test_mtu_and_offloads(net, link):
 
 def test_one_direction_may_lose_alone(net, link):
     with link.set(loss_up="100%"):
-        assert told(net)["51:"]["loss-random"]["loss"] == 1
+        assert shown(net)["51:"]["loss-random"]["loss"] == 1
         assert lost(net, 20, quiet=1) == list(range(20))
     with link.set(loss_down="100%"):
-        assert "loss-random" not in told(net)["51:"]
+        assert "loss-random" not in shown(net)["51:"]
         assert lost(net, 20, quiet=1) == []
 
 
@@ -277,8 +274,8 @@ def test_names_and_more(net, link):
     with link.set("LTE"):
         assert link.condition.rtt == pytest.approx(0.070)
         with link.set("LTE", loss="1%"):
-            assert told(net)["51:"]["loss-random"]["loss"] == pytest.approx(0.01)
-        assert "loss-random" not in told(net)["51:"]
+            assert shown(net)["51:"]["loss-random"]["loss"] == pytest.approx(0.01)
+        assert "loss-random" not in shown(net)["51:"]
 
 
 @pytest.mark.parametrize("name", [row.name for row in TABLE])

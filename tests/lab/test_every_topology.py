@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 from mininet.topo import Topo
+from readings import qdiscs
 
 from slownet import topologies
 from slownet.errors import NetworkError
@@ -68,14 +69,14 @@ def test_a_bottleneck_may_be_set_from_the_start():
         bottleneck = net.link("west", "east")
         assert str(bottleneck.condition) == "+6 ms RTT, 8 Mbit"
         with bottleneck.set(rate="4Mbit"):
-            assert told(net["west"], "west-eth1") == (1e-9, 500_000)
-        assert told(net["west"], "west-eth1") == (0.003, 1_000_000)
+            assert delay_and_rate(net["west"], "west-eth1") == (1e-9, 500_000)
+        assert delay_and_rate(net["west"], "west-eth1") == (0.003, 1_000_000)
 
 
-def told(node, name):
+def delay_and_rate(node, name):
     """Return the delay and the rate of an interface."""
-    cable, bottleneck = json.loads(node.pexec(f"tc -json qdisc show dev {name}")[0])
-    return cable["options"]["delay"]["delay"], bottleneck["options"]["rate"]["rate"]
+    cable, bottleneck = qdiscs(node, name).values()
+    return cable["delay"]["delay"], bottleneck["rate"]["rate"]
 
 
 def test_a_size_that_is_none_is_one_line():

@@ -1,17 +1,14 @@
 """Links against independent witnesses: `tc -json`, `ip -json` and ping's own clock."""
 
-import json
 import re
 
 import pytest
+from readings import OWN_MS, qdiscs
 
 from slownet.errors import ExperimentError, NetworkError, UnitError
-from slownet.lab import native
 from slownet.net import verify
 from slownet.net.cables import ACQUAINTED_MS
 from slownet.net.network import SYSCTLS
-
-OWN_MS = 0.1 if native.cpu_is_free() else 1.0
 
 
 def pinged_ms(net, source, target, count=5):
@@ -19,12 +16,8 @@ def pinged_ms(net, source, target, count=5):
     return float(re.search(r"= ([\d.]+)/", text).group(1))
 
 
-def qdiscs(net, host):
-    return json.loads(net[host].cmd(f"tc -json qdisc show dev {host}-eth0"))
-
-
 def delayed(net, host):
-    return [each for each in qdiscs(net, host) if "delay" in each.get("options", {})]
+    return [each for each in qdiscs(net[host], f"{host}-eth0").values() if "delay" in each]
 
 
 @pytest.mark.parametrize("rtt_ms", [0.1, 1, 10, 40, 120, 500])
@@ -42,8 +35,8 @@ def test_delay_is_one_way_in_each_direction(net):
 
 def test_tc_says_the_same(net):
     with net.link("client", "switch").set(rtt="40ms"):
-        (qdisc,) = [each for each in qdiscs(net, "client") if each["kind"] == "netem"]
-        assert qdisc["options"]["delay"]["delay"] == pytest.approx(0.020)
+        (qdisc,) = [each for each in qdiscs(net["client"], "client-eth0").values() if each["kind"] == "netem"]
+        assert qdisc["delay"]["delay"] == pytest.approx(0.020)
 
 
 def test_the_other_links_stay_as_they_are(net):

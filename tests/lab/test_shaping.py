@@ -1,19 +1,16 @@
 """Slots and overhead as packets experience them, and reports of changes that failed or could not be verified."""
 
-import json
 import os
 import signal
 from itertools import pairwise
 
 import pytest
+from readings import OWN_MS, qdiscs
 from traffic import Datagrams, goodput
 
 from slownet.errors import NetworkError
-from slownet.lab import native
 from slownet.net import Network, tc
 from slownet.topologies import ClientWebDb
-
-OWN_MS = 0.1 if native.cpu_is_free() else 1.0
 
 
 @pytest.fixture
@@ -23,8 +20,7 @@ def link(net):
 
 def cable(net):
     """Return the options of the client's netem."""
-    shown = json.loads(net["client"].cmd("tc -json qdisc show dev client-eth0"))
-    return next(qdisc["options"] for qdisc in shown if qdisc.get("handle") == "51:")
+    return qdiscs(net["client"], "client-eth0")["51:"]
 
 
 def test_packets_of_a_slot_come_together(net, link):
@@ -54,8 +50,8 @@ def test_a_slot_lets_so_many_packets_go(net, link):
 @pytest.mark.parametrize("how", [{}, {"burst": "10kB"}, {"aqm": "fq_codel"}], ids=str)
 def test_an_overhead_takes_its_part_of_the_rate(net, link, how):
     with link.set(rate="2Mbit", overhead="150B", **how):
-        shown = json.loads(net["client"].cmd("tc -json qdisc show dev client-eth0"))
-        options = next(qdisc["options"] for qdisc in shown if qdisc.get("handle") in ("52:", "53:"))
+        shown = qdiscs(net["client"], "client-eth0")
+        options = next(shown[handle] for handle in ("52:", "53:") if handle in shown)
         assert (options if how else options["rate"])["overhead" if how else "packetoverhead"] == 150
         measured = goodput(net["client"], net["web"], 500_000)
     assert measured == pytest.approx(2e6 * 1448 / (1514 + 150), rel=0.02)

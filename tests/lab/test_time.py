@@ -8,6 +8,7 @@ from bisect import bisect_right
 from collections import Counter
 
 import pytest
+from readings import OWN_MS
 from traffic import Datagrams, poured
 
 from slownet.conditions.jitter import Table
@@ -19,7 +20,6 @@ from slownet.net import tc
 from slownet.traces import mahimahi, pinglog
 from slownet.traces.summary import quantile
 
-OWN_MS = 0.1 if native.cpu_is_free() else 1.0
 LATE_S = 0.001 if native.cpu_is_free() else 0.05
 SHARE = 0.02 if native.cpu_is_free() else 0.05  # with a charged CPU, steps take time and seconds begin late
 

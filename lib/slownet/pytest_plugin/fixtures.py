@@ -131,8 +131,9 @@ def slownet_measure(request: pytest.FixtureRequest, slownet_net: Net) -> Measure
     """
     node: pytest.Item = request.node
 
-    def measured(tool: Callable[..., Any], *args: Any, **options: Any) -> Any:
-        return records.of(node).measure(slownet_net, tool, *args, **options)
+    def measured(tool: Callable[P, R], *args: P.args, **options: P.kwargs) -> R:
+        found: R = records.of(node).measure(slownet_net, tool, *args, **options)
+        return found
 
     return measured
 

@@ -101,8 +101,15 @@ class Record:
             "boot": 1,
             "block": self._blocks[key],
         }  # a test's network counts as one boot
+        returned: list[Any] = []
+
+        def call() -> Any:
+            returned.append(tool(*args, **options))
+            return as_record(returned[0], getattr(tool, "__name__", "tool"))
+
         try:
-            return self._measurements.take(sample, lambda: as_record(tool(*args, **options), getattr(tool, "__name__", "tool")))
+            self._measurements.take(sample, call)
+            return returned[0]
         finally:
             if self._item.config.getoption(REPORT):
                 self._opened().append(sample)

@@ -7,16 +7,13 @@ import shlex
 import signal
 import subprocess
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ParamSpec, Protocol, TypeVar, overload
+from typing import ParamSpec, Protocol, TypeVar
 
 from slownet.errors import ToolError
 from slownet.tools.process import Host, end, environment
-
-if TYPE_CHECKING:
-    from slownet.tools.returned import Numbers
 
 ENDING = ((signal.SIGINT, 2.0), (signal.SIGTERM, 2.0), (signal.SIGKILL, 5.0))
 """How a program that takes too long is ended. SIGINT comes first because many programs then print their results so far."""
@@ -32,16 +29,11 @@ R = TypeVar("R")
 class Measure(Protocol):
     """The type of the pytest fixture ``measure``, which calls a tool and records its result with the conditions."""
 
-    @overload
-    def __call__(
-        self, tool: Callable[P, Mapping[str, float | Sequence[float]]], *args: P.args, **options: P.kwargs
-    ) -> Numbers: ...
-    @overload
-    def __call__(self, tool: Callable[P, R], *args: P.args, **options: P.kwargs) -> R: ...
-    def __call__(self, tool: Any, *args: Any, **options: Any) -> Any:
-        """Call ``tool(*args, **options)``, such as ``ab``, and return its record. Raises whatever the tool raises.
+    def __call__(self, tool: Callable[P, R], *args: P.args, **options: P.kwargs) -> R:
+        """Call ``tool(*args, **options)``, such as ``ab``, and return its result. Raises whatever the tool raises.
 
-        A function that returns a dict of numbers, ``{"checkout_ms": 12.1}``, gets a record of them.
+        A function of your own may return a dict of numbers, ``{"checkout_ms": 12.1}``, or `Numbers` of it, which can be
+        compared like a tool's.
         """
 
 
