@@ -1,6 +1,7 @@
 """Links against independent witnesses: `tc -json`, `ip -json` and ping's own clock."""
 
 import re
+import subprocess
 
 import pytest
 from readings import OWN_MS, qdiscs
@@ -110,3 +111,16 @@ def test_who_was_reached_is_not_asked_for_again(net):
 def test_the_switch_is_open_vswitch_in_the_kernel(net):
     assert net["switch"].cmd("ovs-vsctl list-br").split() == ["switch"]
     assert "system@ovs-system" in net["switch"].cmd("ovs-appctl dpif/show")
+
+
+@pytest.mark.parametrize("name", ["web", "db", "client"])
+def test_hosts_find_each_other_by_name(net, name):
+    for host in net.hosts:
+        assert host.cmd(f"getent hosts {name}").split() == [net[name].IP(), name]
+        found = host.popen(["ping", "-c", "1", name]).communicate()[0].decode()
+        assert f"PING {name} ({net[name].IP()})" in found
+
+
+def test_names_are_of_this_network_alone(net):
+    assert subprocess.run(["getent", "hosts", "web"], check=False, capture_output=True).returncode == 2
+    assert "localhost" in net["web"].cmd("getent hosts localhost").split()

@@ -21,7 +21,7 @@ from slownet.net.netlink import Route
 
 # linux/sched.h, linux/mount.h
 CLONE_FS, CLONE_NEWNS, CLONE_NEWNET = 0x200, 0x20000, 0x40000000
-MS_REC, MS_PRIVATE = 0x4000, 0x40000
+MS_BIND, MS_REC, MS_PRIVATE = 0x1000, 0x4000, 0x40000
 
 _libc = ctypes.CDLL(None, use_errno=True)  # os.setns and os.unshare need Python 3.12
 
@@ -66,6 +66,8 @@ class Namespace:
 
     def __init__(self, sysctls: Mapping[str, str]) -> None:
         self.net = -1
+        self.files: dict[str, Path] = {}
+        """Files that its programs see in place of the machine's, by path. They are fixed when its first program starts."""
         self._mounts: int | None = None
         self._lock = threading.Lock()
         own = current()
@@ -119,6 +121,8 @@ class Namespace:
                 _call("unshare", CLONE_NEWNS)
                 _call("mount", b"none", b"/", None, MS_REC | MS_PRIVATE, None)
                 _call("mount", b"sysfs", b"/sys", b"sysfs", 0, None)
+                for path, file in self.files.items():
+                    _call("mount", str(file).encode(), path.encode(), None, MS_BIND, None)
                 self._mounts = os.open("/proc/thread-self/ns/mnt", os.O_RDONLY | os.O_CLOEXEC)
             else:
                 _call("unshare", CLONE_FS)

@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping
 from contextlib import suppress
 from functools import partial
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
 
@@ -14,12 +15,13 @@ from mininet.link import TCLink
 from mininet.log import setLogLevel
 from mininet.node import OVSSwitch
 
+from slownet import owner
 from slownet.conditions.link import Condition
 from slownet.conditions.oneway import OneWay
 from slownet.counters import Counters
 from slownet.errors import ConditionError, ExperimentError, NetworkError, SlownetError, nearest
 from slownet.lab import native
-from slownet.net import counting, device, names, openvswitch, reach, shape
+from slownet.net import addresses, counting, device, names, openvswitch, reach, shape
 from slownet.net.cable import Link
 from slownet.net.capture import Capture, interface_of
 from slownet.net.condition_log import ConditionLog
@@ -85,6 +87,7 @@ class Network:
         self.shaping = Shaping()  # the state of its interfaces and cables
         self.seeds = ASKED
         self._log = Log()
+        self._files: TemporaryDirectory[str] | None = None
 
     def __enter__(self) -> Self:
         setLogLevel("error")
@@ -98,6 +101,8 @@ class Network:
                     sysctls=SYSCTLS, offloads_off=list(device.OFFLOADS), shaping=self.shaping,
                 )  # fmt: skip
                 self.mininet.build()
+                self._files = owner.temporary("names")
+                addresses.publish(self.mininet.hosts, Path(self._files.name))
                 self.mininet.start()
             first, *others = self.mininet.hosts
             reach.wait(first, others, DEADLINE_S, type(self._topology).__name__)
@@ -325,6 +330,9 @@ class Network:
         if self.mininet is not None:
             self.mininet.stop()
             self.mininet = None
+        if self._files is not None:
+            self._files.cleanup()
+            self._files = None
 
 
 def ovs_version() -> str:
