@@ -7,7 +7,6 @@ import inspect
 import re
 import subprocess
 import sys
-import sysconfig
 from pathlib import Path
 
 import pytest
@@ -145,7 +144,7 @@ def test_a_checkout_that_is_only_on_the_path_has_its_rooms():
 import sys, slownet, slownet.experiments, slownet.topologies
 print(slownet.experiments.__path__[0], slownet.topologies.__path__[0], slownet.ClientWebDb.__name__, *slownet.__path__)
 """
-    path = f"{CHECKOUT / 'lib'}:{sysconfig.get_path('purelib')}"
+    path = ":".join([str(CHECKOUT / "lib"), *(each for each in sys.path if each.endswith("-packages"))])
     *rooms, name, package = python(code, "-S", PYTHONPATH=path)
     assert rooms == [str(CHECKOUT / "experiments"), str(CHECKOUT / "topologies")]
     assert (name, package) == ("ClientWebDb", str(CHECKOUT / "lib/slownet"))

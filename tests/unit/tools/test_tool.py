@@ -179,7 +179,8 @@ def test_ab_requests_the_page_on_new_connections():
         (
             "ab-length.txt",
             20,
-            "4 of 20 requests failed (connect 0, receive 0, length 4, exceptions 0), host 'here', http://x/",
+            "4 of 20 requests failed (connect 0, receive 0, length 4, exceptions 0); for responses whose length varies: "
+            "varying=True, host 'here', http://x/",
         ),
         ("ab-404.txt", 10, "10 of 10 responses are errors (Non-2xx responses: 10), host 'here', http://x/"),
         ("ab-20.txt", 100, "ab completed 20 of 100 requests, host 'here'"),
