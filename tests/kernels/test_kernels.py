@@ -9,6 +9,7 @@ import sys
 from functools import partial
 from pathlib import Path
 
+import carry
 import pytest
 
 from slownet.errors import SlownetError
@@ -25,18 +26,13 @@ COMPLAINTS = re.compile(r"WARNING:|BUG:|INFO: (possible|suspicious|task)|inconsi
 LIMIT_S = 3600
 
 
-def sources(series):
-    """Return the pattern of Debian packages for a series: 6.12 is only itself, 7 is all of 7.x."""
-    return f"^linux-source-{re.escape(series)}{'$' if '.' in series else '[.]'}"
-
-
 def labs_on(series, name, configs=()):
     """Build that kernel in a cache of its own, with links to this machine's image and init; return an environment with it."""
     usual = cache.root()
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("XDG_CACHE_HOME", str(usual / name))
         try:
-            cache.make("kernel", kernel._key(), partial(kernel._build, sources=sources(series), configs=configs))
+            cache.make("kernel", kernel._key(), partial(kernel._build, sources=carry.packages(series), configs=configs))
         except SlownetError as error:
             pytest.fail(str(error), pytrace=False)
         for kind in ("image", "init"):
@@ -68,13 +64,27 @@ def run(environment, *words):
 @pytest.mark.parametrize("series", SERIES)
 def test_patches_are_as_the_kernels_maintainers_want_them(series, tmp_path):
     log = tmp_path / "log"
-    tree = kernel._unpack(debian.download(sources(series), 1, tmp_path, log), tmp_path, log)
+    tree = kernel._unpack(debian.download(carry.packages(series), 1, tmp_path, log), tmp_path, log)
     patches = sorted(map(str, (kernel.FILES / series).glob("*.patch")))
     words = ["perl", "scripts/checkpatch.pl", *CHECKPATCH, *patches]
     done = subprocess.run(words, cwd=tree, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stdout
     kernel._patch(tree, log)
     assert f"applied the patches for {series}\n" in log.read_text()
+
+
+def lines(series):
+    """What patches say, wherever it is in the files: these move with each release of Debian's."""
+    return [(each.name, re.sub(r"(?m)^@@ .*", "@@", each.text)) for each in series]
+
+
+def test_the_series_are_what_carrying_makes_of_them(tmp_path):
+    """They apply to Debian's sources of now with the context that they have, and carry.py may take edits over."""
+    first, *others = SERIES
+    sides = {each: carry.Side(each, carry.source(each, tmp_path), carry.series_of(kernel.FILES / each)) for each in SERIES}
+    for other in others:
+        made = carry.carry(tmp_path / f"{other}-repository", sides[first], sides[first].before, sides[other])
+        assert [lines(each) for each in made] == [lines(sides[each].before) for each in (first, other)]
 
 
 def test_labs_run_on_it(environment, request):
