@@ -4,8 +4,9 @@
     .venv/bin/python tests/kernels/carry.py --to 6.18 --fresh  # a new series, from the patches alone
 
 The two series differ by hand where the kernels do. These differences need no file of their own: at the revision --since
-the series belong together, so what changed in one of them since then is merged into the other, patch by patch, as git
-merges branches. A patch that is new is merged as git's cherry-pick does. Both series are written as git formats them.
+the series belong together, so what changed in one of them since then is merged into the other as it is now, patch by patch,
+as git merges branches. What this command carried since then counts as being in both. A patch that is new is merged as git's
+cherry-pick does. Both series are written as git formats them.
 
 Where a hunk does not fit, the patch, the file and the hunk are printed and nothing is written. Mend the file in the
 repository that is named, then run the command again: git remembers the resolution (rerere). The kernels' sources are
@@ -75,16 +76,16 @@ def series_of(folder: Path) -> Series:
     return [Patch(each.name, each.read_text(encoding="utf-8")) for each in sorted(folder.glob("*.patch"))]
 
 
+def in_checkout(folder: Path, *words: str) -> str:
+    """What git says in a folder of the project."""
+    return subprocess.run(["git", *words], cwd=folder, capture_output=True, text=True, check=True).stdout
+
+
 def series_at(revision: str, folder: Path) -> Series:
     """The patches that a folder of a checkout had at a revision."""
-
-    def git(*words: str) -> str:
-        done = subprocess.run(["git", *words], cwd=folder.parent, capture_output=True, text=True, check=True)
-        return done.stdout
-
-    names = git("ls-tree", "--name-only", revision, f"{folder.name}/").split()
-    texts = {Path(each).name: git("show", f"{revision}:./{each}") for each in names if each.endswith(".patch")}
-    return [Patch(name, texts[name]) for name in sorted(texts)]
+    names = in_checkout(folder.parent, "ls-tree", "--name-only", revision, f"{folder.name}/").split()
+    texts = {Path(each).name: in_checkout(folder.parent, "show", f"{revision}:./{each}") for each in names}
+    return [Patch(name, texts[name]) for name in sorted(texts) if name.endswith(".patch")]
 
 
 class Repository:
@@ -180,7 +181,7 @@ class Repository:
 
 @dataclass(frozen=True)
 class Side:
-    """One of the two series: its kernel's source, and its patches when the series last belonged together."""
+    """One of the two series: its kernel's source, and its patches; of the one that was edited those from before."""
 
     name: str
     tree: Path
@@ -258,20 +259,27 @@ def main() -> int:
     options = _arguments()
     trees = {name: Path(folder) for name, _, folder in (each.partition("=") for each in options.tree)}
 
-    def side(name: str) -> Side:
-        before = [] if options.fresh else series_at(options.since, kernel.FILES / name)
-        return Side(name, trees.get(name) or source(name, options.work), before)
+    def side(name: str, before: Series) -> Side:
+        return Side(name, trees.get(name) or source(name, options.work), [] if options.fresh else before)
+
+    origin, target = kernel.FILES / options.origin, kernel.FILES / options.to
+    work = options.work / f"{options.to}-from-{options.origin}"
+    # What was carried before and is not committed belongs together as well.
+    revision = in_checkout(kernel.FILES, "rev-parse", f"{options.since}:./").strip()
+    carried = work / ".git" / f"carried-since-{revision}"
+    before = series_of(carried) if carried.exists() else series_at(options.since, origin)
 
     try:
         made = carry(
-            options.work / f"{options.to}-from-{options.origin}",
-            side(options.origin),
-            series_of(kernel.FILES / options.origin),
-            side(options.to),
+            work,
+            side(options.origin, before),
+            series_of(origin),
+            side(options.to, series_of(target)),
         )
     except (UnfitError, LabError) as error:
         print(error, file=sys.stderr)
         return 1
+    write(made[0], carried)
     for name, series in zip((options.origin, options.to), made, strict=True):
         changed = write(series, kernel.FILES / name)
         print(f"{name}: {', '.join(changed) if changed else 'as it was'}")

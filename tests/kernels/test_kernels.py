@@ -1,11 +1,14 @@
-"""Tests each patch series with the newest Debian kernel source that it applies to: the patches pass checkpatch, labs run on the
-kernel, and a build with the kernel's own debugging checks reports nothing. Takes an hour.
+"""Tests each patch series with the newest Debian kernel source that it applies to: the patches pass checkpatch, sparse and their
+own KUnit tests, labs run on the kernel, and a build with the kernel's own debugging checks reports nothing. Needs sparse; takes
+hours.
 """
 
 import os
 import re
+import shutil
 import subprocess
 import sys
+from collections import Counter
 from functools import partial
 from pathlib import Path
 
@@ -13,7 +16,7 @@ import carry
 import pytest
 
 from slownet.errors import SlownetError
-from slownet.lab import cache, debian, kernel
+from slownet.lab import cache, counter, debian, kernel
 
 CHECKOUT = Path(__file__).parents[2]
 SERIES = [each.name for each in kernel._series()]
@@ -24,6 +27,17 @@ OF_COMMANDS = ["test_lab_clock.py", "test_lab_command.py", "test_lab_memory.py",
 CLOCKS = {"real": "--clock real", "time": "--tdf 1 --cpu time", "work": "--tdf auto", "free": "--tdf inf"}
 COMPLAINTS = re.compile(r"WARNING:|BUG:|INFO: (possible|suspicious|task)|inconsistent lock state|Call Trace|ODEBUG")
 LIMIT_S = 3600
+CHECKS = Path(__file__).with_name("debug.config")
+SMALL = Path(__file__).with_name("small.config")
+NAPS = Path(__file__).with_name("naps.py")
+PATIENCE_S = 300
+KUNIT_SUITES = {
+    *(f"uml_{name}" for name in ("skip_idle", "idle_poll", "fault_ahead", "work_clock")),
+    *(f"uml_{name}_init" for name in ("skip_idle", "idle_poll", "work_clock")),
+}
+# Linux 7 wants a newer sparse than Debian's for this word alone.
+SPARSE = "sparse -D__typeof_unqual__=__typeof__"
+SPARSE_SAYS = re.compile(r"^(?:\S*/)?(\w[\w./-]*\.[ch]):\d+:\d+: (?:warning|error): (.*)$", re.MULTILINE)
 
 
 def labs_on(series, name, configs=()):
@@ -50,7 +64,7 @@ def environment(request):
 @pytest.fixture(scope="module", params=SERIES)
 def checked(request):
     """An environment whose kernel checks its locks, lists, timers and atomic sleeps."""
-    return labs_on(request.param, f"linux-{request.param}-checked", [Path(__file__).with_name("debug.config")])
+    return labs_on(request.param, f"linux-{request.param}-checked", [CHECKS])
 
 
 def run(environment, *words):
@@ -61,16 +75,108 @@ def run(environment, *words):
     return done.stdout
 
 
-@pytest.mark.parametrize("series", SERIES)
-def test_patches_are_as_the_kernels_maintainers_want_them(series, tmp_path):
-    log = tmp_path / "log"
-    tree = kernel._unpack(debian.download(carry.packages(series), 1, tmp_path, log), tmp_path, log)
+@pytest.fixture(scope="module", params=SERIES)
+def source(request, tmp_path_factory):
+    """A patched tree, one as it was before, and a log."""
+    folder = tmp_path_factory.mktemp(request.param)
+    log = folder / "log"
+    tree = kernel._unpack(debian.download(carry.packages(request.param), 1, folder, log), folder, log)
+    before = folder / "before"
+    shutil.copytree(tree, before, symlinks=True)
+    kernel._patch(tree, log)
+    return tree, before, log
+
+
+def test_patches_are_as_the_kernels_maintainers_want_them(source, request):
+    tree, _, log = source
+    series = request.node.callspec.params["source"]
     patches = sorted(map(str, (kernel.FILES / series).glob("*.patch")))
     words = ["perl", "scripts/checkpatch.pl", *CHECKPATCH, *patches]
     done = subprocess.run(words, cwd=tree, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stdout
-    kernel._patch(tree, log)
     assert f"applied the patches for {series}\n" in log.read_text()
+
+
+def make(tree, log, *words):
+    """Runs make in a kernel's tree; returns what it said."""
+    cache.run(["make", "ARCH=um", f"-j{os.cpu_count() or 1}", *words], log, f"make {words[-1]}", cwd=tree)
+
+
+def configure(tree, log, *configs):
+    """Configures a kernel with little more than these files ask for."""
+    make(tree, log, "tinyconfig")
+    cache.run(["scripts/kconfig/merge_config.sh", "-m", ".config", *configs], log, "configuring", cwd=tree)
+    make(tree, log, "olddefconfig")
+
+
+def complaints(tree, log, names):
+    """What sparse says about source files, and how often: without where in the file it is."""
+    report = log.with_name("sparse.log")
+    report.write_text("")
+    configure(tree, log, SMALL)
+    objects = [str(Path(each).with_suffix(".o")) for each in names if (tree / each).is_file()]
+    make(tree, report, "C=2", f"CHECK={SPARSE}", *objects)
+    said = report.read_text()
+    assert all(f"CHECK   {name}" in said for name in names if (tree / name).is_file()), said[-5000:]
+    return Counter(SPARSE_SAYS.findall(said))
+
+
+def test_sparse_has_no_complaint_that_is_new(source):
+    tree, before, log = source
+    names = sorted(
+        {
+            name
+            for series in kernel._series()
+            for patch in carry.series_of(series)
+            for name in patch.files
+            if name.endswith(".c") and not name.endswith("_test.c") and (tree / name).is_file()
+        }
+    )
+    new = complaints(tree, log, names) - complaints(before, log, names)
+    assert not new
+
+
+@pytest.fixture(scope="module")
+def small(source):
+    """A small kernel that checks itself, with the patches' own tests."""
+    tree, _, log = source
+    configure(tree, log, "arch/um/kernel/.kunitconfig", SMALL, CHECKS)
+    make(tree, log, "linux")
+    return shutil.copy(tree / "linux", tree.parent / "small")
+
+
+def boot(linux, *words):
+    """What a kernel says until it is off."""
+    words = [linux, "mem=512M", "con=null", "con0=null,fd:1", *words]
+    done = subprocess.run(words, capture_output=True, text=True, check=False, timeout=PATIENCE_S)
+    said = done.stdout + done.stderr
+    assert "reboot: Power down" in said, said[-5000:]
+    assert not COMPLAINTS.search(said), said[-5000:]
+    return said
+
+
+def test_the_patches_own_tests_pass(small):
+    said = boot(small, "kunit_shutdown=poweroff", "kunit.filter_glob=uml_*")
+    assert set(re.findall(r"^ok \d+ (uml_\w+)", said, re.MULTILINE)) == KUNIT_SUITES, said[-5000:]
+    assert "not ok" not in said, said[-5000:]
+    assert "SKIP" not in said, said[-5000:]
+
+
+@pytest.mark.parametrize("system_calls", ["seccomp=off", "seccomp=auto"])  # 6.12 has one way and ignores this
+@pytest.mark.parametrize("clock", ["idle-poll=0", "idle-poll=100", "skip-idle", "tdf=10", "work-clock=process"])
+def test_who_sleeps_wakes_beside_a_program_that_only_computes(small, clock, system_calls):
+    work = ["skip-idle"] if clock.startswith("work-clock") else []
+    if work and not counter.scope():
+        pytest.skip(counter.why_not()[0])
+    root = ["root=/dev/root", "rootfstype=hostfs", "rootflags=/", "ro", f"init={sys.executable}", "kunit.enable=0"]
+    assert "200 naps" in boot(small, *root, *work, clock, system_calls, "--", "-B", str(NAPS))
+
+
+@pytest.mark.parametrize("default", ["x86_64_defconfig", "i386_defconfig"])
+def test_who_does_not_choose_ticks_at_100_hz(source, default):
+    tree, _, log = source
+    make(tree, log, default)
+    assert "CONFIG_HZ=100\n" in (tree / ".config").read_text()
 
 
 def lines(series):
