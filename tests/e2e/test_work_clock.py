@@ -49,7 +49,7 @@ busy = subprocess.Popen(["bash", "-c", "while :; do :; done"])
 due, late = time.monotonic(), []
 for _ in range({FIRST_NAPS + NAPS}):
     due = max(due + {NAP_S}, time.monotonic())
-    time.sleep(due - time.monotonic() if due > time.monotonic() else 0)
+    time.sleep(max(due - time.monotonic(), 0))
     late.append(time.monotonic() - due)
 busy.kill()
 print(json.dumps([late[{FIRST_NAPS}:], open("/proc/skip_idle").read().split()]))

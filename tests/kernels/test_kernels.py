@@ -37,7 +37,7 @@ KUNIT_SUITES = {
 }
 # Linux 7 wants a newer sparse than Debian's for this word alone.
 SPARSE = "sparse -D__typeof_unqual__=__typeof__"
-SPARSE_SAYS = re.compile(r"^(?:\S*/)?(\w[\w./-]*\.[ch]):\d+:\d+: (?:warning|error): (.*)$", re.MULTILINE)
+SPARSE_SAYS = re.compile(r"^(?:\S*/)?(arch/um/\S+):\d+:\d+: (?:warning|error): (.*)$", re.MULTILINE)
 
 
 def labs_on(series, name, configs=()):
@@ -110,7 +110,7 @@ def configure(tree, log, *configs):
 
 
 def complaints(tree, log, names):
-    """What sparse says about source files, and how often: without where in the file it is."""
+    """What sparse says about source files of User-Mode Linux, and how often: without where in the file it is."""
     report = log.with_name("sparse.log")
     report.write_text("")
     configure(tree, log, SMALL)
