@@ -111,6 +111,7 @@ def configure(tree, log, *configs):
 
 def complaints(tree, log, names):
     """What sparse says about source files of User-Mode Linux, and how often: without where in the file it is."""
+    cache.need_programs({"sparse": "sparse"}, "checking the kernel's patches")
     report = log.with_name("sparse.log")
     report.write_text("")
     configure(tree, log, SMALL)
