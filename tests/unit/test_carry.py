@@ -1,5 +1,6 @@
 """Carrying an edit from one series of patches to another, on a kernel of one file."""
 
+import subprocess
 import sys
 from pathlib import Path
 
@@ -125,3 +126,37 @@ def test_writing_a_series_removes_what_it_no_longer_has(tmp_path):
 def test_a_series_names_its_sources():
     assert carry.packages("6.12") == r"^linux-source-6\.12$"
     assert carry.packages("7") == "^linux-source-7[.]"
+
+
+@pytest.fixture
+def command(tmp_path, trees, monkeypatch):
+    """The command, in a checkout where both series belong together."""
+    folder = tmp_path / "linux"
+    folder.mkdir()
+    for name, series in {"7": BEFORE, "6.12": BY_HAND}.items():
+        carry.write(series, folder / name)
+    for words in (["init", "-q"], ["add", "."], ["-c", "user.name=x", "-c", "user.email=x", "commit", "-q", "-m", "x"]):
+        subprocess.run(["git", *words], cwd=folder, check=True)
+    monkeypatch.setattr(carry.kernel, "FILES", folder)
+    words = [f"--tree={name}={tree}" for name, tree in trees.items()]
+    monkeypatch.setattr(sys, "argv", ["carry", *words, "--work", str(tmp_path / "work")])
+    return folder
+
+
+def test_edits_are_carried_one_after_another_and_edits_by_hand_stay(command, capsys):
+    for change, by_hand in (((10, "line 9", "new 9"), "by hand"), ((10, "line 9", "newer 9"), "by hand again")):
+        carry.write([patch(NAME, (4, "line 3", "new 3"), change)], command / "7")
+        file = command / "6.12" / NAME
+        file.write_text(file.read_text().replace("as it is done there", by_hand))
+        assert carry.main() == 0
+        (made,) = added(carry.series_of(command / "6.12"))
+        assert made == ["-older 3", f"+new 3, {by_hand}", "-line 9", f"+{change[2]}"]
+        file.write_text(file.read_text().replace(by_hand, "as it is done there"))
+    capsys.readouterr()
+
+
+def test_what_does_not_fit_ends_the_command_with_nothing_written(command, capsys):
+    carry.write([patch(NAME, (4, "line 3", "newer 3"))], command / "7")
+    assert carry.main() == 1
+    assert f"{NAME} does not fit in um.c" in capsys.readouterr().err
+    assert carry.series_of(command / "6.12") == BY_HAND
