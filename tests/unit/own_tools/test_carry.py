@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-sys.path.insert(0, str(Path(__file__).parents[1] / "kernels"))  # carry.py is a program as well
+sys.path.insert(0, str(Path(__file__).parents[2] / "kernels"))  # carry.py is a program as well
 
 import carry
 from carry import Patch, Side, UnfitError
