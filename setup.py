@@ -16,6 +16,7 @@ setup(
             "*.c",
             "*.txt",
             "provision",
+            "install-layer",
             "setup-host",
             "setup-native",
             "linux/*.config",

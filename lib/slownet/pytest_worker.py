@@ -1,7 +1,7 @@
 """Runs an interpreter of pytest-xdist in a lab: `python -m slownet.pytest_worker JOB -u -c CODE`, started by execnet.
 
-JOB (JSON) holds the clock, the TDF, what is charged for CPU, the shares and the environment. Input and output are execnet's
-messages.
+JOB (JSON) holds the clock, the TDF, what is charged for CPU, the rootdir, the shares and the environment. Input and output are
+execnet's messages.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ def main(argv: list[str]) -> int:
     job, *options, code = argv
     given = json.loads(job)
     try:
-        place = choose("lab", given["clock"], given["tdf"], cpu=given["cpu"])
+        place = choose("lab", given["clock"], given["tdf"], cpu=given["cpu"], folder=Path(given["root"]))
         return attend(
             place, [place.python, *options, f"{_begin(place)}; {code}"],
             shares=[Share(Path(path), writable) for path, writable in given["shares"]],

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from slownet.errors import SlownetError
-from slownet.lab import cache, debian, image
+from slownet.lab import cache, debian, image, wheels
 
 CHECKOUT = Path(__file__).parents[2]
 SOURCES = ["lib", "topologies", "experiments", "tests", "setup.py", "pyproject.toml", "LICENSE", "LICENSES", "REUSE.toml",
@@ -39,7 +39,7 @@ def report(tmp_path_factory):
     ]  # fmt: skip
     try:
         cache.need_programs(debian.PROGRAMS, "a clean Debian")
-        image._fetch_wheels(kit, work / "provision.log")
+        wheels.fetch(kit / "requirements.txt", kit / "wheels", work / "provision.log")
         cache.run(argv, work / "provision.log", "provisioning a clean Debian", cwd=Path("/"), hints=debian.HINTS)
     except SlownetError as error:
         pytest.fail(str(error), pytrace=False)

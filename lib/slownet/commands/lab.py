@@ -14,25 +14,31 @@ from slownet.lab import cache, caller, foreground
 from slownet.lab.boot import MEGABYTES, Share
 from slownet.lab.clock import check_limit
 from slownet.lab.parts import Parts
-from slownet.lab.place import choose
+from slownet.lab.place import choose, here
+from slownet.lab.project import Project
 
 app = typer.Typer(no_args_is_help=True, help="Build or use the lab: a Linux kernel that runs as one ordinary process.")
 
 
 @app.command()
 def build() -> None:
-    """Build the lab's kernel and image, unless they exist already."""
+    """Build the lab's kernel and image, and the layer of this project's own packages, unless they exist already."""
     from slownet.lab import bytecode, parts
 
     def report(what: str, done: bool) -> None:
         sys.stderr.write(f"lab: {what} {'ready' if done else '...'}\n")  # whole lines, from several threads
 
+    project = here()
     built = parts.build(report)
     if stale := bytecode.stale():
         report("bytecode", False)
         bytecode.make(built, stale)
         report("bytecode", True)
-    print(_describe(built))
+    if project and project.needs_layer:
+        report("layer", False)
+        built = parts.build_layer(built, project)
+        report("layer", True)
+    print(_describe(built, project))
 
 
 @app.command("exec", context_settings={"ignore_unknown_options": True})
@@ -77,16 +83,18 @@ def shell(
 @app.command()
 def info() -> None:
     """Show this machine's lab (kernel, image, TDF) and whether it can run without one."""
-    from slownet.lab import native, parts
+    from slownet.lab import layer, native, parts
 
-    found = parts.find()
+    found, project = parts.find(), here()
+    if found and project and project.needs_layer:
+        found = replace(found, layer=layer.find(project, found.image))
     print(f"cache   {cache.root()}")
-    print(_describe(found) if found else "lab     not built: slownet lab build")
+    print(_describe(found, project) if found else "lab     not built: slownet lab build")
     missing = native.lacks()
     print(f"native  {'no: this machine lacks ' + ', '.join(missing) if missing else 'yes'}")
 
 
-def _describe(found: Parts) -> str:
+def _describe(found: Parts, project: Project | None) -> str:
     from slownet.lab import calibrate, counter
     from slownet.lab.place import charged
 
@@ -100,9 +108,21 @@ def _describe(found: Parts) -> str:
         price = calibrate.work(found, scope)["price"]
         cpu = f"time: charging work (--cpu work) takes {price} times as much CPU, more than {calibrate.WORTH}"
     image = f"{found.image.description}, {found.image.path.stat().st_size / 2**20:.0f} MB"
-    lines = {"kernel": found.kernel.description, "image": image, "cpu": cpu}
+    lines = {"kernel": found.kernel.description, "image": image, **_of_project(found, project), "cpu": cpu}
     lines["tdf"] = f"{measured['tdf']} (measured {measured['ratio']})"
     return "\n".join(f"{name:<8}{text}" for name, text in lines.items())
+
+
+def _of_project(found: Parts, project: Project | None) -> dict[str, str]:
+    if not project:
+        return {}
+    lines = {"file": str(project.file)}
+    if found.layer:
+        size = found.layer.path.stat().st_size / 2**20
+        lines["layer"] = f"{found.layer.key}, {size:.1f} MB: {', '.join(found.layer.asked)}"
+    elif project.needs_layer:
+        lines["layer"] = "not built: slownet lab build"
+    return lines | ({"share": ", ".join(map(str, project.shares))} if project.shares else {})
 
 
 def unless_asked(clock: str | None, tdf: str | None, cpu: str | None) -> str | None:

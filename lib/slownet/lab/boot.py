@@ -65,6 +65,8 @@ class Lab:
     kernel: Path
     init: Path
     image: Path
+    layer: Path | None = None
+    """A file system on top of the image's."""
     kernel_arguments: Sequence[str] = ()
     clock: Clock = field(default_factory=Clock)
     megabytes: int = MEGABYTES
@@ -270,13 +272,15 @@ def _start(
     try:
         image = files.enter_context(open(lab.image, "rb")).fileno()
         init = files.enter_context(open(lab.init, "rb")).fileno()
+        layers = [files.enter_context(open(lab.layer, "rb")).fileno()] if lab.layer else []
         words = [
             "setpriv", "--pdeathsig", "KILL", str(lab.kernel), f"mem={lab.megabytes}M", f"ubd0r=/proc/self/fd/{image}",
+            *(f"ubd1r=/proc/self/fd/{each}" for each in layers),
             f"initrd=/proc/self/fd/{init}", "con=null", "con0=null,fd:1", f"con1=fd:{channel}", "uml_dir=/proc/self/",
             f"lpj={LOOPS_PER_JIFFY}", "noreboot", "quiet", *lab.kernel_arguments, *lab.clock.arguments(processor),
         ]  # fmt: skip
         process = subprocess.Popen(
-            words, stdin=subprocess.DEVNULL, stdout=console, stderr=console, pass_fds=[channel, image, init], cwd="/",
+            words, stdin=subprocess.DEVNULL, stdout=console, stderr=console, pass_fds=[channel, image, init, *layers], cwd="/",
             env={"TMPDIR": str(memory), "PATH": os.environ.get("PATH", "/usr/bin")}, start_new_session=True,
         )  # fmt: skip
     except OSError as error:

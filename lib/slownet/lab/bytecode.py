@@ -12,9 +12,9 @@ from slownet.errors import LabError
 from slownet.lab.boot import Share
 from slownet.lab.cache import LOG_LINES
 from slownet.lab.clock import Clock
-from slownet.lab.image import PYTHON
 from slownet.lab.parts import Parts
 from slownet.lab.place import PACKAGE, Place, checkout
+from slownet.lab.wheels import PYTHON
 
 TAG = f"cpython-{PYTHON.replace('.', '')}"
 

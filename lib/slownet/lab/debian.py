@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -63,3 +64,23 @@ def download(package_pattern: str, rank: int, into: Path, log: Path) -> Path:
     if not found:
         raise LabError(f"Debian's archive has fewer than {rank} packages that match {package_pattern}")
     return found[0].rename(into / found[0].name)
+
+
+def download_missing(packages: Sequence[str], status: Path, into: Path, log: Path) -> list[Path]:
+    """Download packages and their dependencies, without those that are installed according to a dpkg status file.
+
+    Returns the paths of the .deb files, in `into`. Raises LabError.
+    """
+    cache.need_programs(PROGRAMS, "fetching Debian packages")
+    fetch = (
+        'cd "$1" && mkdir deb && export APT_CONFIG="$MMDEBSTRAP_APT_CONFIG" && '
+        "apt-get -q -y -o APT::Sandbox::User=root --no-install-recommends --download-only install "
+        f"{shlex.join(packages)} && find var/cache/apt/archives -name '*.deb' -exec mv -t deb {{}} +"
+    )
+    there, here = shlex.quote(str(into)), shlex.quote(str(status))
+    argv: Sequence[str | Path] = [
+        "mmdebstrap", "--variant=custom", "--format=null", f"--customize-hook=upload {here} /var/lib/dpkg/status",
+        f"--customize-hook={fetch}", f"--customize-hook=copy-out /deb {there}", SUITE, "/dev/null",
+    ]  # fmt: skip
+    cache.run(argv, log, "fetching Debian packages", cwd=Path("/"), hints=HINTS)
+    return sorted((into / "deb").glob("*.deb"))

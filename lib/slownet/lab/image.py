@@ -9,7 +9,6 @@ import json
 import re
 import shutil
 import subprocess
-import sys
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -17,17 +16,14 @@ from importlib import metadata
 from pathlib import Path
 
 from slownet.errors import LabError
-from slownet.lab import cache, debian
+from slownet.lab import cache, debian, wheels
 
 HERE = Path(__file__).parent
 PROVISION = ["packages.txt", "provision", "wordpress"]
 PROGRAMS = {**debian.PROGRAMS, "tar2sqfs": "squashfs-tools-ng"}
 MEGABYTES = 3500
-PYTHON = "3.13"  # Debian 13's
 # Each lab decompresses about 150 MB of the image: LZ4 takes a third less time for that than zstd, and 200 MB more disk.
 COMPRESSOR = "lz4"
-PLATFORMS = ["manylinux_2_40_x86_64", "manylinux_2_34_x86_64", "manylinux_2_28_x86_64", "manylinux_2_27_x86_64",
-             "manylinux_2_17_x86_64", "manylinux2014_x86_64", "manylinux_2_12_x86_64"]  # fmt: skip
 LEFT_OUT = ["/usr/share/man/*", "/usr/share/doc/*", "/usr/share/locale/*", "/usr/share/info/*", "/usr/share/lintian/*"]
 
 
@@ -112,22 +108,10 @@ def _build(folder: Path) -> None:
         source = HERE / name
         shutil.copytree(source, kit / name) if source.is_dir() else shutil.copy(source, kit / name)
     (kit / "requirements.txt").write_text("\n".join(requirements()) + "\n")
-    _fetch_wheels(kit, log)
+    wheels.fetch(kit / "requirements.txt", kit / "wheels", log)
     _debootstrap(kit, work, folder / "image.squashfs", log)
     (folder / "image.json").write_text(json.dumps({"built": int(time.time()), "packages": _versions(log)}, indent=1) + "\n")
     shutil.rmtree(work)
-
-
-def _fetch_wheels(kit: Path, log: Path) -> None:
-    """Download with the host's pip and its settings, so that building the image needs no network and no certificates."""
-    platforms = [word for platform in PLATFORMS for word in ("--platform", platform)]
-    argv = [
-        sys.executable, "-m", "pip", "download", "--quiet", "--dest", str(kit / "wheels"), "--only-binary=:all:",
-        "--python-version", PYTHON, "--implementation", "cp", *platforms, "--requirement", str(kit / "requirements.txt"),
-    ]  # fmt: skip
-    hint = "PyPI cannot be reached: check the network and pip's settings, then try again; nothing unfinished was kept"
-    hints = [("NewConnectionError", hint), ("Temporary failure", hint), ("No matching distribution", "see the log")]
-    cache.run(argv, log, "fetching Python packages", hints=hints)
 
 
 def _debootstrap(kit: Path, work: Path, image: Path, log: Path) -> None:

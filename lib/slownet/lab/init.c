@@ -56,6 +56,7 @@
 
 #define CHANNEL "/dev/tty1"
 #define IMAGE "/dev/ubda"
+#define LAYER "/dev/ubdb"
 #define CHUNK 4096
 #define GROUP "/sys/fs/cgroup/command"
 #define WINDOW_BYTES 3072
@@ -220,19 +221,25 @@ static void open_channel(void)
 	tcsetattr(channel, TCSANOW, &raw);
 }
 
-/* The image, read-only, under an overlay in memory, becomes the root. */
+/* The image and a project's layer, read-only, under an overlay in memory, become the root. */
 static void enter_image(void)
 {
+	const char *options = "lowerdir=/image,upperdir=/disk/upper,workdir=/disk/work";
+
 	mkdir("/image", 0755);
 	mkdir("/disk", 0755);
 	mkdir("/root", 0755);
 	mount_or_fail(IMAGE, "/image", "squashfs", MS_RDONLY, NULL);
+	if (!access(LAYER, F_OK)) {
+		mkdir("/layer", 0755);
+		mount_or_fail(LAYER, "/layer", "squashfs", MS_RDONLY, NULL);
+		options = "lowerdir=/layer:/image,upperdir=/disk/upper,workdir=/disk/work";
+	}
 	mount_or_fail("disk", "/disk", "tmpfs", 0, "size=75%,mode=0755");
 	disk = open("/disk", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	mkdir("/disk/upper", 0755);
 	mkdir("/disk/work", 0755);
-	mount_or_fail("root", "/root", "overlay", 0,
-		      "lowerdir=/image,upperdir=/disk/upper,workdir=/disk/work");
+	mount_or_fail("root", "/root", "overlay", 0, options);
 	if (chdir("/root") || mount(".", "/", NULL, MS_MOVE, NULL) || chroot(".") || chdir("/"))
 		fail("cannot enter the image: %s", strerror(errno));
 

@@ -4,28 +4,51 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from slownet.errors import LabError
 from slownet.lab import cache, image, init, kernel
+from slownet.lab import layer as layers
 from slownet.lab.boot import MEGABYTES, Lab, Share
 from slownet.lab.clock import Clock
+from slownet.lab.project import Project
 
 
 @dataclass(frozen=True)
 class Parts:
-    """A built kernel and image, and the folder of init and probe."""
+    """A built kernel and image, the folder of init and probe, and a project's layer if it needs one."""
 
     kernel: kernel.Kernel
     image: image.Image
     tools: Path  # init.cpio and probe
+    layer: layers.Layer | None = None
+
+    @property
+    def description(self) -> str:
+        """What the root file system is made of."""
+        return ", ".join([self.image.description, *([self.layer.description] if self.layer else [])])
+
+    @property
+    def versions(self) -> dict[str, str]:
+        """Versions of the relevant packages, {package: version}."""
+        return {**self.image.versions, **(self.layer.versions if self.layer else {})}
+
+    @property
+    def built(self) -> int:
+        """When the newest of it was built, in seconds since 1970."""
+        return max(self.image.built, self.layer.built if self.layer else 0)
+
+    def with_layer(self, project: Project | None) -> Parts:
+        """Return them with what a project needs. Raises LabError if that was not built."""
+        return replace(self, layer=layers.need(project, self.image)) if project and project.needs_layer else self
 
     def lab(self, clock: Clock, *, megabytes: int = MEGABYTES, shares: Sequence[Share] = ()) -> Lab:
         """Return a lab of these parts, not yet booted."""
         return Lab(
             kernel=self.kernel.path, init=self.tools / "init.cpio", image=self.image.path,
-            kernel_arguments=self.kernel.arguments, clock=clock, megabytes=megabytes, shares=shares,
+            layer=self.layer.path if self.layer else None, kernel_arguments=self.kernel.arguments,
+            clock=clock, megabytes=megabytes, shares=shares,
         )  # fmt: skip
 
 
@@ -65,6 +88,15 @@ def build(report: Callable[[str, bool], None] = lambda what, done: None) -> Part
     if failures:
         raise failures[0]
     return need()
+
+
+def build_layer(found: Parts, project: Project) -> Parts:
+    """Return the parts with what a project needs; build its layer if necessary. Raises LabError."""
+
+    def lab(megabytes: int, shares: Sequence[Share]) -> Lab:
+        return found.lab(Clock("real"), megabytes=megabytes, shares=shares)
+
+    return replace(found, layer=layers.build(project, found.image, lab))
 
 
 def _attend(threads: Sequence[threading.Thread]) -> None:

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from slownet.errors import LabError, nearest
-from slownet.lab import calibrate, counter, extension_shares, host_programs, image, native
+from slownet.lab import calibrate, counter, extension_shares, host_programs, image, native, project
 from slownet.lab import parts as lab_parts
 from slownet.lab.boot import MEGABYTES, Lab, Share, Sink, check_megabytes
 from slownet.lab.caller import Given
@@ -38,6 +38,7 @@ class Place:
     parts: lab_parts.Parts | None = None  # None: native
     megabytes: int = MEGABYTES
     given: Given = field(default_factory=Given)  # what the caller adds to an experiment's surroundings
+    shares: Sequence[Share] = ()  # what the project's file shares with every lab
     clock_is_asked_for: bool = False  # by the caller; if not, an experiment may choose its own
     _running: list[Lab | InPlace] = field(default_factory=list)
     received: list[int] = field(default_factory=list)
@@ -94,7 +95,9 @@ class Place:
                 )  # fmt: skip
         # Outer folders first: an outer share mounted later would hide the inner one.
         more = extension_shares.shares()
-        nested = sorted([*code_shares(), *host_programs.shares(), *more, *shares], key=lambda share: len(share.path.parts))
+        asked = [*code_shares(), *host_programs.shares(), *more, *shares]
+        projects = [each for each in self.shares if each.mount[2] not in {other.mount[2] for other in asked}]
+        nested = sorted([*asked, *projects], key=lambda share: len(share.path.parts))
         lab = self.parts.lab(self.clock, megabytes=self.megabytes, shares=nested)
         lab.turn, lab.pinned = turn, pinned
         given = {**lab_environment(self.clock), **host_programs.environment(), **(env or {})}
@@ -103,7 +106,7 @@ class Place:
             return lab.run(
                 argv, env=given, cwd=str(cwd) if cwd else "", stdin=stdin,
                 stdout=stdout, stderr=stderr, terminal=terminal,
-                wall_clock=self.parts.image.built + DAY_S if self.clock.kind == "virtual" else 0,
+                wall_clock=self.parts.built + DAY_S if self.clock.kind == "virtual" else 0,
             )  # fmt: skip
 
     def signal(self, number: int) -> None:
@@ -162,10 +165,12 @@ def choose(
     tdf: str | None = None,
     megabytes: int = MEGABYTES,
     cpu: str | None = None,
+    folder: Path | None = None,
 ) -> Place:
     """Return the place for these command-line options.
 
-    "auto" means native if the machine supports it and the virtual clock is not requested, else a lab. Raises LabError.
+    "auto" means native if the machine supports it and the virtual clock is not requested, else a lab. The project's file is
+    searched from `folder` upwards, by default from the working directory. Raises LabError.
     """
     if place not in ("auto", "native", "lab"):
         raise LabError(f"unknown place '{place}'", where="--place", fix=nearest(place, ["auto", "native", "lab"]))
@@ -209,22 +214,32 @@ def choose(
                 fix="use a lab (--place lab), or run as root on a kernel that has them",
             )
     asked = clock is not None or tdf is not None
-    return replace(_lab(kind or "virtual", factor, megabytes, wanted), clock_is_asked_for=asked)
+    chosen = _lab(kind or "virtual", factor, megabytes, wanted, here(folder))
+    return replace(chosen, clock_is_asked_for=asked)
 
 
-def _lab(kind: str, factor: float | None, megabytes: int, cpu: str | None) -> Place:
+def here(folder: Path | None = None) -> project.Project | None:
+    """Return the project of a folder, by default of the working directory. Raises LabError."""
+    try:
+        return project.find(folder or Path.cwd())
+    except FileNotFoundError:  # the working directory is gone
+        return None
+
+
+def _lab(kind: str, factor: float | None, megabytes: int, cpu: str | None, of: project.Project | None) -> Place:
     found = lab_parts.need()
+    whole = found.with_layer(of)
     measured = charged(found, cpu) if kind == "virtual" else calibrate.tdf(found)
     tdf = factor if factor is not None else float(str(measured["tdf"]))
     chosen = Clock("real") if kind == "real" else Clock("virtual", tdf, counter=str(measured.get("counter", "")))
     facts = {
         "kernel": found.kernel.description,
-        "image": found.image.description,
+        "image": whole.description,
         "place": "lab",
         "tdf_probe": measured,
-        "versions": found.image.versions,
+        "versions": whole.versions,
     }
-    return Place(chosen, facts, found, megabytes)
+    return Place(chosen, facts, whole, megabytes, shares=[Share(each) for each in of.shares] if of else [])
 
 
 def charged(found: lab_parts.Parts, cpu: str | None = None) -> dict[str, object]:

@@ -18,6 +18,7 @@ import platform
 import sys
 from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
 from functools import partial
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -45,7 +46,7 @@ class Session:
     def pytest_collection(self, session: pytest.Session) -> Generator[None, object, object]:
         try:
             result = yield
-            groups = with_the_rest(together(self._wishes(session)), session.items)
+            groups = with_the_rest(together(self._wishes(session), self._config.rootpath), session.items)
         except BaseException:
             self._held.show()
             raise
@@ -84,12 +85,12 @@ Groups = Sequence[tuple[Sequence[Wish], Place]]
 """The places of a session, each with the wishes that it fulfils."""
 
 
-def together(wishes: Iterable[Wish]) -> Groups:
+def together(wishes: Iterable[Wish], root: Path | None = None) -> Groups:
     """Return the places for these wishes, in order. Wishes that amount to the same clock, such as "virtual" and a lab's
-    default, share a place. Raises pytest.UsageError."""
+    default, share a place. root: the session's rootdir. Raises pytest.UsageError."""
     found: list[tuple[list[Wish], Place]] = []
     for wish in wishes:
-        place = _place(wish)
+        place = _place(wish, root)
         alike = [group for group, other in found if (other.kind, other.clock) == (place.kind, place.clock)]
         if alike:
             alike[0].append(wish)
@@ -130,9 +131,9 @@ def environment(config: pytest.Config, facts: Mapping[str, Any], only: Mapping[s
     return {**caller.variables(), inside.SESSION: json.dumps(handed)}
 
 
-def _place(wish: Wish) -> Place:
+def _place(wish: Wish, root: Path | None) -> Place:
     try:
-        return choose("auto", wish.clock, wish.tdf, cpu=wish.cpu)
+        return choose("auto", wish.clock, wish.tdf, cpu=wish.cpu, folder=root)
     except SlownetError as error:
         raise pytest.UsageError(f"slownet: {error}") from error
 

@@ -72,7 +72,7 @@ class Workers:
         wishes = _collected_by_a_copy(self._session)
         if not wishes:
             return
-        groups = session.together(wishes)
+        groups = session.together(wishes, config.rootpath)
         if len(groups) > 1:
             clocks = " and ".join(str(alike[0]) for alike, _ in groups)
             raise pytest.UsageError(
@@ -109,6 +109,7 @@ def _command(config: pytest.Config, wish: Wish, facts: dict[str, Any]) -> list[s
         "clock": wish.clock,
         "tdf": wish.tdf,
         "cpu": wish.cpu,
+        "root": str(config.rootpath),
         "shares": shares,
         "env": session.environment(config, facts, None),
     }

@@ -19,7 +19,7 @@ from slownet.topologies import ClientWebDb, Star
 
 
 def test_wishes_for_one_clock_share_its_place(monkeypatch):
-    def choose(place, clock, tdf, cpu):
+    def choose(place, clock, tdf, cpu, folder):
         return Place(Clock(clock or "virtual", float(tdf or 4)), {}, parts="a lab's")
 
     monkeypatch.setattr(session, "choose", choose)

@@ -1,0 +1,169 @@
+"""A project's own packages as a layer: a squashfs on top of the image, built once in a lab, kept by its content."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import re
+import shutil
+import subprocess
+import time
+import urllib.parse
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from slownet.errors import LabError
+from slownet.lab import cache, debian, wheels
+from slownet.lab.boot import Lab, Share
+from slownet.lab.image import COMPRESSOR, PROGRAMS, Image, requirements
+from slownet.lab.project import Project
+
+INSTALL = Path(__file__).with_name("install-layer")
+MEGABYTES = 1024
+"""Disk that a layer needs while it is built, apart from the packages themselves."""
+LEAST_MEMORY, UNPACKED = 2048, 10
+"""Memory of the lab that installs: that many MB, and that many times the packages' size."""
+KIT, OUT = "/run/kit", "/run/out"
+WHAT = "building the project's layer"
+
+Boot = Callable[[int, Sequence[Share]], Lab]
+"""Makes a lab of the base image from its memory in MB and its shares."""
+
+
+@dataclass(frozen=True)
+class Layer:
+    """A built layer: one squashfs file."""
+
+    path: Path
+    key: str
+    asked: Sequence[str]
+    """What the project names."""
+    versions: dict[str, str] = field(default_factory=dict)
+    """All that was added: {Debian package: version}, {Python package (Python): version}."""
+    built: int = 0  # seconds since 1970
+
+    @property
+    def description(self) -> str:
+        """Its key and what the project asked for."""
+        return f"layer {self.key} ({', '.join(self.asked)})"
+
+
+def key(project: Project, image: Image) -> str:
+    """Return the key of a project's layer: of everything that it is made of."""
+    parts = [project.packages, project.requirements, project.constraints, requirements()]
+    return cache.key(image.key, COMPRESSOR, INSTALL, json.dumps([list(each) for each in parts]))
+
+
+def find(project: Project, image: Image) -> Layer | None:
+    """Return a project's layer, or None if it was not built on this machine."""
+    folder = cache.found("layer", key(project, image))
+    return _load(folder) if folder else None
+
+
+def need(project: Project, image: Image) -> Layer:
+    """Return a project's layer. Raises LabError if it was not built."""
+    found = find(project, image)
+    if not found:
+        raise LabError("this project's packages are not in the lab", where=str(project.file), fix="slownet lab build")
+    return found
+
+
+def build(project: Project, image: Image, boot: Boot) -> Layer:
+    """Return a project's layer; build it if necessary. Raises LabError."""
+    return find(project, image) or _load(
+        cache.make("layer", key(project, image), lambda half: _build(half, project, image, boot))
+    )
+
+
+def _load(folder: Path) -> Layer:
+    facts = json.loads((folder / "layer.json").read_text())
+    return Layer(folder / "layer.squashfs", folder.name, facts["asked"], facts["versions"], facts["built"])
+
+
+def _build(folder: Path, project: Project, image: Image, boot: Boot) -> None:
+    cache.need_programs(PROGRAMS, WHAT)
+    cache.need_space(cache.root(), MEGABYTES, WHAT)
+    work, log = folder / "work", folder / "work" / "layer.log"
+    kit, out = work / "kit", work / "out"
+    for each in (kit / "wheels", out):
+        each.mkdir(parents=True)
+    log.touch()
+    shutil.copy(INSTALL, kit)
+    debs = _debian_packages(project, image, kit, log) if project.packages else []
+    if project.requirements:
+        _wheels(project, kit, log)
+    size = sum(path.stat().st_size for path in kit.rglob("*")) // 2**20
+    _install(boot(LEAST_MEMORY + UNPACKED * size, [Share(kit, at=KIT), Share(out, writable=True, at=OUT)]), log)
+    _squash(out / "layer.tar", folder / "layer.squashfs", log)
+    versions = {**dict(map(_version, debs)), **dict(map(_python_version, (out / "python").read_text().split()))}
+    facts = {"built": int(time.time()), "asked": [*project.packages, *map(_name, project.requirements)], "versions": versions}
+    (folder / "layer.json").write_text(json.dumps(facts, indent=1) + "\n")
+    shutil.rmtree(work)
+
+
+def _debian_packages(project: Project, image: Image, kit: Path, log: Path) -> list[Path]:
+    status = kit / "status"
+    with status.open("wb") as output:
+        argv: list[str | Path] = ["rdsquashfs", "--cat", "/var/lib/dpkg/status", image.path]
+        if subprocess.run(argv, stdout=output, check=False).returncode:
+            raise LabError("the image's package list cannot be read", where=str(image.path))
+    try:
+        return debian.download_missing(project.packages, status, kit, log)
+    except LabError as error:
+        pattern = r"^E: ((?:Unable to locate|Package|Version|Unable to correct) .*)"
+        raise _told_by(log, pattern, project, "packages") or error from None
+
+
+def _wheels(project: Project, kit: Path, log: Path) -> None:
+    (kit / "requirements.txt").write_text("\n".join(project.requirements) + "\n")
+    # What slownet itself needs in the lab must stay possible.
+    (kit / "constraints.txt").write_text("\n".join([*project.constraints, *requirements()]) + "\n")
+    try:
+        wheels.fetch(kit / "requirements.txt", kit / "wheels", log, ["--constraint", kit / "constraints.txt"])
+    except LabError as error:
+        pattern = r"^ERROR: ((?:No matching distribution|Cannot install|Invalid requirement).*)"
+        raise _told_by(log, pattern, project, "dependencies", f" (wheels for Python {wheels.PYTHON})") or error from None
+
+
+def _told_by(log: Path, pattern: str, project: Project, key: str, more: str = "") -> LabError | None:
+    """Return an error of the program's own words if they are about what the project asks for, not about the network."""
+    text = log.read_text(errors="replace")
+    found = re.search(pattern, text, re.MULTILINE)
+    if not found or any(sign in text for sign, _ in (*wheels.HINTS, *debian.HINTS)):
+        return None
+    return LabError(found[1].rstrip(".") + more, where=str(project.file), fix=f"correct `{key}`; nothing unfinished was kept")
+
+
+def _install(lab: Lab, log: Path) -> None:
+    with log.open("ab") as output:
+
+        def write(data: bytes) -> None:
+            output.write(data)
+
+        status = lab.run(["sh", f"{KIT}/{INSTALL.name}", KIT, OUT], stdout=write, stderr=write)
+    if status:
+        raise cache.failure(WHAT, status, log, debian.HINTS)
+
+
+def _squash(tar: Path, squashfs: Path, log: Path) -> None:
+    argv: list[str | Path] = ["tar2sqfs", "--quiet", "--force", "--compressor", COMPRESSOR, squashfs]
+    with contextlib.ExitStack() as files:
+        output, content = files.enter_context(log.open("ab")), files.enter_context(tar.open("rb"))
+        status = files.enter_context(cache.start(argv, stdin=content, stdout=output, stderr=output)).wait()
+    if status:
+        raise cache.failure(WHAT, status, log, debian.HINTS)
+
+
+def _version(deb: Path) -> tuple[str, str]:
+    name, version, _ = urllib.parse.unquote(deb.name).split("_", 2)
+    return name, version
+
+
+def _python_version(text: str) -> tuple[str, str]:
+    name, _, version = text.rpartition("-")
+    return f"{name} (Python)", version
+
+
+def _name(requirement: str) -> str:
+    return re.split(r"\s*(?:;|--|@|\s#)", requirement)[0].replace(" ", "")

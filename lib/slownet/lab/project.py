@@ -1,0 +1,159 @@
+"""What a project needs in its labs: the table ``[tool.slownet]`` of its pyproject.toml, or its slownet.toml."""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from slownet.errors import LabError, nearest
+from slownet.lab.folders import hides
+
+OWN, SHARED = "slownet.toml", "pyproject.toml"
+KEYS = ("packages", "dependencies", "requirements", "share")
+PACKAGE = re.compile(r"[a-z0-9][a-z0-9+.-]+(=[A-Za-z0-9.+:~-]+)?")
+"""A Debian package, as for apt-get: ``jq`` or ``jq=1.7.1-6``."""
+INCLUDES = re.compile(r"(?:(?P<limits>-c|--constraint)|-r|--requirement)[\s=]*(?P<path>\S+)")
+LOCAL = re.compile(r"(-e|--editable|\.{0,2}/|\.$|file:)")
+
+
+@dataclass(frozen=True)
+class Project:
+    """What a project's file asks for; all of it may be empty."""
+
+    file: Path
+    packages: Sequence[str] = ()
+    """Debian packages, sorted."""
+    requirements: Sequence[str] = ()
+    """Lines of a pip requirements file: `dependencies`, and the files' own with what they include."""
+    constraints: Sequence[str] = ()
+    """Lines of the constraints files that those files name."""
+    shares: Sequence[Path] = ()
+    """Folders that every lab can read."""
+
+    @property
+    def needs_layer(self) -> bool:
+        """Whether it needs anything installed."""
+        return bool(self.packages or self.requirements)
+
+
+def find(start: Path) -> Project | None:
+    """Return the nearest project from a folder upwards whose file says something about slownet. Raises LabError."""
+    for folder in (start, *start.parents):
+        for read in (_own, _shared):
+            found = read(folder)
+            if found:
+                return found
+    return None
+
+
+def _own(folder: Path) -> Project | None:
+    path = folder / OWN
+    return parse(path, _toml(path, _text(path))) if path.is_file() else None
+
+
+def _shared(folder: Path) -> Project | None:
+    path = folder / SHARED
+    text = _text(path) if path.is_file() else ""
+    if not re.search(r"\btool\b.*\bslownet\b", text, re.DOTALL):  # others' mistakes are not ours to report
+        return None
+    tools = _toml(path, text).get("tool", {})
+    table = tools.get("slownet") if isinstance(tools, dict) else None
+    if table is not None and not isinstance(table, dict):
+        raise LabError("tool.slownet is not a table", where=str(path), fix="write [tool.slownet]")
+    return parse(path, table) if table is not None else None
+
+
+def parse(file: Path, table: Mapping[str, Any]) -> Project:
+    """Return a project from its table. Raises LabError."""
+    for key in table:
+        if key not in KEYS:
+            raise LabError(f"unknown key '{key}'", where=str(file), fix=nearest(key, KEYS))
+    packages = _texts(file, table, "packages")
+    for each in packages:
+        if not PACKAGE.fullmatch(each):
+            raise LabError(f"'{each}' is not a Debian package", where=str(file), fix='write for example packages = ["jq"]')
+    found = _requirements(file, table)
+    lines = [*_dependencies(file, table), *(line for line, limit in found if not limit)]
+    limits = [line for line, limit in found if limit]
+    shares = tuple(_folder(file, text) for text in _texts(file, table, "share"))
+    return Project(file, tuple(sorted(set(packages))), tuple(lines), tuple(limits), tuple(dict.fromkeys(shares)))
+
+
+def _text(path: Path) -> str:
+    try:
+        return path.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        reason = error.strerror if isinstance(error, OSError) else "not UTF-8"
+        raise LabError(f"cannot read {path} ({reason})") from error
+
+
+def _toml(path: Path, text: str) -> dict[str, Any]:
+    try:
+        return tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
+        raise LabError(f"not TOML: {error}", where=str(path)) from error
+
+
+def _texts(file: Path, table: Mapping[str, Any], key: str) -> list[str]:
+    value = table.get(key, [])
+    if not isinstance(value, list) or not all(isinstance(each, str) and each.strip() for each in value):
+        raise LabError(f"{key} is not a list of texts", where=str(file), fix=f'write {key} = ["...", "..."]')
+    return [each.strip() for each in value]
+
+
+def _dependencies(file: Path, table: Mapping[str, Any]) -> list[str]:
+    found = _texts(file, table, "dependencies")
+    for each in found:
+        if each.startswith("-") or "\n" in each:
+            raise LabError(
+                f"'{each}' is not a dependency", where=str(file), fix='write for example dependencies = ["flask>=3"]'
+            )
+        _not_local(each, file)
+    return sorted(set(found))
+
+
+def _requirements(file: Path, table: Mapping[str, Any]) -> list[tuple[str, bool]]:
+    value = table.get("requirements")
+    if value is None:
+        return []
+    if not isinstance(value, str):
+        raise LabError("requirements is not a text", where=str(file), fix='write requirements = "requirements.txt"')
+    return list(_lines(file.parent / value, file, limit=False))
+
+
+def _lines(path: Path, origin: Path, limit: bool, seen: Sequence[Path] = ()) -> Iterator[tuple[str, bool]]:
+    """Yield the lines of a requirements file and of those that it includes, and whether each is a constraint."""
+    path = path.resolve()
+    if path in seen:
+        return
+    if not path.is_file():
+        raise LabError(f"there is no file {path}", where=str(origin), fix="correct `requirements`")
+    for line in re.sub(r"\\\n", " ", _text(path)).splitlines():
+        text = re.sub(r"(^|\s+)#.*", "", line).strip()
+        include = INCLUDES.fullmatch(text)
+        if include:
+            yield from _lines(path.parent / include["path"], path, limit or bool(include["limits"]), (*seen, path))
+        elif text:
+            _not_local(text, path)
+            yield text, limit
+
+
+def _not_local(text: str, file: Path) -> None:
+    if LOCAL.match(text):
+        raise LabError(
+            f"'{text}' is a folder or file of this machine, no package", where=str(file),
+            fix="leave it out: pytest and `slownet run` bring the project's code into the lab themselves",
+        )  # fmt: skip
+
+
+def _folder(file: Path, text: str) -> Path:
+    path = (file.parent / Path(text).expanduser()).resolve()
+    if not path.is_dir():
+        raise LabError(f"{path} is not a folder", where=str(file), fix="correct `share`")
+    if hides(path):
+        raise LabError(f"{path} would hide the lab's own folder", where=str(file), fix="share another folder")
+    return path
