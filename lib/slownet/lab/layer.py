@@ -94,7 +94,7 @@ def _build(folder: Path, project: Project, image: Image, boot: Boot) -> None:
     if project.requirements:
         _wheels(project, kit, log)
     size = sum(path.stat().st_size for path in kit.rglob("*")) // 2**20
-    _install(boot(LEAST_MEMORY + UNPACKED * size, [Share(kit, at=KIT), Share(out, writable=True, at=OUT)]), log)
+    _install(project, boot(LEAST_MEMORY + UNPACKED * size, [Share(kit, at=KIT), Share(out, writable=True, at=OUT)]), log)
     _squash(out / "layer.tar", folder / "layer.squashfs", log)
     versions = {**dict(map(_version, debs)), **dict(map(_python_version, (out / "python").read_text().split()))}
     facts = {"built": int(time.time()), "asked": [*project.packages, *map(_name, project.requirements)], "versions": versions}
@@ -135,7 +135,7 @@ def _told_by(log: Path, pattern: str, project: Project, key: str, more: str = ""
     return LabError(found[1].rstrip(".") + more, where=str(project.file), fix=f"correct `{key}`; nothing unfinished was kept")
 
 
-def _install(lab: Lab, log: Path) -> None:
+def _install(project: Project, lab: Lab, log: Path) -> None:
     with log.open("ab") as output:
 
         def write(data: bytes) -> None:
@@ -143,7 +143,9 @@ def _install(lab: Lab, log: Path) -> None:
 
         status = lab.run(["sh", f"{KIT}/{INSTALL.name}", KIT, OUT], stdout=write, stderr=write)
     if status:
-        raise cache.failure(WHAT, status, log, debian.HINTS)
+        pattern = r"^ERROR: (No matching distribution found for .*)"  # pip on another Python reads conditions for that one
+        more = f", which Python {wheels.PYTHON} needs besides: name it too"
+        raise _told_by(log, pattern, project, "dependencies", more) or cache.failure(WHAT, status, log, debian.HINTS)
 
 
 def _squash(tar: Path, squashfs: Path, log: Path) -> None:

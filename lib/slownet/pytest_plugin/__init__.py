@@ -7,13 +7,14 @@ some are also available without that prefix, see `names`.
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Generator
 from typing import Any
 
 import pytest
 
 from slownet.lab import native
-from slownet.pytest_plugin import explain, marks, names, records, session, workers
+from slownet.pytest_plugin import explain, marks, missing, names, records, session, workers
 from slownet.pytest_plugin.fixtures import (
     slownet_lab,
     slownet_mariadb,
@@ -80,4 +81,24 @@ def pytest_runtest_makereport(
     item: pytest.Item, call: pytest.CallInfo[Any]
 ) -> Generator[None, pytest.TestReport, pytest.TestReport]:
     report = yield
+    missing.explain(report, call.excinfo.value if call.excinfo else None)
     return explain.with_the_network(item, report)
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_make_collect_report(collector: pytest.Collector) -> Generator[None, pytest.CollectReport, pytest.CollectReport]:
+    report = yield
+    call: pytest.CallInfo[Any] | None = getattr(report, "call", None)
+    missing.explain(report, call.excinfo.value if call and call.excinfo else None)
+    return report
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_load_initial_conftests() -> Generator[None, object, object]:
+    try:
+        return (yield)
+    except Exception as error:
+        text = missing.sentence(error) if native.inside_lab() else None
+        if text:
+            print(f"slownet: {text}", file=sys.stderr)
+        raise

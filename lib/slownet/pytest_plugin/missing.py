@@ -1,0 +1,119 @@
+"""Explains an import that fails in a lab: which module, why, and what brings it into the lab."""
+
+from __future__ import annotations
+
+import importlib.machinery
+import importlib.util
+import json
+import re
+import sys
+from collections.abc import Iterator
+from importlib import metadata
+from pathlib import Path
+from types import TracebackType
+
+import pytest
+
+from slownet.lab import native
+
+SECTION = "slownet"
+LIBRARY = re.compile(r"(\S+\.so[.\d]*): cannot open shared object file")
+BUILD = "then run: slownet lab build"
+EDITABLE = "add the folder that holds it to pythonpath under [tool.pytest.ini_options] in pyproject.toml"
+
+
+def explain(report: pytest.CollectReport | pytest.TestReport, error: BaseException | None) -> None:
+    """Add a section to the report of a failed test or module if a module that the lab lacks is the reason."""
+    text = sentence(error) if report.failed and error and native.inside_lab() else None
+    if text:
+        report.sections.append((SECTION, text))
+
+
+def sentence(error: BaseException) -> str | None:
+    """Return which module could not be imported, why, and the remedy; None if the error has another reason."""
+    imports = (each for each in _chain(error) if isinstance(each, ImportError))
+    return next(filter(None, (_library(each) or _module(each) for each in imports)), None)
+
+
+def _chain(error: BaseException) -> Iterator[BaseException]:
+    """Yield an error and its causes."""
+    found: BaseException | None = error
+    while found:
+        yield found
+        found = found.__cause__ or (None if found.__suppress_context__ else found.__context__)
+
+
+def _library(error: ImportError) -> str | None:
+    found = LIBRARY.match(str(error))
+    if not found:
+        return None
+    return (
+        f"the lab lacks the library {found[1]}, which the module '{error.name}' needs: "
+        f'write packages = ["..."] with its Debian package under [tool.slownet] in pyproject.toml, {BUILD}'
+    )
+
+
+def _module(error: ImportError) -> str | None:
+    name = error.name or ""
+    if not isinstance(error, ModuleNotFoundError):  # `from package import _compiled`
+        inner = re.match(r"cannot import name '(\w+)'", str(error))
+        name = f"{name}.{inner[1]}" if inner else ""
+    compiled = _compiled(name) if name else None
+    top, _, rest = name.partition(".")
+    if not name or (not compiled and (not isinstance(error, ModuleNotFoundError) or (rest and _is_there(top)))):
+        return None
+    why = f": {compiled.name} is compiled for {_python(compiled)}, and the lab has {_this()}" if compiled else ""
+    package = _distribution(_importing(error.__traceback__) or top)
+    if not compiled and _is_editable(top):
+        return f"the lab has no module '{name}': it is installed in editable mode; {EDITABLE}"
+    fix = f'write dependencies = ["{package}"] under [tool.slownet] in pyproject.toml, {BUILD}'
+    return f"the lab has no module '{name}'{why}; {fix}"
+
+
+def _compiled(name: str) -> Path | None:
+    """Return the file of a module on sys.path that is compiled for another Python."""
+    *folders, last = name.split(".")
+    for entry in sys.path:
+        for path in sorted(Path(entry, *folders).glob(f"{last}.*.so")):
+            if path.name.removeprefix(last) not in importlib.machinery.EXTENSION_SUFFIXES:
+                return path
+    return None
+
+
+def _is_there(top: str) -> bool:
+    return top in sys.modules or importlib.util.find_spec(top) is not None
+
+
+def _python(path: Path) -> str:
+    found = re.search(r"\.cpython-(\d)(\d+)", path.name)
+    return f"Python {found[1]}.{found[2]}" if found else path.suffixes[0].lstrip(".")
+
+
+def _this() -> str:
+    return f"Python {sys.version_info.major}.{sys.version_info.minor}"
+
+
+def _importing(traceback: TracebackType | None) -> str | None:
+    """Return the package, of those that are not the lab's own, whose import led to the error: the outermost one."""
+    while traceback:
+        frame = traceback.tb_frame
+        path = Path(frame.f_code.co_filename)
+        installed = {"site-packages", "dist-packages"} & set(path.parts) and not path.is_relative_to(sys.prefix)
+        if installed and frame.f_code.co_name == "<module>":
+            return str(frame.f_globals.get("__name__", "")).partition(".")[0] or None
+        traceback = traceback.tb_next
+    return None
+
+
+def _distribution(top: str) -> str:
+    """Return what a package is called on PyPI, as far as what is installed tells: ``yaml`` is PyYAML."""
+    return metadata.packages_distributions().get(top, [top])[0]
+
+
+def _is_editable(top: str) -> bool:
+    """Return whether a package is imported through a hook of its installer, which a lab does not have."""
+    for name in metadata.packages_distributions().get(top, ()):
+        origin = json.loads(metadata.distribution(name).read_text("direct_url.json") or "{}")
+        if origin.get("dir_info", {}).get("editable"):
+            return True
+    return False

@@ -1,0 +1,189 @@
+"""A project's own packages: one small layer, built for real, and everything that uses it."""
+
+import json
+import os
+import re
+import subprocess
+import sys
+import time
+
+import pytest
+from command_line import SLOWNET
+
+from slownet.lab import cache, native
+
+pytestmark = pytest.mark.skipif(not native.lacks(), reason="this machine runs them in place")
+
+LONGEST_S = 60
+TABLE = '[tool.slownet]\npackages = ["jq"]\ndependencies = ["itsdangerous<3"]\nshare = ["./data"]\n'
+EXPERIMENT = '''
+from slownet import ClientWebDb, experiment
+
+
+@experiment(topology=ClientWebDb, vary={"rtt": ["0ms", "10ms"]})
+def answers(net, rtt):
+    """How many?"""
+    from itsdangerous import Signer
+
+    assert Signer("secret").unsign(Signer("secret").sign("value")) == b"value"
+    return {"answers_ms": float(net["client"].cmd("echo '[1, 2, 3]' | jq -M length"))}
+'''
+TESTS = """
+import os
+from pathlib import Path
+
+import pytest
+
+
+def test_on_this_machine():
+    assert os.uname().nodename != "lab"
+
+
+@pytest.mark.parametrize("n", range(2))
+def test_jq(net, n):
+    import itsdangerous
+
+    assert net["client"].cmd("echo '[1, 2, 3]' | jq -M length").strip() == "3"
+    assert Path(__file__).with_name("data").joinpath("fact").read_text() == "42"
+"""
+LACKING = """
+import brought
+
+
+def test_it(net):
+    import nowhere
+"""
+# on this machine it can be imported
+BROUGHT = """
+import os
+
+if os.uname().nodename.startswith("lab"):
+    from ._fast import value
+"""
+
+
+@pytest.fixture(scope="module")
+def home(built, tmp_path_factory):
+    """A cache with the kernel and image of this machine's, but no layers."""
+    home = tmp_path_factory.mktemp("cache")
+    (home / "slownet").mkdir()
+    for each in cache.root().iterdir():
+        if each.name != "layer":
+            (home / "slownet" / each.name).symlink_to(each)
+    return home
+
+
+@pytest.fixture(scope="module")
+def run(home):
+    """Run a command in a folder: run(folder, "lab", "info") -> the completed process."""
+
+    def run(folder, *words, program=SLOWNET):
+        environment = {**os.environ, "XDG_CACHE_HOME": str(home)}
+        return subprocess.run([*program, *words], cwd=folder, env=environment, capture_output=True, text=True, check=False)
+
+    return run
+
+
+@pytest.fixture(scope="module")
+def project(run, home, tmp_path_factory):
+    """A project whose layer is built, with the seconds that took."""
+    folder = tmp_path_factory.mktemp("project")
+    (folder / "data").mkdir()
+    (folder / "data" / "fact").write_text("42")
+    (folder / "pyproject.toml").write_text(TABLE)
+    done = run(folder, "lab", "exec", "true")
+    assert done.stderr == (f"slownet: this project's packages are not in the lab, {folder}/pyproject.toml: slownet lab build\n")
+    assert done.returncode == 2
+    begun = time.monotonic()
+    done = run(folder, "lab", "build")
+    assert done.returncode == 0, done.stderr
+    assert time.monotonic() - begun < LONGEST_S
+    assert re.search(r"^layer   \w{16}, [\d.]+ MB: jq, itsdangerous<3$", done.stdout, re.MULTILINE)
+    return folder
+
+
+def layers(home):
+    return sorted(each.name for each in (home / "slownet" / "layer").iterdir() if not each.name.endswith(".lock"))
+
+
+def test_the_second_build_takes_nothing(run, project, home):
+    before = layers(home)
+    begun = time.monotonic()
+    assert run(project, "lab", "build").returncode == 0
+    assert time.monotonic() - begun < 10
+    assert layers(home) == before
+    assert len(before) == 1
+
+
+def test_a_command(run, project, built, tmp_path):
+    (project / "deep").mkdir()
+    code = "import itsdangerous as it, os; print(os.path.getmtime(it.__file__) < __import__('time').time())"
+    script = f"echo '[4]' | jq -c .; python -c \"{code}\"; cat {project}/data/fact; touch {project}/data/no; dpkg --audit"
+    done = run(project / "deep", "lab", "exec", "--tdf", "inf", "--", "sh", "-c", script)
+    assert done.stdout == "[4]\nTrue\n42"
+    assert "Read-only file system" in done.stderr
+    assert run(tmp_path, "lab", "exec", "--tdf", "inf", "--", "jq", ".").returncode == 127
+    assert f"image   {built.image.description}" in run(project, "lab", "info").stdout
+
+
+def test_an_experiment(run, project):
+    (project / "mine.py").write_text(EXPERIMENT)
+    done = run(project, "run", "mine.py", "--tdf", "inf", "--labs", "1")
+    assert done.returncode == 0, done.stderr
+    (facts,) = (json.loads(path.read_text()) for path in project.glob("runs/*/run.json"))
+    assert "(jq, itsdangerous<3)" in json.dumps(facts)
+    assert re.search(r'"jq": "1\.', json.dumps(facts))
+
+
+@pytest.mark.parametrize("words", [["tests/test_it.py"], ["-n2", "tests/test_it.py"]])
+def test_pytest_finds_it_from_its_rootdir(run, project, tmp_path, words):
+    (project / "tests" / "data").mkdir(parents=True, exist_ok=True)
+    (project / "tests" / "data" / "fact").write_text("42")
+    (project / "tests" / "test_it.py").write_text(TESTS if "-n2" not in words else TESTS.replace('!= "lab"', '!= ""'))
+    words = [f"{project}/{each}" if each.startswith("tests") else each for each in words]
+    done = run(tmp_path, "-q", "--slownet-tdf=inf", f"--rootdir={project}", *words, program=[sys.executable, "-m", "pytest"])
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+def test_a_module_that_the_lab_lacks_is_named_with_what_brings_it(run, project):
+    folder = project / "site-packages" / "brought"
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / "__init__.py").write_text(BROUGHT)
+    (folder / "_fast.cpython-36-x86_64-linux-gnu.so").touch()
+    (project / "test_lacking.py").write_text(LACKING)
+    (project / "test_late.py").write_text(LACKING.replace("import brought", ""))
+    environment = ["env", f"PYTHONPATH={folder.parent}"]
+    program = [*environment, sys.executable, "-m", "pytest", "-q", "--slownet-tdf=inf"]
+    done = run(project, "test_lacking.py", program=program)
+    assert (
+        "the lab has no module 'brought._fast': _fast.cpython-36-x86_64-linux-gnu.so is compiled for Python 3.6, and the lab "
+        'has Python 3.13; write dependencies = ["brought"] under [tool.slownet] in pyproject.toml, then run: slownet lab build'
+    ) in done.stdout, done.stdout + done.stderr
+    done = run(project, "test_late.py", program=program)
+    assert "the lab has no module 'nowhere'; write dependencies = [\"nowhere\"]" in done.stdout, done.stdout + done.stderr
+    (project / "conftest.py").write_text("import brought\n")
+    done = run(project, "test_late.py", program=program)
+    (project / "conftest.py").unlink()
+    assert "slownet: the lab has no module 'brought._fast'" in done.stderr, done.stdout + done.stderr
+
+
+@pytest.mark.parametrize(
+    ("table", "message"),
+    [
+        ('packages = ["nosuch-package"]', "Unable to locate package nosuch-package, {file}: correct `packages`; "),
+        (
+            'dependencies = ["slownet-nosuch"]',
+            "No matching distribution found for slownet-nosuch (wheels for Python 3.13), {file}: correct `dependencies`; ",
+        ),
+        ('dependencies = ["numpy<1.20"]', "Cannot install numpy<1.20 because these package versions have conflicting "),
+        ('requirements = "no.txt"', "there is no file {folder}/no.txt, {file}: correct `requirements`"),
+    ],
+)
+def test_what_cannot_be_built_is_one_line_and_leaves_nothing(run, project, home, tmp_path, table, message):
+    before = layers(home)
+    (tmp_path / "slownet.toml").write_text(table)
+    done = run(tmp_path, "lab", "build")
+    (line,) = (each for each in done.stderr.splitlines() if not each.startswith("lab: "))
+    assert line.startswith("slownet: " + message.format(file=tmp_path / "slownet.toml", folder=tmp_path))
+    assert done.returncode == 2
+    assert layers(home) == before
