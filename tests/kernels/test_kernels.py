@@ -1,6 +1,6 @@
-"""Tests each patch series with the newest Debian kernel source that it applies to: the patches pass checkpatch, sparse and their
-own KUnit tests, labs run on the kernel, and a build with the kernel's own debugging checks reports nothing. Needs sparse; takes
-hours.
+"""Tests each patch series with the newest Debian kernel source that it applies to: the patches pass checkpatch, sparse and
+their own KUnit tests, labs run on the kernel, and a build with the kernel's own debugging checks reports nothing. Needs sparse;
+takes hours.
 """
 
 import os
