@@ -8,7 +8,9 @@ import pytest
 
 from slownet.errors import LabError
 from slownet.lab import place
+from slownet.lab.boot import Share
 from slownet.lab.caller import folder as shared_folder
+from slownet.lab.clock import Clock
 from slownet.lab.folders import hides
 from slownet.lab.place import Interrupts, Place
 
@@ -121,3 +123,33 @@ assert all(os.readlink(f"/proc/self/fd/{{fd}}") == "/dev/null" for fd in {closed
 os._exit(7 if os.dup(0) >= 3 else 1)
 """
     assert subprocess.run([sys.executable, "-c", script], check=False, capture_output=True).returncode == 7
+
+
+def test_the_projects_folders_are_shared_unless_they_are_already(tmp_path, monkeypatch):
+    given = {}
+
+    class Parts:
+        built = 0
+
+        def lab(self, clock, *, megabytes, shares):
+            given["shares"] = shares
+            return self
+
+        def run(self, argv, **options):
+            return 0
+
+    dist, data = Share(tmp_path / "dist"), Share(tmp_path / "data")
+    asked = Share(tmp_path / "data", writable=True)
+    here = Place(Clock("real"), {}, Parts(), shares=[dist, data])
+    assert here.run(["true"], shares=[asked, Share(tmp_path)]) == 0
+    assert [each for each in given["shares"] if each.path.is_relative_to(tmp_path)] == [Share(tmp_path), asked, dist]
+
+
+def test_a_project_is_searched_from_a_folder_or_the_working_directory(tmp_path, monkeypatch):
+    (tmp_path / "slownet.toml").write_text('packages = ["jq"]')
+    (tmp_path / "deep").mkdir()
+    assert place.here(tmp_path / "deep").packages == ("jq",)
+    monkeypatch.chdir(tmp_path / "deep")
+    assert place.here().file == tmp_path / "slownet.toml"
+    (tmp_path / "deep").rmdir()
+    assert place.here() is None
