@@ -404,7 +404,7 @@ def test_what_is_imported_and_written_outside_the_rootdir(session, pytester, tmp
             pathlib.Path("left").write_text("here")
             assert helper.double(2) == 5
     """
-    report = Path("/tmp") / f"slownet-{os.getpid()}.xml"
+    report = Path("/tmp") / f"report-{os.getpid()}.xml"
     try:
         result = session("--cov=helper", f"--cov-report=xml:{elsewhere}/cov.xml", f"--junitxml={report}", test_it=test)
         assert result.ret == 1

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import shutil
 import subprocess
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from functools import partial
 from pathlib import Path
-from tempfile import TemporaryDirectory
+from tempfile import mkdtemp
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
 
@@ -87,7 +88,7 @@ class Network:
         self.shaping = Shaping()  # the state of its interfaces and cables
         self.seeds = ASKED
         self._log = Log()
-        self._files: TemporaryDirectory[str] | None = None
+        self._files: Path | None = None  # of its hosts, which may outlive this object
 
     def __enter__(self) -> Self:
         setLogLevel("error")
@@ -101,8 +102,8 @@ class Network:
                     sysctls=SYSCTLS, offloads_off=list(device.OFFLOADS), shaping=self.shaping,
                 )  # fmt: skip
                 self.mininet.build()
-                self._files = owner.temporary("names")
-                addresses.publish(self.mininet.hosts, Path(self._files.name))
+                self._files = Path(mkdtemp(prefix="names-", dir=owner.directory()))
+                addresses.publish(self.mininet.hosts, self._files)
                 self.mininet.start()
             first, *others = self.mininet.hosts
             reach.wait(first, others, DEADLINE_S, type(self._topology).__name__)
@@ -331,7 +332,7 @@ class Network:
             self.mininet.stop()
             self.mininet = None
         if self._files is not None:
-            self._files.cleanup()
+            shutil.rmtree(self._files, ignore_errors=True)
             self._files = None
 
 

@@ -38,6 +38,9 @@ class Shares:
     @contextlib.contextmanager
     def staged(self) -> Generator[None]:
         """Provide the staging folder while the lab runs, then move the reports to their paths."""
+        if not self._apart:
+            yield
+            return
         with tempfile.TemporaryDirectory(prefix="slownet-") as folder:
             self._staging = Path(folder)
             try:
