@@ -70,5 +70,6 @@ def test_the_same_seed_draws_the_same(pair):
 def test_a_rate_that_the_cpu_carries_is_found(pair):
     most = carried(pair.link("client", "server"), pair["client"], pair["server"])
     case = Case("", "transfer", {"rate": f"{int(most / 2)}bit"}, 2_000_000)
-    rows = measured(pair, case)
-    assert all(row.ok for row in rows), (most, rows)
+    # The machine's other work only takes CPU away, and CPU time is what is charged: a rate beyond the CPU fails each time.
+    tries = [measured(pair, case) for _ in range(3)]
+    assert any(all(row.ok for row in rows) for rows in tries), (most, tries)
