@@ -14,7 +14,8 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -33,6 +34,7 @@ JOBS: Mapping[str, Sequence[str]] = {
 """The jobs, shortest first."""
 PASSED, INTERRUPTED = "passed", "interrupted"
 DAY_S = 86_400
+ENDING = (signal.SIGINT, signal.SIGTERM)
 OF_MAKE = ("MAKEFLAGS", "MFLAGS", "MAKELEVEL", "ONLY", "ROUNDS", "WHOLE", "EXPERIMENTS")
 """Variables of the calling `make` that the jobs must not inherit: ONLY, for example, has another meaning there."""
 
@@ -59,7 +61,7 @@ def main(words: Sequence[str] | None = None) -> int:
     names = options.jobs or list(JOBS)
     if options.status:
         return tell(names, options.keep)
-    for number in (signal.SIGINT, signal.SIGTERM):  # a background job of a shell ignores SIGINT
+    for number in ENDING:  # a background job of a shell ignores SIGINT
         signal.signal(number, signal.default_int_handler)
     try:
         for name in names:
@@ -79,11 +81,14 @@ def run(name: str, folder: Path) -> None:
     how = INTERRUPTED
     try:
         with (folder / f"{name}.txt").open("wb") as output:
-            process = subprocess.Popen(
-                JOBS[name], cwd=soak.ROOT, stdin=subprocess.DEVNULL, stdout=output, stderr=subprocess.STDOUT,
-                start_new_session=True, env={name: value for name, value in os.environ.items() if name not in OF_MAKE},
-            )  # fmt: skip
+            with interrupts_held() as received:  # one that came before the process has a name would leave it running
+                process = subprocess.Popen(
+                    JOBS[name], cwd=soak.ROOT, stdin=subprocess.DEVNULL, stdout=output, stderr=subprocess.STDOUT,
+                    start_new_session=True, env={name: value for name, value in os.environ.items() if name not in OF_MAKE},
+                )  # fmt: skip
             try:
+                if received:
+                    raise KeyboardInterrupt
                 status = process.wait()
             finally:
                 if process.poll() is None:
@@ -91,6 +96,18 @@ def run(name: str, folder: Path) -> None:
         how = PASSED if status == 0 else f"failed, status {status}"
     finally:
         record(folder, name, Last(last.began, last.commit, time.time(), how))
+
+
+@contextmanager
+def interrupts_held() -> Iterator[list[int]]:
+    """Collect SIGINT and SIGTERM in the list instead of raising KeyboardInterrupt."""
+    received: list[int] = []
+    before = {number: signal.signal(number, lambda number, frame: received.append(number)) for number in ENDING}
+    try:
+        yield received
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
 
 
 def read(folder: Path) -> dict[str, Last]:
