@@ -111,11 +111,11 @@ def _share(text: str) -> Share:
     return Share(folder(Path(text.removesuffix(WRITABLE))), writable)
 
 
-def folder(path: Path) -> Path:
-    """Return a folder that a lab can have, with its whole path. Raises LabError."""
+def folder(path: Path, where: str = "--share", fix: str = "name a folder of this machine") -> Path:
+    """Return a folder that a lab can have, with its whole path. Raises LabError; ``fix`` is for one that does not exist."""
     if not path.is_dir():
-        raise LabError(f"{path} is not a folder", where="--share", fix="name a folder of this machine")
+        raise LabError(f"{path} is not a folder", where, fix)
     found = path.resolve()
     if hides(found):
-        raise LabError(f"{found} would hide the lab's own folder", where="--share", fix="share another folder")
+        raise LabError(f"{found} would hide the lab's own folder", where, "share another folder")
     return found

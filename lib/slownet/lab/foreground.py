@@ -11,8 +11,8 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from slownet.errors import LabError
+from slownet.lab import caller
 from slownet.lab.boot import Share
-from slownet.lab.folders import hides
 from slownet.lab.place import Interrupts, Place
 
 
@@ -22,8 +22,8 @@ def run_here(place: Place, command: list[str], shares: list[Share], terminal: bo
     terminal: whether the command gets a terminal. Raises LabError.
     """
     _open_what_is_closed()
-    here = _here(place)
-    if here and place.kind == "lab":
+    here = caller.working_directory() if place.kind == "lab" else None
+    if here:
         shares = [Share(here), *shares]
     return attend(place, command, shares=shares, cwd=here, terminal=terminal)
 
@@ -64,15 +64,6 @@ def attend(
     if status < 0 or (interrupts.received and status == 0):
         return 128 + (-status or interrupts.received)
     return status
-
-
-def _here(place: Place) -> Path | None:
-    """Return the working directory if the command can use it too."""
-    try:
-        here = Path.cwd()
-    except FileNotFoundError:
-        return None
-    return here if place.kind == "native" or not hides(here) else None
 
 
 def are_terminals(*fds: int) -> bool:

@@ -127,15 +127,19 @@ def _debootstrap(kit: Path, work: Path, image: Path, log: Path) -> None:
         f"--customize-hook={provision}", f'--customize-hook=rm -rf "$1{target}"', f"--customize-hook={report}",
         debian.SUITE, "-",
     ]  # fmt: skip
-    squash = ["tar2sqfs", "--quiet", "--force", "--compressor", COMPRESSOR, str(image)]
     with log.open("ab") as output, cache.start(mmdebstrap, stdout=subprocess.PIPE, stderr=output, cwd="/") as first:
         assert first.stdout
-        with cache.start(squash, stdin=first.stdout, stdout=output, stderr=output, cwd=work) as second:
+        with cache.start(squash(image), stdin=first.stdout, stdout=output, stderr=output, cwd=work) as second:
             first.stdout.close()
             statuses = first.wait(), second.wait()
     for status in statuses:
         if status:
             raise cache.failure("building the lab's image", status, log, debian.HINTS)
+
+
+def squash(target: Path) -> list[str | Path]:
+    """Return the command that makes a squashfs of the tar on its standard input."""
+    return ["tar2sqfs", "--quiet", "--force", "--compressor", COMPRESSOR, target]
 
 
 def _versions(log: Path) -> dict[str, str]:

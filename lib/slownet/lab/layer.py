@@ -16,7 +16,7 @@ from pathlib import Path
 from slownet.errors import LabError
 from slownet.lab import cache, debian, wheels
 from slownet.lab.boot import Lab, Share
-from slownet.lab.image import COMPRESSOR, PROGRAMS, Image, requirements
+from slownet.lab.image import COMPRESSOR, PROGRAMS, Image, requirements, squash
 from slownet.lab.project import Project
 
 INSTALL = Path(__file__).with_name("install-layer")
@@ -149,10 +149,9 @@ def _install(project: Project, lab: Lab, log: Path) -> None:
 
 
 def _squash(tar: Path, squashfs: Path, log: Path) -> None:
-    argv: list[str | Path] = ["tar2sqfs", "--quiet", "--force", "--compressor", COMPRESSOR, squashfs]
     with contextlib.ExitStack() as files:
         output, content = files.enter_context(log.open("ab")), files.enter_context(tar.open("rb"))
-        status = files.enter_context(cache.start(argv, stdin=content, stdout=output, stderr=output)).wait()
+        status = files.enter_context(cache.start(squash(squashfs), stdin=content, stdout=output, stderr=output)).wait()
     if status:
         raise cache.failure(WHAT, status, log, debian.HINTS)
 

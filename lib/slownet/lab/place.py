@@ -90,7 +90,7 @@ class Place:
             here = InPlace()
             with self._as_running(here):
                 return here.run(
-                    argv, env={"PYTHONPATH": _own_path(), **(env or {})}, cwd=cwd, stdin=stdin, stdout=stdout, stderr=stderr,
+                    argv, env={"PYTHONPATH": own_path(), **(env or {})}, cwd=cwd, stdin=stdin, stdout=stdout, stderr=stderr,
                     on_terminal=terminal is not None,
                 )  # fmt: skip
         # Outer folders first: an outer share mounted later would hide the inner one.
@@ -140,7 +140,7 @@ def code_shares() -> list[Share]:
     return [Share(home) if home else Share(PACKAGE, at=f"{CODE}/{PACKAGE.name}")]
 
 
-def _own_path() -> str:
+def own_path() -> str:
     """Return the PYTHONPATH of a command in place: this package, then the caller's folders."""
     return os.pathsep.join(filter(None, [str(PACKAGE.parent), os.environ.get("PYTHONPATH")]))
 

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from slownet.errors import LabError, nearest
-from slownet.lab.folders import hides
+from slownet.lab import caller
 
 OWN, SHARED = "slownet.toml", "pyproject.toml"
 KEYS = ("packages", "dependencies", "requirements", "share")
@@ -79,7 +79,10 @@ def parse(file: Path, table: Mapping[str, Any]) -> Project:
     found = _requirements(file, table)
     lines = [*_dependencies(file, table), *(line for line, limit in found if not limit)]
     limits = [line for line, limit in found if limit]
-    shares = tuple(_folder(file, text) for text in _texts(file, table, "share"))
+    shares = (
+        caller.folder((file.parent / Path(each).expanduser()).resolve(), str(file), "correct `share`")
+        for each in _texts(file, table, "share")
+    )
     return Project(file, tuple(sorted(set(packages))), tuple(lines), tuple(limits), tuple(dict.fromkeys(shares)))
 
 
@@ -148,12 +151,3 @@ def _not_local(text: str, file: Path) -> None:
             f"'{text}' is a folder or file of this machine, no package", where=str(file),
             fix="leave it out: pytest and `slownet run` bring the project's code into the lab themselves",
         )  # fmt: skip
-
-
-def _folder(file: Path, text: str) -> Path:
-    path = (file.parent / Path(text).expanduser()).resolve()
-    if not path.is_dir():
-        raise LabError(f"{path} is not a folder", where=str(file), fix="correct `share`")
-    if hides(path):
-        raise LabError(f"{path} would hide the lab's own folder", where=str(file), fix="share another folder")
-    return path

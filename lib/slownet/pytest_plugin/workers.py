@@ -19,7 +19,7 @@ import pytest
 
 from slownet.errors import SlownetError
 from slownet.lab import native
-from slownet.lab.place import PACKAGE
+from slownet.lab.place import own_path
 from slownet.pytest_plugin import records, session
 from slownet.pytest_plugin.shares import Shares
 from slownet.pytest_plugin.wishes import Wish, needs_network, of_item
@@ -113,8 +113,7 @@ def _command(config: pytest.Config, wish: Wish, facts: dict[str, Any]) -> list[s
         "shares": shares,
         "env": session.environment(config, facts, None),
     }
-    path = os.pathsep.join(filter(None, [str(PACKAGE.parent), os.environ.get("PYTHONPATH", "")]))
-    return ["env", f"PYTHONPATH={path}", sys.executable, "-m", "slownet.pytest_worker", json.dumps(job)]
+    return ["env", f"PYTHONPATH={own_path()}", sys.executable, "-m", "slownet.pytest_worker", json.dumps(job)]
 
 
 def _collected_by_a_copy(session: pytest.Session) -> list[Wish]:
