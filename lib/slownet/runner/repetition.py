@@ -75,6 +75,11 @@ class Round:
         while (following := self._next(lab)) is not None:
             try:
                 self._boot(lab, *following)
+            except SlownetError as error:
+                self._broken = True
+                if self._place.received:  # what a command reports while it is being ended is not why the run ended
+                    raise KeyboardInterrupt from error
+                raise
             except BaseException:
                 self._broken = True
                 raise

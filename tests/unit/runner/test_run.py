@@ -39,6 +39,7 @@ class FakePlace:
 
     kind, python, clock, facts = "lab", "python", Clock("virtual", INF), {"kernel": "k", "place": "lab"}
     given = Given()
+    received = ()
 
     def __init__(self, output=b"", samples=(), errors=b"", status=0):
         self.output, self.samples, self.errors, self.status = output, samples, errors, status
@@ -392,13 +393,18 @@ class OneBreaks(FakePlace):
         return super().run(argv, shares=shares, stdout=stdout, stderr=stderr, turn=turn, pinned=pinned, **around)
 
 
-@pytest.mark.parametrize(("status", "why"), [(1, "other failed: ValueError: no"), (-2, "interrupted")])
-def test_one_that_breaks_off_is_marked_and_the_others_go_on(tmp_path, monkeypatch, status, why):
+@pytest.mark.parametrize(
+    ("status", "received", "why"),
+    [(1, (), "other failed: ValueError: no"), (-2, (2,), "interrupted"), (1, (2,), "interrupted")],
+)
+def test_one_that_breaks_off_is_marked_and_the_others_go_on(tmp_path, monkeypatch, status, received, why):
     monkeypatch.setattr(planning, "find", lambda name: {"example": example, "other": other}[name])
     monkeypatch.setattr(repetition.cpu, "count", lambda: 1)
     monkeypatch.setattr(other, "judged_by", example.judged_by)
     plans = [planning.plan(name, FakePlace(), tmp_path, {}) for name in ("other", "example")]
-    broken, good = run.execute(plans, OneBreaks(status), lambda name, event: None, go_on=True)
+    place = OneBreaks(status)
+    place.received = received
+    broken, good = run.execute(plans, place, lambda name, event: None, go_on=True)
     assert [claim.verdict for claim in good.claims] == [SUPPORTED]
     assert run.status([good]) == 0
     facts = json.loads((broken.directory / "run.json").read_text())
