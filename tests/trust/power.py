@@ -52,8 +52,9 @@ def charged(directory: Path) -> str:
 
 def verdict(record: Record, what: str, change: str) -> str:
     """Return the verdict on the claim that a page is the same after a change."""
-    named = (each["verdict"] for name, each in record["claims"].items() if f"at what {what}, change {change} equals" in name)
-    return next(named, verdicts.NOT_JUDGED)
+    changed = {"what": what, "change": change}
+    about = (each["verdict"] for each in record["claims"].values() if (each["parameters"] or {}).get("at") == changed)
+    return next(about, verdicts.NOT_JUDGED)
 
 
 def part(record: Record, what: str, change: str) -> float | None:

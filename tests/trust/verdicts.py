@@ -17,7 +17,7 @@ SECTION = "verdicts"
 NOT_JUDGED = "not judged"
 VERDICTS = (SUPPORTED, INCONCLUSIVE, REFUTED, NOT_JUDGED)
 WANTED_S = 300
-NUMBERS = ("verdict", "measured", "low", "high", "expected", "margin")
+KEPT = ("verdict", "measured", "low", "high", "expected", "margin", "parameters")
 
 
 def steps(options: Options, log: Log) -> Iterator[Step]:
@@ -51,7 +51,7 @@ def summary(found: Mapping[str, Any]) -> dict[str, Any]:
 def kept(run: Mapping[str, Any]) -> dict[str, Any]:
     """Return the data to keep of a run printed by `--json`: its claims by name, its cells' intervals, and its directory."""
     cells = [{name: cell[name] for name in ("condition", "metrics", "repetitions")} for cell in run["cells"]]
-    claims = {claim["name"]: {name: claim.get(name) for name in NUMBERS} for claim in run["claims"]}
+    claims = {claim["name"]: {name: claim.get(name) for name in KEPT} for claim in run["claims"]}
     return {
         "directory": run["directory"], "clock": run.get("clock"), "tdf": run.get("tdf"), "claims": claims, "cells": cells,
         "single": sorted(single_numbers(Path(run["directory"]))),

@@ -41,8 +41,9 @@ def log_of(trust, records):
     return trust.steps.Log(Path("nowhere"), list(records))
 
 
-def claim(verdict, measured=1.0):
-    return {"verdict": verdict, "measured": measured, "low": 0.9, "high": 1.1, "expected": 1.0, "margin": [0.95, None]}
+def claim(verdict, measured=1.0, **parameters):
+    numbers = {"measured": measured, "low": 0.9, "high": 1.1, "expected": 1.0, "margin": [0.95, None]}
+    return {"verdict": verdict, **numbers, "parameters": parameters}
 
 
 def run(claims, failed="", wall_s=5.0, cells=(), directory="."):
@@ -322,9 +323,8 @@ class TestAA:
 
 class TestPower:
     def record(self, trust, more, same, took, cpu="work"):
-        name = f"{trust.power.PAGE} at what {{}}, change {{}} equals the one at what {{}}, change none, within 1 %"
         claims = {
-            name.format(what, change, what): claim(verdict)
+            f"{what} {change}": claim(verdict, at={"what": what, "change": change}, of={"what": what, "change": "none"})
             for what in trust.power.CHANGES for change, verdict in (("more", more), ("same", same))
         }  # fmt: skip
         cells = [
@@ -369,7 +369,7 @@ class TestPower:
             for cell in experiment.cells()
         ]
         judged = [each.judge(gather(samples, {"clock": "virtual", "tdf": "inf"})) for each in experiment.judged_by]
-        record = {"claims": {each.name: {"verdict": each.verdict} for each in judged}}
+        record = {"claims": {each.name: each.to_json() for each in judged}}
         verdicts = {trust.power.verdict(record, what, change) for what in trust.power.CHANGES for change in ("same", "more")}
         assert len(judged) == 6
         assert "not judged" not in verdicts
