@@ -1,4 +1,4 @@
-"""Parses the command line: `slownet list|run|reproduce|check|predict|field|compare|trace|calibrate|shell|mininet|clean|lab`."""
+"""Parses the command line: `slownet COMMAND ...`."""
 
 from __future__ import annotations
 
@@ -12,14 +12,17 @@ from typing import Annotated, NoReturn
 import typer
 
 from slownet import __version__
-from slownet.commands import lab
+from slownet.commands import analysis, lab
 from slownet.commands.cleaning import clean
+from slownet.commands.doctor import doctor
 from slownet.commands.options import (
+    RUNS,
     ClockOption,
     CpuOption,
     EnvOption,
     MemoryOption,
     PlaceOption,
+    RunsOption,
     ShareOption,
     TdfOption,
 )
@@ -31,8 +34,6 @@ from slownet.runner.rule import BUDGET
 
 app = typer.Typer(name="slownet", no_args_is_help=True, add_completion=False, pretty_exceptions_enable=False)
 app.add_typer(lab.app, name="lab")
-
-ROOT = Path("runs")
 
 
 @app.command("list")
@@ -78,7 +79,7 @@ def run(
     resume: Annotated[
         Path | None, typer.Option("--resume", metavar="RUN", help="Continue the interrupted run in this directory.")
     ] = None,
-    runs: Annotated[Path, typer.Option("--runs", metavar="FOLDER", help="Where to create run directories.")] = ROOT,
+    runs: RunsOption = RUNS,
     env: EnvOption = None,
     share: ShareOption = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object instead of tables.")] = False,
@@ -122,7 +123,7 @@ def reproduce(
     budget: Annotated[
         str, typer.Option("--budget", metavar="N,TIME", help="Limit on repetitions, wall time, or both.")
     ] = BUDGET,
-    runs: Annotated[Path, typer.Option("--runs", metavar="FOLDER", help="Where to create run directories.")] = ROOT,
+    runs: RunsOption = RUNS,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object instead of the table.")] = False,
 ) -> None:
     """Run the experiments of all articles and tabulate published, measured and predicted values."""
@@ -134,64 +135,9 @@ def reproduce(
     raise typer.Exit(reproduce_and_show(only or [], choose(place, clock, tdf, memory, cpu), runs, rule, as_json))
 
 
-@app.command()
-def predict(
-    run: Annotated[Path, typer.Argument(metavar="RUN", help="The directory of a run at several delays.")],
-    t0: Annotated[str, typer.Option("--t0", metavar="TIME", help="Time per operation on your machine without delay.")],
-    rtt: Annotated[str, typer.Option("--rtt", metavar="TIME", help="Round-trip time of your users.")],
-    metric: Annotated[
-        str | None, typer.Option("--metric", metavar="NAME", help="Which time to predict, if the run measured several.")
-    ] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
-) -> None:
-    """Predict a time at another site from a run's law, your machine's T0 and your users' round trip."""
-    from slownet.commands.predicting import run_and_show
-
-    run_and_show(run, metric, t0, rtt, as_json)
-
-
-@app.command()
-def field(
-    url: Annotated[str, typer.Argument(metavar="URL", help="An http or https page that you are allowed to measure.")],
-    requests: Annotated[
-        int, typer.Option("--requests", metavar="N", help="Number of requests, sent one at a time; at most 1000.")
-    ] = 20,
-    pause: Annotated[str, typer.Option("--pause", metavar="TIME", help="Pause between two requests.")] = "500ms",
-    timeout: Annotated[str, typer.Option("--timeout", metavar="TIME", help="Time limit for one page.")] = "10s",
-    runs: Annotated[Path, typer.Option("--runs", metavar="FOLDER", help="Where to create run directories.")] = ROOT,
-    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object instead of a table.")] = False,
-) -> None:
-    """Measure a real service without emulation: its round-trip time and the time of a page."""
-    from slownet.commands.field import measure_and_show
-
-    raise typer.Exit(measure_and_show(url, requests, pause, timeout, runs, as_json))
-
-
-@app.command()
-def compare(
-    run: Annotated[Path, typer.Argument(metavar="RUN", help="The directory of a run.")],
-    other: Annotated[
-        Path, typer.Argument(metavar="RUN|FIELD", help="Another run's directory, or a field.json or its directory.")
-    ],
-    within: Annotated[
-        str, typer.Option("--within", metavar="PART", help="Relative difference that still counts as equal.")
-    ] = "0.05",
-    metric: Annotated[
-        list[str] | None, typer.Option("--metric", metavar="NAME", help="Compare only this metric. Repeatable.")
-    ] = None,
-    at: Annotated[
-        list[str] | None,
-        typer.Option("--at", metavar="NAME=VALUE", help="Compare only at this condition, e.g. loss=0%. Repeatable."),
-    ] = None,
-    t0: Annotated[
-        str | None, typer.Option("--t0", metavar="TIME", help="Time per operation at the field site without delay.")
-    ] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object instead of a table.")] = False,
-) -> None:
-    """Compare two runs, or a run and a field measurement: where they agree or differ, and by how much."""
-    from slownet.commands.field import compare_and_show
-
-    raise typer.Exit(compare_and_show(run, other, within, metric or [], at or [], t0, as_json))
+app.command()(analysis.predict)  # here because --help lists commands in this order
+app.command()(analysis.field)
+app.command()(analysis.compare)
 
 
 @app.command()
@@ -208,7 +154,7 @@ def check(
     cpu: CpuOption = None,
     memory: MemoryOption = MEGABYTES,
     place: PlaceOption = "auto",
-    runs: Annotated[Path, typer.Option("--runs", metavar="FOLDER", help="Where to create run directories.")] = ROOT,
+    runs: RunsOption = RUNS,
     env: EnvOption = None,
     share: ShareOption = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object instead of tables.")] = False,
@@ -226,39 +172,8 @@ def check(
     raise typer.Exit(checking.check(files, chosen, runs, input if blind else None, ONCE_DECIDED, as_json))
 
 
-@app.command()
-def trace(
-    file: Annotated[Path, typer.Argument(metavar="FILE", help="A Mahimahi trace or the output of ping.")],
-    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
-) -> None:
-    """Summarize a recorded trace: its length, rates or round-trip times, and losses."""
-    from slownet.commands.tracing import show
-
-    show(file, as_json)
-
-
-@app.command()
-def calibrate(
-    clock: ClockOption = None,
-    tdf: TdfOption = None,
-    cpu: CpuOption = None,
-    memory: MemoryOption = MEGABYTES,
-    place: PlaceOption = "auto",
-    only: Annotated[
-        list[str] | None,
-        typer.Option("--only", metavar="NAME", help="Only this kind of condition, e.g. delay or loss. Repeatable."),
-    ] = None,
-    quick: Annotated[bool, typer.Option("--quick", help="Measure one condition of each kind.")] = False,
-    seed: Annotated[int, typer.Option("--seed", metavar="N", min=0, max=2**31, help="Seed of everything random.")] = 1,
-    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object instead of a table.")] = False,
-) -> None:
-    """Compare the stated and the measured effect of links, for a matrix of conditions."""
-    from slownet.calibration.matrix import choose as choose_cases
-    from slownet.commands.calibrating import calibrate_and_show
-    from slownet.lab.place import choose
-
-    choose_cases((), only or [])
-    raise typer.Exit(calibrate_and_show(choose(place, clock, tdf, memory, cpu), only or [], quick, seed, as_json))
+app.command()(analysis.trace)
+app.command()(analysis.calibrate)
 
 
 @app.command("mininet", context_settings={"ignore_unknown_options": True, "allow_interspersed_args": False})
@@ -278,8 +193,9 @@ def mininet_program(
     raise typer.Exit(foreground.run_here(chosen, words, [], terminal=foreground.are_terminals(0, 1, 2)))
 
 
-app.command()(shell)  # here because --help lists commands in this order
+app.command()(shell)
 app.command()(clean)
+app.command()(doctor)
 
 
 def _version(wanted: bool) -> None:

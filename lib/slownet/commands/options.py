@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -33,3 +34,6 @@ PlaceOption = Annotated[
         help="native: this machine's kernel, as root; lab: a lab; auto: native if possible.",
     ),
 ]
+RunsOption = Annotated[Path, typer.Option("--runs", metavar="FOLDER", help="Where to create run directories.")]
+RUNS = Path("runs")
+"""The default of `RunsOption`."""

@@ -1,0 +1,101 @@
+"""The commands that measure nothing on an experiment's network: `slownet predict|field|compare|trace|calibrate`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from slownet.commands.options import RUNS, ClockOption, CpuOption, MemoryOption, PlaceOption, RunsOption, TdfOption
+from slownet.lab.boot import MEGABYTES
+
+
+def predict(
+    run: Annotated[Path, typer.Argument(metavar="RUN", help="The directory of a run at several delays.")],
+    t0: Annotated[str, typer.Option("--t0", metavar="TIME", help="Time per operation on your machine without delay.")],
+    rtt: Annotated[str, typer.Option("--rtt", metavar="TIME", help="Round-trip time of your users.")],
+    metric: Annotated[
+        str | None, typer.Option("--metric", metavar="NAME", help="Which time to predict, if the run measured several.")
+    ] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
+) -> None:
+    """Predict a time at another site from a run's law, your machine's T0 and your users' round trip."""
+    from slownet.commands.predicting import run_and_show
+
+    run_and_show(run, metric, t0, rtt, as_json)
+
+
+def field(
+    url: Annotated[str, typer.Argument(metavar="URL", help="An http or https page that you are allowed to measure.")],
+    requests: Annotated[
+        int, typer.Option("--requests", metavar="N", help="Number of requests, sent one at a time; at most 1000.")
+    ] = 20,
+    pause: Annotated[str, typer.Option("--pause", metavar="TIME", help="Pause between two requests.")] = "500ms",
+    timeout: Annotated[str, typer.Option("--timeout", metavar="TIME", help="Time limit for one page.")] = "10s",
+    runs: RunsOption = RUNS,
+    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object instead of a table.")] = False,
+) -> None:
+    """Measure a real service without emulation: its round-trip time and the time of a page."""
+    from slownet.commands.field import measure_and_show
+
+    raise typer.Exit(measure_and_show(url, requests, pause, timeout, runs, as_json))
+
+
+def compare(
+    run: Annotated[Path, typer.Argument(metavar="RUN", help="The directory of a run.")],
+    other: Annotated[
+        Path, typer.Argument(metavar="RUN|FIELD", help="Another run's directory, or a field.json or its directory.")
+    ],
+    within: Annotated[
+        str, typer.Option("--within", metavar="PART", help="Relative difference that still counts as equal.")
+    ] = "0.05",
+    metric: Annotated[
+        list[str] | None, typer.Option("--metric", metavar="NAME", help="Compare only this metric. Repeatable.")
+    ] = None,
+    at: Annotated[
+        list[str] | None,
+        typer.Option("--at", metavar="NAME=VALUE", help="Compare only at this condition, e.g. loss=0%. Repeatable."),
+    ] = None,
+    t0: Annotated[
+        str | None, typer.Option("--t0", metavar="TIME", help="Time per operation at the field site without delay.")
+    ] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object instead of a table.")] = False,
+) -> None:
+    """Compare two runs, or a run and a field measurement: where they agree or differ, and by how much."""
+    from slownet.commands.field import compare_and_show
+
+    raise typer.Exit(compare_and_show(run, other, within, metric or [], at or [], t0, as_json))
+
+
+def trace(
+    file: Annotated[Path, typer.Argument(metavar="FILE", help="A Mahimahi trace or the output of ping.")],
+    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
+) -> None:
+    """Summarize a recorded trace: its length, rates or round-trip times, and losses."""
+    from slownet.commands.tracing import show
+
+    show(file, as_json)
+
+
+def calibrate(
+    clock: ClockOption = None,
+    tdf: TdfOption = None,
+    cpu: CpuOption = None,
+    memory: MemoryOption = MEGABYTES,
+    place: PlaceOption = "auto",
+    only: Annotated[
+        list[str] | None,
+        typer.Option("--only", metavar="NAME", help="Only this kind of condition, e.g. delay or loss. Repeatable."),
+    ] = None,
+    quick: Annotated[bool, typer.Option("--quick", help="Measure one condition of each kind.")] = False,
+    seed: Annotated[int, typer.Option("--seed", metavar="N", min=0, max=2**31, help="Seed of everything random.")] = 1,
+    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object instead of a table.")] = False,
+) -> None:
+    """Compare the stated and the measured effect of links, for a matrix of conditions."""
+    from slownet.calibration.matrix import choose as choose_cases
+    from slownet.commands.calibrating import calibrate_and_show
+    from slownet.lab.place import choose
+
+    choose_cases((), only or [])
+    raise typer.Exit(calibrate_and_show(choose(place, clock, tdf, memory, cpu), only or [], quick, seed, as_json))

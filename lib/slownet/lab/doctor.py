@@ -1,0 +1,185 @@
+"""Examines this machine: what slownet can do on it, and the command that mends each lack."""
+
+from __future__ import annotations
+
+import getpass
+import os
+import platform
+import shutil
+import subprocess
+import sys
+import time
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from slownet.errors import LabError
+from slownet.lab import cache, counter, cpu, debian, image, init, kernel, native, parts
+from slownet.lab.boot import MEGABYTES, memory_folder
+from slownet.lab.clock import Clock
+
+BUILD = "slownet lab build"
+BUILDERS = {**kernel.PROGRAMS, **image.PROGRAMS, **init.PROGRAMS, **debian.PROGRAMS}
+"""The programs that build a lab, {program: Debian package}."""
+NATIVE_PACKAGES = {"mn": "mininet", "ovs-vsctl": "openvswitch-switch", "ovs-vswitchd": "openvswitch-switch", "tc": "iproute2"}
+SWITCHES = {
+    "kernel/apparmor_restrict_unprivileged_userns": ("1", "kernel.apparmor_restrict_unprivileged_userns=0"),
+    "kernel/unprivileged_userns_clone": ("0", "kernel.unprivileged_userns_clone=1"),
+    "user/max_user_namespaces": ("0", "user.max_user_namespaces=10000"),
+}
+"""Files of /proc/sys whose value denies user namespaces: {file: (that value, the sysctl that mends it)}."""
+
+
+@dataclass(frozen=True)
+class Finding:
+    """One thing that this machine has or lacks.
+
+    Parameters
+    ----------
+    name : str
+        The thing, in a word.
+    good : bool
+        Whether the machine has it.
+    text : str
+        What was found.
+    mend : str
+        What mends a lack: a command where one does; empty if there is no lack, or no cure.
+    needed : bool
+        Whether nothing can be measured without it.
+    """
+
+    name: str
+    good: bool
+    text: str
+    mend: str = ""
+    needed: bool = True
+
+    def to_json(self) -> dict[str, object]:
+        """Return the fields as a dict for JSON."""
+        return dict(vars(self))
+
+
+def examine() -> Iterator[Finding]:
+    """Yield the findings, from the machine itself to what can be measured on it."""
+    found = parts.find()
+    yield system()
+    yield Finding("python", True, f"{platform.python_version()}, {sys.executable}")
+    yield memory()
+    yield disk(built=found is not None)
+    if not found:
+        yield from to_build()
+    yield lab(found)
+    yield counted()
+    yield without_a_lab(native.lacks())
+
+
+def system() -> Finding:
+    """Find out whether a lab's kernel, which is compiled for x86-64, can run here."""
+    machine, name = platform.machine(), f"{platform.system()} {platform.release()}"
+    text = f"{name}, {machine}, {cpu.count()} processor{'s' * (cpu.count() > 1)}"
+    good = platform.system() == "Linux" and machine == "x86_64"
+    return Finding("system", good, text, "" if good else "use a machine or VM with Linux on x86-64")
+
+
+def memory(megabytes: int = MEGABYTES) -> Finding:
+    """Find out whether there is room for the memory of one lab."""
+    try:
+        folder = memory_folder(megabytes)
+    except LabError as error:
+        return Finding("memory", False, error.what, error.fix)
+    at_once = os.statvfs(folder).f_bavail * os.statvfs(folder).f_frsize // 2**20 // megabytes
+    return Finding("memory", True, f"{folder} has room for {at_once} lab{'s' * (at_once > 1)} of {megabytes} MB at once")
+
+
+def disk(built: bool) -> Finding:
+    """Find out whether the cache can be written, and holds a lab that is not built yet."""
+    where = cache.root()
+    there = next(each for each in (where, *where.parents) if each.exists())
+    free = shutil.disk_usage(there).free // 2**20
+    text = f"{where}, {free} MB free"
+    if not os.access(there, os.W_OK):
+        mend = "set XDG_CACHE_HOME to a folder that you can write to"
+        return Finding("cache", built, f"{where} belongs to another user", "" if built else mend)
+    if not built and free < kernel.MEGABYTES + image.MEGABYTES:
+        wanted = kernel.MEGABYTES + image.MEGABYTES
+        return Finding("cache", False, f"{text}; building the lab takes {wanted} MB", "free space, or set XDG_CACHE_HOME")
+    return Finding("cache", True, text)
+
+
+def to_build() -> Iterator[Finding]:
+    """Yield what building a lab takes: programs and, for an ordinary user, user namespaces."""
+    missing = [each for each in BUILDERS if not shutil.which(each, path=cache.search_path())]
+    packages = " ".join(sorted({BUILDERS[each] for each in missing}))
+    text = f"these programs are missing: {', '.join(missing)}" if missing else "all that building the lab takes"
+    yield Finding("packages", not missing, text, f"sudo apt-get install {packages}" if missing else "")
+    if os.geteuid() != 0:
+        yield namespaces()
+
+
+def namespaces(root: Path = Path("/"), user: str | None = None) -> Finding:
+    """Find out whether an ordinary user may have user namespaces with more than one user, in which the image is made."""
+    if _succeeds(["unshare", "--user", "--map-auto", "--map-root-user", "true"]):
+        return Finding("namespaces", True, "user namespaces for ordinary users")
+    for name, (denies, mend) in SWITCHES.items():
+        if _read(root / "proc/sys" / name) == denies:
+            return Finding("namespaces", False, f"/proc/sys/{name} denies user namespaces", f"sudo sysctl {mend}")
+    who = user or getpass.getuser()
+    if f"\n{who}:" not in "\n" + _read(root / "etc/subuid"):
+        mend = f"sudo usermod --add-subuids 100000-165535 --add-subgids 100000-165535 {who}"
+        return Finding("namespaces", False, f"/etc/subuid has no range for {who}", mend)
+    if not shutil.which("newuidmap", path=cache.search_path()):
+        return Finding("namespaces", False, "the program newuidmap is missing", "sudo apt-get install uidmap")
+    return Finding("namespaces", False, "this machine or its container denies user namespaces", f"sudo {BUILD}")
+
+
+def lab(found: parts.Parts | None) -> Finding:
+    """Find out whether the lab is built, and boots."""
+    if not found:
+        return Finding("lab", False, "it is not built", BUILD)
+    began = time.monotonic()
+    try:
+        status = found.lab(Clock("real")).run(["true"])
+    except LabError as error:
+        return Finding("lab", False, error.what, error.fix)
+    took = time.monotonic() - began
+    if status:
+        return Finding("lab", False, f"`true` ended with status {status} in it", BUILD)
+    return Finding("lab", True, f"{found.kernel.description} boots and ends in {took:.1f} s")
+
+
+def counted() -> Finding:
+    """Find out whether instructions can be counted, so that numbers do not depend on what else the machine does."""
+    scope = counter.scope()
+    if scope:
+        return Finding("counter", True, f"instructions are counted by the {scope}", needed=False)
+    why, mend = counter.why_not()
+    return Finding("counter", False, f"{why}; CPU time is charged, which varies", mend, needed=False)
+
+
+def without_a_lab(lacking: Sequence[str]) -> Finding:
+    """Describe whether links can be emulated by this machine's own kernel (native mode), from what it lacks for that."""
+    if not lacking:
+        return Finding("native", True, "this machine's own kernel can emulate links, too", needed=False)
+    if list(lacking) == ["root"]:
+        return Finding("native", False, "only root can use this machine's own kernel", "sudo slownet doctor", needed=False)
+    names = [each.removeprefix("the program ") for each in lacking]
+    packages = sorted({NATIVE_PACKAGES[each] for each in names if each in NATIVE_PACKAGES})
+    mends = [f"apt-get install {' '.join(packages)}"] if packages else []
+    if set(names) - set(NATIVE_PACKAGES):
+        mends.append("boot a kernel with sch_netem, sch_htb and openvswitch")
+    text = f"this machine's own kernel cannot emulate links: no {', '.join(names)}"
+    return Finding("native", False, text, "; ".join(mends), needed=False)
+
+
+def _succeeds(argv: Sequence[str]) -> bool:
+    try:
+        return subprocess.run(argv, capture_output=True, timeout=20, check=False).returncode == 0
+    except (OSError, subprocess.TimeoutExpired):
+        return False
+
+
+def _read(path: Path) -> str:
+    try:
+        return path.read_text().strip()
+    except OSError:
+        return ""

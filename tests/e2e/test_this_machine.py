@@ -1,0 +1,31 @@
+"""`slownet doctor` on the machine that runs the tests, which has a lab."""
+
+import json
+import os
+import subprocess
+
+from command_line import SLOWNET
+
+
+def doctor(*words, **environment):
+    return subprocess.run(
+        [SLOWNET, "doctor", *words], capture_output=True, text=True, check=False, env={**os.environ, **environment}
+    )
+
+
+def test_a_machine_with_a_lab_is_ready():
+    done = doctor("--json")
+    found = json.loads(done.stdout)
+    by_name = {each["name"]: each for each in found["findings"]}
+    assert (done.returncode, found["ready"], done.stderr) == (0, True, "")
+    assert "boots and ends in" in by_name["lab"]["text"]
+    assert all(each["mend"] for each in found["findings"] if not each["good"])
+
+
+def test_a_machine_without_one_is_told_how_to_get_it(tmp_path):
+    done = doctor(XDG_CACHE_HOME=str(tmp_path))
+    lines = [line.split() for line in done.stdout.splitlines()]
+    assert (done.returncode, done.stderr) == (1, "")
+    assert ["lab", "NO", "it", "is", "not", "built"] in lines
+    assert ["slownet", "lab", "build"] in lines
+    assert not list(tmp_path.iterdir())

@@ -1,0 +1,145 @@
+"""What `slownet doctor` finds, on machines that lack one thing each."""
+
+import pytest
+
+from slownet.errors import LabError
+from slownet.lab import doctor
+
+
+class Root:
+    """A root folder with a few files."""
+
+    def __init__(self, folder):
+        self.folder = folder
+
+    def write(self, name, text):
+        path = self.folder / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)
+
+
+@pytest.fixture
+def root(tmp_path, monkeypatch):
+    monkeypatch.setattr(doctor, "_succeeds", lambda argv: False)
+    return Root(tmp_path)
+
+
+def test_another_processor(monkeypatch):
+    monkeypatch.setattr(doctor.platform, "machine", lambda: "aarch64")
+    found = doctor.system()
+    assert (found.good, found.needed) == (False, True)
+    assert "aarch64" in found.text
+    assert "x86-64" in found.mend
+
+
+def test_a_lab_that_does_not_fit_into_memory():
+    assert doctor.memory(1).good
+    found = doctor.memory(2**40)
+    assert not found.good
+    assert "no folder has room" in found.text
+    assert "--memory" in found.mend
+
+
+def test_a_cache_without_room_matters_until_the_lab_is_built(tmp_path, monkeypatch):
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    monkeypatch.setattr(doctor.kernel, "MEGABYTES", 2**40)
+    assert not doctor.disk(built=False).good
+    assert doctor.disk(built=True).good
+
+
+def test_a_cache_of_another_user(monkeypatch):
+    monkeypatch.setattr(doctor.os, "access", lambda folder, mode: False)
+    assert not doctor.disk(built=False).good
+    assert "XDG_CACHE_HOME" in doctor.disk(built=False).mend
+    assert doctor.disk(built=True).good
+
+
+def test_programs_that_build_a_lab(monkeypatch):
+    monkeypatch.setattr(doctor.shutil, "which", lambda name, path: None if name in ("gcc", "bison") else "/usr/bin/x")
+    monkeypatch.setattr(doctor.os, "geteuid", lambda: 0)
+    (found,) = doctor.to_build()
+    assert found.text == "these programs are missing: gcc, bison"
+    assert found.mend == "sudo apt-get install bison gcc"
+
+
+@pytest.mark.parametrize(("name", "value"), [(name, value) for name, (value, _) in doctor.SWITCHES.items()])
+def test_each_switch_that_denies_user_namespaces(root, name, value):
+    root.write(f"proc/sys/{name}", value + "\n")
+    found = doctor.namespaces(root.folder, "ann")
+    assert name in found.text
+    assert found.mend == f"sudo sysctl {doctor.SWITCHES[name][1]}"
+
+
+def test_a_user_without_subordinate_ids(root):
+    root.write("etc/subuid", "joann:100000:65536\n")
+    found = doctor.namespaces(root.folder, "ann")
+    assert "no range for ann" in found.text
+    assert found.mend.endswith(" ann")
+
+
+def test_newuidmap_is_a_package(root, monkeypatch):
+    root.write("etc/subuid", "ann:100000:65536\n")
+    monkeypatch.setattr(doctor.shutil, "which", lambda name, path: None)
+    assert doctor.namespaces(root.folder, "ann").mend == "sudo apt-get install uidmap"
+
+
+def test_a_container_that_denies_them_all_the_same(root, monkeypatch):
+    root.write("etc/subuid", "ann:100000:65536\n")
+    monkeypatch.setattr(doctor.shutil, "which", lambda name, path: "/usr/bin/newuidmap")
+    found = doctor.namespaces(root.folder, "ann")
+    assert (found.good, found.mend) == (False, "sudo slownet lab build")
+
+
+class Parts:
+    """A built lab that boots, or does not."""
+
+    class kernel:  # noqa: N801
+        description = "7.3"
+
+    def __init__(self, status=0, error=None):
+        self.status, self.error = status, error
+
+    def lab(self, clock):
+        return self
+
+    def run(self, argv):
+        if self.error:
+            raise self.error
+        return self.status
+
+
+@pytest.mark.parametrize(
+    ("parts", "good", "mend"),
+    [
+        (None, False, "slownet lab build"),
+        (Parts(), True, ""),
+        (Parts(status=1), False, "slownet lab build"),
+        (Parts(error=LabError("it died", fix="more memory")), False, "more memory"),
+    ],
+)
+def test_a_lab_is_good_if_it_boots(parts, good, mend):
+    found = doctor.lab(parts)
+    assert (found.good, found.mend, found.needed) == (good, mend, True)
+
+
+@pytest.mark.parametrize(
+    ("lacking", "mend"),
+    [
+        ([], ""),
+        (["root"], "sudo slownet doctor"),
+        (["the program tc", "the program mn"], "apt-get install iproute2 mininet"),
+        (["netem"], "boot a kernel with sch_netem, sch_htb and openvswitch"),
+        (["the program mn", "netem"], "apt-get install mininet; boot a kernel with sch_netem, sch_htb and openvswitch"),
+    ],
+)
+def test_what_native_mode_lacks(lacking, mend):
+    found = doctor.without_a_lab(lacking)
+    assert (found.good, found.mend, found.needed) == (not lacking, mend, False)
+
+
+def test_a_counter_is_optional(monkeypatch):
+    monkeypatch.setattr(doctor.counter, "scope", lambda: None)
+    assert not doctor.counted().good
+    monkeypatch.setattr(doctor.counter, "scope", lambda: "processor")
+    assert doctor.counted().good
+    assert not doctor.counted().needed
