@@ -9,7 +9,7 @@ from command_line import SLOWNET
 
 def doctor(*words, **environment):
     return subprocess.run(
-        [SLOWNET, "doctor", *words], capture_output=True, text=True, check=False, env={**os.environ, **environment}
+        [*SLOWNET, "doctor", *words], capture_output=True, text=True, check=False, env={**os.environ, **environment}
     )
 
 
