@@ -138,6 +138,7 @@ def reproduce(
 app.command()(analysis.predict)  # here because --help lists commands in this order
 app.command()(analysis.field)
 app.command()(analysis.compare)
+app.add_typer(analysis.baseline, name="baseline")
 
 
 @app.command()

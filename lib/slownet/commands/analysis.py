@@ -10,6 +10,14 @@ import typer
 from slownet.commands.options import RUNS, ClockOption, CpuOption, MemoryOption, PlaceOption, RunsOption, TdfOption
 from slownet.lab.boot import MEGABYTES
 
+FailOption = Annotated[
+    str | None,
+    typer.Option(
+        "--fail-if-slower", metavar="PERCENT", help="Fail only if a time is longer or a rate lower by more than this, like 5%."
+    ),
+]
+baseline = typer.Typer(no_args_is_help=True, help="Keep a run's numbers in a file to commit, and compare later runs with it.")
+
 
 def predict(
     run: Annotated[Path, typer.Argument(metavar="RUN", help="The directory of a run at several delays.")],
@@ -50,6 +58,7 @@ def compare(
     within: Annotated[
         str, typer.Option("--within", metavar="PART", help="Relative difference that still counts as equal.")
     ] = "0.05",
+    fail_if_slower: FailOption = None,
     metric: Annotated[
         list[str] | None, typer.Option("--metric", metavar="NAME", help="Compare only this metric. Repeatable.")
     ] = None,
@@ -62,10 +71,37 @@ def compare(
     ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object instead of a table.")] = False,
 ) -> None:
-    """Compare two runs, or a run and a field measurement: where they agree or differ, and by how much."""
+    """Compare two runs, or a run and a field measurement: where they agree or differ, and by how much.
+
+    The exit status is 0 if the second is equal or better, 1 if it is worse or differs, 3 if more repetitions are needed.
+    """
     from slownet.commands.field import compare_and_show
 
-    raise typer.Exit(compare_and_show(run, other, within, metric or [], at or [], t0, as_json))
+    raise typer.Exit(compare_and_show(run, other, within, metric or [], at or [], t0, as_json, fail_if_slower))
+
+
+@baseline.command()
+def save(
+    run: Annotated[Path, typer.Argument(metavar="RUN", help="The directory of a run.")],
+    file: Annotated[Path, typer.Argument(metavar="FILE", help="The baseline to write.")] = Path("baseline.json"),
+) -> None:
+    """Write a run's numbers to a file."""
+    from slownet.commands.field import save_baseline
+
+    save_baseline(run, file)
+
+
+@baseline.command()
+def check(
+    run: Annotated[Path, typer.Argument(metavar="RUN", help="The directory of a run of the same experiment.")],
+    file: Annotated[Path, typer.Argument(metavar="FILE", help="The baseline.")] = Path("baseline.json"),
+    fail_if_slower: FailOption = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object instead of a table.")] = False,
+) -> None:
+    """Compare a run with a baseline; the exit status is that of `slownet compare`."""
+    from slownet.commands.field import compare_and_show
+
+    raise typer.Exit(compare_and_show(file, run, "0.05", [], [], None, as_json, fail_if_slower))
 
 
 def trace(

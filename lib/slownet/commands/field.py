@@ -9,11 +9,12 @@ from pathlib import Path
 
 from slownet.commands.terminal import bars, console
 from slownet.errors import ExperimentError
-from slownet.field import address, view
+from slownet.field import address, baseline, view
 from slownet.field.compare import compare
 from slownet.field.measure import INTERRUPTED, measure
 from slownet.field.row import margin
 from slownet.records.samples import new_run_directory
+from slownet.units import percent
 
 
 def measure_and_show(url: str, requests: int, pause: str, timeout: str, root: Path, as_json: bool) -> int:
@@ -38,15 +39,27 @@ def measure_and_show(url: str, requests: int, pause: str, timeout: str, root: Pa
 
 
 def compare_and_show(
-    first: Path, second: Path, within: str, metrics: Sequence[str], at: Sequence[str], t0: str | None, as_json: bool
-) -> int:
-    """Compare two runs, or a run with a field.json, and print; return the exit status. Raises SlownetError."""
-    found = compare(first, second, margin(within), metrics, conditions(at), t0)
+    first: Path, second: Path, within: str, metrics: Sequence[str], at: Sequence[str], t0: str | None, as_json: bool,
+    slower: str | None = None,
+) -> int:  # fmt: skip
+    """Compare two runs, or a run with a field.json, and print; return the exit status.
+
+    slower: by how much a time may be longer or a rate lower, such as ``5%``, if nothing else counts. Raises SlownetError.
+    """
+    part = margin(within) if slower is None else margin(str(percent(slower)))
+    found = compare(first, second, part, metrics, conditions(at), t0, one_sided=slower is not None)
     if as_json:
         print(json.dumps(found.to_json(), allow_nan=False))
     else:
         console(piped=200).print(view.compared(found))
     return found.status
+
+
+def save_baseline(run: Path, file: Path) -> None:
+    """Write a baseline and say what it holds. Raises SlownetError."""
+    found = baseline.save(run, file)
+    size = file.stat().st_size / 1000
+    print(f"{file}: {found.experiment}, {len(found.cells)} cell{'s' * (len(found.cells) > 1)}, {size:.0f} kB")
 
 
 def conditions(words: Sequence[str]) -> dict[str, str]:

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from slownet.errors import SlownetError
-from slownet.field import record
+from slownet.field import baseline, outcome, record
 from slownet.field.extrapolation import compare_field
 from slownet.field.record import Field
 from slownet.field.runs import Comparison, compare_runs
@@ -22,11 +23,14 @@ def compare(
     metrics: Sequence[str] = (),
     at: Mapping[str, str] | None = None,
     t0: str | None = None,
+    one_sided: bool = False,
 ) -> Comparison:
-    """Compare the runs or field measurements at two paths; ``at`` selects cells of a run. Raises SlownetError."""
+    """Compare the runs, baselines or field measurements at two paths; ``at`` selects cells of a run. Raises SlownetError."""
     one, other = (_read(path, at) for path in (first, second))
     if isinstance(one, Field) and isinstance(other, RunData):
         raise SlownetError(f"{first} is a field measurement", "as the first argument", "name the run first")
+    if one_sided and (isinstance(one, Field) or isinstance(other, Field)):
+        raise SlownetError("a field measurement has no earlier version", "--fail-if-slower", "compare two runs")
     if isinstance(one, RunData) and isinstance(other, Field):
         if metrics:
             raise SlownetError("a field measurement is compared by its page time only", "--metric", "leave it out")
@@ -34,10 +38,13 @@ def compare(
     if t0:
         raise SlownetError("T0 is the field site's", "--t0", "give it with a run and a field.json")
     runs = [each.run() if isinstance(each, Field) else each for each in (one, other)]
-    return compare_runs(runs[0], runs[1], within, metrics)
+    found = compare_runs(runs[0], runs[1], within, metrics)
+    return replace(found, judge=outcome.gate) if one_sided else found
 
 
 def _read(path: Path, at: Mapping[str, Any] | None) -> RunData | Field:
     path = path.parent if path.name == RUN else path
+    if baseline.is_one(path):
+        return baseline.read(path).where(at)
     file = record.find(path)
     return record.read(file) if file else load(path).where(at)

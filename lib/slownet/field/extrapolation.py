@@ -13,6 +13,7 @@ from typing import Any
 
 from slownet.claim import fitted
 from slownet.errors import ExperimentError, SlownetError, TooFewError
+from slownet.field import outcome
 from slownet.field.record import RTT, SERVER, TIME, WITHOUT_TLS, Field, values
 from slownet.field.row import Row, compared, together
 from slownet.field.runs import Comparison, compare_cells
@@ -55,7 +56,7 @@ def compare_field(run: RunData, field: Field, within: float, t0: str | None = No
         notes += _doubts(law, own, rtt)
     if run.failed:
         notes.append(f"left out {len(run.failed)} failed cell{'s' * (len(run.failed) > 1)}")
-    return Comparison(run, other, within, together(rows), facts, (*notes, *_differences(run, field)))
+    return Comparison(run, other, within, together(rows), facts, (*notes, *_differences(run, field)), outcome.sites)
 
 
 def round_trip(field: Field) -> Summary:

@@ -7,13 +7,16 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from slownet.errors import ExperimentError, nearest
+from slownet.errors import ExperimentError, SlownetError, nearest
+from slownet.field import outcome
+from slownet.field.outcome import Judge, Outcome
 from slownet.field.row import EQUIVALENT, Row, compared, missing, together
+from slownet.law import Law, fit
 from slownet.records import intervals, readings
 from slownet.records.cell import Cell
 from slownet.records.result import RunData
 from slownet.records.samples import cell_key, finite
-from slownet.stats import Summary
+from slownet.stats import DECIDING, Summary
 
 SETTINGS = ("experiment", "clock", "tdf", "kernel", "slownet")
 
@@ -28,11 +31,18 @@ class Comparison:
     rows: tuple[Row, ...]
     law: Mapping[str, Any] | None = None
     notes: tuple[str, ...] = ()
+    judge: Judge = outcome.versions
+    """What the outcome says: a function of `slownet.field.outcome`."""
+
+    @property
+    def outcome(self) -> Outcome:
+        """What it comes to."""
+        return self.judge(self.rows, self.within, "" if self.law else _cause(self.first, self.second, self.rows))
 
     @property
     def status(self) -> int:
-        """0 if every row is equivalent, else 1."""
-        return int(any(row.verdict != EQUIVALENT for row in self.rows))
+        """The exit status: 0 if the second is equal or better, 1 if it is not, 3 if that is open."""
+        return self.outcome.status
 
     def to_json(self) -> dict[str, Any]:
         """Return the comparison as ``--json`` prints it."""
@@ -43,7 +53,9 @@ class Comparison:
         found: dict[str, Any] = finite(
             {**runs, "within": self.within, "rows": [row.to_json() for row in self.rows], "law": self.law, "notes": self.notes}
         )
-        return found | {"equivalent": self.status == 0}
+        said = self.outcome
+        equivalent = all(row.verdict == EQUIVALENT for row in self.rows)
+        return found | {"equivalent": equivalent, "outcome": said.word, "because": said.text, "cause": said.cause}
 
 
 def compare_runs(first: RunData, second: RunData, within: float, metrics: Sequence[str] = ()) -> Comparison:
@@ -120,6 +132,21 @@ def _rows(title: str, one: Cell, other: Cell, metrics: Collection[str], within: 
         elif name in one.metrics or name in other.metrics:
             found.append(missing(title, name, "measured in only one of the two"))
     return found
+
+
+def _cause(first: RunData, second: RunData, rows: Sequence[Row]) -> str:
+    """Return what changed in the law of the first compared time, if both runs have one."""
+    for metric in dict.fromkeys(row.metric for row in rows if row.metric.endswith("_ms")):
+        try:
+            return outcome.in_the_law(_law(first, metric), _law(second, metric))
+        except SlownetError:
+            continue
+    return ""
+
+
+def _law(run: RunData, metric: str) -> Law:
+    """Fit a law to numbers that may be compared with those of another run. Raises SlownetError."""
+    return fit(((delay, sure(cell, metric).at_confidence(DECIDING)) for delay, cell in run.along("rtt_ms")), run.lasting)
 
 
 def _key(cell: Cell) -> str:

@@ -17,6 +17,7 @@ from slownet.report.text import NOTHING, confidence, number, spelled, with_inter
 from slownet.stats import DECIDING, Summary, quantile
 from slownet.units import show_duration, show_percent
 
+OUTCOMES = {0: "bold green", 1: "bold red", 3: "bold yellow"}
 STYLES = {EQUIVALENT: "green", DIFFERS: "bold red", INCONCLUSIVE: "yellow"}
 
 
@@ -46,7 +47,7 @@ def compared(found: Comparison) -> RenderableType:
     for row in found.rows:
         made.add_row(row.condition, row.metric, *_numbers(row), Text(row.verdict, style=STYLES[row.verdict]).append(_note(row)))
     lines = [*(_law(found.law) if found.law else ()), *(f"note: {note}" for note in found.notes)]
-    return Group(Text(head, style="bold"), made, *map(Text, lines))
+    return Group(Text(head, style="bold"), made, *map(Text, lines), Text(str(found.outcome), style=OUTCOMES[found.status]))
 
 
 def _numbers(row: Row) -> tuple[str, ...]:

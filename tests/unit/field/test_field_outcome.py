@@ -1,0 +1,197 @@
+"""What comparisons come to, with numbers chosen for it."""
+
+import json
+
+import pytest
+
+from slownet.cli import main
+from slownet.errors import SlownetError
+from slownet.field import baseline, outcome
+from slownet.field.compare import compare
+from slownet.field.row import compared, missing, together
+from slownet.field.runs import compare_runs
+from slownet.stats import from_moments
+
+SD, N = 0.5, 100
+
+
+def row(metric, first, second, within=0.05, sd=SD):
+    return compared("rtt 10ms", metric, from_moments(first, sd, N), from_moments(second, sd, N), within)
+
+
+def judged(*rows, how=outcome.versions, within=0.05, cause=""):
+    return how(together(rows), within, cause)
+
+
+@pytest.mark.parametrize(
+    ("metric", "direction"),
+    [
+        *((name, outcome.LOWER) for name in ("time_per_request_ms", "corrected_p99_s", "seconds", "retransmits", "failed")),
+        *((name, outcome.HIGHER) for name in ("requests_per_second", "transactions_per_s", "mbit_per_s", "mib_per_s")),
+        *((name, None) for name in ("busy_threads", "quick_acks", "queries_per_transaction")),
+    ],
+)
+def test_which_direction_is_better(metric, direction):
+    assert outcome.better(metric) == direction
+
+
+@pytest.mark.parametrize(
+    ("rows", "word", "status"),
+    [
+        ([row("time_ms", 100, 100)], outcome.EQUAL, 0),
+        ([row("time_ms", 100, 80)], outcome.BETTER, 0),
+        ([row("time_ms", 100, 120)], outcome.WORSE, 1),
+        ([row("mbit_per_s", 100, 120)], outcome.BETTER, 0),
+        ([row("mbit_per_s", 100, 80)], outcome.WORSE, 1),
+        ([row("busy_threads", 100, 80)], outcome.DIFFERENT, 1),
+        ([row("time_ms", 100, 103, sd=30)], outcome.OPEN, 3),
+        ([row("time_ms", 100, 80), row("mbit_per_s", 100, 80)], outcome.WORSE, 1),
+        ([row("time_ms", 100, 80), row("time_ms", 100, 103, sd=30)], outcome.OPEN, 3),
+        ([row("time_ms", 100, 120), row("time_ms", 100, 103, sd=30)], outcome.WORSE, 1),
+        ([missing("rtt 10ms", "", "failed: no ab")], outcome.OPEN, 3),
+        ([], outcome.OPEN, 3),
+    ],
+)
+def test_versions(rows, word, status):
+    found = judged(*rows)
+    assert (found.word, found.status) == (word, status)
+
+
+def test_the_greatest_difference_is_named_and_the_others_counted():
+    found = judged(row("a_ms", 100, 120), row("b_ms", 100, 150), row("c_ms", 100, 70))
+    assert str(found).startswith("worse: b_ms 1.50 times (")
+    assert str(found).endswith(" at rtt 10ms, and 1 more")
+
+
+def test_what_is_undecided_says_why():
+    found = judged(row("time_ms", 100, 100), missing("rtt 10ms", "", "failed: no ab"))
+    assert found.text.startswith("1 of 2 comparisons are undecided, such as rtt 10ms (failed: no ab)")
+
+
+@pytest.mark.parametrize(
+    ("rows", "word"),
+    [
+        ([row("time_ms", 100, 103)], outcome.NO_SLOWER),
+        ([row("time_ms", 100, 50)], outcome.NO_SLOWER),
+        ([row("mbit_per_s", 100, 200)], outcome.NO_SLOWER),
+        ([row("time_ms", 100, 107)], outcome.WORSE),
+        ([row("mbit_per_s", 100, 90)], outcome.WORSE),
+        ([row("time_ms", 100, 100, sd=30)], outcome.OPEN),
+        ([row("time_ms", 100, 60, sd=60)], outcome.NO_SLOWER),
+        ([row("time_ms", 100, 100), row("busy_threads", 1, 9)], outcome.NO_SLOWER),
+        ([row("busy_threads", 1, 9)], outcome.OPEN),
+        ([row("time_ms", 100, 100), missing("rtt 10ms", "", "failed: no ab")], outcome.OPEN),
+        ([], outcome.OPEN),
+    ],
+)
+def test_a_gate_fails_only_if_it_is_slower(rows, word):
+    assert judged(*rows, how=outcome.gate).word == word
+
+
+def test_a_site_differs_whichever_is_faster():
+    assert judged(row("time_ms", 100, 80), how=outcome.sites).word == outcome.DIFFERENT
+    assert judged(row("time_ms", 100, 100), how=outcome.sites).word == outcome.EQUAL
+
+
+TIMES = (0, 10, 40, 120)
+
+
+@pytest.mark.parametrize(
+    ("trips", "start", "said"),
+    [
+        (5, 9.0, "one round trip more per operation: k 4.00 to 5.00"),
+        (2, 9.0, "2 round trips fewer per operation: k 4.00 to 2.00"),
+        (3.4, 9.0, "round trips changed: k 4.00 to 3.40"),
+        (4, 29.0, "the round trips did not change (k 4.00 and 4.00), the time without delay did: T0 9.00 to 29.0 ms"),
+        (4, 9.0, ""),
+    ],
+)
+def test_what_changed_in_the_law_is_the_cause(made, trips, start, said):
+    found = compare_runs(made(), made({rtt: start + trips * rtt for rtt in TIMES}), 0.05)
+    assert found.outcome.cause == said
+    assert found.to_json()["cause"] == said
+
+
+def test_runs_without_a_law_have_no_cause(made):
+    found = compare_runs(made({10: 49.0}), made({10: 99.0}), 0.05)
+    assert (found.outcome.word, found.outcome.cause) == (outcome.WORSE, "")
+
+
+def written(folder, times, **more):
+    folder.mkdir()
+    samples = [
+        {"experiment": "mine", "cell": {"rtt": f"{rtt}ms"}, "condition": {"rtt_ms": rtt}, "index": at, "status": "ok"}
+        | {"metrics": {"time_ms": {"mean": time, "sd": 0.02, "n": 4, "values": [time - 0.02, time + 0.02] * 2}}}
+        | {"verified_rtt_ms": rtt + 0.1, "boot": 1, "block": 1, "error": None, "raw": ["raw/000.ab.txt"], **more}
+        for at, (rtt, time) in enumerate(times.items())
+    ]  # fmt: skip
+    (folder / "samples.jsonl").write_text("".join(json.dumps(each) + "\n" for each in samples))
+    (folder / "run.json").write_text(json.dumps({"experiment": "mine", "clock": "virtual", "tdf": "inf", "host": "secret"}))
+    return folder
+
+
+def command(*words):
+    with pytest.raises(SystemExit) as caught:
+        main([*map(str, words)])
+    return caught.value.code
+
+
+def test_a_baseline_compares_as_the_run_does(tmp_path, capsys):
+    run, same = (written(tmp_path / name, {0: 9.0, 10: 49.0, 40: 169.0}) for name in ("run", "same"))
+    slower = written(tmp_path / "slower", {0: 9.0, 10: 59.0, 40: 209.0})
+    file = tmp_path / "baseline.json"
+    assert command("baseline", "save", run, file) == 0
+    assert capsys.readouterr().out == f"{file}: mine, 3 cells, {file.stat().st_size / 1000:.0f} kB\n"
+    assert "secret" not in file.read_text()
+    assert "raw/" not in file.read_text()
+    for other in (same, slower):
+        kept, fresh = compare(file, other, 0.05).to_json(), compare(run, other, 0.05).to_json()
+        assert kept.pop("first")["directory"] == str(file)
+        fresh.pop("first")
+        assert kept == fresh
+    assert command("baseline", "check", same, file) == 0
+    assert command("baseline", "check", slower, file) == 1
+    shown = capsys.readouterr().out
+    assert "worse: time_ms 1.24 times" in shown
+    assert "one round trip more per operation: k 4.00 to 5.00" in shown
+    assert command("baseline", "check", slower, file, "--fail-if-slower", "25%") == 0
+    assert command("baseline", "check", slower, file, "--fail-if-slower", "20%", "--json") == 1
+    assert json.loads(capsys.readouterr().out.splitlines()[-1])["outcome"] == "worse"
+    assert command("compare", slower, run, "--fail-if-slower", "5%") == 0
+
+
+def test_a_run_without_every_cell_is_no_baseline(tmp_path, capsys):
+    failed = written(tmp_path / "failed", {0: 9.0}, status="failed", metrics={}, error="no ab")
+    for run, said in ((failed, "rtt 0ms failed"), (tmp_path / "none", "no run here")):
+        with pytest.raises(SlownetError, match=said):
+            baseline.save(run, tmp_path / "baseline.json")
+    assert not (tmp_path / "baseline.json").exists()
+
+
+def test_bad_baselines_and_limits_are_one_line(tmp_path, capsys):
+    run = written(tmp_path / "run", {0: 9.0})
+    broken = tmp_path / "broken.json"
+    broken.write_text('{"kind": "baseline"}')
+    for words, said in (
+        (("baseline", "check", run, broken), "not a baseline"),
+        (("baseline", "check", run, tmp_path / "none.json"), "No such file"),
+        (("baseline", "save", run, tmp_path / "no" / "folder.json"), "cannot write the baseline"),
+        (("compare", run, run, "--fail-if-slower", "5"), "5"),
+        (("compare", run, run, "--fail-if-slower", "0%"), "within is 0"),
+    ):
+        assert command(*words) == 2, words
+        err = capsys.readouterr().err
+        assert said in err
+        assert len(err.splitlines()) == 1
+
+
+def test_a_gate_is_not_for_sites(tmp_path, web, capsys):
+    assert command("field", f"{web.url}/", "--requests", 3, "--pause", "0ms", "--runs", tmp_path) == 0
+    (site,) = tmp_path.glob("*-field-localhost")
+    run = written(tmp_path / "run", {0: 9.0})
+    assert command("compare", run, site, "--fail-if-slower", "5%") == 2
+    assert "a field measurement has no earlier version" in capsys.readouterr().err
+
+
+def test_a_ratio_without_a_number_is_shown_by_its_means():
+    assert judged(row("failed", 0, 5)).text.startswith("failed 0 to 5.000 at rtt 10ms")
