@@ -13,6 +13,7 @@ import typer
 
 from slownet import __version__
 from slownet.commands import analysis, lab
+from slownet.commands.ci import ForCi
 from slownet.commands.cleaning import clean
 from slownet.commands.doctor import doctor
 from slownet.commands.options import (
@@ -20,10 +21,12 @@ from slownet.commands.options import (
     ClockOption,
     CpuOption,
     EnvOption,
+    JunitOption,
     MemoryOption,
     PlaceOption,
     RunsOption,
     ShareOption,
+    SummaryOption,
     TdfOption,
 )
 from slownet.commands.shell import shell
@@ -82,6 +85,8 @@ def run(
     runs: RunsOption = RUNS,
     env: EnvOption = None,
     share: ShareOption = None,
+    junit: JunitOption = None,
+    summary: SummaryOption = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object instead of tables.")] = False,
 ) -> None:
     """Run experiments, judge their claims and write a report."""
@@ -98,10 +103,10 @@ def run(
         if repeat or budget:
             raise ExperimentError("a resumed run keeps its plan", "--resume", "leave out --repeat and --budget")
         place, clock, tdf, cpu = where_it_ran(resume)
-    rule, sides = read_rule(repeat or "auto", budget or BUDGET), read_labs(labs)
+    rule, sides, for_ci = read_rule(repeat or "auto", budget or BUDGET), read_labs(labs), ForCi(junit, summary)
     chosen = with_given(choose(place, clock, tdf, memory, cpu), env or [], share or [])
     captured = capture.split(",") if capture else []
-    raise typer.Exit(run_and_show(experiments or [], chosen, runs, vary or [], resume, as_json, rule, captured, sides))
+    raise typer.Exit(run_and_show(experiments or [], chosen, runs, vary or [], resume, as_json, rule, captured, sides, for_ci))
 
 
 @app.command()
@@ -124,6 +129,8 @@ def reproduce(
         str, typer.Option("--budget", metavar="N,TIME", help="Limit on repetitions, wall time, or both.")
     ] = BUDGET,
     runs: RunsOption = RUNS,
+    junit: JunitOption = None,
+    summary: SummaryOption = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object instead of the table.")] = False,
 ) -> None:
     """Run the experiments of all articles and tabulate published, measured and predicted values."""
@@ -131,8 +138,8 @@ def reproduce(
     from slownet.lab.place import choose
     from slownet.runner.rule import read_rule
 
-    rule = read_rule(repeat, budget)
-    raise typer.Exit(reproduce_and_show(only or [], choose(place, clock, tdf, memory, cpu), runs, rule, as_json))
+    rule, for_ci = read_rule(repeat, budget), ForCi(junit, summary)
+    raise typer.Exit(reproduce_and_show(only or [], choose(place, clock, tdf, memory, cpu), runs, rule, as_json, for_ci))
 
 
 app.command()(analysis.predict)  # here because --help lists commands in this order
@@ -158,6 +165,8 @@ def check(
     runs: RunsOption = RUNS,
     env: EnvOption = None,
     share: ShareOption = None,
+    junit: JunitOption = None,
+    summary: SummaryOption = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object instead of tables.")] = False,
 ) -> None:
     """Run hypothesis files and mark each prediction right, wrong or undecided."""
@@ -170,7 +179,8 @@ def check(
     chosen = with_given(choose(place, clock, tdf, memory, cpu), env or [], share or [])
     if key:
         raise typer.Exit(checking.key(files, chosen, runs, ONCE_DECIDED, key))
-    raise typer.Exit(checking.check(files, chosen, runs, input if blind else None, ONCE_DECIDED, as_json))
+    for_ci = ForCi(junit, summary)
+    raise typer.Exit(checking.check(files, chosen, runs, input if blind else None, ONCE_DECIDED, as_json, for_ci))
 
 
 app.command()(analysis.trace)

@@ -7,7 +7,18 @@ from typing import Annotated
 
 import typer
 
-from slownet.commands.options import RUNS, ClockOption, CpuOption, MemoryOption, PlaceOption, RunsOption, TdfOption
+from slownet.commands.ci import ForCi
+from slownet.commands.options import (
+    RUNS,
+    ClockOption,
+    CpuOption,
+    JunitOption,
+    MemoryOption,
+    PlaceOption,
+    RunsOption,
+    SummaryOption,
+    TdfOption,
+)
 from slownet.lab.boot import MEGABYTES
 
 FailOption = Annotated[
@@ -69,6 +80,8 @@ def compare(
     t0: Annotated[
         str | None, typer.Option("--t0", metavar="TIME", help="Time per operation at the field site without delay.")
     ] = None,
+    junit: JunitOption = None,
+    summary: SummaryOption = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object instead of a table.")] = False,
 ) -> None:
     """Compare two runs, or a run and a field measurement: where they agree or differ, and by how much.
@@ -77,7 +90,8 @@ def compare(
     """
     from slownet.commands.field import compare_and_show
 
-    raise typer.Exit(compare_and_show(run, other, within, metric or [], at or [], t0, as_json, fail_if_slower))
+    for_ci = ForCi(junit, summary)
+    raise typer.Exit(compare_and_show(run, other, within, metric or [], at or [], t0, as_json, fail_if_slower, for_ci))
 
 
 @baseline.command()
@@ -96,12 +110,15 @@ def check(
     run: Annotated[Path, typer.Argument(metavar="RUN", help="The directory of a run of the same experiment.")],
     file: Annotated[Path, typer.Argument(metavar="FILE", help="The baseline.")] = Path("baseline.json"),
     fail_if_slower: FailOption = None,
+    junit: JunitOption = None,
+    summary: SummaryOption = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object instead of a table.")] = False,
 ) -> None:
     """Compare a run with a baseline; the exit status is that of `slownet compare`."""
     from slownet.commands.field import compare_and_show
 
-    raise typer.Exit(compare_and_show(file, run, "0.05", [], [], None, as_json, fail_if_slower))
+    for_ci = ForCi(junit, summary)
+    raise typer.Exit(compare_and_show(file, run, "0.05", [], [], None, as_json, fail_if_slower, for_ci))
 
 
 def trace(

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from slownet.claim import REFUTED, SUPPORTED, Judgement, interval
+from slownet.commands.ci import ForCi
 from slownet.commands.running import Follower, say_last
 from slownet.commands.terminal import console
 from slownet.errors import ExperimentError, SlownetError
@@ -53,7 +54,9 @@ class Checked:
         return zip(self.hypothesis.predictions, self.predictions, self.run.claims, strict=True)
 
 
-def check(files: Sequence[Path], place: Place, root: Path, ask: Ask | None, rule: Rule, as_json: bool) -> int:
+def check(
+    files: Sequence[Path], place: Place, root: Path, ask: Ask | None, rule: Rule, as_json: bool, for_ci: ForCi | None = None
+) -> int:
     """Run the files, mark each prediction and print the marks; return the exit status, 0 if all are right.
 
     ask: answers the question about an open prediction; if None, an open prediction is an error. Raises SlownetError.
@@ -70,6 +73,8 @@ def check(files: Sequence[Path], place: Place, root: Path, ask: Ask | None, rule
         for each in done:
             _show(each)
     say_last([each.run for each in done])
+    if for_ci:
+        for_ci.write([each.run for each in done])
     return runs.status([each.run for each in done])
 
 

@@ -7,6 +7,7 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
+from slownet.commands.ci import ForCi
 from slownet.commands.terminal import bars, console
 from slownet.errors import ExperimentError
 from slownet.field import address, baseline, view
@@ -40,7 +41,7 @@ def measure_and_show(url: str, requests: int, pause: str, timeout: str, root: Pa
 
 def compare_and_show(
     first: Path, second: Path, within: str, metrics: Sequence[str], at: Sequence[str], t0: str | None, as_json: bool,
-    slower: str | None = None,
+    slower: str | None = None, for_ci: ForCi | None = None,
 ) -> int:  # fmt: skip
     """Compare two runs, or a run with a field.json, and print; return the exit status.
 
@@ -52,6 +53,8 @@ def compare_and_show(
         print(json.dumps(found.to_json(), allow_nan=False))
     else:
         console(piped=200).print(view.compared(found))
+    if for_ci:
+        for_ci.write_comparison(found)
     return found.status
 
 

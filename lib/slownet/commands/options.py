@@ -37,3 +37,10 @@ PlaceOption = Annotated[
 RunsOption = Annotated[Path, typer.Option("--runs", metavar="FOLDER", help="Where to create run directories.")]
 RUNS = Path("runs")
 """The default of `RunsOption`."""
+JunitOption = Annotated[
+    Path | None, typer.Option("--junit", metavar="FILE", help="Write the verdicts as JUnit XML too, for a CI service.")
+]
+SummaryOption = Annotated[
+    Path | None,
+    typer.Option("--summary", metavar="FILE", help="Append the verdicts as Markdown to this file, such as a CI job's summary."),
+]

@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from slownet.catalogue import discover
+from slownet.commands.ci import ForCi
 from slownet.commands.running import Follower, say_last, say_what_is_left
 from slownet.commands.terminal import console, interrupted
 from slownet.lab import cpu
@@ -21,7 +22,9 @@ from slownet.runner import run as runs
 from slownet.runner.rule import Rule
 
 
-def reproduce_and_show(only: Sequence[str], place: Place, root: Path, rule: Rule, as_json: bool) -> int:
+def reproduce_and_show(
+    only: Sequence[str], place: Place, root: Path, rule: Rule, as_json: bool, for_ci: ForCi | None = None
+) -> int:
     """Run the experiments of the named articles (all if none is named), print the table and return the exit status.
 
     0 if every claim is supported; 1 if one is not, or a cell or an experiment failed; 128 + N after signal N, when the samples
@@ -46,6 +49,8 @@ def reproduce_and_show(only: Sequence[str], place: Place, root: Path, rule: Rule
         screen.print(show(done))
         screen.print(f"[dim]records[/] {page}", highlight=False, soft_wrap=True)
     say_last(found)
+    if for_ci:
+        for_ci.write(found)
     if interrupts.received:
         for each in plans:
             say_what_is_left(each)

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from slownet.catalogue import discover
+from slownet.commands.ci import ForCi
 from slownet.commands.terminal import bars, console, interrupted
 from slownet.errors import ExperimentError, SlownetError, nearest
 from slownet.lab.place import Interrupts, Place
@@ -30,6 +31,7 @@ def run_and_show(
     rule: Rule = planning.ONCE_DECIDED,
     capture: Sequence[str] = (),
     labs: int | None = None,
+    for_ci: ForCi | None = None,
 ) -> int:
     """Run, judge and print; return the exit status. Raises SlownetError.
 
@@ -54,6 +56,8 @@ def run_and_show(
             screen.print(table.show(run))
             screen.print(f"[dim]records[/] {run.directory}\n", highlight=False, soft_wrap=True)
     say_last(done)
+    if for_ci:
+        for_ci.write(done)
     return runs.status(done)
 
 

@@ -71,10 +71,10 @@ def versions(rows: Sequence[Row], within: float, cause: str = "") -> Outcome:
     """Compare two versions of a system: a row that is worse decides, then one that differs, then one that is open."""
     by_word: dict[str, list[Row]] = {}
     for row in rows:
-        by_word.setdefault(_word(row), []).append(row)
-    for word in (WORSE, DIFFERENT):
-        if word in by_word:
-            return Outcome(word, _greatest(by_word[word]), cause)
+        by_word.setdefault(word(row), []).append(row)
+    for worst in (WORSE, DIFFERENT):
+        if worst in by_word:
+            return Outcome(worst, _greatest(by_word[worst]), cause)
     if OPEN in by_word or not rows:
         return Outcome(OPEN, _undecided(by_word.get(OPEN, ()), len(rows)))
     if BETTER in by_word:
@@ -91,7 +91,7 @@ def sites(rows: Sequence[Row], within: float, cause: str = "") -> Outcome:
 def gate(rows: Sequence[Row], within: float, cause: str = "") -> Outcome:
     """Find out whether the second version is slower by more than ``within``: only times and rates count, in one direction."""
     directed = [row for row in rows if not row.metric or better(row.metric)]
-    worse = [row for row in directed if _word(row) == WORSE]
+    worse = [row for row in directed if word(row) == WORSE]
     if worse:
         return Outcome(WORSE, _greatest(worse), cause)
     undecided = [row for row in directed if not _no_slower(row, within)]
@@ -116,7 +116,8 @@ def in_the_law(first: Law, second: Law) -> str:
     return ""
 
 
-def _word(row: Row) -> str:
+def word(row: Row) -> str:
+    """Return "better", "worse", "equal", "different" or "open" for one row."""
     if row.verdict == EQUIVALENT:
         return EQUAL
     if row.verdict == INCONCLUSIVE or not row.difference:

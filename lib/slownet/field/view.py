@@ -10,9 +10,11 @@ from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
+from slownet.field.outcome import DIFFERENT, WORSE, Outcome, word
 from slownet.field.record import Field
 from slownet.field.row import DIFFERS, EQUIVALENT, INCONCLUSIVE, Row
 from slownet.field.runs import Comparison
+from slownet.report import junit, summary
 from slownet.report.text import NOTHING, confidence, number, spelled, with_interval
 from slownet.stats import DECIDING, Summary, quantile
 from slownet.units import show_duration, show_percent
@@ -48,6 +50,38 @@ def compared(found: Comparison) -> RenderableType:
         made.add_row(row.condition, row.metric, *_numbers(row), Text(row.verdict, style=STYLES[row.verdict]).append(_note(row)))
     lines = [*(_law(found.law) if found.law else ()), *(f"note: {note}" for note in found.notes)]
     return Group(Text(head, style="bold"), made, *map(Text, lines), Text(str(found.outcome), style=OUTCOMES[found.status]))
+
+
+def suite(found: Comparison) -> junit.Suite:
+    """Return the comparison as a JUnit suite: its outcome, then each row."""
+    said = found.outcome
+    result = {0: junit.PASSED, 1: junit.FAILED, 3: junit.SKIPPED}[said.status]
+    cases = [junit.Case("outcome", result, said.word, str(said))]
+    for row in found.rows:
+        numbers = " | ".join(filter(None, (*_numbers(row), row.note)))
+        cases.append(junit.Case(_named(row), _result(row, said), row.verdict, numbers))
+    started = str(found.second.facts.get("started") or "")[: len(junit.DATE)]
+    directories = {"first": str(found.first.directory), "second": str(found.second.directory)}
+    return junit.Suite(f"compare {found.second.experiment}", cases, 0.0, started, directories)
+
+
+def _result(row: Row, said: Outcome) -> str:
+    if row.verdict == INCONCLUSIVE and said.status:
+        return junit.SKIPPED
+    to_blame = said.word == DIFFERENT or (said.word == WORSE and word(row) == WORSE)
+    return junit.FAILED if row.verdict == DIFFERS and to_blame else junit.PASSED
+
+
+def markdown(found: Comparison) -> str:
+    """Return the comparison as a section of Markdown."""
+    rows = [(row.condition, row.metric, *_numbers(row), f"{row.verdict}{_note(row)}") for row in found.rows]
+    lines = [f"## {found.second.experiment}: {summary.cell(str(found.outcome))}", ""]
+    lines += [*summary.table(("condition", "metric", "first", "second", "ratio", "difference", "verdict"), rows), ""]
+    return "\n".join([*lines, *(f"- {summary.cell(note)}" for note in found.notes), ""])
+
+
+def _named(row: Row) -> str:
+    return f"{row.metric} at {row.condition}".removeprefix(" at ").removesuffix(" at ")
 
 
 def _numbers(row: Row) -> tuple[str, ...]:

@@ -1,0 +1,54 @@
+"""Writes results for CI services: JUnit XML and a Markdown summary."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from slownet.errors import ExperimentError
+
+if TYPE_CHECKING:  # most commands write neither
+    from slownet.field.runs import Comparison
+    from slownet.records.result import RunData
+
+
+@dataclass(frozen=True)
+class ForCi:
+    """The files that the caller wants, None for none.
+
+    Raises ExperimentError if their folder does not exist, before anything is measured.
+    """
+
+    junit: Path | None = None
+    summary: Path | None = None
+
+    def __post_init__(self) -> None:
+        for option, path in (("--junit", self.junit), ("--summary", self.summary)):
+            if path and not path.absolute().parent.is_dir():
+                raise ExperimentError(f"no folder {path.absolute().parent}", option, "make it, or name another file")
+
+    def write(self, runs: Sequence[RunData]) -> None:
+        """Write the results of runs. Raises ExperimentError."""
+        if self.junit or self.summary:
+            from slownet.report import junit, summary
+
+            self._write(junit.write(map(junit.of_run, runs)), "\n".join(map(summary.of_run, runs)))
+
+    def write_comparison(self, found: Comparison) -> None:
+        """Write the results of a comparison. Raises ExperimentError."""
+        if self.junit or self.summary:
+            from slownet.field import view
+            from slownet.report import junit
+
+            self._write(junit.write([view.suite(found)]), view.markdown(found))
+
+    def _write(self, junit: str, summary: str) -> None:
+        for path, mode, text in ((self.junit, "w", junit), (self.summary, "a", summary)):
+            if path:
+                try:
+                    with path.open(mode, encoding="utf-8") as file:
+                        file.write(text)
+                except OSError as error:
+                    raise ExperimentError(f"cannot write {path} ({error.strerror})", fix="name another file") from error

@@ -1,0 +1,113 @@
+"""JUnit XML and Markdown for CI services."""
+
+import json
+import xml.etree.ElementTree as ET
+
+import pytest
+
+from slownet.cli import main
+from slownet.commands.ci import ForCi
+from slownet.errors import ExperimentError
+from slownet.records.judgement import Judgement
+from slownet.records.result import gather
+from slownet.report import junit, summary
+
+FACTS = {
+    "experiment": "shop", "question": "Is a <page> | slow?", "clock": "virtual", "tdf": 4, "cpu": "time", "kernel": "7.3",
+    "started": "2026-11-22T15:48:10+00:00", "wall_s": 6.0, "place": "lab",
+}  # fmt: skip
+
+
+def claim(verdict, name="k is 4"):
+    return Judgement(name, verdict, 4.0, 4.0, 3.9, 4.1, (3.8, 4.2), f"{name}: 4.0 & <more>")
+
+
+def sample(index, rtt, status="ok", error=None):
+    metrics = {"time_ms": {"mean": 9.0 + 4 * rtt, "sd": 0.1, "n": 50}} if status == "ok" else {}
+    cell = {"cell": {"rtt": f"{rtt}ms"}, "condition": {"rtt_ms": rtt}, "index": index, "boot": 1, "block": 1}
+    return cell | {"status": status, "error": error, "metrics": metrics, "verified_rtt_ms": rtt}
+
+
+def run(*claims, failed=False, **facts):
+    samples = [sample(0, 0), sample(1, 10, *(("failed", "ab: no answer") if failed else ()))]
+    return gather(samples, FACTS | facts).judged(claims)
+
+
+def suites(*runs):
+    return ET.fromstring(junit.write(map(junit.of_run, runs)))
+
+
+def test_a_suite_has_the_machines_date_and_time_and_a_case_per_claim():
+    (suite,) = suites(run(claim("supported", "a"), claim("refuted", "b"), claim("inconclusive", "c"), claim("not judged", "d")))
+    assert (suite.get("name"), suite.get("timestamp"), suite.get("time")) == ("shop", "2026-11-22T15:48:10", "6.000")
+    counts = [suite.get(name) for name in ("tests", "failures", "errors", "skipped")]
+    assert counts == ["4", "2", "0", "1"]
+    found = {case.get("name"): [each.tag for each in case] for case in suite.iter("testcase")}
+    assert found == {"a": ["system-out"], "b": ["failure"], "c": ["failure"], "d": ["skipped"]}
+    (refuted,) = suite.iterfind("testcase[@name='b']/failure")
+    assert refuted.get("message") == "refuted: b: 4.0 & <more>"
+    assert {case.get("time") for case in suite.iter("testcase")} == {"1.500"}
+    assert {each.get("name"): each.get("value") for each in suite.iter("property")}["tdf"] == "4"
+
+
+def test_a_failed_cell_and_a_run_that_broke_off_are_errors():
+    root = suites(run(claim("supported"), failed=True, error="interrupted"), run())
+    assert [root.get(name) for name in ("tests", "failures", "errors", "skipped")] == ["3", "0", "2", "0"]
+    errors = {
+        case.get("name"): case.find("error").get("message") for case in root.iter("testcase") if case.find("error") is not None
+    }
+    assert errors == {"measured: rtt 10ms": "failed: ab: no answer", "the run ended": "broken off: interrupted"}
+
+
+def test_a_summary_has_the_verdicts_first():
+    lines = summary.of_run(run(claim("supported", "a"), claim("refuted", "b | c"), failed=True)).splitlines()
+    assert lines[0] == "## shop: 1 of 2 claims supported, 1 refuted"
+    assert lines[2] == r"Is a \<page\> \| slow?"
+    assert "❌ rtt 10ms: ab: no answer" in lines
+    assert r"| ✅ supported | a | a: 4.0 & \<more\> |" in lines
+    assert r"| ❌ refuted | b \| c | b \| c: 4.0 & \<more\> |" in lines
+    assert any(line.startswith("| rtt 0ms | 9.000 | ") for line in lines)
+
+
+def test_files_are_written_and_summaries_appended(tmp_path):
+    wanted = ForCi(tmp_path / "junit.xml", tmp_path / "summary.md")
+    for _ in range(2):
+        wanted.write([run(claim("supported"))])
+    assert len(list(ET.parse(wanted.junit).iter("testsuite"))) == 1
+    assert wanted.summary.read_text().count("## shop") == 2
+
+
+def test_a_file_that_cannot_be_written_is_said_before_anything_is_measured(tmp_path):
+    with pytest.raises(ExperimentError, match=r"no folder .*none, --junit"):
+        ForCi(tmp_path / "none" / "junit.xml")
+    with pytest.raises(ExperimentError, match="Is a directory"):
+        ForCi(tmp_path).write([])
+
+
+@pytest.mark.parametrize(
+    ("second", "options", "results"),
+    [
+        ({0: 9.0, 10: 49.0}, (), ["passed", "passed", "passed"]),
+        ({0: 9.0, 10: 69.0}, (), ["failure", "passed", "failure"]),
+        ({0: 9.0, 10: 29.0}, (), ["passed", "passed", "passed"]),
+        ({0: 5.0, 10: 69.0}, (), ["failure", "passed", "failure"]),
+        ({0: 9.0, 10: 69.0}, ("--fail-if-slower", "50%"), ["passed", "passed", "passed"]),
+    ],
+)
+def test_a_comparison_has_its_outcome_and_a_case_per_row(tmp_path, capsys, second, options, results):
+    for name, times in (("one", {0: 9.0, 10: 49.0}), ("two", second)):
+        (tmp_path / name).mkdir()
+        made = [
+            sample(at, rtt) | {"metrics": {"time_ms": {"mean": mean, "sd": 0.001, "n": 50}}}
+            for at, (rtt, mean) in enumerate(times.items())
+        ]
+        (tmp_path / name / "samples.jsonl").write_text("".join(json.dumps(each) + "\n" for each in made))
+        (tmp_path / name / "run.json").write_text(json.dumps(FACTS | {"tdf": "inf", "cpu": "free"}))
+    files = ["--junit", str(tmp_path / "junit.xml"), "--summary", str(tmp_path / "summary.md")]
+    with pytest.raises(SystemExit) as caught:
+        main(["compare", str(tmp_path / "one"), str(tmp_path / "two"), *options, *files])
+    assert caught.value.code == (1 if "failure" in results else 0)
+    cases = ET.parse(tmp_path / "junit.xml").iter("testcase")
+    found = [next((each.tag for each in case if each.tag != "system-out"), "passed") for case in cases]
+    assert found == results
+    assert (tmp_path / "summary.md").read_text().startswith("## shop: ")
