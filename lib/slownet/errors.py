@@ -70,6 +70,10 @@ class LabError(SlownetError):
     """The lab cannot be built or booted, or it died."""
 
 
+class ImageError(SlownetError):
+    """A container image that cannot be read, is not kept, or does not run in a lab."""
+
+
 class TraceError(SlownetError):
     """A recording of a network that cannot be read; it names the file and the line."""
 

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from slownet.errors import LabError, nearest
-from slownet.lab import calibrate, counter, extension_shares, host_programs, image, native, project
+from slownet.lab import calibrate, container_shares, counter, extension_shares, host_programs, image, native, project
 from slownet.lab import parts as lab_parts
 from slownet.lab.boot import MEGABYTES, Lab, Share, Sink, check_megabytes
 from slownet.lab.caller import Given
@@ -95,7 +95,7 @@ class Place:
                 )  # fmt: skip
         # Outer folders first: an outer share mounted later would hide the inner one.
         more = extension_shares.shares()
-        asked = [*code_shares(), *host_programs.shares(), *more, *shares]
+        asked = [*code_shares(), *host_programs.shares(), *container_shares.shares(), *more, *shares]
         projects = [each for each in self.shares if each.mount[2] not in {other.mount[2] for other in asked}]
         nested = sorted([*asked, *projects], key=lambda share: len(share.path.parts))
         lab = self.parts.lab(self.clock, megabytes=self.megabytes, shares=nested)

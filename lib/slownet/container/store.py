@@ -1,0 +1,247 @@
+"""The kept images: a folder for each, named by the digest of the image's configuration.
+
+That digest is what Docker and Podman show as the image's ID. The configuration holds the digests of the layers, so an image has
+the same one wherever it comes from. The same functions work on the host and, read-only, inside a lab.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import fcntl
+import json
+import os
+import shutil
+import time
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+from slownet.container import names
+from slownet.container.config import Config, parse
+from slownet.errors import ImageError, nearest
+from slownet.lab import cache, container_shares
+
+CONFIG, FACTS, SQUASHFS = "config.json", "image.json", "root.squashfs"
+SHORT = 12
+"""Hexadecimal digits of a digest in tables and messages."""
+
+
+@dataclass(frozen=True)
+class Kept:
+    """An image that is kept."""
+
+    folder: Path
+    digest: str
+    """``sha256:`` and 64 hexadecimal digits."""
+    names: Sequence[str] = ()
+    size: int = 0
+    """Bytes of its squashfs."""
+    added: float = 0.0
+    """When it was last added, in seconds since 1970."""
+    source: str = ""
+    """What it was added from."""
+    aliases: Sequence[str] = field(default=(), repr=False)
+    """Other digests of the same image: its manifest's, its index's."""
+    seen: Sequence[str] = field(default=(), repr=False)
+    """Fingerprints of files and folders that hold this image."""
+
+    @property
+    def squashfs(self) -> Path:
+        """Its root file system."""
+        return self.folder / SQUASHFS
+
+    @cached_property
+    def config(self) -> Config:
+        """Its configuration. Raises ImageError."""
+        return parse((self.folder / CONFIG).read_bytes(), str(self.folder / CONFIG))
+
+    @property
+    def name(self) -> str:
+        """Its first name, or the beginning of its digest if it has none."""
+        return self.names[0] if self.names else short(self.digest)
+
+
+def short(digest: str) -> str:
+    """Return the first digits of a digest."""
+    return digest.removeprefix("sha256:")[:SHORT]
+
+
+def root() -> Path:
+    """Return the folder of the kept images, on the host or in a lab; it may not exist yet."""
+    return container_shares.root()
+
+
+def kept() -> list[Kept]:
+    """Return all kept images, the newest first. A name belongs to the newest that has it."""
+    found = sorted(_all(), key=lambda each: (-each.added, each.digest))
+    taken: set[str] = set()
+    for number, each in enumerate(found):
+        found[number] = replace(each, names=tuple(name for name in each.names if name not in taken))
+        taken.update(each.names)
+    return found
+
+
+def _all() -> Iterator[Kept]:
+    for path in root().glob(f"sha256-*/{FACTS}"):
+        with contextlib.suppress(FileNotFoundError):  # removed meanwhile
+            yield _load(path.parent)
+
+
+def _load(folder: Path) -> Kept:
+    path = folder / FACTS
+    try:
+        facts = json.loads(path.read_bytes())
+        return Kept(
+            folder, facts["digest"], tuple(facts["names"]), facts["size"], facts["added"], facts["source"],
+            tuple(facts.get("aliases", ())), tuple(facts.get("seen", ())),
+        )  # fmt: skip
+    except (ValueError, KeyError, TypeError) as error:
+        raise ImageError(
+            "this image's record cannot be read", where=str(path), fix=f"remove {folder} and add it again"
+        ) from error
+
+
+def find(name_or_digest: str) -> Kept | None:
+    """Return the image of that name or digest, or None.
+
+    A name may lack its registry (``shop:1`` for ``localhost/shop:1``) and its tag (``latest``); of a digest six digits suffice.
+    Raises ImageError if several images fit.
+    """
+    images = kept()
+    asked, _, pinned = name_or_digest.partition("@")
+    if pinned:
+        return _only(name_or_digest, [each for each in images if pinned in (each.digest, *each.aliases)])
+    exact = [each for each in images if names.with_tag(asked) in each.names]
+    named = exact or [each for each in images if any(names.matches(asked, name) for name in each.names)]
+    return _only(asked, named or [each for each in images if _is_digest(asked, each)])
+
+
+def _is_digest(asked: str, image: Kept) -> bool:
+    return any(names.is_prefix(asked, each) for each in (image.digest, *image.aliases))
+
+
+def _only(asked: str, found: Sequence[Kept]) -> Kept | None:
+    if len(found) > 1:
+        which = ", ".join(sorted(each.name for each in found))
+        raise ImageError(f"'{asked}' is the name of several images: {which}", fix="write the whole name, or the digest")
+    return found[0] if found else None
+
+
+def need(name_or_digest: str) -> Kept:
+    """Return the image of that name or digest. Raises ImageError with the command that adds it."""
+    found = find(name_or_digest)
+    if not found:
+        known = [name for each in kept() for name in each.names]
+        hint = f"{nearest(name_or_digest, known)}, or add it: " if known else ""
+        raise ImageError(f"there is no image '{name_or_digest}'", fix=f"{hint}slownet image add {name_or_digest}")
+    return found
+
+
+def add(
+    digest: str,
+    config: bytes,
+    build: Callable[[Path], None],
+    *,
+    names: Iterable[str] = (),
+    source: str = "",
+    aliases: Iterable[str] = (),
+    seen: Iterable[str] = (),
+) -> Kept:
+    """Keep an image, or add names to the kept one; the names leave other images.
+
+    Parameters
+    ----------
+    digest : str
+        The configuration's digest.
+    config : bytes
+        The configuration, as it came.
+    build : callable
+        Called with an empty folder, only if the image is not kept yet; makes `SQUASHFS` there and leaves nothing else. What it
+        leaves is kept whole or not at all.
+    names, source, aliases, seen
+        As in `Kept`.
+
+    Raises
+    ------
+    SlownetError
+        What `build` raises, or LabError if the folder cannot be written to.
+    """
+    facts = {"digest": digest, "names": list(names), "source": source, "aliases": list(aliases), "seen": list(seen)}
+
+    def make(folder: Path) -> None:
+        build(folder)
+        (folder / CONFIG).write_bytes(config)
+        _write(folder, {**facts, "size": (folder / SQUASHFS).stat().st_size, "added": time.time()})
+
+    while True:
+        folder = cache.make(container_shares.KIND, digest.replace(":", "-"), make)
+        with _changing(), contextlib.suppress(FileNotFoundError):  # somebody removed it meanwhile
+            return _named(folder, facts)
+
+
+def _named(folder: Path, facts: dict[str, Any]) -> Kept:
+    """Add names and more to an image's record; the names leave other images."""
+    before = _load(folder)
+    merged = {key: list(dict.fromkeys([*facts[key], *getattr(before, key)])) for key in ("names", "aliases", "seen")}
+    # First this one: whoever reads between the two writes finds the name at the newest image.
+    _write(folder, {**facts, **merged, "size": before.size, "added": time.time()})
+    for other in _all():
+        rest = [each for each in other.names if each not in facts["names"]]
+        if other.folder.name != folder.name and len(rest) < len(other.names):
+            _write(other.folder, _facts(replace(other, names=rest)))
+    return _load(folder)
+
+
+def remove(name_or_digest: str) -> Kept:
+    """Remove a name, and the image itself if that was its last name or its digest is given; return what it was.
+
+    Raises ImageError.
+    """
+    with _changing():
+        found = find(name_or_digest)
+        if not found:
+            images = kept()
+            known = [name for each in images for name in (*each.names, short(each.digest))]
+            raise ImageError(f"there is no image '{name_or_digest}'", fix=nearest(name_or_digest, known))
+        exact = names.with_tag(name_or_digest)
+        leaving = [exact] if exact in found.names else [each for each in found.names if names.matches(exact, each)]
+        rest = [each for each in found.names if each not in leaving]
+        if rest and len(rest) < len(found.names):
+            _write(found.folder, _facts(replace(found, names=rest)))
+        else:
+            _discard(found.folder)
+        return found
+
+
+def _discard(folder: Path) -> None:
+    """Remove an image's folder; it is gone under its name at once, and the rest is swept if this is killed."""
+    going = folder.with_name(f".{folder.name}.gone")
+    shutil.rmtree(going, ignore_errors=True)
+    folder.rename(going)
+    shutil.rmtree(going, ignore_errors=True)
+
+
+def _facts(image: Kept) -> dict[str, Any]:
+    each = {key: list(getattr(image, key)) for key in ("names", "aliases", "seen")}
+    return {"digest": image.digest, **each, "size": image.size, "added": image.added, "source": image.source}
+
+
+def _write(folder: Path, facts: dict[str, Any]) -> None:
+    """Replace an image's record at once: a lab may read it at any time."""
+    half = folder / f".{FACTS}"
+    half.write_text(json.dumps(facts, indent=1) + "\n")
+    half.rename(folder / FACTS)
+
+
+@contextlib.contextmanager
+def _changing() -> Iterator[None]:
+    """Change records alone: two processes that add or remove images wait for each other."""
+    root().mkdir(parents=True, exist_ok=True)
+    descriptor = os.open(root() / ".lock", os.O_CREAT | os.O_RDWR | os.O_CLOEXEC, 0o644)
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX)
+        yield
+    finally:
+        os.close(descriptor)
