@@ -139,7 +139,7 @@ def test_an_experiment(run, project):
 def test_pytest_finds_it_from_its_rootdir(run, project, tmp_path, words):
     (project / "tests" / "data").mkdir(parents=True, exist_ok=True)
     (project / "tests" / "data" / "fact").write_text("42")
-    (project / "tests" / "test_it.py").write_text(TESTS if "-n2" not in words else TESTS.replace('!= "lab"', '!= ""'))
+    (project / "tests" / "test_it.py").write_text(TESTS)
     words = [f"{project}/{each}" if each.startswith("tests") else each for each in words]
     done = run(tmp_path, "-q", "--slownet-tdf=inf", f"--rootdir={project}", *words, program=[sys.executable, "-m", "pytest"])
     assert done.returncode == 0, done.stdout + done.stderr

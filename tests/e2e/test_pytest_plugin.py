@@ -345,7 +345,7 @@ def test_here(capsys):
 
 
 def test_there(net):
-    assert os.uname().nodename == "lab"
+    assert os.uname().nodename.startswith("lab")
     Path("there").touch()
 
 
@@ -354,9 +354,10 @@ def test_here_fails():
 """
 
 
-def test_tests_that_need_no_network_run_here_and_one_report_holds_all(session, pytester, monkeypatch):
+@pytest.mark.parametrize("workers", [[], ["-n2"]], ids=["alone", "workers"])
+def test_tests_that_need_no_network_run_here_and_one_report_holds_all(session, pytester, monkeypatch, workers):
     monkeypatch.setenv("OUTER", sys.executable)
-    result = session("--slownet-tdf=inf", "--junitxml=junit.xml", test_both=HERE_AND_THERE)
+    result = session(*workers, "--slownet-tdf=inf", "--junitxml=junit.xml", "--cov=test_both", test_both=HERE_AND_THERE)
     assert result.ret == 1
     assert (pytester.path / "here").exists()
     assert (pytester.path / "there").exists()
@@ -364,12 +365,16 @@ def test_tests_that_need_no_network_run_here_and_one_report_holds_all(session, p
     assert {each.get("name"): len(each.findall("failure")) for each in cases} == {
         "test_here": 0, "test_there": 0, "test_here_fails": 1,
     }  # fmt: skip
-    again = session("--slownet-tdf=inf", "--lf")
+    assert "test_both.py" in result.stdout.str()
+    assert " 100%" in result.stdout.str().rsplit("TOTAL", 1)[1]  # of both processes' lines
+    (pytester.path / "there").unlink()
+    again = session(*workers, "--slownet-tdf=inf", "--lf")
     again.assert_outcomes(failed=1)
-    assert "slownet: in a lab" not in again.stdout.str()
-    first = session("--slownet-tdf=inf", "-x")
-    assert first.ret == 1
-    assert "slownet: in a lab" not in first.stdout.str()
+    first = session(*workers, "--slownet-tdf=inf", "-x")
+    assert first.ret == (2 if workers else 1)  # pytest-xdist counts it as interrupted
+    assert not (pytester.path / "there").exists()
+    listed = session(*workers, "--collect-only", "-q")
+    assert "test_both.py::test_there" in listed.stdout.str()
 
 
 def test_a_session_without_a_network_stays_where_it_is(session):
@@ -387,8 +392,9 @@ def test_the_virtual_clock_asked_for_by_name_is_the_labs_usual_one(session, opti
     assert str(result.stdout).count("slownet: in a lab") == (0 if options else 1)
 
 
-def test_each_clock_has_its_lab_and_one_report_holds_all(session, pytester):
-    result = session("--slownet-tdf=7", "--junitxml=junit.xml", test_clocks=CLOCKS)
+@pytest.mark.parametrize("workers", [[], ["-n1"]], ids=["alone", "a worker"])
+def test_each_clock_has_its_lab_and_one_report_holds_all(session, pytester, workers):
+    result = session(*workers, "--slownet-tdf=7", "--junitxml=junit.xml", test_clocks=CLOCKS)
     assert result.ret == 0
     names = [each.get("name") for each in ET.parse(pytester.path / "junit.xml").getroot().iter("testcase")]
     assert sorted(names) == ["test_anywhere", "test_free", "test_real", "test_usual"]

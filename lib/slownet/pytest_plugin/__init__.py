@@ -63,6 +63,11 @@ def pytest_configure(config: pytest.Config) -> None:
         config.pluginmanager.register(session.Session(config), "slownet session")
 
 
+@pytest.hookimpl(wrapper=True)
+def pytest_cmdline_main(config: pytest.Config) -> Generator[None, object, object]:
+    return workers.status(config, (yield))
+
+
 def pytest_report_header(config: pytest.Config) -> str | None:
     return session.header() if native.inside_lab() else None
 

@@ -40,13 +40,14 @@ class Session:
     def __init__(self, config: pytest.Config) -> None:
         self._config = config
         self._status: int | None = None
-        self._held = _HeldBack(config)
+        self._held = HeldBack(config)
 
     @pytest.hookimpl(wrapper=True, tryfirst=True)
     def pytest_collection(self, session: pytest.Session) -> Generator[None, object, object]:
         try:
             result = yield
-            groups = with_the_rest(together(self._wishes(session), self._config.rootpath), session.items)
+            rest = not all(map(needs_network, session.items))
+            groups = with_the_rest(together(self._wishes(session), self._config.rootpath), rest)
         except BaseException:
             self._held.show()
             raise
@@ -59,9 +60,7 @@ class Session:
         # From here on this process must report nothing: its plugins would overwrite the reports of the lab's.
         for hook in ("pytest_runtestloop", "pytest_sessionfinish"):
             _only(self._config, hook, self)
-        with _capture_suspended(self._config):
-            self._status = _run(self._config, groups)
-        records.draw(self._config)
+        self._status = run(self._config, groups)
         return result
 
     def pytest_sessionfinish(self, session: pytest.Session) -> None:
@@ -81,6 +80,8 @@ class Session:
         return sorted(wishes, key=lambda wish: wish != own)
 
 
+THIS_MACHINE = Place(Clock("real"), {})
+"""Where tests run that need no network."""
 Groups = Sequence[tuple[Sequence[Wish], Place]]
 """The places of a session, each with the wishes that it fulfils."""
 
@@ -99,13 +100,14 @@ def together(wishes: Iterable[Wish], root: Path | None = None) -> Groups:
     return found
 
 
-def with_the_rest(groups: Groups, items: Iterable[pytest.Item]) -> Groups:
-    """Return the places of a session. The first one, this machine, also runs the tests that need no network."""
-    if not any(place.kind == "lab" for _, place in groups) or all(map(needs_network, items)):
+def with_the_rest(groups: Groups, rest: bool) -> Groups:
+    """Return the places of a session. The first one, this machine, also runs the tests that need no network, if there are
+    any (rest)."""
+    if not any(place.kind == "lab" for _, place in groups) or not rest:
         return groups
     native_ones = [group for group in groups if group[1].kind == "native"]
     labs = [group for group in groups if group[1].kind == "lab"]
-    return [*(native_ones or [((), Place(Clock("real"), {}))]), *labs]
+    return [*(native_ones or [((), THIS_MACHINE)]), *labs]
 
 
 def deselect_other_labs(config: pytest.Config, items: list[pytest.Item]) -> None:
@@ -138,8 +140,18 @@ def _place(wish: Wish, root: Path | None) -> Place:
         raise pytest.UsageError(f"slownet: {error}") from error
 
 
-def _run(config: pytest.Config, groups: Groups) -> int:
-    """Run the session in each place, one after the other; return pytest's exit status."""
+def run(config: pytest.Config, groups: Groups, distributed: bool = False) -> int:
+    """Run the session in each place, one after the other, and draw its reports; return pytest's exit status.
+
+    distributed: each pytest runs here, and its workers in the place.
+    """
+    with _capture_suspended(config):
+        status = _run(config, groups, distributed)
+    records.draw(config)
+    return status
+
+
+def _run(config: pytest.Config, groups: Groups, distributed: bool) -> int:
     reports = junit.Reports(config.getoption("xmlpath", None) if len(groups) > 1 else None)
     statuses: list[int] = []
     for number, (wishes, place) in enumerate(groups):
@@ -147,7 +159,7 @@ def _run(config: pytest.Config, groups: Groups) -> int:
             {"wishes": [[each.clock, each.tdf, each.cpu] for each in wishes], "rest": number == 0} if len(groups) > 1 else None
         )
         more = ["--cov-append"] if number and config.pluginmanager.hasplugin("_cov") else []
-        statuses.append(_attend(config, place, only, more))
+        statuses.append(_attend(config, THIS_MACHINE if distributed else place, only, more))
         reports.take()
         if statuses[-1] not in GOES_ON or (statuses[-1] == pytest.ExitCode.TESTS_FAILED and config.getvalue("maxfail")):
             break
@@ -221,7 +233,7 @@ def _only(config: pytest.Config, hook: str, plugin: object) -> None:
     setattr(config.hook, hook, manager.subset_hook_caller(hook, others))
 
 
-class _HeldBack:
+class HeldBack:
     """Holds back the terminal reporter's output until it is known whether the session continues here."""
 
     METHODS = ("write", "write_raw", "flush")  # the terminal writer's other methods use these; write_raw is newer

@@ -1,7 +1,8 @@
 """pytest-xdist: each worker runs in a lab of its own if a test needs one.
 
-The controller collects no tests itself, so if this machine cannot emulate a network, a forked copy of it collects first. On one
-kernel (as root, or with several workers in a lab) the networks of all workers coexist: see `networks`.
+The controller collects no tests itself, so if this machine cannot emulate a network, a forked copy of it collects first. If the
+tests need several places, among them this machine for those that need no network, then pytest runs again for each, with workers
+there. On one kernel (as root, or with several workers in a lab) the networks of all workers coexist: see `networks`.
 """
 
 from __future__ import annotations
@@ -11,18 +12,23 @@ import os
 import shlex
 import socket
 import sys
-from collections.abc import Sequence
+from collections.abc import Generator, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from slownet import pytest_inside as inside
 from slownet.errors import SlownetError
 from slownet.lab import native
 from slownet.lab.place import own_path
 from slownet.pytest_plugin import records, session
 from slownet.pytest_plugin.shares import Shares
 from slownet.pytest_plugin.wishes import Wish, needs_network, of_item
+
+STATUS = pytest.StashKey[int]()
+"""The exit status of a session that ran elsewhere."""
 
 
 def is_worker(config: pytest.Config) -> bool:
@@ -52,37 +58,52 @@ def settle(config: pytest.Config) -> None:
         given["cov_master_host"] = socket.gethostname()
 
 
+def status(config: pytest.Config, own: Any) -> Any:
+    """Return the exit status of a process's session: its own, unless the session ran elsewhere."""
+    return config.stash.get(STATUS, own)
+
+
 class Workers:
     """Starts the workers' interpreters in labs."""
 
     def __init__(self, config: pytest.Config) -> None:
         self._config = config
         self._session: pytest.Session | None = None
+        self._held: session.HeldBack | None = None
         self._in_labs = False
 
-    @pytest.hookimpl(tryfirst=True)
-    def pytest_sessionstart(self, session: pytest.Session) -> None:
+    @pytest.hookimpl(wrapper=True, tryfirst=True)
+    def pytest_sessionstart(self, session: pytest.Session) -> Generator[None, object, object]:
         self._session = session
+        self._hold()
+        try:
+            return (yield)
+        finally:
+            self._show()
+
+    def _hold(self) -> None:
+        self._held = session.HeldBack(self._config)
+
+    def _show(self) -> None:
+        if self._held:
+            self._held.show()
 
     @pytest.hookimpl(optionalhook=True)
     def pytest_xdist_setupnodes(self, config: pytest.Config, specs: Sequence[Any]) -> None:
         assert self._session
-        if native.inside_lab():
-            return
-        wishes = _collected_by_a_copy(self._session)
-        if not wishes:
-            return
-        groups = session.together(wishes, config.rootpath)
+        collected = Collected() if native.inside_lab() else _collected_by_a_copy(self._session)
+        groups = session.with_the_rest(session.together(collected.wishes, config.rootpath), collected.rest)
         if len(groups) > 1:
-            clocks = " and ".join(str(alike[0]) for alike, _ in groups)
-            raise pytest.UsageError(
-                f"slownet: tests of one distributed session request {clocks}: run them separately, or without -n"
-            )
-        ((_, place),) = groups
-        if place.kind == "native":
+            assert self._held
+            self._held.forget()
+            config.stash[STATUS] = session.run(config, groups, distributed=True)
+            raise self._session.Failed  # ends this process's session before it has workers, without a word
+        self._show()
+        if not groups or groups[0][1].kind == "native":
             return
+        ((_, place),) = groups
         self._in_labs = True
-        command = _command(config, wishes[0], {**place.facts, **place.clock.facts})
+        command = _command(config, collected.wishes[0], {**place.facts, **place.clock.facts})
         for spec in specs:
             if spec.popen and not spec.python:
                 spec.python = shlex.join(command)
@@ -111,16 +132,23 @@ def _command(config: pytest.Config, wish: Wish, facts: dict[str, Any]) -> list[s
         "cpu": wish.cpu,
         "root": str(config.rootpath),
         "shares": shares,
-        "env": session.environment(config, facts, None),
+        "env": session.environment(config, facts, inside.handed_over().get("only")),
     }
     return ["env", f"PYTHONPATH={own_path()}", sys.executable, "-m", "slownet.pytest_worker", json.dumps(job)]
 
 
-def _collected_by_a_copy(session: pytest.Session) -> list[Wish]:
-    """Return the wishes of the tests with a network; none if the copy could not collect, which the workers will report.
+@dataclass(frozen=True)
+class Collected:
+    """What the collected tests want."""
 
-    Raises UsageError.
-    """
+    wishes: Sequence[Wish] = ()
+    """Of the tests with a network."""
+    rest: bool = False
+    """Whether there are tests without one."""
+
+
+def _collected_by_a_copy(session: pytest.Session) -> Collected:
+    """Return what the tests want; nothing if the copy could not collect, which the workers will report. Raises UsageError."""
     reader, writer = os.pipe()
     sys.stdout.flush()
     sys.stderr.flush()
@@ -134,11 +162,11 @@ def _collected_by_a_copy(session: pytest.Session) -> list[Wish]:
     found = json.loads(text or "{}")
     if found.get("error"):
         raise pytest.UsageError(f"slownet: {found['error']}")
-    return [Wish(*each) for each in found.get("wishes", ())]
+    return Collected([Wish(*each) for each in found.get("wishes", ())], found.get("rest", False))
 
 
 def _collect(session: pytest.Session, writer: int) -> None:
-    """Collect silently in the forked copy, send the wishes and exit."""
+    """Collect silently in the forked copy, send what the tests want and exit."""
     answer: dict[str, Any] = {}
     try:
         nothing = os.open(os.devnull, os.O_RDWR)
@@ -147,6 +175,7 @@ def _collect(session: pytest.Session, writer: int) -> None:
         session.perform_collect()
         wishes = dict.fromkeys(of_item(item) for item in session.items if needs_network(item))
         answer["wishes"] = [(each.clock, each.tdf, each.cpu) for each in wishes]
+        answer["rest"] = not all(map(needs_network, session.items))
     except SlownetError as error:
         answer["error"] = str(error)
     finally:

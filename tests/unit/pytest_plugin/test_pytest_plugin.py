@@ -29,6 +29,16 @@ def test_wishes_for_one_clock_share_its_place(monkeypatch):
     assert [str(place.clock) for _, place in groups] == ["virtual clock, TDF 4", "real clock", "virtual clock, TDF inf"]
 
 
+def test_tests_without_a_network_run_here_beside_labs():
+    here, lab = Place(Clock("real"), {"place": "native"}), Place(Clock("virtual", 4), {}, parts="a lab's")
+    in_lab, native = ([Wish("virtual")], lab), ([Wish("real")], here)
+    assert session.with_the_rest([in_lab], rest=True) == [((), session.THIS_MACHINE), in_lab]
+    assert session.with_the_rest([in_lab], rest=False) == [in_lab]
+    assert session.with_the_rest([in_lab, native], rest=True) == [native, in_lab]
+    assert session.with_the_rest([native], rest=True) == [native]
+    assert session.with_the_rest([], rest=True) == []
+
+
 def item(clock=None, tdf=None, marks=None):
     """A test for `of_item`, with session options and markers."""
     markers = {name: SimpleNamespace(name=name, args=values, kwargs={}) for name, values in (marks or {}).items()}
