@@ -50,6 +50,7 @@ __all__ = [
     "Measure",
     "Measured",
     "Memcached",
+    "NameServer",
     "Network",
     "NetworkError",
     "Nginx",
@@ -134,6 +135,7 @@ _HOMES = {
     "slownet.services.files": "FileServer",
     "slownet.services.mariadb": "MariaDB",
     "slownet.services.memcached": "Memcached",
+    "slownet.services.names": "NameServer",
     "slownet.services.nginx": "Nginx",
     "slownet.services.oltp": "OltpDatabase",
     "slownet.services.page": "StaticPage",
@@ -212,6 +214,7 @@ if TYPE_CHECKING:
     from slownet.services.files import FileServer
     from slownet.services.mariadb import MariaDB
     from slownet.services.memcached import Memcached
+    from slownet.services.names import NameServer
     from slownet.services.nginx import Nginx
     from slownet.services.oltp import OltpDatabase
     from slownet.services.page import StaticPage

@@ -9,7 +9,6 @@ from collections.abc import Callable, Mapping, Sequence
 from http.client import HTTPConnection, HTTPException
 from pathlib import Path
 
-from slownet import owner
 from slownet.errors import ServiceError
 from slownet.net.nodes import inside
 from slownet.services.service import Service
@@ -62,7 +61,7 @@ class Command(Service):
         ready: str | Callable[[Command], bool] | None = None, name: str = "", env: Mapping[str, str] | None = None,
         cwd: str | Path | None = None, timeout: float = 60.0,
     ) -> None:  # fmt: skip
-        super().__init__(host, directory or _log_directory())
+        super().__init__(host, directory)
         self.argv = tuple(shlex.split(argv) if isinstance(argv, str) else map(str, argv))
         if not self.argv:
             raise ServiceError("no program", f"host '{host.name}'", 'name one: Command(host, ["python3", "shop.py"])')
@@ -143,8 +142,3 @@ def http(path: str = "/", port: int | None = None, status: Sequence[int] = ()) -
         return found in status if status else found < SERVER_ERROR
 
     return answered
-
-
-def _log_directory() -> Path:
-    """Return the directory of the run that this process measures; a temporary one if it measures none."""
-    return Path(owner.this().run or owner.directory() / "logs")

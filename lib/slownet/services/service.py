@@ -35,8 +35,9 @@ class Service:
     ----------
     host : Host
         The host that it runs on.
-    directory : str or Path
-        The run directory, for the log ``<name>-<host>.log`` and the configuration.
+    directory : str or Path, optional
+        The run directory, for the log ``<name>-<host>.log`` and the configuration. Without it the folder of the run being
+        measured, and in a test a temporary one.
 
     Attributes
     ----------
@@ -68,9 +69,9 @@ class Service:
     stop_s: float = 10.0
     folder: Path | None = None
 
-    def __init__(self, host: Host, directory: str | Path) -> None:
+    def __init__(self, host: Host, directory: str | Path | None = None) -> None:
         self.host = host
-        self.directory = Path(directory)
+        self.directory = Path(directory or owner.this().run or owner.directory() / "logs")
         self._process: subprocess.Popen[bytes] | None = None
         self._state: Path | None = None
 
