@@ -132,6 +132,7 @@ def test_an_experiment(run, project):
     assert done.returncode == 0, done.stderr
     (facts,) = (json.loads(path.read_text()) for path in project.glob("runs/*/run.json"))
     assert "(jq, itsdangerous<3)" in json.dumps(facts)
+    assert facts["project"] == {"file": f"{project}/pyproject.toml", "share": [f"{project}/data"]}
     assert re.search(r'"jq": "1\.', json.dumps(facts))
 
 
@@ -165,6 +166,59 @@ def test_a_module_that_the_lab_lacks_is_named_with_what_brings_it(run, project):
     done = run(project, "test_late.py", program=program)
     (project / "conftest.py").unlink()
     assert "slownet: the lab has no module 'brought._fast'" in done.stderr, done.stdout + done.stderr
+
+
+HASHES = {
+    "itsdangerous==2.2.0": "c6242fc49e35958c8b15141343aa660db5fc54d4f13a1db01a3f5891b98700ef",
+    "jinja2==3.1.6": "85ece4451f492d0c13c5dd7c13a64681a86afae63a5f347908daf103ce6d2f67",
+    "markupsafe==3.0.2": "15ab75ef81add55874e7ab7055e9c397312385bd9ced94920f2802310c930396",
+}
+
+
+def hashed(*names, wrong=""):
+    """Return lines of a requirements file, as pip-compile writes them."""
+    found = (f"{name} \\\n    --hash=sha256:{'0' * 64 if name == wrong else HASHES[name]}\n" for name in names)
+    return "".join(found)
+
+
+def test_requirements_with_hashes_and_includes(run, home, tmp_path):
+    (tmp_path / "more").mkdir()
+    first, *others = HASHES
+    (tmp_path / "requirements.txt").write_text(f"# by pip-compile\n-r more/base.txt\n{hashed(first)}    # via -r base.in\n")
+    (tmp_path / "more" / "base.txt").write_text(f"-c limits.txt\n{hashed(*others)}")
+    (tmp_path / "more" / "limits.txt").write_text("markupsafe<4\n")
+    (tmp_path / "slownet.toml").write_text('requirements = "requirements.txt"\n')
+    before = layers(home)
+    done = run(tmp_path, "lab", "build")
+    assert done.returncode == 0, done.stderr
+    assert re.search(r": jinja2==3.1.6, markupsafe==3.0.2, itsdangerous==2.2.0$", done.stdout, re.MULTILINE)
+    (made,) = set(layers(home)) - set(before)
+    versions = json.loads((home / "slownet" / "layer" / made / "layer.json").read_text())["versions"]
+    assert versions["itsdangerous (Python)"] == "2.2.0"
+
+
+@pytest.mark.parametrize(
+    ("lines", "message"),
+    [
+        (hashed(*HASHES, wrong="jinja2==3.1.6"), "jinja2==3.1.6 does not match the hashes that the file names"),
+        (
+            hashed("jinja2==3.1.6"),
+            "MarkupSafe>=2.0 is not pinned with ==; if one package has a hash, all need that",
+        ),
+        (
+            hashed("jinja2==3.1.6") + "markupsafe==3.0.2",
+            "markupsafe==3.0.2 has no hash; if one package has a hash, all need one",
+        ),
+    ],
+)
+def test_hashes_that_do_not_hold(run, home, tmp_path, lines, message):
+    before = layers(home)
+    (tmp_path / "slownet.toml").write_text('requirements = "locked.txt"\n')
+    (tmp_path / "locked.txt").write_text(lines)
+    done = run(tmp_path, "lab", "build")
+    (line,) = (each for each in done.stderr.splitlines() if not each.startswith("lab: "))
+    assert line == f"slownet: {message}, {tmp_path}/slownet.toml: correct `requirements`; nothing unfinished was kept"
+    assert layers(home) == before
 
 
 @pytest.mark.parametrize(

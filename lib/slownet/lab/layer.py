@@ -26,6 +26,12 @@ LEAST_MEMORY, UNPACKED = 2048, 10
 """Memory of the lab that installs: that many MB, and that many times the packages' size."""
 KIT, OUT = "/run/kit", "/run/out"
 WHAT = "building the project's layer"
+HASHES = {
+    r"^ERROR: THESE PACKAGES DO NOT MATCH THE HASHES.*\n\s+(\S+)": " does not match the hashes that the file names",
+    r"^ERROR: Hashes are required.*\n\s+(\S+)": " has no hash; if one package has a hash, all need one",
+    r"^ERROR: In --require-hashes mode.*\n\s+(\S+)": " is not pinned with ==; if one package has a hash, all need that",
+}
+"""What pip says about the hashes of a requirements file, and what that means."""
 
 Boot = Callable[[int, Sequence[Share]], Lab]
 """Makes a lab of the base image from its memory in MB and its shares."""
@@ -123,7 +129,10 @@ def _wheels(project: Project, kit: Path, log: Path) -> None:
         wheels.fetch(kit / "requirements.txt", kit / "wheels", log, ["--constraint", kit / "constraints.txt"])
     except LabError as error:
         pattern = r"^ERROR: ((?:No matching distribution|Cannot install|Invalid requirement).*)"
-        raise _told_by(log, pattern, project, "dependencies", f" (wheels for Python {wheels.PYTHON})") or error from None
+        told = _told_by(log, pattern, project, "dependencies", f" (wheels for Python {wheels.PYTHON})")
+        for pattern, more in HASHES.items():
+            told = told or _told_by(log, pattern, project, "requirements", more)
+        raise told or error from None
 
 
 def _told_by(log: Path, pattern: str, project: Project, key: str, more: str = "") -> LabError | None:

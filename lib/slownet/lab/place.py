@@ -238,6 +238,7 @@ def _lab(kind: str, factor: float | None, megabytes: int, cpu: str | None, of: p
         "place": "lab",
         "tdf_probe": measured,
         "versions": whole.versions,
+        **({"project": {"file": str(of.file), "share": [str(each) for each in of.shares]}} if of else {}),
     }
     return Place(chosen, facts, whole, megabytes, shares=[Share(each) for each in of.shares] if of else [])
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
 from importlib import resources
 from pathlib import Path
@@ -13,6 +13,7 @@ from jinja2 import Environment, FunctionLoader, StrictUndefined, Template
 from markupsafe import Markup
 
 from slownet.errors import SlownetError
+from slownet.lab.caller import WRITABLE
 from slownet.records.result import RunData
 from slownet.report.plots import bar_plot, rate_plot, time_plot
 from slownet.report.sequence import sequence_plots
@@ -72,9 +73,24 @@ def _context(seen: View) -> dict[str, Any]:
         "confidence": confidence(seen.run.confidence),
         "sampling": sampling_notes(seen.run),
         "plots": [Markup(plot) for plot in (*plots, *sequence_plots(seen.run)) if plot],
-        "facts": [(name, _plain(facts[name])) for name in FACTS if facts.get(name) not in (None, {}, "")],
+        "facts": [
+            *((name, _plain(facts[name])) for name in FACTS if facts.get(name) not in (None, {}, "")),
+            *_surroundings(facts),
+        ],
         "folded": {name: _pairs(facts[name]) for name in ("versions", "settings", "argv") if facts.get(name)},
     }
+
+
+def _surroundings(facts: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+    """Yield what the caller and the project's file gave the lab, each under the name of its option or key."""
+    project, given = facts.get("project") or {}, facts.get("given") or {}
+    named = {
+        "project": project.get("file"),
+        "share": project.get("share"),
+        "--env": [f"{name}={value}" for name, value in (given.get("env") or {}).items()],
+        "--share": [path + WRITABLE * writable for path, writable in given.get("shares") or ()],
+    }
+    return ((name, _plain(value)) for name, value in named.items() if value)
 
 
 def _pairs(value: Any) -> list[tuple[str, str]]:

@@ -230,6 +230,18 @@ def test_a_page_holds_everything_and_needs_nothing(tmp_path):
         assert wanted in text
 
 
+def test_the_page_says_what_the_lab_was_given():
+    given = {"env": {"QUERIES": "6", "A": "b c"}, "shares": [["/data", False], ["/out", True]]}
+    project = {"file": "/shop/pyproject.toml", "share": ["/shop/dist", "/shop/<x>"]}
+    html = render_page([view(run_of(LINE, facts=COMPARED | {"given": given, "project": project}))])
+    for name, text in (
+        ("project", "/shop/pyproject.toml"), ("share", "/shop/dist /shop/&lt;x&gt;"), ("--env", "QUERIES=6 A=b c"),
+        ("--share", "/data /out:rw"),
+    ):  # fmt: skip
+        assert f"<dt>{name}</dt><dd>{text}</dd>" in html
+    assert "<dt>--env</dt>" not in render_page([view(run_of(LINE, facts=COMPARED))])
+
+
 def test_a_page_of_several_runs_has_every_one_and_no_id_twice():
     other = run_of({0: 9.0, 10: 219.5, 40: 851.0}, directory=Path("runs/y-database_delay"))
     page = Page(html := render_page([view(run_of(LINE)), view(other)]))
