@@ -15,10 +15,12 @@ from markupsafe import Markup
 from slownet.errors import SlownetError
 from slownet.lab.caller import WRITABLE
 from slownet.records.result import RunData
+from slownet.report.answer import answer, standing
 from slownet.report.plots import bar_plot, rate_plot, time_plot
 from slownet.report.sequence import sequence_plots
 from slownet.report.text import confidence, milliseconds, number, spelled, with_interval
 from slownet.report.view import View, beyond_line, clock_line, intervals_line, law_line, sampling_notes, view
+from slownet.report.words import said
 
 REPORT = "report.html"
 FACTS = ("started", "place", "clock", "tdf", "cpu", "blocks", "labs", "kernel", "image", "seed", "wall_s", "virtual_s", "git")
@@ -66,6 +68,9 @@ def _context(seen: View) -> dict[str, Any]:
     return {
         "view": seen,
         "run": seen.run,
+        "answer": answer(seen),
+        "standing": standing(seen.run.claims),
+        "claims": [(claim, said(claim, seen.run)) for claim in seen.run.claims],
         "clock": clock_line(seen.run),
         "beyond": beyond_line(seen.run) if any(row.beyond_cpu for row in seen.rows) else "",
         "law": law_line(seen),

@@ -17,11 +17,14 @@ from slownet.published import Title
 from slownet.records.judgement import SUPPORTED, Judgement, in_words
 from slownet.records.result import RunData
 from slownet.records.samples import finite, write_json
+from slownet.report.answer import answer
 from slownet.report.articles import ARTICLES, BEYOND, grouped
 from slownet.report.comparison import Line, Tally, lines, tally
 from slownet.report.page import REPORT, template, write_html
 from slownet.report.table import STYLES
 from slownet.report.text import NOTHING, confidence, number, with_interval
+from slownet.report.view import view
+from slownet.report.words import said
 from slownet.units import show_duration, spoken
 
 RECORD = "reproduction.json"
@@ -164,7 +167,7 @@ def _verdict(verdict: str) -> Text:
 
 def _open(run: RunData, claim: Judgement) -> Text:
     line = Text(f"{claim.verdict:<12} ", style=STYLES.get(claim.verdict, ""))
-    return line.append(f"{run.experiment}: {claim.name}: {claim.text}", style="default")
+    return line.append(f"{run.experiment}: {said(claim, run)}: {claim.text}", style="default")
 
 
 def _shown(done: Reproduction, run: RunData) -> dict[str, Any]:
@@ -172,7 +175,9 @@ def _shown(done: Reproduction, run: RunData) -> dict[str, Any]:
     return {
         "run": run,
         "tally": tally(run),
+        "answer": answer(view(run)),
         "verdicts": in_words(run.claims),
+        "claims": [(claim, said(claim, run)) for claim in run.claims],
         "lines": lines(run),
         "page": page.relative_to(done.directory).as_posix() if page.is_relative_to(done.directory) and page.exists() else "",
     }

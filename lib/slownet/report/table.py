@@ -7,8 +7,10 @@ from rich.table import Table
 from rich.text import Text
 
 from slownet.records.result import RunData
+from slownet.report.answer import answer, standing
 from slownet.report.text import NOTHING, milliseconds, number, with_interval
 from slownet.report.view import Row, View, beyond_line, clock_line, intervals_line, law_line, sampling_notes, view
+from slownet.report.words import said
 
 STYLES = {"supported": "green", "refuted": "bold red", "inconclusive": "yellow", "not judged": "yellow", "failed": "bold red"}
 
@@ -24,6 +26,8 @@ def show(run: RunData) -> RenderableType:
     parts: list[RenderableType] = [Text(run.experiment, style="bold")]
     if run.facts.get("question"):
         parts.append(Text(str(run.facts["question"])))
+    if found := answer(seen):
+        parts.append(Text(" ".join(filter(None, (found, standing(run.claims)))), style="bold"))
     parts += [Text(clock_line(run), style="dim"), _table(seen)]
     parts += [Text(f"law: {law_line(seen)}")] if seen.lawful else []
     parts += [Text(intervals_line(seen), style="dim")] if seen.rows else []
@@ -31,7 +35,7 @@ def show(run: RunData) -> RenderableType:
     parts += [Text(note, style="dim") for note in sampling_notes(run)]
     for claim in run.claims:
         line = Text(f"{claim.verdict:<12} ", style=STYLES.get(claim.verdict, ""))
-        parts.append(line.append(claim.name, style="default bold").append(f": {claim.text}", style="default"))
+        parts.append(line.append(said(claim, run), style="default bold").append(f": {claim.text}", style="default"))
     return Group(*parts)
 
 

@@ -14,6 +14,7 @@ from slownet.records.columns import NONE
 from slownet.records.result import RunData, clock
 from slownet.records.samples import cell_key
 from slownet.report.text import confidence, number
+from slownet.report.words import operation
 from slownet.stats import Summary, ratio
 from slownet.units import show_rate, spoken
 
@@ -83,7 +84,7 @@ class View:
     @property
     def unit(self) -> str:
         """The main metric with its unit, for a heading."""
-        return "ms per page" if self.metric == TIME else spoken(self.metric)
+        return f"ms per {operation(self.run)}" if self.metric == TIME else spoken(self.metric)
 
 
 def view(run: RunData) -> View:

@@ -135,6 +135,7 @@ def plan(
         "git": _git(),
         "argv": sys.argv,
         "published": experiment.published,
+        "operation": getattr(experiment.service, "operation", None),
         "capture": list(capture),
         "blocks": blocks_of(experiment, place.clock),
         "sampling": rule.to_json(),

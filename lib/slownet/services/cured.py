@@ -32,6 +32,7 @@ class CuredSite:
     """
 
     chance = MariaDB.chance
+    operation = "page"
 
     def __init__(self, net: Hosts, directory: str | Path) -> None:
         self.net = net

@@ -27,6 +27,8 @@ class FileServer(Nginx):
         The name of the host that it runs on.
     """
 
+    operation = "download"
+
     def __init__(self, net: Hosts, directory: str | Path, *, length: str = "250MiB", on: str = "server") -> None:
         super().__init__(net[on], directory, root="")
         self.length = size(length)

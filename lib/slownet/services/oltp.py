@@ -28,6 +28,8 @@ class OltpDatabase(MariaDB):
         The account, valid from all hosts, and its schema.
     """
 
+    operation = "transaction"
+
     def __init__(self, net: Hosts, directory: str | Path, *, on: str = "server") -> None:
         super().__init__(net[on], directory)
         self.account = Account(self.host.IP())

@@ -28,6 +28,8 @@ class Peer:
         The host's name.
     """
 
+    operation = "exchange"
+
     def __init__(self, net: Hosts, directory: str | Path, server: str = "server") -> None:
         self.host = net[server]
         self.directory = directory

@@ -26,6 +26,8 @@ class RowsAndMessages:
 
     chance = BrokerAndDatabase.chance
 
+    operation = "operation"
+
     def __init__(self, net: Hosts, directory: str | Path) -> None:
         self.client: Host = net["client"]
         self.peer = Peer(net, directory, server="web")

@@ -49,6 +49,8 @@ class Service:
         Seconds in which it must end after SIGTERM, before it gets SIGKILL.
     folder : Path or None
         Working directory of its program: this process's if None.
+    operation : str
+        What it answers with, as a noun for reports: "request", "page".
 
     Examples
     --------
@@ -68,6 +70,7 @@ class Service:
     deadline_s: float = 60.0
     stop_s: float = 10.0
     folder: Path | None = None
+    operation: str = "request"
 
     def __init__(self, host: Host, directory: str | Path | None = None) -> None:
         self.host = host

@@ -50,6 +50,7 @@ class WordPress:
     """
 
     chance = MariaDB.chance
+    operation = "page"
 
     def __init__(
         self,

@@ -140,8 +140,8 @@ def test_the_table_in_the_terminal(done):
     console = Console(width=200, record=True, file=io.StringIO())
     console.print(show(done))
     text = console.export_text()
-    assert re.search(r"client_delay +rtt 0ms +ms per page|client_delay +rtt 0ms +time per request, ms", text)
-    assert re.search(r"^refuted +download: mib_per_s at most 0.01 times", text, re.MULTILINE)
+    assert re.search(r"client_delay +rtt 0ms +time per request, ms", text)
+    assert re.search(r"^refuted +download: The throughput with .*10 % loss is at most 0.01 times that with", text, re.MULTILINE)
     assert "oltp: MariaDB does <not> answer" in text
     assert (
         "2 of 3 claims supported, 1 refuted; broken off: oltp; 3 h on a real clock, 61 s here (99 s of CPU on 2 processors)"

@@ -1,0 +1,183 @@
+"""The answer to a run's question in a sentence, made from its claims and numbers, and never surer than the verdicts."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from itertools import groupby, pairwise
+
+from slownet.records.cell import Cell
+from slownet.records.columns import NONE
+from slownet.records.judgement import INCONCLUSIVE, NOT_JUDGED, REFUTED, SUPPORTED, Judgement
+from slownet.records.result import RunData
+from slownet.report.text import trimmed
+from slownet.report.view import CURE, Row, View
+from slownet.report.words import amount, capital, counted, listed, noun, one, operation, place, unit, where
+from slownet.stats import Summary
+
+LATENCIES = ("corrected_p99_s", "uncorrected_p99_s")
+STEP = 5.0
+"""Cells fall into two groups if one is this many times the other or more."""
+FEW = 3
+"""Groups of up to this many cells are listed."""
+
+
+def answer(seen: View) -> str:
+    """Return the answer in a sentence; empty if nothing was measured."""
+    if not any(row.time for row in seen.rows):
+        return ""
+    said = _law(seen)
+    if not said:
+        said = _latencies(seen.run) or _cures(seen) or _groups(seen) or _extremes(seen)
+        said = said if all(claim.verdict == SUPPORTED for claim in seen.run.claims) else f"as measured, {said}"
+    return said and f"{capital(said)}."
+
+
+def standing(claims: Sequence[Judgement]) -> str:
+    """Say how far the claims carry the answer, in a sentence; empty without claims."""
+    verdicts = [claim.verdict for claim in claims]
+    if not verdicts:
+        return ""
+    count = len(verdicts)
+    if set(verdicts) == {SUPPORTED}:
+        return {1: "The claim is supported.", 2: "Both claims are supported."}.get(
+            count, f"All {_count(count)} claims are supported."
+        )
+    words = {SUPPORTED: "supported", REFUTED: "refuted", INCONCLUSIVE: "not decided", NOT_JUDGED: "not judged"}
+    if count == 1:
+        return f"The claim is {words[verdicts[0]]}."
+    counts = [
+        f"{_count(verdicts.count(each))} {'is' if verdicts.count(each) == 1 else 'are'} {word}"
+        for each, word in words.items()
+        if each in verdicts
+    ]
+    return f"Of the {_count(count)} claims {listed(counts)}."
+
+
+def _count(number: int) -> str:
+    return counted(number, "").strip() if number == 1 else counted(number, "").removesuffix(" s")
+
+
+def _law(seen: View) -> str:
+    """Answer by the law, as sure as the claim about it; without a claim as what was measured."""
+    law, run = seen.law, seen.run
+    farther = sorted({row.delay for row in seen.rows if row.time and row.delay is not None})
+    if law is None or len(farther) < 2 or law.k.mean <= 0:
+        return ""
+    claim = next((each for each in run.claims if each.kind == "law" and each.metric == seen.metric), None)
+    gap = farther[-2 if len(farther) > 2 else -1] - farther[0]
+    thing, longer = operation(run), amount(law.k.mean * gap, "ms", 2)
+    then = f"{trimmed(gap)} ms further away, it takes"
+    return _judged_law(seen, claim, thing, f"{then} {longer} longer", f"{then} about {longer} longer")
+
+
+def _judged_law(seen: View, claim: Judgement | None, thing: str, then: str, about: str) -> str:
+    assert seen.law is not None
+    k = seen.law.k
+    found = f"{trimmed(k.mean, 3)} round trips" + (f" ({trimmed(k.low, 3)} to {trimmed(k.high, 3)})" if k.known else "")
+    verdict = NOT_JUDGED if claim is None else claim.verdict  # a judgement itself is true only if supported
+    expected = None if claim is None else claim.expected
+    if expected and verdict == SUPPORTED:
+        about_k = expected if abs(expected - round(expected)) < 1e-9 else float(f"{k.mean:.3g}")
+        return f"{one(thing)} costs {counted(about_k, 'round trip')}: {then}"
+    if expected and verdict == REFUTED:
+        wanted = counted(expected, "round trip")
+        return f"{one(thing)} does not cost the {wanted} that were expected, but {found}: {about}"
+    if verdict == INCONCLUSIVE:
+        return f"not decided: {one(thing).lower()} seems to cost {found}, so that {about}"
+    bend = "" if not seen.law.bent else ", though the times do not lie on a straight line"
+    return f"{one(thing)} costs {found} as measured here: {about}{bend}"
+
+
+def _latencies(run: RunData) -> str:
+    """Answer by both latencies, where a run has both."""
+    cells = [cell for cell in run.cells if all(name in cell.metrics for name in LATENCIES)]
+    if not cells:
+        return ""
+    compared = [cell for cell in cells if cell is not run.cells[0]] or cells
+    worst = max(compared, key=lambda cell: cell.metrics[LATENCIES[0]].mean)
+    due, sent = (amount(worst.metrics[name].mean, "s") for name in LATENCIES)
+    at = f"with {where(worst.label, run)}, " if len(cells) > 1 else ""
+    found = f"{at}99 % of requests took up to {due} from when they were due"
+    return f"{found}; counted from when they were sent, it looks like {sent}"
+
+
+def _cures(seen: View) -> str:
+    """Answer by the best cure of each harm."""
+    pairs = [(cell, row) for cell, row in zip(seen.run.cells, seen.rows, strict=True) if row.time]
+    cured = [(cell, row) for cell, row in pairs if row.uncured and row.ratio and cell.label.get("harm") != NONE]
+    said = []
+    for (operation_, harm), found in groupby(cured, key=lambda pair: (pair[0].label.get("operation"), _harm(pair[0]))):
+        best, row = min(found, key=lambda pair: pair[1].time.mean if pair[1].time else math.inf)
+        uncured = next(
+            (each.time for cell, each in pairs if _without(best, cell)), None
+        )  # fmt: skip
+        if uncured is None or row.time is None:
+            continue
+        gain = f"{_plain(uncured, seen)} to {_plain(row.time, seen)}"
+        what = f"{harm} ({operation_})" if operation_ else harm
+        if row.time.mean < uncured.mean:
+            said.append(f"{what}: from {gain} with {best.label[CURE]}")
+        else:
+            said.append(f"{what}: no cure helps")
+    return f"the best cure of each harm: {'; '.join(said)}" if said else ""
+
+
+def _harm(cell: Cell) -> str:
+    names = [name for name in cell.label if name not in (CURE, "operation")]
+    if "harm" in cell.label:
+        return str(cell.label["harm"])
+    return listed([place(name, cell.label[name]) for name in names])
+
+
+def _without(cured: Cell, cell: Cell) -> bool:
+    return {**cured.label, CURE: NONE} == dict(cell.label)
+
+
+def _groups(seen: View) -> str:
+    """Answer by two groups of cells, if one is far from the other and one of them is small."""
+    found = sorted(_measured(seen), key=lambda pair: pair[1].mean)
+    if len(found) < FEW:
+        return ""
+    steps = [after[1].mean / before[1].mean for before, after in pairwise(found) if before[1].mean > 0]
+    if len(steps) != len(found) - 1 or max(steps) < STEP:
+        return ""
+    at = steps.index(max(steps)) + 1
+    low, high = found[:at], found[at:]
+    if sorted(steps)[-2] >= STEP or min(len(low), len(high)) > FEW:
+        return ""
+    small, other, far = (high, low, "at most") if len(high) <= len(low) else (low, high, "at least")
+    names = listed([where(cell.label, seen.run) for cell, _ in small])
+    edge = max(other, key=lambda pair: pair[1].mean) if far == "at most" else min(other, key=lambda pair: pair[1].mean)
+    rest = f"the other {len(other)}" if len(other) > 1 else f"{where(other[0][0].label, seen.run)}"
+    return (
+        f"{noun(seen.metric, seen.run)} is {_span([each for _, each in small], seen)} with {names}, "
+        f"and {far} {_plain(edge[1], seen)} with {rest}"
+    )
+
+
+def _extremes(seen: View) -> str:
+    """Answer by the smallest and the largest number."""
+    found, what = _measured(seen), noun(seen.metric, seen.run)
+    if not found:
+        return ""
+    low, high = min(found, key=lambda pair: pair[1].mean), max(found, key=lambda pair: pair[1].mean)
+    if len(found) == 1 or low[1].mean == high[1].mean:
+        return f"{what} is {_plain(low[1], seen)}"
+    first, last = (f"{_plain(each, seen)} with {where(cell.label, seen.run)}" for cell, each in (low, high))
+    return f"{what} ranges from {first} to {last}"
+
+
+def _measured(seen: View) -> list[tuple[Cell, Summary]]:
+    rows: Sequence[Row] = seen.rows
+    return [(cell, row.time) for cell, row in zip(seen.run.cells, rows, strict=True) if row.time]
+
+
+def _span(found: Sequence[Summary], seen: View) -> str:
+    means = [each.mean for each in found]
+    low, high = (amount(value, unit(seen.metric)) for value in (min(means), max(means)))
+    return low if low == high else f"{low} to {high}"
+
+
+def _plain(summary: Summary, seen: View) -> str:
+    return amount(summary.mean, unit(seen.metric))

@@ -1,0 +1,248 @@
+"""What claims, cells and metrics are called in a report: the words that a person would say."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import Any
+
+from slownet.records.columns import NONE
+from slownet.records.judgement import Judgement
+from slownet.records.result import RunData
+from slownet.records.samples import cell_key
+from slownet.report.text import trimmed
+from slownet.units import show_duration, spoken
+
+OPERATION = "request"
+"""What is timed, unless a run says what its service answers with."""
+NOUNS = {
+    "mib_per_s": "the throughput", "mbit_per_s": "the throughput", "time_per_request_ms": "the time per {operation}",
+    "answered_per_s": "the rate of answers",
+}  # fmt: skip
+TIMES = re.compile(r"(^|_)(mean|p[\d_]+|max|min|avg|last|latency|lag|stall|delay|time|ack|seconds)(_|$)")
+"""Metrics whose names say that they are times."""
+UNITS = {"ms": "ms", "s": "s", "mbit_per_s": "Mbit/s", "mib_per_s": "MiB/s", "percent": "%", "per_s": "per second"}
+PLACES = {
+    "rtt": "{} of round trip", "delay": "{} of delay", "delay_up": "{} of delay", "delay_down": "{} of delay on the way back",
+    "loss": "{} loss", "loss_up": "{} loss", "loss_down": "{} loss on the way back", "rate": "{}", "rate_up": "{}",
+    "rate_down": "{} on the way back", "jitter": "{} of jitter", "queue": "a queue of {}",
+}  # fmt: skip
+"""How the conditions of links are said; other conditions are said by their names."""
+ITSELF = ("congestion", "pattern", "cure", "harm", "tool", "way", "mode", "listener")
+"""Conditions whose value needs no name beside it."""
+SILENT = ("seed",)
+"""Conditions that are no cause of anything."""
+NUMBERS = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve")
+
+
+def operation(run: RunData) -> str:
+    """Return what a run timed, as a noun: a page, a request."""
+    return str(run.facts.get("operation") or OPERATION)
+
+
+def noun(metric: str, run: RunData) -> str:
+    """Return what a metric measures, without its unit: "the throughput", "the corrected p99"."""
+    if metric in NOUNS:
+        return NOUNS[metric].format(operation=operation(run))
+    stem = spoken(re.sub(r"_p(\d+)_(\d+)_", r"_p\1.\2_", metric)).partition(",")[0]
+    return f"the {stem} time" if unit(metric) in ("ms", "s") and not TIMES.search(metric) else f"the {stem}"
+
+
+def unit(metric: str) -> str:
+    """Return the unit of a metric from the end of its name; empty if it counts something."""
+    found = [each for each in UNITS if metric == each or metric.endswith(f"_{each}")]
+    return UNITS[max(found, key=len)] if found else ""
+
+
+def counted(number: float, one: str) -> str:
+    """Write a number of things: "four round trips", "21.05 round trips"."""
+    whole = number == round(number) and 0 <= number < len(NUMBERS)
+    return f"{NUMBERS[round(number)] if whole else trimmed(number)} {one}{'s' * (number != 1)}"
+
+
+def one(name: str) -> str:
+    """Put the indefinite article before a noun, and a capital letter at the start."""
+    return f"{'An' if name[:1] in 'aeiou' else 'A'} {name}"
+
+
+def capital(sentence: str) -> str:
+    """Write the first letter as a capital."""
+    return sentence[:1].upper() + sentence[1:]
+
+
+def listed(names: list[str]) -> str:
+    """Join names: "a, b and c"."""
+    return " and ".join(filter(None, (", ".join(names[:-1]), names[-1]))) if names else ""
+
+
+def place(name: str, value: Any) -> str:
+    """Say one condition: "100 ms of delay", "congestion bbr"."""
+    text = re.sub(r"^([\d.]+)([A-Za-z]+)$", r"\1 \2", str(value))
+    text = re.sub(r"^([\d.]+)%", r"\1 %", text)
+    if name in ITSELF:
+        return f"no {name}" if text == NONE else text
+    return PLACES[name].format(text) if name in PLACES else f"{name.replace('_', ' ')} {text}"
+
+
+def amount(value: float, of: str, digits: int = 3) -> str:
+    """Write a number with its unit, and a time in the unit that fits: "7.01 us", "160 ms", "98 s"."""
+    if of in ("ms", "s"):
+        return show_duration(float(f"{value * (0.001 if of == 'ms' else 1):.{digits}g}"))
+    return f"{trimmed(float(f'{value:.{digits}g}'), max(digits, 4))} {of}".rstrip()
+
+
+def varied(run: RunData) -> list[str]:
+    """Return the names of the conditions that are not the same in all cells, without those that cause nothing."""
+    names = dict.fromkeys(name for cell in run.cells for name in cell.label if name not in SILENT)
+    return [name for name in names if len({str(cell.label.get(name)) for cell in run.cells}) > 1]
+
+
+def where(label: Mapping[str, Any], run: RunData) -> str:
+    """Say what sets a cell apart from the other cells of a run: "100 ms of delay and 10 % loss"."""
+    names = varied(run) or [name for name in label if name not in SILENT]
+    said = [place(name, label[name]) for name in names if name in label]
+    return listed(said) or "no condition"
+
+
+def apart(cell: Mapping[str, Any], base: Mapping[str, Any], run: RunData) -> tuple[str, str, str]:
+    """Say in what two cells differ, and what of their other conditions is not the same in all cells of the run.
+
+    Returns
+    -------
+    tuple of str
+        Such as ("with congestion bbr", "with congestion cubic", "100 ms of delay"), or ("without a queue of 1000 packets",
+        "with it", "").
+    """
+    names = [name for name in dict.fromkeys((*cell, *base)) if name not in SILENT]
+    differing = [name for name in names if str(cell.get(name)) != str(base.get(name))]
+    both = [place(name, cell[name]) for name in names if name not in differing and name in varied(run)]
+    mine, other = (listed([place(name, label[name]) for name in differing if name in label]) for label in (cell, base))
+    if not mine or not other:
+        return (f"with {mine}", "without it", listed(both)) if mine else (f"without {other}", "with it", listed(both))
+    return f"with {mine}", f"with {other}", listed(both)
+
+
+def said(claim: Judgement, run: RunData) -> str:
+    """Say a claim as a person would; a claim that has a name of its author's keeps it."""
+    how = {
+        "law": _law, "published_times": _published, "constant_round_trips": _constant, "more_round_trips": _more,
+        "ratio": _ratio, "equal": _equal, "no_worse_than": _no_worse, "bound": _bound, "predicted": _predicted,
+        "grows": _trend, "monotone": _trend, "round_trips_between": _between,
+    }.get(claim.kind)  # fmt: skip
+    if how is None or (claim.kind in OF_CELLS and not _is_made(claim)):
+        return claim.name
+    try:
+        return capital(how(claim, run)) or claim.name
+    except (KeyError, TypeError, ValueError):  # a claim of another version, or one about cells that were not measured
+        return claim.name
+
+
+OF_CELLS = ("ratio", "bound", "equal", "no_worse_than", "predicted", "grows", "monotone", "round_trips_between")
+"""Kinds of claims whose authors may give them names."""
+
+
+def _is_made(claim: Judgement) -> bool:
+    """Return whether the name was made from the claim's fields, which its author may have replaced."""
+    starts = (claim.metric, f"{spoken(claim.metric)} from ")
+    return bool(claim.metric) and (claim.name.startswith(starts) or re.match(r"p[\d.]+ of ", claim.name) is not None)
+
+
+def _within(claim: Judgement) -> str:
+    return f" (within {100 * float(claim.parameters['within']):g} %)" if claim.parameters.get("within") else ""
+
+
+def _law(claim: Judgement, run: RunData) -> str:
+    if claim.expected is None:
+        return f"{one(operation(run))} costs as many round trips as theory predicts{_within(claim)}"
+    return f"{one(operation(run))} costs {counted(claim.expected, 'round trip')}{_within(claim)}"
+
+
+def _published(claim: Judgement, run: RunData) -> str:
+    start = trimmed(float(claim.parameters["t0_ms"]))
+    return f"the article's times follow from its own {start} ms without delay and the round trips measured here{_within(claim)}"
+
+
+def _constant(claim: Judgement, run: RunData) -> str:
+    near, far = claim.parameters["at"]
+    return f"{one(operation(run))} costs as many round trips at {near} as at {far}{_within(claim)}"
+
+
+def _more(claim: Judgement, run: RunData) -> str:
+    times, of = claim.parameters["at_least"], claim.parameters["of"]
+    return f"{one(operation(run))} costs at least {trimmed(times)} times as many round trips as in {of}"
+
+
+def _two(claim: Judgement, run: RunData) -> tuple[str, str, str]:
+    base, cell = claim.cells
+    mine, other, both = apart(cell, base, run)
+    return mine, other, f", at {both}" if both else ""
+
+
+def _ratio(claim: Judgement, run: RunData) -> str:
+    mine, other, both = _two(claim, run)
+    fields, number = claim.parameters, claim.parameters.get("published", claim.parameters.get("expected"))
+    start = f"{noun(claim.metric, run)} {mine} is"
+    if number is not None:
+        source = "as published" if "published" in fields else "as expected"
+        return f"{start} {number:.3g} times that {other}, {source}{both}{_within(claim)}"
+    least, most = fields.get("at_least"), fields.get("at_most")
+    return f"{start} {_range(least, most)} times that {other}{both}"
+
+
+def _equal(claim: Judgement, run: RunData) -> str:
+    mine, other, both = _two(claim, run)
+    return f"{noun(claim.metric, run)} is the same {mine} as {other}{both}{_within(claim)}"
+
+
+def _no_worse(claim: Judgement, run: RunData) -> str:
+    mine, other, both = _two(claim, run)
+    return f"{noun(claim.metric, run)} is no worse {mine} than {other}{both}{_within(claim)}"
+
+
+def _bound(claim: Judgement, run: RunData) -> str:
+    what, fields = noun(claim.metric, run), claim.parameters
+    if "percentile" in fields:
+        share = trimmed(fields["percentile"])
+        what = f"for {share} % of the values, {what}"
+    at = fields.get("at")
+    place_ = f" {_with(at, run)}" if at else " in every cell"
+    verb = "are" if re.match(r"the .*[^s]s$", what) and not unit(claim.metric) else "is"
+    found = _range(fields.get("at_least"), fields.get("at_most"), unit(claim.metric))
+    return f"{what} {verb} {found}{place_}"
+
+
+def _predicted(claim: Judgement, run: RunData) -> str:
+    return f"{noun(claim.metric, run)} {_with(claim.parameters['at'], run)} is as predicted{_within(claim)}"
+
+
+def _between(claim: Judgement, run: RunData) -> str:
+    far, near, fields = claim.cells[0], claim.cells[1], claim.parameters
+    mine, other, both = apart(far, near, run)
+    end = f" {mine} than {other}" + (f", at {both}" if both else "")
+    if fields.get("at_most") is not None:
+        return f"{one(operation(run))} costs at most {trimmed(fields['at_most'])} of a round trip more{end}"
+    return f"{one(operation(run))} costs {counted(fields['expected'], 'round trip')} more{end}{_within(claim)}"
+
+
+def _trend(claim: Judgement, run: RunData) -> str:
+    falls, along = claim.parameters.get("falling"), spoken(str(claim.parameters.get("along", "rtt_ms"))).partition(",")[0]
+    if claim.kind == "grows":
+        return f"{noun(claim.metric, run)} {'falls' if falls else 'grows'} with the {along}"
+    return f"{noun(claim.metric, run)} never {'rises' if falls else 'falls'} as the {along} grows{_within(claim)}"
+
+
+def _with(label: Mapping[str, Any], run: RunData) -> str:
+    """Say a cell by what sets it apart among the cells of the run."""
+    exact = next((cell for cell in run.cells if cell_key(cell.label) == cell_key(label)), None)
+    return f"with {where(label if exact is None else exact.label, run)}"
+
+
+def _range(least: Any, most: Any, of: str = "") -> str:
+    tail = f" {of}" if of else ""
+    low, high = (each if each is None or isinstance(each, str) else trimmed(float(each)) for each in (least, most))
+    tail = "" if isinstance(least, str) or isinstance(most, str) else tail
+    if low is None:
+        return f"at most {high}{tail}"
+    if high is None:
+        return f"at least {low}{tail}"
+    return f"{low}{tail}" if low == high else f"{low} to {high}{tail}"

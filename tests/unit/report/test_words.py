@@ -1,0 +1,113 @@
+"""Tests of the words for claims and cells, with claims as the experiments make them."""
+
+from pathlib import Path
+
+import pytest
+
+from slownet.claim import bound, constant_round_trips, equal, grows, law, more_round_trips, no_worse_than, predicted, ratio
+from slownet.claim import round_trips_between as between
+from slownet.records.cell import Cell
+from slownet.records.result import RunData
+from slownet.report.words import amount, apart, counted, noun, said, where
+from slownet.stats import Summary
+
+RATE, TIME = "mib_per_s", "time_per_request_ms"
+FAR, QUEUE = {"delay_up": "100ms"}, {"delay_up": "100ms", "queue": "1000 packets"}
+BBR, CUBIC = ({"congestion": name, "delay_up": "100ms", "loss_up": "10%", "seed": "1"} for name in ("bbr", "cubic"))
+CLEAN = {"congestion": "cubic", "delay_up": "100ms"}
+
+
+def exact(value):
+    return Summary(value, value, value, 10)
+
+
+def run_of(*labels, metric=RATE, value=lambda number: 2.0 + number, facts=None):
+    cells = tuple(Cell(label, {}, ({"status": "ok"},), {metric: exact(value(number))}) for number, label in enumerate(labels))
+    return RunData(Path("x"), "x", facts or {}, cells)
+
+
+def delays(*values, slope=4.0, **facts):
+    cells = tuple(
+        Cell({"rtt": f"{each}ms"}, {"rtt_ms": float(each)}, ({"status": "ok"},), {TIME: exact(10 + slope * each)})
+        for each in values
+    )
+    return RunData(Path("x"), "x", facts, cells)
+
+
+def words(claim, run):
+    return said(claim.judge(run), run)
+
+
+def test_only_what_differs_between_two_cells_is_named():
+    run = run_of(QUEUE, FAR)
+    found = words(ratio(RATE, FAR, of=QUEUE, at_least=1.5), run)
+    assert found == "The throughput without a queue of 1000 packets is at least 1.5 times that with it"
+    assert apart(QUEUE, FAR, run) == ("with a queue of 1000 packets", "without it", "")
+
+
+def test_what_other_cells_do_not_share_is_named_once():
+    run = run_of(CUBIC, BBR, CLEAN)
+    found = words(ratio(RATE, BBR, of=CUBIC, at_most=20), run)
+    assert found == "The throughput with bbr is at most 20 times that with cubic, at 10 % loss"  # nor the seed, nor the delay
+    assert words(equal(RATE, BBR, of=CUBIC), run).endswith("is the same with bbr as with cubic, at 10 % loss (within 5 %)")
+    assert "is no worse with bbr than with cubic" in words(no_worse_than(RATE, BBR, of=CUBIC), run)
+
+
+def test_an_expected_ratio_says_where_it_is_from():
+    run = delays(0, 10, operation="page")
+    found = words(ratio(TIME, {"rtt": "10ms"}, published=4.21), run)
+    wanted = "The time per page with 10 ms of round trip is 4.21 times that with 0 ms of round trip, as published (within 5 %)"
+    assert found == wanted
+
+
+@pytest.mark.parametrize(
+    ("claim", "wanted"),
+    [
+        (law(TIME, round_trips=4), "A page costs four round trips (within 5 %)"),
+        (law(TIME, round_trips=4.5), "A page costs 4.5 round trips (within 5 %)"),
+        (constant_round_trips(TIME, at=("10ms", "40ms")), "A page costs as many round trips at 10ms as at 40ms (within 5 %)"),
+        (
+            more_round_trips(TIME, at_least=0.5, of="other", otherwise=4),
+            "A page costs at least 0.5 times as many round trips as in other",
+        ),
+        (grows(TIME), "The time per page grows with the rtt"),
+        (bound(TIME, {"rtt": "10ms"}, at_most="60ms"), "The time per page is at most 60ms with 10 ms of round trip"),
+        (bound(TIME, at_most=1000), "The time per page is at most 1000 ms in every cell"),
+        (
+            predicted(TIME, {"rtt": "10ms"}, expected=50),
+            "The time per page with 10 ms of round trip is as predicted (within 5 %)",
+        ),
+        (
+            between(TIME, {"rtt": "10ms"}, of={"rtt": "0ms"}, expected=4, because="x"),
+            "A page costs four round trips more with 10 ms of round trip than with 0 ms of round trip (within 5 %)",
+        ),
+    ],
+)  # fmt: skip
+def test_claims_in_words(claim, wanted):
+    assert words(claim, delays(0, 10, 40, operation="page")) == wanted
+
+
+def test_a_name_of_the_authors_stays():
+    run = delays(0, 10)
+    assert (
+        words(ratio(TIME, {"rtt": "10ms"}, at_most=9, name="ten milliseconds hardly show"), run)
+        == "ten milliseconds hardly show"
+    )
+    assert words(predicted(TIME, {"rtt": "10ms"}, expected=50, name="fifty"), run) == "fifty, within 5 %"
+
+
+def test_numbers_units_and_nouns():
+    assert [counted(n, "round trip") for n in (1, 4, 21, 4.25)] == [
+        "one round trip",
+        "four round trips",
+        "21 round trips",
+        "4.25 round trips",
+    ]
+    assert [amount(*each) for each in ((0.00701, "ms"), (160.3, "ms"), (98.04, "s"), (13.5, "MiB/s"), (99, ""))] == [
+        "7.01 us", "160 ms", "98 s", "13.5 MiB/s", "99",
+    ]  # fmt: skip
+    run = run_of(FAR)
+    assert [noun(each, run) for each in (RATE, "exchange_ms", "corrected_p99_9_s", "stalls", TIME)] == [
+        "the throughput", "the exchange time", "the corrected p99.9", "the stalls", "the time per request",
+    ]  # fmt: skip
+    assert where(CUBIC, run_of(CUBIC, CLEAN)) == "10 % loss"
