@@ -11,7 +11,7 @@ from slownet.conditions.link import Condition
 class ConditionLog(UserDict[Any, Condition]):
     """Mininet's links and their conditions; "up" is what a link's intf1 sends.
 
-    `highest_rate`, `random` and `seeds` cover all conditions since `begin`.
+    `highest_rate`, `random`, `seeds` and `given` cover all conditions since `begin`.
     """
 
     highest_rate: float | None = None
@@ -21,6 +21,8 @@ class ConditionLog(UserDict[Any, Condition]):
 
     def __init__(self) -> None:
         super().__init__()
+        self.given: dict[Any, list[Condition]] = {}
+        """The different conditions of each link since `begin`, in order; a link without any is left out."""
         self.seeds: list[int] = []
         """Seeds of random conditions, in order; each is one direction's, and the other direction's is 1 more."""
 
@@ -29,14 +31,17 @@ class ConditionLog(UserDict[Any, Condition]):
         self.highest_rate = None
         self.random = False
         self.seeds = []
-        for condition in self.data.values():
-            self._note(condition)
+        self.given = {}
+        for cable, condition in self.data.items():
+            self._note(cable, condition)
 
     def __setitem__(self, cable: Any, condition: Condition) -> None:
         super().__setitem__(cable, condition)
-        self._note(condition)
+        self._note(cable, condition)
 
-    def _note(self, condition: Condition) -> None:
+    def _note(self, cable: Any, condition: Condition) -> None:
+        if condition != Condition() and condition not in self.given.get(cable, ()):
+            self.given.setdefault(cable, []).append(condition)
         rates = (self.highest_rate, condition.rate_up, condition.rate_down)
         self.highest_rate = max((each for each in rates if each), default=None)
         if condition.random:

@@ -26,6 +26,7 @@ from slownet.net import addresses, counting, device, names, openvswitch, reach, 
 from slownet.net.cable import Link
 from slownet.net.capture import Capture, interface_of
 from slownet.net.condition_log import ConditionLog
+from slownet.net.layout import named
 from slownet.net.log import Log, Setting
 from slownet.net.play import Played
 from slownet.net.quick import QuickNet
@@ -192,7 +193,7 @@ class Network:
         """
         return {
             name: self.seeds.asked(self.shaping.of(cable), number)
-            for number, (name, cable) in enumerate(self._named_cables())
+            for number, (name, cable) in enumerate(named(self.mininet.links))
             if self.shaping.is_set(cable)
         }
 
@@ -239,15 +240,7 @@ class Network:
             The kernel's counters cannot be read.
         """
         counted = counting.counters(self.mininet.links, self.shaping.gone)
-        return {name: counted[cable] for name, cable in self._named_cables()}
-
-    def _named_cables(self) -> list[tuple[str, Any]]:
-        """Return Mininet's links in order; further ones between the same nodes have a number after the name."""
-        found: dict[str, Any] = {}
-        for cable in self.mininet.links:
-            name = f"{cable.intf1.node.name}-{cable.intf2.node.name}"
-            found[name if name not in found else f"{name}~{len(found)}"] = cable
-        return list(found.items())
+        return {name: counted[cable] for name, cable in named(self.mininet.links)}
 
     def capture(
         self, node: str, interface: str | None = None, path: Path | str = "", *,

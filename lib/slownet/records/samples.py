@@ -10,6 +10,7 @@ Imported inside the lab, so standard library only. A sample is a dict with the k
     "step" if it is rounded}},
     verified_rtt_ms, unverified [configured links that no ping could verify, each with the reason],
     raw [paths in the run directory], virtual_s, wall_s, facts {name: value},
+    links {link: its conditions in words, without those that have none},
     counters {link: {"up" or "down": {counter: number}}}, captures [{"file", "interface", "packets", "dropped"}],
     rate_bit_s (the highest rate configured on a link, or None), lab (which of the parallel labs measured it, from 1),
     boot (the repetition, a fresh lab or network, from 1), block (the number of the call of the measuring function in this cell

@@ -24,6 +24,7 @@ from slownet.lab import native
 from slownet.lab.events import tell
 from slownet.net import Network
 from slownet.net import capture as captures
+from slownet.net.layout import layout
 from slownet.net.network import SYSCTLS, ovs_version
 from slownet.net.seeds import FREE, Seeds
 from slownet.records.samples import Sample, SampleLog, cell_key, of_lab
@@ -63,7 +64,8 @@ def run(experiment: Experiment, directory: Path, job: Job) -> None:
             start = experiment.service(net, directory / of_lab("services", job.lab)) if experiment.service else nullcontext()
             with start as service:
                 facts = dict(service.facts()) if service is not None and hasattr(service, "facts") else {}
-                tell("facts", settings={**SYSCTLS, "offloads": "off"}, openvswitch=ovs_version(), service=facts)
+                settings = {**SYSCTLS, "offloads": "off"}
+                tell("facts", settings=settings, openvswitch=ovs_version(), service=facts, topology=layout(net))
                 for index, block, cell in job.steps:
                     if cell_key(cell) in failed:
                         continue

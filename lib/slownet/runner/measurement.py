@@ -12,6 +12,7 @@ from typing import Any, TypeVar
 from slownet import counters
 from slownet.errors import NetworkError
 from slownet.lab.charge import charged_s, charged_since
+from slownet.net.layout import given
 from slownet.net.network import Network
 from slownet.records.samples import Sample
 
@@ -25,7 +26,7 @@ def new_sample(experiment: str, cell: Mapping[str, str], condition: Mapping[str,
     return {
         "experiment": experiment, "cell": dict(cell), "condition": dict(condition), "index": index, "tool": None,
         "status": "ok", "error": None, "metrics": {}, "facts": {}, "verified_rtt_ms": None, "unverified": [], "raw": [],
-        "captures": [], "counters": {}, "wall_s": None,
+        "captures": [], "links": {}, "counters": {}, "wall_s": None,
     }  # fmt: skip
 
 
@@ -65,6 +66,7 @@ class Measurements:
                 sample |= _spent_since(began, charged)
             conditions = self._net.condition_log
             sample |= {"rate_bit_s": conditions.highest_rate, "random": conditions.random, "seeds": conditions.seeds}
+            sample["links"] = given(self._net) if self._keep else {}
             sample["counters"] = counters.record(before, self._counters())
             for ping in self._new("ping", self._net.verified):
                 self._store(sample, "ping.txt", transcript(ping))

@@ -16,6 +16,18 @@ def test_the_highest_rate_is_remembered_until_the_next_sample_begins():
     assert told.highest_rate is None
 
 
+def test_each_links_conditions_are_remembered_until_the_next_sample_begins():
+    told = ConditionLog()
+    far, lossy = Condition.parse(rtt="10ms"), Condition.parse(loss="1%")
+    for condition in (far, lossy, far, Condition()):  # the last one removes it
+        told["cable"] = condition
+    told["other"] = Condition()
+    assert told.given == {"cable": [far, lossy]}
+    told["other"] = lossy
+    told.begin()
+    assert told.given == {"other": [lossy]}  # it is still there
+
+
 def test_seeds_and_chance_are_remembered_until_the_next_sample_begins():
     told = ConditionLog()
     assert (told.random, told.seeds) == (False, [])
