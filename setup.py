@@ -24,6 +24,7 @@ setup(
             "wordpress/*",
             "wordpress/theme/*",
         ],
+        "slownet.compose": ["*.json"],
         "slownet.report": ["*.html", "*.css", "*.j2"],
         "slownet.programs": ["*.php"],
         "slownet": ["data/*.toml", "py.typed"],

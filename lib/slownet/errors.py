@@ -66,6 +66,10 @@ class TooFewError(ExperimentError):
     """Too few values for an answer."""
 
 
+class ComposeError(SlownetError):
+    """A compose file that cannot be read, or that asks for what a lab does not do; it names file, line and column."""
+
+
 class LabError(SlownetError):
     """The lab cannot be built or booted, or it died."""
 

@@ -1,0 +1,401 @@
+"""What is wrong in a compose file is one line with its place and how to mend it; what is right becomes the model."""
+
+import json
+
+import pytest
+
+from slownet.compose import fields, reader, schema
+from slownet.compose.model import COMPLETED, HEALTHY, Content, Dependency, Health, Volume, of_json
+from slownet.errors import ComposeError
+
+WEB = "services:\n  web:\n    image: shop:1\n"
+
+
+def project(folder, text, profiles=(), machine=None, name="compose.yaml"):
+    path = folder / name
+    path.write_text(text)
+    return reader.read([path], profiles, machine or {})
+
+
+def web(folder, *lines, rest="", **options):
+    return project(folder, WEB + "".join(f"    {line}\n" for line in lines) + rest, **options)["web"]
+
+
+# ---- what is wrong ----
+
+WRONG = {
+    "unknown field": (WEB + "    enviroment: {A: 1}\n", "4:5", "unknown field 'enviroment' in services.web", "'environment'?"),
+    "unknown field in a list": (
+        WEB + "    volumes:\n      - {type: volume, sorce: a, target: /b}\n",
+        "5:24",
+        "unknown field 'sorce' in services.web.volumes.0",
+        "'source'?",
+    ),
+    "unknown field at the top": ("serices: {}\n", "1:1", "unknown field 'serices'", "'services'?"),
+    "unknown word": (
+        WEB + "    depends_on: {db: {condition: service_helthy}}\n",
+        "4:23",
+        'services.web.depends_on.db.condition is "service_helthy"',
+        "'service_healthy'?",
+    ),
+    "number for a text": (
+        "services:\n  web:\n    image: 5\n",
+        "3:5",
+        "services.web.image is 5, not a text",
+        "put it in quotes",
+    ),
+    "mapping for a list": (WEB + "    ports: {a: 1}\n", "4:5", "services.web.ports is a mapping, not a list", ""),
+    "mapping for a command": (
+        WEB + "    command: {a: b}\n",
+        "4:5",
+        "services.web.command is a mapping, not a text or a list",
+        "",
+    ),
+    "name of a service": (
+        'services:\n  "we b": {image: x}\n',
+        "2:3",
+        "the name 'we b' is not valid in services",
+        "use letters",
+    ),
+    "missing field": (WEB + "    env_file: [{required: true}]\n", "4:16", "services.web.env_file.0 lacks 'path'", "add path:"),
+    "no YAML": ("services:\n  web: [\n", "3:1", "not YAML: ", ""),
+    "tab": ("services:\n\tweb:\n", "2:1", "not YAML: found character '\\t'", ""),
+    "not a mapping": ("- a\n", "1:1", "a compose file is a mapping", "begin it with services:"),
+    "empty": ("", "", "a compose file is a mapping", "begin it with services:"),
+    "key twice": (WEB + "    image: shop:2\n", "4:5", "the key 'image' is there twice", "it is also in line 3"),
+    "tag": (WEB + "    user: !secret a\n", "4:11", "unknown tag !secret", "compose has !reset and !override"),
+    "endless": ("a: &a\n  b: *a\n", "1:4", "an alias within its own anchor", ""),
+    "merge": (WEB + "    <<: 5\n", "4:9", "<< takes a mapping", "name an anchor"),
+    "no service": ("services: {}\n", "", "there is no service", "add one below services:"),
+    "no image": ("services:\n  web: {user: a}\n", "2:8", "the service 'web' has no image", "add image:"),
+    "variable": (WEB + "    user: $5\n", "4:11", "unclear variable in '$5'", "$$ stands for a dollar sign"),
+    "variable left open": (WEB + '    user: "${A:-b"\n', "4:11", "unclear variable in '${A:-b'", "write $NAME"),
+    "missing variable": (WEB + '    user: "${WHO:?say who}"\n', "4:11", "the variable WHO is missing", "say who"),
+    "missing variable, no reason": (WEB + '    user: "${WHO?}"\n', "4:11", "the variable WHO is missing", "export WHO=..."),
+    "port": (WEB + "    ports: [abc]\n", "4:13", "unclear port 'abc'", '"80:8000"'),
+    "port out of range": (WEB + "    expose: [70000]\n", "4:14", "unclear port '70000'", "1 to 65535"),
+    "volume mode": (
+        WEB + "    volumes: ['./a:/b:rx']\n",
+        "4:15",
+        "unknown mode 'rx' in the volume './a:/b:rx'",
+        "SOURCE:/path:ro",
+    ),
+    "volume target": (WEB + "    volumes: ['./a:b']\n", "4:15", "'b' is not a whole path", "SOURCE:/path/in/container"),
+    "volume type": (
+        WEB + "    volumes: [{type: npipe, target: /b}]\n",
+        "4:15",
+        "a volume of the type npipe is not possible",
+        "tmpfs",
+    ),
+    "volume twice": (WEB + "    volumes: [/b]\n    tmpfs: [/b]\n", "5:13", "two volumes are mounted on /b", "in line 4"),
+    "volume not declared": (WEB + "    volumes: ['data:/b']\n", "4:15", "the volume 'data' is not declared", "below volumes:"),
+    "no bind": (
+        WEB + "    volumes: [{type: bind, source: ./no, target: /b, bind: {create_host_path: false}}]\n",
+        "4:15",
+        "no /",
+        "create it",
+    ),
+    "socket": (
+        WEB + "    volumes: ['/dev/null:/b']\n",
+        "4:15",
+        "/dev/null is neither a file nor a folder",
+        "sockets or devices",
+    ),
+    "network not declared": (WEB + "    networks: [back]\n", "4:16", "the network 'back' is not declared", "below networks:"),
+    "secret not declared": (WEB + "    secrets: [key]\n", "4:15", "the secret 'key' is not declared", "below secrets:"),
+    "secret's file": (
+        WEB + "    secrets: [key]\nsecrets: {key: {file: ./key}}\n",
+        "5:23",
+        "no file ",
+        "create it",
+    ),
+    "secret's variable": (
+        WEB + "    secrets: [key]\nsecrets: {key: {environment: KEY}}\n",
+        "5:30",
+        "the variable KEY of the secret 'key' is not set",
+        "export KEY=...",
+    ),
+    "external config": (
+        WEB + "    configs: [conf]\nconfigs: {conf: {external: true}}\n",
+        "5:17",
+        "the config 'conf' is external",
+        "name a file",
+    ),
+    "env_file": (WEB + "    env_file: no.env\n", "4:15", "no file ", "required: false"),
+    "duration": (WEB + "    stop_grace_period: 10\n", "4:5", "services.web.stop_grace_period is 10, not a text", "in quotes"),
+    "duration without a unit": (WEB + "    stop_grace_period: '10'\n", "4:5", "unclear duration '10'", "1m30s"),
+    "retries": (WEB + "    healthcheck: {retries: -1, test: a}\n", "4:19", "-1 retries", "whole number"),
+    "test": (WEB + "    healthcheck: {test: [curl, -f]}\n", "4:19", "unclear test ['curl', '-f']", '["CMD", "program"'),
+    "command": (WEB + "    command: a 'b\n", "4:5", "unclear command: No closing quotation", "quote as in a shell"),
+    "privileged": (WEB + "    privileged: true\n", "4:5", "privileged of web is not possible in a lab", "default capabilities"),
+    "devices": (WEB + "    devices: [/dev/kvm]\n", "4:5", "devices of web is not possible in a lab", "no devices"),
+    "host network": (WEB + "    network_mode: host\n", "4:5", "network_mode of web is not possible in a lab", "is a host"),
+    "host pid": (WEB + "    pid: host\n", "4:5", "pid of web is not possible in a lab", "namespaces of its own"),
+    "scale": (WEB + "    scale: 3\n", "4:5", "scale of web is not possible in a lab", "web1 and web2"),
+    "replicas": (WEB + "    deploy: {replicas: 2}\n", "4:14", "2 replicas of web are not possible in a lab", "web1, web2"),
+    "include": ("include: [a.yaml]\n" + WEB, "1:1", "include is not possible in a lab", "name the files themselves"),
+    "host-gateway": (WEB + "    extra_hosts: ['me:host-gateway']\n", "4:19", "'me' is host-gateway", "no gateway"),
+    "extra host": (WEB + "    extra_hosts: ['me']\n", "4:19", "unclear host 'me'", "NAME=ADDRESS"),
+    "cycle": (
+        "services:\n  a: {image: x, depends_on: [b]}\n  b: {image: x, depends_on: [c]}\n  c: {image: x, depends_on: [b]}\n",
+        "4:30",
+        "the services wait for each other: b -> c -> b",
+        "take out one",
+    ),
+    "depends on itself": (
+        WEB + "    depends_on: [web]\n",
+        "4:18",
+        "the services wait for each other: web -> web",
+        "take out one",
+    ),
+    "depends on nothing": (
+        WEB + "    depends_on: [dbs]\n  db: {image: x}\n",
+        "4:18",
+        "web depends on dbs, which does not exist",
+        "'db'?",
+    ),
+    "depends on another profile": (
+        WEB + "    depends_on: [db]\n  db: {image: x, profiles: [full]}\n",
+        "4:18",
+        "web depends on db, of the profile full, which is not active",
+        "--profile full",
+    ),
+    "only profiles": ("services:\n  a: {image: x, profiles: [p]}\n", "", "every service has a profile", "--profile p"),
+    "name of the measuring host": ("services:\n  client: {image: x}\n", "2:11", "a service is called 'client'", "another name"),
+    "name of the switch": ("services:\n  switch: {image: x}\n", "2:11", "a service is called 'switch'", "another name"),
+    "alias": (
+        "services:\n  a: {image: x, networks: {default: {aliases: [b]}}}\n  b: {image: x}\n",
+        "3:6",
+        "a and b share the name 'b'",
+        "an alias of its own",
+    ),
+    "alias of the measuring host": (
+        "services:\n  a: {image: x, networks: {default: {aliases: [client]}}}\n",
+        "2:6",
+        "a has the alias 'client'",
+        "another name",
+    ),
+    "extends itself": (WEB + "    extends: web\n", "4:5", "the service 'web' extends itself", "take out one"),
+    "extends nothing": (WEB + "    extends: wbe\n", "4:5", "no service 'wbe' in ", "'web'?"),
+    "extends no file": (WEB + "    extends: {service: a, file: no.yaml}\n", "4:5", "no file ", "relative to its own"),
+    "condition's field": (WEB + "    x-slownet: {rrt: 10ms}\n", "4:17", "a condition has no field 'rrt'", "'rtt'?"),
+    "condition's unit": (WEB + "    x-slownet: {rtt: 10}\n", "4:17", "duration '10' has no unit", "10ms"),
+    "condition's contradiction": (
+        WEB + "    x-slownet: {jitter: 10ms, rtt: 2ms}\n",
+        "4:5",
+        "",
+        "",
+    ),
+    "condition's name": (WEB + "    x-slownet: LTEE\n", "4:16", "no condition 'LTEE'", "'LTE'?"),
+}
+
+
+@pytest.mark.parametrize("case", WRONG)
+def test_a_mistake_is_one_line_with_its_place(case, tmp_path):
+    text, place, what, fix = WRONG[case]
+    with pytest.raises(ComposeError) as error:
+        project(tmp_path, text)
+    line = str(error.value)
+    assert "\n" not in line
+    assert error.value.where == (f"{tmp_path}/compose.yaml:{place}" if place else f"{tmp_path}/compose.yaml")
+    assert error.value.what.startswith(what)
+    assert fix in error.value.fix
+
+
+def test_a_file_that_is_not_there(tmp_path):
+    with pytest.raises(ComposeError, match=r"cannot read .*no\.yaml: No such file or directory"):
+        reader.read([tmp_path / "no.yaml"], machine={})
+
+
+def test_an_unknown_profile(tmp_path):
+    with pytest.raises(ComposeError, match=r"no profile 'fulll', .*: did you mean 'full'\?"):
+        project(tmp_path, WEB + "  db: {image: x, profiles: [full]}\n", ["fulll"])
+
+
+def test_files_that_do_not_merge(tmp_path):
+    (tmp_path / "over.yaml").write_text("services:\n  web: {x-own: [a]}\n")
+    (tmp_path / "compose.yaml").write_text(WEB + "    x-own: {a: b}\n")
+    with pytest.raises(ComposeError, match=r"services\.web\.x-own is a mapping in the file below, .*over\.yaml:2:16: write it"):
+        reader.read([tmp_path / "compose.yaml", tmp_path / "over.yaml"], machine={})
+
+
+def test_aliases_that_explode(tmp_path):
+    lines = ["a0: &a0 [x, x, x, x, x, x, x, x, x, x]"]
+    lines += [f"a{n}: &a{n} [{', '.join(10 * [f'*a{n - 1}'])}]" for n in range(1, 9)]
+    with pytest.raises(ComposeError, match="more than 100000 values"):
+        project(tmp_path, "\n".join(lines))
+
+
+# ---- variables ----
+
+
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [
+        ("$A-${A}-$$A", "1-1-$A"), ("${E:-x}", "x"), ("${E-x}", ""), ("${N:-${A:-q}}z", "1z"), ("${A:+yes}", "yes"),
+        ("${E:+yes}", ""), ("${E+yes}", "yes"), ("${N+yes}", ""), ("${A:?no}", "1"), ("${N:-a:-b}", "a:-b"), ("a}b", "a}b"),
+        ("${N:-{}}", "{}"),
+    ],
+)  # fmt: skip
+def test_variables(text, value, tmp_path):
+    assert web(tmp_path, f"user: '{text}'", machine={"A": "1", "E": ""}).user == value
+
+
+def test_a_variable_that_is_not_set_is_empty_with_a_warning(tmp_path):
+    found = project(tmp_path, WEB + "    user: a$WHO\n")
+    assert found["web"].user == "a"
+    assert found.warnings == (f"{tmp_path}/compose.yaml:4:11: the variable WHO is not set and counts as empty",)
+
+
+def test_the_machine_comes_before_the_file_of_variables(tmp_path):
+    (tmp_path / ".env").write_text("A=file\nB=file\n")
+    assert web(tmp_path, "user: $A-$B", machine={"A": "machine"}).user == "machine-file"
+
+
+def test_lines_of_a_raw_file_are_taken_as_they_are(tmp_path):
+    (tmp_path / "raw.env").write_text('# comment\nA="$B" # c\n\nB= x\n')
+    assert web(tmp_path, "env_file: [{path: raw.env, format: raw}]").environment == {"A": '"$B" # c', "B": " x"}
+
+
+@pytest.mark.parametrize(("text", "line"), [("A=1\n=2\n", 2), ("A='1\n\n", 1), ("A=1\n\nB$=2\n", 3)])
+def test_a_wrong_file_of_variables(text, line, tmp_path):
+    (tmp_path / "web.env").write_text(text)
+    with pytest.raises(ComposeError) as error:
+        web(tmp_path, "env_file: web.env")
+    assert error.value.where == f"{tmp_path}/web.env:{line}"
+
+
+# ---- the model ----
+
+
+def test_healthchecks(tmp_path):
+    assert web(tmp_path).health is None
+    assert web(tmp_path, "healthcheck: {disable: true}").health == Health(("NONE",))
+    assert web(tmp_path, "healthcheck: {test: NONE}").health == Health(("CMD-SHELL", "NONE"))
+    assert web(tmp_path, "healthcheck: {test: [NONE]}").health == Health(("NONE",))
+    assert web(tmp_path, "healthcheck: {interval: 1m30s}").health == Health(interval=90)
+
+
+def test_services_are_in_the_order_of_their_start(tmp_path):
+    found = project(
+        tmp_path,
+        "services:\n  a:\n    image: x\n"
+        "    depends_on: {b: {condition: service_healthy}, c: {condition: service_completed_successfully}}\n"
+        "  b: {image: x, depends_on: [c]}\n  c: {image: x}\n  d: {image: x}\n",
+    )
+    assert [each.name for each in found.services] == ["c", "b", "a", "d"]
+    assert [(each.service, each.condition) for each in found["a"].depends_on] == [("b", HEALTHY), ("c", COMPLETED)]
+
+
+def test_links_are_an_order_and_a_name(tmp_path):
+    found = web(tmp_path, "links: ['db:database', 'cache']", rest="  db: {image: x}\n  cache: {image: x}\n")
+    assert [each.service for each in found.depends_on] == ["db", "cache"]
+    assert found.links == {"database": "db"}
+
+
+def test_volumes_of_the_host(tmp_path):
+    (tmp_path / "data").mkdir()
+    (tmp_path / "conf").write_text("a")
+    text = WEB + "    volumes: ['./data:/a', './conf:/b:ro', './new:/c', '/d']\n"
+    found = project(tmp_path, text)
+    assert found["web"].volumes == (
+        Volume("bind", "/a", f"{tmp_path}/data"), Volume("bind", "/b", f"{tmp_path}/conf", True), Volume("volume", "/c"),
+        Volume("volume", "/d"),
+    )  # fmt: skip
+    written, new = found.warnings
+    assert written == f"{tmp_path}/compose.yaml:4:15: what is written to /a stays in the lab; add :ro to say so"
+    assert new == f"{tmp_path}/compose.yaml:4:44: there is no {tmp_path}/new; /c is empty at first"
+
+
+def test_configs_and_secrets(tmp_path):
+    (tmp_path / "key").write_text("k")
+    found = web(
+        tmp_path, "configs: [text, {source: text, target: /etc/t, mode: 0440}]", "secrets: [key, {source: word, target: w}]",
+        rest="configs: {text: {content: 'a $B'}}\nsecrets: {key: {file: key}, word: {environment: B}}\n", machine={"B": "b"},
+    )  # fmt: skip
+    assert found.contents == (
+        Content("/text", text="a b"), Content("/etc/t", text="a b", mode=0o440),
+        Content("/run/secrets/key", path=f"{tmp_path}/key"), Content("/run/secrets/w", text="b"),
+    )  # fmt: skip
+
+
+def test_conditions_of_links(tmp_path):
+    found = project(
+        tmp_path, "x-slownet: LTE\n" + WEB + "    x-slownet: {condition: DSL, loss: 1%, offloads: true}\n  db: {image: x}\n"
+    )
+    assert found.conditions == {
+        "client": {"condition": "LTE"}, "web": {"condition": "DSL", "loss": "1%", "offloads": "on"},
+    }  # fmt: skip
+
+
+def test_what_builds_an_image(tmp_path):
+    text = "name: shop\nservices:\n  web:\n    build: {context: ./web, dockerfile: Own, target: t, args: {A: 1, B: 'b c'}}\n"
+    found = project(tmp_path, text)["web"]
+    assert found.image == "shop-web"
+    assert (
+        found.build == f"build -t shop-web -f {tmp_path}/web/Own --target t --build-arg A=1 --build-arg 'B=b c' {tmp_path}/web"
+    )
+
+
+def test_what_is_ignored_is_said_in_one_line(tmp_path):
+    found = project(
+        tmp_path, "version: '3'\n" + WEB + "    restart: always\n    labels: {a: b}\n  db: {image: x, restart: always}\n"
+    )
+    assert found.warnings == (f"{tmp_path}/compose.yaml: ignored: version, restart (web, db), labels (web)",)
+
+
+def test_refused_fields_with_a_value_that_changes_nothing(tmp_path):
+    assert web(tmp_path, "privileged: false", "network_mode: bridge", "scale: 1", "devices: []", "deploy: {replicas: 1}")
+
+
+def test_profiles(tmp_path):
+    text = WEB + "  debug: {image: x, profiles: [debug]}\n"
+    assert [each.name for each in project(tmp_path, text).services] == ["web"]
+    assert [each.name for each in project(tmp_path, text, ["debug"]).services] == ["web", "debug"]
+    assert [each.name for each in project(tmp_path, text, machine={"COMPOSE_PROFILES": "debug"}).services] == ["web", "debug"]
+
+
+def test_a_dependency_that_may_be_missing(tmp_path):
+    text = WEB + "    depends_on: {db: {condition: service_started, required: false}}\n  db: {image: x, profiles: [full]}\n"
+    assert project(tmp_path, text)["web"].depends_on == ()
+    (found,) = project(tmp_path, text, ["full"])["web"].depends_on
+    assert found == Dependency("db", at=f"{tmp_path}/compose.yaml:4:18", required=False)
+
+
+@pytest.mark.parametrize(("given", "name"), [("name: My Shop\n", "myshop"), ("", "some-folder"), ("name: _a\n", "a")])
+def test_the_name_of_a_project(given, name, tmp_path):
+    folder = tmp_path / "Some-Folder"
+    folder.mkdir()
+    assert project(folder, given + WEB).name == name
+
+
+def test_a_project_survives_json(tmp_path):
+    (tmp_path / "key").write_text("k")
+    text = (
+        "x-slownet: LTE\n"
+        + WEB
+        + "    command: a b\n    entrypoint: [e]\n    secrets: [key]\n    ports: [80]\n    volumes: [/v]\n"
+        "    healthcheck: {test: a}\n    depends_on: [db]\n    extra_hosts: {m: 10.0.0.9}\n    links: ['db:d']\n"
+        "    networks: {default: {aliases: [www]}}\n  db: {image: x}\nsecrets: {key: {file: key}}\n"
+    )
+    found = project(tmp_path, text)
+    assert of_json(json.loads(json.dumps(found.to_json()))) == found
+
+
+# ---- the table ----
+
+
+@pytest.mark.parametrize(
+    ("table", "stated"), [(fields.SERVICE, schema.properties("service")), (fields.TOP, schema.schema()["properties"])]
+)
+def test_the_table_has_every_field_of_the_specification(table, stated):
+    assert sorted(table) == sorted(stated)
+
+
+def test_the_table_says_why(tmp_path):
+    everything = [*fields.SERVICE.values(), *fields.TOP.values()]
+    assert {each.status for each in everything} == {fields.DONE, fields.IGNORED, fields.REFUSED}
+    assert [each for each in everything if each.status != fields.DONE and not each.note] == []
+    text = fields.markdown()
+    assert "| `privileged` | refused | a container has the default capabilities |" in text
+    assert text.count("\n| `") == len(everything) + 2
