@@ -3,12 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from slownet.conditions.link import Condition
-
-if TYPE_CHECKING:
-    from slownet.net.network import Network
 
 
 def named(cables: Iterable[Any]) -> list[tuple[str, Any]]:
@@ -20,16 +17,15 @@ def named(cables: Iterable[Any]) -> list[tuple[str, Any]]:
     return list(found.items())
 
 
-def layout(net: Network) -> dict[str, Any]:
+def layout(hosts: Iterable[Any], switches: Iterable[Any], cables: Iterable[Any]) -> dict[str, Any]:
     """Return the names of hosts and switches, and the two ends of each link by its name."""
-    links = {name: _ends(cable) for name, cable in named(net.mininet.links)}
-    return {"hosts": [each.name for each in net.hosts], "switches": [each.name for each in net.switches], "links": links}
+    links = {name: _ends(cable) for name, cable in named(cables)}
+    return {"hosts": [each.name for each in hosts], "switches": [each.name for each in switches], "links": links}
 
 
-def given(net: Network) -> dict[str, str]:
-    """Return in words the conditions that each link was given since `ConditionLog.begin`, by its name."""
-    log: Mapping[Any, list[Condition]] = net.condition_log.given
-    return {name: ", then ".join(map(str, log[cable])) for name, cable in named(net.mininet.links) if cable in log}
+def given(cables: Iterable[Any], log: Mapping[Any, list[Condition]]) -> dict[str, str]:
+    """Return in words the conditions of each link in a `ConditionLog`, by its name."""
+    return {name: ", then ".join(map(str, log[cable])) for name, cable in named(cables) if cable in log}
 
 
 def _ends(cable: Any) -> list[str]:

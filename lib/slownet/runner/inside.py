@@ -65,7 +65,13 @@ def run(experiment: Experiment, directory: Path, job: Job) -> None:
             with start as service:
                 facts = dict(service.facts()) if service is not None and hasattr(service, "facts") else {}
                 settings = {**SYSCTLS, "offloads": "off"}
-                tell("facts", settings=settings, openvswitch=ovs_version(), service=facts, topology=layout(net))
+                tell(
+                    "facts",
+                    settings=settings,
+                    openvswitch=ovs_version(),
+                    service=facts,
+                    topology=layout(net.hosts, net.switches, net.mininet.links),
+                )
                 for index, block, cell in job.steps:
                     if cell_key(cell) in failed:
                         continue

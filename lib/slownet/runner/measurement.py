@@ -66,7 +66,7 @@ class Measurements:
                 sample |= _spent_since(began, charged)
             conditions = self._net.condition_log
             sample |= {"rate_bit_s": conditions.highest_rate, "random": conditions.random, "seeds": conditions.seeds}
-            sample["links"] = given(self._net) if self._keep else {}
+            sample["links"] = given(self._net.mininet.links, self._net.condition_log.given) if self._keep else {}
             sample["counters"] = counters.record(before, self._counters())
             for ping in self._new("ping", self._net.verified):
                 self._store(sample, "ping.txt", transcript(ping))
