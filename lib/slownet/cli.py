@@ -12,7 +12,7 @@ from typing import Annotated, NoReturn
 import typer
 
 from slownet import __version__
-from slownet.commands import analysis, lab
+from slownet.commands import analysis, images, lab
 from slownet.commands.ci import ForCi
 from slownet.commands.cleaning import clean
 from slownet.commands.doctor import doctor
@@ -37,6 +37,7 @@ from slownet.runner.rule import BUDGET
 
 app = typer.Typer(name="slownet", no_args_is_help=True, add_completion=False, pretty_exceptions_enable=False)
 app.add_typer(lab.app, name="lab")
+app.add_typer(images.app, name="image")
 
 
 @app.command("list")

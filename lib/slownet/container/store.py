@@ -12,7 +12,7 @@ import json
 import os
 import shutil
 import time
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
@@ -24,6 +24,7 @@ from slownet.errors import ImageError, nearest
 from slownet.lab import cache, container_shares
 
 CONFIG, FACTS, SQUASHFS = "config.json", "image.json", "root.squashfs"
+MOST_SEEN = 16
 SHORT = 12
 """Hexadecimal digits of a digest in tables and messages."""
 
@@ -44,8 +45,8 @@ class Kept:
     """What it was added from."""
     aliases: Sequence[str] = field(default=(), repr=False)
     """Other digests of the same image: its manifest's, its index's."""
-    seen: Sequence[str] = field(default=(), repr=False)
-    """Fingerprints of files and folders that hold this image."""
+    seen: Mapping[str, Sequence[str]] = field(default_factory=dict, repr=False)
+    """Fingerprints of files and folders that hold this image, and the names that each gave it."""
 
     @property
     def squashfs(self) -> Path:
@@ -95,7 +96,7 @@ def _load(folder: Path) -> Kept:
         facts = json.loads(path.read_bytes())
         return Kept(
             folder, facts["digest"], tuple(facts["names"]), facts["size"], facts["added"], facts["source"],
-            tuple(facts.get("aliases", ())), tuple(facts.get("seen", ())),
+            tuple(facts["aliases"]), dict(facts["seen"]),
         )  # fmt: skip
     except (ValueError, KeyError, TypeError) as error:
         raise ImageError(
@@ -133,9 +134,18 @@ def need(name_or_digest: str) -> Kept:
     """Return the image of that name or digest. Raises ImageError with the command that adds it."""
     found = find(name_or_digest)
     if not found:
-        known = [name for each in kept() for name in each.names]
-        hint = f"{nearest(name_or_digest, known)}, or add it: " if known else ""
+        words = [name for each in kept() for name in each.names]
+        hint = f"{nearest(name_or_digest, words)}, or add it: " if words else ""
         raise ImageError(f"there is no image '{name_or_digest}'", fix=f"{hint}slownet image add {name_or_digest}")
+    return found
+
+
+def known(name_or_digest: str) -> Kept:
+    """Return the image of that name or digest. Raises ImageError with the nearest name."""
+    found = find(name_or_digest)
+    if not found:
+        words = [word for each in kept() for word in (*each.names, short(each.digest))]
+        raise ImageError(f"there is no image '{name_or_digest}'", fix=nearest(name_or_digest, words))
     return found
 
 
@@ -147,7 +157,7 @@ def add(
     names: Iterable[str] = (),
     source: str = "",
     aliases: Iterable[str] = (),
-    seen: Iterable[str] = (),
+    seen: Mapping[str, Sequence[str]] | None = None,
 ) -> Kept:
     """Keep an image, or add names to the kept one; the names leave other images.
 
@@ -168,7 +178,7 @@ def add(
     SlownetError
         What `build` raises, or LabError if the folder cannot be written to.
     """
-    facts = {"digest": digest, "names": list(names), "source": source, "aliases": list(aliases), "seen": list(seen)}
+    facts = {"digest": digest, "names": list(names), "source": source, "aliases": list(aliases), "seen": dict(seen or {})}
 
     def make(folder: Path) -> None:
         build(folder)
@@ -181,10 +191,19 @@ def add(
             return _named(folder, facts)
 
 
+def add_names(image: Kept, names: Iterable[str], source: str) -> Kept | None:
+    """Add names to a kept image; return it, or None if it was removed meanwhile."""
+    facts = {"digest": image.digest, "names": list(names), "source": source, "aliases": [], "seen": {}}
+    with _changing(), contextlib.suppress(FileNotFoundError):
+        return _named(image.folder, facts)
+    return None
+
+
 def _named(folder: Path, facts: dict[str, Any]) -> Kept:
     """Add names and more to an image's record; the names leave other images."""
     before = _load(folder)
-    merged = {key: list(dict.fromkeys([*facts[key], *getattr(before, key)])) for key in ("names", "aliases", "seen")}
+    merged: dict[str, Any] = {key: list(dict.fromkeys([*facts[key], *getattr(before, key)])) for key in ("names", "aliases")}
+    merged["seen"] = dict([*before.seen.items(), *facts["seen"].items()][-MOST_SEEN:])
     # First this one: whoever reads between the two writes finds the name at the newest image.
     _write(folder, {**facts, **merged, "size": before.size, "added": time.time()})
     for other in _all():
@@ -194,37 +213,33 @@ def _named(folder: Path, facts: dict[str, Any]) -> Kept:
     return _load(folder)
 
 
-def remove(name_or_digest: str) -> Kept:
-    """Remove a name, and the image itself if that was its last name or its digest is given; return what it was.
+def remove(name_or_digest: str) -> tuple[Kept, bool]:
+    """Remove a name, and the image itself if that was its last name or its digest is given.
 
-    Raises ImageError.
+    Returns the image as it was, and whether it is gone. Raises ImageError.
     """
     with _changing():
-        found = find(name_or_digest)
-        if not found:
-            images = kept()
-            known = [name for each in images for name in (*each.names, short(each.digest))]
-            raise ImageError(f"there is no image '{name_or_digest}'", fix=nearest(name_or_digest, known))
+        found = known(name_or_digest)
         exact = names.with_tag(name_or_digest)
         leaving = [exact] if exact in found.names else [each for each in found.names if names.matches(exact, each)]
         rest = [each for each in found.names if each not in leaving]
-        if rest and len(rest) < len(found.names):
+        if rest and leaving:
             _write(found.folder, _facts(replace(found, names=rest)))
-        else:
-            _discard(found.folder)
-        return found
+            return found, False
+        _discard(found.folder)
+        return found, True
 
 
 def _discard(folder: Path) -> None:
     """Remove an image's folder; it is gone under its name at once, and the rest is swept if this is killed."""
-    going = folder.with_name(f".{folder.name}.gone")
+    going = folder.with_name(f".{folder.name}.gone.half")
     shutil.rmtree(going, ignore_errors=True)
     folder.rename(going)
     shutil.rmtree(going, ignore_errors=True)
 
 
 def _facts(image: Kept) -> dict[str, Any]:
-    each = {key: list(getattr(image, key)) for key in ("names", "aliases", "seen")}
+    each = {"names": list(image.names), "aliases": list(image.aliases), "seen": dict(image.seen)}
     return {"digest": image.digest, **each, "size": image.size, "added": image.added, "source": image.source}
 
 

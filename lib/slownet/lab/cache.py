@@ -82,6 +82,14 @@ def make(kind: str, name: str, build: Callable[[Path], None], base: Path | None 
         ) from error
 
 
+def sweep(kind: str) -> None:
+    """Remove what killed builds of that kind left behind; builds that are under way are left alone."""
+    for half in (root() / kind).glob(".*.half"):
+        with contextlib.suppress(OSError), half.with_suffix(".lock").open("w") as lock:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            _remove(half)
+
+
 def _build(half: Path, whole: Path, build: Callable[[Path], None]) -> Path:
     _remove(half)
     half.mkdir()

@@ -12,13 +12,6 @@ from slownet.errors import ImageError
 from slownet.lab import container_shares, native
 
 
-@pytest.fixture(autouse=True)
-def home(monkeypatch, tmp_path):
-    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
-    monkeypatch.delenv(native.INSIDE, raising=False)
-    return tmp_path / "cache" / "slownet" / "containers"
-
-
 def config(**inner):
     return json.dumps({"architecture": "amd64", "os": "linux", "config": inner}).encode()
 
@@ -127,9 +120,9 @@ def test_an_unknown_name_gets_the_nearest():
 
 def test_an_image_goes_with_its_last_name(home):
     made = add("shop:1", "shop:2")
-    assert store.remove("shop:1").digest == made.digest
+    assert store.remove("shop:1") == (made, False)
     assert store.need("shop:2").names == ("shop:2",)
-    store.remove("shop:2")
+    assert store.remove("shop:2")[1]
     assert visible(home) == store.kept() == []
 
 

@@ -74,6 +74,21 @@ def test_what_a_killed_build_left_is_removed(home):
     assert everything(home) == ["thing", "thing/k1", "thing/k1/new"]
 
 
+def test_a_sweep_removes_the_remains_of_killed_builds_only(home):
+    for each in ("k1", "k2"):
+        (home / "thing" / f".{each}.half" / "work").mkdir(parents=True)
+    (home / "thing" / "whole").mkdir()
+
+    def build(folder):
+        (folder / "part").touch()
+        cache.sweep("thing")
+        assert (folder / "part").exists()
+
+    cache.make("thing", "k2", build)
+    assert everything(home) == ["thing", "thing/k2", "thing/k2/part", "thing/whole"]
+    cache.sweep("another")
+
+
 def test_a_disk_that_is_full_is_one_line(home):
     def build(folder):
         raise OSError(28, "No space left on device", str(folder / "big"))

@@ -1,0 +1,59 @@
+"""What a person names to add an image: a file or folder, or a reference that skopeo understands."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from pathlib import Path
+
+from slownet.container import names
+from slownet.container.skopeo import TRANSPORTS
+from slownet.errors import ImageError
+
+LOCAL = ("oci", "oci-archive", "docker-archive", "dir")
+"""Transports whose files are read here."""
+FILE = re.compile(r"(\.{0,2}/|~)|.*\.(tar|tgz|gz|zst|xz|bz2|oci)$", re.IGNORECASE)
+"""What can only be a file's name."""
+
+
+@dataclass(frozen=True)
+class Reference:
+    """A parsed reference."""
+
+    text: str
+    """As it was written; with its transport if it is skopeo's."""
+    transport: str = ""
+    """Empty: a file or folder, which tells by itself what it is."""
+    path: Path | None = None
+    """None: skopeo's."""
+    tag: str = ""
+    """Which image of several, as in ``oci:FOLDER:TAG``."""
+
+
+def read(text: str) -> Reference:
+    """Parse a reference. Raises ImageError."""
+    transport, colon, rest = text.partition(":")
+    if colon and transport in TRANSPORTS:
+        return Reference(text, transport)
+    if colon and transport in LOCAL:
+        path, tag = (
+            (rest, "") if transport == "dir" or Path(rest).exists() else rest.split(":", 1) if ":" in rest else (rest, "")
+        )
+        return Reference(text, transport, _there(path), tag)
+    path = text
+    if FILE.match(text) or (text and Path(text).exists()):
+        return Reference(text, path=_there(path))
+    name, _, digest = text.partition("@")
+    if not names.NAME.fullmatch(name) or (digest and not names.DIGEST.fullmatch(digest)):
+        raise ImageError(
+            f"'{text}' is neither a file, nor a folder, nor an image's name",
+            fix="write for example shop.tar, ./root or docker://registry.example/shop:1",
+        )
+    return Reference(f"docker://{text}", "docker")
+
+
+def _there(text: str) -> Path:
+    path = Path(text).expanduser()
+    if not path.exists():
+        raise ImageError(f"there is no file or folder {text}", fix="correct the path; an image of a registry is docker://NAME")
+    return path
