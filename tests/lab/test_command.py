@@ -49,6 +49,15 @@ def test_it_is_ready_when_its_port_is(net, argv, tmp_path, address):
     assert net["web"].cmd("ss -Htln").strip() == ""
 
 
+def test_a_port_that_is_taken(net, argv, tmp_path):
+    with Command(net["web"], argv(seconds=0), tmp_path, port=8000) as first:
+        with pytest.raises(ServiceError, match="port 8000 is taken, host 'web': end what listens there, or use another"):
+            Command(net["web"], argv(seconds=0), tmp_path, port=8000, name="second").start()
+        assert get(net["client"], first.url) == b"a page"
+        with Command(net["db"], argv(seconds=0), tmp_path, port=8000) as elsewhere:
+            assert elsewhere.running
+
+
 @pytest.mark.parametrize("ready", [http("/"), http("/missing"), http("/missing", status=[404]), "begun"])
 def test_other_conditions(net, argv, tmp_path, ready):
     with Command(net["web"], argv(seconds=0.2), tmp_path, port=8000, ready=ready) as server:

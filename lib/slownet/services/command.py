@@ -81,7 +81,14 @@ class Command(Service):
         return f"http://{self.host.IP()}:{self.port}/"
 
     def prepare(self) -> None:
-        """Note when it begins, and where its part of the log does: an earlier start may have written to it."""
+        """Note when it begins, and where its part of the log does: an earlier start may have written to it.
+
+        Raises ServiceError if its port is taken: another program's answer would look like its own.
+        """
+        if self.port is not None and self._accepts(self.port):
+            raise ServiceError(
+                f"port {self.port} is taken", f"host '{self.host.name}'", "end what listens there, or use another"
+            )
         self._logged = self.log.stat().st_size if self.log.exists() else 0
         self._begun = time.monotonic()
 
@@ -101,7 +108,13 @@ class Command(Service):
             return self.ready(self)
         if self.port is None:
             return time.monotonic() - self._begun > SURVIVES_S
-        self.connect(self.port).close()
+        return self._accepts(self.port)
+
+    def _accepts(self, port: int) -> bool:
+        try:
+            self.connect(port).close()
+        except OSError:
+            return False
         return True
 
     def connect(self, port: int) -> socket.socket:

@@ -22,7 +22,10 @@ from slownet.tools.process import POLL_S, Host, end, environment
 from slownet.tools.tool import not_found
 
 LOG_LINES = 12
-INSTALL = "install it; in a lab, name its whole path in a folder that --share gives"
+INSTALL = (
+    'install it; in a lab, name its Debian package in packages = ["..."] under [tool.slownet] in pyproject.toml and run '
+    "slownet lab build, or name its whole path in a folder that --share gives"
+)
 
 
 class Service:
