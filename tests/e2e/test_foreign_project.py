@@ -18,7 +18,7 @@ import os
 from pathlib import Path
 
 import pytest
-from slownet import ab, oltp, ping
+from slownet import Command, ab, ping
 
 WHERE = {"here": os.environ["HERE"]}
 
@@ -27,6 +27,12 @@ WHERE = {"here": os.environ["HERE"]}
 def far(network):
     with network.link("client", "switch").set(rtt="20ms"):
         yield network
+
+
+@pytest.fixture(scope="module")
+def own(network):
+    with Command(network["db"], "python3 -m http.server 8000", port=8000) as server:
+        yield server
 
 
 def page(nginx):
@@ -44,6 +50,9 @@ class TestTwice:
 
     def test_network(self, far, time):
         assert ping(far["client"], far["web"].IP(), count=2, interval=0.05).rtt_ms.min >= 0
+
+    def test_own(self, own, net, time):
+        assert ab(net["client"], own.url, requests=5).failed == 0
 
     def test_nginx(self, nginx, net, time):
         page(nginx)
@@ -93,7 +102,7 @@ def test_every_fixture_twice_and_after_a_failure(run, project):
     (project / "test_fixtures.py").write_text(FIXTURES)
     done = run("test_fixtures.py")
     text = done.stdout + done.stderr
-    assert re.findall(r"=+ (.*) in [\d.]+s", text) == ["2 passed, 14 deselected", "2 failed, 12 passed, 2 deselected"], text
+    assert re.findall(r"=+ (.*) in [\d.]+s", text) == ["2 passed, 16 deselected", "2 failed, 14 passed, 2 deselected"], text
     assert done.returncode == 1
     assert text.count("assert 0 == 1") == 2
 
@@ -103,6 +112,6 @@ def test_workers(run, project):
     done = run("-n2", "test_fixtures.py")
     text = done.stdout + done.stderr
     assert "warning" not in text, text
-    assert re.findall(r"=+ (.*) in [\d.]+s", text) == ["2 passed", "2 failed, 12 passed"], text
+    assert re.findall(r"=+ (.*) in [\d.]+s", text) == ["2 passed", "2 failed, 14 passed"], text
     assert done.returncode == 1
     assert text.count("test session starts") == 2

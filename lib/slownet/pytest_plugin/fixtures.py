@@ -74,7 +74,8 @@ def slownet_net(request: pytest.FixtureRequest, slownet_networks: Networks) -> I
 def slownet_network(request: pytest.FixtureRequest, slownet_networks: Networks) -> Net:
     """The module's network, for module-scoped fixtures; the tests' `slownet_net` is the same network.
 
-    Its topology is that of the module's `pytestmark = pytest.mark.topology(...)`.
+    Programs that such fixtures start on its hosts keep running; each test begins with the topology's initial conditions. Its
+    topology is that of the module's `pytestmark = pytest.mark.topology(...)`.
     """
     return _take(request, slownet_networks, _wanted(request.node), pin=True).net
 

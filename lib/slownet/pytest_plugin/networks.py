@@ -8,6 +8,7 @@ same kernel exist alongside it.
 from __future__ import annotations
 
 import contextlib
+import os
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -108,6 +109,10 @@ class Kept:
         self.in_use.add(key)
         return self.servers[key]
 
+    def adopt(self) -> None:
+        """Keep what runs now: fixtures of the module started it, because what a test left running was ended after the test."""
+        self.sessions |= set(strays.living_in(self.spaces).values()) - {os.getsid(0)}
+
     def restore(self, failed: bool) -> None:
         """End the processes that a test left running and restore every link. Raises NetworkError if that is not possible.
 
@@ -160,6 +165,8 @@ class Networks:
         pin: something that outlives the test uses the network. Raises NetworkError, ExperimentError.
         """
         kept = self._kept
+        if kept and self._pinned:
+            kept.adopt()
         if kept and kept.wanted == wanted and self._sound(kept):
             self._pinned |= pin
             return kept
