@@ -131,7 +131,8 @@ _HOMES = {
     "slownet.net.network": "Network",
     "slownet.records.judgement": "Judgement",
     "slownet.records.result": "RunData",
-    "slownet.services.command": "Command http",
+    "slownet.services.awaited": "http",
+    "slownet.services.command": "Command",
     "slownet.services.files": "FileServer",
     "slownet.services.mariadb": "MariaDB",
     "slownet.services.memcached": "Memcached",
@@ -210,7 +211,8 @@ if TYPE_CHECKING:
     from slownet.net.network import Network
     from slownet.records.judgement import Judgement
     from slownet.records.result import RunData
-    from slownet.services.command import Command, http
+    from slownet.services.awaited import http
+    from slownet.services.command import Command
     from slownet.services.files import FileServer
     from slownet.services.mariadb import MariaDB
     from slownet.services.memcached import Memcached

@@ -10,7 +10,7 @@ import ctypes
 import os
 import subprocess
 import threading
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -61,6 +61,34 @@ def write_sysctls(values: Mapping[str, str]) -> None:
             raise NetworkError(f"cannot set {name} to {value}: {error.strerror}") from error
 
 
+def apart(enter: Callable[[], None], argv: Sequence[str], **options: Any) -> subprocess.Popen[Any]:
+    """Start a program from a new thread that has called ``enter``. Raises what that and subprocess.Popen raise."""
+    # A new thread need not return: entering a mount namespace also changes its root and working directory.
+    started: list[subprocess.Popen[Any]] = []
+    failed: list[BaseException] = []
+
+    def start() -> None:
+        try:
+            enter()
+            started.append(subprocess.Popen(list(argv), **options))
+        except BaseException as error:
+            failed.append(error)
+
+    thread = threading.Thread(target=start)
+    thread.start()
+    try:
+        thread.join()
+    except BaseException:  # an interrupt: nobody would know of the program
+        thread.join()
+        for process in started:
+            process.kill()
+            process.wait()
+        raise
+    if failed:
+        raise failed[0]
+    return started[0]
+
+
 class Namespace:
     """A new network namespace, and on demand a mount namespace with a matching /sys."""
 
@@ -68,6 +96,8 @@ class Namespace:
         self.net = -1
         self.files: dict[str, Path] = {}
         """Files that its programs see in place of the machine's, by path. They are fixed when its first program starts."""
+        self.folder: Path | None = None
+        """A private folder of its network, which lasts as long as that."""
         self._mounts: int | None = None
         self._lock = threading.Lock()
         own = current()
@@ -91,27 +121,22 @@ class Namespace:
                 os.close(descriptor)
         self.net, self._mounts = -1, None
 
-    def popen(self, argv: Sequence[str], **options: Any) -> subprocess.Popen[Any]:
-        """Start a program in the namespaces. Raises NetworkError after `close`, and what subprocess.Popen raises."""
+    def popen(self, argv: Sequence[str], *, mounts: Callable[[], None] | None = None, **options: Any) -> subprocess.Popen[Any]:
+        """Start a program in the namespaces. Raises NetworkError after `close`, and what subprocess.Popen raises.
+
+        mounts: moves the calling thread to a mount namespace, which the program gets in place of the host's.
+        """
         if self.net < 0:
             raise NetworkError("this host's network is down", fix="start programs while the network is up")
-        # A new thread need not return: entering a mount namespace also changes its root and working directory.
-        started: list[subprocess.Popen[Any]] = []
-        failed: list[BaseException] = []
 
-        def start() -> None:
-            try:
+        def enter() -> None:
+            if mounts is None:
                 self._enter()
-                started.append(subprocess.Popen(list(argv), **options))
-            except BaseException as error:
-                failed.append(error)
+            else:
+                _call("setns", self.net, CLONE_NEWNET)
+                mounts()
 
-        thread = threading.Thread(target=start)
-        thread.start()
-        thread.join()
-        if failed:
-            raise failed[0]
-        return started[0]
+        return apart(enter, argv, **options)
 
     def _enter(self) -> None:
         here = os.getcwd()

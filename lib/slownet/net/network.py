@@ -28,6 +28,7 @@ from slownet.net.capture import Capture, interface_of
 from slownet.net.condition_log import ConditionLog
 from slownet.net.layout import named
 from slownet.net.log import Log, Setting
+from slownet.net.nodes import QuickNode
 from slownet.net.play import Played
 from slownet.net.quick import QuickNet
 from slownet.net.seeds import ASKED
@@ -105,6 +106,9 @@ class Network:
                 self.mininet.build()
                 self._files = Path(mkdtemp(prefix="names-", dir=owner.directory()))
                 addresses.publish(self.mininet.hosts, self._files)
+                for host in self.mininet.hosts:
+                    if isinstance(host, QuickNode) and host.namespace:
+                        host.namespace.folder = self._files
                 self.mininet.start()
             first, *others = self.mininet.hosts
             reach.wait(first, others, DEADLINE_S, type(self._topology).__name__)

@@ -6,8 +6,9 @@ import os
 import re
 import shlex
 import subprocess
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from functools import partial
 from random import SystemRandom
 from typing import Any
 from zlib import crc32
@@ -18,7 +19,7 @@ from slownet import owner
 from slownet.errors import NetworkError
 from slownet.lab import native
 from slownet.net import openvswitch
-from slownet.net.namespace import Namespace, entered
+from slownet.net.namespace import Namespace, apart, entered
 from slownet.net.netlink import Route
 
 ARGUMENTS = 100_000  # characters per ovs-vsctl command line; the kernel allows more
@@ -91,7 +92,9 @@ class QuickNode(Renamed, Node):  # type: ignore[misc]  # Mininet has no types
             self.inNamespace = inside_one
 
     def _popen(self, cmd: Sequence[str], **params: Any) -> subprocess.Popen[Any]:
-        start = self.namespace.popen if self.namespace else subprocess.Popen
+        start: Callable[..., subprocess.Popen[Any]] = self.namespace.popen if self.namespace else subprocess.Popen
+        if "mounts" in params and not self.namespace:
+            start = partial(apart, params.pop("mounts"))
         params["env"] = {**(params.get("env") or os.environ), owner.VARIABLE: owner.this().mark}
         try:
             return start(list(cmd), **params)
@@ -101,7 +104,10 @@ class QuickNode(Renamed, Node):  # type: ignore[misc]  # Mininet has no types
             return start(["mnexec", *cmd], **params)  # as in Mininet: mnexec prints the error and exits with 1
 
     def popen(self, *args: Any, **kwargs: Any) -> subprocess.Popen[Any]:
-        """Start a program in the node's namespaces and a new session; takes a list, a string or several words."""
+        """Start a program in the node's namespaces and a new session; takes a list, a string or several words.
+
+        mounts: a function that gives the program a mount namespace of its own, see `Namespace.popen`.
+        """
         if "mncmd" in kwargs:
             process: subprocess.Popen[Any] = super().popen(*args, **kwargs)
             return process

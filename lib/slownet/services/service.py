@@ -204,13 +204,21 @@ class Service:
     def stop(self) -> None:
         """End the server with all its processes, and remove its state; the log stays. Fine to call twice."""
         process, self._process = self._process, None
-        state, self._state = self._state, None
         try:
             if process is not None:
-                end(process, ((signal.SIGTERM, self.stop_s), (signal.SIGKILL, self.stop_s)))
+                self._end(process)
         finally:
+            state, self._state = self._state, None
             if state is not None:
                 shutil.rmtree(state)
+
+    def _end(self, process: subprocess.Popen[bytes]) -> None:
+        end(process, ((signal.SIGTERM, self.stop_s), (signal.SIGKILL, self.stop_s)))
+
+    def _signal(self, process: subprocess.Popen[bytes], number: int) -> None:
+        """Send a signal to all its processes."""
+        with suppress(ProcessLookupError):
+            os.killpg(process.pid, number)
 
     @contextmanager
     def stalls(self, after: float, seconds: float) -> Iterator[None]:
@@ -234,9 +242,9 @@ class Service:
 
         def stall() -> None:
             if not ended.wait(after):
-                _signal(process, signal.SIGSTOP)
+                self._signal(process, signal.SIGSTOP)
                 ended.wait(seconds)
-                _signal(process, signal.SIGCONT)
+                self._signal(process, signal.SIGCONT)
 
         thread = threading.Thread(target=stall, daemon=True)
         thread.start()
@@ -255,11 +263,6 @@ class Service:
     def error(self, what: str) -> ServiceError:
         """Return a ServiceError for this service, with the last lines of its log."""
         return ServiceError(what, f"host '{self.host.name}'", f"its log is {self.log}", log=tail(self.log))
-
-
-def _signal(process: subprocess.Popen[bytes], number: int) -> None:
-    with suppress(ProcessLookupError):
-        os.killpg(process.pid, number)
 
 
 def tail(path: Path, lines: int = LOG_LINES) -> str:

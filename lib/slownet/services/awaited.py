@@ -1,0 +1,115 @@
+"""A program of one's own as a server, and the conditions that say when it is ready: a port, a text in its log, a function."""
+
+from __future__ import annotations
+
+import socket
+import time
+from collections.abc import Callable, Sequence
+from http.client import HTTPConnection, HTTPException
+from pathlib import Path
+from typing import Any
+
+from slownet.errors import ServiceError
+from slownet.net.nodes import inside
+from slownet.services.service import Service
+from slownet.tools.process import Host
+
+ATTEMPT_S = 1.0
+"""Longest time of one attempt to connect."""
+SERVER_ERROR = 500
+SURVIVES_S = 0.1
+"""How long a program without a condition must run: one that cannot start has ended by then."""
+
+
+class Awaited(Service):
+    """The base class of `Command` and `Container`, which describe the parameters."""
+
+    def __init__(
+        self, host: Host, directory: str | Path | None, *, name: str, port: int | None,
+        ready: str | Callable[[Any], bool] | None, timeout: float,
+    ) -> None:  # fmt: skip
+        super().__init__(host, directory)
+        self.name = name
+        self.port = port
+        self.ready = ready
+        self.deadline_s = timeout
+        self._logged, self._begun = 0, 0.0
+
+    @property
+    def url(self) -> str:
+        """The address of its front page, with the host's number. Raises ServiceError without a port."""
+        if self.port is None:
+            raise ServiceError(
+                f"{self.name} has no port", f"host '{self.host.name}'", f"write {type(self).__name__}(..., port=8000)"
+            )
+        return f"http://{self.host.IP()}:{self.port}/"
+
+    def prepare(self) -> None:
+        """Note when it begins, and where its part of the log does: an earlier start may have written to it.
+
+        Raises ServiceError if another program has its port, whose answers would count as its own.
+        """
+        if self.port is not None and self._connects(self.port):
+            raise ServiceError(
+                f"port {self.port} is taken, so {self.name} cannot have it", f"host '{self.host.name}'",
+                "stop the program that listens there, or choose another port",
+            )  # fmt: skip
+        self._logged = self.log.stat().st_size if self.log.exists() else 0
+        self._begun = time.monotonic()
+
+    def answers(self) -> bool:
+        """Return whether it is ready, from one attempt."""
+        if isinstance(self.ready, str):
+            return self.ready in self.log.read_bytes()[self._logged :].decode(errors="replace")
+        if self.ready is not None:
+            return self.ready(self)
+        if self.port is None:
+            return time.monotonic() - self._begun > SURVIVES_S
+        self.connect(self.port).close()
+        return True
+
+    def connect(self, port: int) -> socket.socket:
+        """Return a connection from its own host to one of its TCP ports. Raises OSError if none is accepted."""
+        with inside(self.host):
+            try:
+                return socket.create_connection(("127.0.0.1", port), ATTEMPT_S)
+            except OSError:
+                return socket.create_connection((self.host.IP(), port), ATTEMPT_S)
+
+    def _connects(self, port: int) -> bool:
+        try:
+            self.connect(port).close()
+        except OSError:
+            return False
+        return True
+
+
+def http(path: str = "/", port: int | None = None, status: Sequence[int] = ()) -> Callable[[Awaited], bool]:
+    """Return a condition for `Command` and `Container`: a GET request from its own host is answered.
+
+    Parameters
+    ----------
+    path : str
+        Of the page.
+    port : int, optional
+        The service's port, unless given.
+    status : sequence of int
+        The status codes that count: all below 500, unless given.
+    """
+
+    def answered(service: Awaited) -> bool:
+        at = port or service.port
+        if at is None:
+            raise ServiceError("no port to ask", f"http({path!r})", f"write {type(service).__name__}(..., port=8000)")
+        client = HTTPConnection(service.host.IP(), at)
+        try:
+            client.sock = service.connect(at)
+            client.request("GET", path)
+            found = client.getresponse().status
+        except HTTPException:
+            return False
+        finally:
+            client.close()
+        return found in status if status else found < SERVER_ERROR
+
+    return answered
