@@ -1,0 +1,60 @@
+"""What a container may do: Docker's defaults, and what replaces the parts of them that need a daemon or cgroups.
+
+Left out of Docker's defaults: CAP_MKNOD, because no device cgroup would stop a node that root makes from being opened (the
+lab's disks); AppArmor and SELinux, which the lab's kernel does not have; the cgroup namespace and /sys/fs/cgroup. Docker's
+seccomp profile is a list of 350 allowed system calls. Here those calls are refused that a container could use to get out of
+its namespaces or at the kernel's own state; the capabilities guard the others.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+# moby/profiles and oci/caps/defaults.go
+CAPABILITIES = [
+    "CAP_CHOWN", "CAP_DAC_OVERRIDE", "CAP_FSETID", "CAP_FOWNER", "CAP_NET_RAW", "CAP_SETGID", "CAP_SETUID", "CAP_SETFCAP",
+    "CAP_SETPCAP", "CAP_NET_BIND_SERVICE", "CAP_SYS_CHROOT", "CAP_KILL", "CAP_AUDIT_WRITE",
+]  # fmt: skip
+
+# moby/oci/defaults.go; then the files of a lab's kernel: its clock, and the exit status of the lab
+MASKED = [
+    "/proc/asound", "/proc/acpi", "/proc/interrupts", "/proc/kcore", "/proc/keys", "/proc/latency_stats", "/proc/timer_list",
+    "/proc/timer_stats", "/proc/sched_debug", "/proc/scsi", "/sys/firmware", "/sys/devices/virtual/powercap",
+    "/proc/skip_idle", "/proc/exitcode",
+]  # fmt: skip
+READONLY = ["/proc/bus", "/proc/fs", "/proc/irq", "/proc/sys", "/proc/sysrq-trigger"]
+
+SYSCTLS = {"net.ipv4.ip_unprivileged_port_start": "0", "net.ipv4.ping_group_range": "0 2147483647"}
+"""Of a host that a container runs on, as Docker sets them: any user may listen on port 80, and send pings."""
+
+_NEW_NAMESPACES = (0x00020000, 0x02000000, 0x04000000, 0x08000000, 0x10000000, 0x20000000, 0x40000000)
+"""Flags of clone for new mount, cgroup, UTS, IPC, user, PID and network namespaces (linux/sched.h)."""
+_EPERM, _ENOSYS = 1, 38
+_REFUSED = [
+    # namespaces and mounts
+    "mount", "umount2", "pivot_root", "setns", "unshare", "fsopen", "fsconfig", "fsmount", "fspick", "move_mount", "open_tree",
+    "mount_setattr", "open_by_handle_at",
+    # the kernel: its code, keys, clock and memory
+    "acct", "add_key", "bpf", "clock_adjtime", "clock_settime", "delete_module", "finit_module", "init_module",
+    "io_uring_setup", "ioperm", "iopl", "kexec_file_load", "kexec_load", "keyctl", "lookup_dcookie", "perf_event_open",
+    "quotactl", "reboot", "request_key", "settimeofday", "swapoff", "swapon", "syslog", "userfaultfd", "vhangup",
+]  # fmt: skip
+
+
+def seccomp() -> dict[str, Any]:
+    """Return the filter of system calls. There is no clone3, so that libc takes clone, whose flags a filter can read."""
+    return {
+        "defaultAction": "SCMP_ACT_ALLOW",
+        "architectures": ["SCMP_ARCH_X86_64", "SCMP_ARCH_X86", "SCMP_ARCH_X32"],
+        "syscalls": [
+            _refuse(_REFUSED, _EPERM),
+            _refuse(["clone3"], _ENOSYS),
+            *(_refuse(["clone"], _EPERM, flag) for flag in _NEW_NAMESPACES),
+        ],
+    }
+
+
+def _refuse(names: list[str], error: int, flag: int = 0) -> dict[str, Any]:
+    refused = {"names": names, "action": "SCMP_ACT_ERRNO", "errnoRet": error}
+    flags = {"index": 0, "value": flag, "valueTwo": flag, "op": "SCMP_CMP_MASKED_EQ"}
+    return {**refused, "args": [flags]} if flag else refused
