@@ -35,6 +35,7 @@ __all__ = [
     "Condition",
     "ConditionError",
     "ConstantRate",
+    "Container",
     "Dumbbell",
     "Experiment",
     "ExperimentError",
@@ -50,6 +51,7 @@ __all__ = [
     "Measure",
     "Measured",
     "Memcached",
+    "Mount",
     "NameServer",
     "Network",
     "NetworkError",
@@ -94,6 +96,7 @@ __all__ = [
     "fitted",
     "follows",
     "grows",
+    "healthy",
     "http",
     "iperf3",
     "law",
@@ -122,6 +125,7 @@ _HOMES = {
     ),
     "slownet.conditions.link": "Condition",
     "slownet.conditions.schedule": "Schedule",
+    "slownet.container.mount": "Mount",
     "slownet.errors": "ConditionError ExperimentError LabError NetworkError ServiceError SlownetError ToolError UnitError",
     "slownet.experiment": "Experiment Record experiment",
     "slownet.law": "Law fit",
@@ -133,7 +137,9 @@ _HOMES = {
     "slownet.records.result": "RunData",
     "slownet.services.awaited": "http",
     "slownet.services.command": "Command",
+    "slownet.services.container": "Container",
     "slownet.services.files": "FileServer",
+    "slownet.services.healthcheck": "healthy",
     "slownet.services.mariadb": "MariaDB",
     "slownet.services.memcached": "Memcached",
     "slownet.services.names": "NameServer",
@@ -193,6 +199,7 @@ if TYPE_CHECKING:
     )
     from slownet.conditions.link import Condition
     from slownet.conditions.schedule import Schedule
+    from slownet.container.mount import Mount
     from slownet.errors import (
         ConditionError,
         ExperimentError,
@@ -213,7 +220,9 @@ if TYPE_CHECKING:
     from slownet.records.result import RunData
     from slownet.services.awaited import http
     from slownet.services.command import Command
+    from slownet.services.container import Container
     from slownet.services.files import FileServer
+    from slownet.services.healthcheck import healthy
     from slownet.services.mariadb import MariaDB
     from slownet.services.memcached import Memcached
     from slownet.services.names import NameServer
