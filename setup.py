@@ -25,7 +25,7 @@ setup(
             "wordpress/theme/*",
         ],
         "slownet.compose": ["*.json"],
-        "slownet.report": ["*.html", "*.css", "*.j2"],
+        "slownet.report": ["*.css", "*.js", "*.j2"],
         "slownet.programs": ["*.php"],
         "slownet": ["data/*.toml", "py.typed"],
         "slownet.experiments": ["exercises/*"],

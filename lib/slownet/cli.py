@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import signal
 import sys
 from collections.abc import Sequence
@@ -31,7 +30,7 @@ from slownet.commands.options import (
 )
 from slownet.commands.shell import shell
 from slownet.errors import ExperimentError, SlownetError
-from slownet.lab import cache, foreground
+from slownet.lab import foreground
 from slownet.lab.boot import MEGABYTES
 from slownet.runner.rule import BUDGET
 
@@ -226,7 +225,6 @@ def slownet(
 def main(argv: Sequence[str] | None = None) -> None:
     """Run the command line; a user error ends with one line and status 2."""
     signal.signal(signal.SIGTERM, _end)
-    os.environ.setdefault("MPLCONFIGDIR", str(cache.root() / "matplotlib"))  # not in the user's ~/.config
     try:
         words = list(sys.argv[1:] if argv is None else argv)
         status = app(args=_with_interfaces(words), prog_name="slownet", standalone_mode=False)

@@ -56,7 +56,7 @@ def test_the_page_shows_what_was_written_beside_what_left(twice):
     patterns, _ = json.loads(twice[0].stdout)["runs"]
     directory = Path(patterns["directory"])
     page = (directory / "report.html").read_text()
-    assert 'aria-label="time-sequence graph, pattern write-write-read' in page
+    assert 'aria-label="time-sequence graph, write-write-read"' in page
     assert "held 4" in page
     assert len(list((directory / "raw").glob("*.pcap"))) == len(list((directory / "raw").glob("*.strace.txt"))) == 10
 

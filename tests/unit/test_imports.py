@@ -3,7 +3,7 @@
 import subprocess
 import sys
 
-HEAVY = ("matplotlib", "numpy", "pandas", "pyarrow", "scapy", "scipy")
+HEAVY = ("numpy", "pandas", "pyarrow", "resvg_py", "scapy", "scipy")
 COMMANDS = f"""
 import sys
 from contextlib import suppress

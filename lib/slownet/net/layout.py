@@ -25,7 +25,13 @@ def layout(hosts: Iterable[Any], switches: Iterable[Any], cables: Iterable[Any])
 
 def given(cables: Iterable[Any], log: Mapping[Any, list[Condition]]) -> dict[str, str]:
     """Return in words the conditions of each link in a `ConditionLog`, by its name."""
-    return {name: ", then ".join(map(str, log[cable])) for name, cable in named(cables) if cable in log}
+    return {name: ", then ".join(_stated(log[cable])) for name, cable in named(cables) if cable in log}
+
+
+def _stated(found: list[Condition]) -> list[str]:
+    """Leave out what was set only to verify another condition: its part that is not random."""
+    steady = [each.steady for each in found if each.chancy]
+    return [str(each) for each in found if each not in steady]
 
 
 def _ends(cable: Any) -> list[str]:

@@ -144,7 +144,7 @@ def _groups(seen: View) -> str:
         return ""
     at = steps.index(max(steps)) + 1
     low, high = found[:at], found[at:]
-    if sorted(steps)[-2] >= STEP or min(len(low), len(high)) > FEW:
+    if sorted(steps)[-2] > max(steps) / STEP or min(len(low), len(high)) > FEW:
         return ""
     small, other, far = (high, low, "at most") if len(high) <= len(low) else (low, high, "at least")
     names = listed([where(cell.label, seen.run) for cell, _ in small])

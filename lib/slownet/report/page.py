@@ -10,15 +10,15 @@ from pathlib import Path
 from typing import Any
 
 from jinja2 import Environment, FunctionLoader, StrictUndefined, Template
-from markupsafe import Markup
 
 from slownet.errors import SlownetError
 from slownet.lab.caller import WRITABLE
 from slownet.records.result import RunData
 from slownet.report.answer import answer, standing
-from slownet.report.plots import bar_plot, rate_plot, time_plot
-from slownet.report.sequence import sequence_plots
+from slownet.report.columns import among_claims, beside_claims, columns, verdicts
+from slownet.report.plots import figures
 from slownet.report.text import confidence, milliseconds, number, spelled, with_interval
+from slownet.report.topology import topology_figure
 from slownet.report.view import View, beyond_line, clock_line, intervals_line, law_line, sampling_notes, view
 from slownet.report.words import said
 
@@ -29,7 +29,9 @@ FACTS = ("started", "place", "clock", "tdf", "cpu", "blocks", "labs", "kernel", 
 
 def render_page(views: Sequence[View]) -> str:
     """Render the page of one or more runs."""
-    return template("page.html.j2").render(runs=[_context(each) for each in views])
+    title = ", ".join(dict.fromkeys(each.run.experiment for each in views))
+    script = resources.files("slownet.report").joinpath("page.js").read_text("utf-8")
+    return template("page.html.j2").render(runs=[_context(each) for each in views], title=title, script=script)
 
 
 @cache  # reading and compiling a template takes longer than rendering it
@@ -37,7 +39,7 @@ def template(name: str) -> Template:
     """Load a template of this folder, with the filters that format numbers."""
     folder = resources.files("slownet.report")
     loader = FunctionLoader(lambda each: folder.joinpath(each).read_text("utf-8"))
-    environment = Environment(loader=loader, autoescape=True, undefined=StrictUndefined, trim_blocks=True)
+    environment = Environment(loader=loader, autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True)
     environment.filters |= {"number": number, "spelled": spelled, "rtt": milliseconds, "pm": with_interval}
     return environment.get_template(name)
 
@@ -62,8 +64,6 @@ def write_report(run: RunData) -> Path:
 
 
 def _context(seen: View) -> dict[str, Any]:
-    drawn = (rate_plot(seen), time_plot(seen)) if seen.along else (bar_plot(seen),)
-    plots = [plot for plot in drawn if plot]
     facts = seen.run.facts
     return {
         "view": seen,
@@ -77,7 +77,13 @@ def _context(seen: View) -> dict[str, Any]:
         "intervals": intervals_line(seen),
         "confidence": confidence(seen.run.confidence),
         "sampling": sampling_notes(seen.run),
-        "plots": [Markup(plot) for plot in (*plots, *sequence_plots(seen.run)) if plot],
+        "question": seen.run.facts.get("question") or seen.run.experiment,
+        "stem": seen.run.experiment,
+        "figures": [each for each in (topology_figure(seen.run), *figures(seen)) if each],
+        "columns": columns(seen),
+        "verdicts": verdicts(seen),
+        "beside": beside_claims(seen),
+        "among": among_claims(seen),
         "facts": [
             *((name, _plain(facts[name])) for name in FACTS if facts.get(name) not in (None, {}, "")),
             *_surroundings(facts),

@@ -1,165 +1,147 @@
-"""The plots of a report, as SVG with the colours of the page: time and rate against delay, or bars."""
+"""The pictures that fit a run: a curve against delay, dots with intervals, latency by percentile, harm against cure."""
 
 from __future__ import annotations
 
-import io
 import math
-import re
-import textwrap
 from collections.abc import Callable, Iterable, Sequence
-from typing import Any
 
-import matplotlib
-from matplotlib.axes import Axes
-from matplotlib.backends.backend_svg import FigureCanvasSVG
-from matplotlib.figure import Figure
-from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
-
-from slownet.law import Law
-from slownet.report.text import confidence, trimmed
-from slownet.report.view import ALONG, RATE, Row, View
+from slownet.report import scale
+from slownet.report.chart import Chart, Point
+from slownet.report.dots import Dot, dots
+from slownet.report.figure import Figure
+from slownet.report.latency import latency_figures
+from slownet.report.sequence import sequence_figures
+from slownet.report.series import series_figures
+from slownet.report.text import confidence, spelled
+from slownet.report.view import ALONG, CURE, RATE, Row, View
+from slownet.report.words import capital, noun, operation, unit, where
 from slownet.stats import Summary
 from slownet.units import spoken
 
-COLOURS = {
-    "#010203": "var(--ink)",
-    "#040506": "var(--rule)",
-    "#070809": "var(--measured)",
-    "#0a0b0c": "var(--published)",
-}
-"""Placeholder colours, each of which is replaced by a CSS variable, so that the plots follow light and dark mode."""
-INK, RULE, MEASURED, PUBLISHED = COLOURS
-STYLE: dict[Any, Any] = {
-    "svg.fonttype": "none",
-    "figure.facecolor": "none",
-    "axes.facecolor": "none",
-    "font.size": 9,
-    "text.color": INK,
-    "axes.labelcolor": INK,
-    "axes.edgecolor": RULE,
-    "axes.spines.top": False,
-    "axes.spines.right": False,
-    "axes.grid": True,
-    "axes.axisbelow": True,
-    "grid.color": RULE,
-    "grid.linewidth": 0.5,
-    "xtick.color": INK,
-    "ytick.color": INK,
-    "legend.frameon": False,
-}
-SIZE = (5.4, 3.5)
-TITLE_WIDTH = 40
-"""Characters per line of a bar's title; longer lines would leave no room for the bars."""
-STEPS = 200
-NEAR = 0.05
-"""Minimum distance of ticks, as a fraction of the axis; closer labels would overlap."""
-
-Point = tuple[float, Summary]
-Curve = Callable[[float], float]
+STEPS = 60
+FEWEST = 2
+"""Cells that dots compare."""
 
 
-def time_plot(seen: View) -> str:
-    """Plot time per operation against delay, as an ``<svg>`` element."""
-    rows = [(row.delay, row) for row in seen.rows if row.delay is not None]
-    measured = [(delay, row.time) for delay, row in rows if row.time]
-    return _draw(seen, "time", measured, _published(seen, seen.metric), seen.unit, lambda time: time)
+def figures(seen: View) -> list[Figure]:
+    """Return the figures that fit a run, the most important one first."""
+    latencies = latency_figures(seen.run)
+    curves = [time_figure(seen), rate_figure(seen)] if seen.along else [] if latencies else [dot_figure(seen)]
+    main = [each for each in curves if each]
+    return [*latencies, *main, *sequence_figures(seen.run), *series_figures(seen.run)]
 
 
-def rate_plot(seen: View) -> str | None:
-    """Plot requests per second against delay, as an ``<svg>`` element; None if no rate was measured."""
-    rows = [(row.delay, row) for row in seen.rows if row.delay is not None]
-    measured = [(delay, row.rate) for delay, row in rows if row.rate and row.rate.mean > 0]
-    if not measured:
+def time_figure(seen: View) -> Figure | None:
+    """Draw the main metric along the varied number, with law and published points; None without a number."""
+    rows = [row for row in seen.rows if row.delay is not None and row.time]
+    if not rows:
+        return None
+    return _curve(seen, "time", rows, lambda row: row.time, seen.metric, seen.unit, lambda time: time)
+
+
+def rate_figure(seen: View) -> Figure | None:
+    """Draw requests per second along the varied number; None if no rate was measured."""
+    rows = [row for row in seen.rows if row.delay is not None and row.rate and row.rate.mean > 0]
+    if not rows:
         return None
     at_once = _at_once(seen.rows)
     curve = (lambda time: 1000 * at_once / time if time > 0 else math.nan) if at_once else None
-    unit = "requests per second (log scale)"
-    return _draw(seen, "rate", measured, _published(seen, RATE), unit, curve, log=True)
+    return _curve(seen, "rate", rows, lambda row: row.rate, RATE, f"{operation(seen.run)}s per second", curve)
 
 
-def bar_plot(seen: View) -> str | None:
-    """Plot the main metric and its published values as bars, for cells that do not vary one number, as an ``<svg>`` element."""
-    rows = [row for row in seen.rows if row.time is not None and row.time.mean > 0]
-    if not rows:
+def _curve(
+    seen: View, name: str, rows: Sequence[Row], value: Callable[[Row], Summary | None], metric: str, unit_: str,
+    curve: Callable[[float], float] | None,
+) -> Figure:  # fmt: skip
+    """Draw one curve; ``curve`` converts a time of the law to the drawn quantity."""
+    published = sorted(
+        (at, float(row[metric])) for at, row in seen.article.items() if isinstance(at, float) and row.get(metric)
+    )
+    measured = [(row, found) for row in rows if (found := value(row)) and row.delay is not None]
+    numbers = [found.mean for _, found in measured] + [each for _, each in published]
+    ends = [end for _, found in measured if found.known for end in (found.low, found.high)]
+    xs = [row.delay for row, _ in measured if row.delay is not None] + [at for at, _ in published]
+    y = scale.fitting(numbers) if name == "rate" else scale.from_zero([*numbers, *ends])
+    x_title = "added round-trip delay, ms" if seen.along == ALONG else spoken(seen.along)
+    what = capital(noun(metric, seen.run)[4:]) if name == "time" else capital(unit_)
+    title = f"{what} against {x_title.partition(',')[0]}"
+    chart = Chart(f"{seen.run.experiment}: {title}", scale.along(xs), y, x_title, unit_)
+    if seen.law and curve:
+        law, last = seen.law, max(xs)
+        first = min(xs)
+        steps = [first + (last - first) * step / STEPS for step in range(STEPS + 1)]
+        start = seen.article.get(0.0, {}).get(seen.metric)
+        if start is not None:
+            line = ((at, curve(start + law.k.mean * at)) for at in steps)
+            chart.line(line, "law with the published T0", "published", dashed=True)
+        chart.line(((at, curve(law.t0.mean + law.k.mean * at)) for at in steps), "law, fitted")
+    points = [Point(at, each, f"{_at(seen, at)}: {each:g} published") for at, each in published]
+    chart.points(points, "published", "published", hollow=True)
+    chart.points((_point(row, found, unit_) for row, found in measured), _measured([found for _, found in measured]))
+    return Figure(name, title, chart.svg(), *_table(seen, measured, metric, unit_, dict(published)))
+
+
+def dot_figure(seen: View) -> Figure | None:
+    """Draw the main metric of cells that do not vary one number as dots with intervals; harms beside their cures."""
+    if sum(row.time is not None for row in seen.rows) < FEWEST:
         return None
-    with matplotlib.rc_context(STYLE | {"svg.hashsalt": f"{seen.run.directory.name}-bars"}):
-        titles = [textwrap.fill(row.title, TITLE_WIDTH) for row in rows]
-        lines = 1 + max(title.count("\n") for title in titles)
-        figure = Figure(figsize=(SIZE[0], 0.8 + (0.2 + 0.15 * lines) * len(rows)), layout="constrained")
-        axes = figure.add_subplot()
-        places = range(len(rows))
-        axes.barh(places, [row.time.mean for row in rows if row.time], 0.5, color=MEASURED, label="measured")
-        published = [(row.published_time, place) for row, place in zip(rows, places, strict=True) if row.published_time]
-        if published:
-            axes.plot(*zip(*published, strict=True), "D", color=PUBLISHED, mfc="white", label="published", zorder=4)
-        axes.set_yticks(places, titles)
-        axes.invert_yaxis()
-        axes.set_xscale("log")
-        axes.xaxis.set_major_formatter(FuncFormatter(lambda value, _: trimmed(value)))
-        axes.set_xlabel(f"{seen.unit} (log scale)")
-        axes.legend(loc="lower left", bbox_to_anchor=(0, 1), ncols=2)
-        return inline(figure, f"{seen.run.experiment}: {seen.unit} by condition")
+    is_cured = any(row.uncured for row in seen.rows)
+    found, before = [], ""
+    for cell, row in zip(seen.run.cells, seen.rows, strict=True):
+        if not row.time:
+            continue
+        group, title = "", where(cell.label, seen.run)
+        if is_cured:
+            harm = ", ".join(f"{name} {value}" for name, value in cell.label.items() if name != CURE)
+            group, title = (harm if harm != before else ""), str(cell.label.get(CURE))
+            before = harm
+        hollow = is_cured and cell.label.get(CURE) == "none"
+        says = f"{row.title}: {spelled(row.time)} {unit(seen.metric)}".rstrip()
+        found.append(Dot(title, row.time, says, group, hollow, row.published_time))
+    base = seen.rows[0].time.mean if is_cured and seen.rows[0].time else None
+    name = "cures" if is_cured else "cells"
+    title = f"Harm against cure: {seen.unit}" if is_cured else f"{capital(noun(seen.metric, seen.run)[4:])} by condition"
+    measured = [(row, row.time) for row in seen.rows if row.time]
+    published = {row.title: row.published_time for row in seen.rows if row.published_time}
+    label = _measured([summary for _, summary in measured])
+    drawn = dots(f"{seen.run.experiment}: {title}", found, seen.unit, label, "without a cure" if is_cured else "", base)
+    return Figure(name, title, drawn, *_table(seen, measured, seen.metric, seen.unit, published))
 
 
-def _published(seen: View, metric: str) -> list[tuple[float, float]]:
-    rows = [(delay, float(row[metric])) for delay, row in seen.article.items() if isinstance(delay, float) and row.get(metric)]
-    return sorted(rows)
+def _point(row: Row, found: Summary, unit_: str) -> Point:
+    ends = (found.low, found.high) if found.known and found.low != found.high else (None, None)
+    return Point(row.delay or 0.0, found.mean, f"{row.title}: {spelled(found)} {unit_}", *ends)
 
 
-def _draw(
+def _measured(found: Sequence[Summary]) -> str:
+    wide = any(0 < each.half_width < math.inf for each in found)
+    return f"measured, {confidence(found[0].confidence)} intervals" if wide else "measured"
+
+
+def _at(seen: View, at: float) -> str:
+    row = next((row for row in seen.rows if row.delay == at), None)
+    return row.title if row else f"{spoken(seen.along)} {at:g}"
+
+
+def _table(
     seen: View,
-    name: str,
-    measured: Sequence[Point],
-    published: Sequence[tuple[float, float]],
-    unit: str,
-    curve: Curve | None,
-    log: bool = False,
-) -> str:
-    """Draw one plot; ``curve`` converts a time of the law to the plotted quantity."""
-    with matplotlib.rc_context(STYLE | {"svg.hashsalt": f"{seen.run.directory.name}-{name}"}):
-        figure = Figure(figsize=SIZE, layout="constrained")
-        axes = figure.add_subplot()
-        if log:
-            _log_axis(axes)
-        delays = [delay for delay, _ in measured] + [delay for delay, _ in published]
-        if seen.law and curve:
-            start = seen.article.get(0.0, {}).get(seen.metric)
-            _draw_law(axes, seen.law, start, curve, max(delays))
-        if published:
-            axes.plot(*zip(*published, strict=True), "D", color=PUBLISHED, mfc="none", label="published")
-        _draw_measured(axes, measured)
-        if delays:
-            axes.set_xticks(_ticks(delays), [trimmed(tick) for tick in _ticks(delays)])
-        axes.set_xlabel("added round-trip delay, ms" if seen.along == ALONG else spoken(seen.along))
-        axes.set_ylabel(unit)
-        if not log:
-            axes.set_ylim(bottom=0)
-        if axes.get_legend_handles_labels()[0]:
-            axes.legend(loc="upper right" if log else "upper left")
-        return inline(figure, f"{seen.run.experiment}: {unit} against delay")
-
-
-def _draw_measured(axes: Axes, points: Sequence[Point]) -> None:
-    if not points:
-        return
-    wide = any(0 < summary.half_width < math.inf for _, summary in points)
-    label = f"measured, {confidence(points[0][1].confidence)} intervals" if wide else "measured"
-    delays = [delay for delay, _ in points]
-    below = [summary.mean - summary.low if summary.known else 0.0 for _, summary in points]
-    above = [summary.high - summary.mean if summary.known else 0.0 for _, summary in points]
-    means = [summary.mean for _, summary in points]
-    bars = (below, above)
-    axes.errorbar(delays, means, bars, fmt="o", color=MEASURED, capsize=3, label=label, zorder=3)
-
-
-def _draw_law(axes: Axes, law: Law, start: float | None, curve: Curve, last: float) -> None:
-    """Draw the fitted law and, if ``start`` (the published T0 in ms) is given, the same k from there."""
-    delays = [last * step / STEPS for step in range(STEPS + 1)]
-    k, t0 = law.k.mean, law.t0.mean
-    axes.plot(delays, [curve(t0 + k * d) for d in delays], "-", color=MEASURED, lw=1, label="law, fitted")
-    if start is not None:
-        times = [curve(start + k * delay) for delay in delays]
-        axes.plot(delays, times, "--", color=PUBLISHED, lw=1, label="law with the published T0")
+    measured: Iterable[tuple[Row, Summary]],
+    metric: str,
+    unit_: str,
+    published: dict[float, float] | dict[str, float],
+) -> tuple[tuple[str, ...], tuple[tuple[str | float | None, ...], ...]]:
+    """Return the columns and rows of a figure's numbers; published ones stand at their conditions, measured there or not."""
+    known = {str(key): value for key, value in published.items()}
+    rows: list[tuple[str | float | None, ...]] = []
+    for row, found in measured:
+        ends = (found.low, found.high) if found.known else (None, None)
+        both = (row.title, str(row.delay))
+        rows.append((row.title, found.mean, *ends, next((known.pop(key) for key in both if key in known), None)))
+    rows += [(_at(seen, float(key)) if seen.along else key, None, None, None, value) for key, value in known.items()]
+    head: tuple[str, ...] = ("condition", unit_, "from", "to", "published")
+    if not published:
+        head, rows = head[:-1], [row[:-1] for row in rows]
+    return head, tuple(rows)
 
 
 def _at_once(rows: Iterable[Row]) -> float | None:
@@ -168,35 +150,3 @@ def _at_once(rows: Iterable[Row]) -> float | None:
     if not counts or max(counts) > 1.1 * min(counts):
         return None
     return math.fsum(counts) / len(counts)
-
-
-def _log_axis(axes: Axes) -> None:
-    axes.set_yscale("log")
-    axes.yaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
-    axes.yaxis.set_major_formatter(FuncFormatter(lambda value, _: trimmed(value)))
-    axes.yaxis.set_minor_formatter(NullFormatter())
-
-
-def _ticks(delays: Iterable[float]) -> list[float]:
-    """Return the measured delays without those whose labels would overlap the one before."""
-    ordered = sorted(set(delays))
-    kept: list[float] = []
-    for delay in ordered:
-        if not kept or delay - kept[-1] >= NEAR * (ordered[-1] - ordered[0]):
-            kept.append(delay)
-    return kept
-
-
-def inline(figure: Figure, label: str) -> str:
-    """Convert a figure to an ``<svg>`` element for a page, without a fixed size and without ids that other plots share."""
-    file = io.StringIO()
-    # Figure.savefig would do the layout and draw the figure twice.
-    FigureCanvasSVG(figure).print_svg(file, metadata={"Date": None, "Creator": None})  # type: ignore[no-untyped-call]
-    svg = file.getvalue()[file.getvalue().index("<svg") :]
-    svg = re.sub(r"<metadata>.*?</metadata>", "", svg, flags=re.DOTALL)
-    svg = re.sub(r' id="[A-Za-z0-9.]+_\d+"', "", svg)
-    svg = re.sub(r'(<svg[^>]*?) width="[^"]*"', r"\1", svg, count=1)
-    svg = re.sub(r'(<svg[^>]*?) height="[^"]*"', r"\1", svg, count=1)
-    for colour, variable in COLOURS.items():
-        svg = svg.replace(colour, variable)
-    return svg.replace("<svg", f'<svg role="img" aria-label="{label}"', 1)

@@ -8,7 +8,7 @@ from rich.text import Text
 
 from slownet.records.result import RunData
 from slownet.report.answer import answer, standing
-from slownet.report.text import NOTHING, milliseconds, number, with_interval
+from slownet.report.columns import among_claims, beside_claims, columns, verdicts
 from slownet.report.view import Row, View, beyond_line, clock_line, intervals_line, law_line, sampling_notes, view
 from slownet.report.words import said
 
@@ -42,33 +42,20 @@ def show(run: RunData) -> RenderableType:
 def _table(seen: View) -> Table:
     """Make the table without columns that are empty in all rows."""
     made = Table(box=None, pad_edge=False, header_style="dim", padding=(0, 2, 0, 0))
-    names = ("requests/s", seen.unit, "published", "ratio", "without cure", "published ratio", "law, ms", "verified RTT, ms")
-    rows = [_numbers(row) for row in seen.rows]
-    shown = [at for at, name in enumerate(names) if name == seen.unit or any(row[at] != NOTHING for row in rows)]
+    numbers, judged = columns(seen, narrow=True), verdicts(seen)
     made.add_column("condition", no_wrap=True)
-    for at in shown:
-        made.add_column(names[at], justify="right")
-    made.add_column("verdict")
-    for row, numbers in zip(seen.rows, rows, strict=True):
-        made.add_row(row.title, *(numbers[at] for at in shown), _verdict(row))
+    for column in numbers:
+        made.add_column(column.title, justify="right")
+    if judged:
+        made.add_column("verdict")
+    for at, row in enumerate(seen.rows):
+        verdict = [_verdict(row, judged[at])] if judged else []
+        made.add_row(row.title, *(column.shown[at] for column in numbers), *verdict)
     return made
 
 
-def _numbers(row: Row) -> tuple[str, ...]:
-    return (
-        number(row.rate.mean if row.rate else None),
-        with_interval(row.time),
-        number(row.published_time),
-        number(row.ratio.mean if row.ratio else None, 3),
-        number(row.uncured.mean if row.uncured else None, 3),
-        number(row.published_ratio, 3),
-        number(row.predicted.mean if row.predicted else None),
-        milliseconds(row.verified_rtt_ms),
-    )
-
-
-def _verdict(row: Row) -> Text:
-    verdict = Text(row.verdict, style=STYLES.get(row.verdict, "dim"))
+def _verdict(row: Row, said: str) -> Text:
+    verdict = Text(said, style=STYLES.get(row.verdict, "dim"))
     if row.cpu_bound:
         verdict.append(" *", style="yellow")
     if row.beyond_cpu:
@@ -82,4 +69,5 @@ def _notes(seen: View) -> list[str]:
         notes.append("* CPU-bound: rerun with --clock real")
     if any(row.beyond_cpu for row in seen.rows):
         notes.append(f"† {beyond_line(seen.run)}")
+    notes += [each for each in (beside_claims(seen), among_claims(seen)) if each]
     return notes

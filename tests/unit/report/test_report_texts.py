@@ -1,4 +1,4 @@
-"""Tests of the report of a run whose conditions are texts: bars, and the time-sequence graph of a trace and a capture."""
+"""Tests of the report of a run whose conditions are texts: dots, and the time-sequence graph of a trace and a capture."""
 
 import re
 import shutil
@@ -8,7 +8,7 @@ from slownet import published
 from slownet.records.cell import Cell
 from slownet.records.result import RunData, load
 from slownet.report.page import write_report
-from slownet.report.sequence import sequence_plots
+from slownet.report.sequence import sequence_figures
 from slownet.report.view import view
 from slownet.stats import Summary
 
@@ -38,20 +38,21 @@ def test_published_rows_are_found_by_their_cell(tmp_path):
     assert not seen.lawful
 
 
-def test_the_page_has_bars_and_the_picture(tmp_path):
+def test_the_page_has_dots_and_the_picture(tmp_path):
     page = write_report(run_in(tmp_path)).read_text()
     assert page.count("<svg") == 2
-    assert 'aria-label="time-sequence graph, pattern write-write-read"' in page
-    assert len(re.findall(r"held 4\d\.\d ms", page)) == 3
+    assert 'aria-label="time-sequence graph, write-write-read"' in page
+    assert len(re.findall(r"<text[^>]*>held 4\d\.\d ms</text>", page)) == 3
+    assert 'data-says="segment of' in page
     assert "write-write-read" in page
 
 
 def test_evidence_that_cannot_be_read_is_left_out(tmp_path):
     run = run_in(tmp_path)
     (tmp_path / "raw/a.pcap").write_bytes(b"torn")
-    assert sequence_plots(run) == []
+    assert sequence_figures(run) == []
     (tmp_path / "raw/a.pcap").unlink()
-    assert sequence_plots(run) == []
+    assert sequence_figures(run) == []
 
 
 def test_files_of_a_record_are_kept_byte_for_byte(tmp_path):

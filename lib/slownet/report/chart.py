@@ -1,0 +1,239 @@
+"""Charts as SVG of our own: small, with the colours of the page, and with a text for each mark that a pointer or key finds."""
+
+from __future__ import annotations
+
+import html
+import math
+import unicodedata
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+
+from slownet.report.scale import Scale
+
+WIDTH, HEIGHT = 440, 290
+LEFT, RIGHT, BELOW = 52, 14, 40
+LINE = 17
+CHARACTER = 6.3
+"""The usual width of a character of text in the units of a chart; ideographs are twice as wide."""
+COLOURS = ("measured", "published", "third", "fourth")
+"""The colours of series: variables of the page's style."""
+
+
+@dataclass(frozen=True)
+class Point:
+    """A mark: its place, the ends of its interval if it has one, and what it says."""
+
+    x: float
+    y: float
+    says: str
+    low: float | None = None
+    high: float | None = None
+
+
+@dataclass
+class Chart:
+    """A chart with two axes. The methods add series, each with its entry in the legend; `svg` returns the element."""
+
+    label: str
+    x: Scale
+    y: Scale
+    x_title: str
+    y_title: str
+    height: float = HEIGHT
+    left: int = LEFT
+    _series: list[str] = field(default_factory=list)
+    _legend: list[tuple[str, str]] = field(default_factory=list)
+
+    @property
+    def _top(self) -> float:
+        return 22 + LINE * len(_rows(self._legend))
+
+    def place(self, x: float, y: float) -> tuple[float, float]:
+        """Return the coordinates of a point, not above or below the axes."""
+        across = self.left + self.x.at(x) * (WIDTH - self.left - RIGHT)
+        return across, -min(max(self.y.at(y), -0.02), 1.02)
+
+    def line(
+        self, points: Iterable[tuple[float, float]], name: str = "", colour: str = "measured", dashed: bool = False,
+        stepped: bool = False,
+    ) -> None:  # fmt: skip
+        """Add a line; ``stepped`` holds each value until the next."""
+        places = [self.place(*point) for point in points if all(map(math.isfinite, point))]
+        if not places:
+            return
+        words = [f"M{_n(places[0][0])} {{{places[0][1]:.5f}}}"]
+        for across, up in places[1:]:
+            words.append((f"H{_n(across)}V{{{up:.5f}}}") if stepped else f"L{_n(across)} {{{up:.5f}}}")
+        style = ' stroke-dasharray="5 4"' if dashed else ""
+        self._series.append(f'<path class="line" stroke="var(--{colour})"{style} d="{"".join(words)}"/>')
+        self._named(name, f'<path class="line" stroke="var(--{colour})"{style} d="M0 0h16"/>')
+
+    def points(self, points: Iterable[Point], name: str = "", colour: str = "measured", hollow: bool = False) -> None:
+        """Add marks: filled circles with intervals, or hollow diamonds."""
+        for point in points:
+            across, up = self.place(point.x, point.y)
+            bar = ""
+            if point.low is not None and point.high is not None:
+                _, low = self.place(point.x, point.low)
+                _, high = self.place(point.x, point.high)
+                ends = "".join(f"M{_n(across - 4)} {{{each:.5f}}}h8" for each in (low, high))
+                bar = f'<path class="bar" stroke="var(--{colour})" d="M{_n(across)} {{{low:.5f}}}V{{{high:.5f}}}{ends}"/>'
+            self._mark(point.says, across, up, bar + _dot(across, f"{{{up:.5f}}}", colour, hollow))
+        self._named(name, _dot(8, "0", colour, hollow))
+
+    def marks(self, points: Iterable[Point]) -> None:
+        """Add marks that are found but not drawn, on a line that is."""
+        for point in points:
+            across, up = self.place(point.x, point.y)
+            self._mark(point.says, across, up, "")
+
+    def across(self, points: Iterable[Point], name: str, hollow: bool = False) -> None:
+        """Add marks whose intervals lie along the x axis."""
+        kind, colours = "dot ring" if hollow else "dot", 'stroke="var(--measured)" fill="var(--measured)"'
+        for point in points:
+            at, up = self.place(point.x, point.y)
+            bar = ""
+            if point.low is not None and point.high is not None:
+                low, high = (self.place(each, point.y)[0] for each in (point.low, point.high))
+                ends = "".join(f"M{_n(each)} {{{up:.5f}}}m0 -4v8" for each in (low, high))
+                bar = f'<path class="bar" stroke="var(--measured)" d="M{_n(low)} {{{up:.5f}}}H{_n(high)}{ends}"/>'
+            dot = f'<circle class="{kind}" {colours} cx="{_n(at)}" cy="{{{up:.5f}}}" r="4"/>'
+            self._mark(point.says, at, up, bar + dot)
+        self._named(name, f'<circle class="{kind}" {colours} cx="8" cy="0" r="4"/>')
+
+    def text(self, y: float, text: str, kind: str, indent: float = 0) -> None:
+        """Add a text at the left, at a number of the y axis."""
+        up = -self.y.at(y)
+        self._series.append(f'<text class="{kind}" x="{_n(self.left + indent)}" y="{{{up:.5f}}}">{escaped(text)}</text>')
+
+    def stroke(
+        self, start: tuple[float, float], end: tuple[float, float], says: str, name: str = "", colour: str = "measured",
+        thin: bool = False,
+    ) -> None:  # fmt: skip
+        """Add a stroke between two points that says something: a segment, a wait."""
+        (x1, y1), (x2, y2) = self.place(*start), self.place(*end)
+        kind = 'class="thin"' if thin else 'class="stroke"'
+        path = f'<path {kind} stroke="var(--{colour})" d="M{_n(x1)} {{{y1:.5f}}}L{_n(x2)} {{{y2:.5f}}}"/>'
+        self._mark(says, (x1 + x2) / 2, (y1 + y2) / 2, path)
+        self._named(name, f'<path {kind} stroke="var(--{colour})" d="M0 0h16"/>')
+
+    def note(self, x: float, y: float, text: str) -> None:
+        """Add a short text beside a point."""
+        across, up = self.place(x, y)
+        anchor = "end" if across > WIDTH / 2 else "start"
+        shift = -6 if anchor == "end" else 6
+        at = f'x="{_n(across + shift)}" y="{{{up:.5f}}}" dy="-5" text-anchor="{anchor}"'
+        self._series.append(f'<text class="small" {at}>{escaped(text)}</text>')
+
+    def rule(self, x: float, name: str, colour: str = "soft") -> None:
+        """Add a dashed vertical line at a number."""
+        across, _ = self.place(x, 0)
+        self._series.append(
+            f'<path class="line" stroke="var(--{colour})" stroke-dasharray="2 3" d="M{_n(across)} {{0}}V{{-1}}"/>'
+        )
+        self._named(name, f'<path class="line" stroke="var(--{colour})" stroke-dasharray="2 3" d="M0 0h16"/>')
+
+    def svg(self) -> str:
+        """Return the ``<svg>`` element."""
+        top, bottom = self._top, self.height - BELOW
+        parts = [self._grid(top, bottom), *self._series]
+        body = _placed("".join(parts), top, bottom)
+        return element(self.label, WIDTH, self.height, body + self._titles(top) + _legend(self._legend))
+
+    def _mark(self, says: str, across: float, up: float, drawn: str) -> None:
+        self._series.append(
+            f'<g class="mark" data-x="{_n(across)}" data-y="{{{up:.5f}}}" data-says="{escaped(says)}">{drawn}</g>'
+        )
+
+    def _named(self, name: str, drawn: str) -> None:
+        if name and name not in [each for each, _ in self._legend]:
+            self._legend.append((name, drawn))
+
+    def _grid(self, top: float, bottom: float) -> str:
+        found = []
+        for value, text in self.y.ticks:
+            up = f"{{{-self.y.at(value):.5f}}}"
+            found.append(f'<path class="grid" d="M{self.left} {up}H{WIDTH - RIGHT}"/>')
+            found.append(f'<text x="{self.left - 6}" y="{up}" dy="4" text-anchor="end">{text}</text>')
+        for value, text in self.x.ticks:
+            across, _ = self.place(value, self.y.ticks[0][0] if self.y.ticks else 0)
+            found.append(f'<path class="grid" d="M{_n(across)} {_n(top)}V{_n(bottom)}"/>')
+            found.append(f'<text x="{_n(across)}" y="{_n(bottom + 15)}" text-anchor="middle">{text}</text>')
+        found.append(f'<path class="axis" d="M{self.left} {_n(bottom)}H{WIDTH - RIGHT}"/>')
+        return "".join(found)
+
+    def _titles(self, top: float) -> str:
+        across = f'<text x="{WIDTH - RIGHT}" y="{self.height - 6}" text-anchor="end">{escaped(self.x_title)}</text>'
+        return across + f'<text x="4" y="{_n(top - 8)}">{escaped(self.y_title)}</text>'
+
+
+def element(label: str, width: int, height: float, body: str) -> str:
+    """Return an ``<svg>`` element without a fixed size."""
+    return (
+        f'<svg xmlns="http://www.w3.org/2000/svg" class="chart" viewBox="0 0 {width} {_n(height)}" role="img" '
+        f'aria-label="{escaped(label)}">{body}</svg>'
+    )
+
+
+def text_width(text: str) -> float:
+    """Estimate the width of a text in the units of a chart."""
+    return sum(CHARACTER * (2 if unicodedata.east_asian_width(each) in "WF" else 1) for each in text)
+
+
+def clipped(text: str, width: float) -> str:
+    """Shorten a text to a width, with an ellipsis."""
+    if text_width(text) <= width:
+        return text
+    while text and text_width(text) > width - CHARACTER:
+        text = text[:-1]
+    return f"{text}\u2026"
+
+
+def _placed(drawn: str, top: float, bottom: float) -> str:
+    """Replace each ``{height from 0 to -1}`` by its coordinate: the height of the legend is known only at the end."""
+    parts = drawn.split("{")
+    found = [parts[0]]
+    for part in parts[1:]:
+        number, _, rest = part.partition("}")
+        found.append(f"{_n(bottom + float(number) * (bottom - top))}{rest}")
+    return "".join(found)
+
+
+def _dot(across: float, up: str, colour: str, hollow: bool) -> str:
+    if hollow:
+        shape = f'<path class="dot hollow" stroke="var(--{colour})" d="M0 -5L5 0L0 5L-5 0Z"/>'
+        return f'<g transform="translate({_n(across)} {up})">{shape}</g>'
+    return f'<circle class="dot" fill="var(--{colour})" cx="{_n(across)}" cy="{up}" r="4"/>'
+
+
+def _rows(entries: Sequence[tuple[str, str]]) -> list[list[tuple[float, str, str]]]:
+    """Arrange the entries of a legend in rows."""
+    rows: list[list[tuple[float, str, str]]] = []
+    at = float(WIDTH)
+    for name, drawn in entries:
+        wide = 34 + text_width(name)
+        if at + wide > WIDTH and (at > 4 or not rows):
+            rows.append([])
+            at = 4.0
+        rows[-1].append((at, name, drawn))
+        at += wide
+    return rows
+
+
+def _legend(entries: Sequence[tuple[str, str]]) -> str:
+    found = []
+    for number, row in enumerate(_rows(entries)):
+        for at, name, drawn in row:
+            found.append(
+                f'<g transform="translate({_n(at)} {LINE * number + 10})">{drawn}<text x="22" y="4">{escaped(name)}</text></g>'
+            )
+    return "".join(found)
+
+
+def _n(number: float) -> str:
+    return f"{number:.1f}".rstrip("0").rstrip(".")
+
+
+def escaped(text: str) -> str:
+    """Escape a text; braces too, which `_placed` would read."""
+    return html.escape(text).replace("{", "&#123;").replace("}", "&#125;")

@@ -1,0 +1,80 @@
+"""Dots with intervals, one row each, for cells that do not lie along one number."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from slownet.report import scale
+from slownet.report.chart import RIGHT, WIDTH, Chart, Point, clipped
+from slownet.report.scale import Linear, Scale
+from slownet.stats import Summary
+
+ROW, GROUP = 30, 16
+INDENT = 8
+
+
+@dataclass(frozen=True)
+class Dot:
+    """One row: its title, its number, what it says, the heading above it, and the published number."""
+
+    title: str
+    value: Summary
+    says: str
+    group: str = ""
+    hollow: bool = False
+    published: float | None = None
+
+
+@dataclass(frozen=True)
+class _Rows:
+    """A scale of rows from the top; `Chart` counts from below."""
+
+    height: float
+
+    def at(self, value: float) -> float:
+        return 1 - value / self.height
+
+    @property
+    def ticks(self) -> list[tuple[float, str]]:
+        return []
+
+
+def dots(label: str, rows: Sequence[Dot], unit: str, measured: str, hollow: str = "", base: float | None = None) -> str:
+    """Draw rows of dots with their titles above them, as an ``<svg>`` element.
+
+    measured, hollow: the legend of filled and hollow dots; base: a number to draw a line at.
+    """
+    numbers = [row.value.mean for row in rows] + [row.published for row in rows if row.published]
+    ends = [end for row in rows if row.value.known for end in (row.value.low, row.value.high)]
+    across: Scale = scale.fitting(numbers)
+    if isinstance(across, Linear):
+        across = scale.from_zero([*numbers, *ends])
+    else:
+        across = scale.log([*numbers, *(end for end in ends if end > min(numbers) / 10)])
+    high = GROUP * sum(bool(row.group) for row in rows) + ROW * len(rows)
+    chart = Chart(
+        label, across, _Rows(high), f"{unit}{'' if isinstance(across, Linear) else ' (log scale)'}", "", high + 78.0, left=14
+    )
+    if base is not None and base > 0:
+        chart.rule(base, "healthy")
+    at = 0.0
+    for row in rows:
+        at += GROUP if row.group else 0
+        if row.group:
+            chart.text(at - 4, row.group, "group")
+        chart.text(at + 12, clipped(row.title, WIDTH - RIGHT - 2 * INDENT), "small", INDENT if row.group or base else 0)
+        middle = at + 21
+        chart.across(
+            [Point(row.value.mean, middle, row.says, *_ends(row.value))], hollow if row.hollow else measured, row.hollow
+        )
+        if row.published:
+            chart.points(
+                [Point(row.published, middle, f"{row.title}: {row.published:g} published")], "published", "published", True
+            )
+        at += ROW
+    return chart.svg()
+
+
+def _ends(value: Summary) -> tuple[float | None, float | None]:
+    return (value.low, value.high) if value.known and value.low != value.high else (None, None)

@@ -1,0 +1,127 @@
+"""A figure of a report: a picture, the numbers that it shows, and both as files for papers and programs."""
+
+from __future__ import annotations
+
+import base64
+import csv
+import io
+import json
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from importlib import resources
+from pathlib import Path
+from typing import Any
+from urllib.parse import quote
+
+from slownet.errors import SlownetError
+from slownet.records.samples import finite
+from slownet.report.text import number
+
+Value = str | float | None
+FONTS = Path("/usr/share/fonts"), Path.home() / ".fonts", Path.home() / ".local/share/fonts"
+ZOOM = 3
+"""Pixels of a PNG for each unit of the picture."""
+
+
+@dataclass(frozen=True)
+class Figure:
+    """One picture with its numbers.
+
+    Attributes
+    ----------
+    name : str
+        For file names.
+    title : str
+        What it shows, in a line above it.
+    svg : str
+        The ``<svg>`` element, in colours of the page.
+    head : tuple of str
+        The names of the columns of the numbers.
+    rows : tuple of tuple
+        The numbers that the picture shows.
+    note : str
+        A line below it.
+    """
+
+    name: str
+    title: str
+    svg: str
+    head: tuple[str, ...]
+    rows: tuple[tuple[Value, ...], ...]
+    note: str = ""
+
+    @property
+    def texts(self) -> list[list[str]]:
+        """The rows as they are shown."""
+        return [[each if isinstance(each, str) else number(each) for each in row] for row in self.rows]
+
+    @property
+    def csv(self) -> str:
+        """The numbers as CSV, in full precision."""
+        file = io.StringIO()
+        writer = csv.writer(file, lineterminator="\n")
+        writer.writerow(self.head)
+        writer.writerows(self.rows)
+        return file.getvalue()
+
+    @property
+    def json(self) -> str:
+        """The numbers as a JSON list of objects."""
+        records: list[dict[str, Any]] = [dict(zip(self.head, row, strict=True)) for row in self.rows]
+        return json.dumps(finite(records), ensure_ascii=False)
+
+    @property
+    def csv_url(self) -> str:
+        """The CSV as a link of its own, so that the page needs no other file."""
+        return f"data:text/csv;charset=utf-8,{quote(self.csv)}"
+
+    @property
+    def json_url(self) -> str:
+        """The JSON as a link of its own."""
+        return f"data:application/json;base64,{base64.b64encode(self.json.encode()).decode()}"
+
+    @property
+    def alone(self) -> str:
+        """The picture as a file of its own: in light colours, with the style that the page gives it."""
+        style, colours = _style()
+        drawn = re.sub(r"var\(--(\w+)\)", lambda found: colours.get(found[1], "#000"), self.svg)
+        drawn = re.sub(r' data-says="[^"]*"| data-[xy]="[^"]*"| class="mark"', "", drawn)
+        return drawn.replace(">", f"><title>{_title(self.svg)}</title><style>{style}</style>", 1)
+
+    def png(self) -> bytes:
+        """Return the picture as a PNG on white. Raises SlownetError where there is no font."""
+        import resvg_py
+
+        if not any(next(folder.rglob("*.[to]tf"), None) for folder in FONTS if folder.is_dir()):
+            raise SlownetError("no font for the text of a PNG", "on this machine", "apt-get install fonts-dejavu-core")
+        drawn = self.alone
+        return bytes(resvg_py.svg_to_bytes(svg_string=drawn, background="#ffffff", zoom=ZOOM))
+
+
+def written(figures: Sequence[tuple[str, Figure]], folder: Path, kind: str) -> list[Path]:
+    """Write figures as ``<name>.svg`` or ``<name>.png`` into a folder, and return their paths. Raises SlownetError."""
+    found = []
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        for name, figure in figures:
+            path = folder / f"{name}.{kind}"
+            path.write_bytes(figure.png() if kind == "png" else figure.alone.encode())
+            found.append(path)
+    except OSError as error:
+        raise SlownetError(f"cannot write figures, {error.strerror}", str(folder)) from error
+    return found
+
+
+def _title(svg: str) -> str:
+    found = re.search(r'aria-label="([^"]*)"', svg)
+    return found[1] if found else ""
+
+
+def _style() -> tuple[str, dict[str, str]]:
+    """Return the style of charts and the light colours, both from the page's own style."""
+    page = resources.files("slownet.report").joinpath("page.css").read_text("utf-8")
+    colours = dict(re.findall(r"--(\w+): (#\w+);", page.partition("@media")[0]))
+    rules = page.partition("/* charts */")[2].partition("/* end of charts */")[0]
+    style = re.sub(r"var\(--(\w+)\)", lambda found: colours.get(found[1], "#000"), rules)
+    return style.replace(".chart ", ""), colours

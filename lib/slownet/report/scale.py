@@ -1,0 +1,116 @@
+"""The scales of a plot's axes: linear, logarithmic, and HdrHistogram's scale of percentiles; each with its ticks."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+from slownet.report.text import trimmed
+
+NEAR = 0.07
+"""Least distance of two ticks, as a fraction of the axis; closer labels would overlap."""
+WIDE = 20.0
+"""Numbers that differ by this factor or more get a logarithmic axis."""
+PERCENTILES = (0.0, 50.0, 75.0, 90.0, 99.0, 99.9, 99.99, 99.999)
+
+
+class Scale(Protocol):
+    """Maps numbers to places from 0 to 1."""
+
+    @property
+    def ticks(self) -> Sequence[tuple[float, str]]:
+        """The numbers that are marked, each with its text."""
+
+    def at(self, value: float) -> float:
+        """Return the place of a number."""
+
+
+@dataclass(frozen=True)
+class Linear:
+    """A linear scale; ``marked`` are its ticks, chosen unless given."""
+
+    low: float
+    high: float
+    marked: tuple[float, ...] = ()
+
+    def at(self, value: float) -> float:
+        return (value - self.low) / ((self.high - self.low) or 1.0)
+
+    @property
+    def ticks(self) -> list[tuple[float, str]]:
+        return [(value, trimmed(value)) for value in self.marked or _steps(self.low, self.high)]
+
+
+@dataclass(frozen=True)
+class Log:
+    """A logarithmic scale; smaller numbers than its lowest are placed there, because 0 has no place."""
+
+    low: float
+    high: float
+
+    def at(self, value: float) -> float:
+        return math.log(max(value, self.low) / self.low) / (math.log(self.high / self.low) or 1.0)
+
+    @property
+    def ticks(self) -> list[tuple[float, str]]:
+        first, last = math.floor(math.log10(self.low)), math.ceil(math.log10(self.high))
+        decades = last - first
+        digits = (1, 2, 5) if decades <= 3 else (1,)
+        every = max(1, math.ceil(decades / 8))
+        found = [digit * 10.0**power for power in range(first, last + 1, every) for digit in digits]
+        return [(value, trimmed(value)) for value in found if self.low * 0.999 <= value <= self.high * 1.001]
+
+
+@dataclass(frozen=True)
+class Percentiles:
+    """The axis of HdrHistogram's plots: each further nine takes the same room. Numbers are percentiles below 100."""
+
+    high: float
+
+    def at(self, value: float) -> float:
+        return math.log10(100 / (100 - value)) / math.log10(100 / (100 - self.high))
+
+    @property
+    def ticks(self) -> list[tuple[float, str]]:
+        return [(each, f"{each:g} %") for each in PERCENTILES if 0 < each <= self.high and each != 75]
+
+
+def from_zero(values: Iterable[float]) -> Linear:
+    """Return a linear scale from 0 with room above the largest number."""
+    most = max((value for value in values if math.isfinite(value)), default=1.0)
+    return Linear(0.0, (most or 1.0) * 1.06)
+
+
+def along(values: Iterable[float]) -> Linear:
+    """Return a linear scale whose ticks are the values, without those whose labels would overlap the one before."""
+    ordered = sorted(set(values)) or [0.0, 1.0]
+    span, kept = ordered[-1] - ordered[0], ordered[:1]
+    for value in ordered[1:]:
+        if value - kept[-1] >= NEAR * span:
+            kept.append(value)
+    edge = 0.04 * (span or 1.0)
+    return Linear(ordered[0] - edge, ordered[-1] + edge, tuple(kept))
+
+
+def log(values: Iterable[float]) -> Log:
+    """Return a logarithmic scale of the numbers above 0, with some room around them."""
+    found = [value for value in values if value > 0 and math.isfinite(value)] or [1.0]
+    return Log(min(found) / 1.4, max(found) * 1.4)
+
+
+def fitting(values: Iterable[float]) -> Linear | Log:
+    """Return a scale that starts at 0, or a logarithmic one if the numbers are far apart and all above 0."""
+    found = [value for value in values if math.isfinite(value)]
+    wide = bool(found) and min(found) > 0 and max(found) / min(found) >= WIDE
+    return log(found) if wide else from_zero(found)
+
+
+def _steps(low: float, high: float) -> list[float]:
+    """Return four to eight round numbers between two others."""
+    raw = (high - low) / 5 or 1.0
+    power = 10.0 ** math.floor(math.log10(raw))
+    step = next(factor * power for factor in (1, 2, 2.5, 5, 10) if factor * power >= raw * 0.999)
+    first = math.ceil(low / step - 1e-9)
+    return [round(number * step, 12) for number in range(first, math.floor(high / step + 1e-9) + 1)]

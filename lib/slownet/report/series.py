@@ -1,0 +1,120 @@
+"""Throughput over time, from the output of iperf3 and wget that a run keeps."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from itertools import accumulate, pairwise
+from pathlib import Path
+
+from slownet.errors import SlownetError
+from slownet.records.cell import Cell
+from slownet.records.result import RunData
+from slownet.report import scale
+from slownet.report.chart import COLOURS, Chart, Point
+from slownet.report.figure import Figure
+from slownet.report.text import trimmed
+from slownet.report.words import capital, listed, place, varied, where
+from slownet.tools import iperf3, wget
+
+Steps = list[tuple[float, float]]
+"""Seconds at which a part ends, with the rate in Mbit/s in that part."""
+MOST_STEPS = 120
+"""Steps of a line; more are averaged."""
+TOGETHER = len(COLOURS)
+"""Cells that share a figure."""
+
+
+def series_figures(run: RunData) -> list[Figure]:
+    """Draw the throughput over time in the first measurement of each cell that has it."""
+    found = [(cell, steps) for cell in run.cells if (steps := _steps(run, cell))]
+    if not found:
+        return []
+    groups: dict[str, list[tuple[Cell, Steps]]] = {}
+    names = varied(run)
+    apart = names[:1] if len(names) > 1 and len(found) > TOGETHER else names
+    for cell, steps in found:
+        rest = listed([place(name, cell.label[name]) for name in names if name in cell.label and name not in apart])
+        groups.setdefault(rest, []).append((cell, steps))
+    if any(len(group) > TOGETHER for group in groups.values()):
+        groups = {where(cell.label, run): [(cell, steps)] for cell, steps in found}
+    return [_figure(run, rest, group, apart, number) for number, (rest, group) in enumerate(groups.items(), 1)]
+
+
+def _figure(run: RunData, rest: str, group: Sequence[tuple[Cell, Steps]], apart: Sequence[str], number: int) -> Figure:
+    title = f"Throughput over time{', ' + rest if rest else ''}"
+    last = max(steps[-1][0] for _, steps in group)
+    rates = [rate for _, steps in group for _, rate in steps]
+    means = [sum(rate for _, rate in steps) / len(steps) for _, steps in group]
+    y = scale.log(rates) if max(means) >= scale.WIDE * min(means) > 0 else scale.from_zero(rates)
+    unit = "Mbit/s (log scale)" if isinstance(y, scale.Log) else "Mbit/s"
+    chart = Chart(f"{run.experiment}: {title}", scale.Linear(0, last or 1), y, "seconds", unit)
+    rows: list[tuple[str | float | None, ...]] = []
+    for (cell, steps), colour in zip(group, COLOURS, strict=False):
+        name = listed([place(each, cell.label[each]) for each in apart if each in cell.label]) or where(cell.label, run)
+        drawn = [(0.0, steps[0][1]), *steps]
+        chart.line(_stairs(drawn), name, colour)
+        chart.marks(
+            (
+                Point(at, rate, f"{name}: {trimmed(float(f'{rate:.3g}'))} Mbit/s until {trimmed(float(f'{at:.4g}'))} s")
+                for at, rate in steps
+            )
+        )
+        rows += [(name, at, rate) for at, rate in steps]
+    return Figure(f"throughput-{number}", capital(title), chart.svg(), ("cell", "until, s", "Mbit/s"), tuple(rows))
+
+
+def _stairs(steps: Sequence[tuple[float, float]]) -> Steps:
+    """Return the corners of a line that holds each rate for its part of the time."""
+    found: Steps = []
+    for (start, _), (end, rate) in pairwise(steps):
+        found += [(start, rate), (end, rate)]
+    return found
+
+
+def _steps(run: RunData, cell: Cell) -> Steps:
+    for sample in cell.samples:
+        for raw in sample.get("raw") or ():
+            for ending, read in READERS.items():
+                if raw.endswith(ending) and (steps := _read(run.directory / raw, read)):
+                    return _fewer(steps)
+    return []
+
+
+def _read(path: Path, read: Callable[[str], Steps]) -> Steps:
+    """Read a file; nothing if it is damaged, because the run's numbers do not depend on it."""
+    try:
+        return read(path.read_text(errors="replace").partition("\n")[2])
+    except (OSError, SlownetError, ValueError):
+        return []
+
+
+def _of_iperf3(text: str) -> Steps:
+    found = iperf3.parse(text)
+    every = found.seconds / len(found.intervals) if found.intervals else 0.0
+    return [(every * number, rate / 1e6) for number, rate in enumerate(found.intervals, 1)]
+
+
+def _of_wget(text: str) -> Steps:
+    rows = [row for row in wget.parse(text).rows if row]
+    times = accumulate(wget.ROW_BYTES / row for row in rows)
+    return [(at, 8 * row / 1e6) for at, row in zip(times, rows, strict=True)]
+
+
+READERS: Mapping[str, Callable[[str], Steps]] = {"-iperf3.txt": _of_iperf3, "-wget.txt": _of_wget}
+
+
+def _fewer(steps: Steps) -> Steps:
+    """Average neighbouring steps, weighted by their time, until there are few enough to draw."""
+    every = -(-len(steps) // MOST_STEPS)
+    if every == 1:
+        return steps
+    found: Steps = []
+    start = 0.0
+    for first in range(0, len(steps), every):
+        part = steps[first : first + every]
+        begun, amount = start, 0.0
+        for end, rate in part:
+            amount += rate * (end - start)
+            start = end
+        found.append((start, amount / ((start - begun) or 1.0)))
+    return found

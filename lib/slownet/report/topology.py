@@ -1,0 +1,183 @@
+"""The network of a run as a drawing: hosts, switches, each link with its condition; links that the run varied are marked."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+
+from slownet.records.result import RunData
+from slownet.report.chart import WIDTH, clipped, element, escaped, text_width
+from slownet.report.figure import Figure
+
+ROW = 46
+BOX = 24
+MOST = 6
+"""Hosts on one side of a node that are drawn one by one; the others share a box."""
+EDGE = 52
+"""Least distance of a box's middle from the edge."""
+CLEAN, NOTHING = "no condition", "none"
+RTT = re.compile(r"\+[\d.]+ \w+ RTT")
+
+Place = tuple[float, float]
+
+
+@dataclass(frozen=True)
+class Link:
+    """A link with its ends and the conditions that it had, in the order of the cells; more than one if the run varied it."""
+
+    name: str
+    ends: tuple[str, str]
+    conditions: tuple[str, ...]
+
+    @property
+    def is_varied(self) -> bool:
+        """Whether it did not have the same condition in all cells."""
+        return len(self.conditions) > 1
+
+    @property
+    def says(self) -> str:
+        """Its conditions in a few words."""
+        found = [NOTHING if each == CLEAN else each for each in self.conditions]
+        if not self.is_varied:
+            return "".join(each for each in found if each != NOTHING)
+        if len(found) == 2:
+            return " or ".join(sorted(found, key=NOTHING.__eq__))
+        if all(each == NOTHING or RTT.fullmatch(each) for each in found):
+            return f"{found[0]} to {found[-1]}"
+        return f"{len(found)} conditions"
+
+
+def topology_figure(run: RunData) -> Figure | None:
+    """Draw the network of a run; None if the run did not record it, as older ones."""
+    drawn: Mapping[str, object] = run.facts.get("topology") or {}
+    hosts, switches, ends = drawn.get("hosts"), drawn.get("switches"), drawn.get("links")
+    if not isinstance(hosts, list) or not isinstance(switches, list) or not isinstance(ends, dict) or not ends:
+        return None
+    links = [Link(str(name), (str(pair[0]), str(pair[1])), _conditions(run, name)) for name, pair in ends.items()]
+    links, shown = _gathered(links, [*hosts, *switches])
+    places, height = _places(links, shown)
+    leaves = {name for name in shown if sum(name in link.ends for link in links) == 1}
+    lines = "".join(_line(link, places, leaves) for link in links)
+    boxes = "".join(_box(name, places[name], name in switches) for name in shown)
+    rows = tuple(
+        (link.name, each, "varied" if link.is_varied else "") for link in links for each in link.conditions or (CLEAN,)
+    )
+    svg = element(f"{run.experiment}: the network", WIDTH, height, lines + boxes)
+    head = ("link", "condition", "")
+    note = "The thick link is the one that the cells differ in." if any(link.is_varied for link in links) else ""
+    return Figure("network", "The network", svg, head, rows, note)
+
+
+def _conditions(run: RunData, name: str) -> tuple[str, ...]:
+    found = []
+    for cell in run.cells:
+        seen = [(sample.get("links") or {}).get(name, CLEAN) for sample in cell.samples if "links" in sample]
+        found += seen[:1]
+    return tuple(dict.fromkeys(found))
+
+
+def _gathered(links: Sequence[Link], names: Sequence[str]) -> tuple[list[Link], list[str]]:
+    """Replace many leaves of one node whose links had the same conditions by one."""
+    count = {name: sum(name in link.ends for link in links) for name in names}
+    kept: list[Link] = []
+    gone: dict[tuple[str, tuple[str, ...]], list[tuple[Link, str]]] = {}
+    for link in links:
+        leaf = next((end for end in link.ends if count[end] == 1), None)
+        other = next((end for end in link.ends if end != leaf), "")
+        same = gone.setdefault((other, link.conditions), []) if leaf and count.get(other, 0) > MOST else None
+        if same is None or leaf is None:
+            kept.append(link)
+        else:
+            same.append((link, leaf))
+    shown = {name: name for name in names}
+    for (other, conditions), leaves in gone.items():
+        few = leaves if len(leaves) <= MOST else leaves[: MOST - 1]
+        kept += [link for link, _ in few]
+        if rest := leaves[len(few) :]:
+            name = f"{len(rest)} more"
+            kept.append(Link(f"{name} like {few[-1][0].name}", (name, other), conditions))
+            shown[name] = name
+            for _, leaf in rest:
+                del shown[leaf]
+    return kept, list(shown)
+
+
+def _places(links: Sequence[Link], names: Sequence[str]) -> tuple[dict[str, Place], float]:
+    """Place inner nodes in a row, and their leaves to the left, to the right, or below; return it with the height."""
+    beside: dict[str, list[str]] = {name: [] for name in names}
+    for link in links:
+        beside[link.ends[0]].append(link.ends[1])
+        beside[link.ends[1]].append(link.ends[0])
+    inner = _in_a_row([name for name in names if len(set(beside[name])) > 1] or list(names[:1]), beside)
+    left = [name for name in beside[inner[0]] if name not in inner]
+    right = [name for name in beside[inner[-1]] if name not in inner]
+    if len(inner) == 1:
+        left = [name for name in left if name.startswith("client")] or left[: len(left) // 2]
+        right = [name for name in right if name not in left]
+    below = {name: [each for each in beside[name] if each not in inner] for name in inner[1:-1]}
+    rows = max(len(left), len(right), 1)
+    middle = 40 + ROW * (rows - 1) / 2
+    found: dict[str, Place] = {}
+    for side, at in ((left, _edge(left)), (right, WIDTH - _edge(right))):
+        found |= {name: (at, middle + ROW * (number - (len(side) - 1) / 2)) for number, name in enumerate(side)}
+    first, last = (WIDTH * 0.42 if left else _edge(inner[:1])), (WIDTH * 0.58 if right else WIDTH - _edge(inner[-1:]))
+    if len(inner) > 2:
+        first, last = (WIDTH * 0.3 if left else _edge(inner[:1])), (WIDTH * 0.7 if right else WIDTH - _edge(inner[-1:]))
+    elif len(inner) == 2 and left and right:
+        first, last = WIDTH * 0.34, WIDTH * 0.66
+    for number, name in enumerate(inner):
+        across = (
+            first
+            if len(inner) == 1 and not left
+            else (first + last) / 2
+            if len(inner) == 1
+            else first + (last - first) * number / (len(inner) - 1)
+        )
+        found[name] = (across, middle)
+        found |= {each: (across, middle + ROW * (deep + 1)) for deep, each in enumerate(below.get(name, []))}
+    for number, name in enumerate(name for name in names if name not in found):  # of another part of the network
+        found[name] = (EDGE + 90 * number, middle + ROW * (rows + 1))
+    return found, max(each[1] for each in found.values()) + 34
+
+
+def _edge(names: Sequence[str]) -> float:
+    return max([EDGE, *(text_width(name) / 2 + 14 for name in names)])
+
+
+def _in_a_row(inner: list[str], beside: Mapping[str, Sequence[str]]) -> list[str]:
+    """Order nodes so that neighbours stand beside each other where possible, from one end on."""
+    ends = [name for name in inner if sum(each in inner for each in set(beside[name])) <= 1]
+    left, found, at = list(inner), list[str](), (ends or inner)[0]
+    while left:
+        found.append(at)
+        left.remove(at)
+        at = next((name for name in left if name in beside[at]), left[0] if left else "")
+    return found
+
+
+def _line(link: Link, places: Mapping[str, Place], leaves: Collection[str]) -> str:
+    (x1, y1), (x2, y2) = sorted((places[link.ends[0]], places[link.ends[1]]))
+    kind = "link varied" if link.is_varied else "link"
+    between = any(x1 + 1 < x < x2 - 1 and abs(y - y1) < 1 for x, y in places.values()) and abs(y1 - y2) < 1
+    bend = f"Q{(x1 + x2) / 2:.0f} {y1 - 50:.0f} {x2:.0f} {y2:.0f}" if between else f"L{x2:.0f} {y2:.0f}"
+    drawn = f'<path class="{kind}" d="M{x1:.0f} {y1:.0f}{bend}"/>'
+    if not link.says:
+        return drawn
+    leaf = next((end for end in link.ends if end in leaves), None) if len(places) > 2 else None
+    if leaf is None:
+        x, y, anchor, room = (x1 + x2) / 2, (y1 + y2) / 2 - (32 if between else 18), "middle", 190.0
+    else:
+        x, y = places[leaf]
+        y, room = y + 23, 165.0
+        x, anchor = (4.0, "start") if x < WIDTH / 3 else (WIDTH - 4.0, "end") if x > 2 * WIDTH / 3 else (x, "middle")
+    at = f'x="{x:.0f}" y="{y:.0f}" text-anchor="{anchor}"'
+    return f'{drawn}<text class="small label" {at}>{escaped(clipped(link.says, room))}</text>'
+
+
+def _box(name: str, place: Place, is_switch: bool) -> str:
+    shown = clipped(name, 110)
+    wide, (x, y) = text_width(shown) + 18, place
+    corner = 3 if is_switch else BOX / 2
+    box = f'<rect class="node" x="{x - wide / 2:.1f}" y="{y - BOX / 2:.1f}" width="{wide:.1f}" height="{BOX}" rx="{corner}"/>'
+    return f'{box}<text x="{x:.1f}" y="{y + 4:.1f}" text-anchor="middle">{escaped(shown)}</text>'

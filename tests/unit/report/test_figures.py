@@ -1,0 +1,199 @@
+"""Tests of the figures: scales, latency by percentile, throughput over time, the network, files for papers."""
+
+import re
+import shutil
+import struct
+from pathlib import Path
+from xml.etree import ElementTree
+
+import pytest
+
+from slownet.errors import SlownetError
+from slownet.records.cell import Cell
+from slownet.records.result import RunData
+from slownet.report import figure as figures
+from slownet.report import scale
+from slownet.report.chart import Chart, Point
+from slownet.report.figure import Figure, written
+from slownet.report.latency import latency_figures
+from slownet.report.series import series_figures
+from slownet.report.topology import topology_figure
+from slownet.stats import Summary
+
+DATA = Path(__file__).parents[1] / "tools/data"
+
+
+def texts(svg):
+    return [each.text for each in ElementTree.fromstring(svg).iter() if each.tag.endswith("text")]
+
+
+def said(svg):
+    return re.findall(r'data-says="([^"]*)"', svg)
+
+
+def test_scales_place_and_mark_numbers():
+    assert scale.from_zero([10, 40]).at(0) == 0
+    assert [text for _, text in scale.from_zero([10, 47]).ticks] == ["0", "10", "20", "30", "40"]
+    far = scale.fitting([0.006, 43.5])
+    assert isinstance(far, scale.Log)
+    assert [text for _, text in far.ticks] == ["0.01", "0.1", "1", "10"]
+    assert isinstance(scale.fitting([0.0, 43.5]), scale.Linear)  # 0 has no place on a logarithmic axis
+    assert [value for value, _ in scale.along([0, 1, 40, 120]).ticks] == [0, 40, 120]  # 1 would overlap 0
+
+
+def test_each_further_nine_takes_the_same_room():
+    axis = scale.Percentiles(99.99)
+    assert [round(axis.at(each), 9) for each in (0, 90, 99, 99.9, 99.99)] == [0, 0.25, 0.5, 0.75, 1]
+    assert [text for _, text in axis.ticks] == ["50 %", "90 %", "99 %", "99.9 %", "99.99 %"]
+
+
+def test_texts_in_any_script_are_escaped_and_kept():
+    chart = Chart("<a> & 日本", scale.from_zero([1]), scale.from_zero([1]), "x {1}", "y")
+    chart.points([Point(0.5, 0.5, 'says {"x"} <b>')], "czy to dużo? {}")
+    assert "czy to dużo? {}" in texts(chart.svg())
+    assert said(chart.svg()) == ["says &#123;&quot;x&quot;&#125; &lt;b&gt;"]
+
+
+def sample(corrected, uncorrected, boot):
+    facts = {"corrected_spectrum": corrected, "uncorrected_spectrum": uncorrected}
+    return {"status": "ok", "facts": facts, "boot": boot}
+
+
+def loaded(*samples, metrics=()):
+    label = {"tool": "own"}
+    cells = [Cell(label, label, samples, {})]
+    if metrics:
+        other = {"tool": "wrk"}
+        cells.append(
+            Cell(other, other, ({"status": "ok"},), {name: Summary(value, value, value, 1) for name, value in metrics})
+        )
+    return RunData(Path("x"), "x", {}, tuple(cells))
+
+
+LAST = (("99 %", 1.0, 0.001), ("99.5 %", 2.0, 2.0))  # the slowest of 100
+
+
+def test_corrected_latency_stands_beside_uncorrected():
+    slow, quick = [[0.001, 0.5, 50], [1.0, 0.99, 99], [2.0, 1.0, 100]], [[0.001, 0.99, 99], [2.0, 1.0, 100]]
+    (found,) = latency_figures(loaded(sample(slow, quick, 1)))
+    assert found.rows == (("50 %", 0.001, 0.001), ("75 %", 1.0, 0.001), ("90 %", 1.0, 0.001), *LAST)
+    assert found.head == ("percentile", "corrected, s", "uncorrected, s")
+    assert "75 % of requests: at most 1 s, corrected (from when it was due)" in said(found.svg)
+    assert {"corrected: from when it was due", "uncorrected: from when it was sent", "99 %"} <= set(texts(found.svg))
+
+
+def test_boots_are_pooled():
+    first, second = [[0.001, 1.0, 100]], [[0.001, 0.5, 100], [5.0, 1.0, 200]]
+    (found,) = latency_figures(loaded(sample(first, first, 1), sample(second, second, 2)))
+    assert [row[1] for row in found.rows] == [0.001, 5.0, 5.0, 5.0, 5.0]
+    assert found.rows[-1][0] == "99.8333 %"  # the slowest of 300
+
+
+def test_percentiles_that_a_tool_printed_are_drawn_too():
+    slow = [[0.001, 0.5, 50], [1.0, 1.0, 100]]
+    run = loaded(sample(slow, slow, 1), metrics=[("uncorrected_p50_s", 0.01), ("uncorrected_p99_s", 0.02)])
+    _, found = latency_figures(run)
+    assert found.head == ("percentile", "uncorrected, s")
+    assert found.rows[-1] == ("99 %", 0.02)
+    assert latency_figures(RunData(Path("x"), "x", {}, run.cells[1:])) == []  # nothing to correct
+
+
+def transfers(directory, **files):
+    (directory / "raw").mkdir()
+    cells = []
+    for name, (source, ending) in files.items():
+        raw = f"raw/{name}-{ending}.txt"
+        text = (DATA / source).read_text()
+        (directory / raw).write_text(text if text.startswith("$ ") else f"$ {ending}\n{text}")
+        cells.append(Cell({"congestion": name}, {}, ({"status": "ok", "raw": [raw]},), {}))
+    return RunData(directory, "x", {}, tuple(cells))
+
+
+def test_throughput_over_time_from_iperf3_and_wget(tmp_path):
+    run = transfers(tmp_path, cubic=("iperf3-cubic.txt", "iperf3"), other=("wget-100ms.err", "wget"))
+    (found,) = series_figures(run)
+    assert found.head == ("cell", "until, s", "Mbit/s")
+    assert {row[0] for row in found.rows} == {"cubic", "other"}
+    for name in ("cubic", "other"):
+        times = [row[1] for row in found.rows if row[0] == name]
+        assert times == sorted(times)
+        assert times[0] > 0
+    (tmp_path / "raw/cubic-iperf3.txt").write_text("$ iperf3\ntorn")
+    assert {row[0] for each in series_figures(run) for row in each.rows} == {"other"}
+    shutil.rmtree(tmp_path / "raw")
+    assert series_figures(run) == []
+
+
+NETWORK = {"hosts": ["client", "web", "db"], "switches": ["switch"]}
+NETWORK |= {"links": {"client-switch": ["client", "switch"], "web-switch": ["web", "switch"], "db-switch": ["db", "switch"]}}
+
+
+def measured(*links, topology=NETWORK):
+    cells = [Cell({"rtt": str(n)}, {}, ({"status": "ok", "links": each},), {}) for n, each in enumerate(links)]
+    return RunData(Path("x"), "x", {"topology": topology}, tuple(cells))
+
+
+def test_the_network_is_drawn_with_each_links_condition_and_the_varied_one_marked():
+    fixed = {"db-switch": "2 Mbit"}
+    run = measured(fixed, fixed | {"client-switch": "+10 ms RTT"}, fixed | {"client-switch": "+40 ms RTT"})
+    found = topology_figure(run)
+    assert {"client", "web", "db", "switch", "none to +40 ms RTT", "2 Mbit"} == set(texts(found.svg))
+    assert found.svg.count('class="link varied"') == 1
+    assert found.svg.count('class="link"') == 2
+    assert [row for row in found.rows if row[0] == "client-switch"] == [
+        ("client-switch", each, "varied") for each in ("no condition", "+10 ms RTT", "+40 ms RTT")
+    ]
+    assert ("web-switch", "no condition", "") in found.rows
+
+
+def test_many_hosts_share_a_box_and_an_older_run_has_no_drawing():
+    names = [f"client{number}" for number in range(1, 1022)]
+    links = {f"{name}-switch": [name, "switch"] for name in names} | {"server-switch": ["server", "switch"]}
+    star = {"hosts": ["server", *names], "switches": ["switch"], "links": links}
+    found = topology_figure(measured({"server-switch": "+10 ms RTT"}, topology=star))
+    assert {"client5", "1016 more", "server", "+10 ms RTT"} <= set(texts(found.svg))
+    assert len(found.svg) < 5000
+    assert topology_figure(RunData(Path("x"), "x", {}, ())) is None
+
+
+@pytest.mark.parametrize("links", [
+    {"a-b": ["a", "b"]},
+    {"a-b": ["a", "b"], "b-c": ["b", "c"], "c-a": ["c", "a"]},
+    {"a-b": ["a", "b"], "c-d": ["c", "d"]},
+    {"a-b": ["a", "b"], "b-c": ["b", "c"], "c-d": ["c", "d"], "c-e": ["c", "e"], "d-f": ["d", "f"]},
+])  # fmt: skip
+def test_any_network_can_be_drawn(links):
+    names = sorted({end for ends in links.values() for end in ends})
+    found = topology_figure(measured({}, topology={"hosts": names, "switches": [], "links": links}))
+    assert set(texts(found.svg)) == set(names)
+
+
+def picture():
+    chart = Chart("a line", scale.from_zero([1]), scale.from_zero([1]), "x", "y")
+    chart.points([Point(0.5, 0.5, "here", 0.4, 0.6)], "measured")
+    return Figure("line", "A line", chart.svg(), ("x",), ((0.5,),))
+
+
+def test_a_figure_alone_is_svg_with_its_own_style_in_light_colours(tmp_path):
+    (path,) = written([("x-line", picture())], tmp_path / "new", "svg")
+    assert path.name == "x-line.svg"
+    root = ElementTree.fromstring(path.read_text())
+    assert "var(" not in path.read_text()
+    assert [each.text for each in root if each.tag.endswith("title")] == ["a line"]
+    assert "#1b5fb8" in path.read_text()
+
+
+def test_a_figure_alone_is_a_png(tmp_path):
+    (path,) = written([("x-line", picture())], tmp_path, "png")
+    content = path.read_bytes()
+    assert content.startswith(b"\x89PNG")
+    assert struct.unpack(">II", content[16:24]) == (1320, 870)
+
+
+def test_without_fonts_or_a_folder_a_file_is_one_line(tmp_path, monkeypatch):
+    monkeypatch.setattr(figures, "FONTS", (tmp_path,))
+    with pytest.raises(SlownetError, match=r"^no font for the text of a PNG, on this machine: apt-get install fonts"):
+        written([("x", picture())], tmp_path, "png")
+    (tmp_path / "file").touch()
+    with pytest.raises(SlownetError, match=r"^cannot write figures, .*file"):
+        written([("x", picture())], tmp_path / "file", "svg")
