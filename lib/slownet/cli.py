@@ -11,7 +11,7 @@ from typing import Annotated, NoReturn
 import typer
 
 from slownet import __version__
-from slownet.commands import analysis, images, lab
+from slownet.commands import analysis, images, lab, reporting
 from slownet.commands.ci import ForCi
 from slownet.commands.cleaning import clean
 from slownet.commands.doctor import doctor
@@ -142,7 +142,9 @@ def reproduce(
     raise typer.Exit(reproduce_and_show(only or [], choose(place, clock, tdf, memory, cpu), runs, rule, as_json, for_ci))
 
 
-app.command()(analysis.predict)  # here because --help lists commands in this order
+app.command()(reporting.report)  # here because --help lists commands in this order
+app.command()(reporting.show)
+app.command()(analysis.predict)
 app.command()(analysis.field)
 app.command()(analysis.compare)
 app.add_typer(analysis.baseline, name="baseline")

@@ -16,8 +16,10 @@ from slownet.lab.caller import WRITABLE
 from slownet.records.result import RunData
 from slownet.report.answer import answer, standing
 from slownet.report.columns import among_claims, beside_claims, columns, verdicts
+from slownet.report.figure import Figure
 from slownet.report.plots import figures
 from slownet.report.text import confidence, milliseconds, number, spelled, with_interval
+from slownet.report.together import names, together
 from slownet.report.topology import topology_figure
 from slownet.report.view import View, beyond_line, clock_line, intervals_line, law_line, sampling_notes, view
 from slownet.report.words import said
@@ -30,8 +32,10 @@ FACTS = ("started", "place", "clock", "tdf", "cpu", "blocks", "labs", "kernel", 
 def render_page(views: Sequence[View]) -> str:
     """Render the page of one or more runs."""
     title = ", ".join(dict.fromkeys(each.run.experiment for each in views))
+    contexts = [_context(each, name) for each, name in zip(views, names(views), strict=True)]
+    joint = together(views)
     script = resources.files("slownet.report").joinpath("page.js").read_text("utf-8")
-    return template("page.html.j2").render(runs=[_context(each) for each in views], title=title, script=script)
+    return template("page.html.j2").render(runs=contexts, joint=joint, title=title, script=script)
 
 
 @cache  # reading and compiling a template takes longer than rendering it
@@ -58,12 +62,25 @@ def write_html(path: Path, text: str) -> Path:
     return path
 
 
+def page_figures(views: Sequence[View]) -> list[tuple[str, Figure]]:
+    """Return all figures of a page, each with a name that no other one has."""
+    joint = together(views)
+    found = [(joint.name, joint)] if joint else []
+    for each, name in zip(views, names(views), strict=True):
+        found += [(f"{name}-{figure.name}", figure) for figure in _figures(each)]
+    return found
+
+
 def write_report(run: RunData) -> Path:
     """Write ``report.html`` into the run's directory."""
     return write_page(run.directory / REPORT, [view(run)])
 
 
-def _context(seen: View) -> dict[str, Any]:
+def _figures(seen: View) -> list[Figure]:
+    return [each for each in (topology_figure(seen.run), *figures(seen)) if each]
+
+
+def _context(seen: View, name: str) -> dict[str, Any]:
     facts = seen.run.facts
     return {
         "view": seen,
@@ -78,8 +95,8 @@ def _context(seen: View) -> dict[str, Any]:
         "confidence": confidence(seen.run.confidence),
         "sampling": sampling_notes(seen.run),
         "question": seen.run.facts.get("question") or seen.run.experiment,
-        "stem": seen.run.experiment,
-        "figures": [each for each in (topology_figure(seen.run), *figures(seen)) if each],
+        "stem": name,
+        "figures": _figures(seen),
         "columns": columns(seen),
         "verdicts": verdicts(seen),
         "beside": beside_claims(seen),

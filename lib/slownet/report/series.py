@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import bisect
 from collections.abc import Callable, Mapping, Sequence
 from itertools import accumulate, pairwise
 from pathlib import Path
@@ -18,8 +19,8 @@ from slownet.tools import iperf3, wget
 
 Steps = list[tuple[float, float]]
 """Seconds at which a part ends, with the rate in Mbit/s in that part."""
-MOST_STEPS = 120
-"""Steps of a line; more are averaged."""
+MOST_STEPS, PARTS = 120, 60
+"""Steps of a line; of more, the means in so many equal parts of the time are drawn."""
 TOGETHER = len(COLOURS)
 """Cells that share a figure."""
 
@@ -76,7 +77,7 @@ def _steps(run: RunData, cell: Cell) -> Steps:
         for raw in sample.get("raw") or ():
             for ending, read in READERS.items():
                 if raw.endswith(ending) and (steps := _read(run.directory / raw, read)):
-                    return _fewer(steps)
+                    return _even(steps)
     return []
 
 
@@ -103,18 +104,26 @@ def _of_wget(text: str) -> Steps:
 READERS: Mapping[str, Callable[[str], Steps]] = {"-iperf3.txt": _of_iperf3, "-wget.txt": _of_wget}
 
 
-def _fewer(steps: Steps) -> Steps:
-    """Average neighbouring steps, weighted by their time, until there are few enough to draw."""
-    every = -(-len(steps) // MOST_STEPS)
-    if every == 1:
+def _even(steps: Steps) -> Steps:
+    """Return the mean rates in equal parts of the time, if there are too many steps or they differ much in length.
+
+    wget prints how fast each part of a file was read from the socket: what waited there is read at once, at no rate of a link.
+    """
+    times = [0.0, *(end for end, _ in steps)]
+    lengths = [after - before for before, after in pairwise(times)]
+    if len(steps) <= MOST_STEPS and max(lengths) < 1.5 * min(lengths):
         return steps
-    found: Steps = []
-    start = 0.0
-    for first in range(0, len(steps), every):
-        part = steps[first : first + every]
-        begun, amount = start, 0.0
-        for end, rate in part:
-            amount += rate * (end - start)
-            start = end
-        found.append((start, amount / ((start - begun) or 1.0)))
-    return found
+    sums = list(accumulate((rate * length for (_, rate), length in zip(steps, lengths, strict=True)), initial=0.0))
+    edges = [times[-1] * number / PARTS for number in range(PARTS + 1)]
+    reached = [_between(times, sums, edge) for edge in edges]
+    return [
+        (end, (after - before) / (end - start))
+        for (start, end), (before, after) in zip(pairwise(edges), pairwise(reached), strict=True)
+    ]
+
+
+def _between(times: Sequence[float], sums: Sequence[float], at: float) -> float:
+    """Return what was carried until a time, in Mbit."""
+    after = min(max(bisect.bisect_left(times, at), 1), len(times) - 1)
+    part = (at - times[after - 1]) / ((times[after] - times[after - 1]) or 1.0)
+    return sums[after - 1] + part * (sums[after] - sums[after - 1])

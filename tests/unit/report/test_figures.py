@@ -19,6 +19,7 @@ from slownet.report.latency import latency_figures
 from slownet.report.series import series_figures
 from slownet.report.topology import topology_figure
 from slownet.stats import Summary
+from slownet.tools import wget
 
 DATA = Path(__file__).parents[1] / "tools/data"
 
@@ -122,6 +123,15 @@ def test_throughput_over_time_from_iperf3_and_wget(tmp_path):
     assert {row[0] for each in series_figures(run) for row in each.rows} == {"other"}
     shutil.rmtree(tmp_path / "raw")
     assert series_figures(run) == []
+
+
+def test_a_burst_from_the_socket_is_no_rate(tmp_path):
+    run = transfers(tmp_path, other=("wget-100ms.err", "wget"))
+    (found,) = series_figures(run)
+    rates = [row[2] for row in found.rows]
+    ends = [0.0, *(row[1] for row in found.rows)]
+    carried = sum(rate * (after - before) for rate, before, after in zip(rates, ends, ends[1:], strict=False))
+    assert carried * 1e6 / 8 == pytest.approx(83 * wget.ROW_BYTES, rel=0.02)
 
 
 NETWORK = {"hosts": ["client", "web", "db"], "switches": ["switch"]}

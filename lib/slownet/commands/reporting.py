@@ -1,0 +1,70 @@
+"""`slownet report` and `slownet show`: reports of runs that were made before, without measuring anything."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from slownet.commands.terminal import console
+from slownet.errors import SlownetError
+from slownet.records.result import RunData, load
+
+SIDE_BY_SIDE = Path("slownet-report.html")
+
+
+def report(
+    runs: Annotated[list[Path], typer.Argument(metavar="RUN...", help="The directories of runs; several stand side by side.")],
+    out: Annotated[
+        Path | None,
+        typer.Option(
+            "--out", metavar="FILE", help=f"The page. Default: report.html in the run; {SIDE_BY_SIDE} here for several runs."
+        ),
+    ] = None,
+    svg: Annotated[
+        Path | None, typer.Option("--svg", metavar="FOLDER", help="Write each picture as an SVG file, for papers.")
+    ] = None,
+    png: Annotated[
+        Path | None, typer.Option("--png", metavar="FOLDER", help="Write each picture as a PNG file, for papers.")
+    ] = None,
+) -> None:
+    """Write the report of runs again, put runs side by side, or write their pictures as files."""
+    from slownet.report.figure import written
+    from slownet.report.page import REPORT, page_figures, write_page
+    from slownet.report.view import view
+
+    loaded = [read(each) for each in runs]
+    views = [view(each) for each in loaded]
+    for folder, kind in ((svg, "svg"), (png, "png")):
+        for path in written(page_figures(views), folder, kind) if folder else ():
+            print(path)
+    if out or not (svg or png):
+        print(write_page(out or (runs[0] / REPORT if len(runs) == 1 else SIDE_BY_SIDE), views))
+
+
+def show(
+    runs: Annotated[list[Path], typer.Argument(metavar="RUN...", help="The directories of runs.")],
+    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object instead of tables.")] = False,
+) -> None:
+    """Print runs as `slownet run` printed them: question, answer, table, law and claims."""
+    from slownet.report import table
+
+    loaded = [read(each) for each in runs]
+    if as_json:
+        print(json.dumps({"runs": [each.to_json() for each in loaded]}))
+        return
+    screen = console()
+    for each in loaded:
+        screen.print(table.show(each))
+
+
+def read(directory: Path) -> RunData:
+    """Read a run. Raises SlownetError, also if its records are damaged or another version's."""
+    try:
+        return load(directory)
+    except (KeyError, TypeError, ValueError, AttributeError) as error:
+        what = f"the records cannot be read ({type(error).__name__}: {error})"
+        fix = "they are damaged, or of a newer slownet: use the version that run.json names"
+        raise SlownetError(what, f"in {directory}", fix) from error

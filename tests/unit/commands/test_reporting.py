@@ -1,0 +1,92 @@
+"""`slownet report` and `slownet show` on saved runs."""
+
+import json
+
+import pytest
+
+from slownet.cli import main
+from slownet.records.samples import SampleLog, write_run_json
+
+MEANS = {"0ms": 10.0, "10ms": 50.0, "40ms": 170.0}
+
+
+def saved(directory):
+    """Save a run as `slownet run` does."""
+    directory.mkdir(parents=True)
+    with SampleLog(directory) as log:
+        for index, (rtt, mean) in enumerate(MEANS.items()):
+            metrics = {"time_per_request_ms": {"mean": mean, "sd": 0.1, "n": 100}}
+            log.append({
+                "experiment": "shop", "cell": {"rtt": rtt}, "condition": {"rtt_ms": float(rtt[:-2])}, "index": index,
+                "status": "ok", "error": None, "metrics": metrics, "boot": 1,
+            })  # fmt: skip
+    write_run_json(directory, {"experiment": "shop", "question": "czy 10 ms to dużo? 遅い?", "clock": "virtual", "tdf": "inf"})
+    return directory
+
+
+@pytest.fixture
+def run(tmp_path):
+    return saved(tmp_path / "a run, 遅い")
+
+
+def slownet(capsys, *words):
+    try:
+        main([str(each) for each in words])
+        status = 0
+    except SystemExit as ended:
+        status = ended.code or 0
+    return status, *capsys.readouterr()
+
+
+def test_show_prints_the_answer_and_the_cells(run, capsys):
+    status, out, _ = slownet(capsys, "show", run)
+    assert status == 0
+    assert "czy 10 ms to dużo? 遅い?" in out
+    assert "A request costs 4 round trips" in out
+    assert "rtt 40ms" in out
+    _, out, _ = slownet(capsys, "show", run, "--json")
+    assert len(json.loads(out)["runs"][0]["cells"]) == 3
+
+
+def test_report_writes_the_page_into_the_run(run, capsys):
+    status, out, _ = slownet(capsys, "report", run)
+    assert (status, out) == (0, f"{run}/report.html\n")
+    assert "遅い" in (run / "report.html").read_text("utf-8")
+
+
+def test_report_puts_runs_side_by_side(run, tmp_path, capsys, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    status, out, _ = slownet(capsys, "report", run, saved(tmp_path / "other"))
+    assert (status, out) == (0, "slownet-report.html\n")
+    assert "2 runs side by side" in (tmp_path / "slownet-report.html").read_text("utf-8")
+
+
+def test_pictures_for_papers(run, tmp_path, capsys):
+    status, out, _ = slownet(capsys, "report", run, "--svg", tmp_path / "paper", "--png", tmp_path / "paper")
+    names = ["shop-time.png", "shop-time.svg"]
+    assert status == 0
+    assert sorted(path.name for path in (tmp_path / "paper").iterdir()) == names
+    assert sorted(line.rpartition("/")[2] for line in out.splitlines()) == names
+    assert not (run / "report.html").exists()
+
+
+@pytest.mark.parametrize("words", [["report"], ["show"]])
+def test_what_is_no_run_is_one_line(tmp_path, capsys, words):
+    status, _, errors = slownet(capsys, *words, tmp_path)
+    assert status == 2
+    assert errors == f"slownet: no run here, in {tmp_path}: give a directory that holds run.json\n"
+
+
+def test_records_that_cannot_be_read_are_one_line(run, capsys):
+    write_run_json(run, {"experiment": "shop", "claims": [{"claim": "of a newer version"}]})
+    status, _, errors = slownet(capsys, "show", run)
+    assert status == 2
+    assert errors.startswith("slownet: the records cannot be read (KeyError: 'name'), in ")
+    assert "newer slownet" in errors
+    assert errors.count("\n") == 1
+
+
+def test_a_page_that_cannot_be_written_is_one_line(run, capsys):
+    status, _, errors = slownet(capsys, "report", run, "--out", run / "no folder" / "page.html")
+    assert status == 2
+    assert errors.startswith("slownet: cannot write the report, No such file or directory")
