@@ -51,7 +51,7 @@ def test_it_is_ready_when_its_port_is(net, argv, tmp_path, address):
 
 def test_a_port_that_is_taken(net, argv, tmp_path):
     with Command(net["web"], argv(seconds=0), tmp_path, port=8000) as first:
-        with pytest.raises(ServiceError, match="port 8000 is taken, so .* cannot have it, host 'web'"):
+        with pytest.raises(ServiceError, match="port 8000 is taken, so second cannot have it, host 'web'"):
             Command(net["web"], argv(seconds=0), tmp_path, port=8000, name="second").start()
         assert get(net["client"], first.url) == b"a page"
         with Command(net["db"], argv(seconds=0), tmp_path, port=8000) as elsewhere:

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from slownet.commands.terminal import console
 from slownet.errors import SlownetError
-from slownet.records.result import RunData, load
+
+if TYPE_CHECKING:  # `slownet --help` imports this module, and reads no runs
+    from slownet.records.result import RunData
 
 SIDE_BY_SIDE = Path("slownet-report.html")
 
@@ -49,6 +50,7 @@ def show(
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object instead of tables.")] = False,
 ) -> None:
     """Print runs as `slownet run` printed them: question, answer, table, law and claims."""
+    from slownet.commands.terminal import console
     from slownet.report import table
 
     loaded = [read(each) for each in runs]
@@ -62,6 +64,8 @@ def show(
 
 def read(directory: Path) -> RunData:
     """Read a run. Raises SlownetError, also if its records are damaged or another version's."""
+    from slownet.records.result import load
+
     try:
         return load(directory)
     except (KeyError, TypeError, ValueError, AttributeError) as error:

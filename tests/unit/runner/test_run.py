@@ -478,7 +478,8 @@ def test_a_claim_about_cells_that_were_not_measured_is_told_and_is_status_1(tmp_
     assert "A claim is not judged if its cells were not measured." in page
     shown = io.StringIO()
     Console(file=shown, width=160).print(show(done))
-    assert "not judged   4 round trips per operation, within 5 %: rtt 0ms and rtt 10ms were not measured" in shown.getvalue()
+    said = "A request costs four round trips (within 5 %): rtt 0ms and rtt 10ms were not measured"
+    assert f"not judged   {said}" in shown.getvalue()
     assert in_words(done.claims) == "1 of 2 claims supported, 1 not judged"
     counted = tally(done)
     assert (counted.supported, counted.claims, counted.not_judged) == (1, 2, 1)
