@@ -147,7 +147,8 @@ def _groups(seen: View) -> str:
     if sorted(steps)[-2] > max(steps) / STEP or min(len(low), len(high)) > FEW:
         return ""
     small, other, far = (high, low, "at most") if len(high) <= len(low) else (low, high, "at least")
-    names = listed([where(cell.label, seen.run) for cell, _ in small])
+    titles = [where(cell.label, seen.run) for cell, _ in small]
+    names = ", or with ".join(titles) if any(" and " in title for title in titles) else listed(titles)
     edge = max(other, key=lambda pair: pair[1].mean) if far == "at most" else min(other, key=lambda pair: pair[1].mean)
     rest = f"the other {len(other)}" if len(other) > 1 else f"{where(other[0][0].label, seen.run)}"
     return (

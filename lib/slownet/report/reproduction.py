@@ -22,7 +22,7 @@ from slownet.report.articles import ARTICLES, BEYOND, grouped
 from slownet.report.comparison import Line, Tally, lines, tally
 from slownet.report.page import REPORT, template, write_html
 from slownet.report.table import STYLES
-from slownet.report.text import NOTHING, confidence, number, with_interval
+from slownet.report.text import NOTHING, confidence, number, spelled, with_interval
 from slownet.report.view import view
 from slownet.report.words import said
 from slownet.units import show_duration, spoken
@@ -99,17 +99,18 @@ class Reproduction:
 def render(done: Reproduction) -> str:
     """Render the page: every published number, every claim, a link to each run's own report."""
     articles = [
-        {"title": title, "runs": [_shown(done, run) for run in runs]}
+        {"title": title, "summary": _summary(runs), "runs": [_shown(done, run) for run in runs]}
         for title, runs in done.articles
     ]  # fmt: skip
     return template("reproduction.html.j2").render(
-        ending=done.ending, intervals=_intervals(done), articles=articles, duration=_duration, spoken=spoken
+        ending=done.ending, intervals=_intervals(done), articles=articles, duration=_duration
     )
 
 
 def show(done: Reproduction) -> RenderableType:
     """Format what the command prints: the articles' main numbers, the counts of each run, the claims that are not supported."""
-    parts: list[RenderableType] = [_numbers(done.lines), Text(_intervals(done), style="dim"), Text(), _runs(done.tallies)]
+    parts: list[RenderableType] = [Text(f"{title.english}: {_summary(runs)}") for title, runs in done.articles]
+    parts += [Text(), _numbers(done.lines), Text(_intervals(done), style="dim"), Text(), _runs(done.tallies)]
     for run in done.runs:
         parts += [_open(run, claim) for claim in run.claims if claim.verdict != SUPPORTED]
     for each in done.tallies:
@@ -178,9 +179,40 @@ def _shown(done: Reproduction, run: RunData) -> dict[str, Any]:
         "answer": answer(view(run)),
         "verdicts": in_words(run.claims),
         "claims": [(claim, said(claim, run)) for claim in run.claims],
-        "lines": lines(run),
+        **_table_of(lines(run)),
         "page": page.relative_to(done.directory).as_posix() if page.is_relative_to(done.directory) and page.exists() else "",
     }
+
+
+def _summary(runs: Sequence[RunData]) -> str:
+    """Summarize an article in one line: the first answer, and the verdicts on all of its claims."""
+    answers = [found for run in runs if run.cells and (found := answer(view(run)))]
+    counts = in_words([claim for run in runs for claim in run.claims])
+    broken = [run.experiment for run in runs if run.facts.get("error")]
+    return " ".join(
+        filter(None, (*answers[:1], f"{counts}." if counts else "", f"Broken off: {', '.join(broken)}." * bool(broken)))
+    )
+
+
+def _table_of(found: Sequence[Line]) -> dict[str, Any]:
+    """Return the columns that are not empty in all lines, and each line with its cells: name, text, tooltip, style."""
+    rows = [(line, _cells(line)) for line in found]
+    kept = [at for at, name in enumerate(COLUMNS) if any(cells[at][1] not in (NOTHING, "") for _, cells in rows)]
+    return {"columns": [COLUMNS[at] for at in kept], "lines": [(line, [cells[at] for at in kept]) for line, cells in rows]}
+
+
+COLUMNS = ("unit", "published", "measured", "law or theory", "published ratio", "ratio", "verdict")
+
+
+def _cells(line: Line) -> list[tuple[str, str, str, str]]:
+    texts = (
+        spoken(line.metric), number(line.published), with_interval(line.measured), number(line.theory),
+        number(line.published_ratio, 3), number(line.ratio, 3), line.verdict,
+    )  # fmt: skip
+    titles = {"measured": spelled(line.measured) if line.measured else ""}
+    kinds = {name: "empty" for name, text in zip(COLUMNS, texts, strict=True) if text in (NOTHING, "")}
+    kinds["verdict"] = f"verdict {line.verdict.replace(' ', '-') or 'empty'}"
+    return [(name, text, titles.get(name, ""), kinds.get(name, "")) for name, text in zip(COLUMNS, texts, strict=True)]
 
 
 def _title(article: str) -> Title:

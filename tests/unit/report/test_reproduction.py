@@ -111,11 +111,12 @@ def done(tmp_path):
 
 def test_the_page_links_to_every_run_and_shows_what_broke_off(done):
     text = done.save().read_text()
-    assert re.findall(r'href="([^"]*)"', text) == ["x-client_delay/report.html", "x-download/report.html"]
+    assert re.findall(r'href="([^#"]*)"', text) == ["x-client_delay/report.html", "x-download/report.html"]
     assert text.index("x-client_delay/report.html") < text.index("x-download/report.html")
     assert text.count("<cite") == 1  # the other title is in English
-    assert 'Is 10 ms a lot?\n<cite class="soft" lang="pl">[PL] czy 10 ms to duzo?</cite></th>' in text
-    assert all(f"<td>{number}</td>" in text for number in ("51.83", "13.50", "13.80"))
+    assert 'Is 10 ms a lot?\n<cite class="soft" lang="pl">[PL] czy 10 ms to duzo?</cite></h2>' in text
+    assert "Is 10 ms a lot?</a>: A request costs four round trips: 40 ms further away, it takes 160 ms longer. 1 of 1" in text
+    assert all(f">{number}</td>" in text for number in ("51.83", "13.50", "13.80"))
     assert "failed: MariaDB does &lt;not&gt; answer" in text
     assert "Is 10 ms &lt;a lot&gt;?" in text
     assert text.count("<style>") == 1
@@ -156,3 +157,23 @@ def test_a_claim_of_which_nothing_is_known_stands_with_its_reason(done):
     console = Console(width=200, record=True, file=io.StringIO())
     console.print(show(replace(done, runs=(run,))))
     assert "client_delay: x: 1 cell failed" in console.export_text()
+
+
+def test_each_line_reads_on_a_phone_and_empty_columns_are_left_out(done):
+    text = done.save().read_text()
+    table = text[text.index("x-client_delay/report.html") :].partition("</table>")[0]
+    assert 'data-label="measured"' in table
+    assert '<td data-label="law or theory" class="empty">-</td>' in table  # not shown where each line is a block
+    lone = replace(done.runs[0], cells=done.runs[0].cells[1:2])  # nothing to compare it with
+    without = replace(done, runs=(lone.judged([]),)).save().read_text()
+    assert '<th scope="col">measured</th>' in without
+    assert "law or theory</th>" not in without
+
+
+def test_the_article_is_summarized_at_the_top_of_page_and_terminal(done):
+    console = Console(width=200, record=True, file=io.StringIO())
+    console.print(show(done))
+    wanted = "Is 10 ms a lot?: A request costs four round trips: 40 ms further away, it takes 160 ms longer."
+    assert f"{wanted} 1 of 1 claims supported." in console.export_text()
+    page = done.save().read_text()
+    assert page.index("1 of 1 claims supported") < page.index("<h2")
