@@ -19,53 +19,8 @@ LZ4, LZ4_OPTIONS = 5, struct.pack("<HII", 0x8008, 1, 0)
 FLAGS = 0x0001 | 0x0002 | 0x0010 | 0x0200 | 0x0400 | 0x0800  # nothing compressed, no fragments, no xattrs, lz4's options
 NONE = (1 << 64) - 1
 KINDS = {stat.S_IFDIR: 1, stat.S_IFREG: 2, stat.S_IFLNK: 3, stat.S_IFCHR: 5}
-PROGRAM = """
-#include <arpa/inet.h>
-#include <signal.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
-
-static void told(int number) { printf("got signal %d\\n", number); exit(7); }
-
-int main(int count, char **words)
-{
-	struct sockaddr_in at = { .sin_family = AF_INET };
-	char text[1024], name[64] = "";
-	int server, yes = 1;
-
-	setvbuf(stdout, NULL, _IOLBF, 0);
-	if (count > 2 && !strcmp(words[1], "end")) {
-		puts("last words");
-		return atoi(words[2]);
-	}
-	gethostname(name, sizeof(name));
-	getcwd(text, sizeof(text));
-	printf("pid %d uid %d gid %d on %s in %s, home %s\\n", getpid(), getuid(), getgid(), name, text, getenv("HOME"));
-	if (count > 1 && !strcmp(words[1], "wait"))
-		for (;;) pause();
-	if (count > 2 && !strcmp(words[1], "serve")) {
-		for (int each = 1; each < 32; each++)
-			if (each != SIGKILL && each != SIGSTOP && each != SIGCHLD && each != SIGCONT)
-				signal(each, told);
-		server = socket(AF_INET, SOCK_STREAM, 0);
-		setsockopt(server, SOL_SOCKET, SO_REUSEADDR, &yes, sizeof(yes));
-		at.sin_port = htons(atoi(words[2]));
-		if (bind(server, (void *)&at, sizeof(at)) || listen(server, 9))
-			return perror("bind"), 1;
-		for (;;) {
-			int client = accept(server, NULL, NULL);
-			const char *answer = "HTTP/1.0 200 OK\\r\\nContent-Length: 6\\r\\n\\r\\nhello\\n";
-
-			if (read(client, text, sizeof(text)) > 0 && write(client, answer, strlen(answer)) < 0)
-				perror("write");
-			close(client);
-		}
-	}
-	return 0;
-}
-"""
+PROGRAM = Path(__file__).with_name("server.c")
+"""What the images run: a server, and other ways to end or wait."""
 
 
 @dataclass
@@ -91,10 +46,10 @@ def link(target):
     return Entry(stat.S_IFLNK | 0o777, target.encode())
 
 
-def compiled(text, target):
+def compiled(source, target):
     """Compile a C program, without libraries to find at run time."""
     compiler = next(filter(None, map(shutil.which, ("gcc", "x86_64-linux-gnu-gcc", "cc"))))
-    subprocess.run([compiler, "-O1", "-static", "-s", "-x", "c", "-o", target, "-"], input=text.encode(), check=True)
+    subprocess.run([compiler, "-O1", "-static", "-s", "-o", target, source], check=True)
     return target.read_bytes()
 
 
