@@ -68,7 +68,12 @@ def home(built, tmp_path_factory):
     home = tmp_path_factory.mktemp("cache")
     (home / "slownet").mkdir()
     for each in cache.root().iterdir():
-        if each.name != "layer":
+        if each.name in ("kernel", "image", "init"):
+            (home / "slownet" / each.name).mkdir()
+            for one in (built.kernel.path.parent, built.image.path.parent, built.tools):
+                if one.parent == each:
+                    (home / "slownet" / each.name / one.name).symlink_to(one)
+        elif each.name not in ("layer", "projects"):
             (home / "slownet" / each.name).symlink_to(each)
     return home
 
@@ -241,3 +246,28 @@ def test_what_cannot_be_built_is_one_line_and_leaves_nothing(run, project, home,
     assert line.startswith("slownet: " + message.format(file=tmp_path / "slownet.toml", folder=tmp_path))
     assert done.returncode == 2
     assert layers(home) == before
+
+
+def test_what_nothing_uses_can_be_removed(run, project, home):
+    old = home / "slownet" / "image" / "0"
+    old.mkdir()
+    (old / "image.squashfs").write_bytes(b"x" * 2**20)
+    before = layers(home)
+    (its,) = (
+        each for each in before if json.loads((home / "slownet/layer" / each / "layer.json").read_text())["asked"][0] == "jq"
+    )
+    done = run(project, "lab", "clean", "--dry-run")
+    assert "would remove image 0, 1.0 MB: of another version of slownet\n" in done.stdout
+    assert re.search(rf"^keeping layer {its}, [\d.]+ MB: {project}/pyproject.toml$", done.stdout, re.MULTILINE)
+    assert old.exists()
+    (project / "pyproject.toml").rename(project / "moved.toml")
+    done = run(project, "lab", "clean")
+    (project / "moved.toml").rename(project / "pyproject.toml")
+    assert done.returncode == 0, done.stderr
+    assert re.search(
+        rf"^removing layer {its}, [\d.]+ MB: no project uses it \(jq, itsdangerous<3\)$", done.stdout, re.MULTILINE
+    )
+    assert re.search(r"^freed [\d.]+ MB$", done.stdout, re.MULTILINE)
+    assert not old.exists()
+    assert layers(home) == [each for each in before if each != its]
+    assert run(project, "lab", "info").returncode == 0

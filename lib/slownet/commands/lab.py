@@ -1,4 +1,4 @@
-"""`slownet lab`: builds the lab, runs a command or a shell in it, and describes it."""
+"""`slownet lab`: builds the lab, runs a command or a shell in it, describes it, and removes what is no longer used."""
 
 from __future__ import annotations
 
@@ -92,6 +92,27 @@ def info() -> None:
     print(_describe(found, project) if found else "lab     not built: slownet lab build")
     missing = native.lacks()
     print(f"native  {'no: this machine lacks ' + ', '.join(missing) if missing else 'yes'}")
+
+
+@app.command()
+def clean(
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Only list what would be removed.")] = False,
+) -> None:
+    """Remove kernels and images of other versions, and layers that no project on this machine uses; show what stays."""
+    from slownet.lab import parts, unused
+
+    kept, gone = unused.entries(parts.need())
+    sizes = [each.size for each in gone]
+    for each in gone:
+        print(f"{'would remove' if dry_run else 'removing'} {each}")
+        if not dry_run:
+            unused.remove(each)
+    for each in kept:
+        print(f"keeping {each}")
+    if not dry_run:
+        unused.forget_projects()
+    freed = sum(sizes) / 2**20
+    print(f"{'would free' if dry_run else 'freed'} {freed:.1f} MB" if gone else "there is nothing to remove")
 
 
 def _describe(found: Parts, project: Project | None) -> str:

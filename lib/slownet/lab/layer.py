@@ -33,6 +33,9 @@ HASHES = {
 }
 """What pip says about the hashes of a requirements file, and what that means."""
 
+PROJECTS = "projects"
+"""The folder of the cache with a note of each project that uses layers."""
+
 Boot = Callable[[int, Sequence[Share]], Lab]
 """Makes a lab of the base image from its memory in MB and its shares."""
 
@@ -48,6 +51,8 @@ class Layer:
     versions: dict[str, str] = field(default_factory=dict)
     """All that was added: {Debian package: version}, {Python package (Python): version}."""
     built: int = 0  # seconds since 1970
+    project: str = ""
+    """The file of the project that built it."""
 
     @property
     def description(self) -> str:
@@ -64,12 +69,13 @@ def key(project: Project, image: Image) -> str:
 def find(project: Project, image: Image) -> Layer | None:
     """Return a project's layer, or None if it was not built on this machine."""
     folder = cache.found("layer", key(project, image))
-    return _load(folder) if folder else None
+    return load(folder) if folder else None
 
 
 def need(project: Project, image: Image) -> Layer:
     """Return a project's layer. Raises LabError if it was not built."""
     found = find(project, image)
+    remember(project)
     if not found:
         raise LabError("this project's packages are not in the lab", where=str(project.file), fix="slownet lab build")
     return found
@@ -77,14 +83,31 @@ def need(project: Project, image: Image) -> Layer:
 
 def build(project: Project, image: Image, boot: Boot) -> Layer:
     """Return a project's layer; build it if necessary. Raises LabError."""
-    return find(project, image) or _load(
+    remember(project)
+    return find(project, image) or load(
         cache.make("layer", key(project, image), lambda half: _build(half, project, image, boot))
     )
 
 
-def _load(folder: Path) -> Layer:
+def remember(project: Project) -> None:
+    """Note that a project on this machine uses layers, for `known`; a cache of another user stays as it is."""
+    note = cache.root() / PROJECTS / cache.key(str(project.file))
+    with contextlib.suppress(OSError):
+        if not note.exists():
+            note.parent.mkdir(parents=True, exist_ok=True)
+            note.write_text(str(project.file))
+
+
+def known() -> dict[Path, Path]:
+    """Return the files of the projects that have used layers, by where that is noted; they may be gone."""
+    return {note: Path(note.read_text()) for note in sorted((cache.root() / PROJECTS).glob("*"))}
+
+
+def load(folder: Path) -> Layer:
+    """Return the layer of a folder of the cache."""
     facts = json.loads((folder / "layer.json").read_text())
-    return Layer(folder / "layer.squashfs", folder.name, facts["asked"], facts["versions"], facts["built"])
+    path = folder / "layer.squashfs"
+    return Layer(path, folder.name, facts["asked"], facts["versions"], facts["built"], facts.get("project", ""))
 
 
 def _build(folder: Path, project: Project, image: Image, boot: Boot) -> None:
@@ -103,7 +126,8 @@ def _build(folder: Path, project: Project, image: Image, boot: Boot) -> None:
     _install(project, boot(LEAST_MEMORY + UNPACKED * size, [Share(kit, at=KIT), Share(out, writable=True, at=OUT)]), log)
     _squash(out / "layer.tar", folder / "layer.squashfs", log)
     versions = {**dict(map(_version, debs)), **dict(map(_python_version, (out / "python").read_text().split()))}
-    facts = {"built": int(time.time()), "asked": [*project.packages, *map(_name, project.requirements)], "versions": versions}
+    asked = [*project.packages, *map(_name, project.requirements)]
+    facts = {"built": int(time.time()), "project": str(project.file), "asked": asked, "versions": versions}
     (folder / "layer.json").write_text(json.dumps(facts, indent=1) + "\n")
     shutil.rmtree(work)
 

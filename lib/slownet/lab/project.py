@@ -50,6 +50,11 @@ def find(start: Path) -> Project | None:
     return None
 
 
+def at(file: Path) -> Project | None:
+    """Return the project of one file; None if there is none in it. Raises LabError."""
+    return {OWN: _own, SHARED: _shared}[file.name](file.parent) if file.is_file() else None
+
+
 def _own(folder: Path) -> Project | None:
     path = folder / OWN
     return parse(path, _toml(path, _text(path))) if path.is_file() else None

@@ -1,0 +1,112 @@
+"""What the cache holds that neither this version of slownet nor a project on this machine uses: it can be built again."""
+
+from __future__ import annotations
+
+import contextlib
+import fcntl
+import os
+import shutil
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from slownet.errors import LabError
+from slownet.lab import cache, layer, project
+from slownet.lab.parts import Parts
+
+HALF = ".half"
+
+
+@dataclass(frozen=True)
+class Entry:
+    """A folder of the cache: a kernel, an image, an init, a layer, or an unfinished one of them."""
+
+    path: Path
+    why: str
+    """Why it can go, or what uses it."""
+
+    @property
+    def size(self) -> int:
+        """Bytes on disk; a link to a folder elsewhere has none."""
+        if self.path.is_symlink():
+            return 0
+        return sum(path.lstat().st_blocks * 512 for path in self.path.rglob("*"))
+
+    def __str__(self) -> str:
+        return f"{self.path.parent.name} {self.path.name.strip('.')}, {self.size / 2**20:.1f} MB: {self.why}"
+
+
+def entries(found: Parts) -> tuple[list[Entry], list[Entry]]:
+    """Return what the cache must keep and what can go. found: the parts of this version. Raises LabError."""
+    used = {
+        "kernel": {found.kernel.path.parent.name: "this version of slownet"},
+        "image": {found.image.path.parent.name: "this version of slownet"},
+        "init": {found.tools.name: "this version of slownet"},
+        "layer": _layers(found),
+    }
+    kept, unused = [], []
+    for kind, names in used.items():
+        for path in sorted((cache.root() / kind).glob("*")):
+            if path.name.endswith(HALF):
+                unused += [Entry(path, "a build was killed")] if not _is_locked(path) else []
+            elif not path.name.startswith("."):
+                if path.name in names:
+                    kept.append(Entry(path, names[path.name]))
+                else:
+                    unused.append(Entry(path, _why(kind, path)))
+    return kept, unused
+
+
+def remove(entry: Entry) -> None:
+    """Remove a folder of the cache; no other process sees it half removed. Raises LabError."""
+    try:
+        if entry.path.is_symlink():
+            entry.path.unlink()
+            return
+        gone = entry.path if entry.path.name.endswith(HALF) else entry.path.with_name(f".{entry.path.name}{HALF}")
+        entry.path.rename(gone)
+        shutil.rmtree(gone)
+    except OSError as error:
+        raise LabError(f"cannot remove {entry.path} ({error.strerror})", fix="run it as the user who built the lab") from error
+
+
+def forget_projects() -> None:
+    """Remove the notes of projects whose files are gone."""
+    for note, file in layer.known().items():
+        if not file.is_file():
+            with contextlib.suppress(OSError):
+                note.unlink()
+
+
+def _layers(found: Parts) -> Mapping[str, str]:
+    """Return the layers that projects on this machine use now, each with a project's file."""
+    used: dict[str, str] = {}
+    for file in layer.known().values():
+        try:
+            its = project.at(file)
+        except LabError:  # what it needs cannot be read now: keep what it has built
+            built = (path.name for path in (cache.root() / "layer").glob("[!.]*") if layer.load(path).project == str(file))
+            used |= dict.fromkeys(built, str(file))
+            continue
+        if its and its.needs_layer:
+            used[layer.key(its, found.image)] = str(file)
+    return used
+
+
+def _why(kind: str, path: Path) -> str:
+    return f"no project uses it ({', '.join(layer.load(path).asked)})" if kind == "layer" else "of another version of slownet"
+
+
+def _is_locked(half: Path) -> bool:
+    """Return whether a build is filling this folder now."""
+    lock = half.with_name(half.name.removesuffix(HALF) + ".lock")
+    try:
+        with lock.open() as file:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except FileNotFoundError:
+        return False
+    except OSError as error:
+        if isinstance(error, BlockingIOError):
+            return True
+        raise LabError(f"cannot read {lock} ({os.strerror(error.errno or 0)})") from error
+    return False
