@@ -310,3 +310,19 @@ class _Rooms:
 
 if os.path.isfile(f"{_Rooms.checkout}/topologies/__init__.py") and os.path.isfile(f"{_Rooms.checkout}/setup.py"):
     sys.meta_path.insert(0, _Rooms)  # before pip's finder, which may find those of another checkout
+
+
+class _MininetNode:
+    """Finds `mininet.node`, also where Python no longer has what it imports: see `slownet.mininet_node`."""
+
+    @staticmethod
+    def find_spec(name: str, path: object = None, target: object = None) -> "ModuleSpec | None":
+        """Return the module's spec for the import system; None for any other module."""
+        if name != "mininet.node":
+            return None
+        from slownet.mininet_node import spec
+
+        return spec(path)  # type: ignore[arg-type]
+
+
+sys.meta_path.insert(0, _MininetNode)
