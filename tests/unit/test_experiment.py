@@ -113,6 +113,8 @@ def test_an_unknown_condition_names_the_nearest():
         ({"rate": "2000kbit", "queue": "1000 packets"}, {"rate_kbit": 2000.0, "queue_packets": 1000}),
         ({"rate": "none", "queue": "50ms"}, {"queue": "50 ms"}),
         ({"loss": "2% in bursts of 8"}, {"loss": "2% in bursts of 8"}),
+        ({"db:rtt": "10ms", "web:loss": "none"}, {"db:rtt_ms": 10.0}),
+        ({"db:condition": "LTE"}, {"db:condition": "LTE", "db:rtt_ms": 70.0, "db:rate_kbit": 12000.0}),
         ({"condition": "LTE"}, {"condition": "LTE", "rtt_ms": 70.0, "rate_kbit": 12000.0}),
     ],
 )

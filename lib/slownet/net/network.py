@@ -22,13 +22,12 @@ from slownet.conditions.oneway import OneWay
 from slownet.counters import Counters
 from slownet.errors import ConditionError, ExperimentError, NetworkError, SlownetError, nearest
 from slownet.lab import native
-from slownet.net import addresses, counting, device, names, openvswitch, reach, shape
+from slownet.net import addresses, counting, device, names, openvswitch, reach, shape, stated
 from slownet.net.cable import Link
 from slownet.net.capture import Capture, interface_of
 from slownet.net.condition_log import ConditionLog
 from slownet.net.layout import named
 from slownet.net.log import Log, Setting
-from slownet.net.nodes import QuickNode
 from slownet.net.play import Played
 from slownet.net.quick import QuickNet
 from slownet.net.seeds import ASKED
@@ -106,9 +105,7 @@ class Network:
                 self.mininet.build()
                 self._files = Path(mkdtemp(prefix="names-", dir=owner.directory()))
                 addresses.publish(self.mininet.hosts, self._files)
-                for host in self.mininet.hosts:
-                    if isinstance(host, QuickNode) and host.namespace:
-                        host.namespace.folder = self._files
+                stated.prepare(self._topology, self.mininet.hosts, self._files)
                 self.mininet.start()
             first, *others = self.mininet.hosts
             reach.wait(first, others, DEADLINE_S, type(self._topology).__name__)
@@ -117,6 +114,7 @@ class Network:
             for cable in filter(self.shaping.is_set, self.mininet.links):  # a TCLink of the topology
                 with suppress(ConditionError):
                     self.condition_log[cable] = self.shaping.of(cable)
+            stated.set_conditions(self)
         except BaseException as error:
             self._stop()
             if isinstance(error, Exception) and not isinstance(error, SlownetError):  # Mininet raises plain Exception
@@ -150,6 +148,11 @@ class Network:
             )
         node: Node = self.mininet.nameToNode[name]
         return node
+
+    @property
+    def topology(self) -> Topology:
+        """The topology that it was made from."""
+        return self._topology
 
     @property
     def hosts(self) -> list[Node]:

@@ -27,8 +27,8 @@ def check(topology: Topo) -> None:
 def _names(topology: Topo, links: Iterable[tuple[str, str, dict[str, object]]], where: str) -> None:
     names = [(name, name) for name in topology.switches()]
     for first, second, info in links:
-        for node, port in ((first, info.get("port1")), (second, info.get("port2"))):
-            names.append((node, f"{node}-eth{port}"))
+        for node, port, own in ((first, "port1", "intfName1"), (second, "port2", "intfName2")):
+            names.append((node, str(info.get(own) or f"{node}-eth{info.get(port)}")))
     for node, name in names:
         if len(name) > NAME_LENGTH:
             raise NetworkError(

@@ -9,6 +9,8 @@ from slownet.conditions import profiles as conditions
 from slownet.conditions.link import WORDS
 
 NONE = "none"
+HOST = ":"
+"""Between a host and a condition of its link."""
 _COLUMNS = {name: row.column for name, row in WORDS.items() if row.column}
 
 
@@ -17,15 +19,20 @@ def condition(cell: Mapping[str, str]) -> dict[str, Any]:
 
     A named condition ("LTE") is kept, and the conditions that it sets are added. "none" is left out. A whole number becomes
     an int ("threads": "10"); other conditions that are not a link's, and a loss model or queue that is more than one number,
-    stay texts. Raises UnitError, ConditionError.
+    stay texts. A condition may belong to one host: {"db:rtt": "10ms"} becomes {"db:rtt_ms": 10.0}. Raises UnitError,
+    ConditionError.
     """
     found: dict[str, Any] = {}
     for name, text in cell.items():
-        if name == "condition":
-            fields = conditions.row(text).fields
-            found |= {"condition": text, **condition({key: str(value) for key, value in fields.items()})}
-        elif name in _COLUMNS:
-            found |= {} if text == NONE else _COLUMNS[name](name, text)
-        else:
-            found[name] = int(text) if text.isdecimal() else text
+        host, colon, field = name.rpartition(HOST)
+        found |= {f"{host}{colon}{column}": value for column, value in _columns(field, text).items()}
     return found
+
+
+def _columns(name: str, text: str) -> dict[str, Any]:
+    if name == "condition":
+        fields = conditions.row(text).fields
+        return {"condition": text, **condition({key: str(value) for key, value in fields.items()})}
+    if name in _COLUMNS:
+        return {} if text == NONE else dict(_COLUMNS[name](name, text))
+    return {name: int(text) if text.isdecimal() else text}
