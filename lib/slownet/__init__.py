@@ -32,6 +32,7 @@ __all__ = [
     "ClientProxyServer",
     "ClientWebDb",
     "Command",
+    "Compose",
     "Condition",
     "ConditionError",
     "ConstantRate",
@@ -123,6 +124,7 @@ _HOMES = {
         "Claim about all_of any_of bound constant_round_trips equal expected_round_trips fitted follows grows law monotone "
         "more_round_trips no_worse_than not_ predicted published_times ratio round_trips_between slowed"
     ),
+    "slownet.compose.topology": "Compose",
     "slownet.conditions.link": "Condition",
     "slownet.conditions.schedule": "Schedule",
     "slownet.container.mount": "Mount",
@@ -197,6 +199,7 @@ if TYPE_CHECKING:
         round_trips_between,
         slowed,
     )
+    from slownet.compose.topology import Compose
     from slownet.conditions.link import Condition
     from slownet.conditions.schedule import Schedule
     from slownet.container.mount import Mount

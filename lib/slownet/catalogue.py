@@ -12,6 +12,8 @@ from slownet.errors import ExperimentError, nearest
 from slownet.experiment import Experiment
 
 FILES = (".py", ".toml")
+RECORD = ".json"
+"""The ending of an experiment on a compose project, which `slownet run --compose` writes into its run directory."""
 
 
 def discover() -> dict[str, Experiment]:
@@ -27,6 +29,10 @@ def find(name: str) -> Experiment:
         from slownet.hypotheses import file as hypotheses  # slow: it imports every tool and service
 
         return hypotheses.read(Path(name)).experiment()
+    if name.endswith(RECORD):
+        from slownet.hypotheses import composed
+
+        return composed.read(Path(name))
     # A file has the name of its experiment; to import all of them takes a while.
     known = _experiments([name]) if name in _modules() else {}
     if name not in known:

@@ -14,19 +14,27 @@ from slownet import __version__
 from slownet.commands import analysis, images, lab, reporting
 from slownet.commands.ci import ForCi
 from slownet.commands.cleaning import clean
+from slownet.commands.composing import compose
 from slownet.commands.doctor import doctor
 from slownet.commands.options import (
     RUNS,
+    CaptureOption,
     ClockOption,
+    ComposeOption,
     CpuOption,
     EnvOption,
     JunitOption,
     MemoryOption,
     PlaceOption,
+    ProfileOption,
     RunsOption,
     ShareOption,
     SummaryOption,
     TdfOption,
+    ToolOption,
+    ToolsOption,
+    UrlOption,
+    VaryOption,
 )
 from slownet.commands.shell import shell
 from slownet.errors import ExperimentError, SlownetError
@@ -57,16 +65,13 @@ def run(
     cpu: CpuOption = None,
     memory: MemoryOption = MEGABYTES,
     place: PlaceOption = "auto",
-    vary: Annotated[
-        list[str] | None,
-        typer.Option("--vary", metavar="NAME=V1,V2", help="Conditions to measure instead, e.g. rtt=0ms,25ms. Repeatable."),
-    ] = None,
-    capture: Annotated[
-        str | None,
-        typer.Option(
-            "--capture", metavar="[INTERFACE,...]", help="Save the packets of these interfaces; of all hosts if none is named."
-        ),
-    ] = None,
+    vary: VaryOption = None,
+    compose: ComposeOption = None,
+    profile: ProfileOption = None,
+    tool: ToolOption = None,
+    url: UrlOption = None,
+    option: ToolsOption = None,
+    capture: CaptureOption = None,
     repeat: Annotated[
         str | None,
         typer.Option("--repeat", metavar="N|auto", help="Number of repetitions. auto (default): until every claim is decided."),
@@ -90,6 +95,7 @@ def run(
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object instead of tables.")] = False,
 ) -> None:
     """Run experiments, judge their claims and write a report."""
+    from slownet.commands.composing import asked_for
     from slownet.commands.running import run_and_show
     from slownet.lab.place import choose, with_given
     from slownet.runner.planning import where_it_ran
@@ -106,7 +112,9 @@ def run(
     rule, sides, for_ci = read_rule(repeat or "auto", budget or BUDGET), read_labs(labs), ForCi(junit, summary)
     chosen = with_given(choose(place, clock, tdf, memory, cpu), env or [], share or [])
     captured = capture.split(",") if capture else []
-    raise typer.Exit(run_and_show(experiments or [], chosen, runs, vary or [], resume, as_json, rule, captured, sides, for_ci))
+    named = asked_for(experiments or [], vary or [], compose or [], profile or [], tool, url, option or [])
+    varied = [] if compose else vary or []
+    raise typer.Exit(run_and_show(named, chosen, runs, varied, resume, as_json, rule, captured, sides, for_ci))
 
 
 @app.command()
@@ -206,6 +214,7 @@ def mininet_program(
     raise typer.Exit(foreground.run_here(chosen, words, [], terminal=foreground.are_terminals(0, 1, 2)))
 
 
+app.command()(compose)
 app.command()(shell)
 app.command()(clean)
 app.command()(doctor)

@@ -44,3 +44,35 @@ SummaryOption = Annotated[
     Path | None,
     typer.Option("--summary", metavar="FILE", help="Append the verdicts as Markdown to this file, such as a CI job's summary."),
 ]
+VaryOption = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--vary",
+        metavar="NAME=V1,V2",
+        help="Conditions to measure instead, e.g. rtt=0ms,25ms; with --compose a host's, e.g. db:rtt=0ms,25ms. Repeatable.",
+    ),
+]
+CaptureOption = Annotated[
+    str | None,
+    typer.Option(
+        "--capture", metavar="[INTERFACE,...]", help="Save the packets of these interfaces; of all hosts if none is named."
+    ),
+]
+ComposeOption = Annotated[
+    list[Path] | None,
+    typer.Option("--compose", metavar="FILE", help="Measure this compose project with --tool. Repeatable: files are merged."),
+]
+ProfileOption = Annotated[
+    list[str] | None, typer.Option("--profile", metavar="NAME", help="A profile of the compose project. Repeatable.")
+]
+ToolOption = Annotated[
+    str | None,
+    typer.Option("--tool", metavar="NAME", help="What measures the compose project, from its host client: ab, ping..."),
+]
+UrlOption = Annotated[
+    str | None, typer.Option("--url", metavar="URL", help="The page to measure, with a service as its host: http://web:8000/.")
+]
+ToolsOption = Annotated[
+    list[str] | None,
+    typer.Option("--option", metavar="NAME=VALUE", help="An option of the tool, e.g. requests=50 or from=web. Repeatable."),
+]

@@ -7,6 +7,8 @@ import logging
 import os
 import sys
 from collections.abc import Callable
+from contextlib import nullcontext
+from pathlib import Path
 from typing import Any
 
 from mininet.cli import CLI
@@ -131,18 +133,47 @@ def set_link(network: Network, first: str, second: str, words: list[str]) -> Non
 
 
 def main(argv: list[str]) -> int:
-    """Build the job's network (JSON: topology, links) and open the prompt; return 2 after an error without a terminal."""
+    """Build the job's network (JSON: topology or compose, links) and open the prompt; return 2 after an error without a
+    terminal."""
     end_with_parent()
     job = json.loads(argv[0])
     try:
-        with Network(specs.topology(job["topology"])) as network:
+        topology = _project(job) if "compose" in job else specs.topology(job["topology"])
+        with Network(topology) as network, topology.serve(network) if "compose" in job else nullcontext() as services:
             for first, second, words in job["links"]:
                 set_link(network, first, second, words)
+            if services:
+                print_services(services, network)
             prompt = Prompt(network)
     except SlownetError as error:
         print(f"slownet: {error}", file=sys.stderr)
         return 2
     return 2 if prompt.mistakes and not os.isatty(0) else 0
+
+
+def _project(job: dict[str, Any]) -> Any:
+    from slownet.compose import handover
+    from slownet.compose.topology import Compose
+
+    handover.use(Path(job["handed"]))
+    files, profiles = job["compose"]
+    return Compose(*files, profiles=profiles)
+
+
+def print_services(services: Any, network: Network) -> None:
+    """Print how the hosts of a compose project are reached, and what can be done in the prompt."""
+    table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0))
+    for column in ("host", "address", "ports", "image", "link"):
+        table.add_column(column)
+    links = {link.name.partition("-switch")[0]: str(link.condition) for link in network.links}
+    table.add_row("client", network["client"].IP(), "", "", links["client"])
+    for each in services:
+        ports = " ".join(map(str, each.ports))
+        table.add_row(each.name, each.host.IP(), ports, each.image, links[each.name])
+    Console(width=None if sys.stdout.isatty() else 160).print(table)
+    pages = [f"http://{each.name}:{each.port}/" for each in services if each.port]
+    example = f"client wget -qO- {pages[-1]}" if pages else f"client ping -c 3 {services.project.services[0].name}"
+    print(f"try: {example}; set {services.project.services[0].name} switch rtt=40ms; show", flush=True)
 
 
 if __name__ == "__main__":

@@ -6,7 +6,7 @@ import json
 import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from slownet.catalogue import discover
 from slownet.commands.ci import ForCi
@@ -20,9 +20,12 @@ from slownet.runner import run as runs
 from slownet.runner.rule import Rule
 from slownet.runner.sharing import check_labs
 
+if TYPE_CHECKING:
+    from slownet.hypotheses.composed import Composed
+
 
 def run_and_show(
-    names: Sequence[str],
+    names: Sequence[str | Composed],
     place: Place,
     root: Path,
     vary: Sequence[str],
@@ -62,7 +65,7 @@ def run_and_show(
 
 
 def _plans(
-    names: Sequence[str],
+    names: Sequence[str | Composed],
     place: Place,
     root: Path,
     vary: Sequence[str],
@@ -77,12 +80,17 @@ def _plans(
         return [planning.resume(resume, labs)]
     if not names:
         raise ExperimentError("no experiment is named", fix=nearest("", discover()))
-    chosen = _chosen(vary)
+    chosen = chosen_conditions(vary)
     planning.check(names, chosen)
-    return [planning.plan(name, place, root, chosen, rule, capture, labs) for name in dict.fromkeys(names)]
+    return [planning.plan(name, place, root, chosen, rule, capture, labs) for name in _once(names)]
 
 
-def _chosen(vary: Sequence[str]) -> dict[str, list[str]]:
+def _once(names: Sequence[str | Composed]) -> list[str | Composed]:
+    return [each for number, each in enumerate(names) if each not in names[:number]]
+
+
+def chosen_conditions(vary: Sequence[str]) -> dict[str, list[str]]:
+    """Return the values of each condition that ``--vary`` names. Raises ExperimentError."""
     chosen = {}
     for text in vary:
         name, equals, values = text.partition("=")

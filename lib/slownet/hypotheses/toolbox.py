@@ -60,7 +60,7 @@ def _page(net: Any, directory: Path, page: str) -> Iterator[Page]:
 
 
 def _ab(net: Any, service: Any, options: Mapping[str, Any]) -> Any:
-    given = {name: options[name] for name in ("requests", "concurrency") if name in options}
+    given = {name: options[name] for name in ("requests", "concurrency", "varying") if name in options}
     return ab(net[options.get("from", "client")], service.url, **given)
 
 
@@ -94,7 +94,7 @@ def _first(net: Any, name: str) -> str:
 
 WEB = ("wordpress", "nginx")
 _TOOLS: Mapping[str, Named] = {
-    "ab": Named(_ab, ("requests", "concurrency"), asks=WEB),
+    "ab": Named(_ab, ("requests", "concurrency", "varying"), asks=WEB),
     "ping": Named(_ping, ("to", "count", "interval")),
     "wget": Named(_wget, (), asks=WEB),
     "iperf3": Named(_iperf3, ("to", "seconds", "congestion", "omit")),

@@ -61,8 +61,11 @@ def run(experiment: Experiment, directory: Path, job: Job) -> None:
         owner.note(str(directory))
         with Network(experiment.topology) as net:
             interfaces = captures.find(net, job.capture)
-            start = experiment.service(net, directory / of_lab("services", job.lab)) if experiment.service else nullcontext()
-            with start as service:
+            folder = directory / of_lab("services", job.lab)
+            start = experiment.service(net, folder) if experiment.service else nullcontext()
+            # those of a compose project, whose topology brings them
+            own = experiment.topology.serve(net, folder) if hasattr(experiment.topology, "serve") else nullcontext()
+            with own, start as service:
                 facts = dict(service.facts()) if service is not None and hasattr(service, "facts") else {}
                 settings = {**SYSCTLS, "offloads": "off"}
                 tell(

@@ -9,10 +9,10 @@ import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from slownet import __version__
-from slownet.catalogue import FILES, find
+from slownet.catalogue import FILES, RECORD, find
 from slownet.claim import preflight
 from slownet.errors import ExperimentError
 from slownet.experiment import Cell, Experiment, condition
@@ -22,9 +22,13 @@ from slownet.records import samples
 from slownet.records.charging import Charging
 from slownet.records.repeatability import chance, repeats
 from slownet.records.samples import cell_key
+from slownet.runner import brought
 from slownet.runner.boots import Boot, blocks_of, passes, read
 from slownet.runner.rule import Rule
 from slownet.runner.sampling import first_boots
+
+if TYPE_CHECKING:
+    from slownet.hypotheses.composed import Composed
 
 ONCE_DECIDED = Rule()
 INTERRUPTED = "interrupted"
@@ -99,16 +103,17 @@ def _once(cells: Sequence[Cell]) -> list[Cell]:
     return list({cell_key(cell): cell for cell in reversed(cells)}.values())[::-1]
 
 
-def check(names: Sequence[str], chosen: Mapping[str, Sequence[str]]) -> None:
+def check(names: Sequence[str | Composed], chosen: Mapping[str, Sequence[str]]) -> None:
     """Raise SlownetError for wrong names, conditions or claims, before anything is created."""
     for name in names:
-        found = find(name)
+        found = find(name) if isinstance(name, str) else name
+        brought.check(found.topology)
         if found.cells(chosen) == found.cells():  # with other cells a claim may find none to judge
             preflight.check(found.name, found.judged_by, [(cell, condition(cell)) for cell in found.cells()])
 
 
 def plan(
-    name: str,
+    name: str | Composed,
     place: Place,
     root: Path,
     chosen: Mapping[str, Sequence[str]],
@@ -118,15 +123,16 @@ def plan(
 ) -> Plan:
     """Plan a new run and create its run directory. Raises SlownetError.
 
-    labs: how many labs run in parallel; None lets `sharing` decide.
+    name: of an experiment, or one on a compose project, which is written into the run directory. labs: how many labs
+    run in parallel; None lets `sharing` decide.
     """
-    experiment = find(name)
+    experiment = find(name) if isinstance(name, str) else name
     place = place.on(experiment.tdf)
     cells = experiment.cells(chosen)
     directory = samples.new_run_directory(root, experiment.name).resolve()
     facts = {
         "experiment": experiment.name,
-        "source": str(Path(name).resolve()) if name.endswith(FILES) else name,
+        "source": _source(name) if isinstance(name, str) else str(name.write(directory)),
         "question": experiment.question,
         "started": datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds"),
         **place.clock.facts,
@@ -140,6 +146,7 @@ def plan(
         "blocks": blocks_of(experiment, place.clock),
         "sampling": rule.to_json(),
     }
+    facts |= brought.hand_over(experiment.topology, directory)
     facts |= {
         "chance": chance(experiment.name, experiment.service),
         "repeats": repeats(Charging.of(facts), experiment.name, experiment.service),
@@ -152,10 +159,15 @@ def plan(
     return made
 
 
+def _source(name: str) -> str:
+    return str(Path(name).resolve()) if name.endswith((*FILES, RECORD)) else name
+
+
 def resume(directory: Path, labs: int | None = None) -> Plan:
     """Return the plan of an interrupted run, with any number of labs. Raises SlownetError."""
     facts = {name: value for name, value in _facts(directory).items() if name != "error"}
     samples.collect(directory)
+    brought.take(directory)
     rule = Rule.from_json(facts.get("sampling") or {})
     boots = read(facts)
     facts["boots"] = facts.get("boots") or [boot.to_json() for boot in boots]

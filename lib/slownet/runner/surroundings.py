@@ -10,6 +10,7 @@ from slownet.catalogue import FILES
 from slownet.lab import caller
 from slownet.lab.boot import Share
 from slownet.lab.caller import Given
+from slownet.runner import brought
 from slownet.runner.planning import Plan
 
 
@@ -32,12 +33,14 @@ def of(plan: Plan) -> Surroundings:
     """
     given = Given.from_json(plan.facts.get("given"))
     run = Share(plan.directory, writable=True)
+    folders = [*given.shares, *brought.shares(plan.directory)]
+    more = brought.variables(plan.directory)
     source = Path(plan.facts["source"])
     if source.suffix not in FILES:
-        return Surroundings([*given.shares, run], given.env)
+        return Surroundings([*folders, run], {**more, **given.env})
     here = caller.working_directory()
     path = [each.absolute() for each in caller.import_path(here or source.parent)]
     readable = caller.outermost([*path, *([here] if here else [])])
     taken = [each.path for each in given.shares]
     code = [Share(source.parent), *(Share(each) for each in readable if each != source.parent and each not in taken)]
-    return Surroundings([*code, *given.shares, run], {**caller.variables(), **given.env}, here, [str(each) for each in path])
+    return Surroundings([*code, *folders, run], {**caller.variables(), **more, **given.env}, here, [str(each) for each in path])

@@ -1,0 +1,212 @@
+"""Runs a project's services in a network: one container on each host, started in the order of depends_on."""
+
+from __future__ import annotations
+
+import shutil
+import socket
+import subprocess
+import time
+from collections.abc import Iterator, Mapping
+from contextlib import ExitStack, suppress
+from pathlib import Path
+from types import TracebackType
+from typing import TYPE_CHECKING, Any, Self
+
+from slownet import owner
+from slownet.compose import handover, images
+from slownet.compose.images import Ready
+from slownet.compose.model import COMPLETED, HEALTHY, Health, Project, Service, Volume
+from slownet.container.mount import Mount
+from slownet.errors import ExperimentError, ServiceError, nearest
+from slownet.net.nodes import inside
+from slownet.services.container import Container
+from slownet.services.healthcheck import Healthy, healthy
+from slownet.tools.process import Host
+
+if TYPE_CHECKING:
+    from slownet.net.network import Network
+
+SURVIVES_S = 0.1
+"""How long a service without ports or a health check must run: one that cannot start has ended by then."""
+ATTEMPT_S = 1.0
+COMPLETES_S = 600.0
+"""Seconds in which a service must end that others wait for."""
+
+
+class Hosted(Container):
+    """One service of a project: a container that is ready as the compose file says.
+
+    It is ready when its health check passes; without one, when one of its ports accepts a connection; without ports, when it
+    has run for a tenth of a second or has ended without an error.
+    """
+
+    def __init__(self, host: Host, service: Service, says: Ready, mounts: list[Mount], directory: Path) -> None:
+        super().__init__(
+            host, service.image, command=service.command, entrypoint=service.entrypoint, env=service.environment,
+            user=service.user or None, cwd=service.working_dir or None, hostname=service.hostname or None, mounts=mounts,
+            directory=directory, ready=_condition(service.health, says), name=service.name,
+            stop_signal=service.stop_signal or None, stop_s=service.stop_s,
+        )  # fmt: skip
+        self.service = service
+        self.ports = says.ports
+        self._checked = says.checked
+        self._is_ready = False
+
+    @property
+    def label(self) -> str:
+        """The service's name, the prefix of its files' names."""
+        return self.name
+
+    def answers(self) -> bool:
+        """Return whether it is ready, from one attempt."""
+        if self._checked:
+            return super().answers()
+        if self._ended_well():
+            return True
+        if self.ports:
+            self.port = next(filter(self._accepts, self.ports), None)
+            return self.port is not None
+        return time.monotonic() - self._begun > SURVIVES_S
+
+    def _accepts(self, port: int) -> bool:
+        with suppress(OSError), inside(self.host):
+            socket.create_connection((self.host.IP(), port), ATTEMPT_S).close()
+            return True
+        with suppress(OSError):
+            self.connect(port).close()
+            return True
+        return False
+
+    def _ended_well(self) -> bool:
+        return self._process is not None and self._process.poll() == 0
+
+    def wait(self) -> None:
+        """Wait until it is ready; returns at once if it was before."""
+        if not self._is_ready:
+            super().wait()
+            self._is_ready = True
+
+    def complete(self) -> None:
+        """Wait until it has ended without an error. Raises ServiceError."""
+        process = self._process
+        assert process
+        try:
+            process.wait(COMPLETES_S)
+        except subprocess.TimeoutExpired:
+            raise self.error(f"{self.name} has not ended after {COMPLETES_S:g} s, and others wait for that") from None
+        self._finish_log()
+        if process.returncode:
+            raise self.error(f"{self.name} ended with status {process.returncode}, and others wait for its success")
+
+
+def _condition(health: Health | None, says: Ready) -> Healthy | None:
+    if not says.checked:
+        return None
+    if health is None:
+        return healthy()
+    return healthy(
+        health.test or None, interval=health.interval, timeout=health.timeout, retries=health.retries,
+        start_period=health.start_period, start_interval=health.start_interval,
+    )  # fmt: skip
+
+
+class Running:
+    """The services of a project on a network's hosts; a ``with`` statement starts and stops them.
+
+    ``compose["web"]`` is a service: a `Container` with ``url``, ``log`` and ``execute``.
+    """
+
+    def __init__(self, project: Project, net: Network, directory: Path | None, files: Path) -> None:
+        """directory: for the logs. files: where the project's files are in this place."""
+        self.project = project
+        self._net, self._files = net, files
+        self._directory = directory or owner.directory() / "logs"
+        self._says: Mapping[str, Ready] = {}
+        self._started: dict[str, Hosted] = {}
+        self._stack = ExitStack()
+
+    def __getitem__(self, name: str) -> Hosted:
+        """Return a service. Raises ExperimentError with the nearest name."""
+        if name not in self._started:
+            raise ExperimentError(f"no service '{name}' in {self.project.name}", fix=nearest(name, self._started))
+        return self._started[name]
+
+    def __iter__(self) -> Iterator[Hosted]:
+        return iter(self._started.values())
+
+    def __enter__(self) -> Self:
+        return self.start()
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+        self.stop()
+
+    @property
+    def running(self) -> bool:
+        """Whether every service runs that has not ended by itself without an error."""
+        return bool(self._started) and all(each.running or each._ended_well() for each in self)
+
+    def start(self) -> Self:
+        """Start all services and wait until each is ready. Raises SlownetError; nothing is left running then."""
+        self._says = images.need(self.project)
+        try:
+            for service in self.project.services:
+                self._reach(service)
+                hosted = Hosted(
+                    self._net[service.name], service, self._says[service.name], list(self._mounts(service)), self._directory
+                )  # fmt: skip
+                self._stack.callback(hosted.stop)
+                hosted.launch()
+                self._started[service.name] = hosted
+            for hosted in self:
+                hosted.wait()
+        except BaseException:
+            self.stop()
+            raise
+        return self
+
+    def stop(self) -> None:
+        """Stop the services, the last one first. Fine to call twice."""
+        self._stack.close()
+        self._started.clear()
+
+    def facts(self) -> dict[str, Any]:
+        """Return what a run records of it: each service's image."""
+        return {"project": self.project.name, "images": {name: each.digest for name, each in self._says.items()}}
+
+    def _reach(self, service: Service) -> None:
+        """Wait for what a service depends on."""
+        for each in service.depends_on:
+            other = self._started[each.service]
+            if each.condition == COMPLETED:
+                other.complete()
+            elif each.condition == HEALTHY:
+                other.wait()
+
+    def _mounts(self, service: Service) -> Iterator[Mount]:
+        for volume in service.volumes:
+            source: Path | str = volume.source
+            if volume.kind == "bind":
+                source = handover.place_of(volume.source, self._files)
+                source = source if volume.read_only else self._copied(service, volume, source)
+            elif volume.kind == "volume" and volume.source:
+                source = f"{self.project.name}_{volume.source}"
+            yield Mount(source, volume.target, volume.kind, volume.read_only)
+        for each in service.contents:
+            yield Mount(handover.content(each, self._files), each.target, "bind", read_only=True)
+
+    def _copied(self, service: Service, volume: Volume, source: Path) -> Path:
+        """Return a copy in memory, which the container may write to: the host's files stay as they are."""
+        parent = owner.directory() / "binds"
+        target = parent / f"{service.name}{volume.target.replace('/', '-')}"
+        parent.mkdir(exist_ok=True)
+        try:
+            if source.is_dir():
+                shutil.copytree(source, target, symlinks=True, dirs_exist_ok=True)
+            else:
+                shutil.copy2(source, target)
+        except (OSError, shutil.Error) as error:
+            raise ServiceError(
+                f"{volume.source} cannot be copied: {error}", service.at, "mount it read-only, with :ro"
+            ) from error
+        self._stack.callback(shutil.rmtree if target.is_dir() else Path.unlink, target)
+        return target

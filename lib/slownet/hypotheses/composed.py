@@ -1,0 +1,152 @@
+"""An experiment on a compose project without any Python: `slownet run --compose compose.yaml --vary db:rtt=... --tool ab`.
+
+It is written into its run directory as experiment.json, from which the lab and ``--resume`` read it.
+"""
+
+from __future__ import annotations
+
+import itertools
+import json
+import re
+from collections.abc import Mapping, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from slownet.compose import links
+from slownet.compose.links import NAMED
+from slownet.compose.model import CLIENT, SWITCH, Project
+from slownet.compose.topology import Compose
+from slownet.conditions.link import WORDS
+from slownet.errors import ExperimentError, SlownetError, nearest
+from slownet.experiment import Cell, Experiment
+from slownet.hypotheses.toolbox import TOOLS, WEB, Named, Page
+from slownet.records.columns import HOST, NONE
+
+FILE = "experiment.json"
+URL, VARY, TOOL, OPTION = "--url", "--vary", "--tool", "--option"
+_ADDRESS = re.compile(r"https?://[^\s/]+\S*")
+
+
+@dataclass
+class Composed(Experiment):
+    """An experiment whose tool, options and conditions are words of the command line."""
+
+    record: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def project(self) -> Project:
+        """What the compose files say."""
+        assert isinstance(self.topology, Compose)
+        return self.topology.project
+
+    def write(self, directory: Path) -> Path:
+        """Write it into a run directory and return the file."""
+        file = directory / FILE
+        file.write_text(json.dumps(self.record, indent=1) + "\n")
+        return file
+
+
+def make(
+    files: Sequence[Path], profiles: Sequence[str], vary: Mapping[str, Sequence[str]], tool: str, url: str | None,
+    options: Mapping[str, str],
+) -> Composed:  # fmt: skip
+    """Return the experiment of a command line. Raises ComposeError, ExperimentError, ConditionError, UnitError."""
+    whole = [str(each.absolute()) for each in files]
+    record = {
+        "files": whole, "profiles": list(profiles), "vary": {name: list(each) for name, each in vary.items()}, "tool": tool,
+        "url": url, "options": dict(options),
+    }  # fmt: skip
+    return _of(record)
+
+
+def read(path: Path) -> Composed:
+    """Return the experiment in a file. Raises ExperimentError and what `make` raises."""
+    try:
+        record = json.loads(path.read_text())
+        return _of(record)
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        raise ExperimentError(f"{path} is no experiment: {error}", fix="name one that slownet run --compose wrote") from error
+
+
+def _of(record: Mapping[str, Any]) -> Composed:
+    topology = Compose(*record["files"], profiles=record["profiles"])
+    project = topology.project
+    named, options = _tool(record, project)
+    vary = {name: tuple(texts) for name, texts in record["vary"].items()}
+    _check(vary, project)
+    page = Page(record["url"] or "")
+
+    def measure(net: Any, **cell: str) -> Any:
+        with ExitStack() as stack:
+            for host, condition in _conditions(cell, project).items():
+                stack.enter_context(net.link(host, SWITCH).set(condition))
+            return named.run(net, page, options)
+
+    what = " ".join(filter(None, (record["tool"], record["url"])))
+    question = f"{what} on the compose project {project.name}"
+    one: Sequence[Cell] = [] if vary else [{}]
+    return Composed(re.sub(r"\W+", "_", project.name), question, measure, topology, vary, listed=one, record=record)
+
+
+def _tool(record: Mapping[str, Any], project: Project) -> tuple[Named, dict[str, Any]]:
+    """Return the tool and its options."""
+    name, url = record["tool"], record["url"]
+    if name not in TOOLS:
+        raise ExperimentError(f"no tool '{name}'", TOOL, nearest(name, TOOLS))
+    named = TOOLS[name]
+    if named.asks and not set(named.asks) & set(WEB):
+        usable = [each for each in TOOLS if not TOOLS[each].asks or set(TOOLS[each].asks) & set(WEB)]
+        raise ExperimentError(f"{name} needs {named.asks[0]} of slownet's own", TOOL, nearest("", usable))
+    if named.asks and (not url or not _ADDRESS.fullmatch(url)):
+        what = f"unclear address '{url}'" if url else f"{name} needs an address"
+        service = project.services[-1]
+        port = service.ports[0] if service.ports else 80
+        raise ExperimentError(what, URL, f"write one such as http://{service.name}:{port}/")
+    options = {}
+    for key, text in record["options"].items():
+        if key not in named.options:
+            raise ExperimentError(f"{name} has no option '{key}'", OPTION, nearest(key, named.options))
+        options[key] = _value(text)
+    for key in ("from", "to"):
+        if key in options and options[key] not in project.hosts:
+            raise ExperimentError(f"no host '{options[key]}'", OPTION, nearest(str(options[key]), project.hosts))
+    if "to" in named.options and "to" not in options:
+        raise ExperimentError(f"{name} needs a host to measure", OPTION, f"write {OPTION} to={project.services[0].name}")
+    return named, {"from": CLIENT, **options}
+
+
+def _value(text: str) -> Any:
+    if text.isdecimal():
+        return int(text)
+    return text == "true" if text in ("true", "false") else text
+
+
+def _check(vary: Mapping[str, Sequence[str]], project: Project) -> None:
+    """Raise SlownetError for a condition that is no host's, is unknown, or that no link can have."""
+    for name in vary:
+        host, colon, word = name.rpartition(HOST)
+        if not colon or host not in project.hosts:
+            what = f"no host '{host}' in {project.name}" if colon else f"'{name}' names no host"
+            fix = nearest(host, project.hosts) if colon else f"write {VARY} {project.services[0].name}:{name}=..."
+            raise ExperimentError(what, VARY, fix)
+        if word not in WORDS and word != NAMED:
+            raise ExperimentError(f"a condition has no field '{word}'", f"{VARY} {name}", nearest(word, [*WORDS, NAMED]))
+    for texts in itertools.product(*vary.values()):
+        cell = dict(zip(vary, texts, strict=True))
+        try:
+            _conditions(cell, project)
+        except SlownetError as error:
+            where = " ".join(f"{name}={text}" for name, text in cell.items())
+            raise type(error)(error.what, f"{VARY} {where}", error.fix) from error
+
+
+def _conditions(cell: Mapping[str, str], project: Project) -> dict[str, Any]:
+    """Return the conditions of a cell by host: what the compose file states, changed by the cell."""
+    found: dict[str, dict[str, str | None]] = {}
+    for name, text in cell.items():
+        host, _, word = name.rpartition(HOST)
+        stated = found.setdefault(host, dict(project.conditions.get(host, {})))
+        stated[word] = None if text == NONE and word != NAMED else text
+    return {host: links.parse({word: text for word, text in each.items() if text is not None}) for host, each in found.items()}

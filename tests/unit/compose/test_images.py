@@ -1,0 +1,76 @@
+"""A project's images are kept, or the line says how to get them."""
+
+import pytest
+from kept import keep
+
+from slownet.compose import images, reader
+from slownet.errors import ComposeError
+from slownet.lab import native
+
+
+@pytest.fixture(autouse=True)
+def store(monkeypatch, tmp_path):
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    monkeypatch.delenv(native.INSIDE, raising=False)
+
+
+@pytest.fixture
+def project(tmp_path):
+    def of(text):
+        (tmp_path / "compose.yaml").write_text(text)
+        return reader.read([tmp_path / "compose.yaml"], machine={})
+
+    return of
+
+
+def test_what_images_say(project):
+    web = keep("shop:1", ExposedPorts={"8000/tcp": {}, "53/udp": {}})
+    db = keep("postgres:17", ExposedPorts={"5432/tcp": {}}, Healthcheck={"Test": ["CMD", "pg_isready"]})
+    found = images.need(
+        project(
+            "services:\n  web: {image: shop:1}\n  own: {image: shop:1, expose: [9000]}\n  db: {image: postgres:17}\n"
+            "  off: {image: postgres:17, healthcheck: {disable: true}}\n  on: {image: shop:1, healthcheck: {test: a}}\n"
+        )
+    )
+    assert {name: (each.digest, each.ports, each.checked) for name, each in found.items()} == {
+        "web": (web.digest, (8000,), False), "own": (web.digest, (9000,), False), "db": (db.digest, (5432,), True),
+        "off": (db.digest, (5432,), False), "on": (web.digest, (8000,), True),
+    }  # fmt: skip
+
+
+def test_an_image_that_is_not_kept(project, tmp_path):
+    with pytest.raises(ComposeError) as error:
+        images.need(project("services:\n  web: {image: shop:1}\n"))
+    where = f"{tmp_path}/compose.yaml:2:8"
+    assert str(error.value) == f"there is no image 'shop:1', which web runs, {where}: slownet image add shop:1"
+
+
+@pytest.mark.parametrize(
+    ("builder", "reference"), [("podman", "containers-storage:localhost/"), ("docker", "docker-daemon:"), ("", "")]
+)
+def test_an_image_that_is_to_be_built(builder, reference, project, tmp_path, monkeypatch):
+    monkeypatch.setenv("PATH", str(tmp_path / "bin"))
+    (tmp_path / "bin").mkdir()
+    if builder:
+        (tmp_path / "bin" / builder).touch(mode=0o755)
+    with pytest.raises(ComposeError) as error:
+        images.need(project("name: shop\nservices:\n  web: {build: ./web}\n"))
+    assert error.value.what == "there is no image 'shop-web', which web is built as"
+    program, source = builder or "buildah", reference or "containers-storage:localhost/"
+    assert error.value.fix == f"{program} build -t shop-web {tmp_path}/web && slownet image add {source}shop-web"
+
+
+def test_an_image_that_was_built_and_added(project):
+    built = keep("localhost/shop-web:latest")
+    assert images.need(project("name: shop\nservices:\n  web: {build: ./web}\n"))["web"].digest == built.digest
+
+
+def test_waiting_for_health_that_nothing_checks(project, tmp_path):
+    keep("shop:1")
+    text = "services:\n  web: {image: shop:1, depends_on: {db: {condition: service_healthy}}}\n  db: {image: shop:1}\n"
+    with pytest.raises(ComposeError) as error:
+        images.need(project(text))
+    assert str(error.value) == (
+        f"web waits until db is healthy, which has no healthcheck, {tmp_path}/compose.yaml:2:37: "
+        "add healthcheck: to db, or wait for service_started"
+    )

@@ -1,0 +1,79 @@
+"""The network of a project: hosts, addresses, names and conditions."""
+
+import pytest
+
+from slownet.compose import names
+from slownet.compose.topology import Compose
+from slownet.conditions.link import Condition
+from slownet.net import shape
+
+TEXT = """
+x-slownet: LTE
+services:
+  web:
+    image: shop:1
+    depends_on: [elasticsearch]
+    networks: {front: {aliases: [www]}, back: }
+    links: ["elasticsearch:search"]
+    extra_hosts: {mail: 10.0.0.99}
+  elasticsearch:
+    image: shop:1
+    container_name: es
+    networks: [back]
+    x-slownet: {rtt: 10ms}
+  alone:
+    image: shop:1
+networks: {front: , back: }
+"""
+
+
+@pytest.fixture
+def topology(tmp_path):
+    (tmp_path / "compose.yaml").write_text(TEXT)
+    return Compose(tmp_path / "compose.yaml")
+
+
+def test_each_service_is_a_host_on_the_switch(topology):
+    assert topology.project.hosts == ("client", "elasticsearch", "alone", "web")
+    assert {name: topology.nodeInfo(name)["ip"] for name in topology.hosts()} == {
+        "client": "10.0.0.1/24", "elasticsearch": "10.0.0.2/24", "alone": "10.0.0.3/24", "web": "10.0.0.4/24",
+    }  # fmt: skip
+    assert sorted(topology.links()) == [(name, "switch") for name in ("alone", "client", "elasticsearch", "web")]
+
+
+def test_a_long_name_gets_an_interface_that_linux_can_name(topology):
+    shape.check(topology)
+    assert topology.linkInfo("elasticsearch", "switch")["intfName1"] == "host2-eth0"
+    assert "intfName1" not in topology.linkInfo("web", "switch")
+
+
+def test_links_have_the_conditions_that_the_file_states(topology):
+    assert topology.conditions == {
+        ("client", "switch"): Condition.parse(rtt="70ms", rate="12Mbit"),
+        ("elasticsearch", "switch"): Condition.parse(rtt="10ms"),
+    }  # fmt: skip
+
+
+ADDRESSES = {"client": "10.0.0.1", "elasticsearch": "10.0.0.2", "alone": "10.0.0.3", "web": "10.0.0.4"}
+
+
+@pytest.mark.parametrize(
+    ("host", "lines"),
+    [
+        ("client", ["10.0.0.2 elasticsearch es", "10.0.0.3 alone", "10.0.0.4 web www"]),
+        ("web", ["10.0.0.2 elasticsearch es", "10.0.0.4 web www", "10.0.0.2 search", "10.0.0.99 mail"]),
+        ("elasticsearch", ["10.0.0.2 elasticsearch es", "10.0.0.4 web"]),
+        ("alone", ["10.0.0.3 alone"]),
+    ],
+)
+def test_names_are_known_in_the_networks_that_services_share(host, lines, topology):
+    found = names.hosts_file(host, topology.project, ADDRESSES).replace("\t", " ").splitlines()
+    assert found == ["127.0.0.1 localhost", "10.0.0.1 client", *lines]
+
+
+def test_what_a_run_records(topology, tmp_path):
+    assert topology.facts() == {
+        "project": topology.project.name, "files": [str(tmp_path / "compose.yaml")],
+        "conditions": {"client": {"condition": "LTE"}, "elasticsearch": {"rtt": "10ms"}},
+        "services": dict.fromkeys(("elasticsearch", "alone", "web"), "shop:1"),
+    }  # fmt: skip

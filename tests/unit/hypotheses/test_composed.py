@@ -1,0 +1,152 @@
+"""Experiments on compose projects, made from words of the command line."""
+
+import json
+from contextlib import contextmanager
+
+import pytest
+
+from slownet.catalogue import find
+from slownet.commands import composing, running
+from slownet.conditions.link import Condition
+from slownet.errors import ConditionError, ExperimentError, UnitError
+from slownet.hypotheses import composed
+from slownet.hypotheses.toolbox import TOOLS, Named
+
+TEXT = """
+name: shop
+services:
+  web: {image: shop:1, ports: ["80:8000"], depends_on: [db]}
+  db: {image: postgres:17, x-slownet: {rtt: 10ms, loss: 1%}}
+"""
+URL = "http://web:8000/checkout"
+
+
+@pytest.fixture
+def make(tmp_path):
+    """make(vary words, tool, url, option words) -> an experiment on a project with the hosts client, web and db."""
+    (tmp_path / "compose.yaml").write_text(TEXT)
+
+    def of(vary=(), tool="ab", url=URL, options=()):
+        (found,) = composing.asked_for([], vary, [tmp_path / "compose.yaml"], [], tool, url, options)
+        return found
+
+    return of
+
+
+WRONG = {
+    "no host": ({"vary": ["rtt=0ms,10ms"]}, "'rtt' names no host, --vary: write --vary db:rtt=..."),
+    "unknown host": ({"vary": ["dbb:rtt=0ms"]}, "no host 'dbb' in shop, --vary: did you mean 'db'?"),
+    "unknown field": ({"vary": ["db:rrt=0ms"]}, "a condition has no field 'rrt', --vary db:rrt: did you mean 'rtt'?"),
+    "no unit": ({"vary": ["db:rtt=10"]}, "duration '10' has no unit, --vary db:rtt=10: write it like"),
+    "contradiction": (
+        {"vary": ["web:delay=1ms", "web:rtt=1ms"]},
+        "a condition takes delay or rtt, not both, --vary web:delay=1ms",
+    ),
+    "contradicts the file": ({"vary": ["db:delay=5ms"]}, "a condition takes delay or rtt, not both, --vary db:delay=5ms"),
+    "unknown name": ({"vary": ["db:condition=LTEE"]}, "no condition 'LTEE', --vary db:condition=LTEE: did you mean 'LTE'?"),
+    "no values": ({"vary": ["db:rtt"]}, "invalid condition 'db:rtt', --vary: write NAME=VALUE"),
+    "no tool": ({"tool": None}, "nothing measures the project, --compose: add --tool ab"),
+    "unknown tool": ({"tool": "abb"}, "no tool 'abb', --tool: did you mean 'ab'?"),
+    "a tool with a server of its own": (
+        {"tool": "sysbench"},
+        "sysbench needs mariadb of slownet's own, --tool: choose from ab,",
+    ),
+    "no address": ({"url": None}, "ab needs an address, --url: write one such as http://web:8000/"),
+    "unclear address": ({"url": "web:8000"}, "unclear address 'web:8000', --url: write one such as http://web:8000/"),
+    "unknown option": ({"options": ["request=5"]}, "ab has no option 'request', --option: did you mean 'requests'?"),
+    "unclear option": ({"options": ["requests"]}, "unclear option 'requests', --option: write NAME=VALUE"),
+    "unknown place": ({"options": ["from=wbe"]}, "no host 'wbe', --option: did you mean 'web'?"),
+    "nowhere to": ({"tool": "ping", "url": None}, "ping needs a host to measure, --option: write --option to=db"),
+}
+
+
+@pytest.mark.parametrize("case", WRONG)
+def test_a_mistake_is_one_line(case, make):
+    words, line = WRONG[case]
+    with pytest.raises((ExperimentError, ConditionError, UnitError)) as error:
+        make(**words)
+    assert str(error.value).startswith(line)
+
+
+def test_words_for_projects_need_one():
+    with pytest.raises(ExperimentError, match="--url is for compose projects, --url: add --compose"):
+        composing.asked_for(["client_delay"], [], [], [], None, URL, [])
+    assert composing.asked_for(["client_delay"], ["rtt=1ms"], [], [], None, None, []) == ["client_delay"]
+
+
+def test_either_experiments_or_a_project(tmp_path):
+    with pytest.raises(ExperimentError, match="either experiments or a compose project, --compose: leave one of them out"):
+        composing.asked_for(["client_delay"], [], [tmp_path / "compose.yaml"], [], "ab", URL, [])
+
+
+def test_every_combination_is_a_cell(make):
+    made = make(["db:rtt=0ms,10ms", "client:rtt=0ms,40ms"])
+    assert (made.name, made.question) == ("shop", f"ab {URL} on the compose project shop")
+    assert made.cells()[0] == {"db:rtt": "0ms", "client:rtt": "0ms"}
+    assert len(made.cells()) == 4
+
+
+def test_without_conditions_there_is_one_cell(make):
+    assert make().cells() == [{}]
+
+
+class Net:
+    """Notes the conditions that links get, while they have them."""
+
+    def __init__(self):
+        self.now, self.seen = {}, None
+
+    def link(self, host, switch):
+        assert switch == "switch"
+        net = self
+
+        class Link:
+            @contextmanager
+            def set(self, condition):
+                net.now[host] = condition
+                yield
+                del net.now[host]
+
+        return Link()
+
+
+@pytest.fixture
+def tool(monkeypatch):
+    """A tool that notes what it is called with."""
+    calls = []
+
+    def run(net, page, options):
+        calls.append((page.url, dict(options), dict(net.now)))
+        return len(calls)
+
+    monkeypatch.setitem(TOOLS._own, "noting", Named(run, ("requests", "fast"), asks=("nginx",)))
+    return calls
+
+
+def test_a_cell_changes_what_the_file_states(make, tool):
+    made, net = make(["db:rtt=40ms,none", "web:condition=LTE"], "noting", URL, ["requests=5", "fast=true"]), Net()
+    first, second = made.cells()
+    assert (made.measure(net, **first), made.measure(net, **second)) == (1, 2)
+    assert tool[0] == (
+        URL, {"from": "client", "requests": 5, "fast": True},
+        {"db": Condition.parse(rtt="40ms", loss="1%"), "web": Condition.parse(rtt="70ms", rate="12Mbit")},
+    )  # fmt: skip
+    assert tool[1][2]["db"] == Condition.parse(loss="1%")
+    assert net.now == {}
+
+
+def test_it_is_found_again_in_its_run_directory(make, tmp_path):
+    made = make(["db:rtt=0ms,10ms"], options=["requests=5"])
+    again = find(str(made.write(tmp_path)))
+    assert (again.record, again.cells(), again.name) == (made.record, made.cells(), made.name)
+    assert json.loads((tmp_path / "experiment.json").read_text())["options"] == {"requests": "5"}
+
+
+def test_a_file_that_is_no_experiment(tmp_path):
+    (tmp_path / "x.json").write_text("{}")
+    with pytest.raises(ExperimentError, match=r"x\.json is no experiment: 'files': name one that slownet run --compose wrote"):
+        composed.read(tmp_path / "x.json")
+
+
+def test_values_of_a_condition():
+    assert running.chosen_conditions(["db:rtt=0ms,10ms"]) == {"db:rtt": ["0ms", "10ms"]}
