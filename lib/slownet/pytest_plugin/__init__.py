@@ -16,6 +16,7 @@ import pytest
 from slownet.lab import native
 from slownet.pytest_plugin import explain, marks, missing, names, records, session, workers
 from slownet.pytest_plugin.fixtures import (
+    slownet_compose,
     slownet_lab,
     slownet_mariadb,
     slownet_measure,
@@ -28,6 +29,7 @@ from slownet.pytest_plugin.fixtures import (
 from slownet.pytest_plugin.wishes import OPTIONS, SEED, seed
 
 __all__ = [
+    "slownet_compose",
     "slownet_lab",
     "slownet_mariadb",
     "slownet_measure",

@@ -10,10 +10,11 @@ import pytest
 
 from slownet.errors import SlownetError
 from slownet.lab import native
-from slownet.pytest_plugin import names, records
+from slownet.pytest_plugin import names, projects, records
 from slownet.pytest_plugin.wishes import ROOT_FIXTURE, SEED, of_item
 
 if TYPE_CHECKING:
+    from slownet.compose.hosting import Running
     from slownet.pytest_plugin.networks import Kept, Net, Networks, Wanted
     from slownet.services.mariadb import MariaDB
     from slownet.services.nginx import Nginx
@@ -124,6 +125,21 @@ def slownet_nginx(slownet_net: Net, slownet_networks: Networks, request: pytest.
 
 
 @pytest.fixture
+def slownet_compose(request: pytest.FixtureRequest, slownet_net: Net, slownet_networks: Networks) -> Running:
+    """The services of a compose project, for the module: `compose["web"]` is one, with `url`, `log` and `execute`.
+
+    The project is that of a marker such as `@pytest.mark.compose("compose.yaml")`, else the compose file beside the test. `net`
+    is its network: a host for each service, and `client`.
+    """
+    from slownet.compose.topology import Compose
+
+    topology = slownet_net.topology
+    if not isinstance(topology, Compose):
+        pytest.fail("slownet: the fixture compose needs its project's network: leave out the marker topology", pytrace=False)
+    return _server(request, ("compose", topology.project.name), [], lambda folder: topology.serve(slownet_net, folder))
+
+
+@pytest.fixture
 def slownet_measure(request: pytest.FixtureRequest, slownet_net: Net) -> Measure:
     """A function to measure with: `measure(ab, net["client"], url, requests=100)` calls a tool and returns its record.
 
@@ -145,11 +161,25 @@ def _wanted(node: Any) -> Wanted:
 
     marker = names.marker(node, "topology")
     if marker is None:
-        return Wanted.of(ClientWebDb)
+        return _wanted_project(node) or Wanted.of(ClientWebDb)
     try:
         return Wanted.of(*marker.args, **marker.kwargs)
     except (SlownetError, TypeError) as error:
         pytest.fail(f"@pytest.mark.{marker.name}: {names.with_ini_hint(str(error), [marker])}", pytrace=False)
+
+
+def _wanted_project(node: Any) -> Wanted | None:
+    from slownet.pytest_plugin.networks import Wanted
+
+    try:
+        found = projects.named(node)
+    except SlownetError as error:
+        pytest.fail(f"slownet: {error}", pytrace=False)
+    if not found:
+        return None
+    from slownet.compose.topology import Compose
+
+    return Wanted.of(Compose, *found[0], profiles=found[1])
 
 
 def _take(request: pytest.FixtureRequest, networks: Networks, wanted: Wanted, pin: bool = False) -> Kept:

@@ -28,7 +28,7 @@ from slownet.errors import SlownetError
 from slownet.lab import caller, foreground
 from slownet.lab.clock import Clock
 from slownet.lab.place import Place, choose
-from slownet.pytest_plugin import junit, records, shares
+from slownet.pytest_plugin import junit, projects, records, shares
 from slownet.pytest_plugin.wishes import Wish, needs_network, of_item, of_session
 
 GOES_ON = (pytest.ExitCode.OK, pytest.ExitCode.TESTS_FAILED, pytest.ExitCode.NO_TESTS_COLLECTED)
@@ -46,6 +46,7 @@ class Session:
     def pytest_collection(self, session: pytest.Session) -> Generator[None, object, object]:
         try:
             result = yield
+            projects.hand_over(self._config, session.items)
             rest = not all(map(needs_network, session.items))
             groups = with_the_rest(together(self._wishes(session), self._config.rootpath), rest)
         except BaseException:
@@ -130,7 +131,7 @@ def header() -> str:
 def environment(config: pytest.Config, facts: Mapping[str, Any], only: Mapping[str, Any] | None) -> dict[str, str]:
     """Return pytest's environment in the lab: this process's, without variables that describe this machine."""
     handed = {"facts": facts, "only": only, "path": [str(each) for each in caller.import_path(config.invocation_params.dir)]}
-    return {**caller.variables(), inside.SESSION: json.dumps(handed)}
+    return {**caller.variables(), **projects.variables(config), inside.SESSION: json.dumps(handed)}
 
 
 def _place(wish: Wish, root: Path | None) -> Place:

@@ -12,6 +12,7 @@ import pytest
 
 from slownet.lab.boot import Share
 from slownet.lab.caller import import_path, outermost, within
+from slownet.pytest_plugin import projects
 from slownet.pytest_plugin.wishes import REPORT
 
 AT = "/run/slownet-reports"
@@ -21,6 +22,7 @@ class Shares:
     """The folders of a session. A report whose folder cannot be shared with the lab (/tmp) goes through a staging folder."""
 
     def __init__(self, config: pytest.Config) -> None:
+        self._config = config
         self._writable = outermost([config.rootpath, config.invocation_params.dir, *_folders_of_reports(config)])
         self._readable = [each for each in outermost(_read(config)) if not within(each, self._writable)]
         self._apart = [each for each in _reports(config) if not within(each, self._writable)]
@@ -29,7 +31,11 @@ class Shares:
     def all(self) -> list[Share]:
         """Return the shares of the lab."""
         given = [Share(each) for each in self._readable] + [Share(each, writable=True) for each in self._writable]
-        return given + ([Share(self._staging, writable=True, at=AT)] if self._staging and self._apart else [])
+        return (
+            given
+            + projects.shares(self._config)
+            + ([Share(self._staging, writable=True, at=AT)] if self._staging and self._apart else [])
+        )
 
     def links(self) -> list[str]:
         """Return the arguments of `pytest_inside` for reports that go through the staging folder."""

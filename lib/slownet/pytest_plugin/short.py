@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 if TYPE_CHECKING:
+    from slownet.compose.hosting import Running
     from slownet.net.network import Network
     from slownet.services.mariadb import MariaDB
     from slownet.services.nginx import Nginx
@@ -25,6 +26,12 @@ def net(slownet_net: Network) -> Network:
 def network(slownet_network: Network) -> Network:
     """The module's network: short for `slownet_network`."""
     return slownet_network
+
+
+@pytest.fixture
+def compose(slownet_compose: Running) -> Running:
+    """The services of a compose project: short for `slownet_compose`."""
+    return slownet_compose
 
 
 @pytest.fixture
@@ -52,6 +59,7 @@ def measure(slownet_measure: Measure) -> Measure:
 
 
 FIXTURES: Mapping[str, Callable[..., Any]] = {
+    "compose": compose,
     "mariadb": mariadb,
     "measure": measure,
     "net": net,

@@ -1,0 +1,86 @@
+"""Compose projects of tests: which one a test names, and how those of a session get into its lab."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from slownet.compose import files, handover
+from slownet.compose.model import Project
+from slownet.errors import ComposeError
+from slownet.lab.boot import Share
+from slownet.pytest_plugin import names
+
+MARKER, FIXTURE = "compose", "slownet_compose"
+AT = f"{handover.AT}/session"
+_SHARES = pytest.StashKey[list[Share]]()
+
+Named = tuple[tuple[str, ...], tuple[str, ...]]
+"""The files of a project as whole paths, and its active profiles."""
+
+
+def named(node: Any) -> Named | None:
+    """Return the project that a test names by its marker, or by the fixture alone; None if it has none.
+
+    Files are relative to the test's folder, or else to the session's rootdir. Raises ComposeError.
+    """
+    marker = names.marker(node, MARKER)
+    if marker is None and FIXTURE not in getattr(node, "fixturenames", ()):
+        return None
+    folder = node.path.parent
+    stated = marker.args if marker else ()
+    profiles = tuple(marker.kwargs.get("profiles", ())) if marker else ()
+    if not stated:
+        return tuple(map(str, files.usual(folder))), profiles
+    return tuple(_whole(str(each), folder, node.config.rootpath) for each in stated), profiles
+
+
+def _whole(text: str, *folders: Path) -> str:
+    found = [path for each in folders if (path := each / text).is_file()]
+    return str(found[0] if found else folders[0] / text)
+
+
+def hand_over(config: pytest.Config, items: Iterable[pytest.Item]) -> None:
+    """Read the projects of a session's tests, for its labs. What is wrong with one fails the tests that name it."""
+    asked: dict[Named, None] = {}
+    for item in items:
+        try:
+            found = named(item)
+        except ComposeError:  # the fixture says it
+            continue
+        if found:
+            asked[found] = None
+    if not asked:
+        return
+    read = {handover.key(*each): _read(*each) for each in asked}
+    parent = tempfile.TemporaryDirectory(prefix="slownet-compose-")
+    config.add_cleanup(parent.cleanup)
+    folder = Path(parent.name, "projects")
+    handover.write(folder, read)
+    config.stash[_SHARES] = [
+        Share(folder, at=AT),
+        *handover.shares(each for each in read.values() if isinstance(each, Project)),
+    ]
+
+
+def _read(paths: tuple[str, ...], profiles: tuple[str, ...]) -> Project | ComposeError:
+    from slownet.compose import reader
+
+    try:
+        return reader.read([Path(each) for each in paths], profiles)
+    except ComposeError as error:
+        return error
+
+
+def shares(config: pytest.Config) -> list[Share]:
+    """Return the shares that the labs of a session need for its projects."""
+    return config.stash.get(_SHARES, [])
+
+
+def variables(config: pytest.Config) -> dict[str, str]:
+    """Return the environment variables by which a lab finds the projects."""
+    return {handover.VARIABLE: AT} if shares(config) else {}
