@@ -75,7 +75,7 @@ SERVICE: Mapping[str, Field] = {
     "extra_hosts": _done("host-gateway is refused: a lab's hosts have no gateway"),
     "gpus": _refused(_NO_DEVICE),
     "group_add": _refused("set user: to a user and group, such as 1000:1000"),
-    "healthcheck": _done("without start_interval"),
+    "healthcheck": _done("the image's own, if the file has none"),
     "hostname": _done(),
     "image": _done("a name that slownet image list shows"),
     "init": _ignored("the container's first process gets its signals itself"),

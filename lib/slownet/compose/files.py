@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from slownet.compose import document, dotenv, longform, merging, schema
+from slownet.compose import document, dotenv, longform, merging, parser, schema
 from slownet.compose.document import Map, Place, Reset
 from slownet.compose.variables import Variables
 from slownet.errors import ComposeError, nearest
@@ -71,7 +71,7 @@ class _Reader:
     def _long(self, path: Path) -> Map:
         found = self._read.get(path.resolve())
         if found is None:
-            found = document.read(path, str(path))
+            found = parser.read(path, str(path))
             self.variables.everywhere(found)
             schema.check(found)
             services = found.get("services") or {}

@@ -36,13 +36,14 @@ class Content:
 
 @dataclass(frozen=True)
 class Health:
-    """A healthcheck; times in seconds. test: empty for that of the image, ("NONE",) for none."""
+    """A healthcheck; times in seconds. test: empty for that of the image, ("NONE",) for none; None: the file does not say."""
 
     test: tuple[str, ...] = ()
-    interval: float = 30.0
-    timeout: float = 30.0
-    retries: int = 3
-    start_period: float = 0.0
+    interval: float | None = None
+    timeout: float | None = None
+    retries: int | None = None
+    start_period: float | None = None
+    start_interval: float | None = None
 
 
 @dataclass(frozen=True)

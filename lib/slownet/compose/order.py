@@ -9,25 +9,27 @@ from slownet.errors import ComposeError
 
 
 def sort(services: Mapping[str, Service]) -> list[Service]:
-    """Return the services so that each comes after what it depends on, else in the order of the file.
+    """Return the services so that each comes after what it depends on, and those that wait for nothing come first.
 
-    Raises ComposeError for a cycle.
+    Services that can start together stay in the order of the file. Raises ComposeError for a cycle.
     """
-    done: dict[str, Service] = {}
+    depths: dict[str, int] = {}
     for name in services:
-        _visit(name, services, done, ())
-    return list(done.values())
+        _visit(name, services, depths, ())
+    return sorted(services.values(), key=lambda each: depths[each.name])
 
 
-def _visit(name: str, services: Mapping[str, Service], done: dict[str, Service], way: tuple[str, ...]) -> None:
-    if name in done:
-        return
-    for each in services[name].depends_on:
-        if each.service == name or each.service in way:
-            start = (*way, name).index(each.service)
-            _cycle([*(*way, name)[start:], each.service], each.at)
-        _visit(each.service, services, done, (*way, name))
-    done[name] = services[name]
+def _visit(name: str, services: Mapping[str, Service], depths: dict[str, int], way: tuple[str, ...]) -> int:
+    """Note and return how many services must start before this one, one after the other."""
+    if name not in depths:
+        depth = 0
+        for each in services[name].depends_on:
+            if each.service == name or each.service in way:
+                start = (*way, name).index(each.service)
+                _cycle([*(*way, name)[start:], each.service], each.at)
+            depth = max(depth, 1 + _visit(each.service, services, depths, (*way, name)))
+        depths[name] = depth
+    return depths[name]
 
 
 def _cycle(names: Sequence[str], at: str) -> None:

@@ -6,7 +6,7 @@ import re
 import shlex
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import Any, NoReturn, TypeVar
 
 from slownet.compose import dotenv, links
 from slownet.compose.document import Map
@@ -171,6 +171,9 @@ def _words(tree: Map, name: str) -> tuple[str, ...] | None:
         _fail(f"unclear {name}: {error}", tree.keys_at[name], "quote as in a shell, or write a list")
 
 
+Seconds = TypeVar("Seconds", float, None)
+
+
 def duration(value: Any) -> float | None:
     """Return the seconds of compose's ``1m30s``; None if it is unclear."""
     found = _DURATION.findall(text(value))
@@ -179,7 +182,7 @@ def duration(value: Any) -> float | None:
     return sum(float(number) * SECONDS[unit] for number, unit in found)
 
 
-def _seconds(tree: Map, name: str, default: float) -> float:
+def _seconds(tree: Map, name: str, default: Seconds) -> float | Seconds:
     value = tree.get(name)
     if value is None:
         return default
@@ -220,13 +223,11 @@ def _health(tree: Map) -> Health | None:
         return None
     if found.get("disable") in (True, "true"):
         return Health(("NONE",))
-    retries = text(found.get("retries", 3))
+    retries = text(found.get("retries", 0))
     if not retries.isdecimal():
         _fail(f"{retries} retries", found.keys_at["retries"], "write a whole number")
-    return Health(
-        _test(found), _seconds(found, "interval", 30.0) or 30.0, _seconds(found, "timeout", 30.0) or 30.0, int(retries) or 3,
-        _seconds(found, "start_period", 0.0),
-    )  # fmt: skip
+    times = {name: _seconds(found, name, None) for name in ("interval", "timeout", "start_period", "start_interval")}
+    return Health(_test(found), retries=int(retries) or None, **times)
 
 
 def _test(found: Map) -> tuple[str, ...]:

@@ -100,12 +100,8 @@ def test_healthchecks(both):
         if its is None:
             assert ours.health is None
             continue
-        default = Health()
         times = {name: duration(its[name]) for name in ("interval", "timeout", "start_period") if name in its}
-        assert ours.health == Health(
-            tuple(its["test"]), times.get("interval", default.interval), times.get("timeout", default.timeout),
-            its.get("retries", default.retries), times.get("start_period", default.start_period),
-        )  # fmt: skip
+        assert ours.health == Health(tuple(its["test"]), retries=its.get("retries"), **times)
 
 
 def test_how_long_a_service_may_take_to_stop(both):

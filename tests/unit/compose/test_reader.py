@@ -283,7 +283,7 @@ def test_services_are_in_the_order_of_their_start(tmp_path):
         "    depends_on: {b: {condition: service_healthy}, c: {condition: service_completed_successfully}}\n"
         "  b: {image: x, depends_on: [c]}\n  c: {image: x}\n  d: {image: x}\n",
     )
-    assert [each.name for each in found.services] == ["c", "b", "a", "d"]
+    assert [each.name for each in found.services] == ["c", "d", "b", "a"]
     assert [(each.service, each.condition) for each in found["a"].depends_on] == [("b", HEALTHY), ("c", COMPLETED)]
 
 
