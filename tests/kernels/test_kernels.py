@@ -8,6 +8,7 @@ import re
 import shutil
 import subprocess
 import sys
+import tempfile
 from collections import Counter
 from functools import partial
 from pathlib import Path
@@ -32,12 +33,12 @@ SMALL = Path(__file__).with_name("small.config")
 NAPS = Path(__file__).with_name("naps.py")
 PATIENCE_S = 300
 KUNIT_SUITES = {
-    *(f"uml_{name}" for name in ("skip_idle", "idle_poll", "fault_ahead", "work_clock")),
+    *(f"uml_{name}" for name in ("skip_idle", "idle_poll", "fault_ahead", "work_clock", "hostfs")),
     *(f"uml_{name}_init" for name in ("skip_idle", "idle_poll", "work_clock")),
 }
 # Linux 7 wants a newer sparse than Debian's for this word alone.
 SPARSE = "sparse -D__typeof_unqual__=__typeof__"
-SPARSE_SAYS = re.compile(r"^(?:\S*/)?(arch/um/\S+):\d+:\d+: (?:warning|error): (.*)$", re.MULTILINE)
+SPARSE_SAYS = re.compile(r"^(?:\S*/)?((?:arch/um|fs/hostfs)/\S+):\d+:\d+: (?:warning|error): (.*)$", re.MULTILINE)
 
 
 def labs_on(series, name, configs=()):
@@ -146,10 +147,15 @@ def small(source):
     return shutil.copy(tree / "linux", tree.parent / "small")
 
 
-def boot(linux, *words):
-    """What a kernel says until it is off."""
+def started(linux, *words, **more):
+    """A kernel's end and output."""
     words = [linux, "mem=512M", "con=null", "con0=null,fd:1", *words]
-    done = subprocess.run(words, capture_output=True, text=True, check=False, timeout=PATIENCE_S)
+    return subprocess.run(words, capture_output=True, text=True, check=False, timeout=PATIENCE_S, **more)
+
+
+def boot(linux, *words, **more):
+    """What a kernel says until it is off."""
+    done = started(linux, *words, **more)
     said = done.stdout + done.stderr
     assert "reboot: Power down" in said, said[-5000:]
     assert not COMPLAINTS.search(said), said[-5000:]
@@ -171,6 +177,26 @@ def test_who_sleeps_wakes_beside_a_program_that_only_computes(small, clock, syst
         pytest.skip(counter.why_not()[0])
     root = ["root=/dev/root", "rootfstype=hostfs", "rootflags=/", "ro", f"init={sys.executable}", "kunit.enable=0"]
     assert "200 naps" in boot(small, *root, *work, clock, system_calls, "--", "-B", str(NAPS))
+
+
+def test_the_memory_is_in_the_file_that_is_given(small, tmp_path):
+    with tempfile.TemporaryFile(dir=tmp_path) as memory:
+        fd = memory.fileno()
+        said = boot(
+            small, f"mem-fd={fd}", "kunit_shutdown=poweroff", "kunit.filter_glob=uml_skip_idle",
+            pass_fds=[fd], env={**os.environ, "TMPDIR": str(tmp_path / "nowhere")},
+        )  # fmt: skip
+        assert "uml_skip_idle" in said
+        assert os.fstat(fd).st_size >= 512 * 2**20
+        assert os.fstat(fd).st_blocks > 0
+    assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize("number", ["99", "-1", "", "3x", "99999999999"])
+def test_memory_in_no_file_is_an_error(small, number):
+    done = started(small, f"mem-fd={number}")
+    assert done.returncode == 1
+    assert f"mem-fd= needs the number of an open file, not '{number}'" in done.stderr
 
 
 @pytest.mark.parametrize("default", ["x86_64_defconfig", "i386_defconfig"])

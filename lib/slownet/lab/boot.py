@@ -10,6 +10,7 @@ import selectors
 import shutil
 import socket
 import subprocess
+import tempfile
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -31,6 +32,8 @@ LOOPS_PER_JIFFY = 10_000_000
 SAME_S = 0.5
 CHUNK = 4096
 CONSOLE_KEPT = 1 << 16
+# User-Mode Linux takes the end of its address space from where a variable is that it does not change: without one it fails.
+ENVIRONMENT = {"LC_ALL": "C"}
 
 Sink = Callable[[bytes], None]
 
@@ -270,18 +273,20 @@ def _start(
 ) -> subprocess.Popen[bytes]:
     """Start the kernel. The image is passed as a file descriptor, as arguments must not contain spaces, commas or colons."""
     try:
+        room = files.enter_context(tempfile.TemporaryFile(dir=memory)).fileno()
         image = files.enter_context(open(lab.image, "rb")).fileno()
         init = files.enter_context(open(lab.init, "rb")).fileno()
         layers = [files.enter_context(open(lab.layer, "rb")).fileno()] if lab.layer else []
         words = [
-            "setpriv", "--pdeathsig", "KILL", str(lab.kernel), f"mem={lab.megabytes}M", f"ubd0r=/proc/self/fd/{image}",
+            "setpriv", "--pdeathsig", "KILL", str(lab.kernel), f"mem={lab.megabytes}M", f"mem-fd={room}",
+            f"ubd0r=/proc/self/fd/{image}",
             *(f"ubd1r=/proc/self/fd/{each}" for each in layers),
             f"initrd=/proc/self/fd/{init}", "con=null", "con0=null,fd:1", f"con1=fd:{channel}", "uml_dir=/proc/self/",
             f"lpj={LOOPS_PER_JIFFY}", "noreboot", "quiet", *lab.kernel_arguments, *lab.clock.arguments(processor),
         ]  # fmt: skip
         process = subprocess.Popen(
-            words, stdin=subprocess.DEVNULL, stdout=console, stderr=console, pass_fds=[channel, image, init, *layers], cwd="/",
-            env={"TMPDIR": str(memory), "PATH": os.environ.get("PATH", "/usr/bin")}, start_new_session=True,
+            words, stdin=subprocess.DEVNULL, stdout=console, stderr=console, cwd="/", start_new_session=True,
+            pass_fds=[channel, room, image, init, *layers], env=ENVIRONMENT,
         )  # fmt: skip
     except OSError as error:
         raise LabError(f"cannot start the lab: {error.strerror}", where=str(error.filename)) from error

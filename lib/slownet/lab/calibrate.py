@@ -41,7 +41,7 @@ def work(parts: Parts, counter: str) -> dict[str, object]:
     "counter": its scope, "price": CPU of a lab that charges work / CPU of one that charges time}.
 
     The probe runs in labs of both kinds, alternately; the minimum of each cost is used. A processor's counter is more expensive
-    while other programs share the processor: see the last patch in linux/7. Raises LabError.
+    while other programs share the processor: see the patch of the work clock in linux/7. Raises LabError.
     """
     folder = cache.measured(
         "work",

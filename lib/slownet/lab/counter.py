@@ -13,7 +13,7 @@ from slownet.lab import cpu
 
 PROCESSOR, PROCESS = "processor", "process"
 """Scopes of the counter: everything on the lab's processor (needs CAP_PERFMON), or each process of the lab, whose counter is
-switched with it. Other programs on the processor are not counted either way: see the last patch in ``linux/7``."""
+switched with it. Other programs on the processor are not counted either way: see the patch of the work clock in ``linux/7``."""
 PARANOID = Path("/proc/sys/kernel/perf_event_paranoid")
 OF_OWN_PROCESSES = 2
 """The highest perf_event_paranoid at which an ordinary user may count the user mode of their own processes."""

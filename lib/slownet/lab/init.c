@@ -335,6 +335,16 @@ static void mount_host(const char *host, const char *where, unsigned long flags)
 		fail("cannot mount the host's %s on %s: %s", host, where, strerror(errno));
 }
 
+/* From now on not even root can mount more of the host, or write to what is there to read. */
+static void keep_to_shares(void)
+{
+	int fd = open("/proc/sys/fs/hostfs_mount_disabled", O_WRONLY | O_CLOEXEC);
+
+	if (fd < 0 || write(fd, "1", 1) != 1)
+		fail("cannot keep the lab to its shares: %s", strerror(errno));
+	close(fd);
+}
+
 static void add_word(struct job *job, char *word)
 {
 	job->words = realloc(job->words, (job->n_words + 2) * sizeof(*job->words));
@@ -775,6 +785,7 @@ int main(void)
 	enter_image();
 	settle();
 	take_job(&job);
+	keep_to_shares();
 
 	signal(SIGPIPE, SIG_IGN);
 	sigemptyset(&chld);
