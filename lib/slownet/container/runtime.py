@@ -69,6 +69,23 @@ def first_process(path: Path) -> int | None:
         return None
 
 
+def has_begun(pid: int) -> bool:
+    """Return whether a container's first process runs its program: until then it is crun's own."""
+    with suppress(OSError):
+        return not Path(f"/proc/{pid}/comm").read_text().startswith("crun")
+    return False
+
+
+def is_first(pid: int) -> bool:
+    """Return whether a process is the first one of a PID namespace below this one, as a container's."""
+    with suppress(OSError):
+        for line in Path(f"/proc/{pid}/status").read_text().splitlines():
+            if line.startswith("NSpid:"):
+                inner = line.split()[2:]
+                return inner[-1:] == ["1"]
+    return False
+
+
 def heeds(pid: int, number: int) -> bool:
     """Return whether a process handles a signal or waits for it: the first one of a PID namespace gets no other.
 

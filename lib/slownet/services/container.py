@@ -190,7 +190,10 @@ class Container(Awaited):
 
     def answers(self) -> bool:
         """Return whether it is ready, from one attempt."""
-        return self._probe.passes() if self._probe else super().answers()
+        if self._probe is None:
+            return super().answers()
+        first = self._first()
+        return first is not None and runtime.has_begun(first) and self._probe.passes()
 
     def wait(self) -> None:
         """Wait until the launched container is ready. Raises as `start` does."""
@@ -245,7 +248,7 @@ class Container(Awaited):
         self._finish_log()
         complaint = runtime.complaint(self.state)
         if complaint:
-            return self.error(f"{self.name} cannot be started: {complaint}")
+            return ServiceError(f"crun cannot start {self.name}: {complaint}", f"host '{self.host.name}'")
         how = f"status {status}"
         with suppress(ValueError):
             how += f" ({signal.Signals(status - SIGNALLED).name})"
@@ -264,6 +267,9 @@ class Container(Awaited):
                 with suppress(subprocess.TimeoutExpired):
                     process.wait(seconds)
         end(process, ((signal.SIGKILL, KILLED_S),))
+        if first is not None and process.returncode < 0 and runtime.is_first(first):  # somebody killed crun alone
+            with suppress(ProcessLookupError):
+                os.kill(first, signal.SIGKILL)
         if self._probe:
             self._probe.close()
 
