@@ -91,11 +91,56 @@ for word in sys.argv[1:]:
     print(who, hosts, built - began, time.monotonic() - built, used / 1024, flush=True)
 """
 
+# The same program on ten hosts, started plainly and in containers; a start is from the call until the port answers.
+CONTAINERS = """
+import os, sys, time
+from contextlib import ExitStack
+from pathlib import Path
+sys.path.insert(0, sys.argv[1])
+os.environ["XDG_CACHE_HOME"] = "/tmp/cache"
+from slownet.lab import cache, container_shares
+container_shares.root = lambda: cache.root() / container_shares.KIND
+import images
+from slownet import Command, Container, Network, Star
+
+def memory():
+    return int(dict(line.split(":") for line in open("/proc/meminfo"))["MemAvailable"].split()[0])
+
+program = Path("/tmp/server")
+images.keep("server:1", {"/server": images.file(images.compiled(images.PROGRAM, program), 0o755)}, Entrypoint=["/server"])
+KINDS = {
+    "plain": lambda host: Command(host, [program, "serve", "80"], "/tmp/logs", port=80),
+    "container": lambda host: Container(host, "server:1", command=["serve", "80"], directory="/tmp/logs", port=80),
+}
+with Network(Star(n=10)) as net:
+    hosts = net.hosts[:10]
+    for host in hosts:
+        host.popen(["true"]).communicate()
+    for each in KINDS.values():
+        each(hosts[0]).start().stop()
+    for _ in range(3):
+        for kind, make in KINDS.items():
+            with ExitStack() as stack:
+                free, began = memory(), time.monotonic()
+                for host in hosts:
+                    stack.enter_context(make(host))
+                print(kind, (time.monotonic() - began) / 10, (free - memory()) / 10240, flush=True)
+    with ExitStack() as stack:
+        began = time.monotonic()
+        servers = [KINDS["container"](host) for host in hosts]
+        for each in servers:
+            stack.callback(each.stop)
+            each.launch()
+        for each in servers:
+            each.wait()
+        print("ten", time.monotonic() - began, 0, flush=True)
+"""
+
 
 def main(wanted: Sequence[str]) -> None:
     known = (
         wrong_verdicts, first_command, switch, building, changes, round_trips, calibration, clocks, decided, charged, memory,
-        reproduction,
+        reproduction, containers,
     )  # fmt: skip
     sections = {each.__name__: each for each in known}
     if unknown := [name for name in wanted if name not in sections]:
@@ -283,6 +328,24 @@ def reproduction() -> None:
     say("reproduce, the same on a real clock", f"{done['real_s'] / 3600:.2f} h", "about 1.9 h in the articles")
     supported, claims = (sum(each[name] for each in done["experiments"]) for name in ("supported", "claims"))
     say("reproduce, claims supported", f"{supported} of {claims}", "all")
+
+
+def containers() -> None:
+    """Start the same program on ten hosts, plainly and in containers."""
+    helpers = Path(__file__).with_name("lab").resolve()
+    for clock in (["--clock", "real"], ["--tdf", "1"]):
+        lines = timed(["lab", "exec", *clock, "--", "python", "-c", CONTAINERS, helpers])[1].splitlines()
+        found: dict[str, list[tuple[float, float]]] = {}
+        for kind, seconds, megabytes in map(str.split, lines):
+            found.setdefault(kind, []).append((float(seconds), float(megabytes)))
+        (plain, of_plain), (contained, of_contained) = (
+            map(statistics.median, zip(*found[kind], strict=True)) for kind in ("plain", "container")
+        )
+        name = " ".join(clock)[2:]
+        wanted = f"under 0.15 s; plain {plain:.3f} s"
+        say(f"a container's start less a plain program's, {name}", f"{contained - plain:.3f} s", wanted)
+        say("    memory", f"{of_contained - of_plain:.1f} MB", f"under 15 MB; plain {of_plain:.1f} MB")
+        say(f"ten containers up at once, {name}", f"{found['ten'][0][0]:.2f} s", "under 5 s")
 
 
 def labs() -> list[int]:
