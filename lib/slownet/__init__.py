@@ -43,6 +43,7 @@ __all__ = [
     "FileServer",
     "Host",
     "Hosts",
+    "ImageError",
     "Iperf3",
     "Judgement",
     "LabError",
@@ -128,7 +129,9 @@ _HOMES = {
     "slownet.conditions.link": "Condition",
     "slownet.conditions.schedule": "Schedule",
     "slownet.container.mount": "Mount",
-    "slownet.errors": "ConditionError ExperimentError LabError NetworkError ServiceError SlownetError ToolError UnitError",
+    "slownet.errors": (
+        "ConditionError ExperimentError ImageError LabError NetworkError ServiceError SlownetError ToolError UnitError"
+    ),
     "slownet.experiment": "Experiment Record experiment",
     "slownet.law": "Law fit",
     "slownet.measured": "Measured",
@@ -206,6 +209,7 @@ if TYPE_CHECKING:
     from slownet.errors import (
         ConditionError,
         ExperimentError,
+        ImageError,
         LabError,
         NetworkError,
         ServiceError,
