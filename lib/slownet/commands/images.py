@@ -38,6 +38,7 @@ def add(
     name that is no file is docker://NAME. Only the last kind needs skopeo.
 
     \b
+    docker save shop:1 | slownet image add /dev/stdin
     slownet image add shop.tar.gz --name shop:1
     slownet image add docker://registry.example/team/shop:1
     """

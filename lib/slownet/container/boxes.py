@@ -9,6 +9,7 @@ import tarfile
 import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, ExitStack
+from itertools import chain
 from pathlib import Path
 from typing import IO, Any, BinaryIO, Protocol, cast
 
@@ -117,16 +118,18 @@ def parsed(text: bytes, kind: type[dict[str, Any]] | type[list[Any]], what: str,
 
 
 def uncompressed(path: Path, stack: ExitStack) -> IO[bytes]:
-    """Open an archive for reading anywhere; if it is compressed, a copy of it that has no name and goes with the process."""
+    """Open an archive for reading anywhere; if it is compressed or a pipe, a copy without a name that goes with the process."""
+    is_file = path.is_file()
     try:
-        file = stack.enter_context(path.open("rb"))
-        start = file.read(CHUNK)
+        # A pipe unbuffered: a signal between two reads of a buffered file is not handled before the next one ends.
+        file = stack.enter_context(path.open("rb", buffering=-1 if is_file else 0))
+        start = file.read(CHUNK) or b""
     except OSError as error:
         raise ImageError(f"cannot read {path} ({error.strerror})") from error
-    file.seek(0)
-    if not compression(start):
+    if is_file and not compression(start):
+        file.seek(0)
         return file
-    return spooled(lambda copy: copy.writelines(decompressed(chunks(file), str(path))), stack)
+    return spooled(lambda copy: copy.writelines(decompressed(chain([start], chunks(file)), str(path))), stack)
 
 
 def spooled(fill: Callable[[IO[bytes]], None], stack: ExitStack) -> IO[bytes]:

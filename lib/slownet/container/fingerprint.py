@@ -17,6 +17,8 @@ def of(path: Path, how: str) -> str:
     """Return a digest of the state of a file or folder; nothing if it cannot be trusted. how: which image of it is meant."""
     digest, newest = hashlib.sha256(f"{how}\0".encode()), 0
     omitted: list[str] = []
+    if not path.is_file() and not path.is_dir():  # a pipe
+        return ""
     try:
         for each in plain.walk(path, omitted) if path.is_dir() else [path]:
             found = os.lstat(each) if each != path else os.stat(each)

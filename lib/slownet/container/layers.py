@@ -150,7 +150,7 @@ def _node(member: tarfile.TarInfo, origin: tuple[int, int], path: Path, where: s
     if member.ischr() or member.isblk():
         raise ImageError(
             f"{'/'.join(path)} is a device node", where=where,
-            fix="leave it out (tar --exclude='./dev/*'): a container gets a /dev of its own",
+            fix="leave it out (tar --exclude='./dev/*', mmdebstrap --skip=output/dev): a container gets a /dev of its own",
         )  # fmt: skip
     kinds = {member.isdir(): Kind.FOLDER, member.issym(): Kind.LINK, member.isfifo(): Kind.FIFO, member.isreg(): Kind.FILE}
     if True not in kinds:

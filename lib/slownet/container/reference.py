@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 from dataclasses import dataclass
 from pathlib import Path
@@ -37,11 +38,11 @@ def read(text: str) -> Reference:
         return Reference(text, transport)
     if colon and transport in LOCAL:
         path, tag = (
-            (rest, "") if transport == "dir" or Path(rest).exists() else rest.split(":", 1) if ":" in rest else (rest, "")
+            (rest, "") if transport == "dir" or os.path.lexists(rest) else rest.split(":", 1) if ":" in rest else (rest, "")
         )
         return Reference(text, transport, _there(path), tag)
     path = text
-    if FILE.match(text) or (text and Path(text).exists()):
+    if FILE.match(text) or (text and os.path.lexists(text)):
         return Reference(text, path=_there(path))
     name, _, digest = text.partition("@")
     if not names.NAME.fullmatch(name) or (digest and not names.DIGEST.fullmatch(digest)):
@@ -54,6 +55,11 @@ def read(text: str) -> Reference:
 
 def _there(text: str) -> Path:
     path = Path(text).expanduser()
-    if not path.exists():
-        raise ImageError(f"there is no file or folder {text}", fix="correct the path; an image of a registry is docker://NAME")
+    try:
+        path.stat()
+    except PermissionError as error:
+        raise ImageError(f"cannot read {text} ({error.strerror})") from error
+    except OSError as error:
+        fix = "correct the path; an image of a registry is docker://NAME"
+        raise ImageError(f"there is no file or folder {text}", fix=fix) from error
     return path

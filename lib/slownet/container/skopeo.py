@@ -68,5 +68,6 @@ def _run(reference: str, words: Sequence[str], work: Path | None = None) -> byte
         text = errors.read().decode(errors="replace")
     said = re.search(r'level=fatal msg=("(?:[^"\\]|\\.)*"|\S+)', text)
     why = re.sub(r"\\(.)", r"\1", said[1].strip('"')) if said else " ".join(text.split()[-40:])
+    why = re.sub(r'^Error parsing image name "[^"]*": ', "", why)  # it is not the name that is wrong
     fix = next((fix for sign, fix in HINTS if sign in why), "")
     raise ImageError(f"skopeo cannot read {reference}: {why}", fix=fix)
