@@ -6,6 +6,7 @@ import urllib.request
 import pytest
 
 from slownet import Command, ServiceError, http
+from slownet.lab import native
 from slownet.net.nodes import inside
 
 SERVER = """
@@ -99,3 +100,36 @@ def test_mistakes(net, tmp_path, words, options, said):
 def test_a_front_page_needs_a_port(net):
     with pytest.raises(ServiceError, match="true has no port"):
         _ = Command(net["web"], "true").url
+
+
+def started(net, program, tmp_path):
+    with pytest.raises(ServiceError) as error:
+        Command(net["web"], [program], tmp_path, name="shop").start()
+    return str(error.value)
+
+
+def test_a_program_that_is_not_there_whole_is_named_with_what_brings_it(net, tmp_path):
+    assert started(net, "nosuch", tmp_path).startswith(
+        "nosuch is not installed, host 'web': install it; in a lab, write packages = "
+    )
+    python = tmp_path / "python"
+    python.symlink_to("/opt/python3.99/bin/python")  # as in a virtual environment
+    told = "which is not there, host 'web': share the folder of that too"
+    assert started(net, python, tmp_path) == f"{python} is a link to /opt/python3.99/bin/python, {told}"
+    script = tmp_path / "script"
+    script.write_text("#!/opt/python3.99/bin/python -s\n")
+    script.chmod(0o755)
+    assert started(net, script, tmp_path) == f"{script} needs /opt/python3.99/bin/python, {told}"
+
+
+def test_a_module_that_the_lab_lacks(net, tmp_path, monkeypatch):
+    (tmp_path / "shop.py").write_text("import nowhere.inside\n")
+    server = Command(net["web"], [sys.executable, tmp_path / "shop.py"], tmp_path, port=8000, name="shop")
+    with pytest.raises(ServiceError) as error:
+        server.start()
+    assert str(error.value).startswith(
+        "shop ended with status 1 before it answered: the lab has no module 'nowhere', host 'web': if it is a package, write "
+        'dependencies = ["nowhere"] under [tool.slownet] in pyproject.toml, then run: slownet lab build'
+        if native.inside_lab() else "shop ended with status 1 before it answered, host 'web': its log is "
+    )  # fmt: skip
+    assert "import nowhere.inside" in error.value.log

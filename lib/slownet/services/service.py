@@ -18,14 +18,11 @@ from typing import IO, Self
 from slownet import owner
 from slownet.errors import ServiceError
 from slownet.lab.charge import charged_s, charged_since
+from slownet.services import absent
 from slownet.tools.process import POLL_S, Host, end, environment
 from slownet.tools.tool import not_found
 
 LOG_LINES = 12
-INSTALL = (
-    'install it; in a lab, name its Debian package in packages = ["..."] under [tool.slownet] in pyproject.toml and run '
-    "slownet lab build, or name its whole path in a folder that --share gives"
-)
 
 
 class Service:
@@ -190,10 +187,13 @@ class Service:
             raise
 
     def _why_it_ended(self, status: int) -> ServiceError:
-        program = self.command()[0]
+        program, log, where = self.command()[0], tail(self.log), f"host '{self.host.name}'"
         if not_found(program, tail(self.log, 1)):
-            return ServiceError(f"{program} is not installed", f"host '{self.host.name}'", INSTALL)
-        return self.error(f"{self.name} ended {_status(status)} before it answered")
+            what, fix = absent.program(program)
+            return ServiceError(what, where, fix)
+        ended = f"{self.name} ended {_status(status)} before it answered"
+        lacking = absent.module(log)
+        return ServiceError(f"{ended}: {lacking[0]}", where, lacking[1], log=log) if lacking else self.error(ended)
 
     def _answers(self) -> bool:
         try:
