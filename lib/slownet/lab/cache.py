@@ -27,9 +27,14 @@ def root() -> Path:
 
 
 def own_root() -> Path:
-    """Return the folder for measurements of this machine if the cache belongs to another user (XDG_STATE_HOME)."""
+    """Return the user's own folder, for a cache that belongs to another user (XDG_STATE_HOME)."""
     base = os.environ.get("XDG_STATE_HOME") or "~/.local/state"
     return Path(base).expanduser().absolute() / "slownet"
+
+
+def writable_root() -> Path:
+    """Return the folder for this user's layers and measurements: the cache, or the own one if the cache is another user's."""
+    return root() if _may_write(root()) else own_root()
 
 
 def key(*inputs: bytes | str | Path) -> str:
@@ -44,16 +49,14 @@ def key(*inputs: bytes | str | Path) -> str:
 
 
 def found(kind: str, name: str) -> Path | None:
-    """Return the finished folder of that kind and key, or None if it does not exist."""
-    path = root() / kind / name
-    return path if path.is_dir() else None
+    """Return the finished folder of that kind and key, in the cache or the user's own folder, or None if it does not exist."""
+    paths = (base / kind / name for base in (root(), own_root()))
+    return next((path for path in paths if path.is_dir()), None)
 
 
-def measured(kind: str, name: str, measure: Callable[[Path], None]) -> Path:
-    """Like `make`, for small measurements of this machine: uses the user's own folder if the cache is another user's."""
-    if not found(kind, name) and not _may_write(root()):
-        return make(kind, name, measure, own_root())
-    return make(kind, name, measure)
+def make_own(kind: str, name: str, build: Callable[[Path], None]) -> Path:
+    """Like `make`, for layers and measurements of this machine: uses the user's own folder if the cache is another user's."""
+    return found(kind, name) or make(kind, name, build, writable_root())
 
 
 def _may_write(folder: Path) -> bool:
@@ -155,7 +158,7 @@ def run(
 def failure(what: str, status: int, log: Path, hints: Iterable[tuple[str, str]] = ()) -> LabError:
     """Return the error for a failed program of a build, and keep its log."""
     text = log.read_text(errors="replace")
-    kept = root() / "log" / log.name
+    kept = writable_root() / "log" / log.name
     kept.parent.mkdir(parents=True, exist_ok=True)
     kept.write_text(text)
     for sign, fix in hints:

@@ -32,7 +32,7 @@ def tdf(parts: Parts) -> dict[str, object]:
     The probe (probe.c) runs natively and in a lab, alternately. Both report CPU time (a lab by its virtual clock), names ending
     in _ns are nanoseconds, and the minimum of each cost is used, to exclude other load on the host. Raises LabError.
     """
-    folder = cache.measured("tdf", _machine(parts), lambda half: _keep(_measure(parts), half))
+    folder = cache.make_own("tdf", _machine(parts), lambda half: _keep(_measure(parts), half))
     return dict(json.loads((folder / "tdf.json").read_text()))
 
 
@@ -43,7 +43,7 @@ def work(parts: Parts, counter: str) -> dict[str, object]:
     The probe runs in labs of both kinds, alternately; the minimum of each cost is used. A processor's counter is more expensive
     while other programs share the processor: see the patch of the work clock in linux/7. Raises LabError.
     """
-    folder = cache.measured(
+    folder = cache.make_own(
         "work",
         cache.key(_machine(parts), counter, json.dumps(REFERENCE)),
         lambda half: _keep(_measure_work(parts, counter), half),

@@ -84,14 +84,12 @@ def need(project: Project, image: Image) -> Layer:
 def build(project: Project, image: Image, boot: Boot) -> Layer:
     """Return a project's layer; build it if necessary. Raises LabError."""
     remember(project)
-    return find(project, image) or load(
-        cache.make("layer", key(project, image), lambda half: _build(half, project, image, boot))
-    )
+    return load(cache.make_own("layer", key(project, image), lambda half: _build(half, project, image, boot)))
 
 
 def remember(project: Project) -> None:
-    """Note that a project on this machine uses layers, for `known`; a cache of another user stays as it is."""
-    note = cache.root() / PROJECTS / cache.key(str(project.file))
+    """Note that a project of this user's uses layers, for `known`."""
+    note = cache.writable_root() / PROJECTS / cache.key(str(project.file))
     with contextlib.suppress(OSError):
         if not note.exists():
             note.parent.mkdir(parents=True, exist_ok=True)
@@ -99,8 +97,8 @@ def remember(project: Project) -> None:
 
 
 def known() -> dict[Path, Path]:
-    """Return the files of the projects that have used layers, by where that is noted; they may be gone."""
-    return {note: Path(note.read_text()) for note in sorted((cache.root() / PROJECTS).glob("*"))}
+    """Return the files of the projects that have used layers, by the note of each; a file may be gone."""
+    return {note: Path(note.read_text()) for note in sorted((cache.writable_root() / PROJECTS).glob("*"))}
 
 
 def load(folder: Path) -> Layer:
@@ -112,7 +110,7 @@ def load(folder: Path) -> Layer:
 
 def _build(folder: Path, project: Project, image: Image, boot: Boot) -> None:
     cache.need_programs(PROGRAMS, WHAT)
-    cache.need_space(cache.root(), MEGABYTES, WHAT)
+    cache.need_space(cache.writable_root(), MEGABYTES, WHAT)
     work, log = folder / "work", folder / "work" / "layer.log"
     kit, out = work / "kit", work / "out"
     for each in (kit / "wheels", out):

@@ -1,4 +1,7 @@
-"""What the cache holds that neither this version of slownet nor a project on this machine uses: it can be built again."""
+"""What the cache holds that neither this version of slownet nor a project on this machine uses: it can be built again.
+
+If the cache is another user's, this is about the user's own folder.
+"""
 
 from __future__ import annotations
 
@@ -46,7 +49,7 @@ def entries(found: Parts) -> tuple[list[Entry], list[Entry]]:
     }
     kept, unused = [], []
     for kind, names in used.items():
-        for path in sorted((cache.root() / kind).glob("*")):
+        for path in sorted((cache.writable_root() / kind).glob("*")):
             if path.name.endswith(HALF):
                 unused += [Entry(path, "a build was killed")] if not _is_locked(path) else []
             elif not path.name.startswith("."):
@@ -85,7 +88,9 @@ def _layers(found: Parts) -> Mapping[str, str]:
         try:
             its = project.at(file)
         except LabError:  # what it needs cannot be read now: keep what it has built
-            built = (path.name for path in (cache.root() / "layer").glob("[!.]*") if layer.load(path).project == str(file))
+            built = (
+                path.name for path in (cache.writable_root() / "layer").glob("[!.]*") if layer.load(path).project == str(file)
+            )
             used |= dict.fromkeys(built, str(file))
             continue
         if its and its.needs_layer:

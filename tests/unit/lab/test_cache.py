@@ -227,14 +227,14 @@ def test_what_is_measured_goes_to_the_users_own_folder_where_the_cache_is_anothe
         made.append(folder)
         (folder / "it").write_text("1")
 
-    first = cache.measured("tdf", "key", measure)
+    first = cache.make_own("tdf", "key", measure)
     assert first == tmp_path / "own" / "slownet" / "tdf" / "key"
-    assert cache.measured("tdf", "key", measure) == first
+    assert cache.make_own("tdf", "key", measure) == first
     assert len(made) == 1
     (tmp_path / "shared" / "slownet" / "tdf" / "key").mkdir(parents=True)
-    assert cache.measured("tdf", "key", measure) == tmp_path / "shared" / "slownet" / "tdf" / "key"
+    assert cache.make_own("tdf", "key", measure) == tmp_path / "shared" / "slownet" / "tdf" / "key"
 
 
 def test_what_is_measured_goes_to_the_cache_where_that_is_the_users(tmp_path, monkeypatch):
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "mine"))
-    assert cache.measured("tdf", "key", lambda folder: None) == tmp_path / "mine" / "slownet" / "tdf" / "key"
+    assert cache.make_own("tdf", "key", lambda folder: None) == tmp_path / "mine" / "slownet" / "tdf" / "key"
