@@ -1,0 +1,270 @@
+"""Compose projects: brought up for a person, measured from the command line, as a topology, and in pytest."""
+
+import json
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from command_line import SLOWNET
+
+SHOP = Path(__file__).parents[1] / "shop"
+sys.path.insert(0, str(SHOP))
+import kept_images  # noqa: E402  # stands beside the project
+
+WEB = "localhost/slownet-test/web:1"
+SERVER = """
+import os, sys
+from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
+if len(sys.argv) > 1:
+    open("/mine/written", "w").write("w")
+    open("/shared/written", "w").write("w")
+os.chdir("/etc")
+ThreadingHTTPServer(("", 8000), SimpleHTTPRequestHandler).serve_forever()
+"""
+PROJECT = f"""
+name: tiny
+x-slownet: {{rtt: 4ms}}
+x-common: &common
+  image: {WEB}
+services:
+  web:
+    <<: *common
+    command: python3 /code/server.py write
+    volumes: ["./server.py:/code/server.py:ro", "./mine:/mine", "shared:/shared"]
+    configs: [{{source: text, target: /etc/shop.conf}}]
+    ports: ["80:8000"]
+    networks: {{front: {{aliases: [www]}}, back: }}
+    user: "33"
+    hostname: shop-host
+    extra_hosts: [mail=10.0.0.99]
+    depends_on: {{prepared: {{condition: service_completed_successfully}}}}
+  prepared:
+    <<: *common
+    command: [python3, -c, "import os; os.chmod('/shared', 0o777); print('prepared')"]
+    volumes: ["shared:/shared"]
+    networks: [back]
+  a-rather-long-name:
+    <<: *common
+    command: [python3, -m, http.server, "9000", --directory, /etc]
+    expose: ["1", "9000"]
+    x-slownet: {{rtt: 10ms}}
+    networks: [back]
+    environment: {{WHO: "${{WHO:-nobody}}"}}
+networks: {{front: , back: }}
+volumes: {{shared: }}
+configs: {{text: {{content: "for ${{WHO:-nobody}}"}}}}
+"""
+
+
+def run(*words, cwd, stdin=""):
+    return subprocess.run([*SLOWNET, *words], input=stdin, capture_output=True, text=True, check=False, cwd=cwd, timeout=300)
+
+
+@pytest.fixture(scope="module")
+def images(built):
+    kept_images.keep()
+
+
+@pytest.fixture
+def project(images, tmp_path):
+    """A folder with a project of two servers and a program that prepares something."""
+    (tmp_path / "compose.yaml").write_text(PROJECT)
+    (tmp_path / "server.py").write_text(SERVER)
+    (tmp_path / "mine").mkdir(mode=0o777)
+    (tmp_path / "mine").chmod(0o777)
+    (tmp_path / "mine" / "file").write_text("of the host")
+    return tmp_path
+
+
+def test_a_project_comes_up_and_is_reached_by_names(project):
+    lines = [
+        "client wget -qO- http://www:8000/shop.conf", "client echo", "client wget -qO- http://web:8000/hosts",
+        "client wget -qO- http://a-rather-long-name:9000/hosts", "client ping -c 1 a-rather-long-name", "show",
+    ]  # fmt: skip
+    done = run("compose", "--tdf", "inf", cwd=project, stdin="\n".join(lines))
+    assert (done.returncode, done.stderr.count("\n")) == (0, 1), done.stderr
+    assert done.stderr.endswith("what is written to /mine stays in the lab; add :ro to say so\n")
+    table, _, rest = done.stdout.partition("try: ")
+    assert [line.split()[:2] for line in table.splitlines()[1:]] == [
+        ["client", "10.0.0.1"], ["prepared", "10.0.0.2"], ["a-rather-long-name", "10.0.0.3"], ["web", "10.0.0.4"],
+    ]  # fmt: skip
+    assert rest.startswith("client wget -qO- http://web:8000/; ")
+    assert "for nobody" in rest
+    seen = [line.split() for line in rest.splitlines()]
+    assert ["10.0.0.4", "web", "www"] in seen  # on the client and on itself; the other one is not in the network front
+    assert ["10.0.0.4", "web"] in seen
+    assert ["10.0.0.4", "shop-host"] in seen
+    assert ["10.0.0.99", "mail"] in seen
+    assert "time=14." in rest  # what the client's and the service's links state
+    assert [each.name for each in (project / "mine").iterdir()] == ["file"]  # written to in the lab only
+
+
+def test_a_project_is_measured_without_any_python(images, tmp_path):
+    words = ["--vary", "db:rtt=0ms,10ms,40ms", "--vary", "cache:rtt=0ms,5ms", "--tool", "ab"]
+    words += ["--url", "http://web:8000/checkout", "--option", "requests=10", "--tdf", "inf", "--json"]
+    done = run("run", "--compose", str(SHOP / "compose.yaml"), *words, cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    (found,) = json.loads(done.stdout)["runs"]
+    times = {
+        (cell["condition"]["db:rtt_ms"], cell["condition"]["cache:rtt_ms"]): cell["metrics"]["time_per_request_ms"]["mean"]
+        for cell in found["cells"]
+    }
+    assert len(times) == 6
+    for (db, cache), time in times.items():  # five questions to the database, one to the cache
+        assert time == pytest.approx(5 * db + cache, abs=0.5)
+    facts = json.loads(Path(found["directory"], "run.json").read_text())["compose"]
+    assert (facts["project"], facts["files"]) == ("shop", [str(SHOP / "compose.yaml")])
+    assert sorted(facts["images"]) == ["cache", "db", "prepared", "web"]
+    assert facts["images"]["db"] == facts["images"]["prepared"]
+    assert facts["images"]["db"].startswith("sha256:")
+    kept = Path(found["directory"], "compose")
+    assert kept.stat().st_mode & 0o777 == 0o700
+    logs = sorted(path.name for path in Path(found["directory"]).glob("services*/*.log"))
+    assert logs == ["cache.log", "db.log", "prepared.log", "web.log"]
+
+
+EXPERIMENT = """
+from slownet import Compose, ab, experiment, law
+
+
+@experiment(topology=Compose("compose.yaml"), vary={"rtt": ["4ms", "14ms", "44ms"]}, tdf="inf")
+def page(net, rtt):
+    "How many round trips does a page take?"
+    with net.link("client", "switch").set(rtt=rtt):
+        return ab(net["client"], "http://web:8000/shop.conf", requests=200)
+
+
+page.claims(law("time_per_request_ms", round_trips=2, within=0.05))
+"""
+TEST = """
+import pytest
+from slownet import ab
+
+
+def test_a_page(compose, net, measure):
+    assert compose["web"].url == "http://10.0.0.4:8000/"
+    near = measure(ab, net["client"], "http://www:8000/shop.conf", requests=5)
+    with net.link("client", "switch").set(rtt="14ms"):
+        far = measure(ab, net["client"], "http://www:8000/shop.conf", requests=5)
+    assert far.time_per_request_ms - near.time_per_request_ms == pytest.approx(20, rel=0.05)
+
+
+def test_again(compose, net):
+    assert str(net.link("client", "switch").condition) == "+4 ms RTT"
+    assert compose["web"].execute(["cat", "/etc/shop.conf"]).communicate()[0] == b"for nobody"
+
+
+@pytest.mark.compose("wrong.yaml")
+def test_wrong(compose):
+    pass
+
+
+@pytest.mark.topology("star")
+def test_elsewhere(compose):
+    pass
+
+
+def test_nothing():
+    pass
+"""
+
+
+def test_a_project_is_the_topology_of_an_experiment(project):
+    (project / "mine.py").write_text(EXPERIMENT)
+    done = run("run", "mine.py", "--json", cwd=project)
+    assert done.returncode == 0, done.stderr
+    (found,) = json.loads(done.stdout)["runs"]
+    assert [each["verdict"] for each in found["claims"]] == ["supported"]
+
+
+def test_a_project_in_pytest(project):
+    (project / "test_it.py").write_text(TEST)
+    (project / "wrong.yaml").write_text("services:\n  web: {image: x, prots: [80]}\n")
+    words = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "--slownet-tdf", "inf", "-rE"]
+    done = subprocess.run(words, capture_output=True, text=True, check=False, cwd=project, timeout=300)
+    assert done.returncode == 1, done.stdout + done.stderr
+    assert "2 passed, 1 deselected, 2 errors" in done.stdout
+    where = f"{project}/wrong.yaml:2:19"
+    assert f"slownet: unknown field 'prots' in services.web, {where}: did you mean 'ports'?" in done.stdout
+    assert "the fixture compose needs its project's network: leave out the marker topology" in done.stdout
+
+
+BAD = {
+    "image": ("image: none:1", "there is no image 'none:1', which web runs, ", "slownet image add none:1"),
+    "build": ("build: ./web", "there is no image 'bad-web', which web is built as, ", "/web && slownet image add "),
+    "field": (f"image: {WEB}\n    privileged: true", "privileged of web is not possible in a lab, ", "capabilities"),
+}
+
+
+@pytest.mark.parametrize("case", BAD)
+def test_what_is_wrong_is_one_line_before_a_lab_boots(case, images, tmp_path):
+    text, what, fix = BAD[case]
+    (tmp_path / "compose.yaml").write_text(f"name: bad\nservices:\n  web:\n    {text}\n")
+    for words in (["compose"], ["run", "--compose", "compose.yaml", "--tool", "ab", "--url", "http://web/"]):
+        done = run(*words, cwd=tmp_path)
+        assert (done.returncode, done.stdout, done.stderr.count("\n")) == (2, "", 1)
+        assert done.stderr.startswith(f"slownet: {what}")
+        assert fix in done.stderr
+    assert not (tmp_path / "runs").exists()
+
+
+ENDS = {
+    "exits": (
+        'command: [python3, -c, "print(5); exit(3)"]', "web ended with status 3 before it answered, host 'web'", "    5\n",
+    ),
+    "unhealthy": (
+        "command: sleep 1000\n    healthcheck: {test: 'echo sick; exit 1', interval: 10s, retries: 3}",
+        "web is unhealthy: 3 health checks in 30 s have failed, the last ended with status 1, host 'web'", "    sick\n",
+    ),
+    "never listens": ("command: sleep 1000\n    expose: [8000]", "web does not answer after 60 s", ""),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("case", ENDS)
+def test_a_service_that_does_not_come_up(case, images, tmp_path):
+    text, what, log = ENDS[case]
+    (tmp_path / "compose.yaml").write_text(f"services:\n  web:\n    image: {WEB}\n    {text}\n")
+    done = run("compose", "--tdf", "inf", cwd=tmp_path)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr.startswith(f"slownet: {what}")
+    assert log in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_others_wait_for_a_success_that_does_not_come(images, tmp_path):
+    text = f"services:\n  web: {{image: '{WEB}', depends_on: {{first: {{condition: service_completed_successfully}}}}}}\n"
+    (tmp_path / "compose.yaml").write_text(text + f"  first: {{image: '{WEB}', command: [python3, -c, 'exit(4)']}}\n")
+    done = run("compose", "--tdf", "inf", cwd=tmp_path)
+    assert done.returncode == 2
+    assert done.stderr.startswith("slownet: first ended with status 4, and others wait for its success, host 'first'")
+
+
+def test_the_table_of_fields(tmp_path):
+    done = run("compose", "--fields", cwd=tmp_path)
+    assert done.returncode == 0
+    assert "| `privileged` | refused | " in done.stdout
+    assert "| `healthcheck` | done | " in done.stdout
+    assert "| `restart` | ignored | " in done.stdout
+
+
+def test_no_file(tmp_path):
+    done = run("compose", cwd=tmp_path)
+    assert (done.returncode, done.stderr) == (2, f"slownet: no compose file in {tmp_path}: name one, such as compose.yaml\n")
+
+
+def test_a_run_is_continued_with_the_project_as_it_was(project):
+    words = ["run", "--compose", "compose.yaml", "--tool", "ping", "--option", "to=web", "--option", "count=2", "--tdf", "inf"]
+    done = run(*words, "--vary", "web:rtt=0ms,8ms", "--json", cwd=project)
+    assert done.returncode == 0, done.stderr
+    (found,) = json.loads(done.stdout)["runs"]
+    directory = Path(found["directory"])
+    samples = (directory / "samples.jsonl").read_text().splitlines(keepends=True)
+    (directory / "samples.jsonl").write_text(samples[0])
+    shutil.copy(project / "compose.yaml", project / "as-it-was.yaml")
+    (project / "compose.yaml").write_text("services: {}\n")
+    again = run("run", "--resume", str(directory), "--json", cwd=project)
+    assert again.returncode == 0, again.stderr
+    (resumed,) = json.loads(again.stdout)["runs"]
+    assert [each["metrics"] for each in resumed["cells"]] == [each["metrics"] for each in found["cells"]]
