@@ -4,8 +4,8 @@ BIN := $(VENV)/bin
 # Otherwise each worker and each command would compile all imported modules anew.
 export PYTHONDONTWRITEBYTECODE :=
 
-.PHONY: help run test check unit lab-tests e2e bench soak trust nightly nightly-status lab test-stock-kernel test-provision \
-	test-kernels clean
+.PHONY: help run test check unit lab-tests e2e bench soak trust nightly nightly-status lab test-report test-stock-kernel \
+	test-provision test-kernels clean
 .DELETE_ON_ERROR:
 
 help: ## print this list
@@ -38,11 +38,15 @@ e2e: $(VENV)/dev lab ## run the tests of the commands, which boot labs
 bench: $(VENV)/dev lab ## measure performance and print it next to the targets (ONLY="building clocks")
 	$(BIN)/python tests/bench.py $(ONLY)
 
-nightly: $(VENV)/dev lab ## run the five long tests below, each to its end; many hours (ONLY="provision soak")
+nightly: $(VENV)/dev lab ## run the six long tests below, each to its end; many hours (ONLY="provision soak")
 	$(BIN)/python tests/nightly.py $(ONLY)
 
 nightly-status: $(VENV)/dev ## show when each long test last ran here, and how it ended
 	@$(BIN)/python tests/nightly.py --status $(ONLY)
+
+test-report: $(VENV)/dev ## test reports in a browser, in minutes; nothing to measure (apt-get install chromium)
+	$(BIN)/pip install --quiet --disable-pip-version-check --editable '.[browser]'
+	$(BIN)/pytest -q -rs tests/browser
 
 test-stock-kernel: $(VENV)/dev lab ## test native mode on Debian's own kernel, in QEMU (apt-get install qemu-system-x86)
 	$(BIN)/pytest -q -rP tests/stock_kernel

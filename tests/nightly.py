@@ -25,6 +25,7 @@ import soak
 FOLDER = soak.ROOT / "runs" / "nightly"
 RECORD = "nightly.json"
 JOBS: Mapping[str, Sequence[str]] = {
+    "report": soak.make("test-report"),
     "stock-kernel": soak.make("test-stock-kernel"),
     "provision": soak.make("test-provision"),
     "kernels": soak.make("test-kernels"),
