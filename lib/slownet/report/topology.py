@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
@@ -58,12 +59,13 @@ def topology_figure(run: RunData) -> Figure | None:
     links, shown = _gathered(links, [*hosts, *switches])
     places, height = _places(links, shown)
     leaves = {name for name in shown if sum(name in link.ends for link in links) == 1}
-    lines = "".join(_line(link, places, leaves) for link in links)
+    lines = "".join(_line(link, places) for link in links)
+    labels = "".join(_label(link, places, leaves) for link in links if link.says)
     boxes = "".join(_box(name, places[name], name in switches) for name in shown)
     rows = tuple(
         (link.name, each, "varied" if link.is_varied else "") for link in links for each in link.conditions or (CLEAN,)
     )
-    svg = element(f"{run.experiment}: the network", WIDTH, height, lines + boxes)
+    svg = element(f"{run.experiment}: the network", WIDTH, height, lines + boxes + labels)
     head = ("link", "condition", "")
     note = "The thick link is the one that the cells differ in." if any(link.is_varied for link in links) else ""
     return Figure("network", "The network", svg, head, rows, note)
@@ -95,21 +97,71 @@ def _gathered(links: Sequence[Link], names: Sequence[str]) -> tuple[list[Link], 
         few = leaves if len(leaves) <= MOST else leaves[: MOST - 1]
         kept += [link for link, _ in few]
         if rest := leaves[len(few) :]:
-            name = f"{len(rest)} more"
-            kept.append(Link(f"{name} like {few[-1][0].name}", (name, other), conditions))
-            shown[name] = name
+            name = f"{rest[0][1]} and {len(rest) - 1} more" if len(rest) > 1 else rest[0][1]
+            kept.append(Link(f"{name} on {other}", (name, other), conditions))
             for _, leaf in rest:
                 del shown[leaf]
+            shown[name] = name
     return kept, list(shown)
 
 
 def _places(links: Sequence[Link], names: Sequence[str]) -> tuple[dict[str, Place], float]:
-    """Place inner nodes in a row, and their leaves to the left, to the right, or below; return it with the height."""
+    """Return the places of all nodes and the height of the drawing."""
     beside: dict[str, list[str]] = {name: [] for name in names}
     for link in links:
         beside[link.ends[0]].append(link.ends[1])
         beside[link.ends[1]].append(link.ends[0])
-    inner = _in_a_row([name for name in names if len(set(beside[name])) > 1] or list(names[:1]), beside)
+    inner = [name for name in names if len(set(beside[name])) > 1] or list(names[:1])
+    among = sum(each in inner for name in inner for each in set(beside[name])) / 2
+    if len(inner) > 4 or among >= len(inner) > 1:
+        return _around(beside)
+    return _along(_in_a_row(inner, beside), beside, names)
+
+
+def _around(beside: Mapping[str, Sequence[str]]) -> tuple[dict[str, Place], float]:
+    """Place what a network has in its middle, a ring or a node, on an inner ellipse, and what hangs on it outwards."""
+    left, children = {name: set(others) for name, others in beside.items()}, {name: list[str]() for name in beside}
+    while outer := [name for name, others in left.items() if len(others) <= 1 and len(left) > 1]:
+        for name in outer:
+            parent = next(iter(left.pop(name)), None)
+            if parent in left:
+                left[parent].discard(name)
+                children[parent].append(name)
+            if len(left) == 1:
+                break
+    weights: dict[str, int] = {}
+
+    def weigh(name: str) -> int:
+        weights[name] = max(1, sum(map(weigh, children[name])))
+        return weights[name]
+
+    whole, deepest = sum(map(weigh, left)), _depth(list(left), children)
+    found: dict[str, Place] = {}
+
+    def put(name: str, depth: int, start: float, part: float) -> None:
+        radius = 0.0 if len(left) == 1 and not depth else (depth + 1.2) / (deepest + 0.2)
+        turn = 2 * math.pi * (start + part / 2) - math.pi / 2
+        found[name] = (WIDTH / 2 + 165 * radius * math.cos(turn), 160 + 130 * radius * math.sin(turn))
+        for child in children[name]:
+            share = part * weights[child] / weights[name]
+            put(child, depth + 1, start, share)
+            start += share
+
+    start = 0.0
+    for name in left:
+        put(name, 0, start, weights[name] / whole)
+        start += weights[name] / whole
+    return found, 326.0
+
+
+def _depth(names: Sequence[str], children: Mapping[str, Sequence[str]]) -> int:
+    return 1 + max((_depth(children[name], children) for name in names if children[name]), default=0)
+
+
+def _along(
+    inner: Sequence[str], beside: Mapping[str, Sequence[str]], names: Sequence[str]
+) -> tuple[dict[str, Place], float]:  # fmt: skip
+    """Place inner nodes in a row, and their leaves to the left, to the right, or below."""
     left = [name for name in beside[inner[0]] if name not in inner]
     right = [name for name in beside[inner[-1]] if name not in inner]
     if len(inner) == 1:
@@ -156,27 +208,36 @@ def _in_a_row(inner: list[str], beside: Mapping[str, Sequence[str]]) -> list[str
     return found
 
 
-def _line(link: Link, places: Mapping[str, Place], leaves: Collection[str]) -> str:
+def _line(link: Link, places: Mapping[str, Place]) -> str:
     (x1, y1), (x2, y2) = sorted((places[link.ends[0]], places[link.ends[1]]))
     kind = "link varied" if link.is_varied else "link"
-    between = any(x1 + 1 < x < x2 - 1 and abs(y - y1) < 1 for x, y in places.values()) and abs(y1 - y2) < 1
-    bend = f"Q{(x1 + x2) / 2:.0f} {y1 - 50:.0f} {x2:.0f} {y2:.0f}" if between else f"L{x2:.0f} {y2:.0f}"
-    drawn = f'<path class="{kind}" d="M{x1:.0f} {y1:.0f}{bend}"/>'
-    if not link.says:
-        return drawn
+    bend = f"Q{(x1 + x2) / 2:.0f} {y1 - 50:.0f} {x2:.0f} {y2:.0f}" if _is_bent(link, places) else f"L{x2:.0f} {y2:.0f}"
+    return f'<path class="{kind}" d="M{x1:.0f} {y1:.0f}{bend}"/>'
+
+
+def _is_bent(link: Link, places: Mapping[str, Place]) -> bool:
+    """Return whether a straight line would cross another node of the row."""
+    (x1, y1), (x2, y2) = sorted((places[link.ends[0]], places[link.ends[1]]))
+    return abs(y1 - y2) < 1 and any(x1 + 1 < x < x2 - 1 and abs(y - y1) < 1 for x, y in places.values())
+
+
+def _label(link: Link, places: Mapping[str, Place], leaves: Collection[str]) -> str:
+    """Draw a link's condition below its leaf, or else at its middle, above a level line."""
+    (x1, y1), (x2, y2) = (places[end] for end in link.ends)
     leaf = next((end for end in link.ends if end in leaves), None) if len(places) > 2 else None
     if leaf is None:
-        x, y, anchor, room = (x1 + x2) / 2, (y1 + y2) / 2 - (32 if between else 18), "middle", 190.0
+        above = 32 if _is_bent(link, places) else 18 if abs(y1 - y2) < 1 else -4
+        x, y, anchor, room = (x1 + x2) / 2, (y1 + y2) / 2 - above, "middle", 190.0
     else:
-        x, y = places[leaf]
-        y, room = y + 23, 165.0
+        (x, y), room = places[leaf], 165.0
+        y += 23
         x, anchor = (4.0, "start") if x < WIDTH / 3 else (WIDTH - 4.0, "end") if x > 2 * WIDTH / 3 else (x, "middle")
     at = f'x="{x:.0f}" y="{y:.0f}" text-anchor="{anchor}"'
-    return f'{drawn}<text class="small label" {at}>{escaped(clipped(link.says, room))}</text>'
+    return f'<text class="small label" {at}>{escaped(clipped(link.says, room))}</text>'
 
 
 def _box(name: str, place: Place, is_switch: bool) -> str:
-    shown = clipped(name, 110)
+    shown = clipped(name, 150)
     wide, (x, y) = text_width(shown) + 18, place
     corner = 3 if is_switch else BOX / 2
     box = f'<rect class="node" x="{x - wide / 2:.1f}" y="{y - BOX / 2:.1f}" width="{wide:.1f}" height="{BOX}" rx="{corner}"/>'
