@@ -372,6 +372,7 @@ def test_each_operation_has_its_own_baseline():
     seen = view(RunData(Path("runs/x-cures"), "cures", FACTS, tuple(cells), ()))
     assert [row.ratio.mean for row in seen.rows] == pytest.approx([1, 0.5, 1, 4], rel=1e-2)
     assert [row.verdict for row in seen.rows] == ["baseline", "", "baseline", ""]
+    assert "healthy" not in texts_of(dot_figure(seen))  # no line is the start of both
     assert [row.uncured.mean if row.uncured else None for row in seen.rows] == [None, 1, None, 1]
 
 
