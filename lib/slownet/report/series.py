@@ -1,9 +1,10 @@
-"""Throughput over time, from the output of iperf3 and wget that a run keeps."""
+"""Throughput and congestion window over time, from the output of iperf3 and wget that a run keeps."""
 
 from __future__ import annotations
 
 import bisect
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from itertools import accumulate, pairwise
 from pathlib import Path
 
@@ -14,11 +15,11 @@ from slownet.report import scale
 from slownet.report.chart import COLOURS, Chart, Point
 from slownet.report.figure import Figure
 from slownet.report.text import trimmed
-from slownet.report.words import capital, listed, place, varied, where
+from slownet.report.words import listed, place, varied, where
 from slownet.tools import iperf3, wget
 
 Steps = list[tuple[float, float]]
-"""Seconds at which a part ends, with the rate in Mbit/s in that part."""
+"""Seconds at which a part ends, with the rate in Mbit/s in that part, or the window in KiB at its end."""
 MOST_STEPS, PARTS = 120, 60
 """Steps of a line; of more, the means in so many equal parts of the time are drawn."""
 TOGETHER = len(COLOURS)
@@ -26,8 +27,12 @@ TOGETHER = len(COLOURS)
 
 
 def series_figures(run: RunData) -> list[Figure]:
-    """Draw the throughput over time in the first measurement of each cell that has it."""
-    found = [(cell, steps) for cell in run.cells if (steps := _steps(run, cell))]
+    """Draw throughput and window over time in the first measurement of each cell that has them."""
+    return [figure for quantity in QUANTITIES for figure in _figures(run, quantity)]
+
+
+def _figures(run: RunData, quantity: Quantity) -> list[Figure]:
+    found = [(cell, steps) for cell in run.cells if (steps := _steps(run, cell, quantity))]
     if not found:
         return []
     groups: dict[str, list[tuple[Cell, Steps]]] = {}
@@ -38,16 +43,18 @@ def series_figures(run: RunData) -> list[Figure]:
         groups.setdefault(rest, []).append((cell, steps))
     if any(len(group) > TOGETHER for group in groups.values()):
         groups = {where(cell.label, run): [(cell, steps)] for cell, steps in found}
-    return [_figure(run, rest, group, apart, number) for number, (rest, group) in enumerate(groups.items(), 1)]
+    return [_figure(run, quantity, rest, group, apart, number) for number, (rest, group) in enumerate(groups.items(), 1)]
 
 
-def _figure(run: RunData, rest: str, group: Sequence[tuple[Cell, Steps]], apart: Sequence[str], number: int) -> Figure:
-    title = f"Throughput over time{', ' + rest if rest else ''}"
+def _figure(
+    run: RunData, quantity: Quantity, rest: str, group: Sequence[tuple[Cell, Steps]], apart: Sequence[str], number: int
+) -> Figure:  # fmt: skip
+    title = f"{quantity.title} over time{', ' + rest if rest else ''}"
     last = max(steps[-1][0] for _, steps in group)
     rates = [rate for _, steps in group for _, rate in steps]
     means = [sum(rate for _, rate in steps) / len(steps) for _, steps in group]
     y = scale.log(rates) if max(means) >= scale.WIDE * min(means) > 0 else scale.from_zero(rates)
-    unit = "Mbit/s (log scale)" if isinstance(y, scale.Log) else "Mbit/s"
+    unit = f"{quantity.unit} (log scale)" if isinstance(y, scale.Log) else quantity.unit
     chart = Chart(f"{run.experiment}: {title}", scale.Linear(0, last or 1), y, "seconds", unit)
     rows: list[tuple[str | float | None, ...]] = []
     for (cell, steps), colour in zip(group, COLOURS, strict=False):
@@ -56,12 +63,14 @@ def _figure(run: RunData, rest: str, group: Sequence[tuple[Cell, Steps]], apart:
         chart.line(_stairs(drawn), name, colour)
         chart.marks(
             (
-                Point(at, rate, f"{name}: {trimmed(float(f'{rate:.3g}'))} Mbit/s until {trimmed(float(f'{at:.4g}'))} s")
+                Point(
+                    at, rate, f"{name}: {trimmed(float(f'{rate:.3g}'))} {quantity.unit} until {trimmed(float(f'{at:.4g}'))} s"
+                )
                 for at, rate in steps
             )
         )
         rows += [(name, at, rate) for at, rate in steps]
-    return Figure(f"throughput-{number}", capital(title), chart.svg(), ("cell", "until, s", "Mbit/s"), tuple(rows))
+    return Figure(f"{quantity.name}-{number}", title, chart.svg(), ("cell", "until, s", quantity.unit), tuple(rows))
 
 
 def _stairs(steps: Sequence[tuple[float, float]]) -> Steps:
@@ -72,10 +81,10 @@ def _stairs(steps: Sequence[tuple[float, float]]) -> Steps:
     return found
 
 
-def _steps(run: RunData, cell: Cell) -> Steps:
+def _steps(run: RunData, cell: Cell, quantity: Quantity) -> Steps:
     for sample in cell.samples:
         for raw in sample.get("raw") or ():
-            for ending, read in READERS.items():
+            for ending, read in quantity.readers.items():
                 if raw.endswith(ending) and (steps := _read(run.directory / raw, read)):
                     return _even(steps)
     return []
@@ -101,11 +110,31 @@ def _of_wget(text: str) -> Steps:
     return [(at, 8 * row / 1e6) for at, row in zip(times, rows, strict=True)]
 
 
-READERS: Mapping[str, Callable[[str], Steps]] = {"-iperf3.txt": _of_iperf3, "-wget.txt": _of_wget}
+def _windows(text: str) -> Steps:
+    found = iperf3.parse(text)
+    every = found.seconds / len(found.intervals) if found.intervals else 0.0
+    sizes = found.windows[: len(found.intervals)]  # the sender may say a last one, of less than a second
+    return [(every * number, size / 1024) for number, size in enumerate(sizes, 1)]
+
+
+@dataclass(frozen=True)
+class Quantity:
+    """What is drawn over time: its name for files, title and unit, and for each kind of raw output how to read it."""
+
+    name: str
+    title: str
+    unit: str
+    readers: Mapping[str, Callable[[str], Steps]]
+
+
+QUANTITIES = (
+    Quantity("throughput", "Throughput", "Mbit/s", {"-iperf3.txt": _of_iperf3, "-wget.txt": _of_wget}),
+    Quantity("window", "Congestion window", "KiB", {"-iperf3.txt": _windows}),
+)
 
 
 def _even(steps: Steps) -> Steps:
-    """Return the mean rates in equal parts of the time, if there are too many steps or they differ much in length.
+    """Return the means in equal parts of the time, if there are too many steps or they differ much in length.
 
     wget prints how fast each part of a file was read from the socket: what waited there is read at once, at no rate of a link.
     """

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import subprocess
 from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
@@ -20,6 +21,9 @@ from slownet.tools.tool import ENDING, missing, run
 
 UP_S = 30.0
 _LISTENING = "Server listening on"
+_WINDOW = re.compile(r"^\[ *\d+\] .* sec .* \d+ +([\d.]+) ([KMG]?)Bytes *$", re.MULTILINE)
+"""A line of the sender's output for one second: retransmits, then the congestion window. Left-out seconds end otherwise."""
+_SCALE = {"": 1, "K": 2**10, "M": 2**20, "G": 2**30}
 
 
 @dataclass(frozen=True)
@@ -44,6 +48,8 @@ class Iperf3(Metrics):
         The rate in each second, in bit/s.
     is_steady : bool
         Whether slow start was left out, so that the seconds are comparable.
+    windows : tuple of float
+        The sender's congestion window at the end of each second, in bytes; empty if the server did not send its output.
     """
 
     command: tuple[str, ...]
@@ -54,6 +60,7 @@ class Iperf3(Metrics):
     congestion: str
     intervals: tuple[float, ...]
     is_steady: bool = False
+    windows: tuple[float, ...] = ()
 
     @property
     def mbit_per_s(self) -> float:
@@ -122,7 +129,7 @@ def iperf3(
     >>> iperf3(net["server"], net["client"], seconds=10, congestion="bbr").mbit_per_s  # doctest: +SKIP
     93.4
     """
-    argv = ["iperf3", "--client", server.IP(), "--reverse", "--json", "--time", f"{seconds:g}"]
+    argv = ["iperf3", "--client", server.IP(), "--reverse", "--json", "--get-server-output", "--time", f"{seconds:g}"]
     argv += ["--omit", f"{omit:g}"] if omit else []
     argv += ["--congestion", congestion] if congestion else []
     with ExitStack() as stack:
@@ -200,6 +207,7 @@ def parse(text: str, command: Sequence[str] = ("iperf3",)) -> Iperf3:
                 float(each["sum"]["bits_per_second"]) for each in report["intervals"] if not each["sum"]["omitted"]
             ),
             is_steady=any(each["sum"]["omitted"] for each in report["intervals"]),
+            windows=tuple(float(size) * _SCALE[unit] for size, unit in _WINDOW.findall(report.get("server_output_text", ""))),
         )
     except (KeyError, TypeError, ValueError) as error:
         raise complaint(f"iperf3 printed JSON without {error}", text, command) from None

@@ -125,6 +125,13 @@ def test_throughput_over_time_from_iperf3_and_wget(tmp_path):
     assert series_figures(run) == []
 
 
+def test_the_senders_window_over_time(tmp_path):
+    throughput, window = series_figures(transfers(tmp_path, bbr=("iperf3-window.txt", "iperf3")))
+    assert throughput.head[-1] == "Mbit/s"
+    assert [(row[0], round(row[1]), row[2]) for row in window.rows] == [("bbr", 1, 1.12 * 1024), ("bbr", 2, 1.12 * 1024)]
+    assert said(window.svg)[0] == "bbr: 1150 KiB until 1 s"
+
+
 def test_a_burst_from_the_socket_is_no_rate(tmp_path):
     run = transfers(tmp_path, other=("wget-100ms.err", "wget"))
     (found,) = series_figures(run)

@@ -1,4 +1,4 @@
-"""iperf3's parser on output from a lab (iperf 3.18, 100 ms of delay)."""
+"""iperf3's parser on output from a lab (iperf 3.18, 100 ms of delay); iperf3-window.txt is from a loopback (iperf 3.12)."""
 
 import json
 import subprocess
@@ -24,6 +24,13 @@ def test_a_test_that_ran():
     assert record.intervals == pytest.approx((51913985.88, 158715531.03, 128479840.50))
     assert record.mbit_per_s == pytest.approx(113.518767608)
     assert record.command == ("iperf3", "-c", "10.0.0.2")
+
+
+def test_the_senders_windows_come_with_the_servers_output():
+    assert parse(text("iperf3-window.txt")).windows == pytest.approx((1.12 * 2**20, 1.12 * 2**20))
+    assert parse(text("iperf3-bbr.txt")).windows == ()
+    omitted = text("iperf3-window.txt").replace("1.12 MBytes       ", "1.12 MBytes       (omitted)", 1)
+    assert len(parse(omitted).windows) == 1
 
 
 def test_metrics():
