@@ -254,6 +254,6 @@ def test_a_lab_that_is_not_built_is_one_line(tmp_path):
 
 def test_info_says_what_there_is(built):
     done = subprocess.run([*SLOWNET, "lab", "info"], capture_output=True, text=True, check=True)
-    for each in ("cache ", "kernel ", "image ", "tdf ", "native "):
+    for each in ("cache ", "kernel ", "image ", "tdf ", "confined  ", "native "):
         assert any(line.startswith(each) for line in done.stdout.splitlines())
     assert built.kernel.release in done.stdout

@@ -103,7 +103,7 @@ def project(run, home, tmp_path_factory):
     done = run(folder, "lab", "build")
     assert done.returncode == 0, done.stderr
     assert time.monotonic() - begun < LONGEST_S
-    assert re.search(r"^layer   \w{16}, [\d.]+ MB: jq, itsdangerous<3$", done.stdout, re.MULTILINE)
+    assert re.search(r"^layer     \w{16}, [\d.]+ MB: jq, itsdangerous<3$", done.stdout, re.MULTILINE)
     return folder
 
 
@@ -128,7 +128,7 @@ def test_a_command(run, project, built, tmp_path):
     assert done.stdout == "[4]\nTrue\n42"
     assert "Read-only file system" in done.stderr
     assert run(tmp_path, "lab", "exec", "--tdf", "inf", "--", "jq", ".").returncode == 127
-    assert f"image   {built.image.description}" in run(project, "lab", "info").stdout
+    assert f"image     {built.image.description}" in run(project, "lab", "info").stdout
 
 
 def test_an_experiment(run, project):

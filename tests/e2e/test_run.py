@@ -126,6 +126,7 @@ def test_the_run_directory_is_complete(both):
             "clock",
             "tdf",
             "tdf_probe",
+            "confined",
             "settings",
             "versions",
             "question",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Annotated
@@ -38,7 +39,7 @@ def build() -> None:
         report("layer", False)
         built = parts.build_layer(built, project)
         report("layer", True)
-    print(_describe(built, project))
+    print(_table(_describe(built, project)))
 
 
 @app.command("exec", context_settings={"ignore_unknown_options": True})
@@ -83,15 +84,17 @@ def shell(
 @app.command()
 def info() -> None:
     """Show this machine's lab (kernel, image, TDF) and whether it can run without one."""
-    from slownet.lab import layer, native, parts
+    from slownet.lab import confinement, layer, native, parts
 
     found, project = parts.find(), here()
     if found and project and project.needs_layer:
         found = replace(found, layer=layer.find(project, found.image))
-    print(f"cache   {cache.root()}")
-    print(_describe(found, project) if found else "lab     not built: slownet lab build")
+    lines = {"cache": str(cache.root())}
+    lines |= _describe(found, project) if found else {"lab": "not built: slownet lab build"}
+    lines["confined"] = confinement.describe(confinement.landlock())
     missing = native.lacks()
-    print(f"native  {'no: this machine lacks ' + ', '.join(missing) if missing else 'yes'}")
+    lines["native"] = f"no: this machine lacks {', '.join(missing)}" if missing else "yes"
+    print(_table(lines))
 
 
 @app.command()
@@ -115,7 +118,11 @@ def clean(
     print(f"{'would free' if dry_run else 'freed'} {freed:.1f} MB" if gone else "there is nothing to remove")
 
 
-def _describe(found: Parts, project: Project | None) -> str:
+def _table(lines: Mapping[str, str]) -> str:
+    return "\n".join(f"{name:<10}{text}" for name, text in lines.items())
+
+
+def _describe(found: Parts, project: Project | None) -> dict[str, str]:
     from slownet.lab import calibrate, counter
     from slownet.lab.place import charged
 
@@ -131,7 +138,7 @@ def _describe(found: Parts, project: Project | None) -> str:
     image = f"{found.image.description}, {found.image.path.stat().st_size / 2**20:.0f} MB"
     lines = {"kernel": found.kernel.description, "image": image, **_of_project(found, project), "cpu": cpu}
     lines["tdf"] = f"{measured['tdf']} (measured {measured['ratio']})"
-    return "\n".join(f"{name:<8}{text}" for name, text in lines.items())
+    return lines
 
 
 def _of_project(found: Parts, project: Project | None) -> dict[str, str]:

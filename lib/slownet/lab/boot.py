@@ -17,7 +17,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from slownet.errors import LabError
-from slownet.lab import autopsy, cpu
+from slownet.lab import autopsy, confinement, cpu
 from slownet.lab import channel as frames
 from slownet.lab.channel import Channel
 from slownet.lab.clock import Clock
@@ -67,6 +67,7 @@ class Lab:
 
     kernel: Path
     init: Path
+    confine: Path
     image: Path
     layer: Path | None = None
     """A file system on top of the image's."""
@@ -278,7 +279,7 @@ def _start(
         init = files.enter_context(open(lab.init, "rb")).fileno()
         layers = [files.enter_context(open(lab.layer, "rb")).fileno()] if lab.layer else []
         words = [
-            "setpriv", "--pdeathsig", "KILL", str(lab.kernel), f"mem={lab.megabytes}M", f"mem-fd={room}",
+            *_confined(lab), f"mem={lab.megabytes}M", f"mem-fd={room}",
             f"ubd0r=/proc/self/fd/{image}",
             *(f"ubd1r=/proc/self/fd/{each}" for each in layers),
             f"initrd=/proc/self/fd/{init}", "con=null", "con0=null,fd:1", f"con1=fd:{channel}", "uml_dir=/proc/self/",
@@ -293,6 +294,13 @@ def _start(
     with contextlib.suppress(OSError):  # a kernel that panics would dump core
         resource.prlimit(process.pid, resource.RLIMIT_CORE, (0, 0))
     return process
+
+
+def _confined(lab: Lab) -> list[str]:
+    """Return the command of the lab's kernel, which may touch this lab's files and shares; it is killed with this process."""
+    shared = {writable: [each.path for each in lab.shares if each.writable is writable] for writable in (False, True)}
+    own = [lab.image, lab.init, *([lab.layer] if lab.layer else [])]
+    return confinement.words(lab.confine, lab.kernel, read=[*own, *shared[False]], write=shared[True])
 
 
 def memory_folder(megabytes: int) -> Path:

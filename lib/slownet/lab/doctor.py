@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from slownet.errors import LabError
-from slownet.lab import cache, counter, cpu, debian, image, init, kernel, native, parts
+from slownet.lab import cache, confinement, counter, cpu, debian, image, init, kernel, native, parts
 from slownet.lab.boot import MEGABYTES, memory_folder
 from slownet.lab.clock import Clock
 
@@ -69,6 +69,7 @@ def examine() -> Iterator[Finding]:
     if not found:
         yield from to_build()
     yield lab(found)
+    yield confined(confinement.landlock())
     yield counted()
     yield without_a_lab(native.lacks())
 
@@ -145,6 +146,13 @@ def lab(found: parts.Parts | None) -> Finding:
     if status:
         return Finding("lab", False, f"`true` ended with status {status} in it", BUILD)
     return Finding("lab", True, f"{found.kernel.description} boots and ends in {took:.1f} s")
+
+
+def confined(landlock: int) -> Finding:
+    """Find out whether Landlock confines labs to their own files, given its version (see `confinement.landlock`)."""
+    good, _, said = confinement.describe(landlock).partition(": ")
+    text, _, mend = said.partition(": ")
+    return Finding("confined", good == "yes", text, mend, needed=False)
 
 
 def counted() -> Finding:

@@ -1,4 +1,4 @@
-"""Compiles the lab's first process, packed as an initial RAM disk, and the CPU probe."""
+"""Compiles the lab's first process, packed as an initial RAM disk, what confines the lab on the host, and the CPU probe."""
 
 from __future__ import annotations
 
@@ -7,21 +7,22 @@ from pathlib import Path
 from slownet.lab import cache
 
 HERE = Path(__file__).parent
+NAMES = ("init", "confine", "probe")
 PROGRAMS = {"gcc": "gcc"}
 
 _S_IFDIR, _S_IFREG, _S_IFCHR = 0o040000, 0o100000, 0o020000
 
 
 def build() -> Path:
-    """Return the folder with init.cpio and probe; build it if necessary."""
-    name = cache.key(HERE / "init.c", HERE / "probe.c")
+    """Return the folder with init.cpio, confine and probe; build it if necessary."""
+    name = cache.key(*(HERE / f"{each}.c" for each in NAMES))
     return cache.found("init", name) or cache.make("init", name, _build)
 
 
 def _build(folder: Path) -> None:
     cache.need_programs(PROGRAMS, "building the lab's init")
     log = folder / "init.log"
-    for name in ("init", "probe"):
+    for name in NAMES:
         argv: list[str | Path] = ["gcc", "-O2", "-Wall", "-static", "-s", "-o", folder / name, HERE / f"{name}.c"]
         cache.run(argv, log, f"compiling {name}.c", hints=[("cannot find -lc", "apt-get install libc6-dev")])
     (folder / "init.cpio").write_bytes(archive((folder / "init").read_bytes()))

@@ -17,11 +17,11 @@ from slownet.lab.project import Project
 
 @dataclass(frozen=True)
 class Parts:
-    """A built kernel and image, the folder of init and probe, and a project's layer if it needs one."""
+    """A built kernel and image, the folder of init, confine and probe, and a project's layer if it needs one."""
 
     kernel: kernel.Kernel
     image: image.Image
-    tools: Path  # init.cpio and probe
+    tools: Path  # init.cpio, confine and probe
     layer: layers.Layer | None = None
 
     @property
@@ -46,7 +46,7 @@ class Parts:
     def lab(self, clock: Clock, *, megabytes: int = MEGABYTES, shares: Sequence[Share] = ()) -> Lab:
         """Return a lab of these parts, not yet booted."""
         return Lab(
-            kernel=self.kernel.path, init=self.tools / "init.cpio", image=self.image.path,
+            kernel=self.kernel.path, init=self.tools / "init.cpio", confine=self.tools / "confine", image=self.image.path,
             layer=self.layer.path if self.layer else None, kernel_arguments=self.kernel.arguments,
             clock=clock, megabytes=megabytes, shares=shares,
         )  # fmt: skip

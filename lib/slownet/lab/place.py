@@ -13,7 +13,17 @@ from pathlib import Path
 from typing import Any
 
 from slownet.errors import LabError, nearest
-from slownet.lab import calibrate, container_shares, counter, extension_shares, host_programs, image, native, project
+from slownet.lab import (
+    calibrate,
+    confinement,
+    container_shares,
+    counter,
+    extension_shares,
+    host_programs,
+    image,
+    native,
+    project,
+)
 from slownet.lab import parts as lab_parts
 from slownet.lab.boot import MEGABYTES, Lab, Share, Sink, check_megabytes
 from slownet.lab.caller import Given
@@ -236,6 +246,7 @@ def _lab(kind: str, factor: float | None, megabytes: int, cpu: str | None, of: p
         "kernel": found.kernel.description,
         "image": whole.description,
         "place": "lab",
+        "confined": confinement.describe(confinement.landlock()),
         "tdf_probe": measured,
         "versions": whole.versions,
         **({"project": {"file": str(of.file), "share": [str(each) for each in of.shares]}} if of else {}),

@@ -23,7 +23,7 @@ def test_a_share_is_read_only_and_under_the_same_path_unless_told(share, mount):
 
 def test_a_lab_with_too_little_memory_is_refused_at_once():
     with pytest.raises(LabError) as error:
-        Lab(Path("linux"), Path("init"), Path("image"), megabytes=159)
+        Lab(Path("linux"), Path("init"), Path("confine"), Path("image"), megabytes=159)
     assert str(error.value) == "159 MB of memory is too little for a lab, --memory: give it 160 MB or more"
 
 

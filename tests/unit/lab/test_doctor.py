@@ -1,5 +1,7 @@
 """What `slownet doctor` finds, on machines that lack one thing each."""
 
+import errno
+
 import pytest
 
 from slownet.errors import LabError
@@ -143,3 +145,16 @@ def test_a_counter_is_optional(monkeypatch):
     monkeypatch.setattr(doctor.counter, "scope", lambda: "processor")
     assert doctor.counted().good
     assert not doctor.counted().needed
+
+
+@pytest.mark.parametrize(
+    ("version", "good", "text", "mend"),
+    [
+        (7, True, "Landlock ABI 7", ""),
+        (-errno.ENOSYS, False, "this machine's kernel has no Landlock (Linux 5.13 and newer have it)", ""),
+        (-errno.EOPNOTSUPP, False, "Landlock is off", "boot with landlock in lsm="),
+    ],
+)
+def test_a_lab_is_confined_or_not(version, good, text, mend):
+    found = doctor.confined(version)
+    assert (found.good, found.text, found.mend, found.needed) == (good, text, mend, False)

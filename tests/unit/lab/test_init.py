@@ -48,11 +48,11 @@ def test_it_is_compiled_once_for_each_version_of_its_source(tmp_path, monkeypatc
 
     monkeypatch.setattr(cache, "run", run)
     monkeypatch.setattr(cache, "need_programs", lambda programs, what: None)
-    (tmp_path / "init.c").write_text("1")
-    (tmp_path / "probe.c").write_text("2")
+    for name in init.NAMES:
+        (tmp_path / f"{name}.c").write_text(name)
     folder = init.build()
     assert init.build() == folder
-    assert runs == ["compiling init.c", "compiling probe.c"]
+    assert runs == ["compiling init.c", "compiling confine.c", "compiling probe.c"]
     assert entries((folder / "init.cpio").read_bytes())["init"][2] == b"\x7fELF"
     (tmp_path / "init.c").write_text("3")
     assert init.build() != folder

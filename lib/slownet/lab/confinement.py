@@ -1,0 +1,52 @@
+"""What the process of a lab may touch on the host: its kernel, its shares, and nothing else (see confine.c).
+
+The lab's own kernel refuses the same requests first. Landlock holds even where a program in the lab takes that kernel over.
+"""
+
+from __future__ import annotations
+
+import errno
+import os
+from collections.abc import Sequence
+from functools import lru_cache
+from pathlib import Path
+
+LANDLOCK_CREATE_RULESET, ASK_VERSION = 444, 1  # the number is the same on every architecture
+READ = ["/proc/cpuinfo"]
+"""What the kernel reads besides its own files: the processor's features."""
+DEVICES = ["/dev/null"]
+SINCE = {"truncation": 3, "TCP": 4, "devices": 5, "signals": 6}
+"""The version of Landlock that first confines these; each confines all files, and ptrace."""
+
+
+@lru_cache(maxsize=1)
+def landlock() -> int:
+    """Return the version of Landlock that this kernel has (its ABI), or -errno if it has none or hides it."""
+    import ctypes  # imported here because labs import neighbours of this module
+
+    version = ctypes.CDLL(None, use_errno=True).syscall(LANDLOCK_CREATE_RULESET, None, 0, ASK_VERSION)
+    return int(version) if version > 0 else -ctypes.get_errno()
+
+
+def describe(version: int) -> str:
+    """Return whether labs are confined, given what `landlock` returned: "yes: Landlock ABI 7" or "no: why"."""
+    if version > 0:
+        beyond = [what for what, since in SINCE.items() if version < since]
+        return f"yes: Landlock ABI {version}" + (f", which does not confine {', '.join(beyond)}" if beyond else "")
+    reasons = {
+        errno.ENOSYS: "this machine's kernel has no Landlock (Linux 5.13 and newer have it)",
+        errno.EOPNOTSUPP: "Landlock is off: boot with landlock in lsm=",
+    }
+    return f"no: {reasons.get(-version, f'Landlock is denied here ({os.strerror(-version)})')}"
+
+
+def words(confine: Path, run: Path, *, read: Sequence[Path], write: Sequence[Path]) -> list[str]:
+    """Return the command that confines the program `run`, up to the program's own arguments.
+
+    read, write: files and folders that it may read, or write as well.
+    """
+    rules = [
+        f"run={run}", *(f"read={each}" for each in [*READ, *read]), *(f"write={each}" for each in write),
+        *(f"device={each}" for each in DEVICES),
+    ]  # fmt: skip
+    return [str(confine), *rules, "--", str(run)]
