@@ -72,7 +72,8 @@ def first_process(path: Path) -> int | None:
 def has_begun(pid: int) -> bool:
     """Return whether a container's first process runs its program: until then it is crun's own."""
     with suppress(OSError):
-        return not Path(f"/proc/{pid}/comm").read_text().startswith("crun")
+        name = Path(f"/proc/{pid}/comm").read_text().strip()
+        return name != "crun" and not name.startswith("crun:[")
     return False
 
 

@@ -102,7 +102,7 @@ class Container(Awaited):
         ready: str | Callable[[Container], bool] | Healthy | None = None, name: str = "", timeout: float = 60.0,
         stop_signal: str | None = None, stop_s: float = 10.0,
     ) -> None:  # fmt: skip
-        name = name or image.rpartition("/")[2].partition("@")[0].partition(":")[0]
+        name = name or image.removeprefix("sha256:").rpartition("/")[2].partition("@")[0].partition(":")[0]
         condition = None if isinstance(ready, Healthy) else ready
         super().__init__(host, directory, name=name, port=port, ready=condition, timeout=timeout)
         self.image = image
@@ -122,7 +122,7 @@ class Container(Awaited):
         self._signal_number = int(signal.SIGTERM)
         self._copying: threading.Thread | None = None
         self._taken: Path | None = None
-        self._ours = False
+        self._ours = self._runs = False
 
     # ---- start ----
 
@@ -141,7 +141,7 @@ class Container(Awaited):
             )  # fmt: skip
         super().prepare()
         _logs.add(self.log)
-        self._ours = True
+        self._ours, self._runs = True, False
         self._probe = Probe(check, self._begin, self.state, self._unhealthy) if check else None
 
     def _planned(self) -> Plan:
@@ -190,10 +190,15 @@ class Container(Awaited):
 
     def answers(self) -> bool:
         """Return whether it is ready, from one attempt."""
-        if self._probe is None:
-            return super().answers()
-        first = self._first()
-        return first is not None and runtime.has_begun(first) and self._probe.passes()
+        return self._probe.passes() if self._probe else super().answers()
+
+    def _answers(self) -> bool:
+        """Not before its program has begun, whatever the condition: until then crun makes the container."""
+        if not self._runs:
+            first = self._first()
+            self._runs = (first is not None and runtime.has_begun(first)) or not self.running
+            self._begun = time.monotonic()
+        return self._runs and super()._answers()
 
     def wait(self) -> None:
         """Wait until the launched container is ready. Raises as `start` does."""
@@ -261,7 +266,7 @@ class Container(Awaited):
         for number, seconds in ((self._signal_number, self.stop_s), (int(signal.SIGKILL), KILLED_S)):
             if first is None or process.poll() is not None:
                 break
-            if number == signal.SIGKILL or runtime.heeds(first, number):
+            if number == signal.SIGKILL or (runtime.has_begun(first) and runtime.heeds(first, number)):
                 with suppress(ProcessLookupError):
                     os.kill(first, number)
                 with suppress(subprocess.TimeoutExpired):

@@ -130,7 +130,8 @@ class Probe:
         self._first = False
         self._due = now + (self._check.start_interval_s if starting else self._check.interval_s)
         if self._failures >= self._check.retries:
-            took = f"{self._failures} health checks in {now - self._started:.0f} s have failed"
+            some, have = ("checks", "have") if self._failures > 1 else ("check", "has")
+            took = f"{self._failures} health {some} in {now - self._started:.0f} s {have} failed"
             raise self._failed(f"{took}, the last {how}", tail(self._output))
 
     def close(self) -> None:

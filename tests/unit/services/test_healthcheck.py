@@ -81,13 +81,13 @@ def test_failures_do_not_count_while_it_starts(clock, tmp_path):
     checks = Checks(clock, tmp_path, *[1] * 8)
     said = checks.until(Healthcheck(("CMD", "a"), interval_s=10, retries=1, start_period_s=12, start_interval_s=3))
     assert checks.at == [100, 104, 108, 112]
-    assert said.startswith("1 health checks in 13 s have failed")
+    assert said.startswith("1 health check in 13 s has failed")
 
 
 def test_a_check_that_takes_too_long(clock, tmp_path):
     checks = Checks(clock, tmp_path, 1, None)
     assert checks.until(Healthcheck(("CMD", "a"), interval_s=10, timeout_s=5, retries=1)) == (
-        "1 health checks in 16 s have failed, the last took too long"
+        "1 health check in 16 s has failed, the last took too long"
     )
 
 
