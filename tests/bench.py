@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import hashlib
+import io
 import json
 import os
+import random
 import re
+import resource
 import statistics
 import subprocess
 import sys
+import tarfile
 import tempfile
 import time
 from collections.abc import Callable, Sequence
@@ -140,7 +145,7 @@ with Network(Star(n=10)) as net:
 def main(wanted: Sequence[str]) -> None:
     known = (
         wrong_verdicts, first_command, switch, building, changes, round_trips, calibration, clocks, decided, charged, memory,
-        reproduction, containers,
+        reproduction, containers, images,
     )  # fmt: skip
     sections = {each.__name__: each for each in known}
     if unknown := [name for name in wanted if name not in sections]:
@@ -346,6 +351,47 @@ def containers() -> None:
         say(f"a container's start less a plain program's, {name}", f"{contained - plain:.3f} s", wanted)
         say("    memory", f"{of_contained - of_plain:.1f} MB", f"under 15 MB; plain {of_plain:.1f} MB")
         say(f"ten containers up at once, {name}", f"{found['ten'][0][0]:.2f} s", "under 5 s")
+
+
+def images() -> None:
+    """Add an archive as `docker save` writes it: 300 MB in three layers, half of it incompressible; then add it again."""
+    with tempfile.TemporaryDirectory() as folder:
+        archive, environment = Path(folder, "shop.tar"), {**os.environ, "XDG_CACHE_HOME": folder}
+        write_image(archive)
+        for what, wanted in (("the first time", "under 30 s"), ("the second time", "under 1 s")):
+            began, before = time.monotonic(), resource.getrusage(resource.RUSAGE_CHILDREN)
+            subprocess.run([SLOWNET, "image", "add", archive], env=environment, stdout=subprocess.DEVNULL, check=True)
+            took, after = time.monotonic() - began, resource.getrusage(resource.RUSAGE_CHILDREN)
+            cpu = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+            megabytes = archive.stat().st_size / 1e6
+            say(f"add an image of {megabytes:.0f} MB, {what}", f"{took:.2f} s", f"{wanted}; {cpu:.2f} s of CPU")
+
+
+def write_image(path: Path) -> None:
+    """Write an archive with an image like a program's: most files are small, most bytes are in large ones."""
+    chance, text = random.Random(1), b"slow networks need fast answers\n"
+    with tarfile.open(path, "w") as archive:
+
+        def put(name: str, data: bytes, into: tarfile.TarFile = archive) -> None:
+            member = tarfile.TarInfo(name)
+            member.size = len(data)
+            into.addfile(member, io.BytesIO(data))
+
+        digests = []
+        for number in range(3):
+            layer = io.BytesIO()
+            with tarfile.open(fileobj=layer, mode="w") as tar:
+                while tar.offset < 100e6:
+                    half = chance.choices((2_000, 10_000, 100_000, 1_000_000), (70, 20, 8, 2))[0]
+                    put(f"usr/lib/{number}/{tar.offset}", chance.randbytes(half) + text * (half // len(text)), tar)
+            digests.append(hashlib.sha256(layer.getvalue()).hexdigest())
+            put(f"{digests[-1]}/layer.tar", layer.getvalue())
+        layers = {"type": "layers", "diff_ids": [f"sha256:{each}" for each in digests]}
+        config = json.dumps({"architecture": "amd64", "os": "linux", "config": {}, "rootfs": layers}).encode()
+        name = f"{hashlib.sha256(config).hexdigest()}.json"
+        put(name, config)
+        image = {"Config": name, "RepoTags": ["shop:1"], "Layers": [f"{each}/layer.tar" for each in digests]}
+        put("manifest.json", json.dumps([image]).encode())
 
 
 def labs() -> list[int]:

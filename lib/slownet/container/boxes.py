@@ -16,6 +16,7 @@ from typing import IO, Any, BinaryIO, Protocol, cast
 from slownet.container import store
 from slownet.container.streams import CHUNK, Readable, chunks, compression, decompressed
 from slownet.errors import ImageError
+from slownet.lab import cache
 
 MOST_JSON = 1 << 24
 """Bytes of a manifest, index or configuration; registries allow 4 MiB."""
@@ -134,10 +135,13 @@ def uncompressed(path: Path, stack: ExitStack) -> IO[bytes]:
 
 def spooled(fill: Callable[[IO[bytes]], None], stack: ExitStack) -> IO[bytes]:
     """Return a file without a name, on the disk of the kept images, after `fill` wrote to it."""
-    store.root().mkdir(parents=True, exist_ok=True)
-    copy = stack.enter_context(tempfile.TemporaryFile(dir=store.root()))
-    fill(cast("IO[bytes]", copy))
-    copy.seek(0)
+    try:
+        store.root().mkdir(parents=True, exist_ok=True)
+        copy = stack.enter_context(tempfile.TemporaryFile(dir=store.root()))
+        fill(cast("IO[bytes]", copy))
+        copy.seek(0)
+    except OSError as error:
+        raise cache.not_writable(error, store.root()) from error
     return cast("IO[bytes]", copy)
 
 

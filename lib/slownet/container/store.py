@@ -9,7 +9,6 @@ from __future__ import annotations
 import contextlib
 import fcntl
 import json
-import os
 import shutil
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -253,10 +252,10 @@ def _write(folder: Path, facts: dict[str, Any]) -> None:
 @contextlib.contextmanager
 def _changing() -> Iterator[None]:
     """Change records alone: two processes that add or remove images wait for each other."""
-    root().mkdir(parents=True, exist_ok=True)
-    descriptor = os.open(root() / ".lock", os.O_CREAT | os.O_RDWR | os.O_CLOEXEC, 0o644)
     try:
-        fcntl.flock(descriptor, fcntl.LOCK_EX)
-        yield
-    finally:
-        os.close(descriptor)
+        root().mkdir(parents=True, exist_ok=True)
+        with (root() / ".lock").open("w") as lock:
+            fcntl.flock(lock, fcntl.LOCK_EX)
+            yield
+    except OSError as error:
+        raise cache.not_writable(error, root()) from error

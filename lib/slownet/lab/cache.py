@@ -79,10 +79,15 @@ def make(kind: str, name: str, build: Callable[[Path], None], base: Path | None 
             whole = home / name
             return whole if whole.is_dir() else _build(home / f".{name}.half", whole, build)
     except OSError as error:
-        raise LabError(
-            f"cannot write to {error.filename or home} ({error.strerror})",
-            fix="free space, or set XDG_CACHE_HOME to a folder that you can write to",
-        ) from error
+        raise not_writable(error, home) from error
+
+
+def not_writable(error: OSError, where: Path) -> LabError:
+    """Return the error for a failure to write to the cache."""
+    return LabError(
+        f"cannot write to {error.filename or where} ({error.strerror})",
+        fix="free space, or set XDG_CACHE_HOME to a folder that you can write to",
+    )
 
 
 def sweep(kind: str) -> None:

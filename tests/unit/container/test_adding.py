@@ -447,6 +447,35 @@ def test_a_full_disk_is_one_line_and_nothing_is_kept(layout, base, home, monkeyp
     assert left_over(home) == []
 
 
+def test_a_cache_that_cannot_be_written_to_is_one_line(layout, base, tmp_path, monkeypatch):
+    layout.image(base)
+    (tmp_path / "root.tar.gz").write_bytes(gzip.compress(base))
+    (tmp_path / "file").touch()
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "file"))
+    for act in (
+        lambda: adding.add(str(layout.folder)),
+        lambda: adding.add(str(tmp_path / "root.tar.gz")),
+        lambda: store.remove("shop"),
+    ):
+        with pytest.raises(LabError, match=r"^cannot write to .* \(Not a directory\): free space, or set XDG_CACHE_HOME to "):
+            act()
+
+
+def test_layers_that_docker_linked_to_equal_ones_are_read(made, base, tmp_path, inside):
+    config = made.config([base, base])
+    files = {"config.json": config, "a/layer.tar": base}
+    files["manifest.json"] = json.dumps([{"Config": "config.json", "Layers": ["a/layer.tar", "b/layer.tar"]}]).encode()
+    with tarfile.open(tmp_path / "shop.tar", "w") as tar:
+        for name, data in files.items():
+            member = tarfile.TarInfo(name)
+            member.size = len(data)
+            tar.addfile(member, io.BytesIO(data))
+        link = tarfile.TarInfo("b/layer.tar")
+        link.type, link.linkname = tarfile.SYMTYPE, "../a/layer.tar"
+        tar.addfile(link)
+    assert "gone" in inside(adding.add(str(tmp_path / "shop.tar")).image).listing()
+
+
 def test_a_squashfs_that_cannot_be_made_is_one_line(layout, base, home, monkeypatch):
     layout.image(base)
     monkeypatch.setattr(squash.image, "squash", lambda target: ["sh", "-c", "echo 'tar2sqfs: it is full' >&2; exit 3"])

@@ -125,6 +125,28 @@ os._exit(7 if os.dup(0) >= 3 else 1)
     assert subprocess.run([sys.executable, "-c", script], check=False, capture_output=True).returncode == 7
 
 
+def test_kept_images_are_shared_with_every_lab_if_there_are_any(tmp_path, monkeypatch):
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    given = []
+
+    class Parts:
+        built = 0
+
+        def lab(self, clock, *, megabytes, shares):
+            given.append([each.mount for each in shares])
+            return self
+
+        def run(self, argv, **options):
+            return 0
+
+    for _ in range(2):
+        Place(Clock("real"), {}, Parts()).run(["true"])
+        (tmp_path / "slownet" / "containers").mkdir(parents=True, exist_ok=True)
+    mount = ("ro", str(tmp_path / "slownet" / "containers"), "/opt/slownet/containers")
+    assert mount not in given[0]
+    assert mount in given[1]
+
+
 def test_the_projects_folders_are_shared_unless_they_are_already(tmp_path, monkeypatch):
     given = {}
 
