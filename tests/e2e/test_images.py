@@ -8,6 +8,7 @@ import signal
 import socket
 import subprocess
 import tarfile
+import tempfile
 import time
 from pathlib import Path
 
@@ -50,15 +51,21 @@ pytestmark = needs("tar2sqfs", "rdsquashfs")
 
 
 @pytest.fixture
+def tmp_path():
+    """A folder of an ordinary user's; those of pytest itself let nobody but their owner in."""
+    with tempfile.TemporaryDirectory(prefix="slownet-images-") as folder:
+        if os.geteuid() == 0:
+            os.chown(folder, NOBODY, NOBODY)
+        yield Path(folder)
+
+
+@pytest.fixture
 def home(tmp_path):
     """A cache of the test's own, which an ordinary user may write to."""
     folder = tmp_path / "cache"
     (folder / "slownet").mkdir(parents=True)
-    for each in (tmp_path, *tmp_path.parents):
-        if each.owner() == tmp_path.owner() and each.stat().st_mode & 0o005 != 0o005:
-            each.chmod(each.stat().st_mode | 0o055)  # pytest's folders are their owner's alone
     if os.geteuid() == 0:
-        for each in (tmp_path, folder, folder / "slownet"):
+        for each in (folder, folder / "slownet"):
             os.chown(each, NOBODY, NOBODY)
     return folder
 
