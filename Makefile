@@ -4,8 +4,8 @@ BIN := $(VENV)/bin
 # Otherwise each worker and each command would compile all imported modules anew.
 export PYTHONDONTWRITEBYTECODE :=
 
-.PHONY: help run test check unit lab-tests e2e bench soak trust nightly nightly-status lab test-report test-stock-kernel \
-	test-provision test-kernels clean
+.PHONY: help run test check unit lab-tests e2e bench soak trust nightly nightly-status lab examples test-report \
+	test-stock-kernel test-provision test-kernels clean
 .DELETE_ON_ERROR:
 
 help: ## print this list
@@ -33,7 +33,7 @@ lab-tests: $(VENV)/dev lab ## run the tests that need a network, inside one lab
 	$(BIN)/slownet lab exec --cpu time -- python -m pytest -q -p no:cacheprovider -m charged tests/lab
 
 e2e: $(VENV)/dev lab ## run the tests of the commands, which boot labs
-	$(BIN)/pytest -q -n 2 --dist loadfile tests/e2e
+	$(BIN)/pytest -q -n 2 --dist loadfile tests/e2e 'tests/examples/test_examples.py::test_example[node]'
 
 bench: $(VENV)/dev lab ## measure performance and print it next to the targets (ONLY="building clocks")
 	$(BIN)/python tests/bench.py $(ONLY)
@@ -47,6 +47,9 @@ nightly-status: $(VENV)/dev ## show when each long test last ran here, and how i
 test-report: $(VENV)/dev ## test reports in a browser, in minutes; nothing to measure (apt-get install chromium)
 	$(BIN)/pip install --quiet --disable-pip-version-check --editable '.[browser]'
 	$(BIN)/pytest -q -rs tests/browser
+
+examples: $(VENV)/dev lab ## run the examples as their pages say, with layers for Node.js, Java and Go; ten minutes
+	$(BIN)/pytest -q tests/examples
 
 test-stock-kernel: $(VENV)/dev lab ## test native mode on Debian's own kernel, in QEMU (apt-get install qemu-system-x86)
 	$(BIN)/pytest -q -rP tests/stock_kernel

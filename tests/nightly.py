@@ -26,6 +26,7 @@ FOLDER = soak.ROOT / "runs" / "nightly"
 RECORD = "nightly.json"
 JOBS: Mapping[str, Sequence[str]] = {
     "report": soak.make("test-report"),
+    "examples": soak.make("examples"),
     "stock-kernel": soak.make("test-stock-kernel"),
     "provision": soak.make("test-provision"),
     "kernels": soak.make("test-kernels"),

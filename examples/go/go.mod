@@ -1,0 +1,3 @@
+module example/shop
+
+go 1.24
