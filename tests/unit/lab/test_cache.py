@@ -217,7 +217,7 @@ def _wait_for(condition):
     return value
 
 
-def test_what_is_measured_goes_to_the_users_own_folder_where_the_cache_is_anothers(tmp_path, monkeypatch):
+def test_what_is_made_goes_to_the_users_own_folder_where_the_cache_is_anothers(tmp_path, monkeypatch):
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "shared"))
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "own"))
     monkeypatch.setattr(cache, "_may_write", lambda folder: not folder.is_relative_to(tmp_path / "shared"))
@@ -231,10 +231,16 @@ def test_what_is_measured_goes_to_the_users_own_folder_where_the_cache_is_anothe
     assert first == tmp_path / "own" / "slownet" / "tdf" / "key"
     assert cache.make_own("tdf", "key", measure) == first
     assert len(made) == 1
+    (tmp_path / "build.log").write_text("E: no such package\n")
+    kept = tmp_path / "own" / "slownet" / "log" / "build.log"
+    assert (
+        str(cache.failure("building it", 1, tmp_path / "build.log"))
+        == f"building it failed (1): E: no such package, log {kept}"
+    )
     (tmp_path / "shared" / "slownet" / "tdf" / "key").mkdir(parents=True)
     assert cache.make_own("tdf", "key", measure) == tmp_path / "shared" / "slownet" / "tdf" / "key"
 
 
-def test_what_is_measured_goes_to_the_cache_where_that_is_the_users(tmp_path, monkeypatch):
+def test_what_is_made_goes_to_the_cache_where_that_is_the_users(tmp_path, monkeypatch):
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "mine"))
     assert cache.make_own("tdf", "key", lambda folder: None) == tmp_path / "mine" / "slownet" / "tdf" / "key"
