@@ -21,6 +21,7 @@ from pathlib import Path
 from trust import t0
 from trust.steps import Log, Options
 
+from slownet.lab import cache
 from slownet.runner import rates
 
 SLOWNET = Path(sys.executable).with_name("slownet")
@@ -145,7 +146,7 @@ with Network(Star(n=10)) as net:
 def main(wanted: Sequence[str]) -> None:
     known = (
         wrong_verdicts, first_command, switch, building, changes, round_trips, calibration, clocks, decided, charged, memory,
-        reproduction, containers, images,
+        reproduction, containers, images, layer,
     )  # fmt: skip
     sections = {each.__name__: each for each in known}
     if unknown := [name for name in wanted if name not in sections]:
@@ -159,9 +160,11 @@ def say(what: str, measured: str, wanted: str) -> None:
     print(f"{what:<58}{measured:>12}  {wanted}", flush=True)
 
 
-def timed(words: Sequence[str | Path], cwd: Path | None = None) -> tuple[float, str]:
+def timed(words: Sequence[str | Path], cwd: Path | None = None, home: Path | None = None) -> tuple[float, str]:
+    """Run a command; return its seconds and its output. home: the folder of the caches, the user's own unless given."""
+    environment = {**os.environ, **({"XDG_CACHE_HOME": str(home)} if home else {})}
     began = time.monotonic()
-    done = subprocess.run([SLOWNET, *words], capture_output=True, text=True, check=False, cwd=cwd)
+    done = subprocess.run([SLOWNET, *words], capture_output=True, text=True, check=False, cwd=cwd, env=environment)
     if done.returncode not in (0, 1):
         sys.exit(done.stderr)
     return time.monotonic() - began, done.stdout
@@ -392,6 +395,20 @@ def write_image(path: Path) -> None:
         put(name, config)
         image = {"Config": name, "RepoTags": ["shop:1"], "Layers": [f"{each}/layer.tar" for each in digests]}
         put("manifest.json", json.dumps([image]).encode())
+
+
+def layer() -> None:
+    """Build a layer with one Debian package in a cache that has the lab and no layer, and ask for it again."""
+    with tempfile.TemporaryDirectory() as name:
+        home, project = Path(name, "cache"), Path(name, "project")
+        (home / "slownet").mkdir(parents=True)
+        for each in cache.root().iterdir():
+            if each.name not in ("layer", "projects"):
+                (home / "slownet" / each.name).symlink_to(each)
+        project.mkdir()
+        (project / "slownet.toml").write_text('packages = ["jq"]\n')
+        for what, wanted in (("layer with one Debian package", "under 60 s"), ("the same layer again", "")):
+            say(what, f"{timed(['lab', 'build'], project, home)[0]:.1f} s", wanted)
 
 
 def labs() -> list[int]:

@@ -5,7 +5,6 @@ import os
 import re
 import subprocess
 import sys
-import time
 
 import pytest
 from command_line import SLOWNET
@@ -14,7 +13,6 @@ from slownet.lab import cache, native
 
 pytestmark = pytest.mark.skipif(not native.lacks(), reason="this machine runs them in place")
 
-LONGEST_S = 60
 TABLE = '[tool.slownet]\npackages = ["jq"]\ndependencies = ["itsdangerous<3"]\nshare = ["./data"]\n'
 EXPERIMENT = '''
 from slownet import ClientWebDb, experiment
@@ -91,7 +89,7 @@ def run(home):
 
 @pytest.fixture(scope="module")
 def project(run, home, tmp_path_factory):
-    """A project whose layer is built, with the seconds that took."""
+    """A project whose layer is built."""
     folder = tmp_path_factory.mktemp("project")
     (folder / "data").mkdir()
     (folder / "data" / "fact").write_text("42")
@@ -99,10 +97,8 @@ def project(run, home, tmp_path_factory):
     done = run(folder, "lab", "exec", "true")
     assert done.stderr == (f"slownet: this project's packages are not in the lab, {folder}/pyproject.toml: slownet lab build\n")
     assert done.returncode == 2
-    begun = time.monotonic()
     done = run(folder, "lab", "build")
     assert done.returncode == 0, done.stderr
-    assert time.monotonic() - begun < LONGEST_S
     assert re.search(r"^layer     \w{16}, [\d.]+ MB: jq, itsdangerous<3$", done.stdout, re.MULTILINE)
     return folder
 
@@ -112,12 +108,12 @@ def layers(home):
 
 
 def test_the_second_build_takes_nothing(run, project, home):
-    before = layers(home)
-    begun = time.monotonic()
+    (only,) = layers(home)
+    file = home / "slownet" / "layer" / only / "layer.squashfs"
+    before = file.stat()
     assert run(project, "lab", "build").returncode == 0
-    assert time.monotonic() - begun < 10
-    assert layers(home) == before
-    assert len(before) == 1
+    assert layers(home) == [only]
+    assert file.stat() == before
 
 
 def test_a_command(run, project, built, tmp_path):
