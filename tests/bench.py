@@ -25,6 +25,7 @@ from slownet.lab import cache
 from slownet.runner import rates
 
 SLOWNET = Path(sys.executable).with_name("slownet")
+SHOP = Path(__file__).with_name("shop")
 PING = """
 import re
 from slownet.net import Network
@@ -146,7 +147,7 @@ with Network(Star(n=10)) as net:
 def main(wanted: Sequence[str]) -> None:
     known = (
         wrong_verdicts, first_command, switch, building, changes, round_trips, calibration, clocks, decided, charged, memory,
-        reproduction, containers, images, layer,
+        reproduction, containers, images, layer, compose,
     )  # fmt: skip
     sections = {each.__name__: each for each in known}
     if unknown := [name for name in wanted if name not in sections]:
@@ -409,6 +410,34 @@ def layer() -> None:
         (project / "slownet.toml").write_text('packages = ["jq"]\n')
         for what, wanted in (("layer with one Debian package", "under 60 s"), ("the same layer again", "")):
             say(what, f"{timed(['lab', 'build'], project, home)[0]:.1f} s", wanted)
+
+
+def compose() -> None:
+    """Time a compose project from the command to its first sample: PostgreSQL, Redis, a shop, and a program before the shop."""
+    sys.path.insert(0, str(SHOP))
+    import kept_images
+
+    kept_images.keep()
+    words = ["--tool", "ab", "--url", "http://web:8000/checkout", "--option", "requests=1", "--vary", "db:rtt=0ms,10ms"]
+    before = os.times()
+    seconds = median_of(3, lambda: until_the_first_sample(["run", "--compose", SHOP / "compose.yaml", *words]))
+    after = os.times()
+    cpu = (after.children_user + after.children_system - before.children_user - before.children_system) / 3
+    say("a compose project of three services, to its first sample", f"{seconds:.1f} s", "under 12 s on 2 processors")
+    say("    CPU, to the end of two cells and the report", f"{cpu:.1f} s", "other load on this machine increases wall time")
+
+
+def until_the_first_sample(words: Sequence[str | Path]) -> float:
+    with tempfile.TemporaryDirectory() as folder:
+        began = time.monotonic()
+        process = subprocess.Popen([SLOWNET, *words], cwd=folder, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
+        while not any(path.stat().st_size for path in Path(folder).glob("runs/*/samples*.jsonl")):
+            if process.poll():
+                sys.exit(process.communicate()[1].decode())
+            time.sleep(0.01)
+        took = time.monotonic() - began
+        process.communicate()
+        return took
 
 
 def labs() -> list[int]:

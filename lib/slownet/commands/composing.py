@@ -24,7 +24,10 @@ if TYPE_CHECKING:
 def compose(
     files: Annotated[
         list[Path] | None,
-        typer.Argument(metavar="FILE", help="Compose files; later ones are merged over earlier ones. Default: compose.yaml."),
+        typer.Argument(
+            metavar="FILE",
+            help="Compose files, later ones merged over earlier ones, or their folder (default: this).",
+        ),
     ] = None,
     profile: ProfileOption = None,
     clock: ClockOption = None,
@@ -39,14 +42,13 @@ def compose(
     """Bring a compose project up as a network and open Mininet's command line in it, on the real clock by default."""
     from slownet.commands.lab import unless_asked
     from slownet.compose import fields as table
-    from slownet.compose import files as compose_files
     from slownet.compose import handover, images, reader
     from slownet.lab.place import choose
 
     if fields:
         print(table.markdown())
         return
-    named = files or compose_files.usual(Path.cwd())
+    named = _files(files or [Path.cwd()])
     project = reader.read(named, profile or [])
     images.need(project)
     _warn(project)
@@ -79,9 +81,16 @@ def asked_for(
     from slownet.commands.running import chosen_conditions
     from slownet.hypotheses import composed
 
-    made = composed.make(files, profiles, chosen_conditions(vary), tool, url, _options(options))
+    made = composed.make(_files(files), profiles, chosen_conditions(vary), tool, url, _options(options))
     _warn(made.project)
     return [made]
+
+
+def _files(named: Sequence[Path]) -> list[Path]:
+    """Return the files, those of a folder in its place. Raises ComposeError."""
+    from slownet.compose import files
+
+    return [path for each in named for path in (files.usual(each) if each.is_dir() else [each])]
 
 
 def _options(texts: Sequence[str]) -> dict[str, str]:

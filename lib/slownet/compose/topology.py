@@ -15,7 +15,6 @@ from slownet.conditions.link import Condition
 from slownet.errors import ComposeError
 from slownet.lab import native
 from slownet.mininets import Topology
-from slownet.net.nodes import QuickNode
 
 if TYPE_CHECKING:
     from slownet.compose.hosting import Running
@@ -91,6 +90,8 @@ class Compose(Topology):
 
     def prepare(self, hosts: Sequence[Any], folder: Path) -> None:
         """Give each host a hosts file of its own, in a folder that lasts as long as the network; before any program starts."""
+        from slownet.net.nodes import QuickNode  # a run's largest import, which the host does not need
+
         addresses = {host.name: host.IP() for host in hosts}
         for host in hosts:
             if isinstance(host, QuickNode) and host.namespace:

@@ -14,6 +14,7 @@ from slownet.compose.model import Project
 from slownet.errors import ComposeError
 from slownet.lab.boot import Share
 from slownet.pytest_plugin import names
+from slownet.pytest_plugin.wishes import needs_network
 
 MARKER, FIXTURE = "compose", "slownet_compose"
 AT = f"{handover.AT}/session"
@@ -47,7 +48,7 @@ def _whole(text: str, *folders: Path) -> str:
 def hand_over(config: pytest.Config, items: Iterable[pytest.Item]) -> None:
     """Read the projects of a session's tests, for its labs. What is wrong with one fails the tests that name it."""
     asked: dict[Named, None] = {}
-    for item in items:
+    for item in filter(needs_network, items):
         try:
             found = named(item)
         except ComposeError:  # the fixture says it
