@@ -1,7 +1,6 @@
 """Compose projects: brought up for a person, measured from the command line, as a topology, and in pytest."""
 
 import json
-import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -262,9 +261,9 @@ def test_a_run_is_continued_with_the_project_as_it_was(project):
     directory = Path(found["directory"])
     samples = (directory / "samples.jsonl").read_text().splitlines(keepends=True)
     (directory / "samples.jsonl").write_text(samples[0])
-    shutil.copy(project / "compose.yaml", project / "as-it-was.yaml")
     (project / "compose.yaml").write_text("services: {}\n")
     again = run("run", "--resume", str(directory), "--json", cwd=project)
     assert again.returncode == 0, again.stderr
     (resumed,) = json.loads(again.stdout)["runs"]
-    assert [each["metrics"] for each in resumed["cells"]] == [each["metrics"] for each in found["cells"]]
+    for run_of in (found, resumed):  # over the client's 4 ms, too
+        assert [each["metrics"]["rtt_ms"]["mean"] for each in run_of["cells"]] == pytest.approx([4, 12], abs=0.1)
