@@ -121,4 +121,5 @@ def test_the_command_compares_what_was_written(net, site, lab_run, tmp_path, cap
         main(["compare", str(directory), str(path)])
     out = capsys.readouterr().out
     assert caught.value.code == 0, out
-    assert out.count("equivalent") == 2
+    assert out.count("equivalent") == 3  # two rows and the outcome
+    assert out.endswith("equal: all 2 comparisons are equivalent\n")

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from slownet.compose import files, handover
+from slownet.compose import handover
 from slownet.compose.model import Project
 from slownet.errors import ComposeError
 from slownet.lab.boot import Share
@@ -36,6 +36,8 @@ def named(node: Any) -> Named | None:
     stated = marker.args if marker else ()
     profiles = tuple(marker.kwargs.get("profiles", ())) if marker else ()
     if not stated:
+        from slownet.compose import files  # needs PyYAML, which labs lack
+
         return tuple(map(str, files.usual(folder))), profiles
     return tuple(_whole(str(each), folder, node.config.rootpath) for each in stated), profiles
 
