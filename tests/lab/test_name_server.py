@@ -9,7 +9,8 @@ from scapy.layers.dns import DNS
 from scapy.layers.l2 import Ether
 from scapy.utils import RawPcapReader
 
-from slownet import Command, ServiceError
+from slownet import ClientWebDb, Command, ServiceError
+from slownet.net import Network
 from slownet.net.nodes import inside
 from slownet.services.names import NameServer
 
@@ -142,15 +143,28 @@ def test_programs_that_run_change_over_and_back(net, far, tmp_path):
     assert lookup(net) < NEAR_MS
 
 
-def test_of_two_the_one_started_later_is_asked(net, far, tmp_path):
-    first, second = NameServer(far, tmp_path), NameServer(net["web"], tmp_path)
-    with first:
-        with second:
-            assert lookup(net) < NEAR_MS
-            first.stop()
-            assert lookup(net) < NEAR_MS
-            assert "query[A] web" in second.log.read_text()
+def test_a_network_has_one_at_a_time(net, far, tmp_path):
+    with NameServer(far, tmp_path) as first:
+        with pytest.raises(ServiceError, match="cannot be made to ask it, host 'web': a network has one name server at a time"):
+            NameServer(net["web"], tmp_path).start()
+        assert lookup(net) == pytest.approx(RTT_MS, abs=NEAR_MS)
+        assert "query[A] web" in first.log.read_text()
+    with NameServer(net["web"], tmp_path):
         assert lookup(net) < NEAR_MS
+    assert lookup(net) < NEAR_MS
+
+
+def test_hosts_that_have_files_of_their_own_have_them_again_afterwards(net, far, tmp_path):
+    """As those of a compose project, whose hosts know different names."""
+    own = tmp_path / "hosts"
+    own.write_text(f"{DB} only-here web\n")
+    with Network(ClientWebDb) as network:
+        network["client"].namespace.files["/etc/hosts"] = own
+        with NameServer(network["db"], tmp_path):
+            assert lookup(network) < NEAR_MS  # web's own address
+        assert lookup(network, "only-here", DB) < NEAR_MS
+        assert lookup(network, "web", DB) < NEAR_MS
+        assert own.read_text() == f"{DB} only-here web\n"
 
 
 @pytest.mark.parametrize("alias", ["wbe", ""])

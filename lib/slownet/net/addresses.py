@@ -1,14 +1,14 @@
 """The hosts of a network by name: programs find the address of `web` in their host's own /etc/hosts, without a name server.
 
-All hosts of a network see the same two files in place of the machine's. Both are written anew, in place, when a name server
-starts to answer for the network and when it ends (`ask`, `answer_from_files`).
+Hosts see two files of the network's in place of the machine's. Both are written anew, in place, when a name server starts to
+answer for the network (`ask`) and when it ends (`write`).
 """
 
 from __future__ import annotations
 
 import ipaddress
 from collections import deque
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -39,23 +39,31 @@ def publish(hosts: Iterable[Any], folder: Path) -> None:
                 host.namespace.files[str(path)] = file
 
 
-def ask(host: Any, address: str, options: Sequence[str] = ()) -> bool:
+def ask(host: Any, address: str, options: Sequence[str] = ()) -> dict[Path, str] | None:
     """Make the network of a host ask a name server for names; options: as in resolv.conf(5).
 
-    Returns whether the network has files of its own: a host that Mininet did not make has none.
+    Returns what the hosts' files said, for `write`; None if a host has none, or the network asks a name server already.
     """
-    return _write(host, _machine(HOSTS), _asking(address, options))
+    before: dict[Path, str] = {}
+    after: dict[Path, str] = {}
+    for each in reachable(host):
+        files = each.namespace.files if isinstance(each, QuickNode) and each.namespace else {}
+        if not {str(HOSTS), str(RESOLVER)} <= files.keys():
+            return None
+        for path, text in ((HOSTS, _machine(HOSTS)), (RESOLVER, _asking(address, options))):
+            file = files[str(path)]
+            before[file], after[file] = file.read_text(), text
+        if before[files[str(RESOLVER)]] != _resolver():
+            return None
+    write(after)
+    return before
 
 
-def asks(host: Any, address: str, options: Sequence[str] = ()) -> bool:
-    """Return whether the network of a host asks this name server."""
-    file = _files(host).get(str(RESOLVER))
-    return file is not None and file.exists() and file.read_text() == _asking(address, options)
-
-
-def answer_from_files(host: Any) -> None:
-    """Make the network of a host find names in its hosts file again."""
-    _write(host, lines(reachable(host), _machine(HOSTS)), _resolver())
+def write(texts: Mapping[Path, str]) -> None:
+    """Write hosts' files in place, so that programs that run see it; those of a network that is gone are left out."""
+    for file, text in texts.items():
+        if file.exists():
+            file.write_text(text)
 
 
 def reachable(host: Any) -> list[Any]:
@@ -80,19 +88,6 @@ def ipv6(host: Any) -> Iterator[str]:
     for digits, _, _, scope, *_ in map(str.split, text.splitlines()):
         if scope == GLOBAL:
             yield str(ipaddress.IPv6Address(int(digits, 16)))
-
-
-def _files(host: Any) -> dict[str, Path]:
-    return host.namespace.files if isinstance(host, QuickNode) and host.namespace else {}
-
-
-def _write(host: Any, hosts: str, resolver: str) -> bool:
-    files = _files(host)
-    if not {str(HOSTS), str(RESOLVER)} <= files.keys():
-        return False
-    files[str(HOSTS)].write_text(hosts)
-    files[str(RESOLVER)].write_text(resolver)
-    return True
 
 
 def _asking(address: str, options: Sequence[str]) -> str:

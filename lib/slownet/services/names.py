@@ -62,7 +62,7 @@ class NameServer(Service):
         self.aliases = dict(aliases or {})
         self.ttl = ttl
         self.options = tuple(options)
-        self._is_asked = False
+        self._before: dict[Path, str] = {}
 
     def command(self) -> Sequence[str]:
         """Return the command line."""
@@ -106,19 +106,19 @@ class NameServer(Service):
     def wait(self) -> None:
         """Wait until it answers, then make the network's hosts ask it. Raises ServiceError."""
         super().wait()
-        self._is_asked = addresses.ask(self.host, self.host.IP(), self.options)
-        if not self._is_asked:
+        before = addresses.ask(self.host, self.host.IP(), self.options)
+        if before is None:
             self.stop()
             raise ServiceError(
-                "the hosts of this network cannot be made to ask a name server", f"host '{self.host.name}'",
-                f"this machine needs a file {addresses.RESOLVER}",
+                "the hosts of this network cannot be made to ask it", f"host '{self.host.name}'",
+                f"a network has one name server at a time, and its machine a file {addresses.RESOLVER}",
             )  # fmt: skip
+        self._before = before
 
     def stop(self) -> None:
         """End it; the network's hosts find each other in their hosts files again. Fine to call twice."""
+        before, self._before = self._before, {}
         try:
-            if self._is_asked and addresses.asks(self.host, self.host.IP(), self.options):  # no other one has taken over
-                addresses.answer_from_files(self.host)
+            addresses.write(before)
         finally:
-            self._is_asked = False
             super().stop()
