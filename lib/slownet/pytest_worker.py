@@ -28,7 +28,7 @@ def main(argv: list[str]) -> int:
         place = choose("lab", given["clock"], given["tdf"], cpu=given["cpu"], folder=Path(given["root"]))
         return attend(
             place, [place.python, *options, f"{_begin(place)}; {code}"],
-            shares=[Share(Path(path), writable) for path, writable in given["shares"]],
+            shares=[Share(Path(path), writable, at) for path, writable, at in given["shares"]],
             env={**given["env"], "PYTEST_PLUGINS": pytest_inside.with_the_plugin(given["env"].get("PYTEST_PLUGINS", ""))},
             cwd=Path.cwd(),
         )  # fmt: skip

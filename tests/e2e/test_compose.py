@@ -190,6 +190,14 @@ def test_a_project_in_pytest(project):
     assert "the fixture compose needs its project's network: leave out the marker topology" in done.stdout
 
 
+def test_workers_have_labs_with_the_project(project):
+    (project / "test_it.py").write_text("def test_a(compose):\n    assert compose['web'].running\n")
+    words = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "--slownet-tdf", "inf", "-n", "2"]
+    done = subprocess.run(words, capture_output=True, text=True, check=False, cwd=project, timeout=300)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "1 passed" in done.stdout
+
+
 BAD = {
     "image": ("image: none:1", "there is no image 'none:1', which web runs, ", "slownet image add none:1"),
     "build": ("build: ./web", "there is no image 'bad-web', which web is built as, ", "/web && slownet image add "),

@@ -66,7 +66,7 @@ class Compose(Topology):
         if taken := handover.find(self.key):
             self.project, self._files = taken
         elif native.inside_lab():  # which has neither the files nor what reads them
-            fix = "in pytest leave out -n; elsewhere state it as the topology of an experiment"
+            fix = "state it as the topology of an experiment, or by the marker compose of a test"
             raise ComposeError("a lab cannot read compose files", ", ".join(map(str, files)), fix)
         else:
             from slownet.compose import reader

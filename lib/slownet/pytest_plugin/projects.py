@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -47,8 +47,8 @@ def _whole(text: str, *folders: Path) -> str:
     return str(found[0] if found else folders[0] / text)
 
 
-def hand_over(config: pytest.Config, items: Iterable[pytest.Item]) -> None:
-    """Read the projects of a session's tests, for its labs. What is wrong with one fails the tests that name it."""
+def of(items: Iterable[pytest.Item]) -> list[Named]:
+    """Return the projects that tests name, each once; what is wrong with a name fails its test."""
     asked: dict[Named, None] = {}
     for item in filter(needs_network, items):
         try:
@@ -57,6 +57,11 @@ def hand_over(config: pytest.Config, items: Iterable[pytest.Item]) -> None:
             continue
         if found:
             asked[found] = None
+    return list(asked)
+
+
+def hand_over(config: pytest.Config, asked: Sequence[Named]) -> None:
+    """Read the projects of a session, for its labs. What is wrong with one fails the tests that name it."""
     if not asked:
         return
     read = {handover.key(*each): _read(*each) for each in asked}

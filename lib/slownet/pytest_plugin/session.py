@@ -46,7 +46,7 @@ class Session:
     def pytest_collection(self, session: pytest.Session) -> Generator[None, object, object]:
         try:
             result = yield
-            projects.hand_over(self._config, session.items)
+            projects.hand_over(self._config, projects.of(session.items))
             rest = not all(map(needs_network, session.items))
             groups = with_the_rest(together(self._wishes(session), self._config.rootpath), rest)
         except BaseException:

@@ -23,7 +23,7 @@ from slownet import pytest_inside as inside
 from slownet.errors import SlownetError
 from slownet.lab import native
 from slownet.lab.place import own_path
-from slownet.pytest_plugin import records, session
+from slownet.pytest_plugin import projects, records, session
 from slownet.pytest_plugin.shares import Shares
 from slownet.pytest_plugin.wishes import Wish, needs_network, of_item
 
@@ -103,6 +103,7 @@ class Workers:
             return
         ((_, place),) = groups
         self._in_labs = True
+        projects.hand_over(config, collected.projects)
         command = _command(config, collected.wishes[0], {**place.facts, **place.clock.facts})
         for spec in specs:
             if spec.popen and not spec.python:
@@ -125,7 +126,7 @@ class Workers:
 
 def _command(config: pytest.Config, wish: Wish, facts: dict[str, Any]) -> list[str]:
     """Return the command that starts an interpreter in a lab; the interpreter's arguments follow."""
-    shares = [(str(each.path), each.writable) for each in Shares(config).all()]
+    shares = [(str(each.path), each.writable, each.at) for each in Shares(config).all()]
     job = {
         "clock": wish.clock,
         "tdf": wish.tdf,
@@ -145,6 +146,8 @@ class Collected:
     """Of the tests with a network."""
     rest: bool = False
     """Whether there are tests without one."""
+    projects: Sequence[projects.Named] = ()
+    """The compose projects that tests name."""
 
 
 def _collected_by_a_copy(session: pytest.Session) -> Collected:
@@ -162,7 +165,8 @@ def _collected_by_a_copy(session: pytest.Session) -> Collected:
     found = json.loads(text or "{}")
     if found.get("error"):
         raise pytest.UsageError(f"slownet: {found['error']}")
-    return Collected([Wish(*each) for each in found.get("wishes", ())], found.get("rest", False))
+    named = [(tuple(files), tuple(profiles)) for files, profiles in found.get("projects", ())]
+    return Collected([Wish(*each) for each in found.get("wishes", ())], found.get("rest", False), named)
 
 
 def _collect(session: pytest.Session, writer: int) -> None:
@@ -175,6 +179,7 @@ def _collect(session: pytest.Session, writer: int) -> None:
         session.perform_collect()
         wishes = dict.fromkeys(of_item(item) for item in session.items if needs_network(item))
         answer["wishes"] = [(each.clock, each.tdf, each.cpu) for each in wishes]
+        answer["projects"] = projects.of(session.items)
         answer["rest"] = not all(map(needs_network, session.items))
     except SlownetError as error:
         answer["error"] = str(error)

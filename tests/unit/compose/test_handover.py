@@ -80,5 +80,5 @@ def test_a_lab_says_what_was_wrong_on_the_host(folder, monkeypatch):
 def test_a_lab_does_not_read_files_itself(folder, monkeypatch):
     monkeypatch.setenv(native.INSIDE, "inf")
     monkeypatch.delenv(handover.VARIABLE, raising=False)
-    with pytest.raises(ComposeError, match=r"a lab cannot read compose files, compose\.yaml: in pytest leave out -n"):
+    with pytest.raises(ComposeError, match=r"a lab cannot read compose files, compose\.yaml: state it as the topology"):
         Compose("compose.yaml")
