@@ -6,9 +6,10 @@ import signal
 import sys
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated, NoReturn
+from typing import Annotated, Any, NoReturn
 
 import typer
+from typer.core import TyperGroup
 
 from slownet import __version__
 from slownet.commands import analysis, images, lab, reporting
@@ -42,7 +43,19 @@ from slownet.lab import foreground
 from slownet.lab.boot import MEGABYTES
 from slownet.runner.rule import BUDGET
 
-app = typer.Typer(name="slownet", no_args_is_help=True, add_completion=False, pretty_exceptions_enable=False)
+
+class Commands(TyperGroup):
+    """The commands; an interrupt in one is told apart from an exit, as which Typer would report it without a word."""
+
+    def invoke(self, ctx: typer.Context) -> Any:
+        """Run the command. Raises typer.Abort on an interrupt."""
+        try:
+            return super().invoke(ctx)
+        except KeyboardInterrupt as error:
+            raise typer.Abort from error
+
+
+app = typer.Typer(name="slownet", cls=Commands, no_args_is_help=True, add_completion=False, pretty_exceptions_enable=False)
 app.add_typer(lab.app, name="lab")
 app.add_typer(images.app, name="image")
 
