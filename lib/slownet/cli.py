@@ -47,7 +47,7 @@ from slownet.runner.rule import BUDGET
 class Commands(TyperGroup):
     """The commands; an interrupt in one is told apart from an exit, as which Typer would report it without a word."""
 
-    def invoke(self, ctx: typer.Context) -> Any:
+    def invoke(self, ctx: Any) -> Any:
         """Run the command. Raises typer.Abort on an interrupt."""
         try:
             return super().invoke(ctx)
