@@ -1,10 +1,15 @@
-"""The same seed loses the same packets from the first one on, whatever was sent before: ARP uses none of its draws."""
+"""The same seed loses the same packets from the first one on, whatever was sent before: ARP uses none of its draws.
+
+Where CPU is charged, this does not hold for a new flow: while Open vSwitch's daemon decides on its first packets, later ones
+overtake them in the kernel, so the same draws meet other packets (seen: 0, 10, 2, 12, 4, 14...).
+"""
 
 import json
 
 import pytest
 from traffic import Datagrams
 
+from slownet.lab import native
 from slownet.net import Network
 from slownet.topologies import Chain, Dumbbell
 
@@ -15,6 +20,7 @@ def kinds(host):
     return {each["dst"]: each["state"] for each in shown if "." in each["dst"]}
 
 
+@pytest.mark.skipif(not native.cpu_is_free(), reason="a switch may reorder the first packets of a flow while CPU is charged")
 @pytest.mark.parametrize(
     ("topology", "ends", "source", "target"),
     [(Dumbbell(2), ("west", "east"), "client2", "server2"), (Chain(2), ("r1", "r2"), "client", "server")],
