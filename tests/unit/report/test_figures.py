@@ -204,6 +204,7 @@ def test_a_figure_alone_is_svg_with_its_own_style_in_light_colours(tmp_path):
     assert "#1b5fb8" in path.read_text()
 
 
+@pytest.mark.skipif(not any(folder.is_dir() and any(folder.rglob("*.[ot]tf")) for folder in figures.FONTS), reason="no font")
 def test_a_figure_alone_is_a_png(tmp_path):
     (path,) = written([("x-line", picture())], tmp_path, "png")
     content = path.read_bytes()
