@@ -20,15 +20,17 @@ A file holds::
     metric = "time_per_request_ms"
     round_trips = "?"                         # left open: `slownet check --blind` asks the reader to predict it
 
-Topology, service and tool may be your own, in a Python file beside this one: ``topology = "mine.py:Shop"`` is a class of
-Mininet's ``Topo``, ``service = "mine.py:shop"`` a function (net, directory) that returns a context manager, and ``tool =
-"mine.py:checkout"`` a function (net[, service], options) that returns a record or numbers, as in an `Experiment`.
+Topology, service and tool may be your own, in a file beside this one: ``topology = "mine.py:Shop"`` is a class of Mininet's
+``Topo``, ``topology = "compose.yaml"`` a compose project, whose services start with it; ``service = "mine.py:shop"`` is a
+function (net, directory) that returns a context manager, and ``tool = "mine.py:checkout"`` a function (net[, service], options)
+that returns a record or numbers, as in an `Experiment`.
 
 It makes an `Experiment` that runs, is repeated, recorded and reported like any other.
 """
 
 from __future__ import annotations
 
+import functools
 import itertools
 import re
 import tomllib
@@ -37,6 +39,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from slownet.compose.topology import Compose
 from slownet.conditions.link import Condition
 from slownet.errors import ExperimentError, nearest
 from slownet.experiment import Experiment, condition
@@ -84,13 +87,17 @@ class Hypothesis:
                 return tool.run(net, rest[0] if rest else None, self.options)
 
         topology = own.topology(self.topology, folder)
-        cls = (lambda: topology(**self.parameters)) if self.parameters else topology
+        if self.parameters and not isinstance(topology, Compose):
+            topology = functools.partial(topology, **self.parameters)
         judged_by = [] if any(each.open for each in self.predictions) else [each.claim() for each in self.predictions]
-        return Experiment(self.name, self.question, measure, cls, self.vary, service, judged_by=judged_by, unit=self.unit)
+        return Experiment(self.name, self.question, measure, topology, self.vary, service, judged_by=judged_by, unit=self.unit)
 
 
 def read(path: Path) -> Hypothesis:
-    """Read a file. Raises ExperimentError with line and column; for an unknown key, with the nearest name."""
+    """Read a file. Raises ExperimentError with line and column; for an unknown key, with the nearest name.
+
+    Raises ComposeError if its topology is a compose project that cannot be read.
+    """
     try:
         text = path.read_text(encoding="utf-8")
         return _Reader(Source(path, text), path, tomllib.loads(text)).read()
@@ -127,7 +134,12 @@ class _Reader:
         self._source.known(options, tools[0].options, ("options",))
         link, fixed, vary = self._conditions()
         topology = self._string("topology", "client_web_db")
-        self._source.tried(lambda: own.topology(topology, self._path.parent), ("topology",))
+        if own.is_project(topology):
+            own.topology(topology, self._path.parent)  # whose errors have the compose file's lines
+            if data.get("parameters"):
+                self._source.fail("a compose project takes no parameters", ("parameters",), "leave the table out")
+        else:
+            self._source.tried(lambda: own.topology(topology, self._path.parent), ("topology",))
         return Hypothesis(
             self._path, self._string("question"), topology, data.get("parameters", {}), service, self._string("page", "52kB"),
             tool, options, link, fixed, vary, tuple(predictions.read(self._source, data.get("prediction"))),

@@ -1,4 +1,5 @@
-"""Topologies, services and tools of hypothesis files: slownet's by name, or the author's in a file, as `mine.py:shop`."""
+"""Topologies, services and tools of hypothesis files: slownet's by name, or the author's in a file, as `mine.py:shop`, or a
+compose project as the topology."""
 
 from __future__ import annotations
 
@@ -10,10 +11,12 @@ from pathlib import Path
 from typing import Any
 
 from slownet import importing
+from slownet.compose.topology import Compose
 from slownet.errors import ExperimentError, nearest
 from slownet.hypotheses.toolbox import SERVICES, TOOLS, Named
 from slownet.topologies import find as find_topology
 
+PROJECTS = (".yaml", ".yml")
 _OWN = re.compile(r"(?P<file>.+\.py):(?P<name>\w+)")
 
 
@@ -42,8 +45,15 @@ def load(text: str, folder: Path) -> Any:
     return own[found["name"]]
 
 
-def topology(text: str, folder: Path) -> Callable[..., Any]:
-    """Return a topology's class, or a function that makes one. Raises ExperimentError."""
+def is_project(text: object) -> bool:
+    """Return whether a text names a compose file."""
+    return isinstance(text, str) and text.endswith(PROJECTS)
+
+
+def topology(text: str, folder: Path) -> Compose | Callable[..., Any]:
+    """Return a compose project, a topology's class, or a function that makes one. Raises ExperimentError, ComposeError."""
+    if is_project(text):
+        return Compose(folder.absolute() / text)
     made: Callable[..., Any] = load(text, folder) if is_own(text) else find_topology(text)
     return made
 

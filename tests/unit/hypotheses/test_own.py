@@ -2,7 +2,8 @@
 
 import pytest
 
-from slownet.errors import ExperimentError
+from slownet.compose.topology import Compose
+from slownet.errors import ComposeError, ExperimentError
 from slownet.hypotheses import file, own
 
 MINE = """
@@ -97,3 +98,30 @@ def mine(read):
 def test_mistakes_name_the_line(read, old, new, said):
     with pytest.raises(ExperimentError, match=said):
         read(old, new)
+
+
+PROJECT = 'topology = "compose.yaml"\ntool = "mine.py:alone"\n'
+OF_PAIR = 'topology = "mine.py:Pair"\nservice = "mine.py:shop"\ntool = "mine.py:checkout"\n'
+
+
+def test_a_compose_project_is_a_topology_beside_the_file(read, tmp_path):
+    (tmp_path / "compose.yaml").write_text("name: tiny\nservices:\n  web: {image: shop:1}\n")
+    experiment = read(OF_PAIR, PROJECT).experiment()
+    assert isinstance(experiment.topology, Compose)
+    assert experiment.topology.hosts() == ["client", "web"]
+    assert experiment.topology.project.files == (str(tmp_path / "compose.yaml"),)
+    assert experiment.service is None
+
+
+def test_mistakes_of_a_compose_project_name_its_own_line(read, tmp_path):
+    with pytest.raises(ComposeError, match=r"compose\.yaml"):
+        read(OF_PAIR, PROJECT)
+    (tmp_path / "compose.yaml").write_text("name: tiny\nservices:\n  web: {image: shop:1, prots: [80]}\n")
+    with pytest.raises(ComposeError, match=r"'prots' in services.web, .*compose.yaml:3:24: did you mean 'ports'"):
+        read(OF_PAIR, PROJECT)
+
+
+def test_a_compose_project_takes_no_parameters(read, tmp_path):
+    (tmp_path / "compose.yaml").write_text("name: tiny\nservices:\n  web: {image: shop:1}\n")
+    with pytest.raises(ExperimentError, match=r"a compose project takes no parameters, .*h.toml:5:2: leave the table out"):
+        read(OF_PAIR, PROJECT + "[parameters]\nn = 3\n")
