@@ -10,7 +10,11 @@ from pathlib import Path
 import pytest
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
-PROGRAMS = ("slownet", "pytest")
+PROGRAMS = ("./", "echo", "slownet", "pytest")
+PLAIN = Path(__file__).with_name("plain")
+MADE = ("shop", "*.jar", "debian.tar*", "runs", "__pycache__")
+NO_MIRROR = re.compile("cannot be reached|Unable to connect|Could not resolve|Temporary failure")
+LAW = re.compile(r"^law: T\(d\) = .* ms \+ ([\d.]+) d", re.MULTILINE)
 PASSED = re.compile(r"^(\d+) passed in", re.MULTILINE)
 
 
@@ -20,17 +24,60 @@ def commands(page):
     return [line for line in lines if line.startswith(PROGRAMS)]
 
 
-@pytest.mark.parametrize("name", ["node", "java", "go"])
-def test_example(name, tmp_path):
-    folder = shutil.copytree(EXAMPLES / name, tmp_path / name, ignore=shutil.ignore_patterns("shop", "*.jar", "__pycache__"))
+def copy(name, folder):
+    """Copy an example without what its commands made."""
+    return shutil.copytree(EXAMPLES / name, folder / name, ignore=shutil.ignore_patterns(*MADE))
+
+
+def run(line, folder):
+    """Run a command of a page and return what it printed."""
     path = f"{Path(sys.executable).parent}:{os.environ['PATH']}"
     environment = {**os.environ, "PATH": path, "PYTEST_ADDOPTS": "-q -p no:cacheprovider"}
+    done = subprocess.run(line, shell=True, cwd=folder, env=environment, capture_output=True, text=True, check=False)
+    if NO_MIRROR.search(done.stderr):
+        pytest.skip(f"Debian's packages cannot be fetched: {done.stderr.splitlines()[-1]}")
+    assert done.returncode == 0, f"{line}\n{done.stdout}{done.stderr}"
+    return done.stdout
+
+
+def passed(printed):
+    return PASSED.search(printed) and "skipped" not in printed
+
+
+@pytest.mark.parametrize("name", ["node", "java", "go"])
+def test_example(name, tmp_path):
+    folder = copy(name, tmp_path)
     found = commands((folder / "README.md").read_text())
     assert [line.split()[0] for line in found][-1] == "pytest"
-    for line in found:
-        done = subprocess.run(line, shell=True, cwd=folder, env=environment, capture_output=True, text=True, check=False)
-        if "cannot be reached" in done.stderr:
-            pytest.skip(f"{name}'s runtime cannot be fetched: {done.stderr.splitlines()[-1]}")
-        assert done.returncode == 0, f"{line}\n{done.stdout}{done.stderr}"
-    assert PASSED.search(done.stdout), done.stdout
-    assert "skipped" not in done.stdout
+    printed = [run(line, folder) for line in found]
+    assert passed(printed[-1]), printed[-1]
+
+
+@pytest.fixture(scope="module")
+def shop(tmp_path_factory):
+    """The copied example of the shop, with what its first command printed: its images are kept then."""
+    for program in ("buildah", "mmdebstrap"):
+        if not shutil.which(program):
+            pytest.skip(f"{program} is not installed here")
+    folder = copy("shop", tmp_path_factory.mktemp("examples"))
+    return folder, run(commands((folder / "README.md").read_text())[0], folder)
+
+
+def test_the_shop(shop):
+    folder, built = shop
+    images, *rest = commands((folder / "README.md").read_text())
+    assert (images.split()[0], len(rest)) == ("./images.sh", 4)
+    assert [line.split()[0] for line in built.splitlines()] == ["added"] * 3
+    checkout, measured, check, tests = (run(line, folder) for line in rest)
+    assert '{"articles":6,"total":2100}' in checkout
+    assert float(LAW.search(measured)[1]) == pytest.approx(8, rel=0.01)
+    assert [line.split()[0] for line in check.splitlines() if "expected" in line and "(within" in line] == ["supported"] * 2
+    assert passed(tests), tests
+
+
+def test_the_shop_costs_the_same_without_containers(shop, tmp_path):
+    folder = shutil.copytree(shop[0], tmp_path / "plain", ignore=shutil.ignore_patterns(*MADE))
+    shutil.copytree(PLAIN, folder, dirs_exist_ok=True)
+    run("slownet lab build", folder)
+    printed = run("pytest test_plain.py", folder)
+    assert passed(printed), printed
