@@ -48,7 +48,7 @@ test-report: $(VENV)/dev ## test reports in a browser, in minutes; nothing to me
 	$(BIN)/pip install --quiet --disable-pip-version-check --editable '.[browser]'
 	$(BIN)/pytest -q -rs tests/browser
 
-examples: $(VENV)/dev lab ## run the examples as their pages say, with layers for Node.js, Java and Go; ten minutes
+examples: $(VENV)/dev lab ## run the examples as their pages say, with images for the shop, layers for Node.js, Java and Go; a quarter of an hour
 	$(BIN)/pytest -q tests/examples
 
 test-stock-kernel: $(VENV)/dev lab ## test native mode on Debian's own kernel, in QEMU (apt-get install qemu-system-x86)
