@@ -30,7 +30,7 @@ def report(tmp_path_factory):
             path, target
         )
     # As for the image, this machine's pip downloads. To install a checkout, pip also needs its build system.
-    (kit / "requirements.txt").write_text("\n".join([*image.requirements(), "setuptools>=77"]) + "\n")
+    (kit / "requirements.txt").write_text("\n".join([*image.requirements(), *image.ON_THE_HOST, "setuptools>=77"]) + "\n")
     argv = [
         "mmdebstrap", "--variant=minbase", "--format=null",
         "--customize-hook=mkdir $1/vagrant $1/wheels", f"--customize-hook=sync-in {kit}/vagrant /vagrant",
