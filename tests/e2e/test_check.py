@@ -107,6 +107,7 @@ def test_a_key_has_what_was_measured(check, tmp_path):
     done = check(PAGE, "--key", "KEY.md")
     assert done.returncode == 0, done.stderr
     key = (tmp_path / "KEY.md").read_text()
+    print(key)  # shown whole if this fails
     assert "- A request costs so many round trips: **round_trips = 3.00**" in key
     assert "rtt 40ms: time_per_request_ms 120." in key
 

@@ -33,7 +33,9 @@ SAME_S = 0.5
 CHUNK = 4096
 CONSOLE_KEPT = 1 << 16
 # User-Mode Linux takes the end of its address space from where a variable is that it does not change: without one it fails.
-ENVIRONMENT = {"LC_ALL": "C"}
+# Linux 6.12 starts programs as copies of itself. Of them the host would keep what glibc asked for, restartable sequences, and
+# write into memory that a program does not have.
+ENVIRONMENT = {"LC_ALL": "C", "GLIBC_TUNABLES": "glibc.pthread.rseq=0"}
 
 Sink = Callable[[bytes], None]
 

@@ -1,7 +1,7 @@
 """Builds the lab's kernel: User-Mode Linux from Debian's linux-source with the project's virtual clock.
 
-It is built once per machine. Debian's backports bring a new kernel every few weeks: the newest one that takes the patches and
-compiles is used, down to Debian 13's own 6.12.
+It is built once per machine. Debian's backports bring a new kernel every few weeks: the newest one that takes the patches,
+compiles and boots is used, down to Debian 13's own 6.12.
 """
 
 from __future__ import annotations
@@ -12,8 +12,9 @@ import re
 import shutil
 import subprocess
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from itertools import chain
 from pathlib import Path
 
@@ -51,6 +52,10 @@ class Kernel:
         return ["seccomp=auto"] if tuple(map(int, self.release.split(".")[:2])) >= (6, 16) else []
 
 
+Trial = Callable[[Kernel], None]
+"""Is called with a kernel that was just built, and raises LabError if it is of no use."""
+
+
 def _key() -> str:
     return cache.key(*sorted(path for path in FILES.rglob("*") if path.is_file()))
 
@@ -61,9 +66,9 @@ def find() -> Kernel | None:
     return _load(folder) if folder else None
 
 
-def build() -> Kernel:
-    """Return the kernel; build it if necessary (a few minutes). Raises LabError."""
-    return find() or _load(cache.make("kernel", _key(), _build))
+def build(trial: Trial = lambda kernel: None) -> Kernel:
+    """Return the kernel; build it if necessary (a few minutes), and keep one that passes the trial. Raises LabError."""
+    return find() or _load(cache.make("kernel", _key(), partial(_build, trial=trial)))
 
 
 def _load(folder: Path) -> Kernel:
@@ -71,7 +76,7 @@ def _load(folder: Path) -> Kernel:
     return Kernel(folder / "linux", facts["release"], facts["source"])
 
 
-def _build(folder: Path, sources: str = NEWEST, configs: Sequence[Path] = ()) -> None:
+def _build(folder: Path, sources: str = NEWEST, configs: Sequence[Path] = (), trial: Trial = lambda kernel: None) -> None:
     cache.need_programs(PROGRAMS, "building the lab's kernel")
     cache.need_space(cache.root(), MEGABYTES, "building the lab's kernel")
     work = folder / "work"
@@ -87,22 +92,24 @@ def _build(folder: Path, sources: str = NEWEST, configs: Sequence[Path] = ()) ->
             tree = _unpack(deb, work, log)
             _patch(tree, log)
             _compile(tree, log, configs)
+            built = Kernel(tree / "linux", _release(tree / "linux"), deb.name.removesuffix("_all.deb"))
+            trial(built)
         except LabError as error:
             why = error
             continue
-        _keep(tree, deb, folder, log)
+        _keep(built, folder, log)
         shutil.rmtree(work)
         return
     assert why
     raise why
 
 
-def _keep(tree: Path, deb: Path, folder: Path, log: Path) -> None:
-    shutil.copy(tree / "linux", folder / "linux")
+def _keep(built: Kernel, folder: Path, log: Path) -> None:
+    shutil.copy(built.path, folder / "linux")
     cache.run(["strip", folder / "linux"], log, "stripping the kernel")
-    facts = {"release": _release(folder / "linux"), "source": deb.name.removesuffix("_all.deb")}
+    facts = {"release": built.release, "source": built.source}
     (folder / "kernel.json").write_text(json.dumps(facts, indent=1) + "\n")
-    shutil.copy(tree / ".config", folder / "config")
+    shutil.copy(built.path.with_name(".config"), folder / "config")
 
 
 def _unpack(deb: Path, work: Path, log: Path) -> Path:

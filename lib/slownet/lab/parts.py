@@ -5,10 +5,11 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 
 from slownet.errors import LabError
-from slownet.lab import cache, image, init, kernel
+from slownet.lab import cache, image, init, kernel, trial
 from slownet.lab import layer as layers
 from slownet.lab.boot import MEGABYTES, Lab, Share
 from slownet.lab.clock import Clock
@@ -81,7 +82,7 @@ def build(report: Callable[[str, bool], None] = lambda what, done: None) -> Part
 
     steps: list[tuple[str, Callable[[], object]]] = [("init", init.build)]
     if not kernel.find():
-        steps.append(("kernel", kernel.build))
+        steps.append(("kernel", partial(kernel.build, trial.boot)))
     if not image.find():
         steps.append(("image", image.build))
     _attend([threading.Thread(target=step, args=each, daemon=True) for each in steps])

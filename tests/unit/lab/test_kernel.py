@@ -72,13 +72,14 @@ def builds(files, tmp_path, monkeypatch):
         if tree.name in state["bad"]:
             raise LabError(f"0001 does not fit {tree.name}")
 
-    def keep(tree, deb, folder, log):
-        (folder / "kernel.json").write_text(json.dumps({"release": tree.name, "source": deb.stem}))
+    def keep(built, folder, log):
+        (folder / "kernel.json").write_text(json.dumps({"release": built.release, "source": built.source}))
 
     monkeypatch.setattr(kernel.debian, "download", download)
     monkeypatch.setattr(kernel, "_unpack", lambda deb, work, log: work / deb.stem.split("_")[0].removeprefix("linux-source-"))
     monkeypatch.setattr(kernel, "_patch", patch)
     monkeypatch.setattr(kernel, "_compile", lambda tree, log, configs: None)
+    monkeypatch.setattr(kernel, "_release", lambda linux: linux.parent.name)
     monkeypatch.setattr(kernel, "_keep", keep)
     monkeypatch.setattr(kernel.cache, "need_programs", lambda programs, what: None)
     monkeypatch.setattr(kernel.cache, "need_space", lambda path, megabytes, what: None)
@@ -98,6 +99,17 @@ def test_if_no_kernel_takes_the_patches_the_last_reason_is_told_and_nothing_kept
         kernel.build()
     assert kernel.find() is None
     assert [path.name for path in (tmp_path / "cache").rglob("*") if path.is_file()] == [f".{kernel._key()}.lock"]
+
+
+def test_a_kernel_that_does_not_boot_is_not_kept(builds):
+    builds.update(there=["7.4", "7.3"])
+
+    def trial(built):
+        if built.release == "7.4":
+            raise LabError("7.4 was built and does not boot: it panicked")
+
+    assert kernel.build(trial).release == "7.3"
+    assert builds["log"] == ["7.4", "7.3"]
 
 
 def test_an_archive_without_kernels_is_one_line(builds):
