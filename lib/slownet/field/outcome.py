@@ -154,6 +154,5 @@ def _greatest(rows: Sequence[Row]) -> str:
 def _undecided(rows: Sequence[Row], of_all: int) -> str:
     if not rows:
         return "nothing was compared"
-    first = f"{rows[0].metric} at {rows[0].condition}".removeprefix(" at ").removesuffix(" at ")
     why = f" ({rows[0].note})" if rows[0].note else ""
-    return f"{len(rows)} of {of_all} comparisons are undecided, such as {first}{why}; more repetitions may decide"
+    return f"{len(rows)} of {of_all} comparisons are undecided, such as {rows[0].name}{why}; more repetitions may decide"

@@ -36,6 +36,11 @@ class Row:
     p_differs: float | None = None
     """The p-value of the test that the difference is beyond the margin."""
 
+    @property
+    def name(self) -> str:
+        """What was measured and where, such as "time_ms at rtt 10ms"; the part that there is, if one is missing."""
+        return " at ".join(each for each in (self.metric, self.condition) if each)
+
     def to_json(self) -> dict[str, Any]:
         """Return the row as JSON."""
         numbers = ("first", "second", "ratio", "difference")

@@ -59,7 +59,7 @@ def suite(found: Comparison) -> junit.Suite:
     cases = [junit.Case("outcome", result, said.word, str(said))]
     for row in found.rows:
         numbers = " | ".join(filter(None, (*_numbers(row), row.note)))
-        cases.append(junit.Case(_named(row), _result(row, said), row.verdict, numbers))
+        cases.append(junit.Case(row.name, _result(row, said), row.verdict, numbers))
     started = str(found.second.facts.get("started") or "")[: len(junit.DATE)]
     directories = {"first": str(found.first.directory), "second": str(found.second.directory)}
     return junit.Suite(f"compare {found.second.experiment}", cases, 0.0, started, directories)
@@ -78,10 +78,6 @@ def markdown(found: Comparison) -> str:
     lines = [f"## {found.second.experiment}: {summary.cell(str(found.outcome))}", ""]
     lines += [*summary.table(("condition", "metric", "first", "second", "ratio", "difference", "verdict"), rows), ""]
     return "\n".join([*lines, *(f"- {summary.cell(note)}" for note in found.notes), ""])
-
-
-def _named(row: Row) -> str:
-    return f"{row.metric} at {row.condition}".removeprefix(" at ").removesuffix(" at ")
 
 
 def _numbers(row: Row) -> tuple[str, ...]:

@@ -16,6 +16,8 @@ from slownet.errors import LabError
 
 LOG_LINES = 3
 END_S = 10
+HALF = ".half"
+"""The end of an unfinished folder's name."""
 
 _running: set[subprocess.Popen[bytes]] = set()
 
@@ -60,8 +62,12 @@ def make_own(kind: str, name: str, build: Callable[[Path], None]) -> Path:
 
 
 def _may_write(folder: Path) -> bool:
-    there = next(each for each in (folder, *folder.parents) if each.exists())
-    return os.access(there, os.W_OK)
+    return os.access(there(folder), os.W_OK)
+
+
+def there(path: Path) -> Path:
+    """Return the path itself, or the nearest folder above it that exists."""
+    return next(each for each in (path, *path.parents) if each.exists())
 
 
 def make(kind: str, name: str, build: Callable[[Path], None], base: Path | None = None) -> Path:
@@ -77,7 +83,7 @@ def make(kind: str, name: str, build: Callable[[Path], None], base: Path | None 
         home.mkdir(parents=True, exist_ok=True)
         with _locked(home / f".{name}.lock"):
             whole = home / name
-            return whole if whole.is_dir() else _build(home / f".{name}.half", whole, build)
+            return whole if whole.is_dir() else _build(home / f".{name}{HALF}", whole, build)
     except OSError as error:
         raise not_writable(error, home) from error
 
@@ -92,10 +98,19 @@ def not_writable(error: OSError, where: Path) -> LabError:
 
 def sweep(kind: str) -> None:
     """Remove what killed builds of that kind left behind; builds that are under way are left alone."""
-    for half in (root() / kind).glob(".*.half"):
-        with contextlib.suppress(OSError), half.with_suffix(".lock").open("w") as lock:
-            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    for half in (root() / kind).glob(f".*{HALF}"):
+        with contextlib.suppress(OSError), left_alone(half):
             _remove(half)
+
+
+@contextlib.contextmanager
+def left_alone(half: Path) -> Iterator[None]:
+    """Keep builds off an unfinished folder. Raises BlockingIOError if one fills it now, OSError."""
+    with contextlib.ExitStack() as stack:
+        with contextlib.suppress(FileNotFoundError):
+            lock = stack.enter_context(half.with_suffix(".lock").open())
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        yield
 
 
 def _build(half: Path, whole: Path, build: Callable[[Path], None]) -> Path:
@@ -122,24 +137,27 @@ def _locked(path: Path) -> Iterator[None]:
 
 def need_space(path: Path, megabytes: int, what: str) -> None:
     """Raise LabError if the disk of `path` has less free space."""
-    there = path
-    while not there.exists():
-        there = there.parent
-    free = shutil.disk_usage(there).free // 2**20
+    folder = there(path)
+    free = shutil.disk_usage(folder).free // 2**20
     if free < megabytes:
         raise LabError(
             f"{what} needs {megabytes} MB of disk, but only {free} MB are free",
-            where=f"in {there}",
+            where=f"in {folder}",
             fix="free space, or set XDG_CACHE_HOME to a folder on another disk",
         )
 
 
 def need_programs(programs: Mapping[str, str], what: str) -> None:
     """Raise LabError with the packages of programs that are not installed. programs: {program: Debian package}."""
-    missing = [program for program in programs if not shutil.which(program, path=search_path())]
+    missing, packages = lacking(programs)
     if missing:
-        packages = " ".join(sorted({programs[each] for each in missing}))
-        raise LabError(f"{what} needs {', '.join(missing)}", fix=f"apt-get install {packages}")
+        raise LabError(f"{what} needs {', '.join(missing)}", fix=f"apt-get install {' '.join(packages)}")
+
+
+def lacking(programs: Mapping[str, str]) -> tuple[list[str], list[str]]:
+    """Return the programs that are not installed, and the packages that bring them. programs: {program: Debian package}."""
+    missing = [program for program in programs if not shutil.which(program, path=search_path())]
+    return missing, sorted({programs[each] for each in missing})
 
 
 def search_path() -> str:

@@ -6,7 +6,6 @@ import getpass
 import os
 import platform
 import shutil
-import subprocess
 import sys
 import time
 from collections.abc import Iterator, Sequence
@@ -88,14 +87,14 @@ def memory(megabytes: int = MEGABYTES) -> Finding:
         folder = memory_folder(megabytes)
     except LabError as error:
         return Finding("memory", False, error.what, error.fix)
-    at_once = os.statvfs(folder).f_bavail * os.statvfs(folder).f_frsize // 2**20 // megabytes
+    at_once = shutil.disk_usage(folder).free // 2**20 // megabytes
     return Finding("memory", True, f"{folder} has room for {at_once} lab{'s' * (at_once > 1)} of {megabytes} MB at once")
 
 
 def disk(built: bool) -> Finding:
     """Find out whether the cache can be written, and holds a lab that is not built yet."""
     where = cache.root()
-    there = next(each for each in (where, *where.parents) if each.exists())
+    there = cache.there(where)
     free = shutil.disk_usage(there).free // 2**20
     text = f"{where}, {free} MB free"
     if not os.access(there, os.W_OK):
@@ -109,17 +108,16 @@ def disk(built: bool) -> Finding:
 
 def to_build() -> Iterator[Finding]:
     """Yield what building a lab takes: programs and, for an ordinary user, user namespaces."""
-    missing = [each for each in BUILDERS if not shutil.which(each, path=cache.search_path())]
-    packages = " ".join(sorted({BUILDERS[each] for each in missing}))
+    missing, packages = cache.lacking(BUILDERS)
     text = f"these programs are missing: {', '.join(missing)}" if missing else "all that building the lab takes"
-    yield Finding("packages", not missing, text, f"sudo apt-get install {packages}" if missing else "")
+    yield Finding("packages", not missing, text, f"sudo apt-get install {' '.join(packages)}" if missing else "")
     if os.geteuid() != 0:
         yield namespaces()
 
 
 def namespaces(root: Path = Path("/"), user: str | None = None) -> Finding:
     """Find out whether an ordinary user may have user namespaces with more than one user, in which the image is made."""
-    if _succeeds(["unshare", "--user", "--map-auto", "--map-root-user", "true"]):
+    if native.succeeds(["unshare", "--user", "--map-auto", "--map-root-user", "true"]):
         return Finding("namespaces", True, "user namespaces for ordinary users")
     for name, (denies, mend) in SWITCHES.items():
         if _read(root / "proc/sys" / name) == denies:
@@ -177,13 +175,6 @@ def without_a_lab(lacking: Sequence[str]) -> Finding:
         mends.append("boot a kernel with sch_netem, sch_htb and openvswitch")
     text = f"this machine's own kernel cannot emulate links: no {', '.join(names)}"
     return Finding("native", False, text, "; ".join(mends), needed=False)
-
-
-def _succeeds(argv: Sequence[str]) -> bool:
-    try:
-        return subprocess.run(argv, capture_output=True, timeout=20, check=False).returncode == 0
-    except (OSError, subprocess.TimeoutExpired):
-        return False
 
 
 def _read(path: Path) -> str:

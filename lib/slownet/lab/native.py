@@ -44,11 +44,12 @@ def lacks() -> list[str]:
         return ["root"]
     missing = [f"the program {each}" for each in _PROGRAMS if not shutil.which(each, path=cache.search_path())]
     if not inside_lab():  # the modules may exist but not be loaded yet
-        _succeeds(["modprobe", "--all", "--quiet", "sch_netem", "sch_htb", "openvswitch"])
-    return missing + [what for what, trial in _TRIALS.items() if not _succeeds(trial)]
+        succeeds(["modprobe", "--all", "--quiet", "sch_netem", "sch_htb", "openvswitch"])
+    return missing + [what for what, trial in _TRIALS.items() if not succeeds(trial)]
 
 
-def _succeeds(argv: Sequence[str]) -> bool:
+def succeeds(argv: Sequence[str]) -> bool:
+    """Return whether a program can be run, and ends with 0 within twenty seconds."""
     environment = {**os.environ, "PATH": cache.search_path()}
     try:
         return subprocess.run(argv, capture_output=True, env=environment, timeout=20, check=False).returncode == 0

@@ -6,7 +6,6 @@ If the cache is another user's, this is about the user's own folder.
 from __future__ import annotations
 
 import contextlib
-import fcntl
 import os
 import shutil
 from collections.abc import Mapping
@@ -16,8 +15,6 @@ from pathlib import Path
 from slownet.errors import LabError
 from slownet.lab import cache, layer, project
 from slownet.lab.parts import Parts
-
-HALF = ".half"
 
 
 @dataclass(frozen=True)
@@ -50,7 +47,7 @@ def entries(found: Parts) -> tuple[list[Entry], list[Entry]]:
     kept, unused = [], []
     for kind, names in used.items():
         for path in sorted((cache.writable_root() / kind).glob("*")):
-            if path.name.endswith(HALF):
+            if path.name.endswith(cache.HALF):
                 unused += [Entry(path, "a build was killed")] if not _is_locked(path) else []
             elif not path.name.startswith("."):
                 if path.name in names:
@@ -66,7 +63,7 @@ def remove(entry: Entry) -> None:
         if entry.path.is_symlink():
             entry.path.unlink()
             return
-        gone = entry.path if entry.path.name.endswith(HALF) else entry.path.with_name(f".{entry.path.name}{HALF}")
+        gone = entry.path if entry.path.name.endswith(cache.HALF) else entry.path.with_name(f".{entry.path.name}{cache.HALF}")
         entry.path.rename(gone)
         shutil.rmtree(gone)
     except OSError as error:
@@ -104,14 +101,10 @@ def _why(kind: str, path: Path) -> str:
 
 def _is_locked(half: Path) -> bool:
     """Return whether a build is filling this folder now."""
-    lock = half.with_name(half.name.removesuffix(HALF) + ".lock")
     try:
-        with lock.open() as file:
-            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except FileNotFoundError:
-        return False
+        with cache.left_alone(half):
+            return False
+    except BlockingIOError:
+        return True
     except OSError as error:
-        if isinstance(error, BlockingIOError):
-            return True
-        raise LabError(f"cannot read {lock} ({os.strerror(error.errno or 0)})") from error
-    return False
+        raise LabError(f"cannot read the lock of {half} ({os.strerror(error.errno or 0)})") from error

@@ -22,7 +22,7 @@ class Root:
 
 @pytest.fixture
 def root(tmp_path, monkeypatch):
-    monkeypatch.setattr(doctor, "_succeeds", lambda argv: False)
+    monkeypatch.setattr(doctor.native, "succeeds", lambda argv: False)
     return Root(tmp_path)
 
 
