@@ -295,7 +295,7 @@ def interval(summary: Summary, digits: int = 2) -> str:
     str
         ``4.02 (3.98 to 4.06)``; only the mean if the interval is unknown or has no width.
     """
-    mean, low, high = (f"{each:.{digits}f}" for each in (summary.mean, summary.low, summary.high))
+    mean, low, high = (f"{each:z.{digits}f}" for each in (summary.mean, summary.low, summary.high))
     return f"{mean} ({low} to {high})" if summary.known and low != high else mean
 
 
