@@ -21,6 +21,7 @@ from slownet.lab import boot, confinement, init
 from slownet.lab.clock import Clock
 
 LANDLOCK = confinement.landlock()
+OLDER = [version for version in range(1, 7) if version < LANDLOCK]
 needs_landlock = pytest.mark.skipif(LANDLOCK < 1, reason=confinement.describe(LANDLOCK))
 SECRET = "the host's own\n"
 
@@ -40,6 +41,24 @@ def outside(tmp_path):
 
 def untouched(folder):
     return [path.name for path in folder.iterdir()] == ["secret"] and (folder / "secret").read_text() == SECRET
+
+
+def version_name(version):
+    return f"ABI {version or LANDLOCK}"
+
+
+@pytest.fixture(scope="module", params=[None, *OLDER], ids=version_name)
+def confine(request, built, tmp_path_factory):
+    """What confines labs, with this machine's Landlock and as with that of older kernels."""
+    if not request.param:
+        return built.tools / "confine"
+    folder = tmp_path_factory.mktemp("confine")
+    source = (init.HERE / "confine.c").read_text()
+    asked = "\treturn version > 0 ? version : 0;\n"
+    assert source.count(asked) == 1
+    (folder / "confine.c").write_text(source.replace(asked, f"\treturn version > 0 ? {request.param} : 0;\n"))
+    subprocess.run(["gcc", "-O2", "-static", "-s", "-o", folder / "confine", folder / "confine.c"], check=True)
+    return folder / "confine"
 
 
 # ---- both, as a person's lab has them
@@ -133,8 +152,9 @@ def test_without_both_the_host_is_open(built, tmp_path, folders, outside):
 
 
 @needs_landlock
-def test_landlock_alone_keeps_files_of_the_host_out_of_reach(built, tmp_path, folders, outside):
+def test_landlock_alone_keeps_files_of_the_host_out_of_reach(built, confine, tmp_path, folders, outside):
     lab = lab_with(built, tmp_path, shares=folders, switch=False)
+    lab.confine = confine
     script = f"""
         exec 2>/dev/null
         mount -t hostfs -o hostfs=/ none /mnt && echo mounted
@@ -149,8 +169,9 @@ def test_landlock_alone_keeps_files_of_the_host_out_of_reach(built, tmp_path, fo
 
 
 @needs_landlock
-def test_landlock_alone_keeps_a_share_read_only(built, tmp_path, folders):
+def test_landlock_alone_keeps_a_share_read_only(built, confine, tmp_path, folders):
     lab = lab_with(built, tmp_path, shares=folders, switch=False)
+    lab.confine = confine
     script = """
         exec 2>/dev/null
         mount -o remount,rw none /read && cat /read/file
@@ -216,27 +237,45 @@ def tried(what):
 """
 
 
-@pytest.fixture(params=[each for each in USERS if each == "root" or os.geteuid() == 0])
-def attempt(request, built, tmp_path_factory):
-    """Runs Python confined; attempt(code, *rules) returns what it prints."""
+def as_users(fixture):
+    return pytest.fixture(params=[each for each in USERS if each == "root" or os.geteuid() == 0])(fixture)
+
+
+@contextlib.contextmanager
+def attempts(user, confine):
+    """Runs Python confined: attempt(code, *rules) returns what it prints."""
     folder = Path("/var/tmp", f"slownet-test-{os.getpid()}")  # pytest's own folders are for nobody else
     folder.mkdir()
     folder.chmod(0o755)
-    confine = shutil.copy(built.tools / "confine", folder)
+    confine = shutil.copy(confine, folder)
 
-    def run(code, *rules, **more):
-        words = [*USERS[request.param], confine, *OF_PYTHON, *rules, "--", PYTHON, "-ISc", SHOW + textwrap.dedent(code)]
+    def attempt(code, *rules, **more):
+        words = [*USERS[user], confine, *OF_PYTHON, *rules, "--", PYTHON, "-ISc", SHOW + textwrap.dedent(code)]
         done = subprocess.run(words, capture_output=True, text=True, check=False, timeout=PATIENCE_S, cwd="/", **more)
         return done.stdout + done.stderr
 
-    run.folder = folder
-    run.words = USERS[request.param]
-    yield run
+    attempt.folder = folder
+    attempt.words = USERS[user]
+    yield attempt
     shutil.rmtree(folder)
 
 
+@as_users
+def attempt(request, built):
+    with attempts(request.param, built.tools / "confine") as attempt:
+        yield attempt
+
+
+@as_users
+def any_attempt(request, confine):
+    """With the Landlock of older kernels, too."""
+    with attempts(request.param, confine) as attempt:
+        yield attempt
+
+
 @needs_landlock
-def test_files_by_every_way(attempt):
+def test_files_by_every_way(any_attempt):
+    attempt = any_attempt
     for name in ("read", "write", "other"):
         (attempt.folder / name).mkdir()
         (attempt.folder / name / "file").write_text("x")
