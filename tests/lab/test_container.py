@@ -316,6 +316,17 @@ except OSError as error: print(error.strerror)
     assert (shared / "one").read_text() == "of the lab"
 
 
+def test_a_read_only_container_writes_to_its_mounts_alone(net, tmp_path):
+    script = """
+for path in ("/etc/new", "/data/new", "/scratch/new"):
+    try: open(path, "w"); print(path)
+    except OSError as error: print(error.strerror)
+"""
+    said = run(net["web"], script, tmp_path, read_only=True, mounts=[Mount("", "/scratch", "tmpfs")])
+    assert said == "Read-only file system\n/data/new\n/scratch/new\n"
+    assert run(net["web"], script, tmp_path, mounts=[Mount("", "/scratch", "tmpfs")]).startswith("/etc/new\n")
+
+
 # ---- health checks ----
 
 

@@ -107,7 +107,7 @@ SERVICE: Mapping[str, Field] = {
     "provider": _refused("only containers are services of a lab"),
     "pull_policy": _ignored("images are added by slownet image add"),
     "pull_refresh_after": _ignored("images are added by slownet image add"),
-    "read_only": _ignored("a container writes to memory, and its image stays as it is"),
+    "read_only": _done("the container writes to its volumes alone"),
     "restart": _ignored("a service that ends fails the run"),
     "runtime": _ignored("it is crun"),
     "scale": _refused(_ONE),

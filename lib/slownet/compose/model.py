@@ -80,6 +80,8 @@ class Service:
     hostname: str = ""
     user: str = ""
     working_dir: str = ""
+    read_only: bool = False
+    """Whether it may write to its volumes alone."""
     stop_signal: str = ""
     stop_s: float = 10.0
     extra_hosts: Mapping[str, tuple[str, ...]] = field(default_factory=dict)

@@ -39,6 +39,8 @@ class Plan:
     """Texts of files that it gets of its own, by path."""
     marks: Mapping[str, str] = field(default_factory=dict)
     """Environment variables by which slownet finds its processes."""
+    read_only: bool = False
+    """Whether it may write to its mounts alone."""
 
     @property
     def where(self) -> str:
@@ -78,7 +80,7 @@ class Plan:
             root.close()
         seen = [Mount(path, at, read_only=True) for at, path in self.shown.items()]
         sources |= {each: str(each.source) for each in seen}
-        config = bundle.runtime_config(main, str(root.path), self.hostname, [*seen, *mounts], sources)
+        config = bundle.runtime_config(main, str(root.path), self.hostname, [*seen, *mounts], sources, self.read_only)
         (self.folder / CONFIG).write_text(json.dumps(config))
         return main
 

@@ -83,7 +83,12 @@ def process(words: Sequence[str], env: Mapping[str, str], cwd: str, user: User) 
 
 
 def runtime_config(
-    main: Mapping[str, Any], root: str, hostname: str, mounts: Sequence[Mount], sources: Mapping[Mount, str]
+    main: Mapping[str, Any],
+    root: str,
+    hostname: str,
+    mounts: Sequence[Mount],
+    sources: Mapping[Mount, str],
+    read_only: bool = False,
 ) -> dict[str, Any]:
     """Return the whole configuration.
 
@@ -101,11 +106,13 @@ def runtime_config(
         Outer ones first.
     sources : mapping of Mount to str
         The path of each bind and volume.
+    read_only : bool
+        Whether it may write to its mounts alone.
     """
     return {
         "ociVersion": VERSION,
         "process": dict(main),
-        "root": {"path": root, "readonly": False},
+        "root": {"path": root, "readonly": read_only},
         "hostname": hostname,
         "mounts": [*map(dict, _MOUNTS), *(_mount(each, sources.get(each, "")) for each in mounts)],
         "linux": {

@@ -64,6 +64,8 @@ class Container(Awaited):
         Its own name: its host's, unless given.
     mounts : sequence of Mount
         What else it sees: folders and files of the lab, volumes, memory.
+    read_only : bool
+        Whether it may write to its mounts alone.
     directory : path, optional
         Where its log ``<name>-<host>.log`` is written; as in `Command`.
     port : int, optional
@@ -98,7 +100,7 @@ class Container(Awaited):
         self, host: Host, image: str, *, command: Sequence[str] | str | None = None,
         entrypoint: Sequence[str] | str | None = None, env: Mapping[str, str] | None = None, user: str | None = None,
         cwd: str | Path | None = None, hostname: str | None = None, mounts: Sequence[Mount] = (),
-        directory: str | Path | None = None, port: int | None = None,
+        read_only: bool = False, directory: str | Path | None = None, port: int | None = None,
         ready: str | Callable[[Container], bool] | Healthy | None = None, name: str = "", timeout: float = 60.0,
         stop_signal: str | None = None, stop_s: float = 10.0,
     ) -> None:  # fmt: skip
@@ -112,6 +114,7 @@ class Container(Awaited):
         )  # fmt: skip
         self.hostname = hostname or host.name
         self.mounts = tuple(mounts)
+        self.read_only = read_only
         self.stop_signal = stop_signal
         self.stop_s = stop_s
         self._health = ready if isinstance(ready, Healthy) else None
@@ -158,7 +161,7 @@ class Container(Awaited):
             written[RESOLVER] = "# no name server\n"
         return Plan(
             store.need(self.image), self.replaced, self.hostname, self.state, volumes, self.mounts, shown, written,
-            {owner.VARIABLE: owner.this().mark},
+            {owner.VARIABLE: owner.this().mark}, self.read_only,
         )  # fmt: skip
 
     def command(self) -> Sequence[str]:

@@ -68,6 +68,11 @@ def test_tcp_ports(both):
         assert list(ours.ports) == list(dict.fromkeys([*stated, *map(int, theirs.get("expose", []))]))
 
 
+def test_read_only(both):
+    for ours, theirs in pairs(both):
+        assert ours.read_only == theirs.get("read_only", False)
+
+
 def test_volumes(both):
     for ours, theirs in pairs(both):
         stated = {each["target"]: each for each in theirs.get("volumes", [])}

@@ -95,6 +95,12 @@ def test_the_same_arguments_give_the_same_file_and_share_nothing():
     assert json.dumps(made()) == text
 
 
+@pytest.mark.parametrize("read_only", [False, True])
+def test_the_root_is_read_only_if_asked_for(read_only):
+    main = bundle.process(["x"], {}, "/", User())
+    assert bundle.runtime_config(main, "/root", "web", [], {}, read_only)["root"] == {"path": "/root", "readonly": read_only}
+
+
 def test_every_way_to_new_namespaces_is_refused():
     rules = confinement.seccomp()["syscalls"]
     flags = {rule["args"][0]["value"] for rule in rules if rule["names"] == ["clone"]}
