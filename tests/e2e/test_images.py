@@ -170,6 +170,18 @@ def test_the_table_and_the_end_of_an_image(home, image, root_tar):
     assert kept(home) == []
 
 
+def test_an_image_whose_name_another_took_is_pruned(home, image, root_tar, tmp_path):
+    newer = shutil.copy(root_tar, tmp_path / "newer.tar")
+    with tarfile.open(newer, "a") as tar:
+        tar.addfile(tarfile.TarInfo("newer"))
+    first = image("add", root_tar, "--name", "hello:1").stdout.split()[2]
+    second = image("add", newer, "--name", "hello:1").stdout.split()[2]
+    assert image("prune").stdout.split()[:2] == ["removed", first]
+    assert [second in each["digest"] for each in json.loads(image("list", "--json").stdout)["images"]] == [True]
+    assert image("prune").stdout == "every image has a name\n"
+    assert len(kept(home)) == 1
+
+
 @pytest.mark.parametrize(
     ("words", "line"),
     [

@@ -84,6 +84,21 @@ def remove(
         print(f"{'removed' if is_gone else 'name removed'}  {each}  {store.short(found.digest)}")
 
 
+@app.command()
+def prune() -> None:
+    """Remove the images without a name, such as those whose name a newer build has taken.
+
+    \b
+    slownet image prune
+    """
+    nameless = [each for each in store.kept() if not each.names]
+    for each in nameless:
+        store.remove(each.digest)
+        print(f"removed  {store.short(each.digest)}  {_megabytes(each.size)}")
+    if not nameless:
+        print("every image has a name")
+
+
 def _print_table(images: list[store.Kept]) -> None:
     from rich.table import Table
     from rich.text import Text
