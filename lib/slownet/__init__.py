@@ -32,6 +32,7 @@ __all__ = [
     "ClientProxyServer",
     "ClientWebDb",
     "Command",
+    "Compared",
     "Compose",
     "Condition",
     "ConditionError",
@@ -64,9 +65,11 @@ __all__ = [
     "OltpDatabase",
     "PhpFpm",
     "Ping",
+    "Plot",
     "PrimaryReplicas",
     "Record",
     "Redis",
+    "Run",
     "RunData",
     "Schedule",
     "Service",
@@ -89,6 +92,7 @@ __all__ = [
     "all_of",
     "any_of",
     "bound",
+    "compare",
     "constant_rate",
     "constant_round_trips",
     "equal",
@@ -102,6 +106,7 @@ __all__ = [
     "http",
     "iperf3",
     "law",
+    "load",
     "monotone",
     "more_round_trips",
     "no_worse_than",
@@ -114,6 +119,7 @@ __all__ = [
     "ratio",
     "round_trips",
     "round_trips_between",
+    "run",
     "slowed",
     "wget",
     "wrk",
@@ -121,6 +127,7 @@ __all__ = [
 ]
 
 _HOMES = {
+    "slownet.api": "Compared Plot Run compare load run",
     "slownet.claim": (
         "Claim about all_of any_of bound constant_round_trips equal expected_round_trips fitted follows grows law monotone "
         "more_round_trips no_worse_than not_ predicted published_times ratio round_trips_between slowed"
@@ -179,6 +186,7 @@ TYPE_CHECKING = False  # type checkers assume True; importing it from `typing` w
 if TYPE_CHECKING:
     from importlib.machinery import ModuleSpec
 
+    from slownet.api import Compared, Plot, Run, compare, load, run
     from slownet.claim import (
         Claim,
         about,

@@ -108,26 +108,15 @@ def run(
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object instead of tables.")] = False,
 ) -> None:
     """Run experiments, judge their claims and write a report."""
-    from slownet.commands.composing import asked_for
     from slownet.commands.running import run_and_show
-    from slownet.lab.place import choose, with_given
-    from slownet.runner.planning import where_it_ran
-    from slownet.runner.rule import read_rule
-    from slownet.runner.sharing import read_labs
+    from slownet.runner.asked import Asked
 
-    if resume:
-        if clock or tdf or cpu:
-            fix = "leave out --clock, --tdf and --cpu"
-            raise ExperimentError("a resumed run keeps its clock", where="--resume", fix=fix)
-        if repeat or budget:
-            raise ExperimentError("a resumed run keeps its plan", "--resume", "leave out --repeat and --budget")
-        place, clock, tdf, cpu = where_it_ran(resume)
-    rule, sides, for_ci = read_rule(repeat or "auto", budget or BUDGET), read_labs(labs), ForCi(junit, summary)
-    chosen = with_given(choose(place, clock, tdf, memory, cpu), env or [], share or [])
-    captured = capture.split(",") if capture else []
-    named = asked_for(experiments or [], vary or [], compose or [], profile or [], tool, url, option or [])
-    varied = [] if compose else vary or []
-    raise typer.Exit(run_and_show(named, chosen, runs, varied, resume, as_json, rule, captured, sides, for_ci))
+    asked = Asked(
+        experiments or [], clock, tdf, cpu, memory, place, vary or [], compose or [], profile or [], tool, url, option or [],
+        capture, repeat, budget, labs, resume, runs, env or [], share or [],
+    )  # fmt: skip
+    asked.check()
+    raise typer.Exit(run_and_show(asked, as_json, ForCi(junit, summary)))
 
 
 @app.command()

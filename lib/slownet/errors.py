@@ -45,6 +45,10 @@ class SlownetError(Exception):
     def __str__(self) -> str:
         return self.line
 
+    def _render_traceback_(self) -> list[str]:
+        """Return what a notebook shows instead of a traceback: the line, and notes such as how to continue."""
+        return [f"{type(self).__name__}: {self}", *getattr(self, "__notes__", ())]
+
 
 class UnitError(SlownetError):
     """A duration, a rate or a size that cannot be read."""

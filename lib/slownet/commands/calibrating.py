@@ -9,9 +9,10 @@ from typing import Any
 from slownet.calibration.matrix import choose, matrix
 from slownet.calibration.measure import calibrate
 from slownet.calibration.view import show
-from slownet.commands.terminal import bars, console, interrupted
+from slownet.commands.terminal import console, interrupted
 from slownet.errors import SlownetError
 from slownet.lab.place import Interrupts, Place
+from slownet.report.progress import bars
 
 
 def calibrate_and_show(place: Place, only: Sequence[str], quick: bool, seed: int, as_json: bool) -> int:

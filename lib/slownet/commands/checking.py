@@ -14,7 +14,7 @@ from typing import Any
 
 from slownet.claim import REFUTED, SUPPORTED, Judgement, interval
 from slownet.commands.ci import ForCi
-from slownet.commands.running import Follower, say_last
+from slownet.commands.running import say_last
 from slownet.commands.terminal import console
 from slownet.errors import ExperimentError, SlownetError
 from slownet.hypotheses import file as hypothesis
@@ -23,6 +23,7 @@ from slownet.hypotheses.predictions import Prediction
 from slownet.lab.place import Interrupts, Place
 from slownet.records.result import RunData
 from slownet.report import table
+from slownet.report.progress import Follower
 from slownet.report.view import clock_line
 from slownet.runner import planning
 from slownet.runner import run as runs
@@ -121,7 +122,7 @@ def _run(
         plan.experiment = experiment
         plan.facts["predictions"] = _record(one, plan.directory)
         plans.append(plan)
-    with Interrupts(place) as interrupts, Follower(plans) as follower:
+    with Interrupts(place) as interrupts, Follower(planning.totals(plans)) as follower:
         try:
             done = runs.execute(plans, place, follower)
         except SlownetError:

@@ -8,13 +8,14 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from slownet.commands.ci import ForCi
-from slownet.commands.terminal import bars, console
+from slownet.commands.terminal import console
 from slownet.errors import ExperimentError
 from slownet.field import address, baseline, view
 from slownet.field.compare import compare
 from slownet.field.measure import INTERRUPTED, measure
 from slownet.field.row import margin
 from slownet.records.samples import new_run_directory
+from slownet.report.progress import bars
 from slownet.units import percent
 
 

@@ -4,14 +4,9 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
-
-from slownet.errors import SlownetError
-
-if TYPE_CHECKING:  # `slownet --help` imports this module, and reads no runs
-    from slownet.records.result import RunData
 
 SIDE_BY_SIDE = Path("slownet-report.html")
 
@@ -32,11 +27,12 @@ def report(
     ] = None,
 ) -> None:
     """Write the report of runs again, put runs side by side, or write their pictures as files."""
+    from slownet.records.result import load
     from slownet.report.figure import written
     from slownet.report.page import REPORT, page_figures, write_page
     from slownet.report.view import view
 
-    loaded = [read(each) for each in runs]
+    loaded = [load(each) for each in runs]
     views = [view(each) for each in loaded]
     for folder, kind in ((svg, "svg"), (png, "png")):
         for path in written(page_figures(views), folder, kind) if folder else ():
@@ -51,24 +47,13 @@ def show(
 ) -> None:
     """Print runs as `slownet run` printed them: question, answer, table, law and claims."""
     from slownet.commands.terminal import console
+    from slownet.records.result import load
     from slownet.report import table
 
-    loaded = [read(each) for each in runs]
+    loaded = [load(each) for each in runs]
     if as_json:
         print(json.dumps({"runs": [each.to_json() for each in loaded]}))
         return
     screen = console()
     for each in loaded:
         screen.print(table.show(each))
-
-
-def read(directory: Path) -> RunData:
-    """Read a run. Raises SlownetError, also if its records are damaged or another version's."""
-    from slownet.records.result import load
-
-    try:
-        return load(directory)
-    except (KeyError, TypeError, ValueError, AttributeError) as error:
-        what = f"the records cannot be read ({type(error).__name__}: {error})"
-        fix = "they are damaged, or of a newer slownet: use the version that run.json names"
-        raise SlownetError(what, f"in {directory}", fix) from error

@@ -10,12 +10,13 @@ from pathlib import Path
 
 from slownet.catalogue import discover
 from slownet.commands.ci import ForCi
-from slownet.commands.running import Follower, say_last, say_what_is_left
+from slownet.commands.running import say_last, say_what_is_left
 from slownet.commands.terminal import console, interrupted
 from slownet.lab import cpu
 from slownet.lab.place import Interrupts, Place
 from slownet.records.samples import new_run_directory
 from slownet.report import articles
+from slownet.report.progress import Follower
 from slownet.report.reproduction import Reproduction, show
 from slownet.runner import planning
 from slownet.runner import run as runs
@@ -35,7 +36,7 @@ def reproduce_and_show(
     directory = new_run_directory(root, "reproduce").resolve()
     plans = [planning.plan(name, place, directory, {}, rule) for name in articles.longest_first(names)]
     began, cpu_before = time.monotonic(), _cpu_s()
-    with Interrupts(place) as interrupts, Follower(plans) as follower:
+    with Interrupts(place) as interrupts, Follower(planning.totals(plans)) as follower:
         by_name = {run.experiment: run for run in runs.execute(plans, place, follower, go_on=True)}
     found = [by_name[name] for name in names]
     wall_s = round(time.monotonic() - began, 3)

@@ -42,6 +42,11 @@ def usual(folder: Path) -> list[Path]:
     raise ComposeError(f"no compose file in {folder}", fix=f"name one, such as {USUAL[0]}")
 
 
+def named(paths: Sequence[Path]) -> list[Path]:
+    """Return the files, those of a folder in its place. Raises ComposeError."""
+    return [path for each in paths for path in (usual(each) if each.is_dir() else [each])]
+
+
 def read(files: Sequence[Path], machine: Mapping[str, str]) -> Source:
     """Read and merge files. machine: the caller's environment. Raises ComposeError."""
     warnings: dict[str, None] = {}

@@ -17,15 +17,15 @@ from slownet.records.samples import RUN
 
 
 def compare(
-    first: Path,
-    second: Path,
+    first: Path | RunData,
+    second: Path | RunData,
     within: float,
     metrics: Sequence[str] = (),
     at: Mapping[str, str] | None = None,
     t0: str | None = None,
     one_sided: bool = False,
 ) -> Comparison:
-    """Compare the runs, baselines or field measurements at two paths; ``at`` selects cells of a run. Raises SlownetError."""
+    """Compare two runs, or those, baselines or field measurements at paths; ``at`` selects cells. Raises SlownetError."""
     one, other = (_read(path, at) for path in (first, second))
     if isinstance(one, Field) and isinstance(other, RunData):
         raise SlownetError(f"{first} is a field measurement", "as the first argument", "name the run first")
@@ -42,7 +42,9 @@ def compare(
     return replace(found, judge=outcome.gate) if one_sided else found
 
 
-def _read(path: Path, at: Mapping[str, Any] | None) -> RunData | Field:
+def _read(path: Path | RunData, at: Mapping[str, Any] | None) -> RunData | Field:
+    if isinstance(path, RunData):
+        return path.where(at)
     path = path.parent if path.name == RUN else path
     if baseline.is_one(path):
         return baseline.read(path).where(at)

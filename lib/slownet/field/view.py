@@ -20,6 +20,7 @@ from slownet.stats import DECIDING, Summary, quantile
 from slownet.units import show_duration, show_percent
 
 OUTCOMES = {0: "bold green", 1: "bold red", 3: "bold yellow"}
+HEAD = ("condition", "metric", "first", "second", "ratio", "difference", "verdict")
 STYLES = {EQUIVALENT: "green", DIFFERS: "bold red", INCONCLUSIVE: "yellow"}
 
 
@@ -45,11 +46,17 @@ def compared(found: Comparison) -> RenderableType:
     """Return the output of `slownet compare`."""
     sure = confidence(DECIDING)
     head = f"{found.first.experiment} against {found.second.experiment}, margin {show_percent(found.within)}, {sure} intervals"
-    made = _table("condition", "metric", "first", "second", "ratio", "difference", "verdict")
+    made = _table(*HEAD)
     for row in found.rows:
         made.add_row(row.condition, row.metric, *_numbers(row), Text(row.verdict, style=STYLES[row.verdict]).append(_note(row)))
-    lines = [*(_law(found.law) if found.law else ()), *(f"note: {note}" for note in found.notes)]
-    return Group(Text(head, style="bold"), made, *map(Text, lines), Text(str(found.outcome), style=OUTCOMES[found.status]))
+    below = [*(_law(found.law) if found.law else ()), *(f"note: {note}" for note in found.notes)]
+    return Group(Text(head, style="bold"), made, *map(Text, below), Text(str(found.outcome), style=OUTCOMES[found.status]))
+
+
+def lines(found: Comparison) -> tuple[Sequence[str], Sequence[Sequence[str]], Sequence[str]]:
+    """Return the head, the rows and the notes of a comparison as texts."""
+    rows = [(row.condition, row.metric, *_numbers(row), f"{row.verdict}{_note(row)}") for row in found.rows]
+    return HEAD, rows, [*(_law(found.law) if found.law else ()), *found.notes]
 
 
 def suite(found: Comparison) -> junit.Suite:
@@ -74,10 +81,9 @@ def _result(row: Row, said: Outcome) -> str:
 
 def markdown(found: Comparison) -> str:
     """Return the comparison as a section of Markdown."""
-    rows = [(row.condition, row.metric, *_numbers(row), f"{row.verdict}{_note(row)}") for row in found.rows]
-    lines = [f"## {found.second.experiment}: {summary.cell(str(found.outcome))}", ""]
-    lines += [*summary.table(("condition", "metric", "first", "second", "ratio", "difference", "verdict"), rows), ""]
-    return "\n".join([*lines, *(f"- {summary.cell(note)}" for note in found.notes), ""])
+    head, rows, _ = lines(found)
+    text = [f"## {found.second.experiment}: {summary.cell(str(found.outcome))}", "", *summary.table(head, rows), ""]
+    return "\n".join([*text, *(f"- {summary.cell(note)}" for note in found.notes), ""])
 
 
 def _numbers(row: Row) -> tuple[str, ...]:

@@ -19,15 +19,12 @@ from slownet.records import readings
 from slownet.records.cell import TIME, Cell, of_samples
 from slownet.records.charging import Charging, Terms
 from slownet.records.judgement import Judgement
+from slownet.records.rows import row
 from slownet.records.samples import RUN, Sample, cell_key, finite, read_samples, write_run_json
+from slownet.records.unreadable import MALFORMED, unreadable
 from slownet.stats import CONFIDENCE, DECIDING
 
 PARQUET = "samples.parquet"
-PLAIN = (
-    *("experiment", "index", "tool", "status", "error"),
-    *("verified_rtt_ms", "rate_bit_s", "virtual_s", "wall_s", "charged_s", "lab", "boot", "block", "random", "seeds", "raw"),
-)
-"""The fields of a sample that are columns of samples.parquet."""
 
 
 @dataclass(frozen=True)
@@ -261,15 +258,19 @@ class RunData:
         facts = {**self.facts, "experiment": self.experiment, "cells": cells, "claims": claims}
         return write_run_json(self.directory, facts)
 
-    def write_parquet(self) -> Path:
-        """Write samples.parquet, one row per sample, and return its path.
+    def rows(self) -> list[dict[str, Any]]:
+        """Return one row per sample, as in samples.parquet.
 
         Each condition is a column of that name; each metric is three columns: ``<name>``, ``<name>_sd``, ``<name>_n``.
         """
+        return [row(sample) for cell in self.cells for sample in cell.samples]
+
+    def write_parquet(self) -> Path:
+        """Write samples.parquet, one row per sample, and return its path; see `rows`."""
         import pyarrow as pa
         import pyarrow.parquet as pq
 
-        rows = [_row(sample) for cell in self.cells for sample in cell.samples]
+        rows = self.rows()
         columns = dict.fromkeys(name for row in rows for name in row)
         path = self.directory / PARQUET
         pq.write_table(pa.table({name: [row.get(name) for row in rows] for name in columns}), path)
@@ -289,9 +290,15 @@ def load(directory: Path | str) -> RunData:
     Raises
     ------
     SlownetError
-        Neither file exists, or run.json cannot be read.
+        Neither file exists, or they are damaged or of a newer version.
     """
-    directory = Path(directory)
+    try:
+        return _load(Path(directory))
+    except MALFORMED as error:
+        raise unreadable(directory, error) from error
+
+
+def _load(directory: Path) -> RunData:
     facts: dict[str, Any] = {}
     try:
         facts = json.loads((directory / RUN).read_text(encoding="utf-8"))
@@ -332,10 +339,3 @@ def gather(samples: Iterable[Sample], facts: Mapping[str, Any], directory: Path 
 def clock(facts: Mapping[str, Any]) -> str:
     """Describe the clock of a run from its facts: ``virtual clock, TDF 4, work charged``."""
     return in_words(facts["clock"], facts.get("tdf"), facts.get("cpu")) if facts.get("clock") else "clock not recorded"
-
-
-def _row(sample: Sample) -> dict[str, Any]:
-    row = {name: sample.get(name) for name in PLAIN} | dict(sample.get("condition") or {})
-    for name, moments in (sample.get("metrics") or {}).items():
-        row |= {name: moments["mean"], f"{name}_sd": moments.get("sd"), f"{name}_n": moments["n"]}
-    return row | {name: json.dumps(sample.get(name) or {}) for name in ("facts", "counters", "captures")}

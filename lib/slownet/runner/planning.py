@@ -159,6 +159,11 @@ def plan(
     return made
 
 
+def totals(plans: Sequence[Plan]) -> dict[str, int]:
+    """Return the number of measurements that each experiment has planned."""
+    return {each.experiment.name: len(each.cells) for each in plans}
+
+
 def _source(name: str) -> str:
     return str(Path(name).resolve()) if name.endswith((*FILES, RECORD)) else name
 

@@ -6,11 +6,11 @@ from contextlib import contextmanager
 import pytest
 
 from slownet.catalogue import find
-from slownet.commands import composing, running
 from slownet.conditions.link import Condition
 from slownet.errors import ConditionError, ExperimentError, UnitError
 from slownet.hypotheses import composed
 from slownet.hypotheses.toolbox import TOOLS, Named
+from slownet.runner.asked import Asked, conditions, names
 
 TEXT = """
 name: shop
@@ -27,7 +27,7 @@ def make(tmp_path):
     (tmp_path / "compose.yaml").write_text(TEXT)
 
     def of(vary=(), tool="ab", url=URL, options=()):
-        (found,) = composing.asked_for([], vary, [tmp_path / "compose.yaml"], [], tool, url, options)
+        (found,) = names(Asked(vary=vary, compose=[tmp_path / "compose.yaml"], tool=tool, url=url, option=options))
         return found
 
     return of
@@ -70,13 +70,13 @@ def test_a_mistake_is_one_line(case, make):
 
 def test_words_for_projects_need_one():
     with pytest.raises(ExperimentError, match="--url is for compose projects, --url: add --compose"):
-        composing.asked_for(["client_delay"], [], [], [], None, URL, [])
-    assert composing.asked_for(["client_delay"], ["rtt=1ms"], [], [], None, None, []) == ["client_delay"]
+        names(Asked(["client_delay"], url=URL))
+    assert names(Asked(["client_delay"], vary=["rtt=1ms"])) == ["client_delay"]
 
 
 def test_either_experiments_or_a_project(tmp_path):
     with pytest.raises(ExperimentError, match="either experiments or a compose project, --compose: leave one of them out"):
-        composing.asked_for(["client_delay"], [], [tmp_path / "compose.yaml"], [], "ab", URL, [])
+        names(Asked(["client_delay"], compose=[tmp_path / "compose.yaml"], tool="ab", url=URL))
 
 
 def test_every_combination_is_a_cell(make):
@@ -149,4 +149,4 @@ def test_a_file_that_is_no_experiment(tmp_path):
 
 
 def test_values_of_a_condition():
-    assert running.chosen_conditions(["db:rtt=0ms,10ms"]) == {"db:rtt": ["0ms", "10ms"]}
+    assert conditions(["db:rtt=0ms,10ms"]) == {"db:rtt": ["0ms", "10ms"]}

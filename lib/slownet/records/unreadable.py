@@ -1,0 +1,35 @@
+"""What is wrong with a run directory that cannot be read: damage, or a newer version."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+
+from slownet import __version__
+from slownet.errors import SlownetError
+from slownet.records.samples import RUN
+
+MALFORMED = (KeyError, TypeError, ValueError, AttributeError)
+"""What reading raises if records are not as this version writes them."""
+
+
+def unreadable(directory: Path | str, error: Exception) -> SlownetError:
+    """Return the error that says so in a line."""
+    what = f"the records cannot be read ({type(error).__name__}: {error})"
+    version = _version(Path(directory))
+    if _numbers(version) > _numbers(__version__):
+        return SlownetError(what, f"in {directory}", f"slownet {version} wrote them: upgrade, this is {__version__}")
+    why = "they are damaged" if version else "they are damaged, or of a newer slownet"
+    return SlownetError(what, f"in {directory}", f"{why}: measure again, or restore them from a copy")
+
+
+def _version(directory: Path) -> str:
+    try:
+        return str(json.loads((directory / RUN).read_text(encoding="utf-8"))["slownet"])
+    except (OSError, *MALFORMED):
+        return ""
+
+
+def _numbers(version: str) -> list[int]:
+    return [int(each) for each in re.findall(r"\d+", version)]
