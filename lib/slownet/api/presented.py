@@ -22,6 +22,7 @@ from slownet.records.result import RunData
 from slownet.report import html, table
 from slownet.report.answer import answer
 from slownet.report.plots import figures
+from slownet.report.text import near
 from slownet.report.topology import topology_figure
 from slownet.report.view import View, view
 from slownet.stats import Summary
@@ -135,7 +136,7 @@ class Run(RunData):
         return _text(self.__rich__())
 
     def __repr__(self) -> str:
-        return f"<Run {self.experiment}: {in_words(self.claims) if self.claims else 'no claims'}, {self.directory}>"
+        return f"<Run {self.experiment}: {in_words(self.claims) if self.claims else 'no claims'}, {near(self.directory)}>"
 
     def _repr_html_(self) -> str:
         picture = next(iter(self._plots.values()))._repr_html_() if self._plots else ""
@@ -219,5 +220,5 @@ def _numbers(name: str, summary: Summary | None) -> dict[str, float]:
 def _text(shown: RenderableType) -> str:
     file = StringIO()
     width = get_terminal_size((WIDE, 24)).columns
-    Console(file=file, width=width, color_system=None).print(shown)
+    Console(file=file, width=width, color_system=None, force_jupyter=False).print(shown)
     return file.getvalue().rstrip("\n")

@@ -1,4 +1,4 @@
-"""Runs and comparisons as HTML for notebooks, in the notebook's own colours and without a script. Pure."""
+"""Runs and comparisons as HTML for notebooks, in the notebook's own colours and without a script."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from html import escape
 from slownet.records.judgement import REFUTED, SUPPORTED
 from slownet.report.answer import answer, standing
 from slownet.report.columns import columns, verdicts
+from slownet.report.text import near
 from slownet.report.view import View, clock_line, intervals_line, law_line
 from slownet.report.words import said
 
@@ -34,7 +35,7 @@ def of_run(seen: View, picture: str) -> str:
         found.append(_paragraph(f"Law: {law_line(seen)}"))
     listed = "".join(_claim(claim.verdict, said(claim, run), claim.text) for claim in run.claims)
     found += [f'<ul style="list-style:none;padding:0">{listed}</ul>'] if listed else []
-    small = "; ".join(filter(None, (clock_line(run), intervals_line(seen) if seen.rows else "", str(run.directory))))
+    small = "; ".join(filter(None, (clock_line(run), intervals_line(seen) if seen.rows else "", near(run.directory))))
     return _whole([*found, picture, f"<small>{escape(small)}</small>"])
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from pathlib import Path
 
 from slownet.stats import Summary
 
@@ -55,3 +56,11 @@ def spelled(summary: Summary | None) -> str:
     if number(summary.low) == number(summary.high):
         return number(summary.mean)
     return f"{number(summary.mean)} ({number(summary.low)} to {number(summary.high)})"
+
+
+def near(path: Path) -> str:
+    """Format a path: from the working directory if it is below it, else whole."""
+    try:
+        return str(path.relative_to(Path.cwd()))
+    except (ValueError, OSError):
+        return str(path)
