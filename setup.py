@@ -24,6 +24,7 @@ setup(
             "wordpress/*",
             "wordpress/theme/*",
         ],
+        "slownet.commands": ["starter/*"],
         "slownet.compose": ["*.json"],
         "slownet.report": ["*.css", "*.js", "*.j2"],
         "slownet.programs": ["*.php"],

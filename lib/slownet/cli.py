@@ -38,6 +38,7 @@ from slownet.commands.options import (
     VaryOption,
 )
 from slownet.commands.shell import shell
+from slownet.commands.starting import init
 from slownet.errors import ExperimentError, SlownetError
 from slownet.lab import foreground
 from slownet.lab.boot import MEGABYTES
@@ -58,6 +59,9 @@ class Commands(TyperGroup):
 app = typer.Typer(name="slownet", cls=Commands, no_args_is_help=True, add_completion=False, pretty_exceptions_enable=False)
 app.add_typer(lab.app, name="lab")
 app.add_typer(images.app, name="image")
+
+
+app.command()(init)
 
 
 @app.command("list")

@@ -1,8 +1,10 @@
 """Fixtures for the tests of the commands, which run this checkout's command line as a separate process."""
 
 import os
+import shutil
 import subprocess
 import sys
+import sysconfig
 import time
 from pathlib import Path
 
@@ -10,7 +12,7 @@ import pytest
 from command_line import SLOWNET
 
 from slownet.errors import SlownetError
-from slownet.lab import calibrate, parts
+from slownet.lab import cache, calibrate, parts
 
 PATIENCE_S = 120
 CHECKOUT = Path(__file__).parents[2]
@@ -67,6 +69,26 @@ def installed(tmp_path_factory):
     (wheel,) = folder.glob("*.whl")
     subprocess.run([*pip, "install", "--no-deps", "--target", folder / "packages", wheel], check=True)
     return folder / "packages"
+
+
+def environment(installed, folder):
+    """Make an environment in a folder: the wheel, and by reference what it depends on, which is not fetched; return its bin."""
+    subprocess.run([sys.executable, "-m", "venv", "--without-pip", folder], check=True)
+    (site,) = folder.glob("lib/python*/site-packages")
+    shutil.copytree(installed, site, dirs_exist_ok=True)
+    (site / "others.pth").write_text(f"{sysconfig.get_path('purelib')}\n")
+    for name, module in {"slownet": "slownet.cli", "pytest": "pytest", "pip": "pip"}.items():
+        script = folder / "bin" / name
+        script.write_text(f'#!/bin/sh\nexec "{folder}/bin/python" -m {module} "$@"\n')
+        script.chmod(0o755)
+    return folder / "bin"
+
+
+def of_ones_own(binaries, **others):
+    """Return the variables of a process that has this environment, the machine's cache and nothing else of this one."""
+    kept = {name: os.environ[name] for name in ("HOME", "USER") if name in os.environ}
+    path = os.pathsep.join([str(binaries), os.environ["PATH"]])
+    return {**kept, "PATH": path, "XDG_CACHE_HOME": str(cache.root().parent), **others}
 
 
 class Command:

@@ -2,14 +2,12 @@
 
 import os
 import re
-import shutil
 import subprocess
-import sys
-import sysconfig
 
 import pytest
+from conftest import environment, of_ones_own
 
-from slownet.lab import cache, native
+from slownet.lab import native
 
 pytestmark = pytest.mark.skipif(not native.lacks(), reason="this machine runs them in place")
 
@@ -76,12 +74,9 @@ class TestTwice:
 
 @pytest.fixture(scope="module")
 def project(installed, tmp_path_factory):
-    """A folder with an environment: the wheel, and by reference what it depends on, which this test does not fetch."""
+    """A folder with an environment of its own in it."""
     folder = tmp_path_factory.mktemp("foreign")
-    subprocess.run([sys.executable, "-m", "venv", "--without-pip", folder / "venv"], check=True)
-    (site,) = folder.glob("venv/lib/python*/site-packages")
-    shutil.copytree(installed, site, dirs_exist_ok=True)
-    (site / "others.pth").write_text(f"{sysconfig.get_path('purelib')}\n")
+    environment(installed, folder / "venv")
     return folder
 
 
@@ -90,10 +85,9 @@ def run(built, project):
     """Runs pytest in the project: run("-q") -> the completed process."""
 
     def run(*words):
-        kept = {name: os.environ[name] for name in ("PATH", "HOME", "USER") if name in os.environ}
-        environment = {**kept, "XDG_CACHE_HOME": str(cache.root().parent), "HERE": os.uname().nodename}
-        command = [project / "venv/bin/python", "-m", "pytest", "-W", "error", "--slownet-tdf=inf", *words]
-        return subprocess.run(command, cwd=project, env=environment, capture_output=True, text=True, check=False)
+        variables = of_ones_own(project / "venv/bin", HERE=os.uname().nodename)
+        command = ["pytest", "-W", "error", "--slownet-tdf=inf", *words]
+        return subprocess.run(command, cwd=project, env=variables, capture_output=True, text=True, check=False)
 
     return run
 

@@ -1,0 +1,36 @@
+"""`slownet init` writes a project that passes at once, in an environment of its own and under any name."""
+
+import json
+import subprocess
+
+import pytest
+from conftest import environment, of_ones_own
+
+from slownet.commands.starting import CI, FILES
+
+
+@pytest.fixture(scope="module")
+def binaries(installed, tmp_path_factory):
+    return environment(installed, tmp_path_factory.mktemp("environment") / "venv")
+
+
+def test_it_passes_at_once_and_twice(built, binaries, tmp_path):
+    folder = tmp_path / "мой проект, 遅い $(id) 'x'"
+
+    def run(*words, cwd=folder):
+        variables = of_ones_own(binaries)
+        return subprocess.run(words, cwd=cwd, env=variables, capture_output=True, text=True, check=False)
+
+    made = run("slownet", "init", folder.name, cwd=tmp_path)
+    assert made.returncode == 0, made.stderr
+    assert made.stdout.split("\n\n")[0].splitlines() == [f"{folder.name}/{each}" for each in (*FILES, CI["github"])]
+    for _ in range(2):
+        done = run("pytest", "-q", "-W", "error")
+        assert (done.returncode, done.stdout.splitlines()[-1].partition(" in ")[0]) == (0, "2 passed"), done.stdout
+        done = run("slownet", "check", "--tdf", "inf", "--json", "shop.toml")
+        assert done.returncode == 0, done.stderr
+        assert json.loads(done.stdout)["runs"][0]["marks"] == ["right"]
+    again = run("slownet", "init", ".")
+    assert (again.returncode, again.stdout) == (2, "")
+    there = ", ".join((*FILES, CI["github"].rpartition("/")[2]))
+    assert again.stderr == f"slownet: {there} are there already, in .: name another folder, or move them away\n"
