@@ -12,11 +12,12 @@ import typer
 from typer.core import TyperGroup
 
 from slownet import __version__
-from slownet.commands import analysis, images, lab, reporting
+from slownet.commands import analysis, completing, images, lab, reporting
 from slownet.commands.ci import ForCi
 from slownet.commands.cleaning import clean
 from slownet.commands.composing import compose
 from slownet.commands.doctor import doctor
+from slownet.commands.examples import explain
 from slownet.commands.options import (
     RUNS,
     CaptureOption,
@@ -56,7 +57,7 @@ class Commands(TyperGroup):
             raise typer.Abort from error
 
 
-app = typer.Typer(name="slownet", cls=Commands, no_args_is_help=True, add_completion=False, pretty_exceptions_enable=False)
+app = typer.Typer(name="slownet", cls=Commands, no_args_is_help=True, pretty_exceptions_enable=False)
 app.add_typer(lab.app, name="lab")
 app.add_typer(images.app, name="image")
 
@@ -75,7 +76,10 @@ def list_() -> None:
 @app.command()
 def run(
     experiments: Annotated[
-        list[str] | None, typer.Argument(metavar="EXPERIMENT", help="Names (see `slownet list`) or Python files.")
+        list[str] | None,
+        typer.Argument(
+            metavar="EXPERIMENT", help="Names (see `slownet list`) or files.", autocompletion=completing.experiments
+        ),
     ] = None,
     clock: ClockOption = None,
     tdf: TdfOption = None,
@@ -102,7 +106,10 @@ def run(
         typer.Option("--labs", metavar="N|auto", help="Labs that repeat an experiment in parallel. auto: one per processor."),
     ] = "auto",
     resume: Annotated[
-        Path | None, typer.Option("--resume", metavar="RUN", help="Continue the interrupted run in this directory.")
+        Path | None,
+        typer.Option(
+            "--resume", metavar="RUN", help="Continue the interrupted run in this directory.", autocompletion=completing.runs
+        ),
     ] = None,
     runs: RunsOption = RUNS,
     env: EnvOption = None,
@@ -128,7 +135,10 @@ def reproduce(
     only: Annotated[
         list[str] | None,
         typer.Option(
-            "--only", metavar="ARTICLE", help="Only this article, e.g. wordpress-latency, or this experiment. Repeatable."
+            "--only",
+            metavar="ARTICLE",
+            help="Only this article, e.g. wordpress-latency, or this experiment. Repeatable.",
+            autocompletion=completing.articles,
         ),
     ] = None,
     clock: ClockOption = None,
@@ -166,7 +176,12 @@ app.add_typer(analysis.baseline, name="baseline")
 
 @app.command()
 def check(
-    files: Annotated[list[Path], typer.Argument(metavar="FILE", help="Hypothesis files (TOML); see experiments/exercises.")],
+    files: Annotated[
+        list[Path],
+        typer.Argument(
+            metavar="FILE", help="Hypothesis files (TOML); see experiments/exercises.", autocompletion=completing.files(".toml")
+        ),
+    ],
     blind: Annotated[
         bool, typer.Option("--blind", help="Ask for predictions that are left open, and record them before measuring.")
     ] = False,
@@ -224,6 +239,9 @@ app.command()(compose)
 app.command()(shell)
 app.command()(clean)
 app.command()(doctor)
+
+
+explain(app)
 
 
 def _version(wanted: bool) -> None:

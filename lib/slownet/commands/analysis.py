@@ -7,6 +7,7 @@ from typing import Annotated
 
 import typer
 
+from slownet.commands import completing
 from slownet.commands.ci import ForCi
 from slownet.commands.options import (
     RUNS,
@@ -31,7 +32,9 @@ baseline = typer.Typer(no_args_is_help=True, help="Keep a run's numbers in a fil
 
 
 def predict(
-    run: Annotated[Path, typer.Argument(metavar="RUN", help="The directory of a run at several delays.")],
+    run: Annotated[
+        Path, typer.Argument(metavar="RUN", help="The directory of a run at several delays.", autocompletion=completing.runs)
+    ],
     t0: Annotated[str, typer.Option("--t0", metavar="TIME", help="Time per operation on your machine without delay.")],
     rtt: Annotated[str, typer.Option("--rtt", metavar="TIME", help="Round-trip time of your users.")],
     metric: Annotated[
@@ -62,9 +65,14 @@ def field(
 
 
 def compare(
-    run: Annotated[Path, typer.Argument(metavar="RUN", help="The directory of a run.")],
+    run: Annotated[Path, typer.Argument(metavar="RUN", help="The directory of a run.", autocompletion=completing.runs)],
     other: Annotated[
-        Path, typer.Argument(metavar="RUN|FIELD", help="Another run's directory, or a field.json or its directory.")
+        Path,
+        typer.Argument(
+            metavar="RUN|FIELD",
+            help="Another run's directory, or a field.json or its directory.",
+            autocompletion=completing.runs,
+        ),
     ],
     within: Annotated[
         str, typer.Option("--within", metavar="PART", help="Relative difference that still counts as equal.")
@@ -96,7 +104,7 @@ def compare(
 
 @baseline.command()
 def save(
-    run: Annotated[Path, typer.Argument(metavar="RUN", help="The directory of a run.")],
+    run: Annotated[Path, typer.Argument(metavar="RUN", help="The directory of a run.", autocompletion=completing.runs)],
     file: Annotated[Path, typer.Argument(metavar="FILE", help="The baseline to write.")] = Path("baseline.json"),
 ) -> None:
     """Write a run's numbers to a file."""
@@ -107,7 +115,10 @@ def save(
 
 @baseline.command()
 def check(
-    run: Annotated[Path, typer.Argument(metavar="RUN", help="The directory of a run of the same experiment.")],
+    run: Annotated[
+        Path,
+        typer.Argument(metavar="RUN", help="The directory of a run of the same experiment.", autocompletion=completing.runs),
+    ],
     file: Annotated[Path, typer.Argument(metavar="FILE", help="The baseline.")] = Path("baseline.json"),
     fail_if_slower: FailOption = None,
     junit: JunitOption = None,

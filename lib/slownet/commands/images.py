@@ -9,6 +9,7 @@ from typing import Annotated, Any
 
 import typer
 
+from slownet.commands import completing
 from slownet.container import store
 
 app = typer.Typer(no_args_is_help=True, help="Keep container images, whose programs hosts of a network can run.")
@@ -36,11 +37,6 @@ def add(
     REF is a file (docker-archive, oci-archive or the tar of a root file system, compressed or not), a folder (an OCI layout or
     a root file system), or what skopeo copies from: docker://registry.example/shop:1, containers-storage:shop:1 and others. A
     name that is no file is docker://NAME. Only the last kind needs skopeo.
-
-    \b
-    docker save shop:1 | slownet image add /dev/stdin
-    slownet image add shop.tar.gz --name shop:1
-    slownet image add docker://registry.example/team/shop:1
     """
     from slownet.container import adding
 
@@ -69,14 +65,14 @@ def list_(as_json: AsJson = False) -> None:
 
 @app.command("rm")
 def remove(
-    images: Annotated[list[str], typer.Argument(metavar="NAME", help="Names, or beginnings of digests, of kept images.")],
+    images: Annotated[
+        list[str],
+        typer.Argument(
+            metavar="NAME", help="Names, or beginnings of digests, of kept images.", autocompletion=completing.images
+        ),
+    ],
 ) -> None:
-    """Remove names of images; an image goes with its last name, or if its digest is given.
-
-    \b
-    slownet image rm shop:1
-    slownet image rm 3f2a9c0d71be
-    """
+    """Remove names of images; an image goes with its last name, or if its digest is given."""
     for each in images:
         store.known(each)  # all, before any is removed
     for each in images:

@@ -7,15 +7,35 @@ from typing import Annotated
 
 import typer
 
+from slownet.commands import completing
+from slownet.commands.completing import one_of
+
 ClockOption = Annotated[
-    str | None, typer.Option("--clock", metavar="real|virtual", help="Clock of the lab; virtual by default, real in shells.")
+    str | None,
+    typer.Option(
+        "--clock",
+        metavar="real|virtual",
+        help="Clock of the lab; virtual by default, real in shells.",
+        autocompletion=one_of("real", "virtual"),
+    ),
 ]
 TdfOption = Annotated[
-    str | None, typer.Option("--tdf", metavar="N|inf|auto", help="How many times faster the CPU looks on the virtual clock.")
+    str | None,
+    typer.Option(
+        "--tdf",
+        metavar="N|inf|auto",
+        help="How many times faster the CPU looks on the virtual clock.",
+        autocompletion=one_of("inf", "auto", "1"),
+    ),
 ]
 CpuOption = Annotated[
     str | None,
-    typer.Option("--cpu", metavar="work|time|auto", help="What the virtual clock charges: instructions or CPU time."),
+    typer.Option(
+        "--cpu",
+        metavar="work|time|auto",
+        help="What the virtual clock charges: instructions or CPU time.",
+        autocompletion=one_of("work", "time", "auto"),
+    ),
 ]
 MemoryOption = Annotated[int, typer.Option("--memory", metavar="MB", help="Memory of each lab.")]
 EnvOption = Annotated[
@@ -32,6 +52,7 @@ PlaceOption = Annotated[
         "--place",
         metavar="auto|native|lab",
         help="native: this machine's kernel, as root; lab: a lab; auto: native if possible.",
+        autocompletion=one_of("auto", "native", "lab"),
     ),
 ]
 RunsOption = Annotated[Path, typer.Option("--runs", metavar="FOLDER", help="Where to create run directories.")]
@@ -50,6 +71,7 @@ VaryOption = Annotated[
         "--vary",
         metavar="NAME=V1,V2",
         help="Conditions to measure instead, e.g. rtt=0ms,25ms; with --compose a host's, e.g. db:rtt=0ms,25ms. Repeatable.",
+        autocompletion=completing.varied,
     ),
 ]
 CaptureOption = Annotated[
@@ -60,14 +82,24 @@ CaptureOption = Annotated[
 ]
 ComposeOption = Annotated[
     list[Path] | None,
-    typer.Option("--compose", metavar="FILE", help="Measure this compose project with --tool. Repeatable: files are merged."),
+    typer.Option(
+        "--compose",
+        metavar="FILE",
+        help="Measure this compose project with --tool. Repeatable: files are merged.",
+        autocompletion=completing.files(".yaml", ".yml"),
+    ),
 ]
 ProfileOption = Annotated[
     list[str] | None, typer.Option("--profile", metavar="NAME", help="A profile of the compose project. Repeatable.")
 ]
 ToolOption = Annotated[
     str | None,
-    typer.Option("--tool", metavar="NAME", help="What measures the compose project, from its host client: ab, ping..."),
+    typer.Option(
+        "--tool",
+        metavar="NAME",
+        help="What measures the compose project, from its host client: ab, ping...",
+        autocompletion=completing.tools,
+    ),
 ]
 UrlOption = Annotated[
     str | None, typer.Option("--url", metavar="URL", help="The page to measure, with a service as its host: http://web:8000/.")

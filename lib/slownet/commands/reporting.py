@@ -8,11 +8,18 @@ from typing import Annotated
 
 import typer
 
+from slownet.commands import completing
+
 SIDE_BY_SIDE = Path("slownet-report.html")
 
 
 def report(
-    runs: Annotated[list[Path], typer.Argument(metavar="RUN...", help="The directories of runs; several stand side by side.")],
+    runs: Annotated[
+        list[Path],
+        typer.Argument(
+            metavar="RUN...", help="The directories of runs; several stand side by side.", autocompletion=completing.runs
+        ),
+    ],
     out: Annotated[
         Path | None,
         typer.Option(
@@ -42,7 +49,9 @@ def report(
 
 
 def show(
-    runs: Annotated[list[Path], typer.Argument(metavar="RUN...", help="The directories of runs.")],
+    runs: Annotated[
+        list[Path], typer.Argument(metavar="RUN...", help="The directories of runs.", autocompletion=completing.runs)
+    ],
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object instead of tables.")] = False,
 ) -> None:
     """Print runs as `slownet run` printed them: question, answer, table, law and claims."""

@@ -8,6 +8,7 @@ from typing import Annotated
 
 import typer
 
+from slownet.commands import completing
 from slownet.commands.lab import unless_asked
 from slownet.commands.options import ClockOption, CpuOption, MemoryOption, PlaceOption, TdfOption
 from slownet.errors import LabError
@@ -18,12 +19,20 @@ from slownet.lab.folders import hides
 
 def shell(
     topology: Annotated[
-        str, typer.Argument(metavar="TOPOLOGY", help="A name such as two_hosts or star,5, or a file for `mn --custom`.")
+        str,
+        typer.Argument(
+            metavar="TOPOLOGY",
+            help="A name such as two_hosts or star,5, or a file for `mn --custom`.",
+            autocompletion=completing.topologies,
+        ),
     ],
     link: Annotated[
         list[str] | None,
         typer.Option(
-            "--link", metavar="A-B=CONDITION", help="A link's condition, e.g. client-server=rtt=10ms,loss=1%. Repeatable."
+            "--link",
+            metavar="A-B=CONDITION",
+            help="A link's condition, e.g. client-server=rtt=10ms,loss=1%. Repeatable.",
+            autocompletion=completing.links,
         ),
     ] = None,
     clock: ClockOption = None,

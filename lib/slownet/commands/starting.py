@@ -11,6 +11,7 @@ from typing import Annotated
 
 import typer
 
+from slownet.commands.completing import one_of
 from slownet.errors import ExperimentError, nearest
 
 CI = {"github": ".github/workflows/slow-network.yml", "gitlab": ".gitlab-ci.yml", "none": ""}
@@ -27,7 +28,9 @@ slownet check --tdf inf shop.toml"""
 
 def init(
     folder: Annotated[Path, typer.Argument(metavar="[FOLDER]", help="The project's folder; made if it is not there.")] = Path(),
-    ci: Annotated[str, typer.Option("--ci", metavar="github|gitlab|none", help="Whose CI file is written.")] = "github",
+    ci: Annotated[
+        str, typer.Option("--ci", metavar="github|gitlab|none", help="Whose CI file is written.", autocompletion=one_of(*CI))
+    ] = "github",
 ) -> None:
     """Write a small project: an app, a network, tests, a hypothesis and a CI file. It passes at once.
 

@@ -1,0 +1,133 @@
+"""What `--help` adds to each command: two or more examples, and what its exit statuses mean."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import typer
+
+MISTAKE = "after a mistake, which one line explains"
+JUDGED = {0: "if every claim is supported", 1: "if one is not, or a cell failed or was not measured", 2: MISTAKE}
+DONE = {0: "when it is done", 2: MISTAKE}
+INTERRUPTED = {130: "if it was interrupted"}
+COMPARED = {0: "if the second run is equal or better", 1: "if it is worse or differs", 2: MISTAKE, 3: "if that is open"}
+PASSED_ON = "that of the program"
+
+
+@dataclass(frozen=True)
+class Told:
+    """The examples of a command, and the meaning of its exit statuses: by number, or a word for one that is passed on."""
+
+    examples: tuple[str, ...]
+    status: dict[int, str] | str
+
+    @property
+    def epilog(self) -> str:
+        """The text below a command's options."""
+        if isinstance(self.status, str):
+            ends = f"Exit status: {self.status}; 2 {MISTAKE}."
+        else:
+            ends = f"Exit status: {', '.join(f'{number} {text}' for number, text in self.status.items())}."
+        return "\n".join(["Examples:", *(f"  {each}" for each in self.examples), "", ends])
+
+
+COMMANDS = {
+    "slownet init": Told(("slownet init", "slownet init my-shop --ci gitlab"), DONE),
+    "slownet list": Told(("slownet list", "slownet list | grep delay"), DONE),
+    "slownet run": Told(
+        (
+            "slownet run client_delay",
+            "slownet run client_delay --vary rtt=0ms,25ms --tdf 1 --labs 1",
+            "slownet run mine.py --env QUERIES=6 --share data",
+            "slownet run --compose compose.yaml --vary db:rtt=0ms,10ms --tool ab --url http://web:8000/",
+            "slownet run --resume runs/20260101-120000-client_delay",
+        ),
+        JUDGED | INTERRUPTED,
+    ),
+    "slownet reproduce": Told(
+        ("slownet reproduce", "slownet reproduce --only wordpress-latency --budget 10,20m"), JUDGED | INTERRUPTED
+    ),
+    "slownet report": Told(
+        ("slownet report runs/20260101-120000-client_delay", "slownet report --png paper runs/*-client_delay"), DONE
+    ),
+    "slownet show": Told(("slownet show runs/20260101-120000-client_delay", "slownet show --json runs/*-client_delay"), DONE),
+    "slownet predict": Told(
+        (
+            "slownet predict runs/20260101-120000-client_delay --t0 12.3ms --rtt 85ms",
+            "slownet predict runs/20260101-120000-oltp --t0 4ms --rtt 20ms --metric latency_ms",
+        ),
+        DONE,
+    ),
+    "slownet field": Told(
+        ("slownet field https://shop.example/", "slownet field https://shop.example/ --requests 5 --pause 2s"),
+        {0: "if every request was answered", 1: "if it stopped early", 2: MISTAKE} | INTERRUPTED,
+    ),
+    "slownet compare": Told(
+        (
+            "slownet compare runs/20260101-120000-client_delay runs/20260102-120000-client_delay",
+            "slownet compare --fail-if-slower 5% runs/before runs/after",
+            "slownet compare runs/20260101-120000-client_delay field.json --t0 12.3ms",
+        ),
+        COMPARED,
+    ),
+    "slownet baseline save": Told(
+        ("slownet baseline save runs/20260101-120000-client_delay", "slownet baseline save runs/mine shop.json"), DONE
+    ),
+    "slownet baseline check": Told(
+        (
+            "slownet baseline check runs/20260102-120000-client_delay",
+            "slownet baseline check runs/mine shop.json --fail-if-slower 5%",
+        ),
+        COMPARED,
+    ),
+    "slownet check": Told(
+        (
+            "slownet check mine.toml --blind",
+            "slownet check --tdf inf 01_one_way_and_back.toml 02_a_small_page.toml",
+            "slownet check --key KEY.md mine.toml",
+        ),
+        {0: "if every prediction is right", 1: "if one is wrong or undecided", 2: MISTAKE} | INTERRUPTED,
+    ),
+    "slownet trace": Told(("slownet trace lte.trace", "ping -c 100 shop.example > ping.txt; slownet trace ping.txt"), DONE),
+    "slownet calibrate": Told(
+        ("slownet calibrate --tdf inf", "slownet calibrate --tdf inf --only delay --only loss"),
+        {0: "if every link does what it states", 1: "if one does not", 2: MISTAKE} | INTERRUPTED,
+    ),
+    "slownet mininet": Told(("slownet mininet mine.py", "slownet mininet --tdf inf mn --test pingall"), PASSED_ON),
+    "slownet compose": Told(("slownet compose compose.yaml", "slownet compose --fields"), "that of the session"),
+    "slownet shell": Told(("slownet shell star,5", "slownet shell two_hosts --link client-server=LTE"), "that of the session"),
+    "slownet clean": Told(("sudo slownet clean --dry-run", "sudo slownet clean"), DONE),
+    "slownet doctor": Told(
+        ("slownet doctor", "slownet doctor --json"), {0: "if experiments can run", 1: "if something is missing that they need"}
+    ),
+    "slownet lab build": Told(("slownet lab build", "cd my-shop && slownet lab build"), DONE),
+    "slownet lab exec": Told(
+        ("slownet lab exec -- uname -a", "slownet lab exec --tdf inf --share out -- sleep 3600"),
+        "that of the command",
+    ),
+    "slownet lab shell": Told(("slownet lab shell", "slownet lab shell --memory 2048"), "that of the shell"),
+    "slownet lab info": Told(("slownet lab info", "slownet lab info | grep tdf"), DONE),
+    "slownet lab clean": Told(("slownet lab clean --dry-run", "slownet lab clean"), DONE),
+    "slownet image add": Told(
+        (
+            "docker save shop:1 | slownet image add /dev/stdin",
+            "slownet image add shop.tar.gz --name shop:1",
+            "slownet image add docker://registry.example/team/shop:1",
+        ),
+        DONE,
+    ),
+    "slownet image list": Told(("slownet image list", "slownet image list --json"), DONE),
+    "slownet image rm": Told(("slownet image rm shop:1", "slownet image rm 3f2a9c0d71be"), DONE),
+}
+"""By the words of the command. Examples hold no square brackets, which `--help` takes for markup."""
+
+
+def explain(app: typer.Typer, path: str = "slownet") -> None:
+    """Add to the help of each command below an application; one that is not in the table stays as it is."""
+    for command in app.registered_commands:
+        name = command.name or getattr(command.callback, "__name__", "").replace("_", "-")
+        if told := COMMANDS.get(f"{path} {name}"):
+            command.epilog = told.epilog
+    for group in app.registered_groups:
+        if group.typer_instance:
+            explain(group.typer_instance, f"{path} {group.name}")
