@@ -47,7 +47,7 @@ def labs_on(series, name, configs=()):
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("XDG_CACHE_HOME", str(usual / name))
         try:
-            cache.make("kernel", kernel._key(), partial(kernel._build, sources=carry.packages(series), configs=configs))
+            cache.make("kernel", kernel.key(), partial(kernel._build, sources=carry.packages(series), configs=configs))
         except SlownetError as error:
             pytest.fail(str(error), pytrace=False)
         for kind in ("image", "init"):

@@ -10,6 +10,7 @@ from typing import Annotated
 
 import typer
 
+from slownet.commands import transferring
 from slownet.commands.options import ClockOption, CpuOption, MemoryOption, PlaceOption, TdfOption
 from slownet.lab import cache, caller, foreground
 from slownet.lab.boot import MEGABYTES, Share
@@ -95,6 +96,11 @@ def info() -> None:
     missing = native.lacks()
     lines["native"] = f"no: this machine lacks {', '.join(missing)}" if missing else "yes"
     print(_table(lines))
+
+
+app.command()(transferring.export)
+app.command("import")(transferring.import_)
+app.command()(transferring.key)
 
 
 @app.command()

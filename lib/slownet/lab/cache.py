@@ -88,6 +88,26 @@ def make(kind: str, name: str, build: Callable[[Path], None], base: Path | None 
         raise not_writable(error, home) from error
 
 
+@contextlib.contextmanager
+def scratch(kind: str, base: Path) -> Iterator[Path]:
+    """Make a folder on the disk of that cache, for what is not whole yet; it goes with the block.
+
+    What a killed process left there is removed by the next.
+    """
+    home = base / kind
+    home.mkdir(parents=True, exist_ok=True)
+    sweep(kind, base)
+    half = home / f".{os.getpid()}{HALF}"
+    with _locked(half.with_suffix(".lock")):
+        _remove(half)
+        half.mkdir()
+        try:
+            yield half
+        finally:
+            _remove(half)
+            half.with_suffix(".lock").unlink()
+
+
 def not_writable(error: OSError, where: Path) -> LabError:
     """Return the error for a failure to write to the cache."""
     return LabError(
@@ -96,9 +116,9 @@ def not_writable(error: OSError, where: Path) -> LabError:
     )
 
 
-def sweep(kind: str) -> None:
+def sweep(kind: str, base: Path | None = None) -> None:
     """Remove what killed builds of that kind left behind; builds that are under way are left alone."""
-    for half in (root() / kind).glob(f".*{HALF}"):
+    for half in ((base or root()) / kind).glob(f".*{HALF}"):
         with contextlib.suppress(OSError), left_alone(half):
             _remove(half)
 

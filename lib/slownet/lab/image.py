@@ -78,20 +78,21 @@ def installed() -> dict[str, str]:
     return _relevant({name: version for name, _, version in (line.partition(" ") for line in lines)})
 
 
-def _key() -> str:
+def key() -> str:
+    """Return what an image of this version is kept under."""
     files = [path for name in PROVISION for path in sorted([HERE / name, *(HERE / name).rglob("*")]) if path.is_file()]
     return cache.key(debian.SUITE, COMPRESSOR, *requirements(), *(path.name for path in files), *files)
 
 
 def find() -> Image | None:
     """Return the image, or None if it was not built on this machine."""
-    folder = cache.found("image", _key())
+    folder = cache.found("image", key())
     return _load(folder) if folder else None
 
 
 def build() -> Image:
     """Return the image; build it if necessary (about two minutes). Raises LabError."""
-    return find() or _load(cache.make("image", _key(), _build))
+    return find() or _load(cache.make("image", key(), _build))
 
 
 def _load(folder: Path) -> Image:

@@ -13,10 +13,14 @@ PROGRAMS = {"gcc": "gcc"}
 _S_IFDIR, _S_IFREG, _S_IFCHR = 0o040000, 0o100000, 0o020000
 
 
+def key() -> str:
+    """Return what the folder of this version is kept under."""
+    return cache.key(*(HERE / f"{each}.c" for each in NAMES))
+
+
 def build() -> Path:
     """Return the folder with init.cpio, confine and probe; build it if necessary."""
-    name = cache.key(*(HERE / f"{each}.c" for each in NAMES))
-    return cache.found("init", name) or cache.make("init", name, _build)
+    return cache.found("init", key()) or cache.make("init", key(), _build)
 
 
 def _build(folder: Path) -> None:

@@ -56,19 +56,20 @@ Trial = Callable[[Kernel], None]
 """Is called with a kernel that was just built, and raises LabError if it is of no use."""
 
 
-def _key() -> str:
+def key() -> str:
+    """Return what a kernel of this version is kept under."""
     return cache.key(*sorted(path for path in FILES.rglob("*") if path.is_file()))
 
 
 def find() -> Kernel | None:
     """Return the kernel, or None if it was not built on this machine."""
-    folder = cache.found("kernel", _key())
+    folder = cache.found("kernel", key())
     return _load(folder) if folder else None
 
 
 def build(trial: Trial = lambda kernel: None) -> Kernel:
     """Return the kernel; build it if necessary (a few minutes), and keep one that passes the trial. Raises LabError."""
-    return find() or _load(cache.make("kernel", _key(), partial(_build, trial=trial)))
+    return find() or _load(cache.make("kernel", key(), partial(_build, trial=trial)))
 
 
 def _load(folder: Path) -> Kernel:

@@ -60,15 +60,15 @@ class Layer:
         return f"layer {self.key} ({', '.join(self.asked)})"
 
 
-def key(project: Project, image: Image) -> str:
-    """Return the key of a project's layer: of everything that it is made of."""
+def key(project: Project, image_key: str) -> str:
+    """Return the key of a project's layer on an image: of everything that it is made of."""
     parts = [project.packages, project.requirements, project.constraints, requirements()]
-    return cache.key(image.key, COMPRESSOR, INSTALL, json.dumps([list(each) for each in parts]))
+    return cache.key(image_key, COMPRESSOR, INSTALL, json.dumps([list(each) for each in parts]))
 
 
 def find(project: Project, image: Image) -> Layer | None:
     """Return a project's layer, or None if it was not built on this machine."""
-    folder = cache.found("layer", key(project, image))
+    folder = cache.found("layer", key(project, image.key))
     return load(folder) if folder else None
 
 
@@ -84,7 +84,7 @@ def need(project: Project, image: Image) -> Layer:
 def build(project: Project, image: Image, boot: Boot) -> Layer:
     """Return a project's layer; build it if necessary. Raises LabError."""
     remember(project)
-    return load(cache.make_own("layer", key(project, image), lambda half: _build(half, project, image, boot)))
+    return load(cache.make_own("layer", key(project, image.key), lambda half: _build(half, project, image, boot)))
 
 
 def remember(project: Project) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import platform
 import threading
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
@@ -51,6 +52,17 @@ class Parts:
             layer=self.layer.path if self.layer else None, kernel_arguments=self.kernel.arguments,
             clock=clock, megabytes=megabytes, shares=shares,
         )  # fmt: skip
+
+
+def keys() -> dict[str, str]:
+    """Return what the parts of this version are kept under."""
+    return {"kernel": kernel.key(), "init": init.key(), "image": image.key()}
+
+
+def key(project: Project | None) -> str:
+    """Return one key of all that `slownet lab build` makes, for a project if there is one; nothing need be built for it."""
+    own = [layers.key(project, image.key())] if project and project.needs_layer else []
+    return f"{platform.machine()}-{cache.key(*keys().values(), *own)}"
 
 
 def find() -> Parts | None:

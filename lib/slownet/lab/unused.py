@@ -91,7 +91,7 @@ def _layers(found: Parts) -> Mapping[str, str]:
             used |= dict.fromkeys(built, str(file))
             continue
         if its and its.needs_layer:
-            used[layer.key(its, found.image)] = str(file)
+            used[layer.key(its, found.image.key)] = str(file)
     return used
 
 

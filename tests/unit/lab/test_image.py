@@ -42,17 +42,17 @@ def test_requirements_leave_out_other_extras_and_what_debian_has(recipe, monkeyp
 
 def test_the_key_follows_everything_that_the_image_is_made_of(recipe, monkeypatch):
     monkeypatch.setattr(image, "requirements", lambda: ["rich>=13.5"])
-    keys = [image._key()]
+    keys = [image.key()]
     (recipe / "provision").write_text("#!/bin/sh\ntrue\n")
-    keys.append(image._key())
+    keys.append(image.key())
     (recipe / "wordpress" / "seed.php").rename(recipe / "wordpress" / "other.php")
-    keys.append(image._key())
+    keys.append(image.key())
     monkeypatch.setattr(image, "requirements", lambda: ["rich>=14"])
-    keys.append(image._key())
+    keys.append(image.key())
     monkeypatch.setattr(debian, "SUITE", "forky")
-    keys.append(image._key())
+    keys.append(image.key())
     assert len(set(keys)) == 5
-    assert image._key() == keys[-1]
+    assert image.key() == keys[-1]
 
 
 def test_an_image_that_was_not_built_is_not_found(recipe, monkeypatch, tmp_path):

@@ -98,7 +98,7 @@ def test_if_no_kernel_takes_the_patches_the_last_reason_is_told_and_nothing_kept
     with pytest.raises(LabError, match=r"^0001 does not fit 6\.12$"):
         kernel.build()
     assert kernel.find() is None
-    assert [path.name for path in (tmp_path / "cache").rglob("*") if path.is_file()] == [f".{kernel._key()}.lock"]
+    assert [path.name for path in (tmp_path / "cache").rglob("*") if path.is_file()] == [f".{kernel.key()}.lock"]
 
 
 def test_a_kernel_that_does_not_boot_is_not_kept(builds):
@@ -128,13 +128,13 @@ def test_releases_that_have_seccomp_use_it(release, arguments):
 def test_the_key_follows_patches_and_configuration(files, write):
     write("7", "0001-a.patch", "a")
     (files / "lab.config").write_text("CONFIG_A=y")
-    keys = [kernel._key()]
+    keys = [kernel.key()]
     (files / "lab.config").write_text("CONFIG_A=n")
-    keys.append(kernel._key())
+    keys.append(kernel.key())
     write("7", "0002-b.patch")
-    keys.append(kernel._key())
+    keys.append(kernel.key())
     write("7", "0001-a.patch", "b")
-    keys.append(kernel._key())
+    keys.append(kernel.key())
     assert len(set(keys)) == 4
 
 
@@ -142,7 +142,7 @@ def test_a_kernel_that_was_built_is_found_with_its_facts(files, tmp_path, monkey
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
     assert kernel.find() is None
     folder = kernel.cache.make(
-        "kernel", kernel._key(), lambda half: (half / "kernel.json").write_text(json.dumps({"release": "7.2.1", "source": "s"}))
+        "kernel", kernel.key(), lambda half: (half / "kernel.json").write_text(json.dumps({"release": "7.2.1", "source": "s"}))
     )
     found = kernel.find()
     assert found == Kernel(folder / "linux", "7.2.1", "s")

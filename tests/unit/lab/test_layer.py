@@ -20,23 +20,23 @@ def empty_cache(tmp_path, monkeypatch):
 
 
 def test_the_key_follows_everything_that_the_layer_is_made_of(tmp_path, monkeypatch):
-    first = layer.key(PROJECT, IMAGE)
+    first = layer.key(PROJECT, IMAGE.key)
     others = [
-        layer.key(replace(PROJECT, packages=("jq", "redis")), IMAGE),
-        layer.key(replace(PROJECT, requirements=("flask>=3",)), IMAGE),
-        layer.key(replace(PROJECT, constraints=("flask<4",)), IMAGE),
-        layer.key(replace(PROJECT, packages=("jq", "flask"), requirements=()), IMAGE),
-        layer.key(PROJECT, replace(IMAGE, key="newer")),
+        layer.key(replace(PROJECT, packages=("jq", "redis")), IMAGE.key),
+        layer.key(replace(PROJECT, requirements=("flask>=3",)), IMAGE.key),
+        layer.key(replace(PROJECT, constraints=("flask<4",)), IMAGE.key),
+        layer.key(replace(PROJECT, packages=("jq", "flask"), requirements=()), IMAGE.key),
+        layer.key(PROJECT, "newer"),
     ]
     (tmp_path / "recipe").write_text("#!/bin/sh\n")
     monkeypatch.setattr(layer, "INSTALL", tmp_path / "recipe")
-    others.append(layer.key(PROJECT, IMAGE))
+    others.append(layer.key(PROJECT, IMAGE.key))
     assert len({first, *others}) == 7
 
 
 def test_the_key_is_that_of_any_project_with_the_same_needs():
     other = Project(Path("/q/slownet.toml"), ("jq",), ("flask",), shares=(Path("/q/dist"),))
-    assert layer.key(other, IMAGE) == layer.key(PROJECT, IMAGE)
+    assert layer.key(other, IMAGE.key) == layer.key(PROJECT, IMAGE.key)
 
 
 def test_a_layer_that_was_not_built_is_one_line():

@@ -40,7 +40,7 @@ def shop(found, home, tmp_path):
     file.parent.mkdir()
     file.write_text('packages = ["jq"]\n')
     its = project.at(file)
-    build(home, layer.key(its, found.image), ["jq"], file)
+    build(home, layer.key(its, found.image.key), ["jq"], file)
     assert layer.need(its, found.image)
     return file
 

@@ -1,0 +1,1 @@
+"""Labs as files: a built lab in one file, checked when it is read."""

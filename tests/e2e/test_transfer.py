@@ -1,0 +1,61 @@
+"""`slownet lab export`, `import` and `key` with this machine's own lab."""
+
+import os
+import re
+import subprocess
+import tempfile
+from pathlib import Path
+
+import pytest
+from command_line import SLOWNET
+
+from slownet.lab import native
+
+pytestmark = pytest.mark.skipif(not native.lacks(), reason="this machine needs no lab")
+
+
+@pytest.fixture
+def folder():
+    """A folder for a gigabyte, which goes at once: pytest keeps its own for three sessions."""
+    with tempfile.TemporaryDirectory(prefix="slownet-transfer-") as name:
+        yield Path(name)
+
+
+def slownet(*words, cwd, **environment):
+    return subprocess.run(
+        [*SLOWNET, *words], cwd=cwd, env={**os.environ, **environment}, capture_output=True, text=True, timeout=300, check=False
+    )
+
+
+def test_a_lab_moves_as_a_file_and_boots_where_nothing_was_built(built, folder):
+    done = slownet("lab", "export", "lab.tar", cwd=folder)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert re.match(r"exported  lab\.tar, \d+\.\d MB: kernel, init, image", done.stdout)
+    other = {"XDG_CACHE_HOME": str(folder / "cache")}
+
+    with open(folder / "lab.tar", "rb") as whole, open(folder / "half.tar", "wb") as half:
+        half.write(whole.read(os.path.getsize(folder / "lab.tar") // 2))
+    done = slownet("lab", "import", "half.tar", cwd=folder, **other)
+    assert (done.returncode, done.stdout, done.stderr.count("\n")) == (2, "", 1)
+    assert re.match(r"slownet: .*half\.tar: export or copy it again; nothing was imported\n", done.stderr)
+    done = slownet("lab", "info", cwd=folder, **other)
+    assert "not built: slownet lab build" in done.stdout
+    (folder / "half.tar").unlink()
+
+    done = slownet("lab", "import", "lab.tar", cwd=folder, **other)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout.startswith("imported  kernel, init, image")
+    done = slownet("lab", "exec", "--tdf", "inf", "--", "uname", "-n", cwd=folder, **other)
+    assert (done.returncode, done.stdout, done.stderr) == (0, "lab\n", "")
+
+
+def test_the_key_needs_no_lab(folder):
+    keys = {slownet("lab", "key", cwd=folder, XDG_CACHE_HOME=name).stdout for name in (str(folder), "")}
+    assert len(keys) == 1
+    (bare,) = keys
+    assert re.fullmatch(rf"{os.uname().machine}-[0-9a-f]{{16}}\n", bare)
+    (folder / "slownet.toml").write_text('packages = ["jq"]\n')
+    assert slownet("lab", "key", cwd=folder).stdout not in ("", bare)
+    (folder / "slownet.toml").write_text("packages = 3\n")
+    done = slownet("lab", "key", cwd=folder)
+    assert (done.returncode, done.stdout, done.stderr.count("\n")) == (2, "", 1)

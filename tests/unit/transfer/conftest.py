@@ -1,0 +1,61 @@
+"""A lab of a few bytes, in a cache of the test's own."""
+
+import hashlib
+import json
+
+import pytest
+
+from slownet.container import store
+from slownet.lab import image, init, kernel, layer, project
+
+CONFIG = b'{"os": "linux", "architecture": "amd64"}'
+
+
+@pytest.fixture
+def home(tmp_path, monkeypatch):
+    """Where the lab is."""
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    monkeypatch.chdir(tmp_path)
+    return tmp_path / "cache" / "slownet"
+
+
+@pytest.fixture
+def built(home):
+    """A lab: kernel, init and image."""
+    facts = {"release": "7.3.4", "source": "linux-source-7.3_7.3.4-1"}
+    fill(home / "kernel" / kernel.key(), {"linux": "kernel", "kernel.json": json.dumps(facts)})
+    (home / "kernel" / kernel.key() / "linux").chmod(0o700)
+    fill(home / "init" / init.key(), {"init.cpio": "init", "confine": "", "init.log": "a warning"})
+    facts = {"built": 100, "packages": {"bash": "5.2"}}
+    fill(home / "image" / image.key(), {"image.squashfs": "image" * 1000, "image.json": json.dumps(facts)})
+    return home
+
+
+@pytest.fixture
+def shop(built, tmp_path):
+    """A project with a layer."""
+    file = tmp_path / "slownet.toml"
+    file.write_text('packages = ["jq"]\n')
+    its = project.at(file)
+    facts = {"built": 0, "project": str(file), "asked": ["jq"], "versions": {}}
+    fill(
+        built / "layer" / layer.key(its, image.key()),
+        {"layer.squashfs": "layer", "layer.json": json.dumps(facts)},
+    )
+    return its
+
+
+@pytest.fixture
+def kept(built):
+    """A kept container image."""
+    digest = "sha256:" + hashlib.sha256(CONFIG).hexdigest()
+    return store.add(
+        digest, CONFIG, lambda half: (half / store.SQUASHFS).write_text("root"), names=["localhost/shop:1"], source="shop.tar",
+        seen={"fingerprint of a file here": []},
+    )  # fmt: skip
+
+
+def fill(folder, files):
+    folder.mkdir(parents=True)
+    for name, text in files.items():
+        (folder / name).write_text(text)

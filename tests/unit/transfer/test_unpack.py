@@ -1,0 +1,172 @@
+import io
+import json
+import re
+import tarfile
+import threading
+
+import pytest
+
+from slownet.container import store
+from slownet.errors import LabError
+from slownet.lab import layer, parts
+from slownet.transfer import export, manifest, unpack
+
+
+@pytest.fixture
+def exported(shop, kept, tmp_path):
+    """An exported lab with all that there can be."""
+    export.write(tmp_path / "lab.tar", shop, images=True)
+    return tmp_path / "lab.tar"
+
+
+@pytest.fixture
+def empty(exported, tmp_path, monkeypatch):
+    """An empty cache: that of another machine."""
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "other"))
+    return tmp_path / "other" / "slownet"
+
+
+def placed(cache):
+    """Return the files in a cache, without those of locks."""
+    return sorted(str(each.relative_to(cache)) for each in cache.rglob("*") if each.is_file() and "lock" not in each.name)
+
+
+def changed(path, change):
+    """Write an archive again with `change(name, info, data)` applied to each member: (info, data), or None to omit it."""
+    with tarfile.open(path) as tar:
+        old = [(each, tar.extractfile(each).read()) for each in tar]
+    with tarfile.open(path, "w") as tar:
+        for info, data in old:
+            if new := change(info.name, info, data):
+                tar.addfile(new[0], io.BytesIO(new[1]))
+
+
+def refused(path, cache):
+    """Import what cannot be; return the error's line. Nothing may be left."""
+    with pytest.raises(LabError) as error:
+        unpack.read(path)
+    assert placed(cache) == []
+    return str(error.value)
+
+
+def test_all_of_it_arrives(exported, empty, shop, kept):
+    found, new = unpack.read(exported)
+    assert new == found.folders
+    assert len(new) == 5
+    there = parts.find()
+    assert (there.kernel.release, there.image.versions) == ("7.3.4", {})
+    assert there.kernel.path.stat().st_mode & 0o777 == 0o755
+    assert there.image.path.read_text() == "image" * 1000
+    assert layer.find(shop, there.image).path.read_text() == "layer"
+    image = store.need("shop:1")
+    assert (image.digest, image.squashfs.read_text(), image.size) == (kept.digest, "root", 4)
+    assert unpack.read(exported)[1] == []
+
+
+def test_it_is_read_from_a_pipe(exported, empty, tmp_path):
+    import os
+
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    writer = threading.Thread(target=lambda: pipe.write_bytes(exported.read_bytes()))
+    writer.start()
+    assert len(unpack.read(pipe)[1]) == 5
+    writer.join()
+
+
+def test_a_file_that_ends_early_is_one_line_wherever_it_ends(exported, empty):
+    whole = exported.read_bytes()
+    last = whole.rstrip(b"\0").rindex(b"image.squashfs")  # the header of the last member
+    for size in (0, 100, 512, 5_000, len(whole) // 2, last + 512 + 4_000):
+        exported.write_bytes(whole[:size])
+        line = refused(exported, empty)
+        assert line.endswith(": export or copy it again; nothing was imported") or size < 5_000, line
+        assert "\n" not in line
+        assert str(exported) in line
+
+
+def test_a_damaged_member_is_named(exported, empty):
+    whole = bytearray(exported.read_bytes())
+    whole[whole.rindex(b"imageimage")] ^= 1
+    exported.write_bytes(whole)
+    line = refused(exported, empty)
+    name = re.escape(f"image/{parts.keys()['image']}/image.squashfs")
+    assert re.match(rf"{name} is damaged: its SHA-256 is not the manifest's, .*lab.tar: export or copy it again; nothing", line)
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "line"),
+    [
+        ("machine", "aarch64", "this lab is for aarch64, and this machine is x86_64"),
+        ("keys", {"kernel": "other"}, "this lab is of slownet 0.0.1; slownet .* here needs another kernel"),
+        ("format", 2, "this lab was exported by slownet 0.0.1, which is newer"),
+        ("members", [], "its manifest cannot be read"),
+        ("members", [{"name": "../../etc/passwd", "size": 1, "sha256": "0" * 64}], "its manifest cannot be read"),
+        ("members", [{"name": "kernel/a/linux", "size": -1, "sha256": "0" * 64}], "its manifest cannot be read"),
+        ("members", "nonsense", "its manifest cannot be read"),
+    ],
+)
+def test_a_lab_of_another_kind_is_one_line(exported, empty, name, value, line, monkeypatch):
+    monkeypatch.setattr(manifest.platform, "machine", lambda: "x86_64")
+
+    def change(member, info, data):
+        if member != manifest.NAME:
+            return info, data
+        facts = {**json.loads(data), "slownet": "0.0.1", "machine": "x86_64"}
+        if name == "keys":  # a whole lab, of another version
+            text = json.dumps(facts).replace(parts.keys()["kernel"], value["kernel"])
+        else:
+            text = json.dumps({**facts, name: value})
+        info.size = len(text)
+        return info, text.encode()
+
+    changed(exported, change)
+    assert re.match(line, refused(exported, empty))
+
+
+def test_a_member_that_is_missing_or_no_file_is_one_line(exported, empty):
+    changed(exported, lambda name, info, data: None if name.endswith("/linux") else (info, data))
+    assert re.match(r"kernel/\w+/linux is missing or of another size, ", refused(exported, empty))
+
+
+def test_a_link_is_refused(exported, empty):
+    def change(name, info, data):
+        if name.endswith("/linux"):
+            info.type, info.linkname, info.size, data = tarfile.SYMTYPE, "/etc/passwd", 0, b""
+        return info, data
+
+    changed(exported, change)
+    assert re.match(r"kernel/\w+/linux is missing or of another size, ", refused(exported, empty))
+
+
+def test_another_file_is_no_lab(empty, tmp_path):
+    (tmp_path / "other.tar").write_bytes(b"text" * 1000)
+    assert "no lab that `slownet lab export` wrote" in refused(tmp_path / "other.tar", empty)
+    with tarfile.open(tmp_path / "other.tar", "w") as tar:
+        tar.addfile(tarfile.TarInfo("README"))
+    assert "slownet lab export FILE writes one" in refused(tmp_path / "other.tar", empty)
+    assert re.match(r"cannot read .*nowhere.tar \(No such file or directory\)$", refused(tmp_path / "nowhere.tar", empty))
+
+
+def test_an_image_is_what_its_digest_says(exported, empty, kept):
+    def change(name, info, data):
+        if name == manifest.NAME:  # the digest of another configuration
+            data = data.replace(kept.folder.name.encode(), b"sha256-" + b"0" * 64)
+        info.name = info.name.replace(kept.folder.name, "sha256-" + "0" * 64)
+        return info, data
+
+    changed(exported, change)
+    assert re.match(r"containers/sha256-0+ is no container image, ", refused(exported, empty))
+
+
+def test_what_a_killed_import_left_is_swept(exported, empty):
+    left = empty / "import" / ".1.half"
+    left.mkdir(parents=True)
+    (left / "linux").write_text("half")
+    unpack.read(exported)
+    assert not left.exists()
+
+
+def test_a_cache_without_room_is_one_line(exported, empty, monkeypatch):
+    monkeypatch.setattr(unpack.cache.shutil, "disk_usage", lambda path: type("Usage", (), {"free": 0}))
+    assert re.match(r"importing a lab needs \d+ MB of disk, but only 0 MB are free, ", refused(exported, empty))
