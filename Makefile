@@ -4,8 +4,8 @@ BIN := $(VENV)/bin
 # Otherwise each worker and each command would compile all imported modules anew.
 export PYTHONDONTWRITEBYTECODE :=
 
-.PHONY: help run test check unit lab-tests e2e bench soak trust nightly nightly-status lab examples test-report \
-	test-stock-kernel test-provision test-kernels clean
+.PHONY: help run test check unit lab-tests e2e bench soak trust nightly nightly-status lab wheel examples test-report \
+	test-packaging test-stock-kernel test-provision test-kernels clean
 .DELETE_ON_ERROR:
 
 help: ## print this list
@@ -53,6 +53,16 @@ examples: $(VENV)/dev lab ## run the examples as their pages say, with images fo
 
 test-stock-kernel: $(VENV)/dev lab ## test native mode on Debian's own kernel, in QEMU (apt-get install qemu-system-x86)
 	$(BIN)/pytest -q -rP tests/stock_kernel
+
+wheel: $(VENV)/dev ## make dist/ a wheel that carries the lab's kernel, and the source archive; the same bytes each time
+	rm -rf build dist
+	$(BIN)/python -m slownet.transfer.bundle build/bundle
+	SLOWNET_BUNDLE=$(abspath build/bundle) $(BIN)/python -m build --wheel
+	rm -rf build
+	$(BIN)/python -m build --sdist
+
+test-packaging: $(VENV)/dev lab ## install the wheel in clean Debian 12, 13, 14 and Ubuntu 24.04 roots, Python 3.11 to 3.14; a quarter of an hour
+	$(BIN)/pytest -q -rP tests/packaging
 
 test-provision: $(VENV)/dev ## provision a clean Debian like the Vagrant VM; minutes
 	$(BIN)/pytest -q tests/provision

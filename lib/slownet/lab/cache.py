@@ -19,6 +19,9 @@ END_S = 10
 HALF = ".half"
 """The end of an unfinished folder's name."""
 
+BUNDLE = Path(__file__).parents[1] / "bundle"
+"""Folders of the same kinds and keys that a wheel brought; see setup.py."""
+
 _running: set[subprocess.Popen[bytes]] = set()
 
 
@@ -51,8 +54,8 @@ def key(*inputs: bytes | str | Path) -> str:
 
 
 def found(kind: str, name: str) -> Path | None:
-    """Return the finished folder of that kind and key, in the cache or the user's own folder, or None if it does not exist."""
-    paths = (base / kind / name for base in (root(), own_root()))
+    """Return the finished folder of that kind and key, in the cache, the user's own folder or the bundle, or None."""
+    paths = (base / kind / name for base in (root(), own_root(), BUNDLE))
     return next((path for path in paths if path.is_dir()), None)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -28,10 +29,14 @@ def fetch(requirements: Path, into: Path, log: Path, options: Sequence[str | Pat
 
     Raises LabError.
     """
+    temporary = log.parent / "pip"  # where a build's folder is, so that it goes with that if pip is interrupted
+    temporary.mkdir()
     platforms = [word for platform in PLATFORMS for word in ("--platform", platform)]
     argv: list[str | Path] = [
+        "env", f"TMPDIR={temporary}",
         sys.executable, "-m", "pip", "download", "--quiet", "--disable-pip-version-check", "--dest", into,
         "--only-binary=:all:", "--python-version", PYTHON, "--implementation", "cp", *platforms, *options,
         "--requirement", requirements,
     ]  # fmt: skip
     cache.run(argv, log, "fetching Python packages", hints=HINTS)
+    shutil.rmtree(temporary)

@@ -13,12 +13,12 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from slownet import __version__
 from slownet.container import store
 from slownet.errors import LabError
 from slownet.lab import layer, parts, project
 from slownet.lab.parts import Parts
 from slownet.lab.project import Project
+from slownet.transfer import sources
 from slownet.transfer.manifest import NAME, Manifest, Member
 
 LOG = ".log"
@@ -72,13 +72,12 @@ def write(path: Path, of: Project | None, images: bool) -> Manifest:
 
 
 def _write(output: tempfile._TemporaryFileWrapper[bytes], files: Sequence[_File], found: Parts) -> Manifest:
-    sources = {
-        "kernel": f"Debian's {found.kernel.source} with the patches and the configuration of lab/linux in slownet's source",
-        "init": "lab/init.c, lab/confine.c and lab/probe.c in slownet's source, and Debian's glibc",
-        "image": "Debian's source packages of the versions in image.json; slownet's source has the script that installs them",
-        "slownet": f"version {__version__}, its source archive",
+    said = {
+        "kernel": sources.of_kernel(found.kernel),
+        "init": sources.of_init(),
+        "image": sources.IMAGE,
     }
-    manifest = Manifest([each.member for each in files], parts.keys(), sources)
+    manifest = Manifest([each.member for each in files], parts.keys(), said)
     with tarfile.open(fileobj=output, mode="w", format=tarfile.PAX_FORMAT) as tar:
         _add(tar, Member(NAME, len(manifest.text()), ""), io.BytesIO(manifest.text()))
         for each, member in zip(files, manifest.members, strict=True):

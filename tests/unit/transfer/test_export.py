@@ -23,7 +23,7 @@ def test_it_holds_the_lab_without_logs_and_its_manifest_comes_first(shop, tmp_pa
     assert found[f"kernel/{kernel.key()}/linux"] == (0o755, 0, 0)
     assert found[f"image/{image.key()}/image.squashfs"] == (0o644, 0, 0)
     assert f"init/{init.key()}/init.log" not in found
-    assert "linux-source-7.3_7.3.4-1 " in written.sources["kernel"]
+    assert "linux-source-7.3_7.3.4-1, " in written.sources["kernel"]
 
 
 def test_the_same_lab_gives_the_same_bytes(shop, kept, built, tmp_path):

@@ -1,0 +1,21 @@
+"""Where the source code of a lab's programs is, as their licences require whoever passes them on to say."""
+
+from __future__ import annotations
+
+from slownet import __version__
+from slownet.lab.kernel import Kernel
+
+SOURCES = "SOURCES"
+IMAGE = "Debian's source packages of the versions in image.json; slownet's source archive has the script that installs them"
+
+
+def of_kernel(kernel: Kernel) -> str:
+    """Return where a kernel's source code is."""
+    ours = f"lib/slownet/lab/linux in slownet {__version__}'s source archive"
+    return f"Debian's {kernel.source}, with the patches and the configuration of {ours}"
+
+
+def of_init() -> str:
+    """Return where the source code of init, confine and probe is."""
+    ours = f"lib/slownet/lab in slownet {__version__}'s source archive"
+    return f"init.c, confine.c and probe.c of {ours}, and the glibc of the Debian that compiled them"
