@@ -2,7 +2,9 @@
 
 import os
 import re
+import shutil
 import subprocess
+import sys
 import tempfile
 from pathlib import Path
 
@@ -11,6 +13,7 @@ from command_line import SLOWNET
 
 from slownet.lab import native
 
+CHECKOUT = Path(__file__).parents[2]
 pytestmark = pytest.mark.skipif(not native.lacks(), reason="this machine needs no lab")
 
 
@@ -59,3 +62,34 @@ def test_the_key_needs_no_lab(folder):
     (folder / "slownet.toml").write_text("packages = 3\n")
     done = slownet("lab", "key", cwd=folder)
     assert (done.returncode, done.stdout, done.stderr.count("\n")) == (2, "", 1)
+
+
+def test_a_wheel_with_the_kernel_needs_neither_compiler_nor_kernel(built, folder):
+    bundle = folder / "bundle"
+    subprocess.run([sys.executable, "-m", "slownet.transfer.bundle", bundle], check=True)
+    assert "linux-source-" in (bundle / "SOURCES").read_text()
+    environment = {**os.environ, "SLOWNET_BUNDLE": str(bundle)}
+    wheels = []
+    for name in ("one", "two"):
+        source = folder / name
+        shutil.copytree(CHECKOUT, source, ignore=shutil.ignore_patterns(".*", "tests", "__pycache__", "build", "dist", "runs"))
+        argv = [sys.executable, "setup.py", "-q", "bdist_wheel", "--dist-dir", folder / f"{name}.made"]
+        subprocess.run(argv, cwd=source, env=environment, check=True, capture_output=True)
+        wheels += (folder / f"{name}.made").glob("*-py3-none-manylinux*_x86_64.whl")
+    assert wheels[0].read_bytes() == wheels[1].read_bytes()
+    pip = [sys.executable, "-m", "pip", "--disable-pip-version-check", "--quiet", "install", "--no-deps"]
+    subprocess.run([*pip, "--target", folder / "packages", wheels[0]], check=True)
+
+    images = folder / "cache" / "slownet" / "image"
+    images.mkdir(parents=True)
+    (images / built.image.key).symlink_to(built.image.path.parent)
+    programs = folder / "bin"  # a machine's, without a compiler
+    programs.mkdir()
+    for name in ("setpriv", "taskset"):
+        (programs / name).symlink_to(shutil.which(name))
+    other = {"XDG_CACHE_HOME": str(folder / "cache"), "PYTHONPATH": str(folder / "packages"), "PATH": str(programs)}
+    done = slownet("lab", "info", cwd=folder, **other)
+    assert (done.returncode, done.stderr) == (0, "")
+    done = slownet("lab", "exec", "--tdf", "inf", "--", "uname", "-r", cwd=folder, **other)
+    assert (done.returncode, done.stdout, done.stderr) == (0, f"{built.kernel.release}\n", "")
+    assert not [each for each in (folder / "cache" / "slownet").iterdir() if each.name in ("kernel", "init")]

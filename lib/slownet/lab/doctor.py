@@ -18,8 +18,6 @@ from slownet.lab.boot import MEGABYTES, memory_folder
 from slownet.lab.clock import Clock
 
 BUILD = "slownet lab build"
-BUILDERS = {**kernel.PROGRAMS, **image.PROGRAMS, **init.PROGRAMS, **debian.PROGRAMS}
-"""The programs that build a lab, {program: Debian package}."""
 NATIVE_PACKAGES = {"mn": "mininet", "ovs-vsctl": "openvswitch-switch", "ovs-vswitchd": "openvswitch-switch", "tc": "iproute2"}
 SWITCHES = {
     "kernel/apparmor_restrict_unprivileged_userns": ("1", "kernel.apparmor_restrict_unprivileged_userns=0"),
@@ -100,19 +98,27 @@ def disk(built: bool) -> Finding:
     if not os.access(there, os.W_OK):
         mend = "set XDG_CACHE_HOME to a folder that you can write to"
         return Finding("cache", built, f"{where} belongs to another user", "" if built else mend)
-    if not built and free < kernel.MEGABYTES + image.MEGABYTES:
-        wanted = kernel.MEGABYTES + image.MEGABYTES
+    wanted = sum(0 if part.find() else part.MEGABYTES for part in (kernel, image))
+    if not built and free < wanted:
         return Finding("cache", False, f"{text}; building the lab takes {wanted} MB", "free space, or set XDG_CACHE_HOME")
     return Finding("cache", True, text)
 
 
 def to_build() -> Iterator[Finding]:
     """Yield what building a lab takes: programs and, for an ordinary user, user namespaces."""
-    missing, packages = cache.lacking(BUILDERS)
+    missing, packages = cache.lacking(builders())
     text = f"these programs are missing: {', '.join(missing)}" if missing else "all that building the lab takes"
     yield Finding("packages", not missing, text, f"sudo apt-get install {' '.join(packages)}" if missing else "")
     if os.geteuid() != 0:
         yield namespaces()
+
+
+def builders() -> dict[str, str]:
+    """Return the programs that build what is missing of a lab, {program: Debian package}."""
+    found = dict(debian.PROGRAMS)
+    for part, is_there in ((kernel, kernel.find()), (image, image.find()), (init, init.find())):
+        found |= {} if is_there else part.PROGRAMS
+    return found
 
 
 def namespaces(root: Path = Path("/"), user: str | None = None) -> Finding:

@@ -26,6 +26,8 @@ MEGABYTES = 3500
 COMPRESSOR = "lz4"
 ON_THE_HOST = ("jsonschema", "pyyaml")
 """Requirements that a lab does not have: compose files are read on the host, and a lab gets what they say."""
+FILES_UNTIL = 1767225600  # 2026-01-01
+"""No file of the image is dated later, so that two builds of the same packages have the same bytes."""
 LEFT_OUT = ["/usr/share/man/*", "/usr/share/doc/*", "/usr/share/locale/*", "/usr/share/info/*", "/usr/share/lintian/*"]
 
 
@@ -124,6 +126,7 @@ def _debootstrap(kit: Path, work: Path, image: Path, log: Path) -> None:
     )
     report = """chroot "$1" dpkg-query -W -f 'PACKAGE ${Package} ${Version}\\n' >&2"""
     mmdebstrap = [
+        "env", f"SOURCE_DATE_EPOCH={FILES_UNTIL}",
         "mmdebstrap", "--variant=minbase", "--format=tar", f"--include={','.join(packages())}",
         *(f"--dpkgopt=path-exclude={pattern}" for pattern in LEFT_OUT), "--dpkgopt=path-include=/usr/share/doc/*/copyright",
         '--customize-hook=mkdir -p "$1/opt/slownet"', f"--customize-hook=copy-in {kit} /opt/slownet",

@@ -18,9 +18,14 @@ def key() -> str:
     return cache.key(*(HERE / f"{each}.c" for each in NAMES))
 
 
+def find() -> Path | None:
+    """Return the folder with init.cpio, confine and probe, or None if they were not compiled on this machine."""
+    return cache.found("init", key())
+
+
 def build() -> Path:
     """Return the folder with init.cpio, confine and probe; build it if necessary."""
-    return cache.found("init", key()) or cache.make("init", key(), _build)
+    return find() or cache.make("init", key(), _build)
 
 
 def _build(folder: Path) -> None:

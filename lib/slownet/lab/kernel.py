@@ -12,6 +12,7 @@ import re
 import shutil
 import subprocess
 import tempfile
+import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -168,10 +169,17 @@ def _apply(patch: Path, tree: Path) -> bool:
 
 def _compile(tree: Path, log: Path, configs: Sequence[Path] = ()) -> None:
     """Compile a patched tree. `configs`: configuration files to merge in addition to lab.config."""
-    make = ["make", "ARCH=um", f"-j{os.cpu_count() or 1}", "KBUILD_BUILD_USER=slownet", "KBUILD_BUILD_HOST=lab"]
+    make = ["make", "ARCH=um", f"-j{os.cpu_count() or 1}", *_stamp(tree)]
     merge = ["scripts/kconfig/merge_config.sh", "-m", ".config", str(FILES / "lab.config"), *map(str, configs)]
     for step in ([*make, "tinyconfig"], merge, [*make, "olddefconfig"], [*make, "linux"]):
         cache.run(step, log, "building the lab's kernel", cwd=tree, hints=[debian.NO_SPACE])
+
+
+def _stamp(tree: Path) -> list[str]:
+    """Return what a kernel says of its build: nothing of this machine, and the date of its source instead of today's."""
+    date = time.strftime("%a %b %e %H:%M:%S UTC %Y", time.gmtime((tree / "Makefile").stat().st_mtime))
+    build = {"TIMESTAMP": date, "VERSION": "1", "USER": "slownet", "HOST": "lab"}
+    return [f"KBUILD_BUILD_{name}={value}" for name, value in build.items()]
 
 
 def _release(linux: Path) -> str:

@@ -10,7 +10,7 @@ import shutil
 import sys
 from pathlib import Path
 
-from slownet.errors import SlownetError
+from slownet.errors import LabError, SlownetError
 from slownet.lab import init, kernel
 from slownet.transfer.sources import SOURCES, of_init, of_kernel
 
@@ -29,7 +29,9 @@ The source packages are in Debian's archive and in its snapshots of earlier days
 
 def make(into: Path) -> None:
     """Fill a folder, which must not exist yet. Raises LabError if the kernel was not built."""
-    found = kernel.build()
+    found = kernel.find()
+    if not found:
+        raise LabError("the lab is not built on this machine, or not for this version", fix="slownet lab build")
     for kind, folder in (("kernel", found.path.parent), ("init", init.build())):
         shutil.copytree(folder, into / kind / folder.name, ignore=shutil.ignore_patterns("*.log", "init"))
     (into / SOURCES).write_text(TEXT.format(kernel=of_kernel(found), init=of_init()))

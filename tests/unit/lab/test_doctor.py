@@ -56,12 +56,25 @@ def test_a_cache_of_another_user(monkeypatch):
     assert doctor.disk(built=True).good
 
 
-def test_programs_that_build_a_lab(monkeypatch):
+def test_programs_that_build_a_lab(monkeypatch, tmp_path):
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
     monkeypatch.setattr(doctor.shutil, "which", lambda name, path: None if name in ("gcc", "bison") else "/usr/bin/x")
     monkeypatch.setattr(doctor.os, "geteuid", lambda: 0)
     (found,) = doctor.to_build()
     assert found.text == "these programs are missing: gcc, bison"
     assert found.mend == "sudo apt-get install bison gcc"
+
+
+def test_what_a_wheel_brought_takes_no_programs(monkeypatch, tmp_path):
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    monkeypatch.setattr(doctor.cache, "BUNDLE", tmp_path / "bundle")
+    assert {"gcc", "make", "flex", "mmdebstrap", "tar2sqfs"} <= doctor.builders().keys()
+    (tmp_path / "bundle" / "init" / doctor.init.key()).mkdir(parents=True)
+    kernel = tmp_path / "bundle" / "kernel" / doctor.kernel.key()
+    kernel.mkdir(parents=True)
+    (kernel / "kernel.json").write_text('{"release": "7.3", "source": "linux-source"}')
+    assert {"mmdebstrap", "tar2sqfs"} <= doctor.builders().keys()
+    assert not {"gcc", "make", "flex"} & doctor.builders().keys()
 
 
 @pytest.mark.parametrize(("name", "value"), [(name, value) for name, (value, _) in doctor.SWITCHES.items()])

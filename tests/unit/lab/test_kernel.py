@@ -1,4 +1,5 @@
 import json
+import os
 import shutil
 from pathlib import Path
 
@@ -115,6 +116,17 @@ def test_a_kernel_that_does_not_boot_is_not_kept(builds):
 def test_an_archive_without_kernels_is_one_line(builds):
     with pytest.raises(LabError, match=r"^Debian's archive has no more$"):
         kernel.build()
+
+
+def test_a_kernel_says_the_date_of_its_source_and_nothing_of_this_machine(tmp_path):
+    (tmp_path / "Makefile").touch()
+    os.utime(tmp_path / "Makefile", (1_700_000_000, 1_700_000_000))
+    assert kernel._stamp(tmp_path) == [
+        "KBUILD_BUILD_TIMESTAMP=Tue Nov 14 22:13:20 UTC 2023",
+        "KBUILD_BUILD_VERSION=1",
+        "KBUILD_BUILD_USER=slownet",
+        "KBUILD_BUILD_HOST=lab",
+    ]
 
 
 @pytest.mark.parametrize(

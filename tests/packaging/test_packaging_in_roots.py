@@ -1,0 +1,81 @@
+"""Installs the wheel that carries the kernel in clean roots of Debian and Ubuntu, without a compiler, and measures there."""
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import slownet
+from slownet.errors import SlownetError
+from slownet.lab import cache, debian
+
+CHECKOUT = Path(__file__).parents[2]
+BUILDS_THE_IMAGE = "mmdebstrap,mount,uidmap,squashfs-tools-ng,xz-utils"
+UBUNTU = "deb http://archive.ubuntu.com/ubuntu noble main universe"
+KEYRING = "/usr/share/keyrings/ubuntu-archive-keyring.gpg"
+ROOTS = [
+    pytest.param("bookworm", "3.11", "import", id="debian12"),
+    pytest.param("trixie", "3.13", "import", id="debian13"),
+    pytest.param("trixie", "3.13", "build", id="debian13-from-packages"),
+    pytest.param("noble", "3.12", "import", id="ubuntu24.04"),
+    pytest.param("forky", "3.14", "import", id="debian14"),
+]
+UNREACHABLE = ("Could not resolve", "Temporary failure", "Connection failed", "Could not connect", "Unable to connect")
+
+
+@pytest.fixture(scope="module")
+def kit(tmp_path_factory):
+    """A folder with the wheel and an exported lab."""
+    folder = tmp_path_factory.mktemp("kit")
+    bundle = folder.parent / "bundle"
+    subprocess.run([sys.executable, "-m", "slownet.transfer.bundle", bundle], check=True)
+    build = [sys.executable, "setup.py", "-q", "bdist_wheel", "--dist-dir", folder, "--bdist-dir", folder.parent / "bdist"]
+    copy = folder.parent / "copy"
+    shutil.copytree(CHECKOUT, copy, ignore=shutil.ignore_patterns(".*", "__pycache__", "build", "dist", "runs"))
+    subprocess.run(build, cwd=copy, env={**os.environ, "SLOWNET_BUNDLE": str(bundle)}, check=True, capture_output=True)
+    subprocess.run([sys.executable, "-m", "slownet.cli", "lab", "export", folder / "lab.tar"], check=True)
+    yield folder
+    shutil.rmtree(folder)
+
+
+@pytest.mark.parametrize(("suite", "python", "how"), ROOTS)
+def test_a_new_machine_gets_its_first_result(suite, python, how, kit, tmp_path):
+    packages = f"python3-venv,ca-certificates{',' + BUILDS_THE_IMAGE if how == 'build' else ''}"
+    hooks = [f"sync-in {kit} /kit", f"copy-in {CHECKOUT}/tests/packaging/inside /", f'chroot "$1" /inside {how}']
+    certificates = os.environ.get("PIP_CERT")
+    if certificates:  # of this machine's own authority
+        hooks.insert(0, f"upload {certificates} {certificates}")
+    sources = [UBUNTU if Path(KEYRING).exists() else UBUNTU.replace("deb ", "deb [trusted=yes] ")] if suite == "noble" else []
+    argv = [
+        "mmdebstrap", "--variant=minbase", "--format=null", f"--include={packages}",
+        '--setup-hook=mkdir -p "$1/kit"',
+        # that of Debian's next release may be a mirror's of some weeks ago
+        """--aptopt=Acquire::Check-Valid-Until "false" """, *(f"--customize-hook={each}" for each in hooks),
+        f"--customize-hook=copy-out /report {tmp_path}", suite, "/dev/null", *sources,
+    ]  # fmt: skip
+    environment = {"PIP_CERT": certificates} if certificates else {}
+    try:
+        cache.need_programs(debian.PROGRAMS, "a clean root")
+        words = ["env", "--unset=PIP_FIND_LINKS", *(f"{name}={value}" for name, value in environment.items()), *argv]
+        cache.run(words, tmp_path / "packaging.log", f"trying it in {suite}", cwd=Path("/"), hints=debian.HINTS)
+    except SlownetError as error:
+        log = (tmp_path / "packaging.log").read_text(errors="replace")
+        if suite == "noble" and any(each in log for each in UNREACHABLE):
+            pytest.skip("Ubuntu's archive cannot be reached")
+        pytest.fail(f"{error}\n{log[-3000:]}", pytrace=False)
+    report = tmp_path / "report"
+    seconds = dict(line.split() for line in (report / "seconds").read_text().splitlines())
+    print(f"{suite}, Python {python}, {how}: seconds to the end of each step {seconds}")
+    assert (report / "compilers").read_text() == ""
+    assert (report / "version").read_text() == f"slownet {slownet.__version__}\n"
+    assert (report / "python").read_text().startswith(f"Python {python}.")
+    findings = {each["name"]: each for each in json.loads((report / "doctor").read_text())["findings"]}
+    assert (report / "doctor.status").read_text() == "1\n"
+    assert "gcc" not in findings["packages"]["text"]
+    assert findings["packages"]["good"] == (how == "build")
+    (run,) = json.loads((report / "run").read_text())["runs"]
+    assert {each["verdict"] for each in run["claims"]} == {"supported"}
