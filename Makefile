@@ -4,8 +4,8 @@ BIN := $(VENV)/bin
 # Otherwise each worker and each command would compile all imported modules anew.
 export PYTHONDONTWRITEBYTECODE :=
 
-.PHONY: help run test check unit lab-tests e2e bench soak trust nightly nightly-status lab wheel examples test-report \
-	test-packaging test-stock-kernel test-provision test-kernels clean
+.PHONY: help run test check unit lab-tests e2e bench soak trust nightly nightly-status lab wheel docs docs-test examples \
+	test-report test-packaging test-stock-kernel test-provision test-kernels clean
 .DELETE_ON_ERROR:
 
 help: ## print this list
@@ -26,14 +26,15 @@ check: $(VENV)/dev ## run the static checks: ruff, mypy, reuse
 	$(BIN)/reuse lint --lines
 
 unit: $(VENV)/dev ## run the tests that need no lab
-	$(BIN)/pytest -q -n 2 --dist worksteal tests/unit
+	$(BIN)/pytest -q -n 2 --dist worksteal tests/unit tests/docs/test_docs_blocks.py
 
 lab-tests: $(VENV)/dev lab ## run the tests that need a network, inside one lab
 	$(BIN)/slownet lab exec --tdf inf -- python -m pytest -q -p no:cacheprovider -m 'not charged' tests/lab
 	$(BIN)/slownet lab exec --cpu time -- python -m pytest -q -p no:cacheprovider -m charged tests/lab
 
 e2e: $(VENV)/dev lab ## run the tests of the commands, which boot labs
-	$(BIN)/pytest -q -n 2 --dist loadfile tests/e2e 'tests/examples/test_examples.py::test_example[node]'
+	$(BIN)/pytest -q -n 2 --dist loadfile tests/e2e 'tests/examples/test_examples.py::test_example[node]' \
+		tests/docs/test_docs_executed.py::test_a_quick_page
 
 bench: $(VENV)/dev lab ## measure performance and print it next to the targets (ONLY="building clocks")
 	$(BIN)/python tests/bench.py $(ONLY)
@@ -43,6 +44,13 @@ nightly: $(VENV)/dev lab ## run the six long tests below, each to its end; many 
 
 nightly-status: $(VENV)/dev ## show when each long test last ran here, and how it ended
 	@$(BIN)/python tests/nightly.py --status $(ONLY)
+
+docs: $(VENV)/dev ## build the documentation: docs/_build/html/index.html, and the man page
+	$(BIN)/sphinx-build -n -W --keep-going -q -b html docs docs/_build/html
+	$(BIN)/sphinx-build -n -W --keep-going -q -b man docs docs/_build/man
+
+docs-test: docs lab ## run every command and every piece of code of the documentation, twice; half an hour
+	$(BIN)/pytest -q tests/docs --deselect tests/docs/test_docs_executed.py::test_a_quick_page
 
 test-report: $(VENV)/dev ## test reports in a browser, in minutes; nothing to measure (apt-get install chromium)
 	$(BIN)/pip install --quiet --disable-pip-version-check --editable '.[browser]'

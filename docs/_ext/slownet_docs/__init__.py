@@ -1,0 +1,43 @@
+"""slownet's Sphinx extension: pages that are generated from the code, and a list of the links to elsewhere."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from docutils import nodes
+
+from slownet_docs import commands
+
+PAGES = {"commands": commands.page}
+"""File of docs/_generated -> the function that returns its text in MyST."""
+
+
+def write(folder: Path) -> None:
+    """Write the generated pages, each only if its text has changed: Sphinx rebuilds pages that include a newer file."""
+    folder.mkdir(exist_ok=True)
+    for name, page in PAGES.items():
+        path, text = folder / f"{name}.md", page()
+        if not path.exists() or path.read_text() != text:
+            path.write_text(text)
+
+
+def _external(app: Any, error: Exception | None) -> None:
+    """Write all links that leave the documentation to external-links.txt beside the pages; nothing is fetched."""
+    if error or app.builder.format != "html":
+        return
+    found = {
+        (node["refuri"], name)
+        for name in app.env.found_docs
+        for node in app.env.get_doctree(name).findall(nodes.reference)
+        if node.get("refuri", "").startswith(("http:", "https:"))
+    }
+    lines = [f"{address} {page}\n" for address, page in sorted(found)]
+    (Path(app.outdir).parent / "external-links.txt").write_text("".join(lines))
+
+
+def setup(app: Any) -> dict[str, Any]:
+    """Register with Sphinx."""
+    app.connect("config-inited", lambda app, config: write(Path(app.srcdir) / "_generated"))
+    app.connect("build-finished", _external)
+    return {"parallel_read_safe": True, "parallel_write_safe": True}

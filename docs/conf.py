@@ -1,0 +1,41 @@
+"""Sphinx configuration: `make docs` builds HTML that reads offline, and the man page."""
+
+import json
+import sys
+from pathlib import Path
+
+from slownet import __version__
+
+HERE = Path(__file__).parent
+sys.path.insert(0, str(HERE / "_ext"))
+
+project = "slownet"
+author = "The authors of slownet"
+copyright = "the authors of slownet, GPL-2.0-or-later"  # noqa: A001  # Sphinx's name
+version = release = __version__
+
+extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx.ext.napoleon", "slownet_docs"]
+exclude_patterns = ["_build", "_ext", "_generated", "figures/*.md"]
+nitpicky = True
+# Types of other projects cannot be looked up offline; a reference to a name of slownet's own must resolve.
+nitpick_ignore_regex = [(r"py:.*", r"(?!slownet\.).*")]
+
+myst_enable_extensions = ["colon_fence", "deflist", "substitution"]
+myst_heading_anchors = 4
+# Figures that pages quote: {{ figures... }}. `make docs-figures` measures and writes them.
+myst_substitutions = {"figures": json.loads((HERE / "figures/figures.json").read_text()), "version": __version__}
+
+default_role = "code"  # docstrings write names in single backticks
+autodoc_member_order = "bysource"
+autodoc_typehints = "none"  # the docstrings state them
+autodoc_preserve_defaults = True
+napoleon_google_docstring = False
+napoleon_use_rtype = False
+
+html_theme = "furo"
+html_title = f"slownet {__version__}"
+html_copy_source = False
+html_show_sphinx = False
+html_static_path = ["_static"]
+html_css_files = ["slownet.css"]
+man_pages = [("reference/man", "slownet", "measure what a slow network does to a system", author, 1)]
