@@ -5,11 +5,25 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from docutils import nodes
+from slownet_docs import api, commands, conditions, messages, tables
 
-from slownet_docs import commands
-
-PAGES = {"commands": commands.page}
+PAGES = {
+    **api.pages(),
+    "commands": commands.page,
+    "compose": tables.compose,
+    "conditions": conditions.page,
+    "errors": messages.page,
+    "fixtures": tables.fixtures,
+    "hypothesis-keys": tables.keys,
+    "markers": tables.markers,
+    "named-conditions": conditions.named,
+    "predictions": tables.predicted,
+    "project-keys": tables.project_keys,
+    "pytest-options": tables.options,
+    "services": tables.services,
+    "tools": tables.tools,
+    "topologies": tables.drawn,
+}
 """File of docs/_generated -> the function that returns its text in MyST."""
 
 
@@ -26,6 +40,8 @@ def _external(app: Any, error: Exception | None) -> None:
     """Write all links that leave the documentation to external-links.txt beside the pages; nothing is fetched."""
     if error or app.builder.format != "html":
         return
+    from docutils import nodes  # here, because tests import this package without it
+
     found = {
         (node["refuri"], name)
         for name in app.env.found_docs

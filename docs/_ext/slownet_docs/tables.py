@@ -1,0 +1,107 @@
+"""Tables of the reference: what hypothesis files and compose files may say, fixtures, markers, options, topologies."""
+
+from __future__ import annotations
+
+import dataclasses
+import inspect
+from collections.abc import Iterable, Iterator
+
+from slownet import topologies
+from slownet.compose import fields as compose_fields
+from slownet.hypotheses import file, predictions, toolbox
+from slownet.lab import project
+from slownet.pytest_plugin import names, short, wishes
+
+
+def _table(heads: Iterable[str], rows: Iterable[Iterable[str]]) -> str:
+    heads = list(heads)
+    lines = [heads, ["---"] * len(heads), *rows]
+    return "\n".join("| " + " | ".join(" ".join(each.split()).replace("|", r"\|") for each in line) + " |" for line in lines) + "\n"
+
+
+def _first(text: str | None) -> str:
+    """Return the first paragraph of a docstring, in one line."""
+    return " ".join(inspect.cleandoc(text or "").split("\n\n")[0].split())
+
+
+def compose() -> str:
+    """Return what is done with each field of a compose file."""
+    return compose_fields.markdown() + "\n"
+
+
+def predicted() -> str:
+    """Return the kinds of [[prediction]] with their fields."""
+    rows = (
+        [f"`{name}`", ", ".join(_fields(kind)), _first(kind.__doc__)] for name, kind in sorted(predictions.KINDS.items())
+    )
+    composed = ([f"`{name}`", "`claims`, a list of tables", _first(kind.__doc__)] for name, kind in predictions.COMPOSED.items())
+    return _table(["claim", "fields", "what it states"], [*rows, *composed])
+
+
+def _fields(kind: type) -> Iterator[str]:
+    for each in dataclasses.fields(kind):
+        needed = each.default is dataclasses.MISSING and each.default_factory is dataclasses.MISSING
+        yield f"`{each.name}`" if needed else f"`{each.name}` (optional)"
+
+
+def tools() -> str:
+    """Return the tools of hypothesis files with their options."""
+    rows = (
+        [f"`{name}`", ", ".join(f"`{each}`" for each in tool.options), ", ".join(f"`{each}`" for each in tool.asks) or "none"]
+        for name, tool in sorted(toolbox.TOOLS.items())
+    )
+    return _table(["tool", "options", "services that it measures"], rows)
+
+
+def services() -> str:
+    """Return the services of hypothesis files."""
+    return ", ".join(f"`{name}`" for name in sorted(toolbox.SERVICES)) + "\n"
+
+
+def keys() -> str:
+    """Return the top-level keys of hypothesis files."""
+    return ", ".join(f"`{name}`" for name in file.TOP) + "\n"
+
+
+def project_keys() -> str:
+    """Return the keys of [tool.slownet]."""
+    return ", ".join(f"`{name}`" for name in project.KEYS) + "\n"
+
+
+def drawn() -> str:
+    """Return each topology with its drawing, parameters and links."""
+    return "\n".join(line for name, kind in sorted(topologies.known().items()) for line in _topology(name, kind))
+
+
+def _topology(name: str, kind: type) -> Iterator[str]:
+    module = inspect.getmodule(kind)
+    lines = inspect.cleandoc(module.__doc__ or "").split("\n\n") if module else []
+    drawing = next((each for each in lines if "─" in each or "│" in each), "")
+    yield from (f"## {kind.__name__}", "", f"`{name}` on the command line. {_first(kind.__doc__)}", "")
+    if drawing:
+        yield from ("```text", inspect.cleandoc(drawing), "```", "")
+    options = [str(each) for each in inspect.signature(kind.build).parameters.values() if each.name != "self"]  # type: ignore[attr-defined]
+    if options:
+        yield from (f"Parameters: {', '.join(f'`{each}`' for each in options)}.", "")
+
+
+def fixtures() -> str:
+    """Return the pytest fixtures."""
+    rows = ((f"`{name}`", f"`{names.PREFIX}{name}`", _fixture(each)) for name, each in sorted(short.FIXTURES.items()))
+    return _table(["fixture", "full name", "what it is"], rows)
+
+
+def _fixture(name: object) -> str:
+    function = getattr(name, "_get_wrapped_function", lambda: name)()
+    return _first(function.__doc__).replace("slownet_net", "net").replace("slownet_wordpress", "wordpress")
+
+
+def markers() -> str:
+    """Return the pytest markers."""
+    rows = ([f"`@pytest.mark.{name}{text.partition(': ')[0]}`", text.partition(": ")[2]] for name, text in names.MARKERS.items())
+    return _table(["marker", "what it does"], rows)
+
+
+def options() -> str:
+    """Return the options of pytest."""
+    return _table(["option of pytest", "what it does"], ([f"`{name}={form}`", text] for name, form, text in wishes.OPTIONS))

@@ -1,0 +1,93 @@
+"""Measures what the documentation shows: `make docs-figures`. An hour and more; nothing else should run meanwhile.
+
+    python docs/figures.py RUNS [--draw] [EXPERIMENT...]
+
+Runs each experiment of the articles into the folder RUNS, then writes beside this file, from the newest run of each: its pictures
+(`slownet report --svg`), what `slownet show` prints, and the numbers that the pages quote (figures.json). --draw only writes.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from slownet.records.result import RunData, load
+from slownet.report import articles
+from slownet.report.view import view
+
+HERE = Path(__file__).parent / "figures"
+SLOWNET = (sys.executable, "-m", "slownet.cli")
+BUDGET = "12,20m"
+WIDTH = "100"
+EXPERIMENTS = tuple(name for names in articles.ARTICLES.values() for name in names)
+
+
+def newest(runs: Path, name: str) -> Path | None:
+    """Return the newest complete run of an experiment, if there is one."""
+    found = sorted(runs.glob(f"*-{name}"), key=lambda path: path.name)
+    return next((path for path in reversed(found) if (path / "report.html").exists()), None)
+
+
+def numbers(run: RunData) -> dict[str, Any]:
+    """Return what pages quote of a run, as texts that are already rounded."""
+    found: dict[str, Any] = {"clock": run.setting, "date": run.facts["started"][:10]}
+    law = view(run).law
+    if law:
+        found |= {"t0_ms": f"{law.t0.mean:.3g}", "k": f"{law.k.mean:.3g}"}
+    found["cells"] = {cell.title: _means(run, cell) for cell in run.cells}
+    found["verdicts"] = [claim.verdict for claim in run.claims]
+    return found
+
+
+def _means(run: RunData, cell: Any) -> Mapping[str, str]:
+    return {name: f"{cell.summary(name).mean:.3g}" for name in run.metrics if cell.status == "ok" and name in cell.metrics}
+
+
+def measure(runs: Path, name: str) -> None:
+    """Run an experiment; a refuted claim is a result like any other."""
+    done = subprocess.run([*SLOWNET, "run", name, "--runs", runs, "--budget", BUDGET], check=False)
+    if done.returncode not in (0, 1):
+        sys.exit(f"{name} was not measured: see above")
+
+
+def write(directory: Path, name: str) -> dict[str, Any]:
+    """Write the pictures and the text of a run; return its numbers."""
+    for old in HERE.glob(f"{name}-*.svg"):
+        old.unlink()
+    drawn = HERE / "drawn"
+    subprocess.run([*SLOWNET, "report", directory, "--out", os.devnull, "--svg", drawn], check=True, stdout=subprocess.DEVNULL)
+    for path in drawn.iterdir():
+        path.rename(HERE / f"{name}-{path.stem.rpartition(f'{name}-')[2]}.svg")
+    drawn.rmdir()
+    environment = {**os.environ, "COLUMNS": WIDTH, "NO_COLOR": "1"}
+    shown = subprocess.run([*SLOWNET, "show", directory], check=True, env=environment, capture_output=True, text=True).stdout
+    lines = [line.rstrip() for line in shown.splitlines() if not line.startswith("records ")]
+    (HERE / f"{name}.txt").write_text("\n".join(lines) + "\n")
+    return numbers(load(directory))
+
+
+def main() -> None:
+    """Measure, then write everything that has a run."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("runs", type=Path)
+    parser.add_argument("experiments", nargs="*", default=EXPERIMENTS)
+    parser.add_argument("--draw", action="store_true")
+    given = parser.parse_args()
+    for name in () if given.draw else given.experiments:
+        measure(given.runs, name)
+    path = HERE / "figures.json"
+    found = json.loads(path.read_text())
+    for name in given.experiments:
+        if directory := newest(given.runs, name):
+            found[name] = write(directory, name)
+    path.write_text(json.dumps(dict(sorted(found.items())), indent=1, ensure_ascii=False) + "\n")
+
+
+if __name__ == "__main__":
+    main()
