@@ -19,6 +19,7 @@ exclude_patterns = ["_build", "_ext", "_generated", "figures/*.md"]
 nitpicky = True
 # Types of other projects cannot be looked up offline; a reference to a name of slownet's own must resolve.
 nitpick_ignore_regex = [(r"py:.*", r"(?!slownet\.).*")]
+nitpick_ignore = [("py:class", "slownet.compose.model.Project")]  # not public
 
 myst_enable_extensions = ["colon_fence", "deflist", "substitution"]
 myst_heading_anchors = 4

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import Any
 
@@ -52,8 +53,14 @@ def _external(app: Any, error: Exception | None) -> None:
     (Path(app.outdir).parent / "external-links.txt").write_text("".join(lines))
 
 
+def _references(app: Any, kind: str, name: str, found: object, options: object, lines: list[str]) -> None:
+    """Write a docstring's references as a list: their numbers, as [1]_, would be the same in several of a page."""
+    lines[:] = [re.sub(r"^\.\. \[\d+\] ", "- ", re.sub(r" \[\d+\]_", "", line)) for line in lines]
+
+
 def setup(app: Any) -> dict[str, Any]:
     """Register with Sphinx."""
     app.connect("config-inited", lambda app, config: write(Path(app.srcdir) / "_generated"))
     app.connect("build-finished", _external)
+    app.connect("autodoc-process-docstring", _references, priority=100)  # before napoleon
     return {"parallel_read_safe": True, "parallel_write_safe": True}
