@@ -9,6 +9,8 @@ from slownet import __version__
 HERE = Path(__file__).parent
 sys.path.insert(0, str(HERE / "_ext"))
 
+from slownet_docs.facts import facts  # noqa: E402  # from the folder above
+
 project = "slownet"
 author = "The authors of slownet"
 copyright = "the authors of slownet, GPL-2.0-or-later"  # noqa: A001  # Sphinx's name
@@ -24,7 +26,8 @@ nitpick_ignore = [("py:class", "slownet.compose.model.Project")]  # not public
 myst_enable_extensions = ["colon_fence", "deflist", "substitution"]
 myst_heading_anchors = 4
 # Figures that pages quote: {{ figures... }}. `make docs-figures` measures and writes them.
-myst_substitutions = {"figures": json.loads((HERE / "figures/figures.json").read_text()), "version": __version__}
+FIGURES = json.loads((HERE / "figures/figures.json").read_text())
+myst_substitutions = {"figures": FIGURES, "facts": facts(), "version": __version__}
 
 default_role = "code"  # docstrings write names in single backticks
 autodoc_member_order = "bysource"

@@ -32,7 +32,9 @@ def test_every_raise_is_on_the_page():
     assert len(found) > LEAST
     page = {(each.file, each.kind) for each in MESSAGES}
     missing = [
-        site for site in found if site[:2] not in page or not any(m.file == site[0] and m.what.startswith(site[2]) for m in MESSAGES)
+        site
+        for site in found
+        if site[:2] not in page or not any(m.file == site[0] and m.what.startswith(site[2]) for m in MESSAGES)
     ]
     assert missing == []
 
@@ -50,7 +52,7 @@ def test_every_written_mend_is_needed():
     assert sorted(set(WRITTEN) - files) == []
 
 
-CODE = '''
+CODE = """
 class TeapotError(SlownetError):
     pass
 
@@ -66,7 +68,7 @@ def brew(name, size):
 
 def _fail(what, fix):
     raise TeapotError(what, where="the pot", fix=fix)
-'''
+"""
 
 
 def test_messages_of_a_file(tmp_path):

@@ -21,9 +21,12 @@ PAGES = {
     "predictions": tables.predicted,
     "project-keys": tables.project_keys,
     "pytest-options": tables.options,
+    "records": tables.records,
+    "samples": tables.sample_fields,
     "services": tables.services,
     "tools": tables.tools,
     "topologies": tables.drawn,
+    "variables": tables.variables,
 }
 """File of docs/_generated -> the function that returns its text in MyST."""
 

@@ -89,5 +89,3 @@ def _meaning(name: str) -> str:
 
 def _escaped(text: str) -> str:
     return text.replace("|", r"\|")
-
-

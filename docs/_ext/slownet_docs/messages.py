@@ -185,6 +185,7 @@ def _is_text(node: ast.expr) -> bool:
 
 # ---- expressions as text ----
 
+
 @dataclass(frozen=True)
 class Scope:
     """Where an expression stands: its module and function."""
@@ -208,7 +209,6 @@ def _assignments(function: ast.FunctionDef) -> Iterator[tuple[str, ast.expr]]:
             elif isinstance(target, ast.Tuple) and isinstance(node.value, ast.Tuple):
                 pairs = zip(target.elts, node.value.elts, strict=False)
                 yield from ((each.id, value) for each, value in pairs if isinstance(each, ast.Name))
-
 
 
 def texts(node: ast.expr | None, scope: Scope, depth: int = 4) -> list[str]:
@@ -309,4 +309,10 @@ def _code(text: str) -> str:
 def _prose(text: str) -> str:
     """Return advice as Markdown: its variable parts and commands as they are."""
     text = " ".join(text.split())
-    return f"`` {text} ``" if "`" in text else f"`{text}`" if re.search(r"[<>*_\[\]{}|$]", text) else f"{text[:1].upper()}{text[1:]}."
+    return (
+        f"`` {text} ``"
+        if "`" in text
+        else f"`{text}`"
+        if re.search(r"[<>*_\[\]{}|$]", text)
+        else f"{text[:1].upper()}{text[1:]}."
+    )

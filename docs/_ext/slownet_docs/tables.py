@@ -4,19 +4,26 @@ from __future__ import annotations
 
 import dataclasses
 import inspect
-from collections.abc import Iterable, Iterator
+import tomllib
+from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path
+from typing import Any
 
 from slownet import topologies
 from slownet.compose import fields as compose_fields
 from slownet.hypotheses import file, predictions, toolbox
 from slownet.lab import project
 from slownet.pytest_plugin import names, short, wishes
+from slownet.records import samples
 
 
 def _table(heads: Iterable[str], rows: Iterable[Iterable[str]]) -> str:
     heads = list(heads)
     lines = [heads, ["---"] * len(heads), *rows]
-    return "\n".join("| " + " | ".join(" ".join(each.split()).replace("|", r"\|") for each in line) + " |" for line in lines) + "\n"
+    return (
+        "\n".join("| " + " | ".join(" ".join(each.split()).replace("|", r"\|") for each in line) + " |" for line in lines)
+        + "\n"
+    )
 
 
 def _first(text: str | None) -> str:
@@ -31,10 +38,10 @@ def compose() -> str:
 
 def predicted() -> str:
     """Return the kinds of [[prediction]] with their fields."""
-    rows = (
-        [f"`{name}`", ", ".join(_fields(kind)), _first(kind.__doc__)] for name, kind in sorted(predictions.KINDS.items())
+    rows = ([f"`{name}`", ", ".join(_fields(kind)), _first(kind.__doc__)] for name, kind in sorted(predictions.KINDS.items()))
+    composed = (
+        [f"`{name}`", "`claims`, a list of tables", _first(kind.__doc__)] for name, kind in predictions.COMPOSED.items()
     )
-    composed = ([f"`{name}`", "`claims`, a list of tables", _first(kind.__doc__)] for name, kind in predictions.COMPOSED.items())
     return _table(["claim", "fields", "what it states"], [*rows, *composed])
 
 
@@ -98,10 +105,69 @@ def _fixture(name: object) -> str:
 
 def markers() -> str:
     """Return the pytest markers."""
-    rows = ([f"`@pytest.mark.{name}{text.partition(': ')[0]}`", text.partition(": ")[2]] for name, text in names.MARKERS.items())
+    rows = (
+        [f"`@pytest.mark.{name}{text.partition(': ')[0]}`", text.partition(": ")[2]] for name, text in names.MARKERS.items()
+    )
     return _table(["marker", "what it does"], rows)
 
 
 def options() -> str:
     """Return the options of pytest."""
     return _table(["option of pytest", "what it does"], ([f"`{name}={form}`", text] for name, form, text in wishes.OPTIONS))
+
+
+# ---- run.json ----
+
+RECORDS = Path(__file__).parents[2] / "reference/records.toml"
+OPEN = ("tdf_probe", "versions", "git", "given", "project", "published", "settings", "service", "topology", "boots", "planned")
+"""Fields whose contents vary with the run, and are described as a whole."""
+
+
+def run_fields() -> dict[str, str]:
+    """Return the meaning of each field of run.json."""
+    found: dict[str, str] = tomllib.loads(RECORDS.read_text())["run"]
+    return found
+
+
+def undescribed(facts: Mapping[str, Any]) -> list[str]:
+    """Return the fields of a run.json that the page does not describe."""
+    known = run_fields()
+    found = [name for name in facts if name not in known]
+    for name in (name for name in facts if name not in OPEN and any(each.startswith(f"{name}.") for each in known)):
+        tables = facts[name] if isinstance(facts[name], list) else [facts[name]]
+        found += [f"{name}.{key}" for table in tables for key in table if f"{name}.{key}" not in known]
+    return sorted(set(found))
+
+
+def records() -> str:
+    """Return the fields of run.json."""
+    return _table(["field", "meaning"], ([f"`{name}`", text] for name, text in run_fields().items()))
+
+
+def sample_fields() -> str:
+    """Return the fields of a sample, as `slownet.records.samples` documents them."""
+    text = inspect.cleandoc(samples.__doc__ or "").partition("::\n\n")[2].partition("\n\nA boot that")[0]
+    return f"```text\n{inspect.cleandoc(text)}\n```\n"
+
+
+# ---- environment variables and exit statuses ----
+
+VARIABLES: Mapping[str, str] = {
+    "SLOWNET_WRK2": "The program wrk2 that labs use, if it is not on PATH.",
+    "SLOWNET_OHA": "The program oha, likewise.",
+    "XDG_CACHE_HOME": "Where kernel, image and layers are kept, in a folder `slownet`: `~/.cache` unless set.",
+    "XDG_STATE_HOME": "Where records of this machine are kept that a cleaned cache must not lose: `~/.local/state` unless set.",
+    "TMPDIR": "One of the folders where a lab's memory file may be; it must have room for `--memory`.",
+    "SLOWNET_LAB": "Set inside a lab: `real`, or the time dilation factor. Do not set it yourself.",
+    "SLOWNET_CPU": "Set inside a lab: what the clock charges.",
+    "SLOWNET_COMPOSE": "Set inside a lab: where the compose projects are.",
+    "SLOWNET_SESSION": "Set inside a lab by pytest: facts of the session on the host.",
+    "SLOWNET_OWNER": "Marks programs that slownet started, so that `slownet clean` ends no other.",
+}
+NO_READER = ("SLOWNET_DB_HOST", "SLOWNET_MEMCACHED", "SLOWNET_REQUIREMENTS", "SLOWNET_WHEELS")
+"""Variables between slownet's own programs, such as WordPress's configuration."""
+
+
+def variables() -> str:
+    """Return the environment variables."""
+    return _table(["variable", "meaning"], ([f"`{name}`", text] for name, text in VARIABLES.items()))

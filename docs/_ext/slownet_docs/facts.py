@@ -1,0 +1,36 @@
+"""Numbers that pages quote from the code, as texts: {{ facts.name }}. Those of runs are in docs/figures/figures.json."""
+
+from __future__ import annotations
+
+from slownet.conditions.netem import TRAVELLING
+from slownet.lab import boot, clock, counter
+from slownet.net import verify
+from slownet.records.charging import LEAST_BOOTS, USUAL_MARGIN, WAVER, Charging
+from slownet.runner import rule
+from slownet.stats import DECIDING
+from slownet.tools import exchange
+
+
+def facts() -> dict[str, str]:
+    """Return all of them."""
+    return {
+        "boots": f"{LEAST_BOOTS}",
+        "budget": rule.BUDGET,
+        "confidence": f"{100 * DECIDING:g}",
+        "error": f"{100 * (1 - DECIDING):.2g}",
+        "limit_days": f"{clock.LIMIT_S // 86_400}",
+        "margin": f"{100 * USUAL_MARGIN:g}",
+        "memory_mb": f"{boot.MEGABYTES}",
+        "most": f"{rule.MOST}",
+        "own_share_free_ms": f"{1000 * verify.OWN_SHARE_FREE_CPU_S:g}",
+        "own_share_ms": f"{1000 * verify.OWN_SHARE_S:g}",
+        "paranoid": f"{counter.OF_OWN_PROCESSES}",
+        "pings": f"{verify.PINGS}",
+        "pings_lossy": f"{verify.PINGS_LOSSY}",
+        "poll_us": f"{clock.IDLE_POLL_US}",
+        "stall_least_ms": f"{exchange.DELAYED_ACK_LEAST_MS:g}",
+        "stall_most_ms": f"{exchange.DELAYED_ACK_MOST_MS:g}",
+        "travelling": f"{TRAVELLING:,}",
+        "waver_time": f"{100 * WAVER[Charging.TIME]:g}",
+        "waver_work": f"{100 * WAVER[Charging.WORK]:g}",
+    }
