@@ -117,6 +117,7 @@ COMMANDS = {
         DONE,
     ),
     "slownet image list": Told(("slownet image list", "slownet image list --json"), DONE),
+    "slownet image prune": Told(("slownet image prune", "slownet image list; slownet image prune"), DONE),
     "slownet image rm": Told(("slownet image rm shop:1", "slownet image rm 3f2a9c0d71be"), DONE),
 }
 """By the words of the command. Examples hold no square brackets, which `--help` takes for markup."""
