@@ -1,12 +1,29 @@
-"""Progress of measurements, on standard error."""
+"""Progress of measurements, on standard error: as bars on a terminal, as lines in a pipe, as one text in a notebook."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
+import sys
+import threading
+import time
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+from typing import Any, Protocol
 
-from rich.console import Console
+from rich.console import Console, ConsoleOptions, RenderResult
+from rich.live import Live
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
+from rich.progress_bar import ProgressBar
+from rich.table import Table
+from rich.text import Text
+
+from slownet.report.going import Going
+
+EVERY_S = 60.0
+"""How often a pipe gets a line."""
+EVERY_NOTEBOOK_S = 1.0
+ROOM = 60
+"""Columns from which on a bar is drawn."""
+BAR = 20
 
 
 def bars() -> Progress:
@@ -23,38 +40,140 @@ def bars() -> Progress:
     return Progress(*columns, console=errors, transient=True, disable=not errors.is_terminal)
 
 
-class Follower:
-    """One progress bar per experiment on standard error; an experiment may use several labs."""
+class Shown(Protocol):
+    """Where progress is shown."""
 
-    def __init__(self, totals: Mapping[str, int]) -> None:
-        self._progress = bars()
-        self._tasks = {
-            name: self._progress.add_task(name, total=total, start=False, now="waiting") for name, total in totals.items()
-        }
-        self._now: dict[str, dict[int, str]] = {name: {} for name in totals}
+    def begin(self) -> None:
+        """Begin to show."""
+
+    def update(self, changed: Going) -> None:
+        """Show that an experiment has got further."""
+
+    def complain(self, line: str) -> None:
+        """Show an error that does not end the run."""
+
+    def end(self) -> None:
+        """Stop."""
+
+
+class Follower:
+    """Follows the events of runs and shows how far each is, with its time left, its estimate and what the clock saved."""
+
+    def __init__(self, totals: Mapping[str, int], shown: Callable[[Mapping[str, Going]], Shown] | None = None) -> None:
+        self.runs = {name: Going(name, total) for name, total in totals.items()}
+        self._shown = (shown or _place())(self.runs)
+        self._lock = threading.Lock()
 
     def __enter__(self) -> Follower:
-        self._progress.start()
+        self._shown.begin()
         return self
 
     def __call__(self, name: str, event: Mapping[str, Any]) -> None:
-        task = self._tasks[name]
-        self._progress.start_task(task)
-        if event["event"] == "facts":
-            self._progress.update(task, now="services up")
-        elif event["event"] == "cell":
-            now = self._now[name]
-            now[event.get("lab", 1)] = " ".join(f"{key} {value}" for key, value in event["cell"].items())
-            self._progress.update(task, now="; ".join(now[lab] for lab in sorted(now)))
-        elif event["event"] == "planned":
-            self._now[name].clear()
-            self._progress.update(task, total=event["cells"], now="booting again")
-        elif event["event"] == "end":
-            self._now[name].pop(event.get("lab", 1), None)
-        elif event["event"] == "sample":
-            self._progress.advance(task)
-            if event["error"]:
-                self._progress.console.print(f"slownet: {name}: {event['error']}", style="yellow")
+        with self._lock:
+            going = self.runs[name]
+            going.take(event, time.monotonic())
+            if event.get("error"):
+                self._shown.complain(f"slownet: {name}: {event['error']}")
+            self._shown.update(going)
 
     def __exit__(self, *error: object) -> None:
-        self._progress.stop()
+        self._shown.end()
+
+
+def _place() -> Callable[[Mapping[str, Going]], Shown]:
+    """Choose by where standard error goes."""
+    if _notebook():
+        return Notebook
+    errors = Console(stderr=True)
+    return Terminal if errors.is_terminal and not errors.is_dumb_terminal else Lines
+
+
+class Terminal:
+    """Two lines an experiment, redrawn in place and removed at the end: a bar, if there is room, and what is measured now."""
+
+    def __init__(self, runs: Mapping[str, Going], console: Console | None = None) -> None:
+        self._runs = runs
+        self.console = console or Console(stderr=True)
+        self._live = Live(self, console=self.console, transient=True, refresh_per_second=4)
+
+    def begin(self) -> None:
+        self._live.start()
+
+    def update(self, changed: Going) -> None:
+        """Nothing: it is redrawn four times a second."""
+
+    def complain(self, line: str) -> None:
+        self.console.print(line, style="yellow", markup=False, highlight=False)
+
+    def end(self) -> None:
+        self._live.stop()
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
+        now = time.monotonic()
+        for each in self._runs.values():
+            first = Table.grid(padding=(0, 1))
+            bar = ProgressBar(total=each.total, completed=each.done, width=BAR)
+            words = [Text(each.name, style="bold"), Text(each.progress(now))]
+            first.add_row(*([words[0], bar, words[1]] if options.max_width >= ROOM else words))
+            yield first
+            yield Text(f"  {each.activity(now)}", style="dim", no_wrap=True, overflow="ellipsis")
+
+
+class Lines:
+    """A line a minute for each experiment that has got further, for logs."""
+
+    def __init__(self, runs: Mapping[str, Going]) -> None:
+        self._last: dict[str, float] = {}
+        self._began = time.monotonic()
+
+    def begin(self) -> None:
+        self._began = time.monotonic()
+
+    def update(self, changed: Going) -> None:
+        now = time.monotonic()
+        if now - self._last.get(changed.name, self._began) >= EVERY_S:
+            self._last[changed.name] = now
+            print(f"slownet: {changed.name}: {changed.progress(now)}; {changed.activity(now)}", file=sys.stderr, flush=True)
+
+    def complain(self, line: str) -> None:
+        print(line, file=sys.stderr, flush=True)
+
+    def end(self) -> None:
+        """Nothing: what was printed stays."""
+
+
+class Notebook:
+    """One text below a notebook's cell, which says at the end how long it took."""
+
+    def __init__(self, runs: Mapping[str, Going]) -> None:
+        self._runs = runs
+        self._handle: Any = None
+        self._last = 0.0
+
+    def begin(self) -> None:
+        from IPython.display import display
+
+        self._handle = display({"text/plain": ""}, raw=True, display_id=True)  # type: ignore[no-untyped-call]
+
+    def update(self, changed: Going) -> None:
+        now = time.monotonic()
+        if now - self._last >= EVERY_NOTEBOOK_S:
+            self._last = now
+            self._show(lambda each: f"{each.name}: {each.progress(now)}; {each.activity(now)}")
+
+    def complain(self, line: str) -> None:
+        print(line, file=sys.stderr)
+
+    def end(self) -> None:
+        now = time.monotonic()
+        self._show(lambda each: f"{each.name}: {each.summary(now)}")
+
+    def _show(self, said: Callable[[Going], str]) -> None:
+        self._handle.update({"text/plain": "\n".join(map(said, self._runs.values()))}, raw=True)
+
+
+def _notebook() -> bool:
+    """Return whether this process is the kernel of a notebook."""
+    with suppress(KeyError, AttributeError):
+        return hasattr(sys.modules["IPython"].get_ipython(), "kernel")
+    return False

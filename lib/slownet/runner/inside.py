@@ -11,7 +11,7 @@ import json
 import signal
 import sys
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import nullcontext, suppress
 from pathlib import Path
 from typing import Any
@@ -84,8 +84,16 @@ def run(experiment: Experiment, directory: Path, job: Job) -> None:
                     log.append({**sample, "lab": job.lab, "boot": job.boot, "block": block})
                     if sample["status"] == "failed":
                         failed.add(cell_key(cell))
-                    tell("sample", index=index, status=sample["status"], error=sample["error"])
+                    tell("sample", index=index, **_news(sample))
     tell("end", virtual_s=round(time.monotonic() - began, 6))
+
+
+def _news(sample: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what those who follow the run need of a sample; all of it is in the log."""
+    numbers = {
+        name: {key: each.get(key) for key in ("mean", "sd", "n")} for name, each in (sample.get("metrics") or {}).items()
+    }
+    return {**{name: sample.get(name) for name in ("status", "error", "virtual_s")}, "metrics": numbers}
 
 
 def measure(
