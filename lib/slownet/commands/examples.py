@@ -108,6 +108,9 @@ COMMANDS = {
     "slownet lab shell": Told(("slownet lab shell", "slownet lab shell --memory 2048"), "that of the shell"),
     "slownet lab info": Told(("slownet lab info", "slownet lab info | grep tdf"), DONE),
     "slownet lab clean": Told(("slownet lab clean --dry-run", "slownet lab clean"), DONE),
+    "slownet lab export": Told(("slownet lab export lab.tar", "slownet lab export --images lab.tar"), DONE),
+    "slownet lab import": Told(("slownet lab import lab.tar", "ssh teacher cat lab.tar | slownet lab import /dev/stdin"), DONE),
+    "slownet lab key": Told(("slownet lab key", "cd my-shop && slownet lab key"), DONE),
     "slownet image add": Told(
         (
             "docker save shop:1 | slownet image add /dev/stdin",
@@ -117,7 +120,7 @@ COMMANDS = {
         DONE,
     ),
     "slownet image list": Told(("slownet image list", "slownet image list --json"), DONE),
-    "slownet image prune": Told(("slownet image prune", "slownet image list; slownet image prune"), DONE),
+    "slownet image prune": Told(("slownet image prune", "slownet image list && slownet image prune"), DONE),
     "slownet image rm": Told(("slownet image rm shop:1", "slownet image rm 3f2a9c0d71be"), DONE),
 }
 """By the words of the command. Examples hold no square brackets, which `--help` takes for markup."""

@@ -82,11 +82,7 @@ def remove(
 
 @app.command()
 def prune() -> None:
-    """Remove the images without a name, such as those whose name a newer build has taken.
-
-    \b
-    slownet image prune
-    """
+    """Remove the images without a name, such as those whose name a newer build has taken."""
     nameless = [each for each in store.kept() if not each.names]
     for each in nameless:
         store.remove(each.digest)

@@ -19,10 +19,6 @@ def export(
     """Write this machine's lab to one file: kernel, image and the layers of projects, for `slownet lab import`.
 
     What was measured of this machine is not in it. The same lab gives the same bytes.
-
-    \b
-    slownet lab export lab.tar
-    slownet lab export --images lab.tar
     """
     from slownet.transfer.export import write
 
@@ -33,12 +29,7 @@ def export(
 def import_(
     file: Annotated[Path, typer.Argument(metavar="FILE", help="A file that `slownet lab export` wrote, or a pipe.")],
 ) -> None:
-    """Put a lab from a file into the cache, so that it need not be built here. All of it is checked before.
-
-    \b
-    slownet lab import lab.tar
-    ssh teacher cat lab.tar | slownet lab import /dev/stdin
-    """
+    """Put a lab from a file into the cache, so that it need not be built here. All of it is checked before."""
     from slownet.transfer.unpack import read
 
     _, new = read(file)
