@@ -1,5 +1,6 @@
 """pytest on a machine that cannot emulate a network: the session automatically runs in a lab."""
 
+import datetime
 import json
 import os
 import platform
@@ -398,6 +399,33 @@ def test_each_clock_has_its_lab_and_one_report_holds_all(session, pytester, work
     assert result.ret == 0
     names = [each.get("name") for each in ET.parse(pytester.path / "junit.xml").getroot().iter("testcase")]
     assert sorted(names) == ["test_anywhere", "test_free", "test_real", "test_usual"]
+
+
+HOUR = """
+import time
+
+def test_it(net):
+    time.sleep(3600)
+
+def test_next(net):
+    pass
+"""
+
+
+@pytest.mark.parametrize("workers", [[], ["-n1"]], ids=["alone", "a worker"])
+def test_the_report_has_this_machines_dates_and_times(session, pytester, workers):
+    before = datetime.datetime.now().astimezone()
+    result = session(*workers, "--slownet-tdf=inf", "--junitxml=junit.xml", "--durations=1", test_hour=HOUR)
+    after = datetime.datetime.now().astimezone()
+    result.assert_outcomes(passed=2)
+    (suite,) = ET.parse(pytester.path / "junit.xml").getroot().iter("testsuite")
+    assert before <= datetime.datetime.fromisoformat(suite.get("timestamp")) <= after
+    whole = float(suite.get("time"))
+    assert 0 < whole <= (after - before).total_seconds()
+    assert 0 < sum(float(each.get("time")) for each in suite.iter("testcase")) <= whole
+    assert suite.get("hostname") == platform.node()
+    assert re.search(r"36\d\d\.\d+s call", result.stdout.str())  # pytest's own list has the lab's
+    assert not list(pytester.path.glob(".slownet-time*"))
 
 
 def test_what_is_imported_and_written_outside_the_rootdir(session, pytester, tmp_path_factory):

@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 from slownet.lab import native
-from slownet.pytest_plugin import explain, marks, missing, names, records, session, workers
+from slownet.pytest_plugin import explain, junit, marks, missing, names, records, session, workers
 from slownet.pytest_plugin.fixtures import (
     slownet_compose,
     slownet_lab,
@@ -57,6 +57,7 @@ def pytest_addoption(parser: pytest.Parser, pluginmanager: pytest.PytestPluginMa
 def pytest_configure(config: pytest.Config) -> None:
     names.settle(config)
     config.pluginmanager.register(records.Records(config), "slownet records")
+    junit.register(config)
     if workers.is_worker(config):
         workers.settle(config)
     elif workers.distributes(config):

@@ -153,15 +153,16 @@ def run(config: pytest.Config, groups: Groups, distributed: bool = False) -> int
 
 
 def _run(config: pytest.Config, groups: Groups, distributed: bool) -> int:
-    reports = junit.Reports(config.getoption("xmlpath", None) if len(groups) > 1 else None)
+    reports = junit.Reports(config.getoption("xmlpath", None))
     statuses: list[int] = []
     for number, (wishes, place) in enumerate(groups):
         only = (
             {"wishes": [[each.clock, each.tdf, each.cpu] for each in wishes], "rest": number == 0} if len(groups) > 1 else None
         )
         more = ["--cov-append"] if number and config.pluginmanager.hasplugin("_cov") else []
+        span = junit.Span()
         statuses.append(_attend(config, THIS_MACHINE if distributed else place, only, more))
-        reports.take()
+        reports.take(span)
         if statuses[-1] not in GOES_ON or (statuses[-1] == pytest.ExitCode.TESTS_FAILED and config.getvalue("maxfail")):
             break
     reports.merge()

@@ -1,5 +1,8 @@
 """The parts of the plugin that need no lab: requested clocks, merged reports, shares of a lab."""
 
+import datetime
+import platform
+import time
 import xml.etree.ElementTree as ET
 from pathlib import Path
 from types import SimpleNamespace
@@ -82,12 +85,34 @@ def test_reports_of_several_labs_become_one(tmp_path):
     reports = junit.Reports(str(path))
     for name in ("one", "two"):
         path.write_text(f'<testsuites><testsuite name="pytest"><testcase name="{name}"/></testsuite></testsuites>')
-        reports.take()
-    reports.take()  # a lab that left no report
+        reports.take(junit.Span())
+    reports.take(junit.Span())  # a lab that left no report
     reports.merge()
     root = ET.parse(path).getroot()
     assert [case.get("name") for case in root.iter("testcase")] == ["one", "two"]
     assert [suite.tag for suite in root] == ["testsuite", "testsuite"]
+
+
+def test_a_suite_has_this_machines_date_and_time(tmp_path):
+    path = tmp_path / "junit.xml"
+    path.write_text('<testsuites><testsuite time="3600.000" timestamp="2031-01-01T00:00:00" hostname="lab"/></testsuites>')
+    before = datetime.datetime.now().astimezone()
+    span = junit.Span()
+    reports = junit.Reports(str(path))
+    reports.take(span)
+    reports.merge()
+    (suite,) = ET.parse(path).getroot()
+    assert before <= datetime.datetime.fromisoformat(suite.get("timestamp")) <= datetime.datetime.now().astimezone()
+    assert 0 <= float(suite.get("time")) < 3600
+    assert suite.get("hostname") == platform.node()
+
+
+def test_a_test_is_timed_by_files_of_the_rootdir(tmp_path):
+    times = junit.InLab(SimpleNamespace(rootpath=tmp_path, workerinput={"workerid": "gw1"}))
+    before, now, after = time.time(), times.now(), time.time()
+    assert before - 0.1 <= now <= after + 0.1  # a file's date is that of the kernel's last tick
+    assert list(tmp_path.iterdir()) == []
+    assert junit.InLab(SimpleNamespace(rootpath=tmp_path / "none")).now() is None
 
 
 def test_the_marker_takes_a_class():
