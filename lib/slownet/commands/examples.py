@@ -109,7 +109,14 @@ COMMANDS = {
     "slownet lab info": Told(("slownet lab info", "slownet lab info | grep tdf"), DONE),
     "slownet lab clean": Told(("slownet lab clean --dry-run", "slownet lab clean"), DONE),
     "slownet lab export": Told(("slownet lab export lab.tar", "slownet lab export --images lab.tar"), DONE),
-    "slownet lab import": Told(("slownet lab import lab.tar", "ssh teacher cat lab.tar | slownet lab import /dev/stdin"), DONE),
+    "slownet lab import": Told(
+        (
+            "slownet lab import lab.tar",
+            "ssh teacher cat lab.tar | slownet lab import /dev/stdin",
+            "sudo slownet lab import --system lab.tar",
+        ),
+        DONE,
+    ),
     "slownet lab key": Told(("slownet lab key", "cd my-shop && slownet lab key"), DONE),
     "slownet image add": Told(
         (

@@ -11,7 +11,7 @@ from typing import Annotated
 import typer
 
 from slownet.commands import transferring
-from slownet.commands.options import ClockOption, CpuOption, MemoryOption, PlaceOption, TdfOption
+from slownet.commands.options import ClockOption, CpuOption, MemoryOption, PlaceOption, SystemOption, TdfOption
 from slownet.lab import cache, caller, foreground
 from slownet.lab.boot import MEGABYTES, Share
 from slownet.lab.clock import check_limit
@@ -23,9 +23,12 @@ app = typer.Typer(no_args_is_help=True, help="Build or use the lab: a Linux kern
 
 
 @app.command()
-def build() -> None:
+def build(system: SystemOption = False) -> None:
     """Build the lab's kernel and image, and the layer of this project's own packages, unless they exist already."""
     from slownet.lab import bytecode, parts
+
+    if system:
+        cache.use_system()
 
     def report(what: str, done: bool) -> None:
         sys.stderr.write(f"lab: {what} {'ready' if done else '...'}\n")  # whole lines, from several threads
@@ -91,6 +94,8 @@ def info() -> None:
     if found and project and project.needs_layer:
         found = replace(found, layer=layer.find(project, found.image))
     lines = {"cache": str(cache.root())}
+    system = cache.system_root()
+    lines |= {"system": str(system)} if system and system.is_dir() else {}
     lines |= _describe(found, project) if found else {"lab": "not built: slownet lab build"}
     lines["confined"] = confinement.describe(confinement.landlock())
     missing = native.lacks()
@@ -106,10 +111,13 @@ app.command()(transferring.key)
 @app.command()
 def clean(
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Only list what would be removed.")] = False,
+    system: SystemOption = False,
 ) -> None:
     """Remove kernels and images of other versions, and layers that no project on this machine uses; show what stays."""
     from slownet.lab import parts, unused
 
+    if system:
+        cache.use_system()
     kept, gone = unused.entries(parts.need())
     sizes = [each.size for each in gone]
     for each in gone:

@@ -55,6 +55,10 @@ PlaceOption = Annotated[
         autocompletion=one_of("auto", "native", "lab"),
     ),
 ]
+SystemOption = Annotated[
+    bool,
+    typer.Option("--system", help="For all accounts of this machine, in SLOWNET_SYSTEM_CACHE, by default /var/cache/slownet."),
+]
 RunsOption = Annotated[Path, typer.Option("--runs", metavar="FOLDER", help="Where to create run directories.")]
 RUNS = Path("runs")
 """The default of `RunsOption`."""

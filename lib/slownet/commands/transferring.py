@@ -9,6 +9,7 @@ from typing import Annotated
 
 import typer
 
+from slownet.commands.options import SystemOption
 from slownet.lab.place import here
 
 
@@ -28,12 +29,19 @@ def export(
 
 def import_(
     file: Annotated[Path, typer.Argument(metavar="FILE", help="A file that `slownet lab export` wrote, or a pipe.")],
+    system: SystemOption = False,
 ) -> None:
     """Put a lab from a file into the cache, so that it need not be built here. All of it is checked before."""
+    from slownet.lab import cache, parts
+    from slownet.lab.place import charged
     from slownet.transfer.unpack import read
 
+    if system:
+        cache.use_system()
     _, new = read(file)
     print(f"imported  {_said(new)}" if new else "imported  nothing: all of it is here already")
+    if system:
+        charged(parts.need())  # measured once for all accounts
 
 
 def key() -> None:

@@ -84,9 +84,14 @@ def kept() -> list[Kept]:
 
 
 def _all() -> Iterator[Kept]:
-    for path in root().glob(f"sha256-*/{FACTS}"):
-        with contextlib.suppress(FileNotFoundError):  # removed meanwhile
-            yield _load(path.parent)
+    """Yield the images of this user's, then those of the system's cache that the user has not."""
+    seen = set()
+    for folder in filter(None, (root(), container_shares.system())):
+        for path in folder.glob(f"sha256-*/{FACTS}"):
+            with contextlib.suppress(FileNotFoundError):  # removed meanwhile
+                if path.parent.name not in seen:
+                    yield _load(path.parent)
+                seen.add(path.parent.name)
 
 
 def _load(folder: Path) -> Kept:
@@ -207,7 +212,7 @@ def _named(folder: Path, facts: dict[str, Any]) -> Kept:
     _write(folder, {**facts, **merged, "size": before.size, "added": time.time()})
     for other in _all():
         rest = [each for each in other.names if each not in facts["names"]]
-        if other.folder.name != folder.name and len(rest) < len(other.names):
+        if other.folder.parent == folder.parent and other.folder != folder and len(rest) < len(other.names):
             _write(other.folder, _facts(replace(other, names=rest)))
     return _load(folder)
 
@@ -219,6 +224,8 @@ def remove(name_or_digest: str) -> tuple[Kept, bool]:
     """
     with _changing():
         found = known(name_or_digest)
+        if found.folder.parent != root():
+            raise ImageError(f"image {found.name} belongs to all users of this machine", str(found.folder), "remove it as root")
         exact = names.with_tag(name_or_digest)
         leaving = [exact] if exact in found.names else [each for each in found.names if names.matches(exact, each)]
         rest = [each for each in found.names if each not in leaving]

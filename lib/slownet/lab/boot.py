@@ -17,7 +17,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from slownet.errors import LabError
-from slownet.lab import autopsy, confinement, cpu
+from slownet.lab import autopsy, confinement, cpu, memory
 from slownet.lab import channel as frames
 from slownet.lab.channel import Channel
 from slownet.lab.clock import Clock
@@ -109,7 +109,9 @@ class Lab:
             argv, mounts=[each.mount for each in self.shares], env=env, cwd=cwd, clock=wall_clock, tty=terminal is not None,
             limit=self.clock.silence_s,
         )  # fmt: skip
-        self._run = _Run(self, job, stdin, stdout, stderr, terminal)
+        with memory.room(self.megabytes, lambda: bool(self._asked_to_end)) as machine:
+            folder = memory_folder(self.megabytes, machine.promised)
+            self._run = _Run(self, folder, job, stdin, stdout, stderr, terminal)
         if self._asked_to_end:
             self._run.signal(self._asked_to_end)
         return self._run.attend()
@@ -130,12 +132,19 @@ class _Run:
     """A running lab."""
 
     def __init__(
-        self, lab: Lab, job: bytes, stdin: int | None, stdout: Sink, stderr: Sink, terminal: tuple[int, int] | None
+        self,
+        lab: Lab,
+        folder: Path,
+        job: bytes,
+        stdin: int | None,
+        stdout: Sink,
+        stderr: Sink,
+        terminal: tuple[int, int] | None,
     ) -> None:
         self._megabytes = lab.megabytes
         self._sinks = {frames.OUTPUT: stdout, frames.ERRORS: stderr}
         self._terminal = terminal
-        self._memory = memory_folder(lab.megabytes)
+        self._memory = folder
         self._console_text = b""
         self._status: int | None = None
         self._message = ""
@@ -305,8 +314,10 @@ def _confined(lab: Lab) -> list[str]:
     return confinement.words(lab.confine, lab.kernel, read=[*own, *shared[False]], write=shared[True])
 
 
-def memory_folder(megabytes: int) -> Path:
+def memory_folder(megabytes: int, promised: int = 0) -> Path:
     """Return a folder for the lab's memory file, which has no name. Raises LabError.
+
+    promised: MB by which the files of labs that run may still grow there.
 
     Memory-backed folders come first; Docker's /dev/shm is often too small or mounted noexec.
     """
@@ -314,7 +325,7 @@ def memory_folder(megabytes: int) -> Path:
         folder = Path(name).absolute()
         with contextlib.suppress(OSError):
             room = os.statvfs(folder)
-            fits = room.f_bavail * room.f_frsize > megabytes * 2**20
+            fits = room.f_bavail * room.f_frsize > (megabytes + promised) * 2**20
             if name and fits and not room.f_flag & os.ST_NOEXEC and os.access(folder, os.W_OK | os.X_OK):
                 return folder
     raise LabError(

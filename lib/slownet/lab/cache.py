@@ -1,9 +1,13 @@
-"""Caches what is built once per machine (kernels, images, probes) under XDG_CACHE_HOME, by a hash of the inputs."""
+"""Caches what is built once per machine (kernels, images, probes), by a hash of the inputs.
+
+The user's own cache is under XDG_CACHE_HOME. What it lacks may be in the system's cache, which all accounts of a machine read.
+"""
 
 from __future__ import annotations
 
 import contextlib
 import fcntl
+import json
 import os
 import shutil
 import signal
@@ -22,11 +26,15 @@ HALF = ".half"
 BUNDLE = Path(__file__).parents[1] / "bundle"
 """Folders of the same kinds and keys that a wheel brought; see setup.py."""
 
+_own: Path | None = None
+"""See `use_system`."""
 _running: set[subprocess.Popen[bytes]] = set()
 
 
 def root() -> Path:
     """Return the project's folder in the user's cache; it may not exist yet."""
+    if _own:
+        return _own
     base = os.environ.get("XDG_CACHE_HOME") or "~/.cache"
     return Path(base).expanduser().absolute() / "slownet"
 
@@ -35,6 +43,23 @@ def own_root() -> Path:
     """Return the user's own folder, for a cache that belongs to another user (XDG_STATE_HOME)."""
     base = os.environ.get("XDG_STATE_HOME") or "~/.local/state"
     return Path(base).expanduser().absolute() / "slownet"
+
+
+def system_root() -> Path | None:
+    """Return the folder of the cache that all accounts read (SLOWNET_SYSTEM_CACHE); None if that is set to nothing."""
+    name = os.environ.get("SLOWNET_SYSTEM_CACHE", "/var/cache/slownet")
+    return Path(name).expanduser().absolute() if name else None
+
+
+def use_system() -> None:
+    """Use the system's cache as this process's own, so that what it builds is for all accounts. Raises LabError."""
+    global _own
+    _own = system_root()
+    if not _own:
+        raise LabError("there is no system cache: SLOWNET_SYSTEM_CACHE is empty", "--system", "set it to a folder, or unset it")
+    if not _may_write(_own):
+        raise LabError(f"cannot write to {_own}", "--system", "run it as root, or set SLOWNET_SYSTEM_CACHE to another folder")
+    os.umask(0o022)
 
 
 def writable_root() -> Path:
@@ -54,9 +79,22 @@ def key(*inputs: bytes | str | Path) -> str:
 
 
 def found(kind: str, name: str) -> Path | None:
-    """Return the finished folder of that kind and key, in the cache, the user's own folder or the bundle, or None."""
-    paths = (base / kind / name for base in (root(), own_root(), BUNDLE))
-    return next((path for path in paths if path.is_dir()), None)
+    """Return the finished folder of that kind and key, in any of the caches, or None."""
+    bases = (root(), own_root(), system_root(), BUNDLE)
+    paths = (base / kind / name for base in bases if base)
+    return next((path for path in paths if os.path.isdir(path)), None)  # False, too, where another user's folder is closed
+
+
+def measured(kind: str, name: str, file: str, measure: Callable[[], dict[str, Any]]) -> dict[str, Any]:
+    """Return what was measured of this machine; measure it the first time, and each time where nothing can be written."""
+    if not (found(kind, name) or _may_write(writable_root())):
+        return measure()
+    folder = make_own(kind, name, lambda half: _keep(measure(), half / file))
+    return dict(json.loads((folder / file).read_text()))
+
+
+def _keep(facts: dict[str, Any], path: Path) -> None:
+    path.write_text(json.dumps(facts, indent=1) + "\n")
 
 
 def make_own(kind: str, name: str, build: Callable[[Path], None]) -> Path:

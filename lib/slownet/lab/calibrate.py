@@ -18,6 +18,7 @@ from slownet.lab.clock import Clock
 from slownet.lab.counter import PROCESSOR
 from slownet.lab.parts import Parts
 
+FILE = "tdf.json"
 ROUNDS = 3
 REFERENCE = {"tcp_round_trip_ns": 3_830, "fork_exec_ns": 121_000, "php_like_ns": 4_120_000}
 """The probe's CPU times on the reference computer: a fifth-generation AMD EPYC with Linux 6.18, median of three runs
@@ -32,8 +33,7 @@ def tdf(parts: Parts) -> dict[str, object]:
     The probe (probe.c) runs natively and in a lab, alternately. Both report CPU time (a lab by its virtual clock), names ending
     in _ns are nanoseconds, and the minimum of each cost is used, to exclude other load on the host. Raises LabError.
     """
-    folder = cache.make_own("tdf", _machine(parts), lambda half: _keep(_measure(parts), half))
-    return dict(json.loads((folder / "tdf.json").read_text()))
+    return cache.measured("tdf", _machine(parts), FILE, lambda: _measure(parts))
 
 
 def work(parts: Parts, counter: str) -> dict[str, object]:
@@ -43,12 +43,8 @@ def work(parts: Parts, counter: str) -> dict[str, object]:
     The probe runs in labs of both kinds, alternately; the minimum of each cost is used. A processor's counter is more expensive
     while other programs share the processor: see the patch of the work clock in linux/7. Raises LabError.
     """
-    folder = cache.make_own(
-        "work",
-        cache.key(_machine(parts), counter, json.dumps(REFERENCE)),
-        lambda half: _keep(_measure_work(parts, counter), half),
-    )
-    return dict(json.loads((folder / "tdf.json").read_text()))
+    name = cache.key(_machine(parts), counter, json.dumps(REFERENCE))
+    return cache.measured("work", name, FILE, lambda: _measure_work(parts, counter))
 
 
 def _measure_work(parts: Parts, counter: str) -> dict[str, object]:
@@ -93,10 +89,6 @@ def _compared(inside: Mapping[str, float], outside: Mapping[str, float]) -> dict
     ratios = [inside[name] / outside[name] for name in outside]
     ratio = math.prod(ratios) ** (1 / len(ratios))
     return {"tdf": max(1, round(ratio)), "ratio": round(ratio, 3)}
-
-
-def _keep(measured: dict[str, object], folder: Path) -> None:
-    (folder / "tdf.json").write_text(json.dumps(measured, indent=1) + "\n")
 
 
 def _machine(parts: Parts) -> str:

@@ -31,12 +31,7 @@ def known(place: Place) -> float | None:
         return _measured(place)
     cpu = [line for line in Path("/proc/cpuinfo").read_text().splitlines() if line.startswith(("model name", "CPU part"))]
     name = cache.key(platform.node(), *cpu, str(place.facts["kernel"]), str(place.clock), MEASURES)
-    folder = cache.make_own("ceiling", name, lambda half: _keep(_measured(place), half))
-    return float(json.loads((folder / FILE).read_text())["bit_s"])
-
-
-def _keep(bit_s: float, folder: Path) -> None:
-    (folder / FILE).write_text(json.dumps({"bit_s": bit_s}) + "\n")
+    return float(cache.measured("ceiling", name, FILE, lambda: {"bit_s": _measured(place)})["bit_s"])
 
 
 def _measured(place: Place) -> float:

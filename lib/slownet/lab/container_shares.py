@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 from slownet.lab import cache, native
@@ -9,7 +10,7 @@ from slownet.lab.boot import Share
 
 KIND = "containers"
 """Their folder in the cache."""
-AT = "/opt/slownet/containers"
+AT, SYSTEM_AT = "/opt/slownet/containers", "/opt/slownet/system-containers"
 
 
 def root() -> Path:
@@ -17,7 +18,15 @@ def root() -> Path:
     return Path(AT) if native.inside_lab() else cache.root() / KIND
 
 
+def system() -> Path | None:
+    """Return the folder of the images that all accounts of the machine have, on the host or in a lab; it may not exist."""
+    if native.inside_lab():
+        return Path(SYSTEM_AT)
+    base = cache.system_root()
+    return base / KIND if base and base != cache.root() else None
+
+
 def shares() -> list[Share]:
-    """Return a share of that folder; none if there is no folder."""
-    folder = cache.root() / KIND
-    return [Share(folder.resolve(), at=AT)] if folder.is_dir() else []
+    """Return a share of each of these folders that exists."""
+    folders = ((cache.root() / KIND, AT), (system(), SYSTEM_AT))
+    return [Share(folder.resolve(), at=at) for folder, at in folders if folder and os.path.isdir(folder)]

@@ -14,7 +14,8 @@ from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 
-from slownet.lab import cache
+FOLDERS = Path("/sys/devices/system/cpu")
+"""Where each processor has a folder, which every user may lock."""
 
 _choosing = threading.Lock()
 _mine: Counter[int] = Counter()
@@ -27,7 +28,7 @@ def count() -> int:
 
 @contextlib.contextmanager
 def reserved(turn: int = 0) -> Iterator[int]:
-    """Reserve a processor that no other lab of this user has; if all are taken, the one with the fewest labs of this process.
+    """Reserve a processor that no other lab on this machine has; if all are taken, the one with the fewest of this process.
 
     turn: number of earlier boots; the search starts at another processor each time, so that boots rotate.
     """
@@ -37,7 +38,7 @@ def reserved(turn: int = 0) -> Iterator[int]:
     first = os.getpid() % len(allowed)  # so that several processes start at different processors
     with contextlib.ExitStack() as locks:
         with _choosing:
-            free = (number for number in allowed if _lock(cache.root() / "cpu" / str(number), locks))
+            free = (number for number in allowed if _lock(number, locks))
             found = next(free, None)
             chosen = min(allowed[first:] + allowed[:first], key=_mine.__getitem__) if found is None else found
             _mine[chosen] += 1
@@ -61,11 +62,12 @@ def bound_to(processor: int) -> Iterator[None]:
             os.sched_setaffinity(0, before)
 
 
-def _lock(path: Path, locks: contextlib.ExitStack) -> bool:
-    """Lock that file and return True, or False if somebody else has the lock or the cache is not writable."""
+def _lock(number: int, locks: contextlib.ExitStack) -> bool:
+    """Lock that processor and return True, or False if somebody else has it or the machine has no such folder."""
     try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        fcntl.flock(locks.enter_context(path.open("w")), fcntl.LOCK_EX | fcntl.LOCK_NB)
+        folder = os.open(FOLDERS / f"cpu{number}", os.O_RDONLY | os.O_DIRECTORY)
+        locks.callback(os.close, folder)
+        fcntl.flock(folder, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except OSError:
         return False
     return True

@@ -14,6 +14,7 @@ from pathlib import Path
 
 from slownet.errors import LabError
 from slownet.lab import cache, confinement, counter, cpu, debian, image, init, kernel, native, parts
+from slownet.lab import memory as machine_memory
 from slownet.lab.boot import MEGABYTES, memory_folder
 from slownet.lab.clock import Clock
 
@@ -82,11 +83,16 @@ def system() -> Finding:
 def memory(megabytes: int = MEGABYTES) -> Finding:
     """Find out whether there is room for the memory of one lab."""
     try:
-        folder = memory_folder(megabytes)
+        now = machine_memory.examine()
+        folder = memory_folder(megabytes, now.promised)
     except LabError as error:
         return Finding("memory", False, error.what, error.fix)
-    at_once = shutil.disk_usage(folder).free // 2**20 // megabytes
-    return Finding("memory", True, f"{folder} has room for {at_once} lab{'s' * (at_once > 1)} of {megabytes} MB at once")
+    at_once = min(shutil.disk_usage(folder).free // 2**20 - now.promised, now.free) // megabytes
+    if not at_once and not now.labs:
+        return Finding("memory", False, f"{now.free} MB are free, and a lab has {megabytes}", "give labs less: --memory")
+    return Finding(
+        "memory", True, f"there is room for {at_once} lab{'s' * (at_once > 1)} of {megabytes} MB at once, in {folder}"
+    )
 
 
 def disk(built: bool) -> Finding:

@@ -207,3 +207,28 @@ def test_a_lab_reads_the_same_images_at_its_own_path(monkeypatch, home):
     assert share.mount == ("ro", str(home.resolve()), "/opt/slownet/containers")
     monkeypatch.setenv(native.INSIDE, "inf")
     assert str(store.root()) == share.at
+
+
+def test_images_of_the_system_are_everybodys_and_stay(home, tmp_path, monkeypatch):
+    monkeypatch.setenv("SLOWNET_SYSTEM_CACHE", str(tmp_path / "system"))
+    config, digest = b"{}", "sha256:" + "1" * 64
+
+    def keep(digest, *names):
+        return store.add(digest, config, lambda half: (half / store.SQUASHFS).write_text(digest), names=names)
+
+    first = keep(digest, "localhost/shop:1")
+    (tmp_path / "system").mkdir()
+    home.rename(tmp_path / "system" / "containers")
+    assert [(each.name, each.folder.parent) for each in store.kept()] == [
+        ("localhost/shop:1", tmp_path / "system" / "containers")
+    ]
+    with pytest.raises(
+        ImageError, match=r"^image localhost/shop:1 belongs to all users of this machine, .*: remove it as root$"
+    ):
+        store.remove("shop:1")
+    newer = keep("sha256:" + "2" * 64, "localhost/shop:1")
+    assert store.need("shop:1").digest == newer.digest
+    assert store.need(digest).names == ()
+    assert len(container_shares.shares()) == 2
+    store.remove(newer.digest)
+    assert store.need("shop:1").digest == first.digest

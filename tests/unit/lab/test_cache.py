@@ -244,3 +244,59 @@ def test_what_is_made_goes_to_the_users_own_folder_where_the_cache_is_anothers(t
 def test_what_is_made_goes_to_the_cache_where_that_is_the_users(tmp_path, monkeypatch):
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "mine"))
     assert cache.make_own("tdf", "key", lambda folder: None) == tmp_path / "mine" / "slownet" / "tdf" / "key"
+
+
+@pytest.fixture
+def system(tmp_path, monkeypatch):
+    """A system cache that this user cannot write to."""
+    folder = tmp_path / "system"
+    monkeypatch.setenv("SLOWNET_SYSTEM_CACHE", str(folder))
+    monkeypatch.setattr(cache, "_may_write", lambda path: not path.is_relative_to(folder))
+    (folder / "kernel" / "k1").mkdir(parents=True)
+    return folder
+
+
+def test_what_the_users_cache_lacks_may_be_in_the_systems(home, system):
+    assert cache.found("kernel", "k1") == system / "kernel" / "k1"
+    assert cache.make_own("kernel", "k1", lambda half: pytest.fail("made again")) == system / "kernel" / "k1"
+    own = cache.make("kernel", "k1", lambda half: None)
+    assert cache.found("kernel", "k1") == own == home / "kernel" / "k1"
+
+
+def test_nothing_is_written_to_the_systems_cache(home, system):
+    before = everything(system)
+    assert cache.make_own("layer", "l1", lambda half: None) == home / "layer" / "l1"
+    assert cache.measured("tdf", "t1", "tdf.json", lambda: {"tdf": 3}) == {"tdf": 3}
+    assert (home / "tdf" / "t1" / "tdf.json").is_file()
+    assert everything(system) == before
+
+
+def test_what_was_measured_is_not_measured_again(system):
+    (system / "tdf" / "t1").mkdir(parents=True)
+    (system / "tdf" / "t1" / "tdf.json").write_text('{"tdf": 5}')
+    assert cache.measured("tdf", "t1", "tdf.json", lambda: pytest.fail("measured again")) == {"tdf": 5}
+
+
+def test_it_is_measured_each_time_where_nothing_can_be_written(home, monkeypatch):
+    monkeypatch.setattr(cache, "_may_write", lambda path: False)
+    numbers = iter(({"tdf": 3}, {"tdf": 4}))
+    assert [cache.measured("tdf", "t1", "tdf.json", lambda: next(numbers)) for _ in range(2)] == [{"tdf": 3}, {"tdf": 4}]
+    assert not home.exists()
+
+
+def test_the_systems_cache_is_used_as_ones_own_if_asked_for(tmp_path, monkeypatch):
+    monkeypatch.setattr(cache, "_own", None)
+    monkeypatch.setattr(cache.os, "umask", lambda mask: None)
+    with pytest.raises(LabError, match=r"^there is no system cache: SLOWNET_SYSTEM_CACHE is empty, --system: "):
+        cache.use_system()
+    monkeypatch.delenv("SLOWNET_SYSTEM_CACHE")
+    assert cache.system_root() == Path("/var/cache/slownet")
+    monkeypatch.setenv("SLOWNET_SYSTEM_CACHE", str(tmp_path / "system"))
+    with monkeypatch.context() as patch:
+        patch.setattr(cache, "_may_write", lambda path: False)
+        with pytest.raises(
+            LabError, match=r"^cannot write to .*/system, --system: run it as root, or set SLOWNET_SYSTEM_CACHE"
+        ):
+            cache.use_system()
+    cache.use_system()
+    assert cache.make("layer", "l1", lambda half: None) == tmp_path / "system" / "layer" / "l1"

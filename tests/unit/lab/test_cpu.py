@@ -12,7 +12,9 @@ from slownet.lab import cpu
 @pytest.fixture
 def three(monkeypatch, tmp_path):
     monkeypatch.setattr(cpu.os, "sched_getaffinity", lambda pid: {0, 1, 2})
-    monkeypatch.setattr(cpu.cache, "root", lambda: tmp_path)
+    monkeypatch.setattr(cpu, "FOLDERS", tmp_path)
+    for number in range(3):
+        (tmp_path / f"cpu{number}").mkdir()
     return tmp_path
 
 
@@ -34,14 +36,15 @@ def test_what_others_have_is_taken_before_ones_own(three):
     """Two of three processors are taken by others: one lab gets the free one, the next two get one taken processor each."""
     with ExitStack() as others:
         for number in (0, 2):
-            assert cpu._lock(three / "cpu" / str(number), others)
+            assert cpu._lock(number, others)
         with cpu.reserved() as first, cpu.reserved() as second, cpu.reserved() as third:
             assert first == 1
             assert {second, third} == {0, 2}
 
 
-def test_a_processor_is_had_where_the_cache_cannot_be_written_to(three):
-    (three / "cpu").write_text("in the way")
+def test_a_processor_is_had_where_none_can_be_locked(three):
+    for number in range(3):
+        (three / f"cpu{number}").rmdir()
     with cpu.reserved() as first, cpu.reserved() as second:
         assert first != second
 

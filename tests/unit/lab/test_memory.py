@@ -1,0 +1,116 @@
+"""Memory that labs share, on machines made of files."""
+
+import fcntl
+import os
+import threading
+
+import pytest
+
+from slownet.errors import LabError
+from slownet.lab import memory
+
+
+class Proc:
+    """A machine's /proc."""
+
+    def __init__(self, folder):
+        self.folder = folder
+        self.lock = folder / "lock"
+        self.lock.mkdir()
+
+    def free(self, megabytes):
+        (self.folder / "meminfo").write_text(f"MemTotal: 99999999 kB\nMemAvailable:  {megabytes * 1024} kB\n")
+
+    def process(self, pid, words, used=0, session=None):
+        folder = self.folder / str(pid)
+        folder.mkdir()
+        (folder / "cmdline").write_bytes(b"".join(each.encode() + b"\0" for each in words))
+        (folder / "stat").write_text(f"{pid} (a b) c) S 1 {pid} {session or pid} 0 -1\n")
+        (folder / "status").write_text(
+            f"Name:\tlinux\nRssAnon:\t 999999 kB\nRssFile:\t 1024 kB\nRssShmem:\t {used * 1024} kB\n"
+        )
+        return folder
+
+    def lab(self, pid, megabytes, used=0, **others):
+        return self.process(pid, ["/cache/kernel/k/linux", f"mem={megabytes}M", "mem-fd=16", "quiet"], used, **others)
+
+
+@pytest.fixture
+def proc(tmp_path, monkeypatch):
+    found = Proc(tmp_path)
+    found.free(3000)
+    monkeypatch.setattr(memory, "PROC", found.folder)
+    monkeypatch.setattr(memory, "LOCK", found.lock)
+    monkeypatch.setattr(memory, "PAUSE_S", 0.01)
+    return found
+
+
+def test_what_labs_may_still_take_is_not_free(proc):
+    proc.lab(10, 1024, used=100)
+    proc.lab(20, 500, used=600)
+    assert memory.examine() == memory.Machine(free=3000 - (1024 - 101), promised=1024 - 101, used=702, labs=2)
+
+
+def test_only_the_first_process_of_a_lab_counts(proc):
+    proc.lab(10, 1024)
+    proc.lab(11, 1024, session=10)
+    proc.process(12, ["vi", "mem=1024M"])
+    proc.process(13, ["setpriv", "mem=xM", "mem-fd=3"])
+    (proc.lab(14, 1024) / "status").unlink()  # it ends now
+    assert memory.examine().labs == 1
+
+
+def test_a_lab_that_fits_starts_at_once_and_says_nothing(proc, capsys):
+    proc.lab(10, 1024)
+    with memory.room(1024) as found:
+        assert found.promised == 1023
+        other = os.open(proc.lock, os.O_RDONLY)
+        with pytest.raises(BlockingIOError):
+            fcntl.flock(other, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    fcntl.flock(other, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    os.close(other)
+    assert capsys.readouterr().err == ""
+
+
+def test_a_lab_that_does_not_fit_waits_until_one_ends_and_says_so_once(proc, capsys):
+    first, _ = proc.lab(10, 1024), proc.lab(20, 1024)
+    threading.Timer(0.1, (first / "cmdline").unlink).start()
+    with memory.room(1500) as found:
+        assert found.labs == 1
+    assert capsys.readouterr().err == "slownet: 2 labs run here, and no room is left for 1500 MB: waiting until one ends\n"
+
+
+def test_a_wait_has_an_end(proc, monkeypatch):
+    monkeypatch.setattr(memory, "PATIENCE_S", 0.05)
+    proc.lab(10, 2900)
+    with (
+        pytest.raises(
+            LabError, match=r"^1 lab runs here, and no room is left for 1024 MB: try again later, or give labs less: --m"
+        ),
+        memory.room(1024),
+    ):
+        pytest.fail("it started")
+
+
+def test_nobody_waits_for_what_never_fits_or_after_an_interrupt(proc):
+    proc.free(100)
+    with memory.room(1024):
+        pass
+    proc.free(1030)
+    proc.lab(10, 1024)
+    with memory.room(1000, lambda: True):
+        pass
+    with memory.room(1100):
+        pass
+
+
+def test_labs_start_where_the_lock_cannot_be_had(proc, monkeypatch):
+    monkeypatch.setattr(memory, "LOCK_S", 0.05)
+    other = os.open(proc.lock, os.O_RDONLY)
+    fcntl.flock(other, fcntl.LOCK_EX)
+    with memory.room(1024):
+        pass
+    os.close(other)
+    proc.lock.rmdir()
+    with memory.room(1024):
+        pass
