@@ -18,6 +18,7 @@ from slownet.commands.cleaning import clean
 from slownet.commands.composing import compose
 from slownet.commands.doctor import doctor
 from slownet.commands.examples import explain
+from slownet.commands.marking import mark
 from slownet.commands.options import (
     RUNS,
     CaptureOption,
@@ -185,8 +186,17 @@ def check(
     blind: Annotated[
         bool, typer.Option("--blind", help="Ask for predictions that are left open, and record them before measuring.")
     ] = False,
+    answers: Annotated[
+        Path | None,
+        typer.Option(
+            "--answers", metavar="FILE", help="A student's answers (TOML); with --blind, what it lacks is added to it."
+        ),
+    ] = None,
     key: Annotated[
-        Path | None, typer.Option("--key", metavar="FILE", help="Instead, write the measured answers to this file.")
+        Path | None,
+        typer.Option(
+            "--key", metavar="FILE", help="Instead, write the measured answers to this file: .md, or .toml for `slownet mark`."
+        ),
     ] = None,
     clock: ClockOption = None,
     tdf: TdfOption = None,
@@ -205,15 +215,16 @@ def check(
     from slownet.lab.place import choose, with_given
     from slownet.runner.planning import ONCE_DECIDED
 
-    if key and (blind or as_json):
-        raise ExperimentError("a key contains no predictions", "--key", "leave out --blind and --json")
+    if key and (blind or as_json or answers):
+        raise ExperimentError("a key contains no predictions", "--key", "leave out --blind, --answers and --json")
     chosen = with_given(choose(place, clock, tdf, memory, cpu), env or [], share or [])
     if key:
         raise typer.Exit(checking.key(files, chosen, runs, ONCE_DECIDED, key))
     for_ci = ForCi(junit, summary)
-    raise typer.Exit(checking.check(files, chosen, runs, input if blind else None, ONCE_DECIDED, as_json, for_ci))
+    raise typer.Exit(checking.check(files, chosen, runs, input if blind else None, ONCE_DECIDED, as_json, for_ci, answers))
 
 
+app.command()(mark)
 app.command()(analysis.trace)
 app.command()(analysis.calibrate)
 

@@ -94,12 +94,22 @@ def test_a_database_is_asked_and_claims_are_made_of_claims(check):
 
 
 def test_blind_asks_and_records_before_it_measures(check, tmp_path):
-    done = check(PAGE, "--blind", "--json", answers="3\n")
+    done = check(PAGE, "--blind", "--json", "--answers", "ada.toml", answers="Ada\nthree\n3\n")
     assert done.returncode == 0, done.stderr
+    question, said, field = (
+        "How many round trips is a page of 30 kB?",
+        "A request costs so many",
+        "round_trips (round trips) = ",
+    )
+    assert [done.stdout.index(each) for each in (question, said, field)] == sorted(
+        map(done.stdout.index, (question, said, field))
+    )
+    assert "'three' is not a number (round trips): write 4" in done.stdout
+    assert (tmp_path / "ada.toml").read_text() == 'student = "Ada"\n\n[page]\nround_trips = 3\n'
     assert json.loads(done.stdout[done.stdout.index("{") :])["runs"][0]["marks"] == ["right"]
     (run,) = (tmp_path / "runs").iterdir()
     record = json.loads((run / "prediction.json").read_text())
-    assert record["predictions"][0]["round_trips"] == 3
+    assert (record["student"], record["predictions"][0]["round_trips"]) == ("Ada", 3)
     assert (run / "prediction.json").stat().st_mtime_ns < (run / "samples.jsonl").stat().st_mtime_ns
 
 
@@ -112,13 +122,28 @@ def test_a_key_has_what_was_measured(check, tmp_path):
     assert "rtt 40ms: time_per_request_ms 120." in key
 
 
+def test_a_class_is_marked_against_one_measurement(check, tmp_path):
+    done = check(PAGE, "--key", "key.toml")
+    assert done.returncode == 0, done.stderr
+    for name, answer in (("ada", "3"), ("bob", "'2'")):
+        (tmp_path / f"{name}.toml").write_text(f'student = "{name.title()}"\n[page]\nround_trips = {answer}\n')
+    words = [*SLOWNET, "mark", "ada.toml", "bob.toml", "--key", "key.toml"]
+    done = subprocess.run(words, cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stdout, done.stderr) == (
+        0, "Ada  1 of 1\nBob  0 of 1\nwritten  marks.csv, marks.html\n", "",
+    )  # fmt: skip
+    assert "How many round trips is a page of 30 kB?" in (tmp_path / "marks.html").read_text()
+    assert len(list((tmp_path / "runs").iterdir())) == 1
+
+
 @pytest.mark.parametrize(
     ("text", "options", "answers", "said"),
     [
         (PAGE.replace("round_trips", "roundtrips"), [], "", "page.toml:17:1: did you mean 'round_trips'?"),
         (PAGE, [], "", "--blind"),
-        (PAGE, ["--blind"], "many\n", "'many' is not a number"),
-        (PAGE, ["--blind"], "", "no answer, round_trips"),
+        (PAGE, ["--blind"], "many\n", "no answer, round_trips"),
+        (PAGE, ["--answers", "ada.toml"], "", "cannot read ada.toml"),
+        (PAGE, ["--blind", "--answers", "nowhere/ada.toml"], "Ada\n3\n", "cannot write nowhere/ada.toml"),
         (PAGE, ["--blind", "--key", "key.md"], "", "leave out --blind"),
         (PAGE, ["--blind", "other.toml"], "", "cannot read other.toml"),
     ],

@@ -44,7 +44,7 @@ def kit(tmp_path_factory):
 
 @pytest.mark.parametrize(("suite", "python", "how"), ROOTS)
 def test_a_new_machine_gets_its_first_result(suite, python, how, kit, tmp_path):
-    packages = f"python3-venv,ca-certificates{',' + BUILDS_THE_IMAGE if how == 'build' else ''}"
+    packages = f"python3-venv,ca-certificates,libstdc++6{',' + BUILDS_THE_IMAGE if how == 'build' else ''}"
     hooks = [f"sync-in {kit} /kit", f"copy-in {CHECKOUT}/tests/packaging/inside /", f'chroot "$1" /inside {how}']
     certificates = os.environ.get("PIP_CERT")
     if certificates:  # of this machine's own authority

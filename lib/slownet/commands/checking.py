@@ -5,20 +5,23 @@ from __future__ import annotations
 import datetime
 import hashlib
 import json
-import math
 import sys
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from slownet.claim import REFUTED, SUPPORTED, Judgement, interval
+from slownet.commands.asking import Ask, answered
 from slownet.commands.ci import ForCi
 from slownet.commands.running import say_last
 from slownet.commands.terminal import console
 from slownet.errors import ExperimentError, SlownetError
 from slownet.hypotheses import file as hypothesis
+from slownet.hypotheses import key as keys
+from slownet.hypotheses.answers import questions
 from slownet.hypotheses.file import Hypothesis
+from slownet.hypotheses.key import Exercise
 from slownet.hypotheses.predictions import Prediction
 from slownet.lab.place import Interrupts, Place
 from slownet.records.result import RunData
@@ -33,7 +36,6 @@ from slownet.stats import Summary
 MARKS = {SUPPORTED: "right", REFUTED: "wrong"}
 UNDECIDED = "undecided"
 RECORD = "prediction.json"
-Ask = Callable[[str], str]
 
 
 @dataclass(frozen=True)
@@ -56,15 +58,22 @@ class Checked:
 
 
 def check(
-    files: Sequence[Path], place: Place, root: Path, ask: Ask | None, rule: Rule, as_json: bool, for_ci: ForCi | None = None
+    files: Sequence[Path],
+    place: Place,
+    root: Path,
+    ask: Ask | None,
+    rule: Rule,
+    as_json: bool,
+    for_ci: ForCi | None = None,
+    answers: Path | None = None,
 ) -> int:
     """Run the files, mark each prediction and print the marks; return the exit status, 0 if all are right.
 
-    ask: answers the question about an open prediction; if None, an open prediction is an error. Raises SlownetError.
+    ask, answers: see `asking.answered`. Raises SlownetError.
     """
     read = [hypothesis.read(each) for each in files]
-    predictions = [tuple(_answered(each, ask) for each in one.predictions) for one in read]
-    done = _run(read, predictions, place, root, rule)
+    predictions, student = answered(read, ask, answers)
+    done = _run(read, predictions, place, root, rule, student)
     if as_json:
         shown = [
             {**each.run.to_json(), "marks": [MARKS.get(one.verdict, UNDECIDED) for one in each.run.claims]} for each in done
@@ -80,7 +89,10 @@ def check(
 
 
 def key(files: Sequence[Path], place: Place, root: Path, rule: Rule, path: Path) -> int:
-    """Run the files and write the measured value of each open prediction as Markdown; return the exit status."""
+    """Run the files and write the measured value of each open prediction; return the exit status.
+
+    It is Markdown for people, or for `slownet mark` TOML, with the range of right answers, if the file's name ends so.
+    """
     read = [hypothesis.read(each) for each in files]
     done = _run(read, [tuple(each.blank for each in one.predictions) for one in read], place, root, rule)
     failed = [each.run for each in done if each.run.failed]
@@ -88,8 +100,19 @@ def key(files: Sequence[Path], place: Place, root: Path, rule: Rule, path: Path)
         print(f"slownet: {run.experiment}: {run.failed[0].error}", file=sys.stderr)
     if failed:
         return 1
-    path.write_text(as_markdown(done), encoding="utf-8")
+    text = keys.as_toml(list(map(_exercise, done))) if path.suffix == ".toml" else as_markdown(done)
+    try:
+        path.write_text(text, encoding="utf-8")
+    except OSError as error:
+        raise ExperimentError(f"cannot write {path} ({error.strerror})", "--key", "name another file") from error
     return 0
+
+
+def _exercise(done: Checked) -> Exercise:
+    judged = {id(asked): judgement for asked, _, judgement in done.judged}
+    asked = questions(done.hypothesis.predictions)
+    solutions = [keys.solve(each, done.run, judged[id(each.prediction)]) for each in asked]
+    return Exercise(done.hypothesis.name, done.hypothesis.question, clock_line(done.run), solutions)
 
 
 def as_markdown(done: Sequence[Checked]) -> str:
@@ -108,7 +131,12 @@ def as_markdown(done: Sequence[Checked]) -> str:
 
 
 def _run(
-    read: Sequence[Hypothesis], predictions: Sequence[tuple[Prediction, ...]], place: Place, root: Path, rule: Rule
+    read: Sequence[Hypothesis],
+    predictions: Sequence[tuple[Prediction, ...]],
+    place: Place,
+    root: Path,
+    rule: Rule,
+    student: str = "",
 ) -> list[Checked]:
     made = [replace(one, predictions=each) for one, each in zip(read, predictions, strict=True)]
     experiments = [one.experiment() for one in made]
@@ -120,7 +148,7 @@ def _run(
     for one, experiment in zip(made, experiments, strict=True):
         plan = planning.plan(str(one.path), place, root, {}, rule)
         plan.experiment = experiment
-        plan.facts["predictions"] = _record(one, plan.directory)
+        plan.facts["predictions"] = _record(one, plan.directory, student)
         plans.append(plan)
     with Interrupts(place) as interrupts, Follower(planning.totals(plans)) as follower:
         try:
@@ -132,37 +160,21 @@ def _run(
     return [Checked(*each) for each in zip(read, predictions, done, strict=True)]
 
 
-def _record(one: Hypothesis, directory: Path) -> list[dict[str, Any]]:
+def _record(one: Hypothesis, directory: Path, student: str) -> list[dict[str, Any]]:
     """Record what was predicted, and when, before anything is measured."""
     shown = [{"claim": each.kind, **each.fields, "says": each.says} for each in one.predictions]
     now = datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds")
     digest = hashlib.sha256(one.path.read_bytes()).hexdigest()
-    whole = {"predicted": now, "file": str(one.path), "sha256": digest, "predictions": shown}
+    whole = {
+        "predicted": now,
+        **({"student": student} if student else {}),
+        "file": str(one.path),
+        "sha256": digest,
+        "predictions": shown,
+    }
     with open(directory / RECORD, "x", encoding="utf-8") as file:
         json.dump(whole, file, indent=1)
     return shown
-
-
-def _answered(prediction: Prediction, ask: Ask | None) -> Prediction:
-    """Return the prediction with its open fields filled in by ``ask``. Raises ExperimentError."""
-    if not prediction.open or ask is None:
-        prediction.claim()
-        return prediction
-    return prediction.filled({name: _number(name, prediction.text, ask) for name in prediction.open})
-
-
-def _number(name: str, text: str, ask: Ask) -> float:
-    try:
-        answer = ask(f"{text}\n  {name} = ").strip()
-    except EOFError as error:
-        raise ExperimentError("no answer", where=name, fix="enter a number such as 4") from error
-    try:
-        number = float(answer)
-    except ValueError as error:
-        raise ExperimentError(f"'{answer}' is not a number", where=name, fix="enter a number such as 4") from error
-    if not math.isfinite(number):
-        raise ExperimentError(f"'{answer}' is not a finite number", where=name, fix="enter a number such as 4")
-    return number
 
 
 def _show(done: Checked) -> None:

@@ -1,0 +1,154 @@
+"""Answers to open predictions: their units, reading a number as people write it, and files with a student's answers.
+
+A file holds the student's name, and a table for each hypothesis file, by its name without the ending::
+
+    student = "Ada Lovelace"
+
+    [02_a_small_page]
+    round_trips = 2                           # or a text with a unit, where the prediction has one: "100ms"
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+import tomllib
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from slownet.errors import ExperimentError, SlownetError
+from slownet.hypotheses.predictions import Prediction
+from slownet.units import duration, percent, rate
+
+STUDENT = "student"
+ROUND_TRIPS, TIMES, SHARE = "round trips", "times", "a share of 1"
+BARE = re.compile(r"[A-Za-z0-9_-]+")
+UNITS = {"_ms": "ms", "mbit_per_s": "Mbit/s", "mib_per_s": "MiB/s", "_per_s": "per second", "_s": "s", "loss": SHARE}
+"""Units by the ends of metrics' names; the first that fits counts."""
+_WITH_UNIT: Mapping[str, tuple[Callable[[str], float], float, str]] = {
+    "ms": (duration, 1e3, "100 or 100ms"),
+    "s": (duration, 1.0, "2 or 2s"),
+    "Mbit/s": (rate, 1e-6, "10 or 10Mbit"),
+    "MiB/s": (rate, 1 / 8 / 2**20, "10 or 80Mbit"),
+    SHARE: (percent, 1.0, "0.1 or 10%"),
+}
+"""How a text is read in each unit: the reader, what its result is multiplied by, and an example."""
+
+
+@dataclass(frozen=True)
+class Question:
+    """One number that a hypothesis file leaves open."""
+
+    name: str
+    """Its field, with a number if an earlier prediction of the file has the same."""
+    field: str
+    prediction: Prediction
+
+    @property
+    def unit(self) -> str:
+        """What the number counts; empty if it is none of the known units."""
+        fields, kind = self.prediction.fields, self.prediction.kind
+        if self.field == "round_trips" or "round_trips" in kind:
+            return ROUND_TRIPS if str(fields.get("along", "rtt_ms")) == "rtt_ms" else ""
+        if kind == "ratio":
+            return TIMES
+        metric = str(fields.get("metric", ""))
+        return next((unit for ending, unit in UNITS.items() if metric.endswith(ending)), "")
+
+    def number(self, text: str | float) -> float:
+        """Read an answer, in `unit`. Raises ExperimentError."""
+        return number(text, self.unit, self.name)
+
+
+def number(text: str | float, unit: str, name: str) -> float:
+    """Read an answer to the question of that name, in that unit. Raises ExperimentError."""
+    found = _read(str(text).strip(), unit)
+    if found is None or not math.isfinite(found):
+        example = _WITH_UNIT[unit][2] if unit in _WITH_UNIT else "4"
+        what = f"'{text}' is not a number" + (f" ({unit})" if unit else "")
+        raise ExperimentError(what, where=name, fix=f"write {example}")
+    return found
+
+
+def _read(text: str, unit: str) -> float | None:
+    try:
+        return float(text.removesuffix(unit))
+    except ValueError:
+        if unit not in _WITH_UNIT:
+            return None
+    reader, factor, _ = _WITH_UNIT[unit]
+    try:
+        return reader(text) * factor
+    except SlownetError:
+        return None
+
+
+def questions(predictions: Iterable[Prediction]) -> list[Question]:
+    """Return what is left open, in order."""
+    found: list[Question] = []
+    for prediction in predictions:
+        for name in prediction.open:
+            before = sum(each.field == name for each in found)
+            found.append(Question(f"{name}_{before + 1}" if before else name, name, prediction))
+    return found
+
+
+@dataclass
+class Answers:
+    """A student's answers: texts or numbers by exercise and question."""
+
+    path: Path
+    student: str = ""
+    given: dict[str, dict[str, str | float]] = field(default_factory=dict)
+
+    def find(self, exercise: str, name: str) -> str | float | None:
+        """Return an answer as it was written, or None."""
+        return self.given.get(exercise, {}).get(name)
+
+    def write(self) -> None:
+        """Write the file. Raises ExperimentError."""
+        lines = [f"{STUDENT} = {json.dumps(self.student, ensure_ascii=False)}"]
+        for exercise, found in self.given.items():
+            lines += ["", f"[{quoted(exercise)}]", *(f"{quoted(name)} = {_value(each)}" for name, each in found.items())]
+        try:
+            self.path.write_text("\n".join(lines) + "\n", encoding="utf-8")
+        except OSError as error:
+            raise ExperimentError(f"cannot write {self.path} ({error.strerror})", fix="name another file") from error
+
+
+def read(path: Path) -> Answers:
+    """Read a student's answers. Raises ExperimentError."""
+    data = toml(path)
+    student = data.pop(STUDENT, path.stem)
+    if not isinstance(student, str) or not student.strip():
+        raise ExperimentError(f"{STUDENT} is {student!r}", str(path), f'write {STUDENT} = "Ada Lovelace"')
+    for exercise, found in data.items():
+        if not isinstance(found, dict):
+            fix = f'write [{quoted(exercise)}], and below it lines such as round_trips = "{found}"'
+            raise ExperimentError(f"{exercise} is not a table", str(path), fix)
+        for name, each in found.items():
+            if isinstance(each, bool) or not isinstance(each, (str, int, float)):
+                raise ExperimentError(f"{exercise}.{name} is {each!r}", str(path), 'write a number, or a text such as "100ms"')
+    return Answers(path, student.strip(), data)
+
+
+def toml(path: Path) -> dict[str, Any]:
+    """Return the content of a TOML file. Raises ExperimentError."""
+    try:
+        return tomllib.loads(path.read_text(encoding="utf-8"))
+    except (OSError, UnicodeDecodeError) as error:
+        raise ExperimentError(f"cannot read {path}", fix=str(getattr(error, "strerror", None) or error)) from error
+    except tomllib.TOMLDecodeError as error:
+        raise ExperimentError(f"not TOML: {error}", where=str(path)) from error
+
+
+def quoted(name: str) -> str:
+    """Return a key of TOML."""
+    return name if BARE.fullmatch(name) else json.dumps(name, ensure_ascii=False)
+
+
+def _value(given: str | float) -> str:
+    return json.dumps(given, ensure_ascii=False) if isinstance(given, str) else f"{given:g}" if math.isfinite(given) else '"?"'

@@ -1,0 +1,52 @@
+"""The page of a class's marks: each student's, and how the answers to each question lie around what is right."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import Any
+
+from slownet.hypotheses.key import Exercise, Solution
+from slownet.hypotheses.marking import MISSING, RIGHT, UNREADABLE, WRONG, Mark, Marked
+from slownet.report.page import template
+
+SIGNS = {RIGHT: "\u2713", WRONG: "\u2717", MISSING: "\u2013", UNREADABLE: "?"}
+STYLES = {RIGHT: "supported", WRONG: "refuted", MISSING: "baseline", UNREADABLE: "inconclusive"}
+WORST = 8
+"""Different wrong answers that the page lists for a question, the most frequent first."""
+
+
+def render(marked: Marked) -> str:
+    """Return the page: one HTML file that needs no other."""
+    questions = [(exercise, one) for exercise in marked.exercises for one in exercise.solutions]
+    return template("marks.html.j2").render(
+        students=[_student(marked, each) for each in sorted(marked.students, key=str.casefold)],
+        questions=[_question(marked, number, *each) for number, each in enumerate(questions, 1)],
+        clocks=sorted({each.clock for each in marked.exercises if each.clock}),
+        most=len(questions),
+    )
+
+
+def _student(marked: Marked, name: str) -> dict[str, Any]:
+    cells = [(SIGNS[each.mark], STYLES[each.mark], _shown(each)) for each in marked.of(name)]
+    return {"name": name, "points": marked.points(name), "cells": cells}
+
+
+def _question(marked: Marked, number: int, exercise: Exercise, solution: Solution) -> dict[str, Any]:
+    marks = marked.to(solution, exercise)
+    wrong = Counter(_shown(each) for each in marks if each.mark in (WRONG, UNREADABLE))
+    return {
+        "number": number,
+        "exercise": exercise,
+        "solution": solution,
+        "right": sum(each.mark == RIGHT for each in marks),
+        "missing": sum(each.mark == MISSING for each in marks),
+        "wrong": wrong.most_common(WORST),
+        "others": max(0, len(wrong) - WORST),
+        "students": len(marks),
+    }
+
+
+def _shown(mark: Mark) -> str:
+    """Return an answer as it was written, with the unit if that was left out."""
+    has_unit = mark.number is None or not mark.written or not mark.written.replace(".", "", 1).lstrip("-").isdigit()
+    return mark.written if has_unit else f"{mark.written} {mark.solution.unit}".strip()
