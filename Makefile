@@ -4,8 +4,8 @@ BIN := $(VENV)/bin
 # Otherwise each worker and each command would compile all imported modules anew.
 export PYTHONDONTWRITEBYTECODE :=
 
-.PHONY: help run test check unit lab-tests e2e bench soak trust nightly nightly-status lab wheel docs docs-test examples \
-	test-report test-packaging test-stock-kernel test-provision test-kernels clean
+.PHONY: help run test check unit lab-tests e2e bench soak trust nightly nightly-status lab wheel docs docs-figures docs-test \
+	examples test-report test-packaging test-stock-kernel test-provision test-kernels clean
 .DELETE_ON_ERROR:
 
 help: ## print this list
@@ -48,6 +48,10 @@ nightly-status: $(VENV)/dev ## show when each long test last ran here, and how i
 docs: $(VENV)/dev ## build the documentation: docs/_build/html/index.html, and the man page
 	$(BIN)/sphinx-build -n -W --keep-going -q -b html docs docs/_build/html
 	$(BIN)/sphinx-build -n -W --keep-going -q -b man docs docs/_build/man
+
+docs-figures: $(VENV)/dev lab ## measure what the documentation shows, and draw it: docs/figures; an hour
+	$(BIN)/python docs/figures.py docs/_build/runs
+	$(BIN)/python docs/repeats.py
 
 docs-test: docs lab ## run every command and every piece of code of the documentation, twice; half an hour
 	$(BIN)/pytest -q tests/docs --deselect tests/docs/test_docs_executed.py::test_a_quick_page

@@ -4,7 +4,7 @@ import json
 import sys
 from pathlib import Path
 
-from slownet import __version__
+from slownet import __version__, published
 
 HERE = Path(__file__).parent
 sys.path.insert(0, str(HERE / "_ext"))
@@ -27,7 +27,8 @@ myst_enable_extensions = ["colon_fence", "deflist", "substitution"]
 myst_heading_anchors = 4
 # Figures that pages quote: {{ figures... }}. `make docs-figures` measures and writes them.
 FIGURES = json.loads((HERE / "figures/figures.json").read_text())
-myst_substitutions = {"figures": FIGURES, "facts": facts(), "version": __version__}
+ARTICLES = {name.replace("-", "_"): article for name, article in published.articles().items()}
+myst_substitutions = {"figures": FIGURES, "articles": ARTICLES, "facts": facts(), "version": __version__}
 
 default_role = "code"  # docstrings write names in single backticks
 autodoc_member_order = "bysource"

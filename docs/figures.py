@@ -2,8 +2,9 @@
 
     python docs/figures.py RUNS [--draw] [EXPERIMENT...]
 
-Runs each experiment of the articles into the folder RUNS, then writes beside this file, from the newest run of each: its pictures
-(`slownet report --svg`), what `slownet show` prints, and the numbers that the pages quote (figures.json). --draw only writes.
+Runs each experiment of the articles into the folder RUNS, then writes to docs/figures, from the newest run of each: its
+pictures (`slownet report --svg`), what `slownet show` prints, and the numbers that pages quote (figures.json).
+--draw only writes. Pictures that no page shows are left out.
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ from slownet.report.view import view
 
 HERE = Path(__file__).parent / "figures"
 SLOWNET = (sys.executable, "-m", "slownet.cli")
-BUDGET = "12,20m"
+BUDGET = "6,8m"
 WIDTH = "100"
 EXPERIMENTS = tuple(name for names in articles.ARTICLES.values() for name in names)
 
@@ -51,7 +52,7 @@ def _means(run: RunData, cell: Any) -> Mapping[str, str]:
 
 def measure(runs: Path, name: str) -> None:
     """Run an experiment; a refuted claim is a result like any other."""
-    done = subprocess.run([*SLOWNET, "run", name, "--runs", runs, "--budget", BUDGET], check=False)
+    done = subprocess.run([*SLOWNET, "run", name, "--runs", runs, "--budget", BUDGET, "--labs", "1"], check=False)
     if done.returncode not in (0, 1):
         sys.exit(f"{name} was not measured: see above")
 
@@ -62,8 +63,10 @@ def write(directory: Path, name: str) -> dict[str, Any]:
         old.unlink()
     drawn = HERE / "drawn"
     subprocess.run([*SLOWNET, "report", directory, "--out", os.devnull, "--svg", drawn], check=True, stdout=subprocess.DEVNULL)
+    pages = "".join(path.read_text() for path in HERE.parent.rglob("*.md"))
     for path in drawn.iterdir():
-        path.rename(HERE / f"{name}-{path.stem.rpartition(f'{name}-')[2]}.svg")
+        picture = HERE / f"{name}-{path.stem.rpartition(f'{name}-')[2]}.svg"
+        path.rename(picture) if f"/{picture.name})" in pages else path.unlink()
     drawn.rmdir()
     environment = {**os.environ, "COLUMNS": WIDTH, "NO_COLOR": "1"}
     shown = subprocess.run([*SLOWNET, "show", directory], check=True, env=environment, capture_output=True, text=True).stdout

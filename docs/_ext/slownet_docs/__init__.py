@@ -22,6 +22,7 @@ PAGES = {
     "project-keys": tables.project_keys,
     "pytest-options": tables.options,
     "records": tables.records,
+    "repeats": tables.repeats,
     "samples": tables.sample_fields,
     "services": tables.services,
     "tools": tables.tools,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import inspect
+import json
 import tomllib
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
@@ -171,3 +172,20 @@ NO_READER = ("SLOWNET_DB_HOST", "SLOWNET_MEMCACHED", "SLOWNET_REQUIREMENTS", "SL
 def variables() -> str:
     """Return the environment variables."""
     return _table(["variable", "meaning"], ([f"`{name}`", text] for name, text in VARIABLES.items()))
+
+
+# ---- what repeats ----
+
+REPEATS = Path(__file__).parents[2] / "figures/repeats.json"
+
+
+def repeats() -> str:
+    """Return what docs/repeats.py measured."""
+    found: Mapping[str, float | None] = json.loads(REPEATS.read_text())
+    return _table(["program", "the second time"], ([name, _repeated(value)] for name, value in found.items()))
+
+
+def _repeated(difference: float | None) -> str:
+    if difference is None:
+        return "the watchdog ended it: a program waits by computing"
+    return f"other numbers, by at most {100 * difference:.2g} %" if difference else "the same numbers"
