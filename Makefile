@@ -16,7 +16,7 @@ run: lab ## set everything up, run the first two experiments and print their tab
 
 # The tests in the lab and those of the commands run in parallel, because a lab is one process. The commands' tests have two
 # workers, so that no processor idles when the lab is done.
-test: check unit ## set everything up and run all tests but the long ones
+test: check docs unit ## set everything up and run all tests but the long ones
 	$(MAKE) --jobs=2 --output-sync=line lab-tests e2e
 
 check: $(VENV)/dev ## run the static checks: ruff, mypy, reuse
@@ -46,8 +46,8 @@ nightly-status: $(VENV)/dev ## show when each long test last ran here, and how i
 	@$(BIN)/python tests/nightly.py --status $(ONLY)
 
 docs: $(VENV)/dev ## build the documentation: docs/_build/html/index.html, and the man page
-	$(BIN)/sphinx-build -n -W --keep-going -q -b html docs docs/_build/html
-	$(BIN)/sphinx-build -n -W --keep-going -q -b man docs docs/_build/man
+	$(BIN)/sphinx-build -n -W --keep-going -q -d docs/_build/doctrees -b html docs docs/_build/html
+	$(BIN)/sphinx-build -n -W --keep-going -q -t man -d docs/_build/doctrees-man -b man docs docs/_build/man
 
 docs-figures: $(VENV)/dev lab ## measure what the documentation shows, and draw it: docs/figures; an hour
 	$(BIN)/python docs/figures.py docs/_build/runs

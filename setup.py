@@ -1,7 +1,8 @@
 """One wheel of three folders: lib/slownet, topologies and experiments. Everything else is in pyproject.toml.
 
 SLOWNET_BUNDLE, a folder that `python -m slownet.transfer.bundle` made, goes into the wheel too: `make wheel`. The same sources
-(and bundle) give the same bytes, dated SOURCE_DATE_EPOCH.
+(and bundle) give the same bytes, dated SOURCE_DATE_EPOCH. A wheel that is built after `make docs` has the documentation too:
+as slownet/manual, and as a manual page.
 """
 
 import gzip
@@ -21,6 +22,9 @@ PLATFORM = "manylinux_2_17_x86_64"
 """What the programs of a bundle run on: they are linked statically, so that no C library need be there."""
 EPOCH = os.environ.setdefault("SOURCE_DATE_EPOCH", "1767225600")  # 2026-01-01; a zip archive knows no date before 1980
 
+HTML, MAN = Path("docs/_build/html"), Path("docs/_build/man/slownet.1")
+
+
 packages = [
     name if inside == "." else f"{name}.{inside}" for name, folder in ROOMS.items() for inside in [".", *find_packages(folder)]
 ]
@@ -38,14 +42,17 @@ def make_plain(folder):
 
 
 class Build(build_py):
-    """Adds the bundle."""
+    """Adds the bundle, and the pages without what only Sphinx and its search of other projects need."""
 
     def run(self):
         super().run()
-        target = Path(self.build_lib, "slownet", "bundle")
-        shutil.rmtree(target, ignore_errors=True)  # that of a build before
+        bundle, manual = (Path(self.build_lib, "slownet", each) for each in ("bundle", "manual"))
+        for each in (bundle, manual):
+            shutil.rmtree(each, ignore_errors=True)  # that of a build before
         if BUNDLE:
-            shutil.copytree(BUNDLE, target)
+            shutil.copytree(BUNDLE, bundle)
+        if HTML.is_dir() and not self.editable_mode:
+            shutil.copytree(HTML, manual, ignore=shutil.ignore_patterns(".*", "_sources", "objects.inv", "*.map"))
         make_plain(Path(self.build_lib))
 
 
@@ -91,6 +98,7 @@ setup(
     packages=packages,
     package_dir=ROOMS,
     cmdclass={"build_py": Build, "bdist_wheel": Wheel, "sdist": Source},
+    data_files=[("share/man/man1", [str(MAN)])] if MAN.is_file() else [],
     package_data={
         "slownet.lab": [
             "*.c",

@@ -17,7 +17,11 @@ copyright = "the authors of slownet, GPL-2.0-or-later"  # noqa: A001  # Sphinx's
 version = release = __version__
 
 extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx.ext.napoleon", "slownet_docs"]
-exclude_patterns = ["_build", "_ext", "_generated", "figures/*.md"]
+exclude_patterns = ["_build", "_ext", "_generated"]
+if tags.has("man"):  # noqa: F821  # Sphinx defines it
+    root_doc, include_patterns = "reference/man", ["reference/man.md"]
+else:
+    exclude_patterns.append("reference/man.md")
 nitpicky = True
 # Types of other projects cannot be looked up offline; a reference to a name of slownet's own must resolve.
 nitpick_ignore_regex = [(r"py:.*", r"(?!slownet\.).*")]

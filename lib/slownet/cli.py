@@ -17,6 +17,7 @@ from slownet.commands.ci import ForCi
 from slownet.commands.cleaning import clean
 from slownet.commands.composing import compose
 from slownet.commands.doctor import doctor
+from slownet.commands.documentation import docs
 from slownet.commands.examples import explain
 from slownet.commands.marking import mark
 from slownet.commands.options import (
@@ -250,6 +251,7 @@ app.command()(compose)
 app.command()(shell)
 app.command()(clean)
 app.command()(doctor)
+app.command()(docs)
 
 
 explain(app)

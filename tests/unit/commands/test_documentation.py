@@ -1,0 +1,87 @@
+import pytest
+from typer.testing import CliRunner
+
+from slownet import cli
+from slownet.commands import documentation
+from slownet.errors import SlownetError
+
+PAGES = ("index", "howto/compose", "reference/compose", "reference/conditions", "tutorial/index", "genindex", "_static/x")
+
+
+@pytest.fixture
+def manual(tmp_path, monkeypatch):
+    """A built manual, as in a wheel."""
+    for name in PAGES:
+        path = tmp_path / "manual" / f"{name}.html"
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text("<p>")
+    monkeypatch.setattr(documentation, "BUILT", tmp_path / "docs/_build/html")
+    monkeypatch.setattr(documentation, "INSTALLED", tmp_path / "manual")
+    return tmp_path
+
+
+def said(*words):
+    done = CliRunner().invoke(cli.app, ["docs", *words])
+    if isinstance(done.exception, SlownetError):
+        raise done.exception
+    assert done.exit_code == 0, done.output
+    return done.output.splitlines()
+
+
+@pytest.mark.parametrize(
+    ("page", "file"),
+    [
+        ((), "index"),
+        (("conditions",), "reference/conditions"),
+        (("tutorial",), "tutorial/index"),
+        (("howto/compose",), "howto/compose"),
+        (("howto/compose.md",), "howto/compose"),
+    ],
+)
+def test_the_path_of_a_page(manual, page, file):
+    assert said(*page) == [str(manual / "manual" / f"{file}.html")]
+
+
+def test_the_pages(manual):
+    assert said("--list") == sorted(name for name in PAGES if not name.startswith(("gen", "_")))
+
+
+@pytest.mark.parametrize(
+    ("page", "line"),
+    [
+        ("compose", "several pages are called 'compose': choose from howto/compose, reference/compose"),
+        ("conditoins", "no page 'conditoins': did you mean 'conditions'?"),
+    ],
+)
+def test_a_page_that_is_none_or_several(manual, page, line):
+    with pytest.raises(SlownetError) as error:
+        said(page)
+    assert str(error.value) == line
+
+
+def test_a_checkout_is_asked_first(manual):
+    documentation.BUILT.mkdir(parents=True)
+    (documentation.BUILT / "index.html").write_text("<p>")
+    assert said() == [str(manual / "docs/_build/html/index.html")]
+
+
+@pytest.mark.parametrize(("checkout", "fix"), [(True, "make docs, in the checkout"), (False, "install a wheel that was built")])
+def test_without_pages(manual, monkeypatch, checkout, fix):
+    monkeypatch.setattr(documentation, "INSTALLED", manual / "nowhere")
+    if checkout:
+        (manual / "docs").mkdir()
+        (manual / "docs/conf.py").write_text("")
+    with pytest.raises(SlownetError, match="the documentation is not built: " + fix):
+        said()
+
+
+@pytest.mark.parametrize("opens", [True, False])
+def test_opening(manual, monkeypatch, opens):
+    opened = []
+    monkeypatch.setattr(documentation.webbrowser, "open", lambda address: opened.append(address) or opens)
+    if opens:
+        said("--open")
+    else:
+        with pytest.raises(SlownetError, match=r"no browser can be opened here, --open: open file://.*index.html"):
+            said("--open")
+    assert opened == [(manual / "manual/index.html").as_uri()]
