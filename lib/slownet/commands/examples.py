@@ -88,6 +88,13 @@ COMMANDS = {
         ),
         {0: "if every prediction is right", 1: "if one is wrong or undecided", 2: MISTAKE} | INTERRUPTED,
     ),
+    "slownet mark": Told(
+        (
+            "slownet mark --key key.toml answers/ada.toml answers/bob.toml",
+            "slownet check --tdf inf --key key.toml mine.toml && slownet mark --key key.toml answers/*.toml",
+        ),
+        DONE,
+    ),
     "slownet trace": Told(("slownet trace lte.trace", "ping -c 100 shop.example > ping.txt; slownet trace ping.txt"), DONE),
     "slownet calibrate": Told(
         ("slownet calibrate --tdf inf", "slownet calibrate --tdf inf --only delay --only loss"),
@@ -100,6 +107,7 @@ COMMANDS = {
     "slownet doctor": Told(
         ("slownet doctor", "slownet doctor --json"), {0: "if experiments can run", 1: "if something is missing that they need"}
     ),
+    "slownet docs": Told(("slownet docs --list", "slownet docs howto/compose --open"), DONE),
     "slownet lab build": Told(("slownet lab build", "cd my-shop && slownet lab build"), DONE),
     "slownet lab exec": Told(
         ("slownet lab exec -- uname -a", "slownet lab exec --tdf inf --share out -- sleep 3600"),

@@ -26,12 +26,7 @@ def mark(
     ),
     page: Annotated[Path, typer.Option("--page", metavar="FILE", help="Where to write the page.")] = Path("marks.html"),
 ) -> None:
-    """Mark the answers of a class against one measurement; write them as CSV and as a page.
-
-    \b
-    slownet check --tdf inf --key key.toml examples/exercises/*.toml
-    slownet mark answers/*.toml --key key.toml
-    """
+    """Mark the answers of a class against one measurement; write them as CSV and as a page."""
     from slownet.hypotheses import answers as files
     from slownet.hypotheses import key as keys
     from slownet.hypotheses import marking
