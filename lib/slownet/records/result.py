@@ -271,9 +271,9 @@ class RunData:
         import pyarrow.parquet as pq
 
         rows = self.rows()
-        columns = dict.fromkeys(name for row in rows for name in row)
+        columns = dict.fromkeys(name for each in rows for name in each)
         path = self.directory / PARQUET
-        pq.write_table(pa.table({name: [row.get(name) for row in rows] for name in columns}), path)
+        pq.write_table(pa.table({name: [each.get(name) for each in rows] for name in columns}), path)
         return path
 
 

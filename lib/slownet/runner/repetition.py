@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
-import json
 import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from typing import Any
 
-from slownet.errors import ServiceError, SlownetError
-from slownet.lab import cpu, events
+from slownet.errors import SlownetError
+from slownet.lab import cpu
 from slownet.lab.place import Place
 from slownet.records import samples
 from slownet.records.merging import merge_facts
-from slownet.records.samples import cell_key, of_lab
-from slownet.runner import sharing, surroundings
+from slownet.records.samples import cell_key
+from slownet.runner import booting, sharing
 from slownet.runner.boots import Boot
 from slownet.runner.job import Job
 from slownet.runner.planning import Plan
@@ -109,41 +108,19 @@ class Round:
     def _boot(self, lab: int, boot: Boot, indices: Sequence[int]) -> None:
         if not indices:
             return
-        errors: list[SlownetError] = []
-        complaints = bytearray()
         booted = time.monotonic()
-
-        def on_line(event: dict[str, Any]) -> None:
-            if event["event"] == "error":
-                errors.append(ServiceError(event["line"], log=event["log"]))
-            self._tell(event, lab)
 
         def on_processor(number: int) -> None:
             with self._lock:
                 self.plan.note(boot, processor=number)
                 samples.write_run_json(self.plan.directory, self.plan.facts)
 
-        around = surroundings.of(self.plan)
-        try:
-            code = self._place.run(
-                [self._place.python, "-m", "slownet.runner.inside", self._job(lab, boot, indices, around.path)],
-                shares=around.shares,
-                env=around.env,
-                cwd=around.cwd if self._place.kind == "lab" else None,
-                stdout=events.reader(on_line),
-                stderr=complaints.extend,
-                turn=boot.number - 1,
-                pinned=on_processor,
-            )
-        finally:
-            self._spans.append((booted, time.monotonic()))
-        self._check(lab, code, errors, bytes(complaints))
-
-    def _job(self, lab: int, boot: Boot, indices: Sequence[int], path: Sequence[str]) -> str:
         steps = [(index, boot.block(index), self.plan.cells[index]) for index in indices]
         job = Job(steps, boot.number, boot.blocks, lab, self.plan.facts.get("capture") or [])
-        asked = {"experiment": self.plan.facts["source"], "directory": str(self.plan.directory), "path": list(path)}
-        return json.dumps(asked | job.to_json())
+        try:
+            booting.boot(self.plan, self._place, job, lambda event: self._tell(event, lab), on_processor)
+        finally:
+            self._spans.append((booted, time.monotonic()))
 
     def _tell(self, event: dict[str, Any], lab: int) -> None:
         plan = self.plan
@@ -156,18 +133,6 @@ class Round:
             elif event["event"] == "end":
                 self._virtual_s.append(event["virtual_s"])
             self._follow(plan.experiment.name, {**event, "lab": lab})
-
-    def _check(self, lab: int, code: int, errors: Sequence[SlownetError], complaints: bytes) -> None:
-        log = self.plan.directory / of_lab("stderr.txt", lab)
-        if complaints:
-            log.write_bytes(complaints)
-        if errors:
-            raise errors[0]
-        if code < 0:
-            raise KeyboardInterrupt
-        if code:
-            last = complaints.decode(errors="replace").strip().splitlines()[-1:] or [f"status {code}"]
-            raise SlownetError(f"{self.plan.experiment.name} failed: {last[0]}", where=f"see {log}")
 
 
 def _added(before: float | None, seconds: float | None) -> float | None:
