@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Collection
 from typing import Any
 
 from slownet.records.samples import Sample
@@ -14,9 +15,17 @@ PLAIN = (
 """The fields of a sample that are columns of their own."""
 
 
-def row(sample: Sample) -> dict[str, Any]:
-    """Return a sample with each condition in a column of that name, and each metric in three: mean, ``_sd`` and ``_n``."""
-    found = {name: sample.get(name) for name in PLAIN} | dict(sample.get("condition") or {})
-    for name, moments in (sample.get("metrics") or {}).items():
+def row(sample: Sample, metrics_of_all: Collection[str] = ()) -> dict[str, Any]:
+    """Return a sample with each condition in a column of that name, and each metric in three: mean, ``_sd`` and ``_n``.
+
+    A condition that is called like a metric, such as ping's ``rtt_ms``, is in the column ``condition_rtt_ms``;
+    metrics_of_all: the names of the other rows' metrics, because a failed sample has none.
+    """
+    metrics, condition = sample.get("metrics") or {}, sample.get("condition") or {}
+    found = {name: sample.get(name) for name in PLAIN}
+    found |= {
+        f"condition_{name}" if name in metrics or name in metrics_of_all else name: value for name, value in condition.items()
+    }
+    for name, moments in metrics.items():
         found |= {name: moments["mean"], f"{name}_sd": moments.get("sd"), f"{name}_n": moments["n"]}
     return found | {name: json.dumps(sample.get(name) or {}) for name in ("facts", "counters", "captures")}
