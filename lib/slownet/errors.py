@@ -70,6 +70,10 @@ class TooFewError(ExperimentError):
     """Too few values for an answer."""
 
 
+class SweepError(SlownetError):
+    """A sweep that is described wrongly, or whose folder or workers cannot be used."""
+
+
 class ComposeError(SlownetError):
     """A compose file that cannot be read, or that asks for what a lab does not do; it names file, line and column."""
 

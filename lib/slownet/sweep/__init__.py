@@ -1,0 +1,1 @@
+"""Sweeps: thousands of cells over many labs, in one store."""

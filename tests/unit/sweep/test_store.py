@@ -1,0 +1,183 @@
+"""The store of a sweep: whole after any kill, nothing twice, open to other programs."""
+
+import json
+import os
+import subprocess
+import sys
+
+import pyarrow.dataset as ds
+import pytest
+
+from slownet.errors import SweepError
+from slownet.sweep import store as stores
+from slownet.sweep import tables
+from slownet.sweep.kept import Kept
+from slownet.sweep.store import Store
+
+FACTS = {"circumstances": {"experiment": "page"}}
+
+
+def kept(unit, block=1, mean=1.5, **others):
+    sample = {
+        "experiment": "page", "cell": {"rtt": unit}, "condition": {"rtt_ms": 3.0}, "index": 0, "tool": "ab", "status": "ok",
+        "error": None, "metrics": {"time_ms": {"mean": mean, "sd": 0.5, "n": 3, "values": [1, 2, 3]}}, "boot": 1, "lab": 1,
+        "block": block, "random": False, "seeds": [], "wall_s": None, "raw": ["raw/000-ab.txt"], "facts": {}, "counters": {},
+    } | others  # fmt: skip
+    return Kept(f"{unit}-{block}", unit, sample, {"000-ab.txt": b"\xff 1.5 ms"})
+
+
+@pytest.fixture
+def folder(tmp_path):
+    with Store(tmp_path / "out") as store:
+        store.describe(FACTS)
+    return tmp_path / "out"
+
+
+def rows(folder):
+    return ds.dataset(str(folder / "samples")).to_table().to_pylist()
+
+
+def test_samples_are_rows_of_one_table(folder):
+    with Store(folder) as store:
+        assert store.append([[kept("a"), kept("a", 2)], [kept("b")]]) == 2
+    assert [(each["key"], each["rtt_ms"], each["time_ms"], each["time_ms_n"]) for each in rows(folder)] == [
+        ("a-1", 3.0, 1.5, 3.0), ("a-2", 3.0, 1.5, 3.0), ("b-1", 3.0, 1.5, 3.0),
+    ]  # fmt: skip
+    assert [each["cell"]["rtt"] for each in stores.read_samples(folder)] == ["a", "a", "b"]
+    assert [each.raw for each in tables.whole(folder)] == [{"000-ab.txt": b"\xff 1.5 ms"}] * 3
+
+
+def test_a_unit_counts_once(folder):
+    with Store(folder) as store:
+        store.append([[kept("a")], [kept("a", mean=9.0)]])
+        assert store.append([[kept("a", mean=7.0)]]) == 0
+    with Store(folder) as store:
+        assert store.done == {"a"}
+        assert store.append([[kept("a", mean=8.0), kept("b")]]) == 1
+    assert [(each["key"], each["time_ms"]) for each in rows(folder)] == [("a-1", 1.5), ("b-1", 1.5)]
+
+
+def killed(folder, after):
+    """Append samples in a process that ends without a farewell; ``after``: what it does before."""
+    code = f"""
+import os, sys
+sys.path.insert(0, {os.path.dirname(__file__)!r})
+from pathlib import Path
+from test_store import kept, Store, tables
+store = Store(Path({str(folder)!r}))
+store.append([[kept("a")]])
+{after}
+os._exit(9)
+"""
+    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 9
+
+
+KILLS = {
+    "after a boot": "",
+    "within a line": 'store._journal.write(b\'[{"key": "b\'); store._journal.flush()',
+    "between a part's records and its samples": (
+        "written = tables.write\n"
+        "def write(content, path):\n"
+        "    written(content, path) if path.parent.name == 'records' else os._exit(9)\n"
+        "tables.write = write\n"
+        "store.roll()"
+    ),
+    "before the journal is emptied": "store._journal.truncate = lambda size: os._exit(9)\nstore.roll()",
+    "after a part": "store.roll()",
+}
+
+
+@pytest.mark.parametrize("kill", KILLS)
+def test_a_kill_loses_nothing_and_doubles_nothing(kill, folder):
+    killed(folder, KILLS[kill])
+    assert [each["cell"]["rtt"] for each in stores.read_samples(folder)] == ["a"]
+    with Store(folder) as store:
+        assert store.done == {"a"}
+        assert [unit for unit, _ in store.samples()] == ["a"]
+        store.append([[kept("b")]])
+    assert [each["key"] for each in rows(folder)] == ["a-1", "b-1"]
+    assert [each.key for each in tables.whole(folder)] == ["a-1", "b-1"]
+
+
+def test_many_samples_make_several_parts(folder, monkeypatch):
+    monkeypatch.setattr(stores, "FULL", 2)
+    with Store(folder) as store:
+        for unit in "abcde":
+            store.append([[kept(unit)]])
+    assert len(tables.paths(folder, "samples")) == len(tables.paths(folder, "records")) == 3
+    assert [each["key"] for each in rows(folder)] == ["a-1", "b-1", "c-1", "d-1", "e-1"]
+
+
+def test_parts_with_other_columns_are_one_table(folder, monkeypatch):
+    monkeypatch.setattr(stores, "FULL", 1)
+    with Store(folder) as store:
+        store.append([[kept("a", condition={"queue": 5})]])
+        store.append([[kept("b", condition={"queue": "1 bdp"}, metrics={}, status="failed", error="no answer")]])
+    found = {each["key"]: each for each in rows(folder)}
+    assert [each["queue"] for each in found.values()] == ["5", "1 bdp"]
+    assert found["b-1"]["time_ms"] is None
+    assert found["b-1"]["error"] == "no answer"
+
+
+def test_two_sweeps_merge(folder, tmp_path):
+    other = tmp_path / "other"
+    with Store(other) as store:
+        store.describe(FACTS)
+        store.append([[kept("a", mean=9.0)], [kept("c"), kept("c", 2)]])
+    killed(folder, "")
+    with Store(folder) as store:
+        assert store.merge(other) == 1
+    assert [(each["key"], each["time_ms"]) for each in rows(folder)] == [("a-1", 1.5), ("c-1", 1.5), ("c-2", 1.5)]
+
+
+def test_sweeps_of_two_experiments_do_not_merge(folder, tmp_path):
+    with Store(tmp_path / "other") as store:
+        store.describe({"circumstances": {"experiment": "login"}})
+    with Store(folder) as store, pytest.raises(SweepError, match="is a sweep of login, not of page"):
+        store.merge(tmp_path / "other")
+
+
+def test_one_sweep_at_a_time(folder):
+    with Store(folder), pytest.raises(SweepError, match="another sweep writes"):
+        Store(folder)
+
+
+def test_another_schema_is_refused(folder):
+    header = json.loads((folder / "sweep.json").read_text())
+    (folder / "sweep.json").write_text(json.dumps(header | {"schema": 99}))
+    for use in (Store, stores.read_samples, stores.read_header):
+        with pytest.raises(SweepError, match="has schema 99, this version writes 1"):
+            use(folder)
+
+
+def test_a_damaged_part_is_named(folder):
+    with Store(folder) as store:
+        store.append([[kept("a")]])
+    (part,) = tables.paths(folder, "samples")
+    part.write_bytes(part.read_bytes()[:50])
+    with pytest.raises(SweepError, match=part.name):
+        Store(folder)
+
+
+def test_a_full_disk_keeps_what_was_stored(folder, monkeypatch):
+    def full(fd):
+        raise OSError(28, "No space left on device")
+
+    store = Store(folder)
+    store.append([[kept("a")]])
+    with monkeypatch.context() as patched:
+        patched.setattr(os, "fsync", full)
+        with pytest.raises(SweepError, match="No space left on device"), store:
+            store.append([[kept("b")]])
+    with Store(folder) as store:
+        assert store.done == {"a"}
+        store.append([[kept("b")]])
+    assert [each["key"] for each in rows(folder)] == ["a-1", "b-1"]
+
+
+def test_cells_that_are_set_aside_are_remembered(folder):
+    with Store(folder) as store:
+        store.set_aside({"rtt": "9ms"}, 2, "the lab did not boot")
+        assert stores.read_aside(folder) == [{"cell": {"rtt": "9ms"}, "repetition": 2, "why": "the lab did not boot"}]
+        store.clear_aside()
+    assert stores.read_aside(folder) == []
