@@ -1,0 +1,239 @@
+"""Tasks run by executors whose workers fail, die or vanish."""
+
+import os
+import random
+import signal
+import threading
+import time
+from concurrent.futures import CancelledError, Future, ProcessPoolExecutor, ThreadPoolExecutor
+from dataclasses import dataclass, replace
+
+import pytest
+
+from slownet.errors import LabError, SweepError
+from slownet.sweep import engine
+from slownet.sweep.engine import TRIES, Engine
+from slownet.sweep.workers import Pool
+
+
+@dataclass(frozen=True)
+class Numbers:
+    """A task: numbers to square."""
+
+    values: tuple[int, ...]
+
+    def __len__(self):
+        return len(self.values)
+
+    def split(self):
+        return [replace(self, values=(each,)) for each in self.values]
+
+
+def square(task):
+    return [each * each for each in task.values]
+
+
+def fails_on_seven(task):
+    if 7 in task.values:
+        raise LabError("no lab takes a seven")
+    return square(task)
+
+
+def dies_on_seven(task):
+    if 7 in task.values:
+        os.kill(os.getpid(), signal.SIGKILL)
+    return square(task)
+
+
+def dies_once(task):
+    if 7 in task.values and not os.path.exists(os.environ["ONCE"]):
+        open(os.environ["ONCE"], "w").close()
+        os.kill(os.getpid(), signal.SIGKILL)
+    return square(task)
+
+
+def refuses(task):
+    raise SweepError("worker w1 has another version of slownet")
+
+
+class Threads:
+    """Workers that are threads, whose executors may be replaced."""
+
+    def __init__(self, width=2, executor=ThreadPoolExecutor):
+        self.width, self.opened, self.closed, self._executor = width, 0, 0, executor
+
+    def open(self):
+        self.opened += 1
+        return self._executor(self.width)
+
+    def close(self):
+        self.closed += 1
+
+    def is_fatal(self, error):
+        return isinstance(error, LookupError)
+
+
+TASKS = [Numbers(tuple(range(start, start + 4))) for start in range(0, 40, 4)]
+SQUARES = sorted(each * each for each in range(40))
+
+
+def results(workers, measure, tasks=TASKS, patience_s=60.0):
+    found, aside = [], []
+
+    def done(pairs):
+        for task, result in pairs:
+            assert result == [each * each for each in task.values]
+            found.extend(result)
+
+    Engine(workers, measure, done, lambda task, why: aside.append((task.values, why)), patience_s).run(tasks)
+    return sorted(found), aside
+
+
+def test_all_tasks_are_done_and_the_workers_closed():
+    workers = Threads()
+    assert results(workers, square) == (SQUARES, [])
+    assert workers.closed == 1
+
+
+def test_no_more_tasks_are_made_than_run_soon():
+    made, most = 0, 0
+
+    def tasks():
+        nonlocal made
+        for each in range(200):
+            made += 1
+            yield Numbers((each,))
+
+    ended = 0
+
+    def done(pairs):
+        nonlocal ended, most
+        ended += len(pairs)
+        most = max(most, made - ended)
+
+    Engine(Threads(), square, done, lambda task, why: None, 60.0).run(tasks())
+    assert ended == 200
+    assert most <= 2 * 2
+
+
+def test_a_cell_that_always_fails_is_set_aside_alone():
+    calls = []
+
+    def counted(task):
+        calls.append(task.values)
+        return fails_on_seven(task)
+
+    found, aside = results(Threads(), counted)
+    assert found == sorted(set(SQUARES) - {49})
+    assert aside == [((7,), "no lab takes a seven")]
+    assert calls.count((4, 5, 6, 7)) == calls.count((7,)) == TRIES
+
+
+def test_what_fails_once_is_tried_again():
+    failed = set()
+
+    def fails_once(task):
+        if task not in failed:
+            failed.add(task)
+            raise LabError("the first time")
+        return square(task)
+
+    assert results(Threads(), fails_once) == (SQUARES, [])
+
+
+def test_what_a_cluster_has_given_up_is_tried_alone():
+    calls = []
+
+    def lost(task):
+        calls.append(task.values)
+        if 7 in task.values:
+            raise LookupError("tried elsewhere")
+        return square(task)
+
+    _, aside = results(Threads(), lost)
+    assert aside == [((7,), "LookupError: tried elsewhere")]
+    assert (calls.count((4, 5, 6, 7)), calls.count((7,))) == (2, 1)
+
+
+def test_a_worker_that_cannot_take_part_ends_the_sweep():
+    workers = Threads()
+    with pytest.raises(SweepError, match="another version"):
+        results(workers, refuses)
+    assert workers.closed
+
+
+def test_a_cell_that_kills_its_worker_is_set_aside_and_takes_no_other_along():
+    found, aside = results(Pool(2), dies_on_seven, TASKS[:3])
+    assert found == sorted(set(SQUARES[:12]) - {49})
+    assert aside == [((7,), "its worker died each time")]
+
+
+def test_a_worker_that_dies_once_changes_nothing(tmp_path, monkeypatch):
+    monkeypatch.setenv("ONCE", str(tmp_path / "once"))
+    assert results(Pool(2), dies_once, TASKS[:3]) == (SQUARES[:12], [])
+    assert (tmp_path / "once").exists()
+
+
+class Lossy(ThreadPoolExecutor):
+    """An executor that loses a task in four, as a scheduler does that is started anew."""
+
+    chance = random.Random(1)
+
+    def submit(self, call, *arguments):
+        if self.chance.random() < 0.25:
+            lost = Future()
+            lost.set_exception(CancelledError())
+            return lost
+        return super().submit(call, *arguments)
+
+
+def test_what_a_scheduler_loses_is_tried_again_without_blame(monkeypatch):
+    monkeypatch.setattr(engine.time, "sleep", lambda seconds: None)
+    workers = Threads(executor=Lossy)
+    assert results(workers, square, [Numbers((each,)) for each in range(40)]) == (SQUARES, [])
+    assert workers.opened > 3
+
+
+def test_what_comes_twice_counts_once():
+    """A network that stalls: the first workers answer only after others have been asked."""
+    stalled = threading.Event()
+
+    def late(task):
+        if not stalled.is_set() and 3 in task.values:
+            stalled.set()
+            time.sleep(1.0)
+        return square(task)
+
+    assert results(Threads(4), late, patience_s=0.3) == (SQUARES, [])
+
+
+def test_workers_that_are_lost_for_ever_end_the_sweep(monkeypatch):
+    monkeypatch.setattr(engine.time, "sleep", lambda seconds: None)
+
+    class Never(ThreadPoolExecutor):
+        def submit(self, call, *arguments):
+            raise CancelledError
+
+    with pytest.raises(SweepError, match="lost 50 times"):
+        results(Threads(executor=Never), square)
+
+
+def test_an_interrupt_ends_the_workers():
+    workers = Pool(2)
+
+    def interrupted(pairs):
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        Engine(workers, square, interrupted, lambda task, why: None, 60.0).run(TASKS)
+    assert workers._executor is None
+
+
+def test_a_pool_is_an_executor_of_processes():
+    workers = Pool(1)
+    executor = workers.open()
+    try:
+        assert isinstance(executor, ProcessPoolExecutor)
+        assert executor.submit(os.getpid).result() != os.getpid()
+    finally:
+        workers.close()
