@@ -42,6 +42,7 @@ from slownet.commands.options import (
 )
 from slownet.commands.shell import shell
 from slownet.commands.starting import init
+from slownet.commands.sweeping import sweep
 from slownet.errors import ExperimentError, SlownetError
 from slownet.lab import foreground
 from slownet.lab.boot import MEGABYTES
@@ -168,7 +169,8 @@ def reproduce(
     raise typer.Exit(reproduce_and_show(only or [], choose(place, clock, tdf, memory, cpu), runs, rule, as_json, for_ci))
 
 
-app.command()(reporting.report)  # here because --help lists commands in this order
+app.command()(sweep)  # here because --help lists commands in this order
+app.command()(reporting.report)
 app.command()(reporting.show)
 app.command()(analysis.predict)
 app.command()(analysis.field)

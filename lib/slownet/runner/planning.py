@@ -131,8 +131,25 @@ def plan(
     cells = experiment.cells(chosen)
     directory = samples.new_run_directory(root, experiment.name).resolve()
     facts = {
+        **described(experiment, place),
+        "source": source_of(name) if isinstance(name, str) else str(name.write(directory)),
+        "capture": list(capture),
+        "blocks": blocks_of(experiment, place.clock),
+        "sampling": rule.to_json(),
+    }
+    facts |= brought.hand_over(experiment.topology, directory)
+    made = Plan(experiment, directory, [], facts, rule, labs=labs)
+    made.add(cells, first_boots(rule, Charging.of(facts), bool(experiment.judged_by)))
+    if place.given:
+        facts["given"] = place.given.to_json()
+    samples.write_run_json(directory, facts)
+    return made
+
+
+def described(experiment: Experiment, place: Place) -> dict[str, Any]:
+    """Return the facts of an experiment and of the place, on its final clock, that runs record."""
+    facts = {
         "experiment": experiment.name,
-        "source": _source(name) if isinstance(name, str) else str(name.write(directory)),
         "question": experiment.question,
         "started": datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds"),
         **place.clock.facts,
@@ -142,21 +159,11 @@ def plan(
         "argv": sys.argv,
         "published": experiment.published,
         "operation": getattr(experiment.service, "operation", None),
-        "capture": list(capture),
-        "blocks": blocks_of(experiment, place.clock),
-        "sampling": rule.to_json(),
     }
-    facts |= brought.hand_over(experiment.topology, directory)
-    facts |= {
+    return facts | {
         "chance": chance(experiment.name, experiment.service),
         "repeats": repeats(Charging.of(facts), experiment.name, experiment.service),
     }
-    made = Plan(experiment, directory, [], facts, rule, labs=labs)
-    made.add(cells, first_boots(rule, Charging.of(facts), bool(experiment.judged_by)))
-    if place.given:
-        facts["given"] = place.given.to_json()
-    samples.write_run_json(directory, facts)
-    return made
 
 
 def totals(plans: Sequence[Plan]) -> dict[str, int]:
@@ -164,7 +171,8 @@ def totals(plans: Sequence[Plan]) -> dict[str, int]:
     return {each.experiment.name: len(each.cells) for each in plans}
 
 
-def _source(name: str) -> str:
+def source_of(name: str) -> str:
+    """Return an experiment's name, or the whole path of its file."""
     return str(Path(name).resolve()) if name.endswith((*FILES, RECORD)) else name
 
 

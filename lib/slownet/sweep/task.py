@@ -1,0 +1,188 @@
+"""What one worker does at a time: a boot that measures some cells, from its description to its samples."""
+
+from __future__ import annotations
+
+import os
+import platform
+import signal
+import tempfile
+import threading
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+from slownet import __version__
+from slownet.catalogue import find
+from slownet.errors import LabError, SlownetError, SweepError
+from slownet.experiment import Cell
+from slownet.lab.place import Place, choose, with_given
+from slownet.records.merging import merge_facts
+from slownet.records.samples import RAW, read_samples
+from slownet.runner import booting, brought
+from slownet.runner.boots import passes
+from slownet.runner.job import Job
+from slownet.runner.planning import Plan
+from slownet.sweep import identity
+from slownet.sweep.kept import Kept
+from slownet.sweep.spec import Where
+from slownet.units import show_duration
+
+LIMIT_S = 1800.0
+"""Wall time of one boot, after which a lab counts as hung."""
+
+
+@dataclass(frozen=True)
+class Task:
+    """Some cells that share a boot: one repetition of each.
+
+    source: the experiment's name or file; units: their keys; where: the place; expected: what the worker must have as the
+    planner has it, {name: value}; empty if it is the same machine; folder: where the worker may write, "" for its own.
+    """
+
+    source: str
+    cells: tuple[Cell, ...]
+    units: tuple[str, ...]
+    repetition: int
+    blocks: int
+    where: Where
+    expected: tuple[tuple[str, str], ...] = ()
+    folder: str = ""
+    limit_s: float = LIMIT_S
+
+    def split(self) -> list[Task]:
+        """Return one task per cell."""
+        pairs = zip(self.cells, self.units, strict=True)
+        return [replace(self, cells=(cell,), units=(unit,)) for cell, unit in pairs]
+
+    def __len__(self) -> int:
+        return len(self.cells)
+
+
+@dataclass(frozen=True)
+class Result:
+    """What a task gives: its samples, and facts such as the service's settings."""
+
+    kept: tuple[Kept, ...]
+    facts: dict[str, Any]
+    wall_s: float
+    worker: str
+
+
+def measure(task: Task) -> Result:
+    """Boot a lab, measure the cells and return their samples. Raises SlownetError.
+
+    A SweepError says that this worker cannot take part; any other error, that this boot failed.
+    """
+    began = time.monotonic()
+    check(task)
+    with tempfile.TemporaryDirectory(prefix="boot-", dir=_folder(task.folder)) as folder:
+        facts = _boot(task, Path(folder))
+        kept = tuple(collected(task, Path(folder)))
+    return Result(kept, facts, time.monotonic() - began, worker())
+
+
+def worker() -> str:
+    """Return a name of this process among all workers."""
+    return f"{platform.node()}:{os.getpid()}"
+
+
+def _folder(wanted: str) -> str | None:
+    return wanted if wanted and os.access(wanted, os.W_OK) else None
+
+
+def place_of(where: Where, source: str) -> Place:
+    """Return the place for an experiment, on its final clock. Raises LabError."""
+    return _chosen(where).on(find(source).tdf)
+
+
+@lru_cache
+def _chosen(where: Where) -> Place:
+    folder = Path(where.folder) if where.folder and Path(where.folder).is_dir() else None
+    place = choose(where.place, where.clock, where.tdf, where.memory, where.cpu, folder)
+    return with_given(place, where.env, where.share)
+
+
+def versions(where: Where, source: str) -> tuple[tuple[str, str], ...]:
+    """Return what has to be the same at all workers of a sweep. Raises SlownetError."""
+    common = identity.circumstances(source, place_of(where, source))
+    names = {"kernel": "the kernel", "image": "the image", "layer": "the project's layer", "code": f"the code of {source}"}
+    return (("slownet", __version__), *((said, str(common[name])) for name, said in names.items()))
+
+
+def check(task: Task) -> None:
+    """Raise SweepError if this worker has another version of something than the sweep."""
+    if not task.expected:
+        return
+    own = dict(_own(task.where, task.source))
+    for name, wanted in task.expected:
+        if own.get(name) != wanted:
+            what = f"worker {worker()} has another version of {name}"
+            fix = (
+                "install the same version there" if name == "slownet" else "share the folder with it, and run slownet lab build"
+            )
+            raise SweepError(f"{what}: {own.get(name, 'none')[:16]}, not {wanted[:16]}", "--cluster", fix)
+
+
+@lru_cache
+def _own(where: Where, source: str) -> tuple[tuple[str, str], ...]:
+    try:
+        return versions(where, source)
+    except LabError as error:
+        raise SweepError(f"worker {worker()}: {error.what}", "--cluster", error.fix) from error
+
+
+def _boot(task: Task, directory: Path) -> dict[str, Any]:
+    place, experiment = place_of(task.where, task.source), find(task.source)
+    facts: dict[str, Any] = {}
+
+    def follow(event: dict[str, Any]) -> None:
+        nonlocal facts
+        if event["event"] == "facts":
+            facts = merge_facts(facts, {name: value for name, value in event.items() if name != "event"})
+
+    known = {"source": task.source, **({"given": place.given.to_json()} if place.given else {})}
+    known |= brought.hand_over(experiment.topology, directory)
+    plan = Plan(experiment, directory, [], known)
+    ordered = passes(task.cells, task.blocks, task.repetition)
+    steps = [(index, 1 + index // len(task), cell) for index, cell in enumerate(ordered)]
+    job = Job(steps, task.repetition, task.blocks, aligned=True)
+    late = threading.Timer(task.limit_s, place.signal, [signal.SIGKILL])
+    late.daemon = True
+    late.start()
+    try:
+        booting.boot(plan, place, job, follow)
+    except KeyboardInterrupt as error:  # the lab's command was ended by a signal; people's interrupts reach the planner alone
+        hung = f"the lab did not finish {len(task)} cells within {show_duration(task.limit_s)}"
+        raise LabError("the lab's command was killed" if late.is_alive() else hung, fix="the boot counts as failed") from error
+    except SlownetError as error:
+        if str(directory) not in error.where:
+            raise
+        raise LabError(error.what, fix=error.fix) from error  # the folder is removed
+    finally:
+        late.cancel()
+    return facts
+
+
+def collected(task: Task, directory: Path) -> list[Kept]:
+    """Return the samples of a boot with the tools' output. Raises LabError if a cell has none."""
+    unit_of = {tuple(sorted(cell.items())): unit for cell, unit in zip(task.cells, task.units, strict=True)}
+    found = []
+    for sample in read_samples(directory):
+        unit = unit_of[tuple(sorted(sample["cell"].items()))]
+        raw = {name.removeprefix(f"{RAW}/"): (directory / name).read_bytes() for name in sample.get("raw") or ()}
+        found.append(Kept(f"{unit}-{sample['block']}", unit, sample, raw))
+    if missing := {*task.units} - {each.unit for each in found}:
+        raise LabError(f"{len(missing)} of {len(task)} cells have no sample", fix="the boot counts as failed")
+    return found
+
+
+def boots_of(cells: Sequence[tuple[Cell, str]], together: int) -> list[list[tuple[Cell, str]]]:
+    """Divide cells with their keys over boots of at most ``together`` cells.
+
+    Neighbours get different boots, so that what differs between boots does not look like an effect of a factor.
+    """
+    count = -(-len(cells) // together)
+    return [list(cells[number::count]) for number in range(count)]

@@ -1,0 +1,136 @@
+"""`slownet sweep` from the command line, in labs."""
+
+import json
+import os
+import signal
+import subprocess
+import time
+
+import pyarrow.dataset as ds
+import pytest
+from command_line import SLOWNET, slownet
+from conftest import alive
+
+from slownet.sweep import store as stores
+
+FILE = '''
+from pathlib import Path
+
+from slownet import TwoHosts, experiment, ping
+
+
+@experiment(topology=TwoHosts, vary={"rtt": ["0ms", "10ms"], "loss": ["0%"]}, tdf="inf")
+def echo(net, rtt, loss):
+    """How long does an echo take?"""
+    with net.link("client", "server").set(rtt=rtt, loss=loss):
+        return ping(net["client"], net["server"].IP(), count=8)
+'''
+GRID = ["--vary", "rtt=10,30ms", "--vary", "loss=0,20%"]
+MISTAKES = [
+    (["client_delay"], "--out"),
+    (["client_dealy", "--out", "new"], "client_delay"),
+    (["client_delay", "--out", "new", "--vary", "rt=1ms"], "'rtt'"),
+    (["client_delay", "--out", "new", "--vary", "rtt=10"], "10ms"),
+    (["client_delay", "--out", "new", "--vary", "rtt=0:1000:0.001ms"], "--yes"),
+    (["client_delay", "--out", "new", "--repeat", "0"], "--repeat"),
+    (["sweep.toml", "--out", "new"], "did you mean 'repeat'"),
+]
+
+
+@pytest.fixture
+def folder(built, tmp_path):
+    (tmp_path / "echo.py").write_text(FILE)
+    return tmp_path
+
+
+def means(directory):
+    """Return {(cell, repetition, block): all metrics} of a sweep, with each sample once."""
+    found = stores.read_samples(directory)
+    rows = {
+        (json.dumps(each["cell"]), each["boot"], each["block"]): {name: one["mean"] for name, one in each["metrics"].items()}
+        for each in found
+    }
+    assert len(rows) == len(found)
+    return rows
+
+
+@pytest.mark.parametrize(("words", "named"), MISTAKES, ids=lambda each: " ".join(each) if isinstance(each, list) else "")
+def test_a_mistake_is_one_line_and_makes_nothing(words, named, tmp_path):
+    (tmp_path / "sweep.toml").write_text('[sweep]\nexperiment = "client_delay"\nrepaet = 3\n')
+    done = slownet("sweep", *words, cwd=tmp_path)
+    assert done.returncode == 2, done.stderr
+    assert len(done.stderr.splitlines()) == 1
+    assert named in done.stderr
+    assert [each.name for each in tmp_path.iterdir()] == ["sweep.toml"]
+
+
+def test_two_labs_measure_what_one_does_and_nothing_twice(folder):
+    """With a free CPU the numbers of one lab, of two, and of a sweep that was taken over are identical."""
+    for labs in ("1", "2"):
+        done = slownet("sweep", "echo.py", *GRID, "--repeat", "2", "--labs", labs, "--out", f"labs{labs}", "--json", cwd=folder)
+        assert done.returncode == 0, done.stderr
+        assert json.loads(done.stdout)["new"] == 8
+    one = means(folder / "labs1")
+    assert len(one) == 8
+    assert means(folder / "labs2") == one
+    lossy = [values for (cell, *_), values in one.items() if "20%" in cell]
+    assert len({json.dumps(each) for each in lossy}) == len(lossy), "each repetition of a lossy cell has its own losses"
+    rows = ds.dataset(str(folder / "labs2" / "samples")).to_table().to_pylist()
+    assert {(each["condition_rtt_ms"], each["loss_percent"]) for each in rows} == {
+        (rtt, loss) for rtt in (10.0, 30.0) for loss in (0.0, 20.0)
+    }
+
+    again = slownet("sweep", "--out", "labs1", "--resume", "--json", cwd=folder)
+    assert json.loads(again.stdout)["new"] == 0
+    refused = slownet("sweep", "echo.py", "--out", "labs1", cwd=folder)
+    assert (refused.returncode, refused.stderr.count("\n")) == (2, 1)
+    assert "--resume" in refused.stderr
+
+    more = [*GRID, "--merge", "labs2", "--repeat", "2"]
+    taken = json.loads(slownet("sweep", "echo.py", *more, "--out", "merged", "--json", cwd=folder).stdout)
+    assert (taken["new"], len(taken["cells"])) == (0, 4)
+    assert means(folder / "merged") == one
+
+
+def test_a_lab_of_its_own_for_each_cell_gives_the_same_numbers(folder):
+    """Up to a microsecond: a cell does not start at the same nanosecond after others."""
+    for options in ([], ["--fresh"]):
+        done = slownet("sweep", "echo.py", *GRID, *options, "--out", f"out{len(options)}", cwd=folder)
+        assert done.returncode == 0, done.stderr
+    shared, fresh = means(folder / "out0"), means(folder / "out1")
+    assert shared.keys() == fresh.keys()
+    for key, values in shared.items():
+        assert values.keys() == fresh[key].keys()
+        for name, mean in values.items():
+            assert fresh[key][name] == pytest.approx(mean, abs=0.0015), (key, name)
+
+
+def test_a_killed_sweep_goes_on_where_it_was(folder):
+    """Everything is killed, whenever that is; what is there is kept and the rest is what it would have been."""
+    words = [*SLOWNET, "sweep", "echo.py", *GRID, "--repeat", "2", "--labs", "2", "--out", "out"]
+    process = subprocess.Popen(words, cwd=folder, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, start_new_session=True)
+    journal = folder / "out" / "journal.jsonl"
+    while not (journal.exists() and journal.stat().st_size):
+        assert process.poll() is None
+        time.sleep(0.05)
+    workers = [
+        int(each)
+        for each in subprocess.run(
+            ["pgrep", "-g", str(process.pid)], capture_output=True, text=True, check=False
+        ).stdout.split()
+    ]
+    os.kill(process.pid, signal.SIGKILL)
+    process.wait()
+    deadline = time.monotonic() + 60
+    while any(map(alive, workers)) and time.monotonic() < deadline:
+        time.sleep(0.05)
+    assert not any(map(alive, workers)), "workers outlive the sweep"
+    known = means(folder / "out")
+    assert 0 < len(known) < 8
+    done = slownet("sweep", "--out", "out", "--resume", "--json", cwd=folder)
+    assert done.returncode == 0, done.stderr
+    assert json.loads(done.stdout)["new"] == 8 - len(known)
+    assert not (folder / "out" / ".work").exists()
+    undisturbed = slownet("sweep", "echo.py", *GRID, "--repeat", "2", "--out", "undisturbed", cwd=folder)
+    assert undisturbed.returncode == 0
+    assert means(folder / "out") == means(folder / "undisturbed")
