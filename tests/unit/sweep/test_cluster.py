@@ -1,0 +1,159 @@
+"""Workers of a Dask cluster of real processes, with tasks that need no lab."""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from slownet.errors import SweepError
+from slownet.sweep.cluster import Dask
+from slownet.sweep.engine import Engine
+
+HERE = str(Path(__file__).parent)
+
+
+@dataclass(frozen=True)
+class Number:
+    """A task of one number."""
+
+    value: int
+    kill: str = ""
+
+    def __len__(self):
+        return 1
+
+    def split(self):
+        return [self]
+
+
+def square(task):
+    if task.kill == "always" or (task.kill and not os.path.exists(task.kill)):
+        if task.kill != "always":
+            open(task.kill, "w").close()
+        os.kill(os.getpid(), signal.SIGKILL)
+    time.sleep(0.05)
+    return task.value**2
+
+
+@contextmanager
+def started(*words):
+    """A process of Dask's that ends with the test."""
+    environment = {**os.environ, "PYTHONPATH": HERE, "DASK_DISTRIBUTED__SCHEDULER__ALLOWED_FAILURES": "0"}
+    process = subprocess.Popen(
+        [sys.executable, "-m", *words],
+        env=environment,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+        start_new_session=True,
+    )
+    try:
+        yield process
+    finally:
+        with suppress(ProcessLookupError):
+            os.killpg(process.pid, signal.SIGKILL)
+        process.wait()
+
+
+@contextmanager
+def scheduler(file, port=0):
+    words = ["distributed.cli.dask_scheduler", "--scheduler-file", str(file), "--port", str(port), "--no-dashboard"]
+    with started(*words, "--host", "127.0.0.1") as process:
+        while not file.exists():
+            assert process.poll() is None
+            time.sleep(0.05)
+        yield process
+
+
+@contextmanager
+def worker(file, *options):
+    words = ["distributed.cli.dask_worker", "--scheduler-file", str(file), "--nthreads", "1", "--no-dashboard"]
+    with started(*words, "--death-timeout", "60", *options) as process:
+        yield process
+
+
+def measure(workers, tasks):
+    found, aside = [], []
+    Engine(
+        workers, square, lambda pairs: found.extend(result for _, result in pairs),
+        lambda task, why: aside.append((task.value, why)), 60.0,
+    ).run(tasks)  # fmt: skip
+    return sorted(found), aside
+
+
+def test_tasks_go_to_the_labs_that_workers_declare(tmp_path):
+    """A worker that dies takes nothing along; a task that always kills its worker is set aside."""
+    file = tmp_path / "scheduler.json"
+    tasks = [Number(each) for each in range(8)]
+    tasks[3] = Number(3, str(tmp_path / "once"))
+    tasks[5] = Number(5, "always")
+    with scheduler(file), worker(file, "--resources", "lab=2", "--nthreads", "2"), worker(file):
+        workers = Dask(scheduler_file=file)
+        workers.open()
+        assert workers.width == 2
+        workers.close()
+        found, aside = measure(workers, tasks)
+    assert found == [each**2 for each in range(8) if each != 5]
+    ((value, why),) = aside
+    assert value == 5
+    assert why.startswith("KilledWorker")
+    assert (tmp_path / "once").exists()
+
+
+def test_a_scheduler_that_is_started_again_loses_nothing(tmp_path):
+    file, port = tmp_path / "scheduler.json", 8_700 + os.getpid() % 1000
+    with scheduler(file, port) as first:
+        workers = Dask(scheduler_file=file)
+        with worker(file, "--resources", "lab=1"):
+            found = []
+
+            def done(pairs):
+                found.extend(result for _, result in pairs)
+                if len(found) == 3:
+                    os.kill(first.pid, signal.SIGKILL)
+                    first.wait()
+                    file.unlink()
+                    again.__enter__()
+                    more.__enter__()
+
+            again, more = scheduler(file, port), worker(file, "--resources", "lab=1")
+            try:
+                Engine(workers, square, done, lambda task, why: pytest.fail(why), 60.0).run(map(Number, range(10)))
+            finally:
+                more.__exit__(None, None, None)
+                again.__exit__(None, None, None)
+    assert sorted(found) == [each**2 for each in range(10)]
+
+
+@pytest.mark.parametrize("options", [[], ["--resources", "gpu=1"]])
+def test_a_cluster_without_labs_is_one_line(tmp_path, options):
+    file = tmp_path / "scheduler.json"
+    with (
+        scheduler(file),
+        worker(file, *options),
+        pytest.raises(SweepError, match="no worker of the cluster has the resource lab"),
+    ):
+        Dask(scheduler_file=file, answer_s=3).open()
+
+
+def test_a_cluster_that_does_not_answer_is_one_line():
+    with pytest.raises(SweepError, match=r"the cluster tcp://127.0.0.1:1 does not answer"):
+        Dask("tcp://127.0.0.1:1", answer_s=1).open()
+
+
+def test_a_scheduler_file_that_is_not_there_is_one_line(tmp_path):
+    with pytest.raises(SweepError, match="no file"):
+        Dask(scheduler_file=tmp_path / "none.json")
+
+
+def test_a_worker_of_another_version_is_refused_by_name(tmp_path, monkeypatch):
+    monkeypatch.setattr("slownet.sweep.cluster.__version__", "9.9")
+    file = tmp_path / "scheduler.json"
+    said = r"worker tcp://127.0.0.1:\d+ has slownet 0.1.0, not 9.9"
+    with scheduler(file), worker(file, "--resources", "lab=1"), pytest.raises(SweepError, match=said):
+        Dask(scheduler_file=file).open()
