@@ -5,6 +5,7 @@ A worker takes as many tasks at a time as it declares labs: Dask sees the memory
 
 from __future__ import annotations
 
+import logging
 import time
 from concurrent.futures import Executor
 from pathlib import Path
@@ -19,6 +20,10 @@ RESOURCE = "lab"
 OPTION = "--cluster"
 ANSWER_S = 30.0
 """How long a scheduler may take to answer, and to have a worker."""
+PATIENCE = 10
+"""How many times longer to wait for a cluster that has answered before: somebody may be starting it again."""
+NOISY = ("distributed.client", "distributed.core", "distributed.utils", "distributed.utils_comm")
+"""Dask's loggers that print tracebacks of a lost scheduler, which is no error here."""
 AGAIN_S = 10.0
 """How often the workers are counted."""
 START = "start workers with: dask worker --nthreads 1 --resources lab=1 ADDRESS"
@@ -46,9 +51,12 @@ class Dask:
         if scheduler_file and not scheduler_file.is_file():
             raise SweepError(f"no file {scheduler_file}", "--scheduler-file", "name the one that dask scheduler wrote")
         self._address, self._file, self._labs, self._answer_s = address, scheduler_file, labs, answer_s
+        self._wait_s = answer_s
         self._client: Any = None
         self._cluster: Any = None
         self._width, self._counted = 0, 0.0
+        for name in NOISY:
+            logging.getLogger(name).setLevel(logging.CRITICAL)
 
     @property
     def width(self) -> int:
@@ -68,7 +76,7 @@ class Dask:
         try:
             if self._address == LOCAL and not self._file:
                 named = {"address": self._started()}
-            self._client = self._dask.Client(**named, timeout=self._answer_s, set_as_default=False)
+            self._client = self._dask.Client(**named, timeout=self._wait_s, set_as_default=False)
         except (OSError, TimeoutError, ValueError) as error:
             self.close()
             name = self._file or self._address
@@ -82,6 +90,7 @@ class Dask:
         except BaseException:
             self.close()
             raise
+        self._wait_s = PATIENCE * self._answer_s
         executor: Executor = self._client.get_executor(pure=False, resources={RESOURCE: 1}, retries=0)
         return executor
 
@@ -107,7 +116,7 @@ class Dask:
         return str(self._cluster.scheduler_address)
 
     def _wait_for_labs(self, client: Any) -> None:
-        deadline = time.monotonic() + self._answer_s
+        deadline = time.monotonic() + self._wait_s
         while not (found := self._labs_of(client)):
             if time.monotonic() > deadline:
                 raise SweepError("no worker of the cluster has the resource lab", OPTION, START)
