@@ -172,7 +172,15 @@ def run(
         if test and refinement:
             done = replace(done, flips=refining.flips(refinement, cells, _words(done.verdicts)))
         store.describe(_recorded(done))
-        return done
+    _write_report(done)
+    return done
+
+
+def _write_report(done: Sweep) -> None:
+    from slownet.report.sweep_page import write_sweep
+
+    text, metric = (done.criterion.text, done.criterion.metric) if done.criterion else ("", "")
+    write_sweep(done.run, _words(done.verdicts), text, metric, [str(each) for each in done.flips], done.aside)
 
 
 def _gathered(session: Session, cells: Sequence[Cell], store: Store) -> RunData:

@@ -1,0 +1,156 @@
+"""Maps of a sweep: squares, contours, named conditions, effects, and the page."""
+
+import re
+
+import pytest
+
+from slownet.records.result import gather
+from slownet.report import grid, maps
+from slownet.report.contours import contours
+from slownet.report.sweep_page import sweep_figures, write_sweep
+from slownet.stats.effects import is_complete, marginal, shares
+
+FACTS = {"clock": "virtual", "tdf": "inf", "cpu": "free", "question": "How slow is <it>?", "experiment": "page"}
+
+
+def sample(cell, mean, **others):
+    metrics = {} if mean is None else {"time_ms": {"mean": mean, "sd": 0.0, "n": 3, "values": [mean] * 3}}
+    return {"experiment": "page", "cell": cell, "status": "ok", "boot": 1, "block": 1, "lab": 1, "metrics": metrics} | others
+
+
+def sweep(rtts=(0, 100, 20), losses=(0, 1), rates=("2Mbit", "10Mbit"), time=lambda rtt, loss, rate: 10 + 4 * rtt + loss * rtt):
+    return gather(
+        [
+            sample({"rtt": f"{rtt}ms", "loss": f"{loss}%", "rate": rate}, time(rtt, loss, rate))
+            for rtt in rtts
+            for loss in losses
+            for rate in rates
+        ],
+        FACTS,
+    )
+
+
+def test_factors_are_in_the_order_of_their_numbers_the_longest_first():
+    first, second, third = grid.factors(sweep())
+    assert (first.name, first.levels, first.numbers) == ("rtt", ("0ms", "20ms", "100ms"), (0.0, 20.0, 100.0))
+    assert (second.levels, third.levels) == (("0%", "1%"), ("2Mbit", "10Mbit"))
+    assert grid.factors(sweep(losses=[0], rates=["2Mbit"]))[0].name == "rtt"
+
+
+def test_levels_without_numbers_keep_their_order():
+    run = gather([sample({"condition": name}, 1.0) for name in ("LTE", "GEO", "LAN")], FACTS)
+    assert grid.factors(run) == [grid.Factor("condition", ("LTE", "GEO", "LAN"))]
+
+
+def test_each_value_of_a_third_factor_has_a_panel_on_one_scale():
+    run = sweep()
+    figures = maps.metric_maps(run, "time_ms", *grid.factors(run)[:2])
+    assert [each.title for each in figures] == [
+        "Time, ms over rtt and loss: rate 2Mbit",
+        "Time, ms over rtt and loss: rate 10Mbit",
+    ]
+    for each in figures:
+        assert each.head == ("rtt", "loss", "rate", "time_ms", "low", "high")
+        assert each.rows[0][:4] == ("0ms", "0%", each.title.split()[-1], 10.0)
+        assert len(each.rows) == each.svg.count('class="mark"') == 6
+    shades = [float(each) for each in re.findall(r'<g class="mark".*?fill-opacity="([\d.]+)"', figures[0].svg)]
+    assert (min(shades), max(shades)) == (maps.FAINT, maps.FULL)
+
+
+def test_a_failed_cell_is_an_empty_square():
+    samples = [sample({"rtt": rtt, "loss": loss}, 1.0) for rtt in ("0ms", "1ms") for loss in ("0%", "1%")]
+    samples[3] = sample(samples[3]["cell"], None, status="failed", error="no answer")
+    run = gather(samples, FACTS)
+    (figure,) = maps.metric_maps(run, "time_ms", *grid.factors(run))
+    assert figure.rows[3][2:] == (None, None, None)
+    assert "rtt 1ms, loss 1%: failed" in figure.svg
+
+
+def test_verdicts_are_words_as_well_as_colours():
+    run = sweep(rates=["2Mbit"])
+    verdicts = {cell.title: "supported" if "rtt 0ms" in cell.title else "refuted" for cell in run.cells}
+    verdicts[run.cells[-1].title] = "inconclusive"
+    (figure,) = maps.verdict_maps(run, "time_ms<20", verdicts, *grid.factors(run))
+    assert re.findall(r">(met|not|\?)</text>", figure.svg) == ["met", "met", "not", "?", "not", "not"]
+
+
+def test_named_conditions_lie_between_the_levels():
+    across, up = grid.Factor("rtt", ("0ms", "100ms"), (0.0, 100.0)), grid.Factor("loss", ("0%", "1%"), (0.0, 1.0))
+    found = {name: (x, y) for name, x, y in grid.named(across, up)}
+    assert found["LTE"] == (0.7, 0.0)
+    assert "GEO" not in found, "629 ms is not on the map"
+    assert grid.named(across, grid.Factor("name", ("a", "b"))) == []
+    run = gather([sample({"rtt": rtt, "rate": rate}, 1.0) for rtt in ("0ms", "100ms") for rate in ("1Mbit", "23Mbit")], FACTS)
+    found = {name: (x, y) for name, x, y in grid.named(*grid.factors(run))}
+    assert found["LTE"] == pytest.approx((0.7, 0.5)), "70 ms and 12 Mbit/s"
+
+
+@pytest.mark.parametrize(("number", "place"), [(0, 0.0), (15, 0.75), (100, 2.0), (60, 1.5), (101, None), (-1, None)])
+def test_a_place_among_levels(number, place):
+    assert grid.place((0, 20, 100), number) == place
+
+
+def test_a_contour_runs_where_the_level_is():
+    assert contours([[0.0, 2.0], [0.0, 2.0]], 1.0) == [((0.5, 0.0), (0.5, 1.0))]
+    assert contours([[0.0, 4.0], [0.0, 4.0], [0.0, 4.0]], 1.0) == [((0.25, 0.0), (0.25, 1.0)), ((0.25, 1.0), (0.25, 2.0))]
+    assert contours([[0.0, 0.0], [0.0, 0.0]], 1.0) == []
+    assert contours([[0.0, None], [0.0, 4.0]], 1.0) == []
+
+
+@pytest.mark.parametrize(("high", "low", "cut"), [(5.0, 1.0, [(0, 1), (1, 0)]), (3.0, -1.0, [(0, 0), (1, 1)])])
+def test_a_saddle_is_decided_by_its_middle(high, low, cut):
+    """Two opposite corners are high, two low: a high middle joins the high ones and cuts off the low ones."""
+    assert sorted(map(_corner, contours([[high, low], [low, high]], 2.0))) == cut
+
+
+def _corner(edge):
+    """Return the corner of the unit square that a piece cuts off: on the sides that it ends on."""
+    (x1, y1), (x2, y2) = edge
+    x = x1 if x1 in (0.0, 1.0) else x2
+    y = y1 if y1 in (0.0, 1.0) else y2
+    return int(x), int(y)
+
+
+def test_shares_of_a_sum_and_of_a_product():
+    levels = [(a, b) for a in "01" for b in "0123"]
+    both = {(a, b): 10.0 * int(a) + int(b) for a, b in levels}
+    assert shares(both, "ab") == pytest.approx({("a",): 200 / 210, ("b",): 10 / 210, ("a", "b"): 0.0})
+    product = {(a, b): (2 * int(a) - 1) * (2 * int(b) - 3.0) for a, b in levels}
+    assert shares(product, "ab") == pytest.approx({("a",): 0.0, ("b",): 0.0, ("a", "b"): 1.0})
+    assert shares(dict.fromkeys(levels, 0.1), "ab") == {}
+    assert marginal(both, 1) == {"0": 5.0, "1": 6.0, "2": 7.0, "3": 8.0}
+    assert is_complete(both)
+    assert not is_complete({key: both[key] for key in levels[1:]})
+
+
+def test_shares_of_three_factors_add_up_to_all():
+    levels = [(a, b, c) for a in "01" for b in "01" for c in "01"]
+    found = shares({key: float(key == ("1", "1", "1")) for key in levels}, "abc")
+    assert sum(found.values()) == pytest.approx(1.0)
+    assert found[()] == pytest.approx(1 / 7)
+
+
+def test_the_page_is_one_file_and_shows_all(tmp_path):
+    run = gather([each for cell in sweep().cells for each in cell.samples], FACTS, tmp_path)
+    verdicts = {cell.title: "supported" for cell in run.cells}
+    aside = [{"cell": {"rtt": "5ms"}, "repetition": 1, "why": "the lab <panicked>"}]
+    text = write_sweep(run, verdicts, "time_ms<500", "time_ms", ["met up to rtt 57ms"], aside).read_text()
+    assert "How slow is &lt;it&gt;?" in text
+    assert "12 of 12 cells meet time_ms&lt;500." in text
+    assert "met up to rtt 57ms" in text
+    assert "the lab &lt;panicked&gt;" in text
+    assert not re.search(r'(src|href)="(?!data:|#)', text)
+    names = [each.name for each in sweep_figures(run, verdicts, "time_ms<500", "time_ms")]
+    assert names == [
+        "verdicts-1",
+        "verdicts-2",
+        "map-time_ms-1",
+        "map-time_ms-2",
+        *(f"effect-time_ms-{name}" for name in ("rtt", "loss", "rate")),
+        "shares-time_ms",
+    ]
+
+
+def test_one_factor_is_a_curve(tmp_path):
+    run = sweep(losses=[0], rates=["2Mbit"])
+    assert [each.name for each in sweep_figures(run, {}, "")] == ["effect-time_ms-rtt"]
