@@ -1,0 +1,98 @@
+"""What a measurement is known by."""
+
+import dataclasses
+from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
+
+from slownet.lab.caller import Given
+from slownet.lab.clock import INF, Clock
+from slownet.lab.place import Place
+from slownet.sweep import identity
+
+MINE = """
+from slownet import TwoHosts, experiment
+import {helper}
+
+
+@experiment(topology=TwoHosts, vary={{"rtt": ["0ms"]}})
+def mine(net, rtt):
+    \"\"\"What?\"\"\"
+    from {late} import value
+    return {{"time_ms": value()}}
+"""
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    """An experiment with a module that it imports, one that it imports later, and one that it does not import."""
+    names = [f"{each}_{abs(hash(str(tmp_path)))}" for each in ("helper", "late", "other")]
+    for name in names:
+        (tmp_path / f"{name}.py").write_text("import json\n\n\ndef value():\n    return 1.0\n")
+    (tmp_path / "mine.py").write_text(MINE.format(helper=names[0], late=names[1]))
+    identity.code.cache_clear()
+    monkeypatch.syspath_prepend(str(tmp_path))
+    yield SimpleNamespace(path=tmp_path, names=names, source=str(tmp_path / "mine.py"))
+    identity.code.cache_clear()
+
+
+def code(folder):
+    identity.code.cache_clear()
+    return identity.code(folder.source)
+
+
+def test_the_code_is_the_file_what_it_imports_and_slownets_own(folder):
+    found = identity.sources(folder.source)
+    assert {"mine.py", *folder.names[:2]} <= found.keys()
+    assert folder.names[2] not in found
+    assert {"slownet.runner.inside", "slownet.net.network", "slownet.topologies.two_hosts", "programs/page.php"} <= found.keys()
+    assert not {"json", "numpy"} & found.keys()
+    assert not [name for name in found if name.startswith(("slownet.commands", "slownet.sweep", "slownet.report"))]
+
+
+@pytest.mark.parametrize(("changed", "differs"), [("mine.py", True), (0, True), (1, True), (2, False)])
+def test_a_change_of_any_of_it_is_another_measurement(folder, changed, differs):
+    before = code(folder)
+    assert code(folder) == before
+    path = folder.path / (changed if isinstance(changed, str) else f"{folder.names[changed]}.py")
+    path.write_text(path.read_text() + "\n# changed\n")
+    assert (code(folder) != before) is differs
+
+
+def place(**others):
+    parts = SimpleNamespace(
+        kernel=SimpleNamespace(path=Path("/cache/kernel/k1/linux")),
+        image=SimpleNamespace(key="i1"),
+        layer=SimpleNamespace(key="l1"),
+    )
+    return dataclasses.replace(Place(Clock("virtual", INF), {}, parts=parts), **others)
+
+
+CHANGED = {
+    "tdf": place(clock=Clock("virtual", 4)),
+    "clock": place(clock=Clock("real")),
+    "charge": place(clock=Clock("virtual", 1, counter="process")),
+    "kernel": place(
+        parts=SimpleNamespace(**{**vars(place().parts), "kernel": SimpleNamespace(path=Path("/cache/kernel/k2/linux"))})
+    ),
+    "image": place(parts=SimpleNamespace(**{**vars(place().parts), "image": SimpleNamespace(key="i2")})),
+    "layer": place(parts=SimpleNamespace(**{**vars(place().parts), "layer": None})),
+    "memory": place(megabytes=2048),
+    "environment": place(given=Given({"QUERIES": "6"})),
+}
+
+
+@pytest.mark.parametrize("changed", CHANGED)
+def test_other_circumstances_are_another_measurement(changed, monkeypatch):
+    monkeypatch.setattr(identity, "code", lambda source: "c1")
+    before = identity.prefix(identity.circumstances("client_delay", place()))
+    assert identity.prefix(identity.circumstances("client_delay", place())) == before
+    assert identity.prefix(identity.circumstances("client_delay", CHANGED[changed])) != before
+
+
+def test_a_unit_is_a_cell_with_its_repetition_and_blocks():
+    cell = {"rtt": "1ms", "loss": "0%"}
+    assert identity.unit("p", cell, 1, 2) == identity.unit("p", {"loss": "0%", "rtt": "1ms"}, 1, 2)
+    others = [("q", cell, 1, 2), ("p", {**cell, "rtt": "2ms"}, 1, 2), ("p", cell, 2, 2), ("p", cell, 1, 1)]
+    assert len({identity.unit("p", cell, 1, 2), *(identity.unit(*each) for each in others)}) == 5

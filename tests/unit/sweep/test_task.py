@@ -1,0 +1,110 @@
+"""What a worker does, and how many there are."""
+
+import pickle
+from types import SimpleNamespace
+
+import pytest
+
+from slownet.errors import LabError, SweepError
+from slownet.lab.clock import INF, Clock
+from slownet.lab.place import Place
+from slownet.records.samples import SampleLog
+from slownet.sweep import task, workers
+from slownet.sweep.spec import Spec, Where, from_file, is_file
+from slownet.sweep.task import Task
+
+CELLS = tuple({"rtt": f"{each}ms"} for each in range(3))
+TASK = Task("echo", CELLS, ("a", "b", "c"), 2, 1, Where())
+
+
+def test_neighbours_get_different_boots_and_none_is_left_out():
+    cells = [({"rtt": f"{each}ms"}, str(each)) for each in range(10)]
+    found = task.boots_of(cells, 4)
+    assert [[unit for _, unit in boot] for boot in found] == [["0", "3", "6", "9"], ["1", "4", "7"], ["2", "5", "8"]]
+    assert task.boots_of([], 4) == []
+
+
+def test_a_task_divides_into_its_cells_and_travels():
+    parts = TASK.split()
+    assert [(each.cells, each.units, len(each)) for each in parts] == [
+        ((cell,), (unit,), 1) for cell, unit in zip(CELLS, "abc", strict=True)
+    ]
+    assert pickle.loads(pickle.dumps(TASK)) == TASK
+
+
+def test_samples_are_collected_with_the_tools_output(tmp_path):
+    with SampleLog(tmp_path) as log:
+        for index, cell in enumerate(CELLS):
+            raw = [log.raw(f"{index:03}-ping.txt", f"output {index}")]
+            log.append({"cell": cell, "index": index, "status": "ok", "block": 1, "raw": raw})
+    found = task.collected(TASK, tmp_path)
+    assert [(each.key, each.unit, each.raw) for each in found] == [
+        (f"{unit}-1", unit, {f"{index:03}-ping.txt": f"output {index}".encode()}) for index, unit in enumerate("abc")
+    ]
+
+
+def test_a_boot_without_a_sample_of_each_cell_failed(tmp_path):
+    with SampleLog(tmp_path) as log:
+        log.append({"cell": CELLS[0], "index": 0, "status": "ok", "block": 1})
+    with pytest.raises(LabError, match="2 of 3 cells have no sample"):
+        task.collected(TASK, tmp_path)
+
+
+def test_a_worker_with_another_image_is_refused_by_its_name(monkeypatch):
+    monkeypatch.setattr(task, "versions", lambda where, source: (("slownet", "0.1.0"), ("the image", "i1")))
+    task._own.cache_clear()
+    wanted = Task("echo", CELLS, ("a", "b", "c"), 1, 1, Where(), (("slownet", "0.1.0"), ("the image", "i2")))
+    with pytest.raises(SweepError, match=rf"worker {task.worker()} has another version of the image: i1, not i2"):
+        task.check(wanted)
+    task._own.cache_clear()
+
+
+def test_labs_fit_into_the_free_memory(monkeypatch):
+    monkeypatch.setattr(workers, "available", lambda: 4 * 2**30)
+    assert workers.room(1024, 16) == 3
+    assert workers.room(1024, 2) == 2
+    with pytest.raises(SweepError, match="--memory"):
+        workers.room(4096, 2)
+
+
+def test_labs_do_not_disturb_each_other(monkeypatch):
+    monkeypatch.setattr(workers, "room", lambda megabytes: 7)
+    lab = SimpleNamespace()
+    assert workers.how_many(None, Place(Clock("virtual", INF), {}, parts=lab)) == 7
+    assert workers.how_many(3, Place(Clock("virtual", INF), {}, parts=lab)) == 3
+    assert workers.how_many(None, Place(Clock("real"), {}, parts=lab)) == 1
+
+
+def test_a_sweep_is_described_by_a_file(tmp_path):
+    path = tmp_path / "sweep.toml"
+    path.write_text('[sweep]\nexperiment = "echo.py"\nrepeat = 3\nvary = {rtt = "0:20:10ms", loss = ["0%", "1%"]}\n')
+    assert is_file(str(path))
+    assert from_file(path) == {"experiment": "echo.py", "repeat": 3, "vary": {"rtt": "0:20:10ms", "loss": ["0%", "1%"]}}
+    (tmp_path / "echo.py").touch()
+    assert from_file(path)["experiment"] == str(tmp_path / "echo.py")
+    (tmp_path / "other.toml").write_text('question = "What?"\n')
+    assert not is_file(str(tmp_path / "other.toml"))
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("[sweep]\nrepeat = 3", "describes no sweep"),
+        ("[sweep", "cannot be read"),
+        ('[sweep]\nexperiment = "a"\nrepeat = "3"', "a whole number"),
+        ('[sweep]\nexperiment = "a"\nrepeat = true', "a whole number"),
+        ('[sweep]\nexperiment = "a"\nrepaet = 3', "did you mean 'repeat'"),
+    ],
+)
+def test_a_file_that_is_wrong_is_one_line(tmp_path, text, said):
+    path = tmp_path / "sweep.toml"
+    path.write_text(text)
+    with pytest.raises(SweepError, match=said):
+        from_file(path)
+
+
+def test_a_description_is_read_back():
+    spec = Spec("echo", {"rtt": ("0ms", "1ms")}, repeat=2, where=Where(tdf="inf", env=("A=1",)), criterion="time_ms<3")
+    assert Spec.from_json(spec.to_json()) == spec
+    with pytest.raises(SweepError, match=r"sweep\.json"):
+        Spec.from_json({})
