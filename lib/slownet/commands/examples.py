@@ -11,6 +11,7 @@ JUDGED = {0: "if every claim is supported", 1: "if one is not, or a cell failed 
 DONE = {0: "when it is done", 2: MISTAKE}
 INTERRUPTED = {130: "if it was interrupted"}
 COMPARED = {0: "if the second run is equal or better", 1: "if it is worse or differs", 2: MISTAKE, 3: "if that is open"}
+SWEPT = {0: "if every cell was measured", 1: "if one failed or was set aside", 2: MISTAKE}
 PASSED_ON = "that of the program"
 
 
@@ -43,6 +44,14 @@ COMMANDS = {
             "slownet run --resume runs/20260101-120000-client_delay",
         ),
         JUDGED | INTERRUPTED,
+    ),
+    "slownet sweep": Told(
+        (
+            "slownet sweep client_delay --vary rtt=0:200:10ms --out delays",
+            "slownet sweep client_delay --vary rtt=0:200:10ms --sample lhs:10 --repeat 3 --out sampled --json",
+            "slownet sweep --resume --out delays",
+        ),
+        SWEPT | INTERRUPTED,
     ),
     "slownet reproduce": Told(
         ("slownet reproduce", "slownet reproduce --only wordpress-latency --budget 10,20m"), JUDGED | INTERRUPTED

@@ -12,9 +12,10 @@ import typer
 from rich.table import Table
 
 from slownet.commands.options import ClockOption, CpuOption, EnvOption, MemoryOption, PlaceOption, ShareOption, TdfOption
-from slownet.commands.terminal import bars, console
+from slownet.commands.terminal import console
 from slownet.errors import SweepError
 from slownet.lab.boot import MEGABYTES
+from slownet.report.progress import bars
 
 if TYPE_CHECKING:
     from slownet.sweep import Sweep

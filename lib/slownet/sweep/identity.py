@@ -29,6 +29,9 @@ ENTRY = "slownet.runner.inside"
 ELSEWHERE = ("slownet.lab", "slownet.report", "slownet.sweep", "slownet.commands")
 """Rooms whose files other than modules do not matter: kernel and image have keys of their own."""
 
+ON_THE_HOST = "slownet.api"
+"""What `import slownet` offers beside what measures: it runs no experiment, it starts them."""
+
 
 @lru_cache
 def code(source: str) -> str:
@@ -55,7 +58,9 @@ def sources(source: str) -> dict[str, Path]:
         found[Path(source).name] = Path(source)
     while waiting:
         name = waiting.pop()
-        if name in found or not (spec := _spec(name)) or not spec.origin or not spec.origin.endswith(".py"):
+        if name in found or name.startswith(ON_THE_HOST):
+            continue
+        if not (spec := _spec(name)) or not spec.origin or not spec.origin.endswith(".py"):
             continue
         found[name] = Path(spec.origin)
         package = name if spec.submodule_search_locations else name.rpartition(".")[0]
