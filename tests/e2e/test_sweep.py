@@ -31,7 +31,7 @@ MISTAKES = [
     (["client_dealy", "--out", "new"], "client_delay"),
     (["client_delay", "--out", "new", "--vary", "rt=1ms"], "'rtt'"),
     (["client_delay", "--out", "new", "--vary", "rtt=10"], "10ms"),
-    (["client_delay", "--out", "new", "--vary", "rtt=0:1000:0.001ms"], "--yes"),
+    (["client_delay", "--out", "new", "--vary", "rtt=0:1000:1ms", "--repeat", "200"], "--yes"),
     (["client_delay", "--out", "new", "--repeat", "0"], "--repeat"),
     (["sweep.toml", "--out", "new"], "did you mean 'repeat'"),
 ]
@@ -134,3 +134,34 @@ def test_a_killed_sweep_goes_on_where_it_was(folder):
     undisturbed = slownet("sweep", "echo.py", *GRID, "--repeat", "2", "--out", "undisturbed", cwd=folder)
     assert undisturbed.returncode == 0
     assert means(folder / "out") == means(folder / "undisturbed")
+
+
+def test_an_interrupt_says_how_to_go_on(folder):
+    words = [*SLOWNET, "sweep", "echo.py", *GRID, "--repeat", "3", "--out", "out"]
+    process = subprocess.Popen(words, cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    journal = folder / "out" / "journal.jsonl"
+    while not (journal.exists() and journal.stat().st_size):
+        assert process.poll() is None
+        time.sleep(0.05)
+    process.send_signal(signal.SIGINT)
+    output, said = process.communicate(timeout=60)
+    assert (process.returncode, output) == (130, "")
+    kept, interrupted = said.splitlines()
+    assert kept.endswith("of 12 cells are saved, continue with: slownet sweep --out out --resume")
+    assert interrupted == "slownet: interrupted"
+    assert not (folder / "out" / ".work").exists()
+    assert {each["status"] for each in stores.read_samples(folder / "out")} == {"ok"}
+
+
+def test_a_file_asks_up_to_which_delay_a_criterion_is_met(folder):
+    """The middle of where the verdict flips is measured until its ends are as near as asked for."""
+    asked = {"experiment": "echo.py", "criterion": "rtt_ms<25ms", "refine": "rtt:10ms", "out": "found"}
+    lines = [f"{name} = {json.dumps(value)}" for name, value in asked.items()]
+    (folder / "sweep.toml").write_text("\n".join(["[sweep]", *lines, 'vary = {rtt = "0,80ms"}']))
+    done = slownet("sweep", "sweep.toml", cwd=folder)
+    assert done.returncode == 0, done.stderr
+    assert "rtt_ms<25ms: met up to rtt 20ms, not at 30ms (loss 0%)" in done.stdout
+    assert len(stores.read_samples(folder / "found")) == 5, "0, 80, 40, 20 and 30 ms"
+    page = (folder / "found" / "report.html").read_text()
+    assert "2 of 5 cells meet rtt_ms&lt;25ms." in page
+    assert "met up to rtt 20ms" in page

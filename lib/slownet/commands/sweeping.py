@@ -109,7 +109,7 @@ def sweep(
     where = Where(**asked, folder=str(Path.cwd()))
     passed = ("sample", "seed", "repeat", "fresh", "criterion", "refine")
     options = {name: given[name] for name in passed if given.get(name) is not None}
-    with Follower() as follower:
+    with Follower(Path(given["out"])) as follower:
         done = sweeping.run(
             given["experiment"], given.get("vary"), out=given["out"], resume=resume, merge=merge or [], labs=read_labs(labs),
             cluster=cluster, scheduler_file=scheduler_file, yes=yes, where=where, follow=follower, **options,
@@ -150,9 +150,10 @@ def _words(cell: Mapping[str, str]) -> str:
 
 
 class Follower:
-    """A progress bar on standard error, one step per cell."""
+    """A progress bar on standard error, one step per cell; how to go on, after an end before the last."""
 
-    def __init__(self) -> None:
+    def __init__(self, folder: Path) -> None:
+        self._folder, self._cells, self._done = folder, 0, 0
         self._progress = bars()
         self._task = self._progress.add_task("sweep", total=None, now="booting")
 
@@ -165,8 +166,10 @@ class Follower:
             dashboard = f", dashboard {facts['dashboard']}" if facts["dashboard"] else ""
             self._progress.console.print(f"{facts['labs']} labs{dashboard}", highlight=False)
         elif event == "planned":
+            self._cells, self._done = facts["cells"], 0
             self._progress.update(self._task, total=facts["cells"], completed=0, now="booting")
         elif event == "measured":
+            self._done += facts["cells"]
             self._progress.update(self._task, advance=facts["cells"], now=facts["worker"])
             for error in facts["errors"][:1]:
                 self._progress.console.print(f"slownet: {error}", style="yellow")
@@ -174,5 +177,8 @@ class Follower:
             line = f"slownet: set aside {_words(facts['cell'])}: {facts['why']}"
             self._progress.console.print(line, style="yellow", markup=False)
 
-    def __exit__(self, *error: object) -> None:
+    def __exit__(self, kind: object, *error: object) -> None:
         self._progress.stop()
+        if kind and 0 < self._done < self._cells:
+            kept = f"{self._done} of {self._cells} cells are saved"
+            print(f"slownet: {kept}, continue with: slownet sweep --out {self._folder} --resume", file=sys.stderr)
