@@ -18,6 +18,7 @@ import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
+import bench_sweep
 from trust import t0
 from trust.steps import Log, Options
 
@@ -147,7 +148,7 @@ with Network(Star(n=10)) as net:
 def main(wanted: Sequence[str]) -> None:
     known = (
         wrong_verdicts, first_command, switch, building, changes, round_trips, calibration, clocks, decided, charged, memory,
-        reproduction, containers, images, layer, compose,
+        reproduction, containers, images, layer, compose, sweep,
     )  # fmt: skip
     sections = {each.__name__: each for each in known}
     if unknown := [name for name in wanted if name not in sections]:
@@ -337,6 +338,13 @@ def reproduction() -> None:
     say("reproduce, the same on a real clock", f"{done['real_s'] / 3600:.2f} h", "about 1.9 h in the articles")
     supported, claims = (sum(each[name] for each in done["experiments"]) for name in ("supported", "claims"))
     say("reproduce, claims supported", f"{supported} of {claims}", "all")
+
+
+def sweep() -> None:
+    """Sweep with one lab and two, and with stub labs; print the numbers' differences, and time and memory of the scheduling."""
+    bench_sweep.labs(say, timed)
+    bench_sweep.scheduling(say)
+    bench_sweep.cluster(say)
 
 
 def containers() -> None:

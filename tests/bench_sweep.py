@@ -1,0 +1,176 @@
+"""Figures of sweeps for `make bench`: labs in parallel, the scheduling of a cell, a large cluster, and opening the samples."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import resource
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+
+from slownet.records.samples import Sample
+from slownet.sweep import store as stores
+from slownet.sweep.cluster import Dask
+from slownet.sweep.engine import Engine, Workers
+from slownet.sweep.kept import Kept
+from slownet.sweep.spec import Where
+from slownet.sweep.store import Store
+from slownet.sweep.task import Result, Task
+from slownet.sweep.workers import Pool
+
+Say = Callable[[str, str, str], None]
+Timed = Callable[..., tuple[float, str]]
+CELLS, WORKERS, TOGETHER = 100_000, 1_000, 16
+DELAYS = "rtt=0:75:5ms"
+
+
+def stub(task: Task) -> Result:
+    """Return what a lab would, without one."""
+    return Result(tuple(_kept(task, number) for number in range(len(task))), {}, 0.0, "stub")
+
+
+def _kept(task: Task, number: int) -> Kept:
+    cell, unit = task.cells[number], task.units[number]
+    times = [10.0 + (hash(unit) % 1000) / 100 + each / 10 for each in range(25)]
+    metrics = {
+        name: {"mean": times[12], "sd": 0.7, "n": 25, "values": times} for name in ("time_per_request_ms", "time_p99_ms")
+    }
+    sample: Sample = {
+        "experiment": "stub", "cell": cell, "condition": {"rtt_ms": float(cell["rtt"][:-2])}, "index": number, "tool": "ab",
+        "status": "ok", "error": None, "metrics": metrics, "boot": 1, "block": 1, "lab": 1, "random": False, "seeds": [],
+        "virtual_s": 1.0, "wall_s": 1.0, "raw": [],
+    }  # fmt: skip
+    return Kept(f"{unit}-1", unit, sample, {"000-ab.txt": b"Time per request: 12.5 [ms] (mean)\n" * 40})
+
+
+def tasks(cells: int, together: int) -> Iterator[Task]:
+    for start in range(0, cells, together):
+        numbers = range(start, min(start + together, cells))
+        yield Task(
+            "stub", tuple({"rtt": f"{each}ms"} for each in numbers), tuple(f"{each:032}" for each in numbers), 1, 1, Where()
+        )
+
+
+def measured(workers: Workers, folder: Path, cells: int, together: int) -> float:
+    """Measure cells by stubs into a store; return the seconds from the first task to the last sample."""
+    with Store(folder) as store:
+        store.describe({"circumstances": {"experiment": "stub"}})
+        list_of = list(tasks(cells, together))
+        began = time.monotonic()
+        engine: Engine[Task, Result] = Engine(
+            workers, stub, lambda pairs: _append(store, pairs), lambda task, why: sys.exit(why), 600.0
+        )  # fmt: skip
+        engine.run(list_of)
+        took = time.monotonic() - began
+        assert len(store.done) == cells
+    return took
+
+
+def _append(store: Store, pairs: Sequence[tuple[Task, Result]]) -> None:
+    store.append([result.kept for _, result in pairs])
+
+
+def labs(say: Say, timed: Timed) -> None:
+    """Compare one lab and two: their speed and their numbers."""
+    numbers, rates = {}, {}
+    with tempfile.TemporaryDirectory() as home:
+        for count in (1, 2):
+            words = ["sweep", "client_delay", "--vary", DELAYS, "--tdf", "inf", "--labs", str(count), "--out", f"labs{count}"]
+            seconds, text = timed([*words, "--json"], Path(home))
+            cells = json.loads(text)["cells"]
+            rates[count] = 60 * len(cells) / seconds
+            say(f"sweep of client_delay, labs: {count}", f"{rates[count]:.1f} a min", "cells, with start and report")
+            say("    wall time of a cell", f"{seconds / len(cells):.2f} s", "under 1.5 s after warm-up")
+            samples = stores.read_samples(Path(home, f"labs{count}"))
+            numbers[count] = {(json.dumps(each["cell"]), each["block"]): each["metrics"] for each in samples}
+    say("2 labs' cells a minute / 1 lab's", f"{rates[2] / rates[1]:.2f}", "at least 1.8 on 2 idle processors")
+    differing = sum(numbers[1][key] != numbers[2][key] for key in numbers[1])
+    say("samples that differ between 1 and 2 labs, TDF inf", f"{differing} of {len(numbers[1])}", "0")
+
+
+def scheduling(say: Say) -> None:
+    """Measure what a cell costs apart from its lab: a task of its own, to a process and back, into the store."""
+    with tempfile.TemporaryDirectory() as home:
+        Path(home, "start").mkdir()
+        start = measured(Pool(2), Path(home, "start"), 2, 1)
+        seconds = measured(Pool(2), Path(home, "cells"), 2000, 1) - start
+        say("scheduling and storing a cell, each its own task", f"{1000 * seconds / 2000:.1f} ms", "under 20 ms")
+
+
+def cluster(say: Say) -> None:
+    """Measure 100,000 cells by 1,000 Dask workers without labs: time, and memory of client and scheduler."""
+    with tempfile.TemporaryDirectory() as home:
+        file = Path(home, "scheduler.json")
+        words = [
+            sys.executable,
+            "-m",
+            "distributed.cli.dask_scheduler",
+            "--scheduler-file",
+            file,
+            "--no-dashboard",
+            "--port",
+            "0",
+        ]
+        quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
+        environment = {**os.environ, "PYTHONPATH": str(Path(__file__).parent)}
+        with subprocess.Popen([*words, "--host", "127.0.0.1"], env=environment, **quiet) as scheduler:  # type: ignore[call-overload]
+            try:
+                while not file.exists():
+                    time.sleep(0.1)
+                many = [sys.executable, __file__, str(file), str(WORKERS)]
+                with subprocess.Popen(many, env=environment, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL) as workers:
+                    try:
+                        assert workers.stdout
+                        workers.stdout.readline()  # all are there
+                        seconds = measured(Dask(scheduler_file=file), Path(home, "out"), CELLS, TOGETHER)
+                        memory = _peak_mb(scheduler.pid)
+                    finally:
+                        workers.kill()
+            finally:
+                scheduler.kill()
+        what = f"{CELLS:,} cells, {WORKERS:,} Dask workers, {TOGETHER} cells a boot"
+        say(what, f"{seconds:.0f} s", f"{1000 * seconds / CELLS:.2f} ms a cell; stub labs, all on this machine")
+        say("    memory of the client", f"{resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024:.0f} MB", "")
+        say("    memory of the scheduler", f"{memory:.0f} MB", "")
+        _opened(say, Path(home, "out"))
+
+
+def _opened(say: Say, folder: Path) -> None:
+    """Open 100,000 samples in a fresh process."""
+    query = f"SELECT rtt_ms, avg(time_per_request_ms) FROM '{folder}/samples/*.parquet' GROUP BY rtt_ms"
+    readers = {
+        "pyarrow": f"import pyarrow.dataset as ds; print(ds.dataset('{folder}/samples').to_table().num_rows)",
+        "DuckDB": f"import duckdb; print(len(duckdb.sql({query!r}).fetchall()))",
+    }
+    for name, code in readers.items():
+        timer = f"import time; began = time.monotonic(); {code}; print(time.monotonic() - began)"
+        done = subprocess.run([sys.executable, "-c", timer], capture_output=True, text=True, check=False)
+        lines = done.stdout.split()
+        said = f"{float(lines[1]):.2f} s" if len(lines) == 2 and int(lines[0]) == CELLS else "not there"
+        say(f"open {CELLS:,} samples with {name}", said, "under 1 s, with its import")
+
+
+def _peak_mb(pid: int) -> float:
+    status = dict(line.split(":", 1) for line in Path(f"/proc/{pid}/status").read_text().splitlines())
+    return int(status["VmHWM"].split()[0]) / 1024
+
+
+async def many_workers(file: str, count: int) -> None:
+    """Run workers of a cluster in this one process, until it is killed."""
+    from distributed import Worker
+
+    options = {"nthreads": 1, "resources": {"lab": 1}, "memory_limit": 0, "dashboard": False, "local_directory": f"{file}.d"}
+    made = [Worker(scheduler_file=file, **options) for _ in range(count)]
+    for start in range(0, count, 50):
+        await asyncio.gather(*made[start : start + 50])
+    print("there", flush=True)
+    await asyncio.gather(*(each.finished() for each in made))
+
+
+if __name__ == "__main__":
+    asyncio.run(many_workers(sys.argv[1], int(sys.argv[2])))
