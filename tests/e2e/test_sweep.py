@@ -33,6 +33,7 @@ MISTAKES = [
     (["client_delay", "--out", "new", "--vary", "rtt=10"], "10ms"),
     (["client_delay", "--out", "new", "--vary", "rtt=0:1000:1ms", "--repeat", "200"], "--yes"),
     (["client_delay", "--out", "new", "--repeat", "0"], "--repeat"),
+    (["client_delay", "--out", "new", "--merge", "/nowhere"], "/nowhere is no sweep"),
     (["sweep.toml", "--out", "new"], "did you mean 'repeat'"),
 ]
 

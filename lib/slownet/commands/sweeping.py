@@ -101,7 +101,7 @@ def sweep(
         given = from_file(Path(experiment)) | {
             name: value for name, value in given.items() if value is not None and name != "experiment"
         }
-    if given["out"] is None:
+    if given.get("out") is None:
         raise SweepError("no folder for the samples", "--out", "write --out FOLDER")
     names = (*STRINGS, "memory", "env", "share")
     asked: dict[str, Any] = {name: given[name] for name in names if given.get(name) is not None}
@@ -111,8 +111,9 @@ def sweep(
     options = {name: given[name] for name in passed if given.get(name) is not None}
     with Follower(Path(given["out"])) as follower:
         done = sweeping.run(
-            given["experiment"], given.get("vary"), out=given["out"], resume=resume, merge=merge or [], labs=read_labs(labs),
-            cluster=cluster, scheduler_file=scheduler_file, yes=yes, where=where, follow=follower, **options,
+            given.get("experiment"), given.get("vary"), out=given["out"], resume=resume, merge=merge or [],
+            labs=read_labs(labs), cluster=cluster, scheduler_file=scheduler_file, yes=yes, where=where, follow=follower,
+            **options,
         )  # fmt: skip
     show(done, as_json)
     raise typer.Exit(int(bool(done.aside or done.run.failed)))

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import logging
 import time
+from collections.abc import Callable
 from concurrent.futures import Executor
 from pathlib import Path
 from types import ModuleType
@@ -18,7 +19,7 @@ from slownet.errors import SweepError
 LOCAL = "local"
 RESOURCE = "lab"
 OPTION = "--cluster"
-ANSWER_S = 30.0
+ANSWER_S = 20.0
 """How long a scheduler may take to answer, and to have a worker."""
 PATIENCE = 10
 """How many times longer to wait for a cluster that has answered before: somebody may be starting it again."""
@@ -42,11 +43,15 @@ class Dask:
         Of a local cluster: how many workers, each with one lab.
     answer_s : float
         How long to wait for the scheduler and its first worker.
+    opened : callable
+        Gets the number of labs and the address of the dashboard, each time that there is a connection.
     """
 
     def __init__(
-        self, address: str = "", scheduler_file: Path | None = None, labs: int = 1, answer_s: float = ANSWER_S
+        self, address: str = "", scheduler_file: Path | None = None, labs: int = 1, answer_s: float = ANSWER_S,
+        opened: Callable[[int, str], None] = lambda labs, dashboard: None,
     ) -> None:  # fmt: skip
+        self._opened = opened
         self._dask: Any = _installed()
         if scheduler_file and not scheduler_file.is_file():
             raise SweepError(f"no file {scheduler_file}", "--scheduler-file", "name the one that dask scheduler wrote")
@@ -64,11 +69,6 @@ class Dask:
         if self._client and time.monotonic() - self._counted > AGAIN_S:
             self._width, self._counted = max(1, self._labs_of(self._client)), time.monotonic()
         return self._width or self._labs
-
-    @property
-    def dashboard(self) -> str:
-        """The address of the scheduler's dashboard; empty if there is none."""
-        return str(self._client.dashboard_link or "") if self._client else ""
 
     def open(self) -> Executor:
         """Connect to the cluster. Raises SweepError if it does not answer, has no labs, or runs another version."""
@@ -91,6 +91,7 @@ class Dask:
             self.close()
             raise
         self._wait_s = PATIENCE * self._answer_s
+        self._opened(self._width, str(self._client.dashboard_link or ""))
         executor: Executor = self._client.get_executor(pure=False, resources={RESOURCE: 1}, retries=0)
         return executor
 

@@ -29,7 +29,8 @@ WORK = ".work"
 """The folder of boots that are under way."""
 
 Follow = Callable[[str, Mapping[str, Any]], None]
-"""Gets "planned" {cells, known}, "measured" {cells, worker, errors} and "aside" {cell, why}."""
+"""Gets "workers" {labs, dashboard} of a cluster, "planned" {cells, known}, "measured" {cells, worker, errors} and "aside"
+{cell, why}."""
 
 
 class Session:

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import contextlib
+import shutil
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 from slownet.catalogue import find
-from slownet.errors import SweepError
+from slownet.errors import SlownetError, SweepError
 from slownet.experiment import Cell
+from slownet.lab.place import Place
 from slownet.records.judgement import Judgement
 from slownet.records.result import RunData, gather
 from slownet.runner import brought
@@ -151,13 +154,13 @@ def run(
     brought.check(named.topology)
     check_labs(labs, place)
     values, design = factors.of_mapping(spec.vary), Design.read(spec.sample, spec.seed)
-    team = _team(cluster, scheduler_file, how_many(labs, place))
+    team = _team(cluster, scheduler_file, labs, place, follow)
     if not yes:
         chosen.check_size(named, values, design, spec.repeat, team.width)
     cells = chosen.cells_of(named, values, design)
     test = Criterion.read(spec.criterion) if spec.criterion else None
     refinement = Refinement.read(spec.refine, chosen.factors_of(named, values)) if spec.refine else None
-    with Store(directory) as store:
+    with _nothing_empty(directory), Store(directory) as store:
         session = Session(spec, store, place, team, follow, remote=not isinstance(team, Pool))
         for each in merge:
             store.merge(Path(each))
@@ -174,6 +177,18 @@ def run(
         store.describe(_recorded(done))
     _write_report(done)
     return done
+
+
+@contextlib.contextmanager
+def _nothing_empty(directory: Path) -> Iterator[None]:
+    """Remove a folder that a failed sweep has made and left without a sample."""
+    was_there = directory.exists()
+    try:
+        yield
+    except SlownetError:
+        if not was_there and not stores.read_samples(directory):
+            shutil.rmtree(directory)
+        raise
 
 
 def _write_report(done: Sweep) -> None:
@@ -208,15 +223,19 @@ def _more(refinement: Refinement, cells: Sequence[Cell], found: RunData, test: C
     return [cell for cell in added if refining.title(cell) not in known]
 
 
-def _team(cluster: str | None, scheduler_file: Path | str | None, labs: int) -> Workers:
+def _team(cluster: str | None, scheduler_file: Path | str | None, labs: int | None, place: Place, follow: Follow) -> Workers:
     """Return the workers: those of a cluster, or this machine's. Raises SweepError."""
     if cluster and scheduler_file:
         raise SweepError("a cluster has one scheduler", "--scheduler-file", "leave out --cluster")
     if not (cluster or scheduler_file):
-        return Pool(labs)
-    from slownet.sweep.cluster import Dask
+        return Pool(how_many(labs, place))
+    from slownet.sweep.cluster import LOCAL, Dask
 
-    return Dask(cluster or "", Path(scheduler_file) if scheduler_file else None, labs)
+    def opened(labs: int, dashboard: str) -> None:
+        follow("workers", {"labs": labs, "dashboard": dashboard})
+
+    here = how_many(labs, place) if cluster == LOCAL else 1
+    return Dask(cluster or "", Path(scheduler_file) if scheduler_file else None, here, opened=opened)
 
 
 def _resumed(directory: Path, asked: Spec) -> Spec:
