@@ -117,6 +117,5 @@ setup(
         "slownet.report": ["*.css", "*.js", "*.j2"],
         "slownet.programs": ["*.php"],
         "slownet": ["data/*.toml", "py.typed"],
-        "slownet.experiments": ["exercises/*"],
     },
 )

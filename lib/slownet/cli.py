@@ -183,7 +183,7 @@ def check(
     files: Annotated[
         list[Path],
         typer.Argument(
-            metavar="FILE", help="Hypothesis files (TOML); see experiments/exercises.", autocompletion=completing.files(".toml")
+            metavar="FILE", help="Hypothesis files (TOML); see examples/exercises.", autocompletion=completing.files(".toml")
         ),
     ],
     blind: Annotated[

@@ -100,7 +100,9 @@ def key(files: Sequence[Path], place: Place, root: Path, rule: Rule, path: Path)
         print(f"slownet: {run.experiment}: {run.failed[0].error}", file=sys.stderr)
     if failed:
         return 1
-    text = keys.as_toml(list(map(_exercise, done))) if path.suffix == ".toml" else as_markdown(done)
+    text = (
+        keys.as_toml([each for each in map(_exercise, done) if each.solutions]) if path.suffix == ".toml" else as_markdown(done)
+    )
     try:
         path.write_text(text, encoding="utf-8")
     except OSError as error:

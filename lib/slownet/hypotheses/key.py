@@ -101,7 +101,7 @@ def as_toml(exercises: Sequence[Exercise]) -> str:
         for one in each.solutions:
             lines += [f"[{quoted(each.name)}.answers.{quoted(one.name)}]", f"says = {_text(one.says)}"]
             lines += [f"unit = {_text(one.unit)}"] if one.unit else []
-            lines += [f"{name} = {number!r}" for name in NUMBERS if (number := getattr(one, name)) is not None]
+            lines += [f"{name} = {number:.6g}" for name in NUMBERS if (number := getattr(one, name)) is not None]
             lines.append("")
     return "\n".join(lines)
 

@@ -8,12 +8,14 @@ import pytest
 
 from slownet import claim
 from slownet.errors import ExperimentError
+from slownet.hypotheses import answers, key, marking
 from slownet.hypotheses import file as hypothesis
+from slownet.hypotheses.answers import questions
 from slownet.hypotheses.file import read
 from slownet.hypotheses.predictions import COMPOSED, KINDS
 from slownet.hypotheses.source import place_of
 
-EXERCISES = sorted((Path(__file__).parents[3] / "experiments/exercises").glob("*.toml"))
+EXERCISES = sorted((Path(__file__).parents[3] / "examples/exercises").glob("*.toml"))
 
 WHOLE = """\
 question = "Is it slow?"
@@ -306,8 +308,8 @@ def test_sysbench_measures_a_database(file):
         read(file(text))
 
 
-def test_there_are_ten_exercises():
-    assert len(EXERCISES) == 10
+def test_there_are_twelve_exercises():
+    assert len(EXERCISES) == 12
 
 
 @pytest.mark.parametrize("path", EXERCISES, ids=lambda path: path.stem)
@@ -320,9 +322,21 @@ def test_every_exercise_asks_or_claims(path):
 
 
 def test_the_key_answers_every_exercise():
-    key = (EXERCISES[0].parent / "KEY.md").read_text()
+    key = (EXERCISES[0].parent / "teacher" / "KEY.md").read_text()
     for path in EXERCISES:
         section = key[key.index(f"## {path.name}") :].split("\n## ")[0]
         for each in hypothesis.read(path).predictions:
             assert each.says.rstrip(".:") in section
             assert all(f"{name} = " in section for name in each.open)
+
+
+def test_every_exercise_has_a_page_and_solutions_that_fit_the_class():
+    folder = EXERCISES[0].parent
+    pages = folder.parents[1] / "docs" / "classroom"
+    assert {path.stem for path in EXERCISES} | {"index"} == {path.stem for path in pages.glob("*.md")}
+    solved = key.read(folder / "teacher" / "key.toml")
+    asked = {path.stem: [each.name for each in questions(hypothesis.read(path).predictions)] for path in EXERCISES}
+    assert {each.name: [one.name for one in each.solutions] for each in solved} == {k: v for k, v in asked.items() if v}
+    marked = marking.mark([answers.read(path) for path in sorted((folder / "class").glob("*.toml"))], solved)
+    most = sum(map(len, asked.values()))
+    assert {name: marked.points(name) for name in marked.students} == {"Ada Lovelace": most, "Charles Babbage": 3}

@@ -1,0 +1,18 @@
+"""Three exercises of the classroom with a student's answers, which are right; `make examples` runs all of them."""
+
+import json
+import subprocess
+from pathlib import Path
+
+from command_line import SLOWNET
+
+EXERCISES = Path(__file__).parents[2] / "examples" / "exercises"
+CHEAP = ["01_one_way_and_back.toml", "02_a_small_page.toml", "11_two_small_writes.toml"]
+
+
+def test_a_student_who_knows_is_right(built, tmp_path):
+    files = [EXERCISES / each for each in CHEAP]
+    words = [*SLOWNET, "check", "--tdf", "inf", "--json", "--answers", EXERCISES / "class" / "ada.toml", *files]
+    done = subprocess.run(words, cwd=tmp_path, capture_output=True, text=True, timeout=300, check=False)
+    assert done.returncode == 0, done.stderr
+    assert [each["marks"] for each in json.loads(done.stdout)["runs"]] == [["right"], ["right"], ["right", "right"]]
