@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 from pathlib import Path
 
 from slownet.errors import ExperimentError
@@ -40,7 +39,7 @@ def _answers(path: Path, ask: Ask | None) -> Answers:
 
 def _filled(one: Hypothesis, ask: Ask | None, given: Answers | None) -> tuple[Prediction, ...]:
     """Return a file's predictions with numbers in their open fields."""
-    filled = {id(each): each for each in one.predictions}
+    filled = list(one.predictions)
     is_said = False
     for question in questions(one.predictions):
         written = given.find(one.name, question.name) if given else None
@@ -59,11 +58,10 @@ def _filled(one: Hypothesis, ask: Ask | None, given: Answers | None) -> tuple[Pr
                 f"write a number into {given.path} under [{files.quoted(one.name)}]" if given
                 else "write a number, or run it with --blind or --answers FILE",
             )  # fmt: skip
-        made = filled[id(question.prediction)]
-        filled[id(question.prediction)] = replace(made, fields={**made.fields, question.field: number})
-    for each in filled.values():
+        filled[question.position] = filled[question.position].filled({question.field: number})
+    for each in filled:
         each.claim()
-    return tuple(filled.values())
+    return tuple(filled)
 
 
 def _of_file(question: Question, written: str | float, path: Path) -> float:

@@ -111,9 +111,9 @@ def key(files: Sequence[Path], place: Place, root: Path, rule: Rule, path: Path)
 
 
 def _exercise(done: Checked) -> Exercise:
-    judged = {id(asked): judgement for asked, _, judgement in done.judged}
+    judged = [judgement for _, _, judgement in done.judged]
     asked = questions(done.hypothesis.predictions)
-    solutions = [keys.solve(each, done.run, judged[id(each.prediction)]) for each in asked]
+    solutions = [keys.solve(each, done.run, judged[each.position]) for each in asked]
     return Exercise(done.hypothesis.name, done.hypothesis.question, clock_line(done.run), solutions)
 
 

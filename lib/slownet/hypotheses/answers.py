@@ -46,6 +46,8 @@ class Question:
     """Its field, with a number if an earlier prediction of the file has the same."""
     field: str
     prediction: Prediction
+    position: int = 0
+    """The prediction's place in its file."""
 
     @property
     def unit(self) -> str:
@@ -89,10 +91,10 @@ def _read(text: str, unit: str) -> float | None:
 def questions(predictions: Iterable[Prediction]) -> list[Question]:
     """Return what is left open, in order."""
     found: list[Question] = []
-    for prediction in predictions:
+    for position, prediction in enumerate(predictions):
         for name in prediction.open:
             before = sum(each.field == name for each in found)
-            found.append(Question(f"{name}_{before + 1}" if before else name, name, prediction))
+            found.append(Question(f"{name}_{before + 1}" if before else name, name, prediction, position))
     return found
 
 
