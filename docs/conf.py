@@ -34,6 +34,7 @@ FIGURES = json.loads((HERE / "figures/figures.json").read_text())
 ARTICLES = {name.replace("-", "_"): article for name, article in published.articles().items()}
 myst_substitutions = {"figures": FIGURES, "articles": ARTICLES, "facts": facts(), "version": __version__}
 
+smartquotes = False  # --tdf stays --tdf
 default_role = "code"  # docstrings write names in single backticks
 autodoc_member_order = "bysource"
 autodoc_typehints = "none"  # the docstrings state them

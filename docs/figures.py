@@ -12,9 +12,11 @@ from __future__ import annotations
 import argparse
 import json
 import os
+import re
 import subprocess
 import sys
-from collections.abc import Mapping
+import textwrap
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -25,7 +27,8 @@ from slownet.report.view import view
 HERE = Path(__file__).parent / "figures"
 SLOWNET = (sys.executable, "-m", "slownet.cli")
 BUDGET = "6,8m"
-WIDTH = "100"
+WIDTH = 88
+FOLDED = 140
 EXPERIMENTS = tuple(name for names in articles.ARTICLES.values() for name in names)
 
 
@@ -68,11 +71,35 @@ def write(directory: Path, name: str) -> dict[str, Any]:
         picture = HERE / f"{name}-{path.stem.rpartition(f'{name}-')[2]}.svg"
         path.rename(picture) if f"/{picture.name})" in pages else path.unlink()
     drawn.rmdir()
-    environment = {**os.environ, "COLUMNS": WIDTH, "NO_COLOR": "1"}
+    environment = {**os.environ, "NO_COLOR": "1"}
     shown = subprocess.run([*SLOWNET, "show", directory], check=True, env=environment, capture_output=True, text=True).stdout
-    lines = [line.rstrip() for line in shown.splitlines() if not line.startswith("records ")]
-    (HERE / f"{name}.txt").write_text("\n".join(lines) + "\n")
+    (HERE / f"{name}.txt").write_text("\n".join(folded(shown)) + "\n")
     return numbers(load(directory))
+
+
+def folded(shown: str) -> Iterator[str]:
+    """Yield the lines of `slownet show` for a page: sentences folded, without the place of the records and single outliers."""
+    for line in joined(shown.splitlines()):
+        if line.startswith("records ") or re.search(r": \d+ outliers? of .*, kept$", line):
+            continue
+        yield from [line.rstrip()] if is_row(line) or not line else textwrap.wrap(line, WIDTH, subsequent_indent="    ")
+
+
+def joined(lines: Iterable[str]) -> Iterator[str]:
+    """Yield the lines, with those put together again that were folded at the width of a pipe."""
+    before = ""
+    for line in lines:
+        if len(before) > FOLDED and not is_row(before) and not is_row(line):
+            before += " " + line
+            continue
+        yield from [before] if before else []
+        before = line
+    yield before
+
+
+def is_row(line: str) -> bool:
+    """Return whether a line is a row of a table."""
+    return len(re.findall(r"\S {2,}\S", line)) > 1
 
 
 def main() -> None:

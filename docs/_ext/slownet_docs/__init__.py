@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
@@ -30,13 +31,14 @@ PAGES = {
     "variables": tables.variables,
 }
 """File of docs/_generated -> the function that returns its text in MyST."""
+OF_THE_MAN_PAGE = ("commands", "variables")
 
 
-def write(folder: Path) -> None:
-    """Write the generated pages, each only if its text has changed: Sphinx rebuilds pages that include a newer file."""
+def write(folder: Path, names: Iterable[str] = PAGES) -> None:
+    """Write generated pages, each only if its text has changed: Sphinx rebuilds pages that include a newer file."""
     folder.mkdir(exist_ok=True)
-    for name, page in PAGES.items():
-        path, text = folder / f"{name}.md", page()
+    for name in names:
+        path, text = folder / f"{name}.md", PAGES[name]()
         if not path.exists() or path.read_text() != text:
             path.write_text(text)
 
@@ -64,7 +66,8 @@ def _references(app: Any, kind: str, name: str, found: object, options: object, 
 
 def setup(app: Any) -> dict[str, Any]:
     """Register with Sphinx."""
-    app.connect("config-inited", lambda app, config: write(Path(app.srcdir) / "_generated"))
+    names = OF_THE_MAN_PAGE if app.tags.has("man") else PAGES
+    app.connect("config-inited", lambda app, config: write(Path(app.srcdir) / "_generated", names))
     app.connect("build-finished", _external)
     app.connect("autodoc-process-docstring", _references, priority=100)  # before napoleon
     return {"parallel_read_safe": True, "parallel_write_safe": True}

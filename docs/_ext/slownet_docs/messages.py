@@ -97,9 +97,10 @@ class Collector:
     def _kinds(self) -> set[str]:
         """Return the names of the exceptions of slownet's."""
         classes = [node for one in self._modules for node in ast.walk(one.tree) if isinstance(node, ast.ClassDef)]
+        bases = {each.name: {ast.unparse(base) for base in each.bases} for each in classes}
         found = {ROOT}
-        for _ in classes:
-            found |= {each.name for each in classes if {ast.unparse(base) for base in each.bases} & found}
+        while more := {name for name, its in bases.items() if its & found} - found:
+            found |= more
         return found
 
     def messages(self) -> list[Message]:

@@ -1,0 +1,100 @@
+"""The built pages: they need nothing from elsewhere, and read on a phone and on a wide screen. `make docs` comes first."""
+
+import os
+import re
+import shutil
+from html.parser import HTMLParser
+from pathlib import Path
+
+import pytest
+from blocks import DOCS, pages
+
+HTML = DOCS / "_build/html"
+CHROMIUM = os.environ.get("SLOWNET_CHROMIUM") or shutil.which("chromium")
+WIDTHS = (400, 1280)
+FETCHED = {"script": "src", "img": "src", "link": "href", "iframe": "src", "source": "src", "video": "src"}
+WIDER = """() => {
+    const inside = (each) => [...document.querySelectorAll(".table-wrapper, pre, .highlight, .sidebar-drawer, .toc-drawer, .sig")]
+        .some((box) => box.contains(each));
+    return [...document.querySelectorAll("article *")]
+        .filter((each) => each.getBoundingClientRect().right > document.documentElement.clientWidth + 1 && !inside(each))
+        .map((each) => each.tagName + " " + each.textContent.slice(0, 40));
+}"""
+
+
+class Resources(HTMLParser):
+    """Collects what a page fetches by itself."""
+
+    def __init__(self):
+        super().__init__()
+        self.found = []
+
+    def handle_starttag(self, tag, attributes):
+        values = dict(attributes)
+        if tag in FETCHED and values.get(FETCHED[tag]):
+            self.found.append(values[FETCHED[tag]])
+
+
+def built():
+    found = sorted(HTML.rglob("*.html"))
+    assert found, "make docs comes first"
+    return found
+
+
+def test_every_page_is_built():
+    names = {str(path.relative_to(HTML).with_suffix("")) for path in built()}
+    wanted = {str(path.relative_to(DOCS).with_suffix("")) for path in pages()} - {"reference/man"}
+    assert wanted - names == set()
+
+
+def test_no_page_fetches_anything_from_elsewhere():
+    for path in built():
+        reader = Resources()
+        reader.feed(path.read_text())
+        for address in reader.found:
+            assert not re.match(r"(https?:)?//", address), f"{path}: {address}"
+            if not address.startswith("data:"):
+                assert (path.parent / re.split(r"[?#]", address)[0]).exists(), f"{path}: {address}"
+    for path in HTML.rglob("*.css"):
+        assert not re.search(r"url\(\s*['\"]?(https?:)?//|@import", path.read_text()), path
+
+
+def test_links_to_elsewhere_are_collected():
+    lines = (HTML.parent / "external-links.txt").read_text().splitlines()
+    assert all(re.fullmatch(r"https?://\S+ \S+", line) for line in lines)
+
+
+def test_the_manual_page_has_every_command():
+    text = (HTML.parent / "man/slownet.1").read_text()
+    assert {"slownet run", "slownet lab build", "slownet docs"} <= set(re.findall(r"^\.SH (.*)$", text, re.M | re.I)) | set(
+        re.findall(r"(slownet (?:lab )?\w+) \[OPTIONS\]", text.replace("\\", ""))
+    )
+
+
+@pytest.fixture(scope="module")
+def browser():
+    """Debian's Chromium; without it or Playwright the pages are not looked at."""
+    playwright = pytest.importorskip("playwright.sync_api", reason="pip install -e '.[browser]'")
+    if not CHROMIUM:
+        pytest.skip("apt-get install chromium")
+    with playwright.sync_playwright() as running:
+        arguments = ["--no-sandbox"] if os.geteuid() == 0 else []  # Chromium's sandbox refuses to run as root
+        chromium = running.chromium.launch(executable_path=CHROMIUM, args=arguments)
+        yield chromium
+        chromium.close()
+
+
+@pytest.mark.parametrize("width", WIDTHS)
+def test_pages_fit(browser, width):
+    page = browser.new_page(viewport={"width": width, "height": 900})
+    heard = []
+    page.on("console", lambda message: heard.append(message.text) if message.type == "error" else None)
+    page.on("pageerror", lambda error: heard.append(str(error)))
+    page.on("request", lambda request: None if request.url.startswith(("file:", "data:")) else heard.append(request.url))
+    wide = {}
+    for path in built():
+        page.goto(Path(path).as_uri())
+        if found := page.evaluate(WIDER):
+            wide[str(path.relative_to(HTML))] = found[:3]
+    assert (wide, heard) == ({}, [])
+    page.close()
