@@ -26,7 +26,7 @@ check: $(VENV)/dev ## run the static checks: ruff, mypy, reuse
 	$(BIN)/reuse lint --lines
 
 unit: $(VENV)/dev ## run the tests that need no lab
-	$(BIN)/pytest -q -n 2 --dist worksteal tests/unit tests/docs/test_docs_blocks.py
+	$(BIN)/pytest -q -n 2 --dist worksteal tests/unit tests/docs/test_docs_blocks.py tests/docs/test_docs_errors.py tests/docs/test_docs_reference.py
 
 lab-tests: $(VENV)/dev lab ## run the tests that need a network, inside one lab
 	$(BIN)/slownet lab exec --tdf inf -- python -m pytest -q -p no:cacheprovider -m 'not charged' tests/lab

@@ -29,6 +29,7 @@ SLOWNET = (sys.executable, "-m", "slownet.cli")
 BUDGET = "6,8m"
 WIDTH = 88
 FOLDED = 140
+BEGINS = re.compile(r"(supported|refuted|inconclusive|not judged|virtual clock|real clock|sampling|records|[*†] )")
 EXPERIMENTS = tuple(name for names in articles.ARTICLES.values() for name in names)
 
 
@@ -87,19 +88,20 @@ def folded(shown: str) -> Iterator[str]:
 
 def joined(lines: Iterable[str]) -> Iterator[str]:
     """Yield the lines, with those put together again that were folded at the width of a pipe."""
-    before = ""
-    for line in lines:
-        if len(before) > FOLDED and not is_row(before) and not is_row(line):
+    before, last = "", ""
+    for line in map(str.rstrip, lines):
+        if len(last) > FOLDED and not is_row(line) and not BEGINS.match(line):
             before += " " + line
-            continue
-        yield from [before] if before else []
-        before = line
+        else:
+            yield from [before] if before else []
+            before = line
+        last = line
     yield before
 
 
 def is_row(line: str) -> bool:
     """Return whether a line is a row of a table."""
-    return len(re.findall(r"\S {2,}\S", line)) > 1
+    return not BEGINS.match(line) and len(re.findall(r"\S {2,}\S", line)) > 1
 
 
 def main() -> None:

@@ -1,6 +1,7 @@
 """The documentation's commands and code, run as a reader would: in a project with an environment of its own, twice."""
 
 import doctest
+import json
 import os
 import re
 import shlex
@@ -17,6 +18,10 @@ from slownet.errors import SlownetError
 from slownet.lab import cache, calibrate, parts
 
 CHECKOUT = DOCS.parent
+sys.path.insert(0, str(DOCS / "_ext"))
+
+from slownet_docs import tables  # noqa: E402  # from the folder above
+
 KEPT = ("HOME", "USER", "LANG", "TMPDIR", "XDG_STATE_HOME")
 PATIENCE_S = 1800
 AS_PRINTED = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
@@ -126,6 +131,8 @@ def follow(page: Path, folder: Path, environment: Path, times: int) -> None:
         reader = Reader(where, environment)
         for block in blocks(page):
             reader.do(block)
+        for path in where.rglob("run.json"):
+            assert tables.undescribed(json.loads(path.read_text())) == [], "write it into docs/reference/records.toml"
     shutil.rmtree(folder, ignore_errors=True)
 
 

@@ -14,7 +14,8 @@ CHROMIUM = os.environ.get("SLOWNET_CHROMIUM") or shutil.which("chromium")
 WIDTHS = (400, 1280)
 FETCHED = {"script": "src", "img": "src", "link": "href", "iframe": "src", "source": "src", "video": "src"}
 WIDER = """() => {
-    const inside = (each) => [...document.querySelectorAll(".table-wrapper, pre, .highlight, .sidebar-drawer, .toc-drawer, .sig")]
+    const boxes = ".table-wrapper, pre, .highlight, .sidebar-drawer, .toc-drawer, .sig";
+    const inside = (each) => [...document.querySelectorAll(boxes)]
         .some((box) => box.contains(each));
     return [...document.querySelectorAll("article *")]
         .filter((each) => each.getBoundingClientRect().right > document.documentElement.clientWidth + 1 && !inside(each))
