@@ -9,7 +9,7 @@ A block's language says what is done with it:
 - ``toml``, ``yaml``, ``json``, ``ini``: is read as what it is.
 - ``text``: output, a drawing or a form of words; nothing is done with it.
 
-A comment above a block changes that: ``% test: exit=1`` (the status that its commands end with), ``% test: skip=REASON``.
+A comment above a block changes that: ``% test: exit=1`` (the status of its last command), ``% test: skip=REASON``.
 A page whose front matter has ``test: quick`` runs in `make test` as well.
 """
 

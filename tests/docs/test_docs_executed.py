@@ -72,8 +72,10 @@ class Reader:
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_text(block.text)
         elif block.language == "console":
-            for step in block.steps:
-                self._command(block, step)
+            *before, last = block.steps
+            for step in before:
+                self._command(block, step, 0)
+            self._command(block, last, int(block.notes.get("exit", 0)))
         elif block.language == "python":
             self._code(block)
         elif block.language in DATA:
@@ -85,9 +87,9 @@ class Reader:
             stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, check=False,
         )  # fmt: skip
 
-    def _command(self, block: Block, step: Step) -> None:
+    def _command(self, block: Block, step: Step, status: int) -> None:
         done = self._run(["bash", "-c", f'. "$STATE"\n{step.command}\n{SAVE[2:]}'])
-        assert done.returncode == int(block.notes.get("exit", 0)), f"{block}: {step.command}\n{done.stdout}"
+        assert done.returncode == status, f"{block}: {step.command}\n{done.stdout}"
         if step.printed is not None:
             same = doctest.OutputChecker().check_output(f"{step.printed}\n", done.stdout, AS_PRINTED)
             assert same, f"{block}: {step.command}\n--- the page:\n{step.printed}\n--- printed:\n{done.stdout}"
@@ -132,7 +134,8 @@ def follow(page: Path, folder: Path, environment: Path, times: int) -> None:
         for block in blocks(page):
             reader.do(block)
         for path in where.rglob("run.json"):
-            assert tables.undescribed(json.loads(path.read_text())) == [], "write it into docs/reference/records.toml"
+            unknown = tables.undescribed(json.loads(path.read_text()))
+            assert unknown == [], f"write it into docs/reference/records.toml: {unknown}"
     shutil.rmtree(folder, ignore_errors=True)
 
 

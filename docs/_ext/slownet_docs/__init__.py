@@ -26,6 +26,7 @@ PAGES = {
     "repeats": tables.repeats,
     "samples": tables.sample_fields,
     "services": tables.services,
+    "statuses": tables.statuses,
     "tools": tables.tools,
     "topologies": tables.drawn,
     "variables": tables.variables,

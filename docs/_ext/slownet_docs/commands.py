@@ -9,6 +9,7 @@ from typing import Any
 import typer
 
 from slownet import cli
+from slownet.commands import examples
 
 
 def tree() -> Iterator[tuple[str, Any]]:
@@ -38,6 +39,9 @@ def _section(name: str, command: Any) -> Iterator[str]:
         record = None if "--help" in parameter.opts else parameter.get_help_record(context)
         if record:
             yield from (f"`{record[0]}`", f": {_sentence(record[1])}", "")
+    told = examples.COMMANDS.get(name)
+    if told:
+        yield from ("Examples:", "", "```text", *told.examples, "```", "")
 
 
 def _sentence(text: str) -> str:

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from slownet import topologies
+from slownet.commands import examples
 from slownet.compose import fields as compose_fields
 from slownet.hypotheses import file, predictions, toolbox
 from slownet.lab import project
@@ -120,7 +121,21 @@ def options() -> str:
 # ---- run.json ----
 
 RECORDS = Path(__file__).parents[2] / "reference/records.toml"
-OPEN = ("tdf_probe", "versions", "git", "given", "project", "published", "settings", "service", "topology", "boots", "planned")
+OPEN = (
+    "tdf_probe",
+    "compose",
+    "predictions",
+    "versions",
+    "git",
+    "given",
+    "project",
+    "published",
+    "settings",
+    "service",
+    "topology",
+    "boots",
+    "planned",
+)
 """Fields whose contents vary with the run, and are described as a whole."""
 
 
@@ -156,6 +171,7 @@ def sample_fields() -> str:
 VARIABLES: Mapping[str, str] = {
     "SLOWNET_WRK2": "The program wrk2 that labs use, if it is not on PATH.",
     "SLOWNET_OHA": "The program oha, likewise.",
+    "SLOWNET_SYSTEM_CACHE": "The cache that all accounts read: `/var/cache/slownet` unless set; empty for none.",
     "XDG_CACHE_HOME": "Where kernel, image and layers are kept, in a folder `slownet`: `~/.cache` unless set.",
     "SLOWNET_SYSTEM_CACHE": "Where root keeps kernel, image and layers for all accounts: `/var/cache/slownet` unless set.",
     "XDG_STATE_HOME": "Where records of this machine are kept that a cleaned cache must not lose: `~/.local/state` unless set.",
@@ -173,6 +189,16 @@ NO_READER = ("SLOWNET_DB_HOST", "SLOWNET_MEMCACHED", "SLOWNET_REQUIREMENTS", "SL
 def variables() -> str:
     """Return the environment variables."""
     return _table(["variable", "meaning"], ([f"`{name}`", text] for name, text in VARIABLES.items()))
+
+
+def statuses() -> str:
+    """Return the exit statuses of each command."""
+    rows = ([f"`{name}`", _statuses(told.status)] for name, told in examples.COMMANDS.items())
+    return _table(["command", "exit status"], rows)
+
+
+def _statuses(status: Mapping[int, str] | str) -> str:
+    return status if isinstance(status, str) else "; ".join(f"{number} {text}" for number, text in status.items())
 
 
 # ---- what repeats ----
