@@ -53,7 +53,8 @@ docs-figures: $(VENV)/dev lab ## measure what the documentation shows, and draw 
 	$(BIN)/python docs/figures.py docs/_build/runs
 	$(BIN)/python docs/repeats.py
 
-docs-test: docs lab ## run every command and every piece of code of the documentation, twice; half an hour
+docs-test: docs lab ## run every command and every piece of code of the documentation, twice, and look at its pages; half an hour
+	$(BIN)/pip install --quiet --disable-pip-version-check --editable '.[browser]'
 	$(BIN)/pytest -q tests/docs --deselect tests/docs/test_docs_executed.py::test_a_quick_page
 
 test-report: $(VENV)/dev ## test reports in a browser, in minutes; nothing to measure (apt-get install chromium)
