@@ -60,6 +60,10 @@ def test_no_page_fetches_anything_from_elsewhere():
         assert not re.search(r"url\(\s*['\"]?(https?:)?//|@import", path.read_text()), path
 
 
+def test_every_substitution_is_made():
+    assert [str(path.relative_to(HTML)) for path in built() if re.search(r"{{ \w", path.read_text())] == []
+
+
 def test_links_to_elsewhere_are_collected():
     lines = (HTML.parent / "external-links.txt").read_text().splitlines()
     assert all(re.fullmatch(r"https?://\S+ \S+", line) for line in lines)
