@@ -147,8 +147,8 @@ with Network(Star(n=10)) as net:
 
 def main(wanted: Sequence[str]) -> None:
     known = (
-        wrong_verdicts, first_command, switch, building, changes, round_trips, calibration, clocks, decided, charged, memory,
-        reproduction, containers, images, layer, compose, sweep,
+        wrong_verdicts, first_command, completion, switch, building, changes, round_trips, calibration, clocks, decided, charged,
+        memory, reproduction, containers, images, layer, compose, sweep,
     )  # fmt: skip
     sections = {each.__name__: each for each in known}
     if unknown := [name for name in wanted if name not in sections]:
@@ -162,9 +162,9 @@ def say(what: str, measured: str, wanted: str) -> None:
     print(f"{what:<58}{measured:>12}  {wanted}", flush=True)
 
 
-def timed(words: Sequence[str | Path], cwd: Path | None = None, home: Path | None = None) -> tuple[float, str]:
+def timed(words: Sequence[str | Path], cwd: Path | None = None, home: Path | None = None, **more: str) -> tuple[float, str]:
     """Run a command; return its seconds and its output. home: the folder of the caches, the user's own unless given."""
-    environment = {**os.environ, **({"XDG_CACHE_HOME": str(home)} if home else {})}
+    environment = {**os.environ, **({"XDG_CACHE_HOME": str(home)} if home else {}), **more}
     began = time.monotonic()
     done = subprocess.run([SLOWNET, *words], capture_output=True, text=True, check=False, cwd=cwd, env=environment)
     if done.returncode not in (0, 1):
@@ -179,6 +179,13 @@ def median_of(times: int, measure: Callable[[], float]) -> float:
 def first_command() -> None:
     seconds = median_of(7, lambda: timed(["lab", "exec", "--", "true"])[0])
     say("lab, from the command line to the end of `true`", f"{seconds:.2f} s", "under 0.6 s")
+
+
+def completion() -> None:
+    asked = {"COMP_WORDS": "slownet\nrun\nclient_d", "COMP_CWORD": "2", "_SLOWNET_COMPLETE": "complete_bash"}
+    of_help = median_of(7, lambda: timed(["--help"])[0])
+    seconds = median_of(7, lambda: timed([], **asked)[0])
+    say("completion of an experiment's name in bash", f"{seconds:.2f} s", f"at most as --help, {of_help:.2f} s")
 
 
 def switch() -> None:
