@@ -147,8 +147,8 @@ with Network(Star(n=10)) as net:
 
 def main(wanted: Sequence[str]) -> None:
     known = (
-        wrong_verdicts, first_command, completion, switch, building, changes, round_trips, calibration, clocks, decided, charged,
-        memory, reproduction, containers, images, layer, compose, sweep,
+        wrong_verdicts, first_command, completion, switch, building, changes, round_trips, calibration, clocks, decided,
+        charged, memory, reproduction, containers, images, layer, compose, sweep,
     )  # fmt: skip
     sections = {each.__name__: each for each in known}
     if unknown := [name for name in wanted if name not in sections]:

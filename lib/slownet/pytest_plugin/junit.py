@@ -83,6 +83,7 @@ class InLab:
     def now(self) -> float | None:
         """Return this machine's time: the date of a new file; None if the rootdir cannot be written to."""
         with suppress(OSError):
+            self._file.unlink(missing_ok=True)  # of a session that was killed
             self._file.touch(exist_ok=False)
             try:
                 return self._file.stat().st_mtime
