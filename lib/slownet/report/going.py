@@ -59,6 +59,11 @@ class Going:
         if self.metric in metrics:
             self.found.setdefault(cell, []).append(metrics[self.metric])
 
+    @property
+    def is_going(self) -> bool:
+        """Whether it has begun, and has measurements left that are planned so far."""
+        return self.began is not None and self.done < self.total
+
     def estimate(self, cell: str) -> Summary | None:
         """Return the mean of a cell's metric so far, with an interval; None if nothing of it is measured."""
         samples = self.found.get(cell)

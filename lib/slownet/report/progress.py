@@ -89,7 +89,10 @@ def _place() -> Callable[[Mapping[str, Going]], Shown]:
 
 
 class Terminal:
-    """Two lines an experiment, redrawn in place and removed at the end: a bar, if there is room, and what is measured now."""
+    """Two lines an experiment, redrawn in place and removed at the end: a bar, if there is room, and what is measured now.
+
+    Of several experiments those that are being measured, as many as the terminal has lines for; the others are counted.
+    """
 
     def __init__(self, runs: Mapping[str, Going], console: Console | None = None) -> None:
         self._runs = runs
@@ -110,13 +113,19 @@ class Terminal:
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
         now = time.monotonic()
-        for each in self._runs.values():
+        runs = list(self._runs.values())
+        shown = [each for each in runs if each.is_going or len(runs) == 1][: max(1, console.height // 2 - 1)]
+        for each in shown:
             first = Table.grid(padding=(0, 1))
             bar = ProgressBar(total=each.total, completed=each.done, width=BAR)
             words = [Text(each.name, style="bold"), Text(each.progress(now))]
             first.add_row(*([words[0], bar, words[1]] if options.max_width >= ROOM else words))
             yield first
             yield Text(f"  {each.activity(now)}", style="dim", no_wrap=True, overflow="ellipsis")
+        waiting = sum(each.began is None for each in runs)
+        others = {"more": len(runs) - waiting - len(shown), "waiting": waiting}
+        if len(runs) > 1 and any(others.values()):
+            yield Text(", ".join(f"{count} {what}" for what, count in others.items() if count), style="dim")
 
 
 class Lines:

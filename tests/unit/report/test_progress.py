@@ -99,6 +99,21 @@ def test_forty_columns_are_enough(monkeypatch):
     assert "━" in shown(80, monkeypatch)
 
 
+def test_of_many_experiments_those_that_are_measured(monkeypatch):
+    file = io.StringIO()
+    console = Console(file=file, width=80, height=8, force_terminal=True)
+    follower = Follower({f"shop{number}": 2 for number in range(9)}, lambda runs: Terminal(runs, console))
+    for number in range(6):
+        follower(f"shop{number}", cell(rtt="10ms"))
+    for _ in range(2):
+        follower("shop0", sample(50.0))
+    console.print(follower._shown)
+    lines = ESCAPE.sub("", file.getvalue()).splitlines()
+    assert [line.split()[0] for line in lines if "0 of 2" in line] == ["shop1", "shop2", "shop3"]
+    assert lines[-1] == "3 more, 3 waiting"
+    assert len(lines) == 7
+
+
 def test_no_color(monkeypatch):
     colours = re.compile(r"\x1b\[[0-9;]*3[0-7][0-9;]*m|\x1b\[[0-9;]*38;")
     assert colours.search(shown(80, monkeypatch))
