@@ -162,8 +162,11 @@ def _peak_mb(pid: int) -> float:
 
 async def many_workers(file: str, count: int) -> None:
     """Run workers of a cluster in this one process, until it is killed."""
+    import dask
     from distributed import Worker
 
+    # A thousand monitors and profilers in one process would be all that it does; each has a machine of its own otherwise.
+    dask.config.set({"distributed.worker.profile.enabled": False, "distributed.admin.system-monitor.interval": "10min"})
     options = {"nthreads": 1, "resources": {"lab": 1}, "memory_limit": 0, "dashboard": False, "local_directory": f"{file}.d"}
     made = [Worker(scheduler_file=file, **options) for _ in range(count)]
     for start in range(0, count, 50):
