@@ -173,7 +173,6 @@ VARIABLES: Mapping[str, str] = {
     "SLOWNET_OHA": "The program oha, likewise.",
     "SLOWNET_SYSTEM_CACHE": "The cache that all accounts read: `/var/cache/slownet` unless set; empty for none.",
     "XDG_CACHE_HOME": "Where kernel, image and layers are kept, in a folder `slownet`: `~/.cache` unless set.",
-    "SLOWNET_SYSTEM_CACHE": "Where root keeps kernel, image and layers for all accounts: `/var/cache/slownet` unless set.",
     "XDG_STATE_HOME": "Where records of this machine are kept that a cleaned cache must not lose: `~/.local/state` unless set.",
     "TMPDIR": "One of the folders where a lab's memory file may be; it must have room for `--memory`.",
     "SLOWNET_LAB": "Set inside a lab: `real`, or the time dilation factor. Do not set it yourself.",
