@@ -20,7 +20,7 @@ from slownet.errors import LabError
 PROC = Path("/proc")
 LOCK = Path("/sys/devices/system/cpu")
 """A folder that every user may lock, on the whole machine: only one lab at a time looks for memory and starts."""
-PATIENCE_S, LOCK_S, PAUSE_S = 1800.0, 30.0, 0.2
+PATIENCE_S, LOCK_S, PAUSE_S = 1800.0, 5.0, 0.2
 OF_A_LAB = re.compile(rb"(?:^|\0)mem=(\d+)M\0mem-fd=")
 
 

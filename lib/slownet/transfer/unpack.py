@@ -105,6 +105,8 @@ def _place(folder: str, staging: Path, base: Path, images: dict[str, dict[str, l
     """Move a checked folder to its place; return whether it is new there."""
     kind, _, name = folder.partition("/")
     is_new = not (base / kind / name).is_dir()
+    if folder not in images and base != cache.system_root() and cache.found(kind, name):
+        return False  # the system's cache has it, or a wheel brought it
 
     def fill(half: Path) -> None:
         for path in sorted((staging / folder).iterdir()):

@@ -63,6 +63,16 @@ def test_all_of_it_arrives(exported, empty, shop, kept):
     assert unpack.read(exported)[1] == []
 
 
+def test_what_the_system_has_is_not_kept_twice(exported, empty, tmp_path, monkeypatch):
+    monkeypatch.setenv("SLOWNET_SYSTEM_CACHE", str(tmp_path / "cache" / "slownet"))
+    found, new = unpack.read(exported)
+    assert new == [each for each in found.folders if each.startswith("containers/")]
+    assert not (empty / "image").exists()
+    monkeypatch.setattr(unpack.cache, "_own", tmp_path / "system")
+    monkeypatch.setenv("SLOWNET_SYSTEM_CACHE", str(tmp_path / "system"))
+    assert unpack.read(exported)[1] == found.folders
+
+
 def test_it_is_read_from_a_pipe(exported, empty, tmp_path):
     import os
 
