@@ -126,7 +126,8 @@ def cluster(say: Say) -> None:
                 with subprocess.Popen(many, env=environment, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL) as workers:
                     try:
                         assert workers.stdout
-                        workers.stdout.readline()  # all are there
+                        if not workers.stdout.readline():  # all are there
+                            sys.exit("bench: the workers did not start")
                         seconds = measured(Dask(scheduler_file=file), Path(home, "out"), CELLS, TOGETHER)
                         memory = _peak_mb(scheduler.pid)
                     finally:
@@ -166,7 +167,7 @@ async def many_workers(file: str, count: int) -> None:
     from distributed import Worker
 
     # A thousand monitors and profilers in one process would be all that it does; each has a machine of its own otherwise.
-    dask.config.set({"distributed.worker.profile.enabled": False, "distributed.admin.system-monitor.interval": "10min"})
+    dask.config.set({"distributed.worker.profile.enabled": False, "distributed.admin.system-monitor.interval": "10m"})
     options = {"nthreads": 1, "resources": {"lab": 1}, "memory_limit": 0, "dashboard": False, "local_directory": f"{file}.d"}
     made = [Worker(scheduler_file=file, **options) for _ in range(count)]
     for start in range(0, count, 50):

@@ -32,6 +32,9 @@ ELSEWHERE = ("slownet.lab", "slownet.report", "slownet.sweep", "slownet.commands
 ON_THE_HOST = "slownet.api"
 """What `import slownet` offers beside what measures: it runs no experiment, it starts them."""
 
+INSTALLED = ("site-packages", "dist-packages")
+"""Folders of installed packages, whichever environment's."""
+
 
 @lru_cache
 def code(source: str) -> str:
@@ -106,8 +109,10 @@ def _spec(name: str) -> ModuleSpec | None:
 
 
 def _is_installed(path: Path) -> bool:
+    """Return whether a module is a package's of this environment, or of another one that is on the import path."""
     folders = {Path(sysconfig.get_path(name)).resolve() for name in ("stdlib", "purelib", "platlib")}
-    return any(path.resolve().is_relative_to(each) for each in folders)
+    whole = path.resolve()
+    return bool(set(INSTALLED) & set(whole.parts)) or any(whole.is_relative_to(each) for each in folders)
 
 
 def _data(modules: Mapping[str, Path]) -> dict[str, Path]:

@@ -60,6 +60,17 @@ def test_a_change_of_any_of_it_is_another_measurement(folder, changed, differs):
     assert (code(folder) != before) is differs
 
 
+def test_a_package_of_another_environment_is_installed_too(tmp_path, monkeypatch):
+    """It belongs to the lab's image or layer, and to import it may do anything."""
+    name = f"elsewhere_{abs(hash(str(tmp_path)))}"
+    other = tmp_path / "lib" / "python3" / "site-packages"
+    (other / name).mkdir(parents=True)
+    (other / name / "__init__.py").write_text("raise SystemExit('imported')\n")
+    monkeypatch.syspath_prepend(str(other))
+    assert identity._spec(name) is None
+    assert identity._spec(f"{name}.inner") is None
+
+
 def place(**others):
     parts = SimpleNamespace(
         kernel=SimpleNamespace(path=Path("/cache/kernel/k1/linux")),
