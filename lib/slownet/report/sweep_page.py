@@ -17,16 +17,19 @@ from slownet.report.page import REPORT, template, write_html
 
 METRICS = 3
 """Metrics that are drawn unless a criterion names one; the others are in the samples."""
+LARGEST = 10_000
+"""Cells that are drawn as maps: each takes a kilobyte of the page."""
 FACTS = ("started", "place", "clock", "tdf", "cpu", "blocks", "kernel", "image")
 
 
 def sweep_figures(run: RunData, verdicts: Mapping[str, str], criterion: str, metric: str = "") -> list[Figure]:
     """Return the figures of a sweep: verdicts, then each metric; ``metric`` is that of the criterion."""
     varied = factors(run)
+    mapped = len(varied) > 1 and len(run.cells) <= LARGEST
     names = [metric] if metric else list(dict.fromkeys(name for cell in run.cells for name in cell.metrics))[:METRICS]
-    found = verdict_maps(run, criterion, verdicts, *varied[:2]) if verdicts and len(varied) > 1 else []
+    found = verdict_maps(run, criterion, verdicts, *varied[:2]) if verdicts and mapped else []
     for name in names:
-        if len(varied) > 1:
+        if mapped:
             found += metric_maps(run, name, *varied[:2])
         found += effect_figures(run, name, varied)
     return found
@@ -48,6 +51,7 @@ def write_sweep(
         samples=sum(len(cell.samples) for cell in run.cells),
         failed=[(cell.title, cell.error) for cell in run.cells if cell.error],
         aside=aside,
+        unmapped=f"More than {LARGEST:,} cells are not drawn as maps; the samples have them all." * (len(run.cells) > LARGEST),
         figures=sweep_figures(run, verdicts, criterion, metric),
         facts=[(name, run.facts[name]) for name in FACTS if run.facts.get(name) not in (None, {}, "")],
         script=resources.files("slownet.report").joinpath("page.js").read_text("utf-8"),

@@ -154,3 +154,12 @@ def test_the_page_is_one_file_and_shows_all(tmp_path):
 def test_one_factor_is_a_curve(tmp_path):
     run = sweep(losses=[0], rates=["2Mbit"])
     assert [each.name for each in sweep_figures(run, {}, "")] == ["effect-time_ms-rtt"]
+
+
+def test_too_many_cells_for_a_map_are_said_to_be_so(tmp_path, monkeypatch):
+    monkeypatch.setattr("slownet.report.sweep_page.LARGEST", 11)
+    run = gather([each for cell in sweep().cells for each in cell.samples], FACTS, tmp_path)
+    text = write_sweep(run, {}, "", "", [], []).read_text()
+    assert "More than 11 cells are not drawn as maps" in text
+    names = [each.name for each in sweep_figures(run, {}, "")]
+    assert names == [*(f"effect-time_ms-{name}" for name in ("rtt", "loss", "rate")), "shares-time_ms"]
