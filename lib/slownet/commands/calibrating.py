@@ -12,7 +12,7 @@ from slownet.calibration.view import show
 from slownet.commands.terminal import console, interrupted
 from slownet.errors import SlownetError
 from slownet.lab.place import Interrupts, Place
-from slownet.report.progress import bars
+from slownet.report.bars import bars
 
 
 def calibrate_and_show(place: Place, only: Sequence[str], quick: bool, seed: int, as_json: bool) -> int:

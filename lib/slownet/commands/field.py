@@ -15,7 +15,7 @@ from slownet.field.compare import compare
 from slownet.field.measure import INTERRUPTED, measure
 from slownet.field.row import margin
 from slownet.records.samples import new_run_directory
-from slownet.report.progress import bars
+from slownet.report.bars import bars
 from slownet.units import percent
 
 

@@ -15,7 +15,7 @@ from slownet.commands.options import ClockOption, CpuOption, EnvOption, MemoryOp
 from slownet.commands.terminal import console
 from slownet.errors import SweepError
 from slownet.lab.boot import MEGABYTES
-from slownet.report.progress import bars
+from slownet.report.bars import bars
 
 if TYPE_CHECKING:
     from slownet.sweep import Sweep

@@ -1,4 +1,4 @@
-"""Progress of measurements, on standard error: as bars on a terminal, as lines in a pipe, as one text in a notebook."""
+"""Progress of runs, on standard error: as bars on a terminal, as lines in a pipe, as one text in a notebook."""
 
 from __future__ import annotations
 
@@ -11,7 +11,6 @@ from typing import Any, Protocol
 
 from rich.console import Console, ConsoleOptions, RenderResult
 from rich.live import Live
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 from rich.progress_bar import ProgressBar
 from rich.table import Table
 from rich.text import Text
@@ -24,20 +23,6 @@ EVERY_NOTEBOOK_S = 1.0
 ROOM = 60
 """Columns from which on a bar is drawn."""
 BAR = 20
-
-
-def bars() -> Progress:
-    """Return progress bars on standard error, shown only on a terminal; each has a field `now` for the current activity."""
-    columns = (
-        SpinnerColumn(),
-        TextColumn("{task.description}"),
-        BarColumn(),
-        MofNCompleteColumn(),
-        TimeElapsedColumn(),
-        TextColumn("{task.fields[now]}"),
-    )
-    errors = Console(stderr=True)
-    return Progress(*columns, console=errors, transient=True, disable=not errors.is_terminal)
 
 
 class Shown(Protocol):
