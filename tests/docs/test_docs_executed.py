@@ -84,15 +84,16 @@ class Reader:
     def _run(self, words: list[str]) -> subprocess.CompletedProcess:
         return subprocess.run(
             words, cwd=self.folder, env=self._environment | {"STATE": str(self._state)}, text=True, timeout=PATIENCE_S,
-            stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, check=False,
+            stdin=subprocess.DEVNULL, capture_output=True, check=False,
         )  # fmt: skip
 
     def _command(self, block: Block, step: Step, status: int) -> None:
         done = self._run(["bash", "-c", f'. "$STATE"\n{step.command}\n{SAVE[2:]}'])
-        assert done.returncode == status, f"{block}: {step.command}\n{done.stdout}"
-        if step.printed is not None:
-            same = doctest.OutputChecker().check_output(f"{step.printed}\n", done.stdout, AS_PRINTED)
-            assert same, f"{block}: {step.command}\n--- the page:\n{step.printed}\n--- printed:\n{done.stdout}"
+        assert done.returncode == status, f"{block}: {step.command}\n{done.stdout}{done.stderr}"
+        if step.printed is not None:  # pages show a result without its progress, or an error
+            printed = (done.stdout, done.stdout + done.stderr)
+            same = any(doctest.OutputChecker().check_output(f"{step.printed}\n", each, AS_PRINTED) for each in printed)
+            assert same, f"{block}: {step.command}\n--- the page:\n{step.printed}\n--- printed:\n{printed[1]}"
 
     def _code(self, block: Block) -> None:
         if re.search(r"^\s*def test_", block.text, re.MULTILINE):
@@ -105,7 +106,7 @@ class Reader:
             path.write_text(self._before)
             words = [self._python, path]
         done = self._run([str(word) for word in words])
-        assert done.returncode == 0, f"{block}\n{done.stdout}"
+        assert done.returncode == 0, f"{block}\n{done.stdout}{done.stderr}"
 
     def _read(self, block: Block) -> None:
         """Read what has no name: a hypothesis file, a project's table or a compose file, as slownet reads it."""
@@ -118,7 +119,7 @@ class Reader:
         else:
             return
         done = self._run([str(self._python), "-c", code])
-        assert done.returncode == 0, f"{block}\n{done.stdout}"
+        assert done.returncode == 0, f"{block}\n{done.stdout}{done.stderr}"
 
 
 def does(page: Path) -> bool:
