@@ -13,6 +13,15 @@ PARTED: Mapping[str, str] = {
 }
 """The differences found between two runs of the same experiment with free CPU."""
 
+SAME = "the same numbers, bit for bit"
+SAME_IF = f"{SAME}, if its programs draw no random numbers: a hash, an address or a file's place can be one"
+
+
+def has_own_programs(*parts: Any) -> bool:
+    """Return whether any of these functions and classes, of which some may be None, is from outside slownet."""
+    modules = (getattr(each, "__module__", "") or "" for each in parts if each is not None)
+    return any(each.partition(".")[0] != "slownet" for each in modules)
+
 
 def chance(experiment: str, service: Any = None) -> str:
     """Describe the random behaviour in an experiment other than that of its links; empty if there is none.
@@ -22,8 +31,11 @@ def chance(experiment: str, service: Any = None) -> str:
     return getattr(service, "chance", "") or PARTED.get(experiment, "")
 
 
-def repeats(charging: Charging, experiment: str, service: Any = None) -> str:
-    """Describe how the numbers of another run would differ, from what the clock charges, the experiment and its service."""
+def repeats(charging: Charging, experiment: str, service: Any = None, own: bool = False) -> str:
+    """Describe how the numbers of another run would differ, from what the clock charges, the experiment and its service.
+
+    own: whether programs are part of it that slownet does not know.
+    """
     if charging is Charging.REAL:
         return "similar numbers: on the real clock all activity of this machine counts"
     if charging is Charging.TIME:
@@ -33,4 +45,4 @@ def repeats(charging: Charging, experiment: str, service: Any = None) -> str:
         return f"similar numbers: the CPU's work is charged, and it differs by about {part} from boot to boot"
     if parted := chance(experiment, service):
         return f"similar numbers: {parted}"
-    return "the same numbers, bit for bit"
+    return SAME_IF if own else SAME

@@ -14,9 +14,14 @@ FOLDER = "compose"
 """In the run directory; only its owner may enter it."""
 
 
+def is_project(topology: Any) -> bool:
+    """Return whether a topology is a compose project, whose programs slownet does not know."""
+    return isinstance(topology, Compose)
+
+
 def hand_over(topology: Any, directory: Path) -> dict[str, Any]:
     """Write a project into a run directory, and return the facts that the run records of it. Raises ComposeError."""
-    if not isinstance(topology, Compose):
+    if not is_project(topology):
         return {}
     found = images.need(topology.project)
     handover.write(directory / FOLDER, {topology.key: topology.project})
@@ -25,7 +30,7 @@ def hand_over(topology: Any, directory: Path) -> dict[str, Any]:
 
 def check(topology: Any) -> None:
     """Raise ComposeError if an image of a project is not kept."""
-    if isinstance(topology, Compose):
+    if is_project(topology):
         images.need(topology.project)
 
 

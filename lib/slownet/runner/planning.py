@@ -20,7 +20,7 @@ from slownet.lab.clock import TIME, WORK
 from slownet.lab.place import Place
 from slownet.records import samples
 from slownet.records.charging import Charging
-from slownet.records.repeatability import chance, repeats
+from slownet.records.repeatability import chance, has_own_programs, repeats
 from slownet.records.samples import cell_key
 from slownet.runner import brought
 from slownet.runner.boots import Boot, blocks_of, passes, read
@@ -160,9 +160,10 @@ def described(experiment: Experiment, place: Place) -> dict[str, Any]:
         "published": experiment.published,
         "operation": getattr(experiment.service, "operation", None),
     }
+    own = has_own_programs(experiment.measure, experiment.service) or brought.is_project(experiment.topology)
     return facts | {
         "chance": chance(experiment.name, experiment.service),
-        "repeats": repeats(Charging.of(facts), experiment.name, experiment.service),
+        "repeats": repeats(Charging.of(facts), experiment.name, experiment.service, own),
     }
 
 

@@ -1,6 +1,6 @@
 from slownet.catalogue import discover
 from slownet.records.charging import Charging
-from slownet.records.repeatability import PARTED, repeats
+from slownet.records.repeatability import PARTED, has_own_programs, repeats
 from slownet.services.wordpress import WordPress
 
 
@@ -9,6 +9,18 @@ def test_only_where_the_cpu_is_free_numbers_come_again_to_the_bit():
     assert "CPU time is charged" in repeats(Charging.TIME, "mine")
     assert "differs by about 0.3 % from boot to boot" in repeats(Charging.WORK, "mine")
     assert "real clock" in repeats(Charging.REAL, "mine")
+
+
+def test_programs_that_slownet_does_not_know_may_draw_random_numbers():
+    def mine():
+        """Not of slownet."""
+
+    assert repeats(Charging.FREE, "mine", own=True).startswith("the same numbers, bit for bit, if its programs draw no random")
+    assert "if its programs" not in repeats(Charging.TIME, "mine", own=True)
+    assert has_own_programs(mine, None)
+    assert has_own_programs(WordPress, mine)
+    assert not has_own_programs(WordPress, None)
+    assert not any(has_own_programs(each.measure, each.service) for each in discover().values())
 
 
 def test_a_program_with_a_randomness_of_its_own_is_named():
