@@ -21,12 +21,12 @@ from slownet.commands.documentation import docs
 from slownet.commands.examples import explain
 from slownet.commands.marking import mark
 from slownet.commands.options import (
-    RUNS,
     CaptureOption,
     ClockOption,
     ComposeOption,
     CpuOption,
     EnvOption,
+    JsonOption,
     JunitOption,
     MemoryOption,
     PlaceOption,
@@ -46,6 +46,7 @@ from slownet.commands.sweeping import sweep
 from slownet.errors import ExperimentError, SlownetError
 from slownet.lab import foreground
 from slownet.lab.boot import MEGABYTES
+from slownet.runner import RUNS
 from slownet.runner.rule import BUDGET
 
 
@@ -119,7 +120,7 @@ def run(
     share: ShareOption = None,
     junit: JunitOption = None,
     summary: SummaryOption = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object instead of tables.")] = False,
+    as_json: JsonOption = False,
 ) -> None:
     """Run experiments, judge their claims and write a report."""
     from slownet.commands.running import run_and_show
@@ -211,7 +212,7 @@ def check(
     share: ShareOption = None,
     junit: JunitOption = None,
     summary: SummaryOption = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object instead of tables.")] = False,
+    as_json: JsonOption = False,
 ) -> None:
     """Run hypothesis files and mark each prediction right, wrong or undecided."""
     from slownet.commands import checking

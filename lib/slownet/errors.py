@@ -5,8 +5,10 @@ The command line prints ``str(error)`` without a traceback and exits with status
 
 from __future__ import annotations
 
+import contextlib
 import difflib
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from pathlib import Path
 
 MAX_LISTED = 12
 
@@ -60,6 +62,15 @@ class ConditionError(SlownetError):
 
 class ExperimentError(SlownetError):
     """An experiment, a cell or a metric that does not exist or is described wrongly."""
+
+
+@contextlib.contextmanager
+def writing(path: Path, where: str = "") -> Iterator[None]:
+    """Raise ExperimentError if the caller's file cannot be written in this block. where: the option that names it."""
+    try:
+        yield
+    except OSError as error:
+        raise ExperimentError(f"cannot write {path} ({error.strerror})", where, "name another file") from error
 
 
 class NoCellError(ExperimentError):

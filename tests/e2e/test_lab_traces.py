@@ -172,7 +172,9 @@ NOWHERE = f"{SMALL}; mount -t tmpfs -o noexec none /var/tmp; mount -t tmpfs -o s
 
 
 def confined(mounts, words, **others):
-    unshare = ["unshare", "--mount"] if os.geteuid() == 0 else ["unshare", "--mount", "--user", "--map-root-user"]
+    # With process numbers of their own, which hide the labs of other tests, for whose memory a lab would leave room.
+    own = ["--mount", "--pid", "--fork", "--mount-proc"]
+    unshare = ["unshare", *own] if os.geteuid() == 0 else ["unshare", *own, "--user", "--map-root-user"]
     script = f'set -e; {mounts}; exec "$@"'
     return subprocess.run(
         [*unshare, "sh", "-c", script, "sh", *words], capture_output=True, timeout=PATIENCE_S, check=False, **others

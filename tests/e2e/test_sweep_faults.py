@@ -18,7 +18,7 @@ from test_sweep import FILE, means
 
 from slownet.sweep import store as stores
 
-GRID = ["--vary", "rtt=10,20,30ms", "--vary", "loss=0,20%", "--repeat", "2"]
+GRID = ["--vary", "rtt=10,20,30ms", "--vary", "loss=0,20%", "--repeat", "2", "--fresh"]
 UNITS = 12
 
 
@@ -122,7 +122,7 @@ def test_kills_at_random_change_no_number(built, tmp_path, seed):
             while process.poll() is None and stored(tmp_path / "noisy") == before and time.monotonic() < until:
                 cluster.attend()
                 time.sleep(0.1)
-            time.sleep(chance.uniform(0, 2))
+            time.sleep(chance.uniform(0, 0.5))
             if process.poll() is None:
                 kind = kinds[len(killed) % 3]  # each kind, in turn
                 kind(chance)
@@ -131,5 +131,5 @@ def test_kills_at_random_change_no_number(built, tmp_path, seed):
     assert process.returncode == 0, output
     printed = json.loads(output[0])
     assert (printed["new"], printed["aside"]) == (UNITS, [])
-    assert killed  # how many depends on how soon this machine is done in spite of them
+    assert len(killed) >= 3, killed
     assert means(tmp_path / "noisy") == means(tmp_path / "quiet")

@@ -26,8 +26,8 @@ from slownet.records.samples import RUN
 from slownet.records.unreadable import MALFORMED, unreadable
 from slownet.report.progress import Follower
 from slownet.report.view import view
-from slownet.runner import planning
-from slownet.runner.asked import HOSTS, RUNS, Asked, what_is_left
+from slownet.runner import RUNS, planning
+from slownet.runner.asked import HOSTS, Asked, what_is_left
 from slownet.runner.repetition import Follow
 from slownet.runner.run import execute, last_lines
 from slownet.units import percent

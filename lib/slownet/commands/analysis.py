@@ -10,7 +10,6 @@ import typer
 from slownet.commands import completing
 from slownet.commands.ci import ForCi
 from slownet.commands.options import (
-    RUNS,
     ClockOption,
     CpuOption,
     JunitOption,
@@ -21,6 +20,7 @@ from slownet.commands.options import (
     TdfOption,
 )
 from slownet.lab.boot import MEGABYTES
+from slownet.runner import RUNS
 
 FailOption = Annotated[
     str | None,

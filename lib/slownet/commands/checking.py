@@ -16,7 +16,7 @@ from slownet.commands.asking import Ask, answered
 from slownet.commands.ci import ForCi
 from slownet.commands.running import say_last
 from slownet.commands.terminal import console
-from slownet.errors import ExperimentError, SlownetError
+from slownet.errors import ExperimentError, SlownetError, writing
 from slownet.hypotheses import file as hypothesis
 from slownet.hypotheses import key as keys
 from slownet.hypotheses.answers import questions
@@ -103,10 +103,8 @@ def key(files: Sequence[Path], place: Place, root: Path, rule: Rule, path: Path)
     text = (
         keys.as_toml([each for each in map(_exercise, done) if each.solutions]) if path.suffix == ".toml" else as_markdown(done)
     )
-    try:
+    with writing(path, "--key"):
         path.write_text(text, encoding="utf-8")
-    except OSError as error:
-        raise ExperimentError(f"cannot write {path} ({error.strerror})", "--key", "name another file") from error
     return 0
 
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from slownet.errors import ExperimentError
+from slownet.errors import ExperimentError, writing
 
 if TYPE_CHECKING:  # most commands write neither
     from slownet.field.runs import Comparison
@@ -47,8 +47,5 @@ class ForCi:
     def _write(self, junit: str, summary: str) -> None:
         for path, mode, text in ((self.junit, "w", junit), (self.summary, "a", summary)):
             if path:
-                try:
-                    with path.open(mode, encoding="utf-8") as file:
-                        file.write(text)
-                except OSError as error:
-                    raise ExperimentError(f"cannot write {path} ({error.strerror})", fix="name another file") from error
+                with writing(path), path.open(mode, encoding="utf-8") as file:
+                    file.write(text)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from slownet.errors import ExperimentError
+from slownet.errors import writing
 
 if TYPE_CHECKING:  # `slownet --help` imports this module
     from slownet.hypotheses.marking import Marked
@@ -44,16 +44,13 @@ def mark(
 
 
 def _write_csv(path: Path, marked: Marked) -> None:
-    try:
-        with path.open("w", encoding="utf-8", newline="") as file:
-            rows = csv.writer(file)
-            rows.writerow(COLUMNS)
-            for each in marked.marks:
-                one = each.solution
-                numbers = ("" if number is None else number for number in (one.measured, one.low, one.high))
-                rows.writerow([
-                    each.student, each.exercise.name, one.name, each.written, "" if each.number is None else each.number,
-                    one.unit, *numbers, each.mark,
-                ])  # fmt: skip
-    except OSError as error:
-        raise ExperimentError(f"cannot write {path} ({error.strerror})", "--csv", "name another file") from error
+    with writing(path, "--csv"), path.open("w", encoding="utf-8", newline="") as file:
+        rows = csv.writer(file)
+        rows.writerow(COLUMNS)
+        for each in marked.marks:
+            one = each.solution
+            numbers = ("" if number is None else number for number in (one.measured, one.low, one.high))
+            rows.writerow([
+                each.student, each.exercise.name, one.name, each.written, "" if each.number is None else each.number,
+                one.unit, *numbers, each.mark,
+            ])  # fmt: skip

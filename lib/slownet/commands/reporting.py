@@ -9,6 +9,7 @@ from typing import Annotated
 import typer
 
 from slownet.commands import completing
+from slownet.commands.options import JsonOption
 
 SIDE_BY_SIDE = Path("slownet-report.html")
 
@@ -52,7 +53,7 @@ def show(
     runs: Annotated[
         list[Path], typer.Argument(metavar="RUN...", help="The directories of runs.", autocompletion=completing.runs)
     ],
-    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object instead of tables.")] = False,
+    as_json: JsonOption = False,
 ) -> None:
     """Print runs as `slownet run` printed them: question, answer, table, law and claims."""
     from slownet.commands.terminal import console

@@ -11,7 +11,16 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 from rich.table import Table
 
-from slownet.commands.options import ClockOption, CpuOption, EnvOption, MemoryOption, PlaceOption, ShareOption, TdfOption
+from slownet.commands.options import (
+    ClockOption,
+    CpuOption,
+    EnvOption,
+    JsonOption,
+    MemoryOption,
+    PlaceOption,
+    ShareOption,
+    TdfOption,
+)
 from slownet.commands.terminal import console
 from slownet.errors import SweepError
 from slownet.lab.boot import MEGABYTES
@@ -84,12 +93,12 @@ def sweep(
     place: PlaceOption = "auto",
     env: EnvOption = None,
     share: ShareOption = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object instead of tables.")] = False,
+    as_json: JsonOption = False,
 ) -> None:
     """Measure an experiment under many conditions, over many labs, and draw maps of the results."""
     from slownet.runner.sharing import read_labs
     from slownet.sweep import factors, sweeping
-    from slownet.sweep.spec import STRINGS, Where, from_file, is_file
+    from slownet.sweep.spec import PLACED, Where, from_file, is_file
 
     given: dict[str, Any] = {
         "experiment": experiment, "vary": factors.parse(vary or []) or None, "sample": sample, "seed": seed,
@@ -103,8 +112,7 @@ def sweep(
         }
     if given.get("out") is None:
         raise SweepError("no folder for the samples", "--out", "write --out FOLDER")
-    names = (*STRINGS, "memory", "env", "share")
-    asked: dict[str, Any] = {name: given[name] for name in names if given.get(name) is not None}
+    asked: dict[str, Any] = {name: given[name] for name in PLACED if given.get(name) is not None}
     asked |= {name: tuple(asked[name]) for name in ("env", "share") if name in asked}
     where = Where(**asked, folder=str(Path.cwd()))
     passed = ("sample", "seed", "repeat", "fresh", "criterion", "refine")

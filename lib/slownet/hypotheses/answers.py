@@ -19,7 +19,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from slownet.errors import ExperimentError, SlownetError
+from slownet.errors import ExperimentError, SlownetError, writing
 from slownet.hypotheses.predictions import Prediction
 from slownet.units import duration, percent, rate
 
@@ -115,10 +115,8 @@ class Answers:
         lines = [f"{STUDENT} = {json.dumps(self.student, ensure_ascii=False)}"]
         for exercise, found in self.given.items():
             lines += ["", f"[{quoted(exercise)}]", *(f"{quoted(name)} = {_value(each)}" for name, each in found.items())]
-        try:
+        with writing(self.path):
             self.path.write_text("\n".join(lines) + "\n", encoding="utf-8")
-        except OSError as error:
-            raise ExperimentError(f"cannot write {self.path} ({error.strerror})", fix="name another file") from error
 
 
 def read(path: Path) -> Answers:

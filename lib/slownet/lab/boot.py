@@ -110,7 +110,7 @@ class Lab:
             limit=self.clock.silence_s,
         )  # fmt: skip
         with memory.room(self.megabytes, lambda: bool(self._asked_to_end)) as machine:
-            folder = memory_folder(self.megabytes, machine.promised)
+            folder = memory_folder(self.megabytes, machine)
             self._run = _Run(self, folder, job, stdin, stdout, stderr, terminal)
         if self._asked_to_end:
             self._run.signal(self._asked_to_end)
@@ -314,10 +314,10 @@ def _confined(lab: Lab) -> list[str]:
     return confinement.words(lab.confine, lab.kernel, read=[*own, *shared[False]], write=shared[True])
 
 
-def memory_folder(megabytes: int, promised: int = 0) -> Path:
+def memory_folder(megabytes: int, machine: memory.Machine | None = None) -> Path:
     """Return a folder for the lab's memory file, which has no name. Raises LabError.
 
-    promised: MB by which the files of labs that run may still grow there.
+    machine: the labs that run, whose memory files may still grow there.
 
     Memory-backed folders come first; Docker's /dev/shm is often too small or mounted noexec.
     """
@@ -325,6 +325,7 @@ def memory_folder(megabytes: int, promised: int = 0) -> Path:
         folder = Path(name).absolute()
         with contextlib.suppress(OSError):
             room = os.statvfs(folder)
+            promised = machine.promised_on(folder.stat().st_dev) if machine else 0
             fits = room.f_bavail * room.f_frsize > (megabytes + promised) * 2**20
             if name and fits and not room.f_flag & os.ST_NOEXEC and os.access(folder, os.W_OK | os.X_OK):
                 return folder

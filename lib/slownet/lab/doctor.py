@@ -84,11 +84,12 @@ def memory(megabytes: int = MEGABYTES) -> Finding:
     """Find out whether there is room for the memory of one lab."""
     try:
         now = machine_memory.examine()
-        folder = memory_folder(megabytes, now.promised)
+        folder = memory_folder(megabytes, now)
     except LabError as error:
         return Finding("memory", False, error.what, error.fix)
-    at_once = min(shutil.disk_usage(folder).free // 2**20 - now.promised, now.free) // megabytes
-    if not at_once and not now.labs:
+    there = shutil.disk_usage(folder).free // 2**20 - now.promised_on(folder.stat().st_dev)
+    at_once = max(0, min(there, now.free)) // megabytes
+    if not at_once and not now.running:
         return Finding("memory", False, f"{now.free} MB are free, and a lab has {megabytes}", "give labs less: --memory")
     return Finding(
         "memory", True, f"there is room for {at_once} lab{'s' * (at_once > 1)} of {megabytes} MB at once, in {folder}"

@@ -21,39 +21,76 @@ PROC = Path("/proc")
 LOCK = Path("/sys/devices/system/cpu")
 """A folder that every user may lock, on the whole machine: only one lab at a time looks for memory and starts."""
 PATIENCE_S, LOCK_S, PAUSE_S = 1800.0, 5.0, 0.2
-OF_A_LAB = re.compile(rb"(?:^|\0)mem=(\d+)M\0mem-fd=")
+OF_A_LAB = re.compile(rb"(?:^|\0)mem=(\d+)M\0mem-fd=(\d+)\0")
+
+
+@dataclass(frozen=True)
+class Running:
+    """The memory of a lab that runs here, in MB."""
+
+    given: int
+    used: int
+    device: int | None
+    """The file system that its memory file lies on; None if this user may not know."""
+
+    @property
+    def promised(self) -> int:
+        """By how much it may still grow."""
+        return max(0, self.given - self.used)
 
 
 @dataclass(frozen=True)
 class Machine:
-    """This machine's memory, in MB."""
+    """This machine's memory, in MB, and the labs that run here, as far as this user can see them."""
 
-    free: int
-    """What is left for another lab."""
-    promised: int
-    """By how much the labs that run may still grow."""
-    used: int
-    """What they have taken."""
-    labs: int
-    """How many run."""
+    available: int
+    running: tuple[Running, ...] = ()
+
+    @property
+    def free(self) -> int:
+        """What is left for another lab."""
+        return max(0, self.available - self.promised)
+
+    @property
+    def promised(self) -> int:
+        """By how much the labs may still grow."""
+        return sum(each.promised for each in self.running)
+
+    @property
+    def used(self) -> int:
+        """What the labs have taken."""
+        return sum(each.used for each in self.running)
+
+    def promised_on(self, device: int) -> int:
+        """Return by how much the memory files on a file system may still grow, with those of which nobody knows the place."""
+        return sum(each.promised for each in self.running if each.device in {device, None})
+
+
+def available() -> int:
+    """Return the free memory of this machine in MB, with what it would give back."""
+    return _megabytes((PROC / "meminfo").read_text(), "MemAvailable")
 
 
 def examine() -> Machine:
-    """Look at the memory of this machine and at the labs that run on it, as far as this user can see them."""
-    available = _megabytes((PROC / "meminfo").read_text(), "MemAvailable")
-    labs = [found for folder in PROC.glob("[0-9]*") if (found := _given_and_used(folder))]
-    promised = sum(max(0, given - used) for given, used in labs)
-    return Machine(max(0, available - promised), promised, sum(used for _, used in labs), len(labs))
+    """Look at the memory of this machine and at the labs that run on it."""
+    return Machine(available(), tuple(found for folder in PROC.glob("[0-9]*") if (found := _running(folder))))
 
 
-def _given_and_used(process: Path) -> tuple[int, int] | None:
-    """Return how many MB a lab was given and has taken; None if the process is not a lab's first one."""
+def _running(process: Path) -> Running | None:
+    """Return what a lab was given and has taken; None if the process is not a lab's first one."""
     with contextlib.suppress(OSError, ValueError, IndexError):
-        given = OF_A_LAB.search((process / "cmdline").read_bytes())
+        words = OF_A_LAB.search((process / "cmdline").read_bytes())
         leads = (process / "stat").read_text().rpartition(")")[2].split()[3] == process.name  # its session
-        if given and leads:
+        if words and leads:
             status = (process / "status").read_text()
-            return int(given[1]), _megabytes(status, "RssShmem") + _megabytes(status, "RssFile")
+            used = _megabytes(status, "RssShmem") + _megabytes(status, "RssFile")
+            return Running(int(words[1]), used, _device(process / "fd" / words[2].decode()))
+    return None
+
+
+def _device(file: Path) -> int | None:
+    with contextlib.suppress(OSError):
+        return file.stat().st_dev
     return None
 
 
@@ -73,10 +110,11 @@ def room(megabytes: int, asked_to_end: Callable[[], bool] = lambda: False) -> It
         with contextlib.ExitStack() as stack:
             _lock(stack)
             found = examine()
-            if found.free >= megabytes or megabytes > found.free + found.promised + found.used or asked_to_end():
+            if found.free >= megabytes or megabytes > found.available + found.used or asked_to_end():
                 yield found
                 return
-        what = f"{found.labs} lab{'s run' if found.labs > 1 else ' runs'} here, and no room is left for {megabytes} MB"
+        labs = len(found.running)
+        what = f"{labs} lab{'s run' if labs > 1 else ' runs'} here, and no room is left for {megabytes} MB"
         if time.monotonic() > deadline:
             raise LabError(what, fix="try again later, or give labs less: --memory")
         if not said:

@@ -10,6 +10,7 @@ from slownet.report.figure import Figure
 from slownet.report.grid import Factor
 from slownet.report.scale import along, fitting
 from slownet.report.text import number
+from slownet.report.words import capital
 from slownet.stats.effects import Levels, is_complete, marginal, shares
 from slownet.units import spoken
 
@@ -35,7 +36,7 @@ def _main(metric: str, factor: Factor, means: dict[str, float], factors: int) ->
     """Draw the mean at each level of a factor."""
     places = dict(zip(factor.levels, factor.numbers or map(float, range(len(factor.levels))), strict=True))
     points = [(places[level], means[level], level) for level in factor.levels if level in means]
-    title = f"{_capital(spoken(metric))} along {factor.name}" + (", mean over the other factors" if factors > 1 else "")
+    title = f"{capital(spoken(metric))} along {factor.name}" + (", mean over the other factors" if factors > 1 else "")
     chart = Chart(title, along(places.values()), fitting(means.values()), factor.name, spoken(metric))
     chart.line([(x, y) for x, y, _ in points])
     chart.points(Point(x, y, f"{factor.name} {level}: {number(y)}") for x, y, level in points)
@@ -62,7 +63,3 @@ def _shares(metric: str, found: dict[tuple[str, ...], float]) -> list[Figure]:
     rows = tuple((name, share) for name, share in named)
     note = "A pair's share is its interaction: what the sum of the two factors' effects does not explain."
     return [Figure(f"shares-{metric}", title, svg, ("factor", "share"), rows, note if len(named) > 2 else "")]
-
-
-def _capital(text: str) -> str:
-    return text[:1].upper() + text[1:]

@@ -15,6 +15,7 @@ from slownet.report.figure import Figure, Value
 from slownet.report.grid import Factor, named, panels
 from slownet.report.scale import Linear
 from slownet.report.text import spelled, trimmed
+from slownet.report.words import capital
 from slownet.units import spoken
 
 WIDTH, TOP, BOTTOM, RIGHT = 440, 46, 44, 14
@@ -108,7 +109,7 @@ def metric_maps(run: RunData, metric: str, across: Factor, up: Factor) -> list[F
         frame = _frame(across, up)
         lines, levels = _contours(frame, cells, metric, low, high)
         note = f"Contours at {', '.join(map(trimmed, levels))}." if levels else ""
-        title = f"{_capital(spoken(metric))} over {across.name} and {up.name}" + (f": {others}" if others else "")
+        title = f"{capital(spoken(metric))} over {across.name} and {up.name}" + (f": {others}" if others else "")
         legend = _legend(low, high)
         figures.append(_figure(f"map-{metric}-{number}", title, frame, cells, draw, lines + legend, metric, note))
     return figures
@@ -196,7 +197,3 @@ def _legend(low: float, high: float) -> str:
         found.append(f'<rect {at} fill="var(--measured)" fill-opacity="{shade:.3f}"/>')
     found.append(f'<text x="{WIDTH - RIGHT}" y="16" text-anchor="end">{trimmed(high, 3)}</text>')
     return "".join(found)
-
-
-def _capital(text: str) -> str:
-    return text[:1].upper() + text[1:]

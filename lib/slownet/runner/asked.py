@@ -11,7 +11,7 @@ from slownet.catalogue import discover
 from slownet.errors import ExperimentError, nearest
 from slownet.lab.boot import MEGABYTES
 from slownet.lab.place import Place, choose, with_given
-from slownet.runner import planning
+from slownet.runner import RUNS, planning
 from slownet.runner.planning import Plan
 from slownet.runner.rule import BUDGET, Rule, read_rule
 from slownet.runner.sharing import AUTO, check_labs, read_labs
@@ -21,7 +21,6 @@ if TYPE_CHECKING:
 
 HOSTS = "hosts"
 """What ``--capture`` means if it names no interface."""
-RUNS = Path("runs")
 
 
 @dataclass(frozen=True)

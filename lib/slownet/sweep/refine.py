@@ -35,7 +35,7 @@ class Flip:
     """The verdict at the lower end; that at the upper end is the opposite."""
 
     def __str__(self) -> str:
-        where = ", ".join(f"{name} {value}" for name, value in self.at.items())
+        where = title(self.at)
         kept, lost = (self.low, self.high) if self.below == SUPPORTED else (self.high, self.low)
         word = "up to" if self.below == SUPPORTED else "from"
         return f"met {word} {self.factor} {kept}, not at {lost}" + (f" ({where})" if where else "")

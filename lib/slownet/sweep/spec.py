@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import tomllib
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, fields
 from pathlib import Path
 from typing import Any
 
@@ -26,6 +26,10 @@ class Where:
     env: tuple[str, ...] = ()
     share: tuple[str, ...] = ()
     folder: str = ""
+
+
+PLACED = tuple(each.name for each in fields(Where) if each.name != "folder")
+"""The options of a command that say where it measures."""
 
 
 @dataclass(frozen=True)

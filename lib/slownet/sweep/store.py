@@ -72,8 +72,9 @@ class Store:
         if not path.exists():
             return []
         lines = path.read_bytes().split(b"\n")
-        found = [each for line in lines[:-1] for each in _line(line) if each.unit not in self.done]
-        if lines[-1] or len(found) != sum(len(_line(line)) for line in lines[:-1]):
+        whole = [each for line in lines[:-1] for each in _line(line)]
+        found = [each for each in whole if each.unit not in self.done]
+        if lines[-1] or len(found) != len(whole):
             draft = path.with_suffix(".half")
             draft.write_bytes(_bytes(found))
             os.replace(draft, path)

@@ -7,11 +7,11 @@ import multiprocessing
 import os
 import signal
 from concurrent.futures import Executor, ProcessPoolExecutor
-from pathlib import Path
 
 from slownet.errors import SweepError
 from slownet.lab import cpu
 from slownet.lab.boot import memory_folder
+from slownet.lab.memory import available
 from slownet.lab.place import Place
 from slownet.runner.sharing import side_by_side
 
@@ -27,17 +27,11 @@ def room(megabytes: int, processors: int | None = None) -> int:
     """
     folder = memory_folder(megabytes)
     room = os.statvfs(folder)
-    free = min(room.f_bavail * room.f_frsize, available()) * (1 - SPARE) // 2**20
+    free = min(room.f_bavail * room.f_frsize // 2**20, available()) * (1 - SPARE)
     labs = min(int(free // megabytes), processors or cpu.count())
     if labs < 1:
         raise SweepError(f"{free:.0f} MB are free, a lab takes {megabytes} MB", "--memory", "free memory, or lower --memory")
     return labs
-
-
-def available() -> int:
-    """Return the free memory of this machine in bytes, with what it would give back."""
-    lines = Path("/proc/meminfo").read_text().splitlines()
-    return next(int(line.split()[1]) * 1024 for line in lines if line.startswith("MemAvailable:"))
 
 
 def how_many(wanted: int | None, place: Place) -> int:

@@ -1,5 +1,6 @@
 import os
 import signal
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -7,6 +8,7 @@ import pytest
 from slownet.errors import LabError
 from slownet.lab import autopsy, boot
 from slownet.lab.boot import Lab, Share, memory_folder
+from slownet.lab.memory import Machine, Running
 
 
 @pytest.mark.parametrize(
@@ -55,6 +57,15 @@ def test_memory_lies_elsewhere_if_shm_is_too_small_or_holds_no_programs(folders,
     folders["/mine"] = (3000, 0)
     monkeypatch.setenv("TMPDIR", "/mine")
     assert memory_folder(2500) == Path("/mine")
+
+
+def test_memory_lies_elsewhere_if_a_lab_will_fill_shm_but_not_if_a_lab_will_fill_another_folder(folders):
+    folders.update({"/dev/shm": (1500, 0), "/tmp": (9999, 0)})
+    device = Path("/dev/shm").stat().st_dev
+    grows = Running(given=1000, used=100, device=device)
+    assert memory_folder(1024, Machine(9999, (grows,))) == Path("/tmp")
+    assert memory_folder(1024, Machine(9999, (replace(grows, device=None),))) == Path("/tmp")
+    assert memory_folder(1024, Machine(9999, (replace(grows, device=device + 1),))) == Path("/dev/shm")
 
 
 def test_no_room_for_memory_is_one_line(folders):

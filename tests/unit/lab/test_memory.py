@@ -48,7 +48,21 @@ def proc(tmp_path, monkeypatch):
 def test_what_labs_may_still_take_is_not_free(proc):
     proc.lab(10, 1024, used=100)
     proc.lab(20, 500, used=600)
-    assert memory.examine() == memory.Machine(free=3000 - (1024 - 101), promised=1024 - 101, used=702, labs=2)
+    found = memory.examine()
+    assert (found.free, found.promised, found.used) == (3000 - (1024 - 101), 1024 - 101, 702)
+    assert len(found.running) == 2
+
+
+def test_memory_is_promised_on_its_file_system_or_on_each_if_nobody_knows(proc):
+    files = proc.lab(10, 1024, used=100) / "fd"
+    files.mkdir()
+    here = files / "16"
+    here.touch()
+    device = here.stat().st_dev
+    assert memory.examine().promised_on(device) == 1024 - 101
+    assert memory.examine().promised_on(device + 1) == 0
+    proc.lab(20, 500, used=99)
+    assert memory.examine().promised_on(device + 1) == 400
 
 
 def test_only_the_first_process_of_a_lab_counts(proc):
@@ -57,7 +71,7 @@ def test_only_the_first_process_of_a_lab_counts(proc):
     proc.process(12, ["vi", "mem=1024M"])
     proc.process(13, ["setpriv", "mem=xM", "mem-fd=3"])
     (proc.lab(14, 1024) / "status").unlink()  # it ends now
-    assert memory.examine().labs == 1
+    assert len(memory.examine().running) == 1
 
 
 def test_a_lab_that_fits_starts_at_once_and_says_nothing(proc, capsys):
@@ -76,7 +90,7 @@ def test_a_lab_that_does_not_fit_waits_until_one_ends_and_says_so_once(proc, cap
     first, _ = proc.lab(10, 1024), proc.lab(20, 1024)
     threading.Timer(0.1, (first / "cmdline").unlink).start()
     with memory.room(1500) as found:
-        assert found.labs == 1
+        assert len(found.running) == 1
     assert capsys.readouterr().err == "slownet: 2 labs run here, and no room is left for 1500 MB: waiting until one ends\n"
 
 

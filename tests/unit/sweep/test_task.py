@@ -60,7 +60,7 @@ def test_a_worker_with_another_image_is_refused_by_its_name(monkeypatch):
 
 
 def test_labs_fit_into_the_free_memory(monkeypatch):
-    monkeypatch.setattr(workers, "available", lambda: 4 * 2**30)
+    monkeypatch.setattr(workers, "available", lambda: 4 * 2**10)
     assert workers.room(1024, 16) == 3
     assert workers.room(1024, 2) == 2
     with pytest.raises(SweepError, match="--memory"):
