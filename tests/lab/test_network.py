@@ -81,6 +81,17 @@ def test_a_link_that_lies_is_an_error_that_names_both_values(net):
         net["web"].cmd("tc qdisc change dev web-eth0 root netem delay 0ms")
 
 
+@pytest.mark.charged
+def test_pings_that_are_late_only_for_a_moment_are_repeated(net):
+    net.link("web", "switch").set()
+    net["web"].cmd("tc qdisc replace dev web-eth0 root netem delay 7ms")
+    ends = net["web"].popen(["sh", "-c", "sleep 0.6; tc qdisc change dev web-eth0 root netem delay 0ms"])
+    try:
+        assert verify.check(net.link("client", "switch")._ends, net.shaping).ping.rtt_ms.min < 7
+    finally:
+        ends.communicate()
+
+
 @pytest.mark.parametrize("text", ["10", "ten ms", "-1ms", ""])
 def test_an_unclear_delay_is_one_line(net, text):
     with pytest.raises(UnitError) as caught:

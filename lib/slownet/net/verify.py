@@ -19,6 +19,9 @@ from slownet.units import show_duration
 
 PINGS = 5
 PINGS_LOSSY = 20
+# netem never sends early, so the least time of more pings is nearer to the link's own. A machine that is busy with other work
+# delays all pings of a moment; a link that is set wrongly delays them all.
+ROUNDS = 8
 PING_BITS = 8 * 98  # a ping of 56 bytes as an Ethernet frame
 INTERVAL_S = 0.05
 TX_PACKETS = 9  # index of the number in a line of /proc/net/dev
@@ -103,25 +106,55 @@ def check(ends: tuple[Any, Any], shaping: Shaping) -> Verification:
         return Verification(unverified="no hosts on both sides")
     source, target, cables = found
     interfaces = [end for cable in cables for end in (cable.intf1, cable.intf2)]
-    spans = [span(shaping.last(end)) for end in interfaces]
-    lossy = any(each.loses for each in spans)
-    count = PINGS_LOSSY if lossy else PINGS
-    before = _sent(interfaces)
-    record = ping(source, target.IP(), count=count, interval=INTERVAL_S, check=False)
-    busy = any(after - earlier > count + OTHER_FRAMES for earlier, after in zip(before, _sent(interfaces), strict=True))
+    path = _Path(source, target, interfaces, [span(shaping.last(end)) for end in interfaces])
     where = f"{source.name} to {target.name} over {_names(cables)}"
-    if record.problem and not lossy and not busy:
-        raise NetworkError(record.problem, where=where)
-    if record.rtt_ms is None:
-        return Verification(unverified="other packets fill the path" if busy else "a link on the path lost every ping")
-    low, high, measured = sum(each.low for each in spans), sum(each.high for each in spans), record.rtt_ms.min / 1000
-    own = OWN_SHARE_FREE_CPU_S if native.cpu_is_free() else OWN_SHARE_S
-    if measured > high + own and busy:
-        return Verification(unverified="the pings waited behind other packets")
-    if not low - EARLY_S <= measured <= high + own:
-        stated = show_duration(low) if low == high else f"{show_duration(low)} to {show_duration(high)}"
-        raise NetworkError(f"the round trip takes {show_duration(measured)} instead of the stated {stated}", where=where)
-    return Verification(record)
+    for _ in range(1 if native.cpu_is_free() else ROUNDS):
+        record, busy = path.ping()
+        if record.problem and not path.loses and not busy:
+            raise NetworkError(record.problem, where=where)
+        if record.rtt_ms is None:
+            return Verification(unverified="other packets fill the path" if busy else "a link on the path lost every ping")
+        measured = record.rtt_ms.min / 1000
+        if measured < path.low - EARLY_S:
+            break
+        if measured <= path.high:
+            return Verification(record)
+        if busy:
+            return Verification(unverified="the pings waited behind other packets")
+    low, high = path.low, sum(each.high for each in path.spans)
+    stated = show_duration(low) if low == high else f"{show_duration(low)} to {show_duration(high)}"
+    raise NetworkError(f"the round trip takes {show_duration(measured)} instead of the stated {stated}", where=where)
+
+
+@dataclass(frozen=True)
+class _Path:
+    """The way of a ping from a host to another, and what each end on it adds."""
+
+    source: Any
+    target: Any
+    interfaces: Sequence[Any]
+    spans: Sequence[Span]
+
+    @property
+    def low(self) -> float:
+        return sum(each.low for each in self.spans)
+
+    @property
+    def high(self) -> float:
+        own = OWN_SHARE_FREE_CPU_S if native.cpu_is_free() else OWN_SHARE_S
+        return sum(each.high for each in self.spans) + own
+
+    @property
+    def loses(self) -> bool:
+        return any(each.loses for each in self.spans)
+
+    def ping(self) -> tuple[Ping, bool]:
+        """Ping; return the result, and whether an end sent much more than that."""
+        count = PINGS_LOSSY if self.loses else PINGS
+        before = _sent(self.interfaces)
+        record = ping(self.source, self.target.IP(), count=count, interval=INTERVAL_S, check=False)
+        after = _sent(self.interfaces)
+        return record, any(late - early > count + OTHER_FRAMES for early, late in zip(before, after, strict=True))
 
 
 def _sent(interfaces: Sequence[Any]) -> list[int]:
