@@ -41,6 +41,7 @@ __all__ = [
     "Dumbbell",
     "Experiment",
     "ExperimentError",
+    "Fetch",
     "FileServer",
     "Host",
     "Hosts",
@@ -98,6 +99,7 @@ __all__ = [
     "equal",
     "expected_round_trips",
     "experiment",
+    "fetch",
     "fit",
     "fitted",
     "follows",
@@ -166,6 +168,7 @@ _HOMES = {
     "slownet.slow_start": "round_trips",
     "slownet.tools.ab": "Ab ab",
     "slownet.tools.constant_rate": "ConstantRate constant_rate",
+    "slownet.tools.fetch": "Fetch fetch",
     "slownet.tools.iperf3": "Iperf3 iperf3",
     "slownet.tools.oha": "Oha oha",
     "slownet.tools.ping": "Ping ping",
@@ -252,6 +255,7 @@ if TYPE_CHECKING:
     from slownet.slow_start import round_trips
     from slownet.tools.ab import Ab, ab
     from slownet.tools.constant_rate import ConstantRate, constant_rate
+    from slownet.tools.fetch import Fetch, fetch
     from slownet.tools.iperf3 import Iperf3, iperf3
     from slownet.tools.oha import Oha, oha
     from slownet.tools.ping import Ping, ping

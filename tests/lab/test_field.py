@@ -13,6 +13,7 @@ from slownet.records.result import gather
 from slownet.services.wordpress import WordPress
 from slownet.stats import from_moments
 from slownet.tools.ab import ab
+from slownet.tools.fetch import fetch
 from slownet.tools.tool import run
 
 RTTS = (0, 10, 40)
@@ -47,6 +48,23 @@ def lab_run(net, site):
         known = {"experiment": "client_delay", "index": index, "status": "ok", "error": None}
         samples.append(cell | known | {"metrics": page.metrics(), "facts": page.facts()})
     return gather(samples, {"experiment": "client_delay"})
+
+
+@pytest.fixture(scope="module")
+def fetched(net, site):
+    """The same by `fetch`, which measures the parts of a page's time."""
+    samples = []
+    for index, rtt in enumerate(RTTS):
+        with net.link("client", "switch").set(rtt=f"{rtt}ms"):
+            page = fetch(net["client"], site.url, requests=10)
+        cell = {
+            "cell": {"rtt": f"{rtt}ms"},
+            "condition": {"rtt_ms": float(rtt)},
+            "verified_rtt_ms": net.verified[-1].rtt_ms.min,
+        }
+        known = {"experiment": "parts", "index": index, "status": "ok", "error": None}
+        samples.append(cell | known | {"metrics": page.metrics(), "facts": page.facts()})
+    return gather(samples, {"experiment": "parts"})
 
 
 @pytest.fixture(scope="module")
@@ -94,6 +112,18 @@ def test_a_throttled_field_differs_from_the_lab(net, site, lab_run, tmp_path):
     compared = compare_field(lab_run, found, 0.05)
     assert compared.status == 1
     assert compared.rows[0].difference.low > 100  # 52 kB at 1 Mbit/s take over 400 ms
+
+
+def test_the_part_that_differs_is_named(net, site, fetched, there, tmp_path):
+    _, found, _ = there
+    alike = compare_field(fetched, found, 0.05)
+    assert alike.status == 0, alike.to_json()
+    assert [part.name for part in alike.parts] == ["connect", "first byte", "body"]
+    assert sum(part.first.mean for part in alike.parts) == pytest.approx(alike.rows[0].first.mean, rel=0.01)
+    with net.link("client", "switch").set(rtt=f"{HERE}ms", rate="1Mbit"):
+        _, throttled = field(net, site.url, tmp_path, "--requests", "10", "--pause", "0ms")
+    said = str(compare_field(fetched, throttled, 0.05).outcome)
+    assert "; most in body, " in said, said
 
 
 def test_what_cannot_be_reached_is_one_line(net, tmp_path):

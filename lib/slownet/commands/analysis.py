@@ -55,13 +55,17 @@ def field(
     ] = 20,
     pause: Annotated[str, typer.Option("--pause", metavar="TIME", help="Pause between two requests.")] = "500ms",
     timeout: Annotated[str, typer.Option("--timeout", metavar="TIME", help="Time limit for one page.")] = "10s",
+    http: Annotated[str, typer.Option("--http", metavar="VERSION", help="The version of HTTP: 1.1, 2 or 3.")] = "1.1",
+    tls: Annotated[
+        str, typer.Option("--tls", metavar="VERSION", help="The version of TLS: 1.2, 1.3, or the best that both sides have.")
+    ] = "best",
     runs: RunsOption = RUNS,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object instead of a table.")] = False,
 ) -> None:
-    """Measure a real service without emulation: its round-trip time and the time of a page."""
+    """Measure a real service without emulation: its round-trip time, and the time of a page and of its parts."""
     from slownet.commands.field import measure_and_show
 
-    raise typer.Exit(measure_and_show(url, requests, pause, timeout, runs, as_json))
+    raise typer.Exit(measure_and_show(url, requests, pause, timeout, runs, as_json, http, tls))
 
 
 def compare(

@@ -69,7 +69,7 @@ def images(incomplete: str) -> Completed:
 
 def tools(incomplete: str) -> Completed:
     """Complete the name of a tool that measures a compose project."""
-    return [each for each in ("ab", "iperf3", "ping", "wget") if each.startswith(incomplete)]
+    return [each for each in ("ab", "fetch", "iperf3", "ping", "wget") if each.startswith(incomplete)]
 
 
 def articles(incomplete: str) -> Completed:

@@ -10,16 +10,18 @@ from pathlib import Path
 from slownet.commands.ci import ForCi
 from slownet.commands.terminal import console
 from slownet.errors import ExperimentError
-from slownet.field import address, baseline, view
+from slownet.field import baseline, view
 from slownet.field.compare import compare
-from slownet.field.measure import INTERRUPTED, measure
+from slownet.field.measure import measure
 from slownet.field.row import margin
 from slownet.records.samples import new_run_directory
 from slownet.report.bars import bars
 from slownet.units import percent
+from slownet.web import address
+from slownet.web.visit import INTERRUPTED
 
 
-def measure_and_show(url: str, requests: int, pause: str, timeout: str, root: Path, as_json: bool) -> int:
+def measure_and_show(url: str, requests: int, pause: str, timeout: str, root: Path, as_json: bool, http: str, tls: str) -> int:
     """Measure, write field.json and print; return the exit status: 1 if it stopped early, 130 if interrupted.
 
     Raises SlownetError.
@@ -27,7 +29,7 @@ def measure_and_show(url: str, requests: int, pause: str, timeout: str, root: Pa
     where = address.read(url)
     with bars() as progress:
         task = progress.add_task(where.host, total=requests, now="")
-        found = measure(where, requests, pause, timeout, lambda done: progress.update(task, completed=done))
+        found = measure(where, requests, pause, timeout, lambda done: progress.update(task, completed=done), http=http, tls=tls)
     directory = new_run_directory(root, f"field-{where.host.replace(':', '-')}")
     found.write(directory)
     if as_json:

@@ -7,14 +7,17 @@ takes the same number of round trips.
 
 from __future__ import annotations
 
+import contextlib
 import math
+from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
 
 from slownet.claim import fitted
 from slownet.errors import ExperimentError, SlownetError, TooFewError
 from slownet.field import outcome
-from slownet.field.record import RTT, SERVER, TIME, WITHOUT_TLS, Field, values
+from slownet.field.parts import Part, parts
+from slownet.field.record import Field, values
 from slownet.field.row import Row, compared, together
 from slownet.field.runs import Comparison, compare_cells
 from slownet.law import Law, fit
@@ -23,6 +26,7 @@ from slownet.records.result import RunData
 from slownet.report.text import number
 from slownet.slow_start import CLOSE, LAST_BYTE, round_trips
 from slownet.stats import DECIDING, Summary, difference, from_error, median, needed, quantile, ratio, welch
+from slownet.tools.fetch import RTT, SERVER, TIME, TLS, WITHOUT_TLS
 from slownet.units import duration
 
 ALONG = "rtt_ms"
@@ -38,11 +42,12 @@ def compare_field(run: RunData, field: Field, within: float, t0: str | None = No
     """
     if TIME not in run.metrics:
         raise ExperimentError(f"no metric '{TIME}'", f"in {run.experiment}", "compare the field with a run of ab")
-    other, rtt = _without_tls(field), round_trip(field)
+    other, rtt = _as_run(field, TLS in run.metrics), round_trip(field)
     good = replace(run, cells=tuple(cell for cell in run.cells if cell.status == "ok")).at_confidence(DECIDING)
     near = [(cell.title, cell, other.cells[0]) for cell in good.cells if TIME in cell.metrics and _is_near(cell, rtt, within)]
     rows, notes = compare_cells(good, other, near, within, [TIME]) if near else ([], [])
     facts = None
+    alike: tuple[Part, ...] = ()
     try:
         law = fitted(good, TIME, ALONG)
     except SlownetError as error:
@@ -52,11 +57,14 @@ def compare_field(run: RunData, field: Field, within: float, t0: str | None = No
     else:
         own = _own_round_trip(good)
         facts = _facts(law, own, rtt, other.cells[0])
-        rows += _predicted(_Lines(law, rtt.mean - (own or 0.0)), rtt, other.cells[0], within, t0)
+        delay = rtt.mean - (own or 0.0)
+        rows += _predicted(_Lines(law, delay), rtt, other.cells[0], within, t0)
+        alike = tuple(parts(lambda metric: _Lines(fitted(good, metric, ALONG), delay).time, other.cells[0]))
         notes += _doubts(law, own, rtt)
     if run.failed:
         notes.append(f"left out {len(run.failed)} failed cell{'s' * (len(run.failed) > 1)}")
-    return Comparison(run, other, within, together(rows), facts, (*notes, *_differences(run, field)), outcome.sites)
+    notes += _differences(run, field)
+    return Comparison(run, other, within, together(rows), facts, tuple(notes), outcome.sites, alike)
 
 
 def round_trip(field: Field) -> Summary:
@@ -151,8 +159,9 @@ def _doubts(law: Law, own: float | None, rtt: Summary) -> list[str]:
 def _differences(run: RunData, field: Field) -> list[str]:
     """Return notes on how the two pages differ."""
     notes = [f"the field measurement stopped early: {field.error}"] if field.error else []
-    if any(page.tls_ms is not None for page in field.pages):
+    if any(page.tls_ms is not None for page in field.pages) and TLS not in run.metrics:
         notes.append("the field's times are without the TLS handshake, because the run has none")
+    notes += _other_versions(run, field)
     least, most = field.lengths
     try:
         length, header = int(run.fact("document_length")), int(run.fact("header_length"))
@@ -166,11 +175,23 @@ def _differences(run: RunData, field: Field) -> list[str]:
     return notes
 
 
-def _without_tls(field: Field) -> RunData:
-    """Return the field as a run of one cell, with the page time without TLS, like the lab's services."""
+def _other_versions(run: RunData, field: Field) -> Iterator[str]:
+    """Find the protocols that are spoken in another version."""
+    for name, said in (("http", "HTTP/"), ("tls", "TLS ")):
+        with contextlib.suppress(SlownetError):
+            here, there = run.fact(name), field.facts.get(name)
+            if here and there and here != there:
+                yield f"the run speaks {said}{here}, the field {said}{there}"
+
+
+def _as_run(field: Field, with_tls: bool) -> RunData:
+    """Return the field as a run of one cell, with the page time without TLS if the run has none."""
     run = field.run().at_confidence(DECIDING)
+    if with_tls:
+        return run
     (cell,) = run.cells
     metrics = dict(cell.metrics)
+    metrics.pop(TLS, None)
     metrics[TIME] = metrics.pop(WITHOUT_TLS, metrics[TIME])
     return replace(run, cells=(replace(cell, metrics=metrics),))
 

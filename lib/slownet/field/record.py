@@ -9,13 +9,13 @@ from pathlib import Path
 from typing import Any
 
 from slownet.errors import SlownetError
-from slownet.field.request import Page
 from slownet.records.result import RunData, gather
-from slownet.tools.numbers import Metric, mean, metric, sample_sd
+from slownet.tools.fetch import phases
+from slownet.tools.numbers import Metric
+from slownet.web.request import Page
 
 FILE = "field.json"
 KIND = "field"
-TIME, RTT, SERVER, WITHOUT_TLS = "time_per_request_ms", "connect_rtt_ms", "server_ms", "time_without_tls_ms"
 
 
 @dataclass(frozen=True)
@@ -28,25 +28,8 @@ class Field:
     """Why it stopped early; None if it did not."""
 
     def metrics(self) -> dict[str, Metric]:
-        """Return the metrics of `ab`, the connection's round trip, ``waiting_ms``, ``server_ms``, and with TLS its time.
-
-        ``server_ms`` is the server's time to its first byte: ``waiting_ms`` without a round trip.
-        """
-        series = {
-            TIME: [page.total_ms for page in self.pages],
-            RTT: [page.connect_ms for page in self.pages],
-            "waiting_ms": [page.waiting_ms for page in self.pages],
-            SERVER: [page.waiting_ms - page.connect_ms for page in self.pages],
-        }
-        tls = [page.tls_ms for page in self.pages if page.tls_ms is not None]
-        if tls:
-            series["tls_ms"] = tls
-            series[WITHOUT_TLS] = [total - part for total, part in zip(series[TIME], tls, strict=True)]
-        found = {name: metric(mean(each), sample_sd(each), len(each), each, ordered=True) for name, each in series.items()}
-        time, sd = found[TIME]["mean"], found[TIME]["sd"]
-        if time > 0:  # as for ab, the deviation follows from the time's
-            found["requests_per_second"] = metric(1000 / time, 1000 / time * sd / time, len(self.pages))
-        return found
+        """Return the metrics of `slownet.tools.fetch.phases`."""
+        return phases(self.pages)
 
     @property
     def lengths(self) -> tuple[int, int]:

@@ -8,8 +8,9 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from slownet.errors import ExperimentError, SlownetError, nearest
-from slownet.field import outcome
+from slownet.field import outcome, parts
 from slownet.field.outcome import Judge, Outcome
+from slownet.field.parts import Part
 from slownet.field.row import EQUIVALENT, Row, compared, missing, together
 from slownet.law import Law, fit
 from slownet.records import intervals, readings
@@ -33,11 +34,14 @@ class Comparison:
     notes: tuple[str, ...] = ()
     judge: Judge = outcome.versions
     """What the outcome says: a function of `slownet.field.outcome`."""
+    parts: tuple[Part, ...] = ()
+    """The phases of a request, in a run that has them and in the field."""
 
     @property
     def outcome(self) -> Outcome:
         """What it comes to."""
-        return self.judge(self.rows, self.within, "" if self.law else _cause(self.first, self.second, self.rows))
+        cause = parts.cause(self.parts, self.within) if self.law else _cause(self.first, self.second, self.rows)
+        return self.judge(self.rows, self.within, cause)
 
     @property
     def status(self) -> int:
@@ -52,6 +56,7 @@ class Comparison:
         }
         found: dict[str, Any] = finite(
             {**runs, "within": self.within, "rows": [row.to_json() for row in self.rows], "law": self.law, "notes": self.notes}
+            | {"parts": [each.to_json() for each in self.parts]}
         )
         said = self.outcome
         equivalent = all(row.verdict == EQUIVALENT for row in self.rows)

@@ -11,6 +11,7 @@ from rich.table import Table
 from rich.text import Text
 
 from slownet.field.outcome import DIFFERENT, WORSE, Outcome, word
+from slownet.field.parts import Part
 from slownet.field.record import Field
 from slownet.field.row import DIFFERS, EQUIVALENT, INCONCLUSIVE, Row
 from slownet.field.runs import Comparison
@@ -29,7 +30,11 @@ def measured(field: Field, directory: Path) -> RenderableType:
     facts, (cell,) = field.facts, field.run().cells
     pages = len(field.pages)
     paused = f", {show_duration(facts['pause_s'])} apart" if pages > 1 else ""
-    head = f"{facts['url']} at {facts['address']} port {facts['port']}: {pages} request{'s' * (pages > 1)}{paused}"
+    spoken = "".join(f", {said} {facts[name]}" for name, said in (("http", "HTTP"), ("tls", "TLS")) if facts.get(name))
+    named = f", name looked up in {number(facts['resolved_ms'])} ms" if "resolved_ms" in facts else ""
+    head = (
+        f"{facts['url']} at {facts['address']} port {facts['port']}{spoken}: {pages} request{'s' * (pages > 1)}{paused}{named}"
+    )
     made = _table(
         "metric", f"mean, {confidence(cell.summary(next(iter(cell.metrics))).confidence)} interval", "median", "min", "max"
     )
@@ -49,8 +54,15 @@ def compared(found: Comparison) -> RenderableType:
     made = _table(*HEAD)
     for row in found.rows:
         made.add_row(row.condition, row.metric, *_numbers(row), Text(row.verdict, style=STYLES[row.verdict]).append(_note(row)))
-    below = [*(_law(found.law) if found.law else ()), *(f"note: {note}" for note in found.notes)]
+    below = [*(_law(found.law) if found.law else ()), *_parts(found.parts), *(f"note: {note}" for note in found.notes)]
     return Group(Text(head, style="bold"), made, *map(Text, below), Text(str(found.outcome), style=OUTCOMES[found.status]))
+
+
+def _parts(found: Sequence[Part]) -> Sequence[str]:
+    """Return a line for each phase of a request."""
+    width = max((len(part.name) for part in found), default=0)
+    numbers = [(part.name, *map(spelled, (part.first, part.second, part.difference))) for part in found]
+    return [f"{name:{width}}  run {first} ms, field {second} ms, difference {gap} ms" for name, first, second, gap in numbers]
 
 
 def lines(found: Comparison) -> tuple[Sequence[str], Sequence[Sequence[str]], Sequence[str]]:

@@ -5,7 +5,7 @@ A file holds::
     question = "How much slower is a page when its reader is 10 ms away?"
     topology = "client_web_db"                # a name, see `slownet.topologies`; this is the default
     service = "wordpress"                     # or "nginx" with page = "52kB", or "mariadb"; none for tools without a server
-    tool = "ab"                               # or "ping", "wget", "iperf3", or "sysbench" for a database
+    tool = "ab"                               # or "fetch", "ping", "wget", "iperf3", or "sysbench" for a database
     unit = "ms"                               # of a number or list that a tool of your own returns
 
     [options]                                 # of the tool

@@ -17,6 +17,7 @@ from slownet.services.nginx import Nginx
 from slownet.services.oltp import OltpDatabase
 from slownet.services.wordpress import WordPress
 from slownet.tools.ab import ab
+from slownet.tools.fetch import fetch
 from slownet.tools.iperf3 import iperf3
 from slownet.tools.ping import ping
 from slownet.tools.sysbench import oltp
@@ -73,6 +74,11 @@ def _wget(net: Any, service: Any, options: Mapping[str, Any]) -> Any:
     return wget(net[options.get("from", "client")], service.url)
 
 
+def _fetch(net: Any, service: Any, options: Mapping[str, Any]) -> Any:
+    given = {name: options[name] for name in ("requests", "http", "tls") if name in options}
+    return fetch(net[options.get("from", "client")], service.url, **given)
+
+
 def _iperf3(net: Any, service: Any, options: Mapping[str, Any]) -> Any:
     given = {name: options[name] for name in ("seconds", "congestion", "omit") if name in options}
     return iperf3(net[options.get("from", "server")], net[options.get("to", "client")], **given)
@@ -97,6 +103,7 @@ _TOOLS: Mapping[str, Named] = {
     "ab": Named(_ab, ("requests", "concurrency", "varying"), asks=WEB),
     "ping": Named(_ping, ("to", "count", "interval")),
     "wget": Named(_wget, (), asks=WEB),
+    "fetch": Named(_fetch, ("requests", "http", "tls"), asks=WEB),
     "iperf3": Named(_iperf3, ("to", "seconds", "congestion", "omit")),
     "sysbench": Named(_sysbench, ("threads", "transactions", "rows"), asks=("mariadb",)),
 }

@@ -5,8 +5,8 @@ import pytest
 from slownet.errors import ExperimentError, SlownetError
 from slownet.field.extrapolation import compare_field
 from slownet.field.record import Field
-from slownet.field.request import Page
 from slownet.field.row import DIFFERS, EQUIVALENT, INCONCLUSIVE
+from slownet.web.request import Page
 
 
 def field(rtt, server, trips=4.0, count=20, tls=None, length=52_000):

@@ -1,0 +1,151 @@
+"""Requests of a page in HTTP/1.1, 2 or 3, each on a new connection, with the time of each phase (``programs/fetch.py``)."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass, fields
+from pathlib import Path
+from typing import Any
+
+from slownet.errors import ToolError
+from slownet.measured import Metrics
+from slownet.tools.numbers import Metric, mean, metric, sample_sd
+from slownet.tools.output import last_line
+from slownet.tools.process import Host
+from slownet.tools.program import python, read_json
+from slownet.tools.tool import run
+from slownet.web import address, protocol
+from slownet.web.protocol import BEST, PLAIN
+from slownet.web.request import Page
+
+TIME, RTT, TLS, WAITING, BODY = "time_per_request_ms", "connect_rtt_ms", "tls_ms", "waiting_ms", "body_ms"
+PARTS = {RTT: "connect", TLS: "TLS", WAITING: "first byte", BODY: "body"}
+"""The phases of a request in their order: metric and name. Together they are its time."""
+SERVER, WITHOUT_TLS, NAME = "server_ms", "time_without_tls_ms", "name_ms"
+
+
+@dataclass(frozen=True)
+class Fetch(Metrics):
+    """The pages that were requested, and the time of each phase.
+
+    Attributes
+    ----------
+    command : tuple of str
+        The command.
+    raw : str
+        Its output.
+    name_ms : float
+        Time to look up the host's addresses, once.
+    pages : tuple of Page
+        The responses, in order: ``connect_ms``, ``tls_ms``, ``waiting_ms``, ``body_ms``, ``total_ms``, ``http``, ``tls``,
+        ``length`` of each.
+    """
+
+    command: tuple[str, ...]
+    raw: str
+    name_ms: float
+    pages: tuple[Page, ...]
+
+    def metrics(self) -> dict[str, Metric]:
+        """Return the metrics of `phases`, and ``name_ms``."""
+        return {**phases(self.pages), NAME: metric(self.name_ms, 0.0, 1)}
+
+    def facts(self) -> dict[str, Any]:
+        """Return the page's size, and the versions of HTTP and TLS."""
+        first = self.pages[0]
+        return {"document_length": first.length, "http": first.http, "tls": first.tls}
+
+
+def phases(pages: Sequence[Page]) -> dict[str, Metric]:
+    """Return the metrics of pages in ms, as `ab` calls them, and those of their phases.
+
+    ``time_per_request_ms`` is the sum of ``connect_rtt_ms`` (one round trip), ``tls_ms`` (if there is TLS), ``waiting_ms``
+    (from the request to the response's first byte) and ``body_ms``; ``server_ms`` is the server's time to its first byte,
+    ``waiting_ms`` without a round trip; ``time_without_tls_ms`` is the time without ``tls_ms``.
+    """
+    series = {
+        TIME: [page.total_ms for page in pages],
+        RTT: [page.connect_ms for page in pages],
+        WAITING: [page.waiting_ms for page in pages],
+        BODY: [page.body_ms for page in pages],
+        SERVER: [page.waiting_ms - page.connect_ms for page in pages],
+    }
+    tls = [page.tls_ms for page in pages if page.tls_ms is not None]
+    if tls:
+        series[TLS] = tls
+        series[WITHOUT_TLS] = [total - part for total, part in zip(series[TIME], tls, strict=True)]
+    found = {name: metric(mean(each), sample_sd(each), len(each), each, ordered=True) for name, each in series.items()}
+    time, sd = found[TIME]["mean"], found[TIME]["sd"]
+    if time > 0:  # as for ab, the deviation follows from the time's
+        found["requests_per_second"] = metric(1000 / time, 1000 / time * sd / time, len(pages))
+    return found
+
+
+def fetch(
+    host: Host, url: str, *, requests: int = 20, pause: float = 0.0, http: str = PLAIN, tls: str = BEST,
+    certificates: Path | None = None, timeout: float = 60.0,
+) -> Fetch:  # fmt: skip
+    """Request a page several times from a host, one request at a time, each on a new connection.
+
+    Parameters
+    ----------
+    host : Host
+        The host that sends the requests.
+    url : str
+        The page's http or https URL.
+    requests : int
+        How many.
+    pause : float
+        Seconds between two.
+    http : str
+        The version of HTTP: ``1.1``, ``2`` or ``3``.
+    tls : str
+        The version of TLS: ``1.2``, ``1.3``, or ``best``, the newest that both sides have.
+    certificates : Path, optional
+        A file of certificates (PEM) that are trusted beside the system's: that of your own test server.
+    timeout : float
+        Seconds for one page.
+
+    Returns
+    -------
+    Fetch
+        The time of each phase of each page, in ms.
+
+    Raises
+    ------
+    ToolError
+        A page did not come, or not in that version: nothing else is measured instead.
+    SlownetError
+        The URL or a version cannot be.
+
+    Examples
+    --------
+    >>> page = fetch(net["client"], "https://web/", http="2", certificates=Path("web.pem"))  # doctest: +SKIP
+    >>> page.tls_ms < "50ms"  # doctest: +SKIP
+    True
+    """
+    protocol.read(http, tls, address.read(url))  # raises early
+    trusted = str(certificates) if certificates else None
+    job = {
+        "url": url, "requests": requests, "pause_s": pause, "timeout_s": timeout, "http": http, "tls": tls,
+        "certificates": trusted,
+    }  # fmt: skip
+    argv = python("fetch", json.dumps(job))
+    done = run(host, argv, timeout=requests * (pause + timeout) + 60, check=False)
+    if done.status:
+        raise ToolError(last_line(done.raw), f"host '{host.name}'", raw=done.raw)
+    return parse(done.stdout, argv)
+
+
+def parse(text: str, command: Sequence[str] = ("fetch.py",)) -> Fetch:
+    """Parse the program's output. Raises ToolError that quotes a line it does not understand."""
+    record = read_json(text, command, "name_ms", "pages")
+    try:
+        known = {each.name for each in fields(Page)}
+        pages = tuple(Page(**{name: page[name] for name in known}) for page in record["pages"])
+        if not pages:
+            raise ValueError("no page")
+        return Fetch(tuple(command), text, float(record["name_ms"]), pages)
+    except (KeyError, TypeError, ValueError) as error:
+        raise ToolError(f"the pages' times are not understood ({error})", raw=text) from None
