@@ -34,11 +34,12 @@ class Interface:
 
 @dataclass(frozen=True)
 class Qdisc:
-    """One queueing discipline, as `tc -s qdisc` shows it; `interface` is the interface's number."""
+    """One queueing discipline, as `tc -s qdisc` shows it. interface: its number; parent: the handle of the one above."""
 
     interface: int
     kind: str
     handle: str
+    parent: str
     root: bool
     packets: int
     bytes: int
@@ -77,8 +78,8 @@ def _qdisc(message: bytes) -> Qdisc:
         (packets,) = struct.unpack_from("=Q", counted[TCA_STATS_PKT64])
     length, backlog, drops, requeues, overlimits = struct.unpack_from("=5I", counted.get(TCA_STATS_QUEUE, bytes(20)))
     return Qdisc(
-        index, _text(found[TCA_KIND]), f"{handle >> 16:x}:", parent == TC_H_ROOT, packets, octets, drops, overlimits, requeues,
-        length, backlog,
+        index, _text(found[TCA_KIND]), f"{handle >> 16:x}:", f"{parent >> 16:x}:", parent == TC_H_ROOT, packets, octets, drops,
+        overlimits, requeues, length, backlog,
     )  # fmt: skip
 
 

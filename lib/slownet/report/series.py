@@ -1,8 +1,9 @@
-"""Throughput and congestion window over time, from the output of iperf3 and wget that a run keeps."""
+"""Throughput, congestion window and queue over time, from what a run keeps of iperf3, wget and the links' queues."""
 
 from __future__ import annotations
 
 import bisect
+import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import accumulate, pairwise
@@ -70,7 +71,9 @@ def _figure(
             )
         )
         rows += [(name, at, rate) for at, rate in steps]
-    return Figure(f"{quantity.name}-{number}", title, chart.svg(), ("cell", "until, s", quantity.unit), tuple(rows))
+    return Figure(
+        f"{quantity.name}-{number}", title, chart.svg(), ("cell", "until, s", quantity.unit), tuple(rows), quantity.note
+    )
 
 
 def _stairs(steps: Sequence[tuple[float, float]]) -> Steps:
@@ -93,43 +96,66 @@ def _steps(run: RunData, cell: Cell, quantity: Quantity) -> Steps:
 def _read(path: Path, read: Callable[[str], Steps]) -> Steps:
     """Read a file; nothing if it is damaged, because the run's numbers do not depend on it."""
     try:
-        return read(path.read_text(errors="replace").partition("\n")[2])
-    except (OSError, SlownetError, ValueError):
+        return read(path.read_text(errors="replace"))
+    except (OSError, SlownetError, ValueError, LookupError, TypeError, AttributeError):
         return []
 
 
 def _of_iperf3(text: str) -> Steps:
-    found = iperf3.parse(text)
+    found = iperf3.parse(_output(text))
     every = found.seconds / len(found.intervals) if found.intervals else 0.0
     return [(every * number, rate / 1e6) for number, rate in enumerate(found.intervals, 1)]
 
 
 def _of_wget(text: str) -> Steps:
-    rows = [row for row in wget.parse(text).rows if row]
+    rows = [row for row in wget.parse(_output(text)).rows if row]
     times = accumulate(wget.ROW_BYTES / row for row in rows)
     return [(at, 8 * row / 1e6) for at, row in zip(times, rows, strict=True)]
 
 
 def _windows(text: str) -> Steps:
-    found = iperf3.parse(text)
+    found = iperf3.parse(_output(text))
     every = found.seconds / len(found.intervals) if found.intervals else 0.0
     sizes = found.windows[: len(found.intervals)]  # the sender may say a last one, of less than a second
     return [(every * number, size / 1024) for number, size in enumerate(sizes, 1)]
 
 
+def _queues(text: str) -> Steps:
+    """Return what waited in the fullest of the queues that were watched, in KiB."""
+    found = json.loads(text)
+    sizes = max(found["queued_bytes"].values(), key=sum)
+    return [(at, size / 1024) for at, size in zip(found["seconds"], sizes, strict=True) if at]
+
+
+def _output(text: str) -> str:
+    """Return a tool's output without its command line."""
+    return text.partition("\n")[2]
+
+
 @dataclass(frozen=True)
 class Quantity:
-    """What is drawn over time: its name for files, title and unit, and for each kind of raw output how to read it."""
+    """What is drawn over time: its name for files, title, unit, how to read each kind of raw output, and its source."""
 
     name: str
     title: str
     unit: str
     readers: Mapping[str, Callable[[str], Steps]]
+    note: str = ""
 
 
 QUANTITIES = (
     Quantity("throughput", "Throughput", "Mbit/s", {"-iperf3.txt": _of_iperf3, "-wget.txt": _of_wget}),
-    Quantity("window", "Congestion window", "KiB", {"-iperf3.txt": _windows}),
+    Quantity(
+        "window", "Congestion window", "KiB", {"-iperf3.txt": _windows}, "At the end of each second, as iperf3 reports it."
+    ),
+    Quantity(
+        "queue",
+        "Queue",
+        "KiB",
+        {"-queue.json": _queues},
+        "What waits in front of the bottleneck, read at these moments from its queueing discipline (backlog in tc -s qdisc), "
+        "with headers. A link with a queue and no rate has one queue for what waits and what is in flight.",
+    ),
 )
 
 

@@ -86,7 +86,7 @@ def run(experiment: Experiment, directory: Path, job: Job) -> None:
                     if job.aligned and native.cpu_is_free():
                         align()
                     net.seeds = Seeds(job.turn(block), FREE if native.cpu_is_free() else None)
-                    sample = measure(experiment, net, service, cell, log, index, interfaces)
+                    sample = measure(experiment, net, service, cell, log, index, interfaces, job.queues)
                     log.append({**sample, "lab": job.lab, "boot": job.boot, "block": block})
                     if sample["status"] == "failed":
                         failed.add(cell_key(cell))
@@ -109,11 +109,11 @@ def align() -> None:
 
 def measure(
     experiment: Experiment, net: Network, service: Any, cell: Cell, log: SampleLog, index: int,
-    interfaces: Sequence[tuple[Any, str]] = (),
+    interfaces: Sequence[tuple[Any, str]] = (), queues: bool = False,
 ) -> Sample:  # fmt: skip
     """Measure one block: call the experiment's function, which sets a link, and return the sample.
 
-    interfaces: nodes and their interfaces whose packets are captured.
+    interfaces: nodes and their interfaces whose packets are captured; queues: whether those of links are watched.
     """
     sample = new_sample(experiment.name, cell, condition(cell), index)
     for past in (net.verified, net.settings, net.played):
@@ -122,7 +122,7 @@ def measure(
     packets: list[captures.Capture] = []
     capturing = captures.capturing(interfaces, log.directory / "captures", f"{index:03}", packets)
     with suppress(ToolError, ServiceError, NetworkError):  # recorded in the sample
-        Measurements(net, log.raw).take(sample, lambda: _measured(experiment, net, *arguments, **cell), capturing)
+        Measurements(net, log.raw, queues).take(sample, lambda: _measured(experiment, net, *arguments, **cell), capturing)
     sample["captures"] = [each.to_json(log.directory) for each in packets]
     for pinged in net.verified:
         sample["verified_rtt_ms"] = pinged.rtt_ms.min if pinged.rtt_ms else None

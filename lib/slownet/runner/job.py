@@ -16,7 +16,7 @@ class Job:
     steps: (place in the plan, block, cell) in measuring order; boot: its number, from 1; blocks: per cell in a boot; lab:
     number of the lab among the parallel ones that share the run directory; capture: interfaces whose packets are saved, in one
     file per interface and sample; aligned: with a free CPU, measure each cell from the same phase of the kernel's timers on, so
-    that it hardly matters which cells the boot measured before.
+    that it hardly matters which cells the boot measured before; queues: whether to watch how full those of links are.
     """
 
     steps: Sequence[tuple[int, int, Cell]]
@@ -25,12 +25,16 @@ class Job:
     lab: int = 1
     capture: Sequence[str] = ()
     aligned: bool = False
+    queues: bool = True
 
     @classmethod
     def read(cls, asked: Mapping[str, Any]) -> Job:
         """Return the job of `main`'s JSON."""
         steps = [(int(index), int(block), dict(cell)) for index, block, cell in asked["steps"]]
-        return cls(steps, asked["boot"], asked["blocks"], asked["lab"], asked.get("capture") or [], bool(asked.get("aligned")))
+        return cls(
+            steps, asked["boot"], asked["blocks"], asked["lab"], asked.get("capture") or [], bool(asked.get("aligned")),
+            bool(asked.get("queues", True)),
+        )  # fmt: skip
 
     def to_json(self) -> dict[str, Any]:
         """Return the job as JSON for ``read``."""

@@ -6,15 +6,17 @@ import json
 import shlex
 import time
 from collections.abc import Callable, Mapping
-from contextlib import AbstractContextManager, nullcontext
+from contextlib import AbstractContextManager, ExitStack
 from typing import Any, TypeVar
 
 from slownet import counters
 from slownet.errors import NetworkError
 from slownet.lab.charge import charged_s, charged_since
+from slownet.net import backlog
 from slownet.net.layout import given
 from slownet.net.network import Network
 from slownet.records.samples import Sample
+from slownet.tools.tool import accompanied
 
 Keep = Callable[[str, str | bytes], str]
 """Stores raw output under a file name and returns its path in the run directory."""
@@ -36,10 +38,11 @@ class Measurements:
     Each one keeps the pings and schedules since the previous one, because a test sets its links before it measures.
     """
 
-    def __init__(self, net: Network, keep: Keep | None = None) -> None:
-        """keep: stores raw output; if None, nothing is stored and links are not counted."""
+    def __init__(self, net: Network, keep: Keep | None = None, queues: bool = True) -> None:
+        """keep: stores raw output; if None, nothing is stored and links are not counted. queues: whether to watch those."""
         self._net = net
         self._keep = keep
+        self._queues = queues and keep is not None
         self._kept = {"ping": 0, "schedule": 0}  # entries of the network's log that were kept
 
     def take(self, sample: Sample, call: Callable[[], R], during: AbstractContextManager[Any] | None = None) -> R:
@@ -48,10 +51,16 @@ class Measurements:
         during: active during the call, such as captures. Raises what `call` and `during` raise, after recording it.
         """
         before = self._counters()
+        waited: list[backlog.Backlog] = []
         self._net.condition_log.begin()
         began, charged = time.monotonic(), charged_s()
         try:
-            with during or nullcontext():
+            with ExitStack() as stack:
+                if during:
+                    stack.enter_context(during)
+                if self._queues:
+                    links, shaping = self._net.mininet.links, self._net.shaping
+                    stack.enter_context(accompanied(lambda: backlog.watched(links, shaping, waited)))
                 record = call()
                 sample |= _spent_since(began, charged)
                 self._note(sample, record)
@@ -72,6 +81,8 @@ class Measurements:
                 self._store(sample, "ping.txt", transcript(ping))
             for played in self._new("schedule", self._net.played):
                 self._store(sample, "schedule.json", json.dumps(played.to_json()))
+            if found := backlog.of_the_longest(waited):  # a ping that verified a link was watched, too
+                self._store(sample, "queue.json", json.dumps(found.to_json()))
 
     def _note(self, sample: Sample, record: Any) -> None:
         sample["tool"] = tool = type(record).__name__.lower()

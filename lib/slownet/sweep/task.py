@@ -148,7 +148,7 @@ def _boot(task: Task, directory: Path) -> dict[str, Any]:
     plan = Plan(experiment, directory, [], known)
     ordered = passes(task.cells, task.blocks, task.repetition)
     steps = [(index, 1 + index // len(task), cell) for index, cell in enumerate(ordered)]
-    job = Job(steps, task.repetition, task.blocks, aligned=True)
+    job = Job(steps, task.repetition, task.blocks, aligned=True, queues=False)  # for reports of runs
     late = threading.Timer(task.limit_s, place.signal, [signal.SIGKILL])
     late.daemon = True
     late.start()

@@ -8,9 +8,9 @@ import signal
 import subprocess
 import time
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, ExitStack, contextmanager
 from dataclasses import dataclass
-from typing import ParamSpec, Protocol, TypeVar
+from typing import Any, ParamSpec, Protocol, TypeVar
 
 from slownet.errors import ToolError
 from slownet.tools.process import Host, end, environment
@@ -21,6 +21,8 @@ ENDING = ((signal.SIGINT, 2.0), (signal.SIGTERM, 2.0), (signal.SIGKILL, 5.0))
 PACKAGES = {"ab": "apache2-utils", "ping": "iputils-ping", "php": "php-cli", "ip": "iproute2", "nft": "nftables"}
 """Debian packages whose name differs from the program's."""
 
+
+_companions: list[Callable[[], AbstractContextManager[Any]]] = []
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -94,13 +96,30 @@ def run(host: Host, argv: Sequence[str], timeout: float = 600.0, check: bool = T
 
 
 @contextmanager
+def accompanied(by: Callable[[], AbstractContextManager[Any]]) -> Iterator[None]:
+    """Enter what ``by`` returns beside each program that `run` or `running` starts within this context, while it runs."""
+    _companions.append(by)
+    try:
+        yield
+    finally:
+        _companions.remove(by)
+
+
+@contextmanager
 def running(host: Host, argv: Sequence[str]) -> Iterator[Callable[[float, bool], Completed]]:
     """Run a program in the background for a ``with`` block.
 
     Yields a function ``wait(timeout, check)`` that waits for the program as `run` does. A program that is still running at
     the end of the block is ended. Raises ToolError.
     """
-    argv = tuple(argv)
+    with ExitStack() as stack:
+        for companion in tuple(_companions):
+            stack.enter_context(companion())
+        yield stack.enter_context(_running(host, tuple(argv)))
+
+
+@contextmanager
+def _running(host: Host, argv: tuple[str, ...]) -> Iterator[Callable[[float, bool], Completed]]:
     begun = time.monotonic()
     try:
         process = host.popen(

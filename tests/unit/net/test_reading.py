@@ -26,16 +26,16 @@ NOQUEUE = (
 
 def test_a_qdisc():
     found = reading._qdisc(bytes.fromhex(TBF))
-    assert found == Qdisc(3, "tbf", "53:", False, 8, 4816, 0, 1, 0, 0, 0)
-    assert reading._qdisc(bytes.fromhex(NOQUEUE)) == Qdisc(1, "noqueue", "0:", True, 0, 0, 0, 0, 0, 0, 0)
+    assert found == Qdisc(3, "tbf", "53:", "51:", False, 8, 4816, 0, 1, 0, 0, 0)
+    assert reading._qdisc(bytes.fromhex(NOQUEUE)) == Qdisc(1, "noqueue", "0:", "ffff:", True, 0, 0, 0, 0, 0, 0, 0)
 
 
 def test_a_chain_is_its_root_and_the_sum_of_what_a_root_does_not_know():
     interface = Interface(3, "client-eth0", "", 90, 100, 9000, 10_000, 0, 2)
     chain = [
-        Qdisc(3, "netem", "51:", True, 100, 10_000, 7, 0, 0, 4, 400),
-        Qdisc(3, "tbf", "53:", False, 100, 10_000, 5, 30, 1, 3, 300),
-        Qdisc(3, "pfifo", "62:", False, 100, 10_000, 5, 2, 1, 3, 300),
+        Qdisc(3, "netem", "51:", "ffff:", True, 100, 10_000, 7, 0, 0, 4, 400),
+        Qdisc(3, "tbf", "53:", "51:", False, 100, 10_000, 5, 30, 1, 3, 300),
+        Qdisc(3, "pfifo", "62:", "53:", False, 100, 10_000, 5, 2, 1, 3, 300),
     ]
     whole = flow(interface, chain)
     assert (whole.sent_packets, whole.sent_bytes, whole.dropped) == (100, 10_000, 7 + 2)

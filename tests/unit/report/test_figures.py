@@ -1,5 +1,6 @@
 """Tests of the figures: scales, latency by percentile, throughput over time, the network, files for papers."""
 
+import json
 import re
 import shutil
 import struct
@@ -130,6 +131,20 @@ def test_the_senders_window_over_time(tmp_path):
     assert throughput.head[-1] == "Mbit/s"
     assert [(row[0], round(row[1]), row[2]) for row in window.rows] == [("bbr", 1, 1.12 * 1024), ("bbr", 2, 1.12 * 1024)]
     assert said(window.svg)[0] == "bbr: 1150 KiB until 1 s"
+
+
+def test_the_fullest_queue_over_time(tmp_path):
+    run = transfers(tmp_path, bbr=("iperf3-window.txt", "iperf3"))
+    waited = {"seconds": [0.0, 0.5, 1.0], "queued_bytes": {"a-eth0": [0, 0, 66], "b-eth0": [0, 2048, 1024]}, "in_flight": []}
+    (tmp_path / "raw/bbr-queue.json").write_text(json.dumps(waited))
+    (cell,) = run.cells
+    cell.samples[0]["raw"].append("raw/bbr-queue.json")
+    *_, queue = series_figures(run)
+    assert (queue.title, queue.rows) == ("Queue over time", (("bbr", 0.5, 2.0), ("bbr", 1.0, 1.0)))
+    assert "backlog" in queue.note
+    for torn in ("{", "{}", "[]", '{"seconds": [], "queued_bytes": {}}'):
+        (tmp_path / "raw/bbr-queue.json").write_text(torn)
+        assert [each.name for each in series_figures(run)] == ["throughput-1", "window-1"]
 
 
 def test_a_burst_from_the_socket_is_no_rate(tmp_path):
