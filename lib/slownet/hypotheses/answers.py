@@ -13,14 +13,13 @@ from __future__ import annotations
 import json
 import math
 import re
-import tomllib
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 
 from slownet.errors import ExperimentError, SlownetError, writing
 from slownet.hypotheses.predictions import Prediction
+from slownet.hypotheses.source import read_toml
 from slownet.units import duration, percent, rate
 
 STUDENT = "student"
@@ -121,7 +120,7 @@ class Answers:
 
 def read(path: Path) -> Answers:
     """Read a student's answers. Raises ExperimentError."""
-    data = toml(path)
+    _, data = read_toml(path)
     student = data.pop(STUDENT, path.stem)
     if not isinstance(student, str) or not student.strip():
         raise ExperimentError(f"{STUDENT} is {student!r}", str(path), f'write {STUDENT} = "Ada Lovelace"')
@@ -133,16 +132,6 @@ def read(path: Path) -> Answers:
             if isinstance(each, bool) or not isinstance(each, (str, int, float)):
                 raise ExperimentError(f"{exercise}.{name} is {each!r}", str(path), 'write a number, or a text such as "100ms"')
     return Answers(path, student.strip(), data)
-
-
-def toml(path: Path) -> dict[str, Any]:
-    """Return the content of a TOML file. Raises ExperimentError."""
-    try:
-        return tomllib.loads(path.read_text(encoding="utf-8"))
-    except (OSError, UnicodeDecodeError) as error:
-        raise ExperimentError(f"cannot read {path}", fix=str(getattr(error, "strerror", None) or error)) from error
-    except tomllib.TOMLDecodeError as error:
-        raise ExperimentError(f"not TOML: {error}", where=str(path)) from error
 
 
 def quoted(name: str) -> str:

@@ -33,7 +33,6 @@ from __future__ import annotations
 import functools
 import itertools
 import re
-import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -41,11 +40,11 @@ from typing import Any
 
 from slownet.compose.topology import Compose
 from slownet.conditions.link import Condition
-from slownet.errors import ExperimentError, nearest
+from slownet.errors import nearest
 from slownet.experiment import Experiment, condition
 from slownet.hypotheses import own, predictions
 from slownet.hypotheses.predictions import Prediction
-from slownet.hypotheses.source import Source
+from slownet.hypotheses.source import Source, read_toml
 from slownet.hypotheses.toolbox import SERVICES, TOOLS, Named
 
 TOP = ("question", "topology", "parameters", "service", "page", "tool", "unit", "options", "conditions", "prediction")
@@ -98,13 +97,8 @@ def read(path: Path) -> Hypothesis:
 
     Raises ComposeError if its topology is a compose project that cannot be read.
     """
-    try:
-        text = path.read_text(encoding="utf-8")
-        return _Reader(Source(path, text), path, tomllib.loads(text)).read()
-    except (OSError, UnicodeDecodeError) as error:
-        raise ExperimentError(f"cannot read {path}", fix=str(getattr(error, "strerror", None) or error)) from error
-    except tomllib.TOMLDecodeError as error:
-        raise ExperimentError(f"not TOML: {error}", where=str(path)) from error
+    text, data = read_toml(path)
+    return _Reader(Source(path, text), path, data).read()
 
 
 class _Reader:

@@ -14,7 +14,8 @@ from typing import Any
 
 from slownet.claim import SUPPORTED, Judgement
 from slownet.errors import ExperimentError, SlownetError
-from slownet.hypotheses.answers import Question, quoted, toml
+from slownet.hypotheses.answers import Question, quoted
+from slownet.hypotheses.source import read_toml
 from slownet.records.result import RunData
 
 HEAD = """\
@@ -109,7 +110,7 @@ def as_toml(exercises: Sequence[Exercise]) -> str:
 def read(path: Path) -> list[Exercise]:
     """Read a key. Raises ExperimentError."""
     found = []
-    for name, table in toml(path).items():
+    for name, table in read_toml(path)[1].items():
         answers = table.get("answers") if isinstance(table, dict) else None
         if not isinstance(answers, dict) or not answers:
             raise ExperimentError(f"{name} has no answers", str(path), "slownet check --key KEY.toml writes a key")

@@ -1,8 +1,9 @@
-"""Errors with line and column in TOML files: finds the places of keys, which tomllib does not report."""
+"""TOML files, and errors with line and column in them: finds the places of keys, which tomllib does not report."""
 
 from __future__ import annotations
 
 import re
+import tomllib
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import Any, NoReturn
@@ -16,6 +17,17 @@ _TOKEN = re.compile(
     r"|(?P<skip>#[^\n]*|[ \t\r]+)|(?P<mark>[\[\]{}=,.\n])|(?P<bare>[^\s\[\]{}=,.\"'#]+)",
     re.DOTALL,
 )
+
+
+def read_toml(path: Path) -> tuple[str, dict[str, Any]]:
+    """Return the text of a TOML file, and its content. Raises ExperimentError."""
+    try:
+        text = path.read_text(encoding="utf-8")
+        return text, tomllib.loads(text)
+    except (OSError, UnicodeDecodeError) as error:
+        raise ExperimentError(f"cannot read {path}", fix=str(getattr(error, "strerror", None) or error)) from error
+    except tomllib.TOMLDecodeError as error:
+        raise ExperimentError(f"not TOML: {error}", where=str(path)) from error
 
 
 class Source:
