@@ -12,6 +12,7 @@ from slownet.commands.ci import ForCi
 from slownet.commands.options import (
     ClockOption,
     CpuOption,
+    JsonOption,
     JunitOption,
     MemoryOption,
     PlaceOption,
@@ -40,7 +41,7 @@ def predict(
     metric: Annotated[
         str | None, typer.Option("--metric", metavar="NAME", help="Which time to predict, if the run measured several.")
     ] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
+    as_json: JsonOption = False,
 ) -> None:
     """Predict a time at another site from a run's law, your machine's T0 and your users' round trip."""
     from slownet.commands.predicting import run_and_show
@@ -60,7 +61,7 @@ def field(
         str, typer.Option("--tls", metavar="VERSION", help="The version of TLS: 1.2, 1.3, or the best that both sides have.")
     ] = "best",
     runs: RunsOption = RUNS,
-    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object instead of a table.")] = False,
+    as_json: JsonOption = False,
 ) -> None:
     """Measure a real service without emulation: its round-trip time, and the time of a page and of its parts."""
     from slownet.commands.field import measure_and_show
@@ -94,7 +95,7 @@ def compare(
     ] = None,
     junit: JunitOption = None,
     summary: SummaryOption = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object instead of a table.")] = False,
+    as_json: JsonOption = False,
 ) -> None:
     """Compare two runs, or a run and a field measurement: where they agree or differ, and by how much.
 
@@ -127,7 +128,7 @@ def check(
     fail_if_slower: FailOption = None,
     junit: JunitOption = None,
     summary: SummaryOption = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object instead of a table.")] = False,
+    as_json: JsonOption = False,
 ) -> None:
     """Compare a run with a baseline; the exit status is that of `slownet compare`."""
     from slownet.commands.field import compare_and_show
@@ -138,7 +139,7 @@ def check(
 
 def trace(
     file: Annotated[Path, typer.Argument(metavar="FILE", help="A Mahimahi trace or the output of ping.")],
-    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
+    as_json: JsonOption = False,
 ) -> None:
     """Summarize a recorded trace: its length, rates or round-trip times, and losses."""
     from slownet.commands.tracing import show
@@ -158,7 +159,7 @@ def calibrate(
     ] = None,
     quick: Annotated[bool, typer.Option("--quick", help="Measure one condition of each kind.")] = False,
     seed: Annotated[int, typer.Option("--seed", metavar="N", min=0, max=2**31, help="Seed of everything random.")] = 1,
-    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object instead of a table.")] = False,
+    as_json: JsonOption = False,
 ) -> None:
     """Compare the stated and the measured effect of links, for a matrix of conditions."""
     from slownet.calibration.matrix import choose as choose_cases

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING
 
 import typer
+
+from slownet.commands.options import JsonOption
 
 if TYPE_CHECKING:  # `slownet --help` imports this module, and has no need of tables
     from rich.table import Table
@@ -16,9 +18,7 @@ if TYPE_CHECKING:  # `slownet --help` imports this module, and has no need of ta
 GOOD, NEEDED, OPTIONAL = ("yes", "green"), ("NO", "bold red"), ("no", "dim")
 
 
-def doctor(
-    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object instead of a table.")] = False,
-) -> None:
+def doctor(as_json: JsonOption = False) -> None:
     """Say what this machine can do, and how to mend what it lacks.
 
     The exit status is 0 if experiments can run, 1 if something that they need is missing ("NO").

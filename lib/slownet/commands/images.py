@@ -10,13 +10,12 @@ from typing import Annotated, Any
 import typer
 
 from slownet.commands import completing
+from slownet.commands.options import JsonOption
 from slownet.container import store
 
 app = typer.Typer(no_args_is_help=True, help="Keep container images, whose programs hosts of a network can run.")
 LISTED = 3
 """Paths that could not be read, of those that a line names."""
-
-AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON object instead of the table.")]
 
 
 @app.command()
@@ -52,7 +51,7 @@ def add(
 
 
 @app.command("list")
-def list_(as_json: AsJson = False) -> None:
+def list_(as_json: JsonOption = False) -> None:
     """List the kept images, the newest first."""
     images = store.kept()
     if as_json:

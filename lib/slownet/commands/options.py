@@ -60,7 +60,7 @@ SystemOption = Annotated[
     typer.Option("--system", help="For all accounts of this machine, in SLOWNET_SYSTEM_CACHE, by default /var/cache/slownet."),
 ]
 RunsOption = Annotated[Path, typer.Option("--runs", metavar="FOLDER", help="Where to create run directories.")]
-JsonOption = Annotated[bool, typer.Option("--json", help="Print one JSON object instead of tables.")]
+JsonOption = Annotated[bool, typer.Option("--json", help="Print one JSON object instead of text.")]
 JunitOption = Annotated[
     Path | None, typer.Option("--junit", metavar="FILE", help="Write the verdicts as JUnit XML too, for a CI service.")
 ]
