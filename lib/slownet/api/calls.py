@@ -25,7 +25,6 @@ from slownet.records.result import RunData
 from slownet.records.samples import RUN
 from slownet.records.unreadable import MALFORMED, unreadable
 from slownet.report.progress import Follower
-from slownet.report.view import view
 from slownet.runner import RUNS, planning
 from slownet.runner.asked import HOSTS, Asked, what_is_left
 from slownet.runner.repetition import Follow
@@ -154,11 +153,12 @@ def load(path: Path | str) -> Run:
     path = Path(path)
     path = path.parent if path.name == RUN else path
     found = baseline.read(path) if baseline.is_one(path) else result.load(path)
+    run = Run.of(found)
     try:
-        view(found)  # which reads all that is shown
+        _ = run.law  # makes the view, which reads all that is shown
     except MALFORMED as error:
         raise unreadable(path, error) from error
-    return Run.of(found)
+    return run
 
 
 def compare(
