@@ -8,6 +8,7 @@ directories and cgroups. It distinguishes what a killed process has left behind 
 from __future__ import annotations
 
 import atexit
+import ctypes
 import os
 import re
 import shutil
@@ -19,6 +20,7 @@ from pathlib import Path
 RUN = Path("/run/slownet")
 VARIABLE = "SLOWNET_OWNER"
 NOTE = "run"
+PR_SET_PDEATHSIG = 1  # linux/prctl.h
 _MARK = re.compile(r"(\d+)-([0-9a-f]+)-([0-9a-f]{4})-([0-9a-f]+)")
 
 
@@ -119,3 +121,8 @@ def _boot() -> str:
 
 def _namespace() -> int:
     return os.stat("/proc/self/ns/pid").st_ino
+
+
+def end_with_parent(number: int) -> None:
+    """Let the kernel send this process a signal when its parent ends, however that ends."""
+    ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, number)

@@ -6,7 +6,6 @@ the events "facts", "cell", "sample", "end" and "error".
 
 from __future__ import annotations
 
-import ctypes
 import json
 import signal
 import sys
@@ -32,7 +31,6 @@ from slownet.runner.job import Job
 from slownet.runner.measurement import Measurements, new_sample
 from slownet.tools.returned import as_record
 
-PR_SET_PDEATHSIG = 1  # linux/prctl.h
 ALIGNED_S = 65.536
 """16384 ticks at 250 Hz. The kernel rounds a timer up to 8 ticks from 0.26 s on, to 64 from 2 s on and so on, counted from the
 boot (timer wheel, kernel/time/timer.c). With a free CPU, a retransmission would otherwise depend on what the boot measured
@@ -55,7 +53,7 @@ def main(argv: list[str]) -> int:
 def end_with_parent() -> None:
     """End on SIGTERM, and when the parent process is killed, so that everything that was started is stopped."""
     signal.signal(signal.SIGTERM, lambda number, frame: sys.exit(128 + number))
-    ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGTERM)
+    owner.end_with_parent(signal.SIGTERM)
 
 
 def run(experiment: Experiment, directory: Path, job: Job) -> None:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import ctypes
 import multiprocessing
 import os
 import signal
 from concurrent.futures import Executor, ProcessPoolExecutor
 
+from slownet import owner
 from slownet.errors import SweepError
 from slownet.lab import cpu
 from slownet.lab.boot import memory_folder
@@ -15,7 +15,6 @@ from slownet.lab.memory import available
 from slownet.lab.place import Place
 from slownet.runner.sharing import side_by_side
 
-PR_SET_PDEATHSIG = 1  # linux/prctl.h
 SPARE = 0.1
 """Share of the free memory that labs leave to everything else."""
 
@@ -79,6 +78,6 @@ class Pool:
 def _as_worker(parent: int) -> None:
     """Leave interrupts to the parent, and end with it."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
+    owner.end_with_parent(signal.SIGKILL)
     if os.getppid() != parent:
         os._exit(1)
