@@ -76,7 +76,8 @@ def _curve(
             chart.line(line, "law with the published T0", "published", dashed=True)
         chart.line(((at, curve(law.t0.mean + law.k.mean * at)) for at in steps), "law, fitted")
     points = [Point(at, each, f"{_at(seen, at)}: {each:g} published") for at, each in published]
-    chart.points(points, "published", "published", hollow=True)
+    if points:
+        chart.points(points, "published", "published", hollow=True)
     chart.points((_point(row, found, unit_) for row, found in measured), _measured([found for _, found in measured]))
     return Figure(name, title, chart.svg(), *_table(seen, measured, metric, unit_, dict(published)))
 

@@ -10,6 +10,7 @@ from slownet.claim import verdict
 from slownet.errors import SlownetError
 from slownet.law import Law, fit
 from slownet.records.cell import TIME, Cell
+from slownet.records.charging import Charging
 from slownet.records.columns import NONE
 from slownet.records.result import RunData, clock
 from slownet.records.samples import cell_key
@@ -51,7 +52,8 @@ class Row:
     cpu_share: float | None
     """T0 as a fraction of the time, 0 to 1."""
     cpu_bound: bool
-    """Whether the time is mostly T0, on the virtual clock, so that it depends more on the TDF than on the network."""
+    """Whether the time is mostly T0 on a virtual clock that charges the CPU, so that it depends on the TDF more than on the
+    network."""
     beyond_cpu: bool
     """Whether a link is set to a rate that the CPU cannot carry."""
     article: Mapping[str, Any]
@@ -142,7 +144,7 @@ class _Reader:
             verdict=self._verdict(cell, time, predicted),
             error=cell.error,
             cpu_share=share,
-            cpu_bound=share is not None and share > MOSTLY_CPU and self.run.charging.is_virtual,
+            cpu_bound=share is not None and share > MOSTLY_CPU and self.run.charging in (Charging.TIME, Charging.WORK),
             beyond_cpu=self.run.beyond_cpu(cell),
             article=published,
         )

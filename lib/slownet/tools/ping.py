@@ -80,11 +80,12 @@ class Ping(Metrics):
 
     def metrics(self) -> dict[str, Metric]:
         """Return ``rtt_ms`` over the replies, in order, and ``loss`` over the packets sent."""
-        metrics = {"loss": metric(self.loss, _sample_sd(math.sqrt(self.loss * (1 - self.loss)), self.sent), self.sent)}
-        if self.rtt_ms is not None:
+        metrics = {}
+        if self.rtt_ms is not None:  # first, because that is what a run is about where nothing else is stated
             sd = _sample_sd(self.rtt_ms.mdev, self.received)
             metrics["rtt_ms"] = metric(self.rtt_ms.avg, sd, self.received, [reply.ms for reply in self.replies], ordered=True)
-        return metrics
+        sd = _sample_sd(math.sqrt(self.loss * (1 - self.loss)), self.sent)
+        return metrics | {"loss": metric(self.loss, sd, self.sent)}
 
 
 def ping(

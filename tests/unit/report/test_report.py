@@ -92,9 +92,16 @@ def test_two_points_say_nothing_about_the_law():
     assert [row.verdict for row in view(run_of({0: 9.0, 10: 49.0})).rows] == ["baseline", ""]
 
 
-def test_only_the_virtual_clock_has_cells_for_the_real_one():
-    real = view(run_of(LINE, facts=FACTS | {"clock": "real"}))
-    assert not any(row.cpu_bound for row in real.rows)
+@pytest.mark.parametrize("clock", [{"clock": "real"}, {"tdf": "inf", "cpu": "free"}], ids=["real", "free CPU"])
+def test_only_a_clock_that_charges_the_cpu_has_cells_for_the_real_one(clock):
+    seen = view(run_of(LINE, facts=FACTS | clock))
+    assert seen.rows[0].cpu_share == 1
+    assert not any(row.cpu_bound for row in seen.rows)
+
+
+def test_the_legend_says_published_only_where_something_was():
+    for facts, said in ((FACTS, False), (COMPARED, True)):
+        assert (">published<" in time_figure(view(run_of(LINE, facts=facts))).svg) == said
 
 
 def test_a_failed_cell_leaves_the_rest_readable():
