@@ -1,4 +1,4 @@
-"""`slownet init`: writes a small project that passes at once, to be changed into one's own."""
+"""`slownet init`: writes a small project that passes at once, to be changed into one's own, or what a project lacks of it."""
 
 from __future__ import annotations
 
@@ -34,22 +34,26 @@ def init(
 ) -> None:
     """Write a small project: an app, a network, tests, a hypothesis and a CI file. It passes at once.
 
-    Nothing is overwritten.
+    In a project that exists, only what is missing is added: nothing is overwritten.
     """
     if ci not in CI:
         raise ExperimentError(f"unknown CI service '{ci}'", "--ci", nearest(ci, CI))
-    for path in write(folder, ci):
+    added, left = write(folder, ci)
+    for path in added:
         print(path)
-    print(f"\nNext, in {folder.resolve()}:\n{NEXT}")
+    if left:
+        blank = "\n" if added else ""
+        print(f"{blank}left as {'they are' if len(left) > 1 else 'it is'}: {', '.join(map(str, left))}")
+    if added:
+        print(f"\nNext, in {folder.resolve()}:\n{NEXT}")
 
 
-def write(folder: Path, ci: str) -> list[Path]:
-    """Write the project and return its files. Raises ExperimentError; then nothing is left of it."""
+def write(folder: Path, ci: str) -> tuple[list[Path], list[Path]]:
+    """Write the files that are missing; return them, and those that were there. Raises ExperimentError, and adds nothing."""
     texts = {folder / name: text for name, text in contents(folder.resolve().name, ci).items()}
-    there = [path.name for path in texts if path.exists() or path.is_symlink()]
-    if there:
-        fix = "name another folder, or move them away"
-        raise ExperimentError(f"{', '.join(there)} {'are' if len(there) > 1 else 'is'} there already", f"in {folder}", fix)
+    left = [path for path in texts if path.exists() or path.is_symlink()]
+    for path in left:
+        del texts[path]
     with _undone_on_error() as made:
         for path, text in texts.items():
             for parent in reversed(path.parents):
@@ -59,7 +63,7 @@ def write(folder: Path, ci: str) -> list[Path]:
             with path.open("x", encoding="utf-8") as file:
                 made.append(path)
                 file.write(text)
-    return list(texts)
+    return list(texts), left
 
 
 def contents(name: str, ci: str) -> dict[str, str]:

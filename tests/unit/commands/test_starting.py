@@ -2,6 +2,7 @@
 
 import ast
 import tomllib
+from pathlib import Path
 
 import pytest
 import yaml
@@ -12,6 +13,11 @@ from slownet.errors import ExperimentError
 from slownet.hypotheses import file as hypotheses
 
 
+def run(*words):
+    with pytest.raises(SystemExit, match="0"):
+        main(list(words))
+
+
 def everything(folder):
     return sorted(path.relative_to(folder) for path in folder.rglob("*"))
 
@@ -19,7 +25,7 @@ def everything(folder):
 @pytest.mark.parametrize("ci", CI)
 def test_the_files_can_be_read(tmp_path, ci):
     folder = tmp_path / "a shop"
-    for path in write(folder, ci):
+    for path in write(folder, ci)[0]:
         text = path.read_text("utf-8")
         if path.suffix == ".py":
             ast.parse(text)
@@ -41,14 +47,21 @@ def test_any_name_is_a_heading(name):
     assert heading.replace("\\", "") == f"# {' '.join(name.split())}"
 
 
-def test_nothing_is_overwritten(tmp_path, capsys):
-    (tmp_path / "shop.py").write_text("mine")
-    with pytest.raises(SystemExit, match="2"):
-        main(["init", str(tmp_path)])
-    wanted = f"slownet: shop.py is there already, in {tmp_path}: name another folder, or move them away\n"
-    assert capsys.readouterr().err == wanted
-    assert [path.name for path in tmp_path.iterdir()] == ["shop.py"]
-    assert (tmp_path / "shop.py").read_text() == "mine"
+def test_a_project_that_exists_gets_what_it_lacks(tmp_path, capsys, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    for name in ("shop.py", "pyproject.toml"):
+        Path(name).write_text("mine")
+    Path(".gitignore").symlink_to("nowhere")
+    run("init", ".")
+    said = capsys.readouterr().out.split("\n\n")
+    assert said[0].split() == ["README.md", "network.py", "test_shop.py", "shop.toml", CI["github"]]
+    assert said[1] == "left as they are: shop.py, pyproject.toml, .gitignore"
+    assert [Path(name).read_text() for name in ("shop.py", "pyproject.toml")] == ["mine", "mine"]
+    assert not Path("nowhere").exists()
+    before = everything(tmp_path)
+    run("init", ".", "--ci", "none")
+    all_others = "README.md, shop.py, network.py, test_shop.py, shop.toml, pyproject.toml, .gitignore"
+    assert (capsys.readouterr().out, everything(tmp_path)) == (f"left as they are: {all_others}\n", before)
 
 
 @pytest.mark.parametrize("blocked", [".github", "inner"])
