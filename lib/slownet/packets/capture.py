@@ -1,12 +1,12 @@
-"""Reads one TCP connection from a capture: its segments, and how long written bytes were held back."""
+"""Reads TCP connections and UDP datagrams from a capture, and how long written bytes were held back."""
 
 from __future__ import annotations
 
 import io
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import cast
+from typing import Any, cast
 
 from slownet.errors import ToolError
 
@@ -27,6 +27,8 @@ class Segment:
     sequence: int
     acknowledged: int
     length: int
+    data: bytes = field(default=b"", repr=False)
+    """What the capture has of its payload."""
 
     @property
     def end(self) -> int:
@@ -52,6 +54,15 @@ class Departure:
         return (self.left - self.written) / 1e6
 
 
+@dataclass(frozen=True)
+class Datagram:
+    """The payload of one UDP datagram; ``ns`` since 1970; ``outward``: to the server's port."""
+
+    ns: int
+    outward: bool
+    data: bytes = field(repr=False)
+
+
 def read(source: Path | bytes) -> list[Segment]:
     """Return the segments of the first connection in a pcap, in the order of the capture.
 
@@ -60,37 +71,95 @@ def read(source: Path | bytes) -> list[Segment]:
     ToolError
         It is not a capture, or has no start of a connection.
     """
+    return connections(source)[0]
+
+
+def connections(source: Path | bytes) -> list[list[Segment]]:
+    """Return the segments of each connection that starts in a pcap, in the order of the capture.
+
+    Raises
+    ------
+    ToolError
+        It is not a capture, or has no start of a connection.
+    """
+    from scapy.layers.inet import TCP
+
+    packets = [(ns, frame) for ns, frame in _frames(source) if TCP in frame]
+    openings = [packet for _, packet in packets if packet[TCP].flags.value & (SYN | ACK) == SYN]
+    if not openings:
+        raise ToolError(f"no connection starts in {len(packets)} TCP packets", _name(source))
+    by_ends = {_ends(packet, TCP): packet for packet in reversed(openings)}  # a SYN that is sent again opens nothing new
+    return [_segments(packets, opening) for opening in reversed(by_ends.values())]
+
+
+def datagrams(source: Path | bytes, port: int) -> list[list[Datagram]]:
+    """Return the UDP datagrams to and from a server's port for each client that begins, in the order in which they do.
+
+    Raises
+    ------
+    ToolError
+        It is not a capture, or no client begins.
+    """
+    from scapy.layers.inet import UDP
+
+    found: dict[frozenset[tuple[str, int]], list[Datagram]] = {}
+    for ns, frame in _frames(source):
+        if UDP in frame and port in (frame[UDP].dport, frame[UDP].sport):
+            ends = _ends(frame, UDP)
+            udp = frame[UDP]
+            one = Datagram(ns, udp.dport == port, bytes(udp.payload)[: udp.len - 8])
+            found.setdefault(frozenset((ends[:2], ends[2:])), []).append(one)
+    begun = [flow for flow in found.values() if flow[0].outward]  # others end what began before the capture
+    if not begun:
+        raise ToolError(f"no client sends UDP datagrams to port {port}", _name(source))
+    return begun
+
+
+def _name(source: Path | bytes) -> str:
+    return str(source) if isinstance(source, Path) else "capture"
+
+
+def _frames(source: Path | bytes) -> list[tuple[int, Any]]:
+    """Return the frames of a pcap with their times. Raises ToolError."""
     from scapy.error import Scapy_Exception
-    from scapy.layers.inet import IP, TCP
     from scapy.layers.l2 import Ether
     from scapy.utils import RawPcapReader
 
-    name = str(source) if isinstance(source, Path) else "capture"
     try:
         content = source.read_bytes() if isinstance(source, Path) else source
         # raw, because scapy's own packets have their time as a float with a resolution of 240 ns
         with RawPcapReader(cast(str, io.BytesIO(content))) as reader:
             fraction = 1 if reader.nano else 1000
-            frames = [(meta.sec * 10**9 + meta.usec * fraction, Ether(data)) for data, meta in reader]
+            return [(meta.sec * 10**9 + meta.usec * fraction, Ether(data)) for data, meta in reader]
     except (Scapy_Exception, EOFError, OSError) as error:
-        raise ToolError(f"the capture cannot be read: {error}", name) from error
-    packets = [(ns, frame) for ns, frame in frames if TCP in frame]
-    opening = next((packet for _, packet in packets if packet[TCP].flags.value & (SYN | ACK) == SYN), None)
-    if opening is None:
-        raise ToolError(f"no connection starts in {len(packets)} TCP packets", name)
-    ends = opening[IP].src, opening[TCP].sport, opening[IP].dst, opening[TCP].dport
+        raise ToolError(f"the capture cannot be read: {error}", _name(source)) from error
+
+
+def _ends(packet: Any, layer: Any) -> tuple[str, int, str, int]:
+    from scapy.layers.inet import IP
+
+    return packet[IP].src, packet[layer].sport, packet[IP].dst, packet[layer].dport
+
+
+def _segments(packets: Sequence[tuple[int, Any]], opening: Any) -> list[Segment]:
+    """Return the segments of the connection that a SYN opens."""
+    from scapy.layers.inet import IP, TCP
+
+    ends = _ends(opening, TCP)
     first = {True: opening[TCP].seq + 1, False: 0}
     segments = []
     for ns, packet in packets:
         ip, tcp = packet[IP], packet[TCP]
-        outward = (ip.src, tcp.sport, ip.dst, tcp.dport) == ends
-        if not outward and (ip.dst, tcp.dport, ip.src, tcp.sport) != ends:
+        there = _ends(packet, TCP)
+        outward = there == ends
+        if not outward and there != (*ends[2:], *ends[:2]):
             continue
         if not outward and tcp.flags.value & SYN:
             first[False] = tcp.seq + 1
         length = ip.len - 4 * ip.ihl - 4 * tcp.dataofs
         sequence, acknowledged = _since(tcp.seq, first[outward]), _since(tcp.ack, first[not outward])
-        segments.append(Segment(ns, outward, tcp.flags.value, sequence, acknowledged, length))
+        data = bytes(tcp.payload)[:length]  # without the padding of a short frame
+        segments.append(Segment(ns, outward, tcp.flags.value, sequence, acknowledged, length, data))
     return segments
 
 
