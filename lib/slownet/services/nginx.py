@@ -75,14 +75,18 @@ class Nginx(Service):
             f"{temporary}"
             f"{''.join(f'    {each};' + chr(10) for each in self.directives)}"
             "    server {\n"
-            "        listen 80;\n"
             f"        listen unix:{self.socket};\n"
+            f"{''.join(f'        {each};' + chr(10) for each in self.site())}"
             f"        root {self.root};\n"
             "        index index.php index.html;\n"
             f"{self._php_location()}"
             "    }\n"
             "}\n"
         )
+
+    def site(self) -> Sequence[str]:
+        """Return directives of the ``server`` block: where the site is reached, beside the Unix socket."""
+        return ["listen 80"]
 
     def _php_location(self) -> str:
         if self.php is None:

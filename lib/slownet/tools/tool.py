@@ -7,7 +7,7 @@ import shlex
 import signal
 import subprocess
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, ExitStack, contextmanager
 from dataclasses import dataclass
 from typing import Any, ParamSpec, Protocol, TypeVar
@@ -18,7 +18,10 @@ from slownet.tools.process import Host, end, environment
 ENDING = ((signal.SIGINT, 2.0), (signal.SIGTERM, 2.0), (signal.SIGKILL, 5.0))
 """How a program that takes too long is ended. SIGINT comes first because many programs then print their results so far."""
 
-PACKAGES = {"ab": "apache2-utils", "ping": "iputils-ping", "php": "php-cli", "ip": "iproute2", "nft": "nftables"}
+PACKAGES = {
+    "ab": "apache2-utils", "gtlsclient": "ngtcp2-client", "ip": "iproute2", "nft": "nftables", "php": "php-cli",
+    "ping": "iputils-ping",
+}  # fmt: skip
 """Debian packages whose name differs from the program's."""
 
 
@@ -67,7 +70,9 @@ class Completed:
         return self.stdout + self.stderr
 
 
-def run(host: Host, argv: Sequence[str], timeout: float = 600.0, check: bool = True) -> Completed:
+def run(
+    host: Host, argv: Sequence[str], timeout: float = 600.0, check: bool = True, env: Mapping[str, str] | None = None
+) -> Completed:
     """Run a program on a host, in the C locale, without a shell.
 
     Parameters
@@ -80,6 +85,8 @@ def run(host: Host, argv: Sequence[str], timeout: float = 600.0, check: bool = T
         Seconds after which the program is ended (SIGINT, SIGTERM, SIGKILL).
     check : bool
         Whether an exit status other than 0 is an error.
+    env : mapping of str to str, optional
+        More environment variables.
 
     Returns
     -------
@@ -91,7 +98,7 @@ def run(host: Host, argv: Sequence[str], timeout: float = 600.0, check: bool = T
     ToolError
         The program is missing, takes too long, or fails while ``check`` is true; ``.raw`` is its output.
     """
-    with running(host, argv) as wait:
+    with running(host, argv, env) as wait:
         return wait(timeout, check)
 
 
@@ -106,7 +113,9 @@ def accompanied(by: Callable[[], AbstractContextManager[Any]]) -> Iterator[None]
 
 
 @contextmanager
-def running(host: Host, argv: Sequence[str]) -> Iterator[Callable[[float, bool], Completed]]:
+def running(
+    host: Host, argv: Sequence[str], env: Mapping[str, str] | None = None
+) -> Iterator[Callable[[float, bool], Completed]]:
     """Run a program in the background for a ``with`` block.
 
     Yields a function ``wait(timeout, check)`` that waits for the program as `run` does. A program that is still running at
@@ -115,11 +124,13 @@ def running(host: Host, argv: Sequence[str]) -> Iterator[Callable[[float, bool],
     with ExitStack() as stack:
         for companion in tuple(_companions):
             stack.enter_context(companion())
-        yield stack.enter_context(_running(host, tuple(argv)))
+        yield stack.enter_context(_running(host, tuple(argv), env))
 
 
 @contextmanager
-def _running(host: Host, argv: tuple[str, ...]) -> Iterator[Callable[[float, bool], Completed]]:
+def _running(
+    host: Host, argv: tuple[str, ...], env: Mapping[str, str] | None
+) -> Iterator[Callable[[float, bool], Completed]]:
     begun = time.monotonic()
     try:
         process = host.popen(
@@ -127,7 +138,7 @@ def _running(host: Host, argv: tuple[str, ...]) -> Iterator[Callable[[float, boo
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
-            env=environment(),
+            env=environment(env),
         )
     except FileNotFoundError as error:
         raise missing(argv[0], f"host '{host.name}'") from error

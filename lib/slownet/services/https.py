@@ -1,0 +1,91 @@
+"""The web server nginx with TLS, HTTP/2, HTTP/3 and TCP Fast Open."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from slownet.services.certificate import certificate
+from slownet.services.nginx import Nginx
+from slownet.tools.process import Host
+from slownet.tools.tool import run
+
+BACKLOG = 16
+"""Connections with data in their SYN that may wait for their handshake's end."""
+BOTH_ENDS = "net.ipv4.tcp_fastopen=3"
+
+
+def fast_open(host: Host) -> None:
+    """Let a host send and take data in a SYN (RFC 7413). Raises ToolError."""
+    run(host, ["sysctl", "-qw", BOTH_ENDS])
+
+
+class HttpsServer(Nginx):
+    """The web server nginx with files, over HTTP/1.1, HTTP/2 and HTTP/3; and without TLS on port 80.
+
+    It takes up sessions by id and by ticket, early data over TCP, and data in a SYN. Its certificate is its own.
+
+    Parameters
+    ----------
+    host : Host
+        The host that it runs on.
+    directory : str or Path
+        The run directory, for log and configuration.
+    files : mapping of str to int
+        The files that it serves, with their size in bytes: ``{"page": 1000}``.
+    certificate_bytes : int
+        About how many bytes its Certificate message has.
+    groups : str
+        The groups for its key exchange, by OpenSSL's names, separated by colons.
+    retry : bool
+        Whether it validates addresses by Retry packets (QUIC).
+    """
+
+    name = "nginx"
+
+    def __init__(
+        self, host: Host, directory: str | Path, *, files: Mapping[str, int], certificate_bytes: int = 0,
+        groups: str = "X25519:P-256", retry: bool = False,
+    ) -> None:  # fmt: skip
+        keeps = ("ssl_session_cache shared:sessions:1m", "keepalive_requests 100000")
+        super().__init__(host, directory, root="", directives=keeps)
+        self.files = dict(files)
+        self.certificate_bytes = certificate_bytes
+        self.groups = groups
+        self.retry = retry
+
+    @property
+    def url(self) -> str:
+        """The URL with TLS that the files' names follow, with an IP address."""
+        return f"https://{self.host.IP()}/"
+
+    def prepare(self) -> None:
+        """Write certificate, files and configuration."""
+        fast_open(self.host)
+        self.root = files(self.state, self.files)
+        certificate(self.state, self.certificate_bytes)
+        super().prepare()
+
+    def site(self) -> Sequence[str]:
+        """Return how the site is reached."""
+        return [
+            f"listen 80 fastopen={BACKLOG}",
+            f"listen 443 ssl fastopen={BACKLOG}",
+            "listen 443 quic reuseport",
+            "http2 on",
+            f"ssl_certificate {self.state}/certificate.pem",
+            f"ssl_certificate_key {self.state}/key.pem",
+            f"ssl_ecdh_curve {self.groups}",
+            "ssl_early_data on",
+            f"quic_retry {'on' if self.retry else 'off'}",
+        ]
+
+
+def files(folder: Path, sizes: Mapping[str, int]) -> Path:
+    """Write files of zeros into a new folder; return the folder."""
+    root = folder / "files"
+    root.mkdir()
+    root.chmod(0o755)
+    for name, size in sizes.items():
+        (root / name).write_bytes(bytes(size))
+    return root

@@ -1,0 +1,133 @@
+"""``curl``: requests URLs over HTTP/1.1, HTTP/2 or HTTP/3, one after the other or at the same time."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from slownet.errors import ToolError
+from slownet.measured import Metrics
+from slownet.tools.numbers import Metric, metric, sample_sd
+from slownet.tools.output import complaint
+from slownet.tools.process import Host
+from slownet.tools.tool import run, why
+
+FORMAT = "%{json}\n"
+GROUPS = "X25519:P-256"
+"""The client's groups: its key share is of the first, so that a server that takes only the second asks again."""
+
+
+@dataclass(frozen=True)
+class Curl(Metrics):
+    """The results of ``curl``.
+
+    Attributes
+    ----------
+    command : tuple of str
+        The command.
+    raw : str
+        What it wrote: a JSON object for each transfer.
+    times_ms : tuple of float
+        The time of each transfer, in the order in which they ended.
+    first_byte_ms : tuple of float
+        The time until the first byte of each response.
+    connections : int
+        How many connections were opened.
+    versions : tuple of str
+        The version of HTTP of each response: "1.1", "2" or "3".
+    size : int
+        Bytes of all bodies.
+    """
+
+    command: tuple[str, ...]
+    raw: str
+    times_ms: tuple[float, ...]
+    first_byte_ms: tuple[float, ...]
+    connections: int
+    versions: tuple[str, ...]
+    size: int
+
+    def metrics(self) -> dict[str, Metric]:
+        """Return ``time_ms`` per transfer and ``first_byte_ms``."""
+        found = {"time_ms": self.times_ms, "first_byte_ms": self.first_byte_ms}
+        count = len(self.times_ms)
+        return {name: metric(sum(each) / count, sample_sd(each), count, each, True) for name, each in found.items()}
+
+
+def curl(host: Host, words: Sequence[str], *, keys: Path | None = None, timeout: float = 600.0) -> Curl:
+    """Request URLs with ``curl``, without checking certificates.
+
+    Parameters
+    ----------
+    host : Host
+        The host that ``curl`` runs on.
+    words : sequence of str
+        URLs and options; ``--next`` begins requests with options of their own.
+    keys : Path, optional
+        A file to which the connections' secrets are written, so that a capture of them can be read.
+    timeout : float
+        Seconds for all requests.
+
+    Returns
+    -------
+    Curl
+        Times in ms.
+
+    Raises
+    ------
+    ToolError
+        ``curl`` is missing, a request fails, or the output is not understood.
+    """
+    common = ["--silent", "--show-error", "--insecure", "--fail", "--curves", GROUPS]
+    common += ["--output", "/dev/null", "--write-out", FORMAT]
+    argv = ["curl", "--disable", *common]
+    for each in words:
+        argv += [each, *common] if each == "--next" else [each]
+    done = run(host, argv, timeout=timeout, check=False, env=key_log(keys))
+    if done.status:
+        raise ToolError(f"curl ended with status {done.status}: {why(done)}", f"host '{host.name}'", raw=done.raw)
+    return parse(done.stdout, argv)
+
+
+def key_log(keys: Path | None) -> dict[str, str]:
+    """Return the environment in which curl and ngtcp2's programs write their connections' secrets to a file."""
+    return {"SSLKEYLOGFILE": str(keys)} if keys else {}
+
+
+def parse(text: str, command: Sequence[str] = ("curl",)) -> Curl:
+    """Parse what ``curl --write-out %{json}`` wrote.
+
+    Parameters
+    ----------
+    text : str
+        A JSON object per line, one for each transfer.
+    command : sequence of str
+        The command, for the record and for errors.
+
+    Returns
+    -------
+    Curl
+        The results.
+
+    Raises
+    ------
+    ToolError
+        There is no transfer, or a number is missing.
+    """
+    try:
+        found = [json.loads(line) for line in text.splitlines() if line.startswith("{")]
+        if not found:
+            raise complaint("curl printed no transfer", text, command)
+        return Curl(
+            tuple(command),
+            text,
+            tuple(1000 * each["time_total"] for each in found),
+            tuple(1000 * each["time_starttransfer"] for each in found),
+            sum(each["num_connects"] for each in found),
+            tuple(str(each["http_version"]) for each in found),
+            sum(each["size_download"] for each in found),
+        )
+    except (ValueError, KeyError, TypeError) as error:
+        raise complaint(f"curl printed a transfer that is not understood: {error!r}", text, command) from None

@@ -1,0 +1,57 @@
+"""New connections of real clients to real servers: what a capture shows, and how many round trips they take."""
+
+import pytest
+
+from slownet.errors import ToolError
+from slownet.handshakes import STACKS, opened, round_trips
+from slownet.services.https import HttpsServer
+from slownet.services.protocols import NAME, Opening, Protocols
+from slownet.tools.handshake import observe
+from slownet.topologies import TwoHosts
+
+TOPOLOGY = TwoHosts
+RTTS_MS = (10, 60)
+
+
+def at(net):
+    link = net.link("server", "client")
+    return lambda rtt: link.set(delay_up=rtt, ping=False)
+
+
+@pytest.mark.parametrize("stack", ["TCP Fast Open", "TLS 1.2 resumed", "TLS 1.3 0-RTT", "QUIC", "QUIC 0-RTT"])
+def test_a_stack_takes_the_round_trips_of_its_rfcs(net, tmp_path, stack):
+    with Protocols(net, tmp_path) as protocols:
+        found = protocols.handshake(net["client"], stack, at(net), rtts_ms=RTTS_MS)
+    assert found.far.traits == STACKS[stack]
+    assert found.far.flights == round_trips(stack=stack)
+    assert found.metrics()["round_trips"]["mean"] == pytest.approx(round_trips(stack=stack), rel=0.02)
+    assert found.files["pcap"][:4] in (b"\x4d\x3c\xb2\xa1", b"\xa1\xb2\x3c\x4d")  # nanoseconds
+
+
+def test_a_certificate_above_the_initial_window_costs_one_more(net, tmp_path):
+    with Protocols(net, tmp_path) as protocols:
+        found = protocols.handshake(net["client"], "TLS 1.3", at(net), Opening(certificate=16_000), RTTS_MS)
+    assert found.far.certificate == pytest.approx(16_000, rel=0.03)
+    assert found.metrics()["round_trips"]["mean"] == pytest.approx(4, rel=0.02)
+
+
+def test_a_protocol_that_was_negotiated_down_is_one_line(net, tmp_path):
+    with HttpsServer(net["server"], tmp_path, files={NAME: 1000}, groups="P-256"), pytest.raises(ToolError) as caught:
+        observe(net["client"], net["server"].IP(), NAME, STACKS["TLS 1.3"])
+    assert str(caught.value).startswith(
+        "the capture shows TCP with TLS 1.3, hello retry instead of TCP with TLS 1.3, host 'client'"
+    )
+
+
+def test_a_program_that_is_missing_is_one_line(net, tmp_path, monkeypatch):
+    monkeypatch.setattr("slownet.tools.gtlsclient.PROGRAM", "gtlsclient-of-nobody")
+    with Protocols(net, tmp_path) as protocols, pytest.raises(ToolError, match="gtlsclient-of-nobody is not installed"):
+        protocols.handshake(net["client"], "QUIC 0-RTT", at(net), rtts_ms=RTTS_MS)
+
+
+def test_a_client_without_a_key_log_is_one_line(net, tmp_path, monkeypatch):
+    monkeypatch.setattr("slownet.tools.curl.key_log", lambda keys: {})
+    with Protocols(net, tmp_path) as protocols, protocols.serving(opened("TLS 1.3"), Opening()):
+        with pytest.raises(ToolError, match="the capture cannot be read without keys"):
+            observe(net["client"], net["server"].IP(), NAME, STACKS["TLS 1.3"])
+        assert observe(net["client"], net["server"].IP(), NAME, STACKS["TLS 1.2"]).seen.traits == STACKS["TLS 1.2"]
