@@ -16,7 +16,7 @@ INDENT = 8
 
 @dataclass(frozen=True)
 class Dot:
-    """One row: its title, its number, what it says, the heading above it, and the published number."""
+    """One row: its title, its number, what it says, the heading above it, and the published and the predicted number."""
 
     title: str
     value: Summary
@@ -24,6 +24,7 @@ class Dot:
     group: str = ""
     hollow: bool = False
     published: float | None = None
+    theory: float | None = None
 
 
 @dataclass(frozen=True)
@@ -45,7 +46,8 @@ def dots(label: str, rows: Sequence[Dot], unit: str, measured: str, hollow: str 
 
     measured, hollow: the legend of filled and hollow dots; base: a number to draw a line at.
     """
-    numbers = [row.value.mean for row in rows] + [row.published for row in rows if row.published]
+    others = [each for row in rows for each in (row.published, row.theory) if each]
+    numbers = [*(row.value.mean for row in rows), *others]
     ends = [end for row in rows if row.value.known for end in (row.value.low, row.value.high)]
     across: Scale = scale.fitting(numbers)
     if isinstance(across, Linear):
@@ -72,6 +74,8 @@ def dots(label: str, rows: Sequence[Dot], unit: str, measured: str, hollow: str 
             chart.points(
                 [Point(row.published, middle, f"{row.title}: {row.published:g} published")], "published", "published", True
             )
+        if row.theory:
+            chart.points([Point(row.theory, middle, f"{row.title}: {row.theory:.4g} predicted")], "theory", "third", True)
         at += ROW
     return chart.svg()
 

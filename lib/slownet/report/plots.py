@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any
 
 from slownet.report import scale
 from slownet.report.chart import Chart, Point
+from slownet.report.comparison import PREDICTION
 from slownet.report.dots import Dot, dots
 from slownet.report.figure import Figure
 from slownet.report.latency import latency_figures
@@ -98,7 +100,7 @@ def dot_figure(seen: View) -> Figure | None:
             before = harm
         hollow = is_cured and cell.label.get(CURE) == "none"
         says = f"{row.title}: {spelled(row.time)} {unit(seen.metric)}".rstrip()
-        found.append(Dot(title, row.time, says, group, hollow, row.published_time))
+        found.append(Dot(title, row.time, says, group, hollow, row.published_time, _theory(seen, cell.label)))
     one = is_cured and not any(OPERATION in cell.label for cell in seen.run.cells)  # several operations have no common start
     base = seen.rows[0].time.mean if one and seen.rows[0].time else None
     name = "cures" if is_cured else "cells"
@@ -108,6 +110,12 @@ def dot_figure(seen: View) -> Figure | None:
     label = _measured([summary for _, summary in measured])
     drawn = dots(f"{seen.run.experiment}: {title}", found, seen.unit, label, "without a cure" if is_cured else "", base)
     return Figure(name, title, drawn, *_table(seen, measured, seen.metric, seen.unit, published))
+
+
+def _theory(seen: View, label: Mapping[str, Any]) -> float | None:
+    """Return what a claim predicts of the main metric of a cell; None without such a claim."""
+    claims = (each for each in seen.run.claims if each.kind == PREDICTION and each.metric == seen.metric)
+    return next((each.expected for each in claims if each.cells[:1] == (label,)), None)
 
 
 def _point(row: Row, found: Summary, unit_: str) -> Point:

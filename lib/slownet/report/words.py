@@ -17,7 +17,8 @@ OPERATION = "request"
 """What is timed, unless a run says what its service answers with."""
 NOUNS = {
     "mib_per_s": "the throughput", "mbit_per_s": "the throughput", "time_per_request_ms": "the time per {operation}",
-    "answered_per_s": "the rate of answers",
+    "answered_per_s": "the rate of answers", "round_trips": "the number of round trips",
+    "round_trips_to_end": "the number of round trips to the last byte",
 }  # fmt: skip
 TIMES = re.compile(r"(^|_)(mean|p[\d_]+|max|min|avg|last|latency|lag|stall|delay|time|ack|seconds)(_|$)")
 """Metrics whose names say that they are times."""
@@ -28,7 +29,7 @@ PLACES = {
     "rate_down": "{} on the way back", "jitter": "{} of jitter", "queue": "a queue of {}",
 }  # fmt: skip
 """How the conditions of links are said; other conditions are said by their names."""
-ITSELF = ("congestion", "pattern", "cure", "harm", "tool", "way", "mode", "listener")
+ITSELF = ("congestion", "pattern", "cure", "harm", "tool", "way", "mode", "listener", "stack", "more", "protocol")
 """Conditions whose value needs no name beside it."""
 SILENT = ("seed",)
 """Conditions that are no cause of anything."""
