@@ -1,11 +1,9 @@
 """What a connection costs before its first byte: TCP, TLS, QUIC, their resumptions, and what adds a round trip to them."""
 
 from slownet import TwoHosts, experiment, predicted
-from slownet.handshakes import STACKS, round_trips
+from slownet.handshakes import NGINX_QUIC_WINDOW, STACKS, round_trips
 from slownet.services.protocols import Opening, Protocols
 
-# nginx 1.26 takes the client's largest datagram, 65,527 bytes, for its own, and begins with twice that: see the documentation.
-NGINX_QUIC_WINDOW = 2 * 65_527
 MORE = {
     "": Opening(),
     "HelloRetryRequest": Opening(hello_retry=True),

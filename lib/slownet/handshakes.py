@@ -71,6 +71,9 @@ AMPLIFICATION = 3
 """Until a client's address is validated, a server sends at most three times what it received (RFC 9000, 8.1)."""
 QUIC_WINDOW = INITIAL_WINDOW * DATAGRAM
 """The initial window that RFC 9002, 7.2 recommends, in bytes, for datagrams of 1200 bytes."""
+NGINX_QUIC_WINDOW = 2 * 65_527
+"""The initial window of nginx 1.26 over QUIC, in bytes: it takes the largest datagram that a client accepts, 65,527 bytes, for
+the size of its own."""
 BESIDE_CERTIFICATE = 400
 """Bytes that a server's first flight has beside the Certificate message, about: ServerHello, EncryptedExtensions,
 CertificateVerify with an ECDSA signature and Finished are 300, encryption and packet headers the rest."""

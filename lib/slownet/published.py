@@ -1,4 +1,4 @@
-"""The numbers of the articles that this project reproduces, from ``data/published.toml``.
+"""The numbers of the articles that this project reproduces, from ``data/published.toml``, and others from ``protocols.toml``.
 
 Times are in ms unless the name has another unit. The articles' delay was added once to each round trip: here it is ``rtt_ms``.
 The functions named like experiments return what `slownet.experiment.experiment` takes as ``published``: ``{"metric", "title",
@@ -12,6 +12,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 from importlib import resources
+from statistics import linear_regression
 from typing import Any
 
 from slownet.errors import ExperimentError, nearest
@@ -187,6 +188,39 @@ def overload() -> dict[str, Any]:
     row = {"cell": {"load": "2.32 times"}, "answered_per_s": source["requests_per_s"], **named}
     factor = source["target_per_s"] / source["requests_per_s"]
     return {"metric": "corrected_mean_s", "title": source["title"], "rows": [row], "factor": factor}
+
+
+def page_of_objects() -> dict[str, Any]:
+    """Return the SPDY white paper's times of a page by round trip, each with the cell that is like it."""
+    source, page = spdy(), {"page": "44 x 4 kB"}
+    http = zip(source["rtt_ms"], source["http_ms"], strict=True)
+    ends = zip((source["rtt_ms"][0], source["rtt_ms"][-1]), source["spdy_ms"], strict=True)
+    rows = [("HTTP/1.1 on 6 connections", *each) for each in http] + [("HTTP/2", *each) for each in ends]
+    cells = [{"cell": {**page, "protocol": name, "rtt": f"{rtt}ms"}, "page_ms": float(time)} for name, rtt, time in rows]
+    return {"metric": "page_ms", "title": source["title"], "rows": cells}
+
+
+@lru_cache(maxsize=1)
+def spdy() -> Mapping[str, Any]:
+    """Return the SPDY white paper's times of a page, from ``protocols.toml``: ``rtt_ms``, ``http_ms``, ``spdy_ms``..."""
+    text = resources.files("slownet").joinpath("data").joinpath("protocols.toml").read_text("utf-8")
+    found: Mapping[str, Any] = tomllib.loads(text)["spdy"]
+    return found
+
+
+def spdy_slopes() -> tuple[float, float]:
+    """Compute the round trips per page that the white paper's times imply, over HTTP and over SPDY.
+
+    Returns
+    -------
+    (float, float)
+        The slope of the straight line through the times over HTTP (least squares), 17.9, and that between the two known times
+        over SPDY, 12.3.
+    """
+    source = spdy()
+    own = linear_regression(source["rtt_ms"], source["http_ms"]).slope
+    near, far = source["spdy_ms"]
+    return own, (far - near) / (source["rtt_ms"][-1] - source["rtt_ms"][0])
 
 
 def times(series: Mapping[str, Any]) -> dict[str, float]:

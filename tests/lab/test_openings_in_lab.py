@@ -2,11 +2,15 @@
 
 import pytest
 
+from slownet import page_loads
 from slownet.errors import ToolError
-from slownet.handshakes import STACKS, opened, round_trips
+from slownet.handshakes import NGINX_QUIC_WINDOW, STACKS, opened, round_trips
+from slownet.page_loads import PROTOCOLS
 from slownet.services.https import HttpsServer
+from slownet.services.objects import Objects
 from slownet.services.protocols import NAME, Opening, Protocols
 from slownet.tools.handshake import observe
+from slownet.tools.page_load import OPTIONS
 from slownet.topologies import TwoHosts
 
 TOPOLOGY = TwoHosts
@@ -55,3 +59,20 @@ def test_a_client_without_a_key_log_is_one_line(net, tmp_path, monkeypatch):
         with pytest.raises(ToolError, match="the capture cannot be read without keys"):
             observe(net["client"], net["server"].IP(), NAME, STACKS["TLS 1.3"])
         assert observe(net["client"], net["server"].IP(), NAME, STACKS["TLS 1.2"]).seen.traits == STACKS["TLS 1.2"]
+
+
+@pytest.mark.parametrize("protocol", PROTOCOLS)
+def test_a_page_of_objects_takes_the_round_trips_of_its_protocol(net, tmp_path, protocol):
+    times = []
+    with Objects(net, tmp_path) as site:
+        for rtt_ms in RTTS_MS:
+            with net.link("server", "client").set(rtt=f"{rtt_ms}ms", ping=False):
+                times.append(site.page(net["client"], protocol, 20, 1000).times_ms[0])
+    expected = page_loads.round_trips(protocol=protocol, objects=20, size=1000, window=NGINX_QUIC_WINDOW)
+    assert (times[1] - times[0]) / (RTTS_MS[1] - RTTS_MS[0]) == pytest.approx(expected, rel=0.02)
+
+
+def test_a_page_over_another_protocol_is_one_line(net, tmp_path, monkeypatch):
+    monkeypatch.setitem(OPTIONS, "h2", ["--http1.1"])
+    with Objects(net, tmp_path) as site, pytest.raises(ToolError, match=r"connections? \(http/1.1.*\) instead of HTTP/2, host"):
+        site.page(net["client"], "HTTP/2", 2, 1000)

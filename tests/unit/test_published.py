@@ -1,3 +1,5 @@
+from statistics import linear_regression
+
 import pytest
 
 from slownet import published
@@ -79,3 +81,12 @@ def test_a_title_in_another_language_stands_beside_an_english_one():
     told = [published.title(name) for name in published.articles()]
     assert all(each.english.isascii() for each in told)
     assert all(bool(each.language) == bool(each.original) for each in told)
+
+
+def test_the_spdy_white_paper_is_a_straight_line():
+    source = published.spdy()
+    line = linear_regression(source["rtt_ms"], source["http_ms"])
+    off = [time - line.intercept - line.slope * rtt for rtt, time in zip(source["rtt_ms"], source["http_ms"], strict=True)]
+    assert max(map(abs, off)) < 0.03 * max(source["http_ms"])
+    http, spdy = published.spdy_slopes()
+    assert (round(http, 2), round(spdy, 2), round(http / spdy, 2)) == (17.88, 12.26, 1.46)

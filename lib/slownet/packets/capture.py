@@ -93,12 +93,12 @@ def connections(source: Path | bytes) -> list[list[Segment]]:
 
 
 def datagrams(source: Path | bytes, port: int) -> list[list[Datagram]]:
-    """Return the UDP datagrams to and from a server's port for each client that begins, in the order in which they do.
+    """Return the UDP datagrams of each QUIC connection that a client begins with a server's port, in this order.
 
     Raises
     ------
     ToolError
-        It is not a capture, or no client begins.
+        It is not a capture, or no connection begins.
     """
     from scapy.layers.inet import UDP
 
@@ -109,9 +109,10 @@ def datagrams(source: Path | bytes, port: int) -> list[list[Datagram]]:
             udp = frame[UDP]
             one = Datagram(ns, udp.dport == port, bytes(udp.payload)[: udp.len - 8])
             found.setdefault(frozenset((ends[:2], ends[2:])), []).append(one)
-    begun = [flow for flow in found.values() if flow[0].outward]  # others end what began before the capture
+    # Others end what began before the capture: their first packet is the server's, or no Initial packet (RFC 9000, 17.2.2).
+    begun = [flow for flow in found.values() if flow[0].outward and flow[0].data[:1] and flow[0].data[0] & 0xB0 == 0x80]
     if not begun:
-        raise ToolError(f"no client sends UDP datagrams to port {port}", _name(source))
+        raise ToolError(f"no QUIC connection to port {port} begins", _name(source))
     return begun
 
 

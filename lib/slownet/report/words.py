@@ -29,7 +29,7 @@ PLACES = {
     "rate_down": "{} on the way back", "jitter": "{} of jitter", "queue": "a queue of {}",
 }  # fmt: skip
 """How the conditions of links are said; other conditions are said by their names."""
-ITSELF = ("congestion", "pattern", "cure", "harm", "tool", "way", "mode", "listener", "stack", "more", "protocol")
+ITSELF = ("congestion", "pattern", "cure", "harm", "tool", "way", "mode", "listener", "stack", "more", "protocol", "page")
 """Conditions whose value needs no name beside it."""
 SILENT = ("seed",)
 """Conditions that are no cause of anything."""
@@ -153,9 +153,11 @@ def _within(claim: Judgement) -> str:
 
 
 def _law(claim: Judgement, run: RunData) -> str:
+    label = claim.parameters.get("at") or {}
+    at = f" with {listed([place(name, value) for name, value in label.items()])}" if label else ""
     if claim.expected is None:
-        return f"{one(operation(run))} costs as many round trips as theory predicts{_within(claim)}"
-    return f"{one(operation(run))} costs {counted(claim.expected, 'round trip')}{_within(claim)}"
+        return f"{one(operation(run))} costs as many round trips as theory predicts{at}{_within(claim)}"
+    return f"{one(operation(run))} costs {counted(claim.expected, 'round trip')}{at}{_within(claim)}"
 
 
 def _published(claim: Judgement, run: RunData) -> str:

@@ -109,7 +109,7 @@ def test_another_version_of_quic_is_one_line():
 
 
 def test_datagrams_of_no_client_are_one_line():
-    with pytest.raises(ToolError, match="no client sends UDP datagrams to port 53"):
+    with pytest.raises(ToolError, match="no QUIC connection to port 53 begins"):
         capture.datagrams(DATA / "quic.pcap", 53)
 
 

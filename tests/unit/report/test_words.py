@@ -111,3 +111,19 @@ def test_numbers_units_and_nouns():
         "the throughput", "the exchange time", "the corrected p99.9", "the stalls", "the time per request",
     ]  # fmt: skip
     assert where(CUBIC, run_of(CUBIC, CLEAN)) == "10 % loss"
+
+
+def test_a_law_of_some_cells_says_which():
+    label = {"protocol": "HTTP/2"}
+    cells = tuple(
+        Cell(
+            label | {"rtt": f"{rtt}ms"},
+            {"protocol": "HTTP/2", "rtt_ms": float(rtt)},
+            ({"status": "ok"},),
+            {TIME: exact(4.0 * rtt)},
+        )
+        for rtt in (10, 20)
+    )
+    run = RunData(Path("x"), "x", {"operation": "page"}, cells)
+    claim = law(TIME, round_trips=4, at=label)
+    assert words(claim, run) == "A page costs four round trips with HTTP/2 (within 5 %)"

@@ -1,0 +1,66 @@
+"""A host on which a web server is started for each page of many objects."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from types import TracebackType
+from typing import Self
+
+from slownet.services.https import HttpsServer
+from slownet.tools.page_load import PageLoad, page_load
+from slownet.tools.process import Host, Hosts
+
+NAME = "object"
+
+
+class Objects:
+    """A host that serves pages of equal objects with nginx, over HTTP/1.1, HTTP/2 and HTTP/3.
+
+    Parameters
+    ----------
+    net : Hosts
+        The network.
+    directory : str or Path
+        The run directory, for logs.
+    server : str
+        The host's name.
+    """
+
+    operation = "page"
+
+    def __init__(self, net: Hosts, directory: str | Path, server: str = "server") -> None:
+        self.host = net[server]
+        self.directory = directory
+
+    def page(self, client: Host, protocol: str, objects: int, size: int, loads: int = 1) -> PageLoad:
+        """Load a page from a server that is started for it.
+
+        Parameters
+        ----------
+        client : Host
+            The host that loads it.
+        protocol : str
+            A name in `slownet.page_loads.PROTOCOLS`.
+        objects, size : int
+            How many objects the page has, and the bytes of each one.
+        loads : int
+            How often it is loaded.
+
+        Returns
+        -------
+        PageLoad
+            Times in ms.
+
+        Raises
+        ------
+        ServiceError, ToolError
+            A program is missing or fails, or the capture shows another protocol.
+        """
+        with HttpsServer(self.host, self.directory, files={NAME: size}) as site:
+            return page_load(client, f"{site.url}{NAME}", protocol, objects, loads=loads)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+        return None
