@@ -145,6 +145,9 @@ def reproduce(
             autocompletion=completing.articles,
         ),
     ] = None,
+    every: Annotated[
+        bool, typer.Option("--all", help="Also the experiments on today's protocols: TLS, QUIC, HTTP/2...")
+    ] = False,
     clock: ClockOption = None,
     tdf: TdfOption = None,
     cpu: CpuOption = None,
@@ -167,7 +170,7 @@ def reproduce(
     from slownet.runner.rule import read_rule
 
     rule, for_ci = read_rule(repeat, budget), ForCi(junit, summary)
-    raise typer.Exit(reproduce_and_show(only or [], choose(place, clock, tdf, memory, cpu), runs, rule, as_json, for_ci))
+    raise typer.Exit(reproduce_and_show(only or [], choose(place, clock, tdf, memory, cpu), runs, rule, as_json, for_ci, every))
 
 
 app.command()(sweep)  # here because --help lists commands in this order

@@ -74,9 +74,9 @@ def tools(incomplete: str) -> Completed:
 
 def articles(incomplete: str) -> Completed:
     """Complete an article, or an experiment of one."""
-    from slownet.report.articles import ARTICLES, BEYOND
+    from slownet.report.articles import ARTICLES, BEYOND, OF_PROTOCOLS, PROTOCOLS
 
-    names = [*ARTICLES, BEYOND, *(name for each in ARTICLES.values() for name in each)]
+    names = [*ARTICLES, PROTOCOLS, BEYOND, *(name for each in (*ARTICLES.values(), OF_PROTOCOLS) for name in each)]
     return [each for each in names if each.startswith(incomplete)]
 
 

@@ -54,7 +54,8 @@ COMMANDS = {
         SWEPT | INTERRUPTED,
     ),
     "slownet reproduce": Told(
-        ("slownet reproduce", "slownet reproduce --only wordpress-latency --budget 10,20m"), JUDGED | INTERRUPTED
+        ("slownet reproduce", "slownet reproduce --all", "slownet reproduce --only wordpress-latency --budget 10,20m"),
+        JUDGED | INTERRUPTED,
     ),
     "slownet report": Told(
         ("slownet report runs/20260101-120000-client_delay", "slownet report --png paper runs/*-client_delay"), DONE

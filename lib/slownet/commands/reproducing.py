@@ -24,14 +24,16 @@ from slownet.runner.rule import Rule
 
 
 def reproduce_and_show(
-    only: Sequence[str], place: Place, root: Path, rule: Rule, as_json: bool, for_ci: ForCi | None = None
+    only: Sequence[str], place: Place, root: Path, rule: Rule, as_json: bool, for_ci: ForCi | None = None, every: bool = False
 ) -> int:
-    """Run the experiments of the named articles (all if none is named), print the table and return the exit status.
+    """Run the experiments of the named articles, print the table and return the exit status.
+
+    If none is named, those of all articles; with ``every`` those on today's protocols too.
 
     0 if every claim is supported; 1 if one is not, or a cell or an experiment failed; 128 + N after signal N, when the samples
     taken so far are still judged and shown. Raises SlownetError for a user error, before anything is created.
     """
-    names = articles.select(discover(), only)
+    names = articles.select(discover(), only, every)
     planning.check(names, {})
     directory = new_run_directory(root, "reproduce").resolve()
     plans = [planning.plan(name, place, directory, {}, rule) for name in articles.longest_first(names)]

@@ -14,16 +14,20 @@ ARTICLES: Mapping[str, Sequence[str]] = {
     "nagle-delayed-ack": ("nagle_patterns", "nagle_proxy", "crafted_segments"),
 }
 """Experiments by the article's id in published.toml."""
+PROTOCOLS = "protocols"
+"""The group of the experiments on today's protocols, which are run only if asked for."""
+OF_PROTOCOLS = ("handshakes", "page_of_objects")
 BEYOND = "beyond"
-"""The group of the experiments that reproduce no article."""
+"""The group of the other experiments, which reproduce no article."""
 LONGEST = ("oltp", "download", "replication", "overload", "sync_pipeline", "client_delay", "coordinated_omission")
 """The experiments that need the most CPU, the longest first (`slownet reproduce --json`: cpu_s, wall_s)."""
 
 
 def grouped(names: Iterable[str]) -> dict[str, list[str]]:
-    """Group experiments by article, in the articles' order; those of no article are in the group ``BEYOND``."""
+    """Group experiments by article, in the articles' order, then those of ``PROTOCOLS``; all others are ``BEYOND``."""
     left = set(names)
-    found = {article: [name for name in experiments if name in left] for article, experiments in ARTICLES.items()}
+    groups = {**ARTICLES, PROTOCOLS: OF_PROTOCOLS}
+    found = {group: [name for name in experiments if name in left] for group, experiments in groups.items()}
     found[BEYOND] = sorted(left - {name for experiments in found.values() for name in experiments})
     return {article: experiments for article, experiments in found.items() if experiments}
 
@@ -33,17 +37,18 @@ def article_of(name: str) -> str:
     return next((article for article, experiments in ARTICLES.items() if name in experiments), BEYOND)
 
 
-def select(names: Iterable[str], only: Sequence[str]) -> list[str]:
-    """Select experiments by the names of articles and experiments (all, if ``only`` is empty), in the articles' order.
+def select(names: Iterable[str], only: Sequence[str], every: bool = False) -> list[str]:
+    """Select experiments by the names of articles and experiments, in the articles' order.
 
-    Raises ExperimentError with the nearest name.
+    If ``only`` is empty, all but those of ``PROTOCOLS``; with ``every`` these too. Raises ExperimentError.
     """
     groups = grouped(names)
     known = {each: [each] for experiments in groups.values() for each in experiments} | groups
     for each in only:
         if each not in known:
             raise ExperimentError(f"no article '{each}'", where="--only", fix=_suggested(each, groups, known))
-    wanted = {name for each in only or groups for name in known[each]}
+    wanted = {name for each in only for name in known[each]}
+    wanted |= {name for group in groups if every or (not only and group != PROTOCOLS) for name in groups[group]}
     return [name for experiments in groups.values() for name in experiments if name in wanted]
 
 

@@ -9,6 +9,7 @@ from typing import Any
 from slownet.report import scale
 from slownet.report.chart import Chart, Point
 from slownet.report.comparison import PREDICTION
+from slownet.report.curves import curve_figure
 from slownet.report.dots import Dot, dots
 from slownet.report.figure import Figure
 from slownet.report.latency import latency_figures
@@ -28,7 +29,8 @@ FEWEST = 2
 def figures(seen: View) -> list[Figure]:
     """Return the figures that fit a run, the most important one first."""
     latencies = latency_figures(seen.run)
-    curves = [time_figure(seen), rate_figure(seen)] if seen.along else [] if latencies else [dot_figure(seen)]
+    others = [] if latencies else [curve_figure(seen) or dot_figure(seen)]
+    curves = [time_figure(seen), rate_figure(seen)] if seen.along else others
     main = [each for each in curves if each]
     return [*latencies, *main, *sequence_figures(seen.run), *series_figures(seen.run)]
 

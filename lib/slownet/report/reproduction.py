@@ -18,7 +18,7 @@ from slownet.records.judgement import SUPPORTED, Judgement, in_words
 from slownet.records.result import RunData
 from slownet.records.samples import finite, write_json
 from slownet.report.answer import answer
-from slownet.report.articles import ARTICLES, BEYOND, grouped
+from slownet.report.articles import ARTICLES, BEYOND, PROTOCOLS, grouped
 from slownet.report.comparison import Line, Tally, lines, tally
 from slownet.report.page import REPORT, template, write_html
 from slownet.report.table import STYLES
@@ -216,7 +216,8 @@ def _cells(line: Line) -> list[tuple[str, str, str, str]]:
 
 
 def _title(article: str) -> Title:
-    return published.title(article) if article in ARTICLES else Title(f"{BEYOND} the articles")
+    others = {PROTOCOLS: "Protocols of today", BEYOND: f"{BEYOND} the articles"}
+    return published.title(article) if article in ARTICLES else Title(others[article])
 
 
 def _duration(seconds: float) -> str:

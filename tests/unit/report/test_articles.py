@@ -3,6 +3,7 @@ import pytest
 from slownet import published
 from slownet.catalogue import discover
 from slownet.errors import ExperimentError
+from slownet.report import articles
 from slownet.report.articles import ARTICLES, BEYOND, LONGEST, article_of, grouped, longest_first, select
 
 
@@ -26,6 +27,15 @@ def test_what_belongs_to_no_article_is_beyond_them():
 def test_without_a_choice_all_are_selected_in_the_articles_order():
     names = ["cures", "nagle_proxy", "client_delay", "oltp"]
     assert select(names, []) == ["client_delay", "oltp", "nagle_proxy", "cures"]
+
+
+def test_todays_protocols_are_selected_only_if_asked_for():
+    names = list(discover())
+    assert set(articles.OF_PROTOCOLS) <= set(names)
+    assert set(names) - set(select(names, [])) == set(articles.OF_PROTOCOLS)
+    assert set(select(names, [], every=True)) == set(names)
+    assert select(names, [articles.PROTOCOLS]) == list(articles.OF_PROTOCOLS)
+    assert select(names, ["handshakes", "oltp"]) == ["oltp", "handshakes"]
 
 
 def test_an_article_selects_its_experiments_and_an_experiment_itself():

@@ -1,0 +1,83 @@
+"""Curves against delay, one for each law that a run claims of some of its cells."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from slownet.errors import SlownetError
+from slownet.law import Law, fit
+from slownet.records.cell import Cell
+from slownet.records.samples import cell_key
+from slownet.report import scale
+from slownet.report.chart import COLOURS, Chart, Point
+from slownet.report.figure import Figure
+from slownet.report.text import spelled, trimmed
+from slownet.report.view import ALONG, View
+from slownet.report.words import capital, listed, noun, place
+
+FEWEST = 3
+"""Delays that a curve needs: two lie on a straight line in any case."""
+FREE = tuple(each for each in COLOURS if each != "published")
+
+
+@dataclass(frozen=True)
+class _Curve:
+    """The cells of one law, by delay in ms."""
+
+    label: Mapping[str, Any]
+    points: tuple[tuple[float, Cell], ...]
+    law: Law
+
+
+def curve_figure(seen: View) -> Figure | None:
+    """Draw the main metric of each law with a fitted line, and published points; None without laws of some cells."""
+    curves = _curves(seen)
+    if not curves:
+        return None
+    differing = [name for name in curves[0].label if len({str(each.label.get(name)) for each in curves}) > 1]
+    published = {cell_key(cell.label): row.published_time for cell, row in zip(seen.run.cells, seen.rows, strict=True)}
+    times = [cell.metrics[seen.metric].mean for each in curves for _, cell in each.points]
+    times += [time for each in curves for _, cell in each.points if (time := published[cell_key(cell.label)])]
+    title = f"{capital(noun(seen.metric, seen.run)[4:])} against added round-trip delay"
+    across = scale.along(at for each in curves for at, _ in each.points)
+    chart = Chart(f"{seen.run.experiment}: {title}", across, scale.from_zero(times), "added round-trip delay, ms", seen.unit)
+    rows: list[tuple[str | float | None, ...]] = []
+    for number, each in enumerate(curves):
+        colour = FREE[number % len(FREE)]
+        name = listed([place(name, each.label[name]) for name in differing]) or "measured"
+        ends = (each.points[0][0], each.points[-1][0])
+        chart.line(((at, each.law.at(at).mean) for at in ends), f"{name}: {trimmed(each.law.k.mean, 3)} round trips", colour)
+        chart.points([_point(seen, at, cell) for at, cell in each.points], "", colour)
+        known = [(at, cell, time) for at, cell in each.points if (time := published[cell_key(cell.label)])]
+        chart.points(
+            [Point(at, time, f"{cell.title}: {time:g} published") for at, cell, time in known], "published", "published", True
+        )
+        rows += [(cell.title, cell.metrics[seen.metric].mean, published[cell_key(cell.label)]) for _, cell in each.points]
+    return Figure("curves", title, chart.svg(), ("condition", seen.unit, "published"), tuple(rows))
+
+
+def _curves(seen: View) -> list[_Curve]:
+    """Return the curves of all laws of some cells, each set of cells once; without cells that failed."""
+    found: dict[str, _Curve] = {}
+    for claim in seen.run.claims:
+        label = claim.parameters.get("at")
+        if claim.kind != "law" or claim.metric != seen.metric or not label or cell_key(label) in found:
+            continue
+        cells = [cell for cell in seen.run.where(label).cells if seen.metric in cell.metrics and ALONG in cell.condition]
+        points = tuple(sorted(((float(cell.condition[ALONG]), cell) for cell in cells), key=lambda pair: pair[0]))
+        if len(points) < FEWEST:
+            continue
+        try:
+            law = fit((at, cell.summary(seen.metric)) for at, cell in points)
+        except SlownetError:  # all at the same delay
+            continue
+        found[cell_key(label)] = _Curve(label, points, law)
+    return list(found.values())
+
+
+def _point(seen: View, at: float, cell: Cell) -> Point:
+    time = cell.metrics[seen.metric]
+    ends = (time.low, time.high) if time.known and time.low != time.high else (None, None)
+    return Point(at, time.mean, f"{cell.title}: {spelled(time)} {seen.unit}", *ends)
