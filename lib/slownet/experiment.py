@@ -61,7 +61,7 @@ class Experiment:
         The measuring function's name, and the first paragraph of its docstring.
     measure : callable
         The function: (net[, service], one parameter per condition) -> record.
-    topology, vary, service, published, tdf, blocks, unit
+    topology, vary, service, published, tdf, blocks, unit, prepare
         As in `experiment`, but with a topology's name replaced by its class.
     judged_by : list of Claim
         The claims, in order.
@@ -81,6 +81,7 @@ class Experiment:
     tdf: str | None = None
     blocks: int | None = None
     unit: str | None = None
+    prepare: Callable[..., object] | None = None
 
     def claims(self, *claims: Claim) -> None:
         """Add claims, which are judged after every run.
@@ -157,6 +158,7 @@ def experiment(
     tdf: str | None = None,
     blocks: int | None = None,
     unit: str | None = None,
+    prepare: Callable[[Network], object] | None = None,
 ) -> Callable[[Callable[Concatenate[Network, ...], Returned]], Experiment]: ...
 
 
@@ -171,6 +173,7 @@ def experiment(
     tdf: str | None = None,
     blocks: int | None = None,
     unit: str | None = None,
+    prepare: Callable[[Network, S], object] | None = None,
 ) -> Callable[[Callable[Concatenate[Network, S, ...], Returned]], Experiment]: ...
 
 
@@ -184,6 +187,7 @@ def experiment(
     tdf: str | None = None,
     blocks: int | None = None,
     unit: str | None = None,
+    prepare: Callable[..., object] | None = None,
 ) -> Callable[[Callable[..., Returned]], Experiment]:
     """Make an experiment from a function (net[, service], one parameter per condition) -> record or numbers.
 
@@ -213,6 +217,10 @@ def experiment(
     unit : str, optional
         The unit of a number or a list that the function returns: ``"ms"``. The metric is called after the function:
         ``checkout_ms``.
+    prepare : callable, optional
+        Takes the network and the service, and does what takes long and is the same for all cells, such as filling tables. A
+        run calls it in each boot, before the cells. A sweep calls it once, stops the services, and keeps their data and all
+        that was written to the lab's disk for its other boots; what programs had in memory is gone.
 
     Returns
     -------
@@ -222,8 +230,8 @@ def experiment(
     Raises
     ------
     ExperimentError
-        Neither or both of ``vary`` and ``cells`` are given, ``blocks`` is not a whole number from 1, or there is no topology
-        of this name.
+        Neither or both of ``vary`` and ``cells`` are given, ``blocks`` is not a whole number from 1, ``prepare`` is no
+        function, or there is no topology of this name.
     UnitError
         A cell's value cannot be read.
     LabError
@@ -238,12 +246,15 @@ def experiment(
     if blocks is not None and (not isinstance(blocks, int) or isinstance(blocks, bool) or blocks < 1):
         raise ExperimentError(f"blocks is {blocks!r}", where="@experiment", fix="write a whole number from 1, or leave it out")
 
+    if prepare is not None and not callable(prepare):
+        raise ExperimentError(f"prepare is {prepare!r}", where="@experiment", fix="name a function (net, service)")
+
     def make(measure: Callable[..., Returned]) -> Experiment:
         question = " ".join((inspect.getdoc(measure) or "").split("\n\n")[0].split())
         cls = find_topology(topology) if isinstance(topology, str) else topology
         return Experiment(
             measure.__name__, question, measure, cls, vary or {}, service, published, listed=cells, tdf=tdf, blocks=blocks,
-            unit=unit,
+            unit=unit, prepare=prepare,
         )  # fmt: skip
 
     return make

@@ -73,6 +73,9 @@ def sweep(
         typer.Option("--merge", metavar="FOLDER", help="Take over the samples of another sweep. Repeatable."),
     ] = None,
     fresh: Annotated[bool, typer.Option("--fresh", help="Give each cell a lab of its own.")] = False,
+    cold: Annotated[
+        bool, typer.Option("--cold", help="Prepare services anew in each lab, not once (@experiment's prepare).")
+    ] = False,
     labs: Annotated[
         str, typer.Option("--labs", metavar="N|auto", help="Labs at the same time. auto: one per processor, if they fit.")
     ] = "auto",
@@ -102,7 +105,8 @@ def sweep(
 
     given: dict[str, Any] = {
         "experiment": experiment, "vary": factors.parse(vary or []) or None, "sample": sample, "seed": seed,
-        "repeat": repeat, "fresh": fresh or None, "clock": clock, "tdf": tdf, "cpu": cpu, "env": env, "share": share,
+        "repeat": repeat, "fresh": fresh or None, "cold": cold or None, "clock": clock, "tdf": tdf, "cpu": cpu,
+        "env": env, "share": share,
         "criterion": criterion, "refine": refine, "out": out, "memory": memory if memory != MEGABYTES else None,
         "place": place if place != "auto" else None,
     }  # fmt: skip
@@ -115,7 +119,7 @@ def sweep(
     asked: dict[str, Any] = {name: given[name] for name in PLACED if given.get(name) is not None}
     asked |= {name: tuple(asked[name]) for name in ("env", "share") if name in asked}
     where = Where(**asked, folder=str(Path.cwd()))
-    passed = ("sample", "seed", "repeat", "fresh", "criterion", "refine")
+    passed = ("sample", "seed", "repeat", "fresh", "cold", "criterion", "refine")
     options = {name: given[name] for name in passed if given.get(name) is not None}
     with Follower(Path(given["out"])) as follower:
         done = sweeping.run(

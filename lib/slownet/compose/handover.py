@@ -68,6 +68,12 @@ def projects(folder: Path) -> list[Project]:
     return [of_json(record) for record in _records(folder).values() if ERROR not in record]
 
 
+def mounted(project: Project) -> list[Path]:
+    """Return the files and folders of this machine that a project mounts, each once."""
+    files = {path for path, _ in _single_files(project)}
+    return sorted(Path(each) for each in files | {str(share.path) for share in shares([project])})
+
+
 def _records(folder: Path) -> dict[str, Any]:
     found: dict[str, Any] = json.loads((folder / PROJECTS).read_text())
     return found

@@ -11,7 +11,7 @@ from typing import Any
 from slownet.container import bundle, users
 from slownet.container.bundle import Overrides
 from slownet.container.mount import BIND, TMPFS, VOLUME, Mount, complete
-from slownet.container.root import Root
+from slownet.container.root import Data, Root
 from slownet.container.store import Kept
 from slownet.errors import ImageError
 from slownet.lab import native
@@ -55,15 +55,15 @@ class Plan:
             if each.kind == BIND and not Path(each.source).exists():
                 raise _unseen(each)
 
-    def assemble(self, device: str, crun: str) -> dict[str, Any]:
+    def assemble(self, device: str, crun: str, written: Data | None = None) -> dict[str, Any]:
         """Make all of it, in the mount namespace that this thread gets; return the description of the main process.
 
-        device: the image's block device. crun: the runtime's path, which is then at `PROGRAM`, read-only. Raises ImageError and
-        OSError.
+        device: the image's block device. crun: the runtime's path, which is then at `PROGRAM`, read-only. written: what a
+        snapshot has of the container. Raises SlownetError and OSError.
         """
         files = self.folder / FILES
         files.mkdir()
-        root = Root(device, files)
+        root = Root(device, files, written)
         try:
             user = self._user(root)
             env = bundle.environment(self.image.config, self.replaced, self.hostname, user)

@@ -8,8 +8,19 @@ import subprocess
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path, PurePosixPath
+from typing import Protocol
 
 from slownet.container import kernel
+
+WRITTEN = ("upper", "volumes")
+"""What a container has written, in the folder of its root: to its image, and to volumes that only it has."""
+
+
+class Data(Protocol):
+    """What was kept of a container."""
+
+    def restore(self, into: Path) -> bool:
+        """Unpack it into a folder."""
 
 
 class Root:
@@ -18,8 +29,11 @@ class Root:
     Nothing of it is left when that thread, the runtime and the container have ended: no mount outlives its namespace.
     """
 
-    def __init__(self, device: str, folder: Path) -> None:
-        """Mount it. device: the image's; folder: an empty one, whose path this is afterwards. Raises OSError."""
+    def __init__(self, device: str, folder: Path, written: Data | None = None) -> None:
+        """Mount it. device: the image's; folder: an empty one, whose path this is afterwards. Raises OSError.
+
+        written: what a container of the same image had written, and this one begins with.
+        """
         kernel.own_mounts()
         kernel.mount("tmpfs", str(folder), "tmpfs", 0, "mode=0755")
         os.chdir(folder)  # overlay's options are separated by commas and colons, which a path may contain
@@ -27,6 +41,8 @@ class Root:
             os.mkdir(name, 0o755)
         kernel.mount(device, "image", "squashfs", kernel.MS_RDONLY | kernel.MS_NODEV)
         _copy_owner("image", "upper")
+        if written:
+            written.restore(folder)
         kernel.mount("overlay", "root", "overlay", kernel.MS_NODEV, "lowerdir=image,upperdir=upper,workdir=work")
         self.path = folder / "root"
         self._volumes = folder / "volumes"
@@ -102,7 +118,7 @@ class Root:
     def volume(self, number: int) -> Path:
         """Make the folder of a volume that only this container has."""
         path = self._volumes / str(number)
-        path.mkdir(mode=0o755)
+        path.mkdir(mode=0o755, exist_ok=True)
         return path
 
     def seed(self, path: str, volume: Path) -> None:

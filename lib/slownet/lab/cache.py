@@ -174,6 +174,44 @@ def left_alone(half: Path) -> Iterator[None]:
         yield
 
 
+@contextlib.contextmanager
+def in_use(folder: Path) -> Iterator[bool]:
+    """Keep `remove_unused` off a finished folder during the block; yield whether it is there."""
+    with _lock_of(folder).open("a") as lock:
+        fcntl.flock(lock, fcntl.LOCK_SH)
+        yield folder.is_dir()
+
+
+def remove_unused(folder: Path) -> bool:
+    """Remove a finished folder, of which no other process sees half, unless one uses it; return whether it is gone.
+
+    Raises OSError.
+    """
+    with _lock_of(folder).open("a") as lock:
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            return False
+        half = folder.with_name(f".{folder.name}{HALF}")
+        folder.rename(half)
+        shutil.rmtree(half)
+        return True
+
+
+def is_in_use(folder: Path) -> bool:
+    """Return whether a process uses a finished folder."""
+    with _lock_of(folder).open("a") as lock:
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            return True
+        return False
+
+
+def _lock_of(folder: Path) -> Path:
+    return folder.with_name(f".{folder.name}.lock")
+
+
 def _build(half: Path, whole: Path, build: Callable[[Path], None]) -> Path:
     _remove(half)
     half.mkdir()

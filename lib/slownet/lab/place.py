@@ -49,6 +49,7 @@ class Place:
     megabytes: int = MEGABYTES
     given: Given = field(default_factory=Given)  # what the caller adds to an experiment's surroundings
     shares: Sequence[Share] = ()  # what the project's file shares with every lab
+    early_s: int = 0  # how long before the date of other boots a virtual clock begins
     clock_is_asked_for: bool = False  # by the caller; if not, an experiment may choose its own
     _running: list[Lab | InPlace] = field(default_factory=list)
     received: list[int] = field(default_factory=list)
@@ -116,7 +117,7 @@ class Place:
             return lab.run(
                 argv, env=given, cwd=str(cwd) if cwd else "", stdin=stdin,
                 stdout=stdout, stderr=stderr, terminal=terminal,
-                wall_clock=self.parts.built + DAY_S if self.clock.kind == "virtual" else 0,
+                wall_clock=self.parts.built + DAY_S - self.early_s if self.clock.kind == "virtual" else 0,
             )  # fmt: skip
 
     def signal(self, number: int) -> None:

@@ -16,10 +16,13 @@ from slownet.errors import LabError
 from slownet.lab import cache, layer, project
 from slownet.lab.parts import Parts
 
+WARM = "warm"
+"""The kind of snapshots of prepared services; see `slownet.sweep.warm`."""
+
 
 @dataclass(frozen=True)
 class Entry:
-    """A folder of the cache: a kernel, an image, an init, a layer, or an unfinished one of them."""
+    """A folder of the cache: a kernel, an image, an init, a layer, a snapshot, or an unfinished one of them."""
 
     path: Path
     why: str
@@ -43,6 +46,7 @@ def entries(found: Parts) -> tuple[list[Entry], list[Entry]]:
         "image": {found.image.path.parent.name: "this version of slownet"},
         "init": {found.tools.name: "this version of slownet"},
         "layer": _layers(found),
+        WARM: _warm(),
     }
     kept, unused = [], []
     for kind, names in used.items():
@@ -62,6 +66,9 @@ def remove(entry: Entry) -> None:
     try:
         if entry.path.is_symlink():
             entry.path.unlink()
+            return
+        if entry.path.parent.name == WARM and not entry.path.name.endswith(cache.HALF):
+            cache.remove_unused(entry.path)
             return
         gone = entry.path if entry.path.name.endswith(cache.HALF) else entry.path.with_name(f".{entry.path.name}{cache.HALF}")
         entry.path.rename(gone)
@@ -95,7 +102,15 @@ def _layers(found: Parts) -> Mapping[str, str]:
     return used
 
 
+def _warm() -> Mapping[str, str]:
+    """Return the snapshots that sweeps use now."""
+    found = (each for each in (cache.writable_root() / WARM).glob("[!.]*") if each.is_dir())
+    return {each.name: "a sweep uses it" for each in found if cache.is_in_use(each)}
+
+
 def _why(kind: str, path: Path) -> str:
+    if kind == WARM:
+        return "a sweep that needs it makes it again"
     return f"no project uses it ({', '.join(layer.load(path).asked)})" if kind == "layer" else "of another version of slownet"
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import hashlib
+import json
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -32,6 +34,26 @@ def check(topology: Any) -> None:
     """Raise ComposeError if an image of a project is not kept."""
     if is_project(topology):
         images.need(topology.project)
+
+
+def fingerprint(topology: Any) -> str:
+    """Return a hash of a compose project with its images and the files that it mounts; empty for another topology.
+
+    Of a mounted folder, the names, sizes and dates of its files count. Raises ComposeError.
+    """
+    if not is_project(topology):
+        return ""
+    found = images.need(topology.project)
+    digest = hashlib.sha256(json.dumps(topology.project.to_json(), sort_keys=True, default=str).encode())
+    digest.update(json.dumps({name: each.digest for name, each in found.items()}, sort_keys=True).encode())
+    for path in handover.mounted(topology.project):
+        digest.update(f"{path}\0".encode(errors="surrogateescape"))
+        if path.is_file():
+            digest.update(path.read_bytes())
+        for each in sorted(path.rglob("*")) if path.is_dir() else ():
+            about = each.lstat()
+            digest.update(f"{each}\0{about.st_size} {about.st_mtime_ns}\0".encode(errors="surrogateescape"))
+    return digest.hexdigest()
 
 
 def take(directory: Path) -> None:

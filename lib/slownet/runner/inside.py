@@ -10,8 +10,8 @@ import json
 import signal
 import sys
 import time
-from collections.abc import Mapping, Sequence
-from contextlib import nullcontext, suppress
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager, nullcontext, suppress
 from pathlib import Path
 from typing import Any
 
@@ -27,8 +27,10 @@ from slownet.net.layout import layout
 from slownet.net.network import SYSCTLS, ovs_version
 from slownet.net.seeds import FREE, Seeds
 from slownet.records.samples import Sample, SampleLog, cell_key, of_lab
+from slownet.runner import disk
 from slownet.runner.job import Job
 from slownet.runner.measurement import Measurements, new_sample
+from slownet.services import snapshot
 from slownet.tools.returned import as_record
 
 ALIGNED_S = 65.536
@@ -61,13 +63,11 @@ def run(experiment: Experiment, directory: Path, job: Job) -> None:
     began, failed = time.monotonic(), set[str]()
     with SampleLog(directory, job.lab) as log:
         owner.note(str(directory))
+        if job.snapshot and not job.saves:
+            disk.restore(Path(job.snapshot))
         with Network(experiment.topology) as net:
             interfaces = captures.find(net, job.capture)
-            folder = directory / of_lab("services", job.lab)
-            start = experiment.service(net, folder) if experiment.service else nullcontext()
-            # those of a compose project, whose topology brings them
-            own = experiment.topology.serve(net, folder) if hasattr(experiment.topology, "serve") else nullcontext()
-            with own, start as service:
+            with serving(experiment, net, directory / of_lab("services", job.lab), job) as service:
                 facts = dict(service.facts()) if service is not None and hasattr(service, "facts") else {}
                 settings = {**SYSCTLS, "offloads": "off"}
                 tell(
@@ -89,7 +89,22 @@ def run(experiment: Experiment, directory: Path, job: Job) -> None:
                     if sample["status"] == "failed":
                         failed.add(cell_key(cell))
                     tell("sample", index=index, **_news(sample))
+        if job.saves:
+            disk.save(Path(job.snapshot))
     tell("end", virtual_s=round(time.monotonic() - began, 6))
+
+
+@contextmanager
+def serving(experiment: Experiment, net: Network, folder: Path, job: Job) -> Iterator[Any]:
+    """Start the services of an experiment, prepare them unless the boot begins with a snapshot, and yield its own service."""
+    with ExitStack() as started:
+        with snapshot.setting_up(Path(job.snapshot) if job.snapshot else None, job.saves):
+            if hasattr(experiment.topology, "serve"):  # a compose project brings them
+                started.enter_context(experiment.topology.serve(net, folder))
+            service = started.enter_context(experiment.service(net, folder) if experiment.service else nullcontext())
+        if experiment.prepare and (job.saves or not job.snapshot):
+            experiment.prepare(net, *([service] if experiment.service else []))
+        yield service
 
 
 def _news(sample: Mapping[str, Any]) -> dict[str, Any]:

@@ -16,7 +16,8 @@ class Job:
     steps: (place in the plan, block, cell) in measuring order; boot: its number, from 1; blocks: per cell in a boot; lab:
     number of the lab among the parallel ones that share the run directory; capture: interfaces whose packets are saved, in one
     file per interface and sample; aligned: with a free CPU, measure each cell from the same phase of the kernel's timers on, so
-    that it hardly matters which cells the boot measured before; queues: whether to watch how full those of links are.
+    that it hardly matters which cells the boot measured before; queues: whether to watch how full those of links are; snapshot:
+    the folder of one in the place, with which the boot begins; saves: whether the boot makes that snapshot instead.
     """
 
     steps: Sequence[tuple[int, int, Cell]]
@@ -26,6 +27,8 @@ class Job:
     capture: Sequence[str] = ()
     aligned: bool = False
     queues: bool = True
+    snapshot: str = ""
+    saves: bool = False
 
     @classmethod
     def read(cls, asked: Mapping[str, Any]) -> Job:
@@ -34,6 +37,7 @@ class Job:
         return cls(
             steps, asked["boot"], asked["blocks"], asked["lab"], asked.get("capture") or [], bool(asked.get("aligned")),
             bool(asked.get("queues", True)),
+            asked.get("snapshot") or "", bool(asked.get("saves")),
         )  # fmt: skip
 
     def to_json(self) -> dict[str, Any]:

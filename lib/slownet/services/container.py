@@ -23,7 +23,9 @@ from slownet.container.mount import Mount
 from slownet.errors import ServiceError
 from slownet.net.namespace import Namespace, write_sysctls
 from slownet.net.nodes import inside
+from slownet.services import snapshot
 from slownet.services.awaited import Awaited
+from slownet.services.container_data import Written
 from slownet.services.healthcheck import Healthy, Probe
 from slownet.tools.process import Host, end, environment, wait_until
 
@@ -126,6 +128,7 @@ class Container(Awaited):
         self._copying: threading.Thread | None = None
         self._taken: Path | None = None
         self._ours = self._runs = False
+        self._written: Written | None = None
 
     # ---- start ----
 
@@ -143,6 +146,7 @@ class Container(Awaited):
                 'give one of them another name: Container(..., name="...")',
             )  # fmt: skip
         super().prepare()
+        self._written = Written(self._data, plan) if self._data else None
         _logs.add(self.log)
         self._ours, self._runs = True, False
         self._probe = Probe(check, self._begin, self.state, self._unhealthy) if check else None
@@ -187,7 +191,7 @@ class Container(Awaited):
             os.close(writing)
 
     def _assemble(self, plan: Plan, device: str) -> None:
-        self._main = plan.assemble(device, self._crun)
+        self._main = plan.assemble(device, self._crun, self._data)
 
     # ---- while it runs ----
 
@@ -266,6 +270,8 @@ class Container(Awaited):
         """End it by the signal that it wants, then by SIGKILL to its first process, with which the kernel ends all others."""
         wait_until(lambda: self._first() is not None or process.poll() is not None, KILLED_S)
         first = self._first()
+        if self._written and process.poll() is None:
+            self._written.hold(process.pid)
         for number, seconds in ((self._signal_number, self.stop_s), (int(signal.SIGKILL), KILLED_S)):
             if first is None or process.poll() is not None:
                 break
@@ -280,6 +286,14 @@ class Container(Awaited):
                 os.kill(first, signal.SIGKILL)
         if self._probe:
             self._probe.close()
+
+    def _restore(self, data: snapshot.Data) -> bool:
+        """Leave it to `Plan.assemble`: the container's files are in a file system of their own."""
+        return False
+
+    def _save(self, data: snapshot.Data) -> None:
+        if self._written:
+            self._written.save()
 
     def _first(self) -> int | None:
         return runtime.first_process(self.state / runtime.PID)

@@ -112,6 +112,7 @@ class MariaDB(Service):
     """Why the same run may give slightly different numbers, even if the CPU is free."""
 
     name = "mariadb"
+    durable = ("data",)
 
     def __init__(
         self,
@@ -140,7 +141,8 @@ class MariaDB(Service):
                 "run lab/provision, or build the image again",
             )
         data = self.state / "data"
-        copy_sparse(self.template, data)
+        if not self.restored:
+            copy_sparse(self.template, data)
         account = pwd.getpwnam("mysql")
         for path in (self.state, data, *data.rglob("*")):
             os.chown(path, account.pw_uid, account.pw_gid)

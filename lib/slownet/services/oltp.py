@@ -40,7 +40,8 @@ class OltpDatabase(MariaDB):
         one = self.account
         try:
             self.query(
-                f"CREATE DATABASE {one.schema}; CREATE USER {one.user}@'%' IDENTIFIED BY '{one.password}'; "
+                f"CREATE DATABASE IF NOT EXISTS {one.schema}; "
+                f"CREATE USER IF NOT EXISTS {one.user}@'%' IDENTIFIED BY '{one.password}'; "
                 f"GRANT ALL ON {one.schema}.* TO {one.user}@'%'"
             )
         except BaseException:

@@ -18,7 +18,7 @@ from typing import IO, Self
 from slownet import owner
 from slownet.errors import ServiceError
 from slownet.lab.charge import charged_s, charged_since
-from slownet.services import absent
+from slownet.services import absent, snapshot
 from slownet.tools.process import POLL_S, Host, end, environment
 from slownet.tools.tool import not_found
 
@@ -51,6 +51,9 @@ class Service:
         Working directory of its program: this process's if None.
     operation : str
         What it answers with, as a noun for reports: "request", "page".
+    durable : sequence of str
+        Files and folders of `state` with data that outlive the program, which a snapshot keeps; see `experiment`'s
+        ``prepare``.
 
     Examples
     --------
@@ -71,12 +74,16 @@ class Service:
     stop_s: float = 10.0
     folder: Path | None = None
     operation: str = "request"
+    durable: Sequence[str] = ()
 
     def __init__(self, host: Host, directory: str | Path | None = None) -> None:
         self.host = host
         self.directory = Path(directory or owner.this().run or owner.directory() / "logs")
         self._process: subprocess.Popen[bytes] | None = None
         self._state: Path | None = None
+        self._data: snapshot.Data | None = None
+        self.restored = False
+        """Whether `state` has the data of a snapshot, before `prepare`."""
 
     # ---- for subclasses ----
 
@@ -148,6 +155,8 @@ class Service:
             # cannot change owner and sockets cannot be bound.
             self._state = Path(tempfile.mkdtemp(prefix=f"{self.label}-", dir=owner.directory()))
             self._state.chmod(0o755)
+            self._data = snapshot.of(self.label)
+            self.restored = self._restore(self._data) if self._data else False
             self.prepare()
             with self.log.open("ab") as log:
                 self._process = self._popen(log)
@@ -207,6 +216,8 @@ class Service:
         try:
             if process is not None:
                 self._end(process)
+                if self._data:
+                    self._save(self._data)
         finally:
             state, self._state = self._state, None
             if state is not None:
@@ -214,6 +225,12 @@ class Service:
 
     def _end(self, process: subprocess.Popen[bytes]) -> None:
         end(process, ((signal.SIGTERM, self.stop_s), (signal.SIGKILL, self.stop_s)))
+
+    def _restore(self, data: snapshot.Data) -> bool:
+        return data.restore(self.state)
+
+    def _save(self, data: snapshot.Data) -> None:
+        data.save(self.state, self.durable)
 
     def _signal(self, process: subprocess.Popen[bytes], number: int) -> None:
         """Send a signal to all its processes."""

@@ -23,6 +23,7 @@ from typing import Any
 import slownet
 from slownet.catalogue import find
 from slownet.lab.place import PACKAGE, Place
+from slownet.runner import brought
 
 ENTRY = "slownet.runner.inside"
 """What runs in the lab."""
@@ -126,11 +127,16 @@ def _data(modules: Mapping[str, Path]) -> dict[str, Path]:
     }
 
 
-def circumstances(source: str, place: Place) -> dict[str, Any]:
-    """Return what all measurements of an experiment in a place have in common, for `unit`. ``place``: on its final clock."""
-    parts = place.parts
+def circumstances(source: str, place: Place, cold: bool = False) -> dict[str, Any]:
+    """Return what all measurements of an experiment in a place have in common, for `unit`.
+
+    place: on its final clock; cold: whether each boot prepares the services, if the experiment has something to prepare.
+    """
+    parts, experiment = place.parts, find(source)
+    own = {"cold": True} if experiment.prepare and cold else {}
+    project = brought.fingerprint(experiment.topology)
     return {
-        "experiment": find(source).name,
+        "experiment": experiment.name,
         "code": code(source),
         "clock": place.clock.facts,
         "kernel": parts.kernel.path.parent.name if parts else place.facts["kernel"],
@@ -138,6 +144,8 @@ def circumstances(source: str, place: Place) -> dict[str, Any]:
         "layer": parts.layer.key if parts and parts.layer else "",
         "memory": place.megabytes,
         "given": place.given.to_json(),
+        **({"project": project} if project else {}),
+        **own,
     }
 
 

@@ -46,7 +46,7 @@ class Session:
         self._source = planning.source_of(spec.experiment)
         experiment = find(self._source)
         self._blocks = blocks_of(experiment, place.clock)
-        common = identity.circumstances(self._source, place)
+        common = identity.circumstances(self._source, place, spec.cold)
         self._common = identity.prefix(common)
         self._expected = task.versions(spec.where, self._source) if remote else ()
         self._measured = self._aside_first = 0
@@ -98,6 +98,7 @@ class Session:
                         self._spec.where,
                         self._expected,
                         str(self._work),
+                        cold=self._spec.cold,
                     )
 
     def _done(self, results: list[tuple[Task, Result]]) -> None:

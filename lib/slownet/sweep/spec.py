@@ -43,6 +43,8 @@ class Spec:
     repeat: int = 1
     fresh: bool = False
     """Whether each cell has a boot of its own."""
+    cold: bool = False
+    """Whether each boot prepares its services itself."""
     where: Where = Where()
     criterion: str = ""
     refine: str = ""
@@ -78,7 +80,7 @@ def from_file(path: Path) -> dict[str, Any]:
     if not isinstance(table, dict) or "experiment" not in table:
         raise SweepError(f"{path} describes no sweep", fix='write [sweep] and experiment = "client_delay"')
     kinds: dict[str, type] = {
-        "experiment": str, "vary": dict, "sample": str, "seed": int, "repeat": int, "fresh": bool, "out": str,
+        "experiment": str, "vary": dict, "sample": str, "seed": int, "repeat": int, "fresh": bool, "cold": bool, "out": str,
         "criterion": str, "refine": str,
         "memory": int, "env": list, "share": list, **dict.fromkeys(STRINGS, str),
     }  # fmt: skip

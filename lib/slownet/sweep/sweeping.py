@@ -80,6 +80,7 @@ def run(
     seed: int = 1,
     repeat: int = 1,
     fresh: bool = False,
+    cold: bool = False,
     criterion: str = "",
     refine: str = "",
     resume: bool = False,
@@ -109,6 +110,8 @@ def run(
         Repetitions of each cell, each with other seeds.
     fresh : bool
         Whether each cell gets a lab of its own, instead of sharing one with up to 15 others.
+    cold : bool
+        Whether each lab prepares its services itself (`experiment`'s ``prepare``), instead of beginning with a snapshot.
     criterion : str
         What each cell is to meet: ``"time_per_request_ms<300"``, ``"p99 latency_ms<300ms"``.
     refine : str
@@ -140,7 +143,7 @@ def run(
     SlownetError
         Something is described wrongly, or cannot be used. What was measured until then is in the folder.
     """
-    asked = Spec(experiment or "", dict(vary or {}), sample, seed, repeat, fresh, where or Where(), criterion, refine)
+    asked = Spec(experiment or "", dict(vary or {}), sample, seed, repeat, fresh, cold, where or Where(), criterion, refine)
     directory = Path(out)
     exists = (directory / HEADER).exists()
     spec = _resumed(directory, asked) if exists and resume else asked

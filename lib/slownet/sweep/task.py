@@ -25,7 +25,7 @@ from slownet.runner import booting, brought
 from slownet.runner.boots import passes
 from slownet.runner.job import Job
 from slownet.runner.planning import Plan
-from slownet.sweep import identity
+from slownet.sweep import identity, warm
 from slownet.sweep.kept import Kept
 from slownet.sweep.spec import Where
 from slownet.units import show_duration
@@ -39,7 +39,8 @@ class Task:
     """Some cells that share a boot: one repetition of each.
 
     source: the experiment's name or file; units: their keys; where: the place; expected: what the worker must have as the
-    planner has it, {name: value}; empty if it is the same machine; folder: where the worker may write, "" for its own.
+    planner has it, {name: value}; empty if it is the same machine; folder: where the worker may write, "" for its own; cold:
+    whether each boot prepares its services itself.
     """
 
     source: str
@@ -51,6 +52,7 @@ class Task:
     expected: tuple[tuple[str, str], ...] = ()
     folder: str = ""
     limit_s: float = LIMIT_S
+    cold: bool = False
 
     def split(self) -> list[Task]:
         """Return one task per cell."""
@@ -136,6 +138,24 @@ def _own(where: Where, source: str) -> tuple[tuple[str, str], ...]:
 
 def _boot(task: Task, directory: Path) -> dict[str, Any]:
     place, experiment = place_of(task.where, task.source), find(task.source)
+    known = {"source": task.source, **({"given": place.given.to_json()} if place.given else {})}
+    known |= brought.hand_over(experiment.topology, directory)
+    plan = Plan(experiment, directory, [], known)
+    ordered = passes(task.cells, task.blocks, task.repetition)
+    steps = [(index, 1 + index // len(task), cell) for index, cell in enumerate(ordered)]
+    job = Job(steps, task.repetition, task.blocks, aligned=True, queues=False)  # for reports of runs
+    if not warm.is_wanted(plan, place, task.cold):
+        return limited(plan, place, job, task.limit_s)
+
+    def prepare(plan: Plan, place: Place, job: Job) -> None:
+        limited(plan, place, job, task.limit_s)
+
+    with warm.snapshot(plan, place, prepare) as folder:
+        return limited(plan, warm.with_snapshot(place, folder), replace(job, snapshot=warm.AT), task.limit_s)
+
+
+def limited(plan: Plan, place: Place, job: Job, limit_s: float) -> dict[str, Any]:
+    """Boot a lab for a job, for a limited wall time, and return the facts that it states. Raises LabError."""
     facts: dict[str, Any] = {}
 
     def follow(event: dict[str, Any]) -> None:
@@ -143,22 +163,17 @@ def _boot(task: Task, directory: Path) -> dict[str, Any]:
         if event["event"] == "facts":
             facts = merge_facts(facts, {name: value for name, value in event.items() if name != "event"})
 
-    known = {"source": task.source, **({"given": place.given.to_json()} if place.given else {})}
-    known |= brought.hand_over(experiment.topology, directory)
-    plan = Plan(experiment, directory, [], known)
-    ordered = passes(task.cells, task.blocks, task.repetition)
-    steps = [(index, 1 + index // len(task), cell) for index, cell in enumerate(ordered)]
-    job = Job(steps, task.repetition, task.blocks, aligned=True, queues=False)  # for reports of runs
-    late = threading.Timer(task.limit_s, place.signal, [signal.SIGKILL])
+    late = threading.Timer(limit_s, place.signal, [signal.SIGKILL])
     late.daemon = True
     late.start()
     try:
         booting.boot(plan, place, job, follow)
     except KeyboardInterrupt as error:  # the lab's command was ended by a signal; people's interrupts reach the planner alone
-        hung = f"the lab did not finish {len(task)} cells within {show_duration(task.limit_s)}"
+        what = f"finish {len(job.steps)} measurements" if job.steps else "prepare its services"
+        hung = f"the lab did not {what} within {show_duration(limit_s)}"
         raise LabError("the lab's command was killed" if late.is_alive() else hung, fix="the boot counts as failed") from error
     except SlownetError as error:
-        if str(directory) not in error.where:
+        if str(plan.directory) not in error.where:
             raise
         raise LabError(error.what, fix=error.fix) from error  # the folder is removed
     finally:
