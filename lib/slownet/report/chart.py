@@ -81,6 +81,15 @@ class Chart:
             self._mark(point.says, across, up, bar + _dot(across, f"{{{up:.5f}}}", colour, hollow))
         self._named(name, _dot(8, "0", colour, hollow))
 
+    def shaded(self, point: Point, shade: float) -> None:
+        """Add a circle whose opacity, from 0 to 1, stands for a third number."""
+        across, up = self.place(point.x, point.y)
+        self._mark(point.says, across, up, _circle(across, f"{{{up:.5f}}}", shade))
+
+    def shade_of(self, name: str, shade: float) -> None:
+        """Add an entry of the legend: a circle of that opacity."""
+        self._named(name, _circle(8, "0", shade))
+
     def marks(self, points: Iterable[Point]) -> None:
         """Add marks that are found but not drawn, on a line that is."""
         for point in points:
@@ -204,6 +213,11 @@ def _dot(across: float, up: str, colour: str, hollow: bool) -> str:
         shape = f'<path class="dot hollow" stroke="var(--{colour})" d="M0 -5L5 0L0 5L-5 0Z"/>'
         return f'<g transform="translate({_n(across)} {up})">{shape}</g>'
     return f'<circle class="dot" fill="var(--{colour})" cx="{_n(across)}" cy="{up}" r="4"/>'
+
+
+def _circle(across: float, up: str, shade: float) -> str:
+    fill = f'fill="var(--measured)" fill-opacity="{shade:.3f}"'
+    return f'<circle class="shade" stroke="var(--measured)" {fill} cx="{_n(across)}" cy="{up}" r="5"/>'
 
 
 def _rows(entries: Sequence[tuple[str, str]]) -> list[list[tuple[float, str, str]]]:

@@ -64,6 +64,20 @@ class Log:
 
 
 @dataclass(frozen=True)
+class Named:
+    """Places with names instead of numbers: the first is at 0, the next at 1."""
+
+    names: tuple[str, ...]
+
+    def at(self, value: float) -> float:
+        return (value + 0.5) / len(self.names)
+
+    @property
+    def ticks(self) -> list[tuple[float, str]]:
+        return [(float(at), name) for at, name in enumerate(self.names)]
+
+
+@dataclass(frozen=True)
 class Percentiles:
     """The axis of HdrHistogram's plots: each further nine takes the same room. Numbers are percentiles below 100."""
 

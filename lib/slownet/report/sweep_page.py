@@ -14,6 +14,7 @@ from slownet.report.figure import Figure
 from slownet.report.grid import factors
 from slownet.report.maps import metric_maps, verdict_maps
 from slownet.report.page import REPORT, template, write_html
+from slownet.report.scatter import is_sparse, metric_points, verdict_points
 
 METRICS = 3
 """Metrics that are drawn unless a criterion names one; the others are in the samples."""
@@ -26,11 +27,16 @@ def sweep_figures(run: RunData, verdicts: Mapping[str, str], criterion: str, met
     """Return the figures of a sweep: verdicts, then each metric; ``metric`` is that of the criterion."""
     varied = factors(run)
     mapped = len(varied) > 1 and len(run.cells) <= LARGEST
+    sparse = mapped and is_sparse(run, varied)
     names = [metric] if metric else list(dict.fromkeys(name for cell in run.cells for name in cell.metrics))[:METRICS]
-    found = verdict_maps(run, criterion, verdicts, *varied[:2]) if verdicts and mapped else []
+    found: list[Figure] = []
+    if verdicts and mapped:
+        found += (
+            verdict_points(run, criterion, verdicts, varied) if sparse else verdict_maps(run, criterion, verdicts, *varied[:2])
+        )
     for name in names:
         if mapped:
-            found += metric_maps(run, name, *varied[:2])
+            found += metric_points(run, name, varied) if sparse else metric_maps(run, name, *varied[:2])
         found += effect_figures(run, name, varied)
     return found
 

@@ -5,7 +5,7 @@ import re
 import pytest
 
 from slownet.records.result import gather
-from slownet.report import grid, maps
+from slownet.report import grid, maps, scatter
 from slownet.report.contours import contours
 from slownet.report.sweep_page import sweep_figures, write_sweep
 from slownet.stats.effects import is_complete, marginal, shares
@@ -163,3 +163,50 @@ def test_too_many_cells_for_a_map_are_said_to_be_so(tmp_path, monkeypatch):
     assert "More than 11 cells are not drawn as maps" in text
     names = [each.name for each in sweep_figures(run, {}, "")]
     assert names == [*(f"effect-time_ms-{name}" for name in ("rtt", "loss", "rate")), "shares-time_ms"]
+
+
+def sampled(*cells):
+    return gather(
+        [sample({"rtt": f"{rtt}ms", "loss": f"{loss}%", "kind": kind}, mean) for rtt, loss, kind, mean in cells], FACTS
+    )
+
+
+LATIN = sampled((0, 3, "a", 10.0), (7, 0, "b", 40.0), (30, 1, "c", 25.0), (90, 2, "d", None))
+
+
+def test_a_sample_of_the_grid_is_drawn_as_points_shaded_by_value():
+    factors = grid.factors(LATIN)
+    assert scatter.is_sparse(LATIN, factors)
+    assert not scatter.is_sparse(sweep(), grid.factors(sweep()))
+    figures = scatter.metric_points(LATIN, "time_ms", factors)
+    assert [each.title for each in figures] == [
+        "Time, ms over rtt and loss", "Time, ms over rtt and kind", "Time, ms over loss and kind"
+    ]  # fmt: skip
+    over = figures[0]
+    drawn = re.findall(r'<g class="mark"[^>]*data-says="([^"]*)"><circle class="shade"[^>]*fill-opacity="([\d.]+)"', over.svg)
+    assert [float(shade) for _, shade in drawn] == [
+        maps.FAINT,
+        maps.FULL,
+        pytest.approx((maps.FAINT + maps.FULL) / 2, abs=0.001),
+    ]
+    assert drawn[1][0].startswith("rtt 7ms, loss 0%, kind b: 40")
+    assert over.svg.count("failed") == 2, "the point and its entry in the legend"
+    assert [row[3] for row in over.rows] == [10.0, 40.0, 25.0, None]
+    (middle,) = {
+        float(x) for x, says in re.findall(r'data-x="([\d.]+)"[^>]*data-says="(rtt 30ms[^"]*)"', over.svg) for _ in "1"
+    }
+    lowest, highest = (float(re.search(rf'data-x="([\d.]+)"[^>]*data-says="rtt {rtt}ms', over.svg)[1]) for rtt in (0, 90))
+    assert (middle - lowest) / (highest - lowest) == pytest.approx(30 / 90, abs=0.01), "along the number, not the rank"
+    assert all(f">{name}</text>" in figures[1].svg for name in "abcd")
+
+
+def test_a_sample_with_a_criterion_has_points_of_each_verdict():
+    verdicts = {
+        cell.title: verdict for cell, verdict in zip(LATIN.cells, ["supported", "refuted", "inconclusive"], strict=False)
+    }
+    figures = sweep_figures(LATIN, verdicts, "time_ms<30", "time_ms")
+    first = figures[0]
+    assert first.title == "time_ms<30 over rtt and loss"
+    assert [row[3] for row in first.rows] == ["supported", "refuted", "inconclusive", "failed"]
+    assert all(f">{word}</text>" in first.svg for word in ("met", "not", "open"))
+    assert {each.name.partition("-")[0] for each in figures} == {"points", "effect"}
