@@ -88,6 +88,10 @@ def sweep(
     scheduler_file: Annotated[
         Path | None, typer.Option("--scheduler-file", metavar="FILE", help="Measure by the Dask cluster of this file.")
     ] = None,
+    lab: Annotated[
+        str | None,
+        typer.Option("--lab", metavar="FILE|URL", help="Where the cluster's workers get a lab: http://HOST/lab.tar#sha256=..."),
+    ] = None,
     yes: Annotated[bool, typer.Option("--yes", help="Measure even more than 100,000 samples.")] = False,
     clock: ClockOption = None,
     tdf: TdfOption = None,
@@ -124,8 +128,8 @@ def sweep(
     with Follower(Path(given["out"])) as follower:
         done = sweeping.run(
             given.get("experiment"), given.get("vary"), out=given["out"], resume=resume, merge=merge or [],
-            labs=read_labs(labs), cluster=cluster, scheduler_file=scheduler_file, yes=yes, where=where, follow=follower,
-            **options,
+            labs=read_labs(labs), cluster=cluster, scheduler_file=scheduler_file, lab=lab, yes=yes, where=where,
+            follow=follower, **options,
         )  # fmt: skip
     show(done, as_json)
     raise typer.Exit(int(bool(done.aside or done.run.failed)))
@@ -177,7 +181,7 @@ class Follower:
     def __call__(self, event: str, facts: Mapping[str, Any]) -> None:
         if event == "workers":
             dashboard = f", dashboard {facts['dashboard']}" if facts["dashboard"] else ""
-            self._progress.console.print(f"{facts['labs']} labs{dashboard}", highlight=False)
+            self._progress.console.print(f"{facts['labs']} lab{'s' * (facts['labs'] > 1)}{dashboard}", highlight=False)
         elif event == "planned":
             self._cells, self._done = facts["cells"], 0
             self._progress.update(self._task, total=facts["cells"], completed=0, now="booting")

@@ -22,23 +22,32 @@ def export(
     What was measured of this machine is not in it. The same lab gives the same bytes.
     """
     from slownet.transfer.export import write
+    from slownet.transfer.fetch import source
 
     written = write(file, here(), images)
     print(f"exported  {file}, {written.size / 2**20:.1f} MB: {_said(written.folders)}")
+    print(f"content   sha256={source(str(file)).sha256}")
 
 
 def import_(
-    file: Annotated[Path, typer.Argument(metavar="FILE", help="A file that `slownet lab export` wrote, or a pipe.")],
+    file: Annotated[
+        str,
+        typer.Argument(metavar="FILE", help="A file that `slownet lab export` wrote, a pipe, or http://HOST/FILE#sha256=..."),
+    ],
     system: SystemOption = False,
 ) -> None:
     """Put a lab from a file into the cache, so that it need not be built here. All of it is checked before."""
     from slownet.lab import cache, parts
     from slownet.lab.place import charged
+    from slownet.transfer import fetch
     from slownet.transfer.unpack import read
 
     if system:
         cache.use_system()
-    _, new = read(file)
+    if fetch.URL.match(file) or fetch.BY_HASH.fullmatch(file):
+        new = fetch.take(fetch.source(file))
+    else:
+        _, new = read(Path(file))
     print(f"imported  {_said(new)}" if new else "imported  nothing: all of it is here already")
     if system:
         charged(parts.need())  # measured once for all accounts

@@ -18,6 +18,8 @@ from slownet.lab.parts import Parts
 
 WARM = "warm"
 """The kind of snapshots of prepared services; see `slownet.sweep.warm`."""
+DOWNLOAD = "download"
+"""The kind of labs that are being fetched; see `slownet.transfer.fetch`."""
 
 
 @dataclass(frozen=True)
@@ -47,6 +49,7 @@ def entries(found: Parts) -> tuple[list[Entry], list[Entry]]:
         "init": {found.tools.name: "this version of slownet"},
         "layer": _layers(found),
         WARM: _warm(),
+        DOWNLOAD: {},
     }
     kept, unused = [], []
     for kind, names in used.items():
@@ -111,6 +114,8 @@ def _warm() -> Mapping[str, str]:
 def _why(kind: str, path: Path) -> str:
     if kind == WARM:
         return "a sweep that needs it makes it again"
+    if kind == DOWNLOAD:
+        return "a lab that was not fetched to its end"
     return f"no project uses it ({', '.join(layer.load(path).asked)})" if kind == "layer" else "of another version of slownet"
 
 

@@ -19,6 +19,7 @@ from slownet.sweep.engine import Engine, Workers
 from slownet.sweep.spec import Spec
 from slownet.sweep.store import Store
 from slownet.sweep.task import LIMIT_S, Result, Task
+from slownet.transfer.fetch import Source
 
 LEAST, MOST = 2, 16
 """Cells of a boot: an eighth of all, within these limits, so that several labs have work. It does not depend on how many labs
@@ -36,12 +37,14 @@ Follow = Callable[[str, Mapping[str, Any]], None]
 class Session:
     """A sweep that is being measured.
 
-    remote: whether workers may be other machines, whose versions are checked.
+    remote: whether workers may be other machines, whose versions are checked; lab: where those without one get it.
     """
 
     def __init__(
-        self, spec: Spec, store: Store, place: Place, workers: Workers, follow: Follow, remote: bool = False
+        self, spec: Spec, store: Store, place: Place, workers: Workers, follow: Follow, remote: bool = False,
+        lab: Source | None = None,
     ) -> None:  # fmt: skip
+        self._lab = lab if remote else None
         self._spec, self._store, self._workers, self._follow = spec, store, workers, follow
         self._source = planning.source_of(spec.experiment)
         experiment = find(self._source)
@@ -99,6 +102,7 @@ class Session:
                         self._expected,
                         str(self._work),
                         cold=self._spec.cold,
+                        lab=self._lab,
                     )
 
     def _done(self, results: list[tuple[Task, Result]]) -> None:

@@ -30,6 +30,7 @@ from slownet.sweep.spec import Spec, Where
 from slownet.sweep.store import HEADER, Store
 from slownet.sweep.task import place_of
 from slownet.sweep.workers import Pool, how_many
+from slownet.transfer.fetch import source
 
 
 @dataclass(frozen=True)
@@ -90,6 +91,7 @@ def run(
     where: Where | None = None,
     cluster: str | None = None,
     scheduler_file: Path | str | None = None,
+    lab: Path | str | None = None,
     follow: Follow = lambda event, facts: None,
 ) -> Sweep:
     """Measure an experiment under many conditions, by many labs, and write a report.
@@ -131,6 +133,9 @@ def run(
         The address of a Dask scheduler, whose workers measure; ``"local"`` starts one here, for its dashboard.
     scheduler_file : Path or str, optional
         The file of a Dask scheduler, instead of its address.
+    lab : Path or str, optional
+        Where a cluster's workers get a lab that their machine lacks, once a machine: a file of ``slownet lab export`` at the
+        same path everywhere, or ``http://host/lab.tar#sha256=...``.
     follow : callable
         Gets the progress: see `slownet.sweep.session.Follow`.
 
@@ -158,13 +163,14 @@ def run(
     check_labs(labs, place)
     values, design = factors.of_mapping(spec.vary), Design.read(spec.sample, spec.seed)
     team = _team(cluster, scheduler_file, labs, place, follow)
+    fetched = source(str(lab)) if lab else None
     if not yes:
         chosen.check_size(named, values, design, spec.repeat, team.width)
     cells = chosen.cells_of(named, values, design)
     test = Criterion.read(spec.criterion) if spec.criterion else None
     refinement = Refinement.read(spec.refine, chosen.factors_of(named, values)) if spec.refine else None
     with _nothing_empty(directory), Store(directory) as store:
-        session = Session(spec, store, place, team, follow, remote=not isinstance(team, Pool))
+        session = Session(spec, store, place, team, follow, remote=not isinstance(team, Pool), lab=fetched)
         for each in merge:
             store.merge(Path(each))
         store.clear_aside()

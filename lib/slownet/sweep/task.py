@@ -28,6 +28,7 @@ from slownet.runner.planning import Plan
 from slownet.sweep import identity, warm
 from slownet.sweep.kept import Kept
 from slownet.sweep.spec import Where
+from slownet.transfer.fetch import Source, take
 from slownet.units import show_duration
 
 LIMIT_S = 1800.0
@@ -40,7 +41,7 @@ class Task:
 
     source: the experiment's name or file; units: their keys; where: the place; expected: what the worker must have as the
     planner has it, {name: value}; empty if it is the same machine; folder: where the worker may write, "" for its own; cold:
-    whether each boot prepares its services itself.
+    whether each boot prepares its services itself; lab: where a worker without one gets it.
     """
 
     source: str
@@ -53,6 +54,7 @@ class Task:
     folder: str = ""
     limit_s: float = LIMIT_S
     cold: bool = False
+    lab: Source | None = None
 
     def split(self) -> list[Task]:
         """Return one task per cell."""
@@ -118,6 +120,8 @@ def check(task: Task) -> None:
     """Raise SweepError if this worker has another version of something than the sweep."""
     if not task.expected:
         return
+    if task.lab:
+        _fetch(task, task.lab)
     own = dict(_own(task.where, task.source))
     for name, wanted in task.expected:
         if own.get(name) != wanted:
@@ -133,7 +137,25 @@ def _own(where: Where, source: str) -> tuple[tuple[str, str], ...]:
     try:
         return versions(where, source)
     except LabError as error:
-        raise SweepError(f"worker {worker()}: {error.what}", "--cluster", error.fix) from error
+        raise SweepError(
+            f"worker {worker()}: {error.what}", "--cluster", f"{error.fix} there, or name one with --lab"
+        ) from error
+
+
+def _fetch(task: Task, source: Source) -> None:
+    """Get the lab that this machine lacks. Raises SweepError."""
+
+    def is_there() -> bool:
+        try:
+            _own(task.where, task.source)
+        except SweepError:
+            return False
+        return True
+
+    try:
+        take(source, is_there)
+    except LabError as error:
+        raise SweepError(f"worker {worker()}: {error.what}", error.where, error.fix) from error
 
 
 def _boot(task: Task, directory: Path) -> dict[str, Any]:
