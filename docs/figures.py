@@ -2,8 +2,9 @@
 
     python docs/figures.py RUNS [--draw] [EXPERIMENT...]
 
-Runs each experiment of the articles into the folder RUNS, then writes to docs/figures, from the newest run of each: its
-pictures (`slownet report --svg`), what `slownet show` prints, and the numbers that pages quote (figures.json).
+Runs each experiment of the articles, and those beyond them that a page shows, into the folder RUNS, then writes to docs/figures,
+from the newest run of each: its pictures (`slownet report --svg`), what `slownet show` prints, and the numbers that pages quote
+(figures.json).
 --draw only writes. Pictures that no page shows are left out.
 """
 
@@ -30,7 +31,8 @@ BUDGET = "6,8m"
 WIDTH = 88
 FOLDED = 140
 BEGINS = re.compile(r"(supported|refuted|inconclusive|not judged|virtual clock|real clock|sampling|records|[*†] )")
-EXPERIMENTS = tuple(name for names in articles.ARTICLES.values() for name in names)
+BEYOND = ("query_cost",)
+EXPERIMENTS = (*(name for names in articles.ARTICLES.values() for name in names), *BEYOND)
 
 
 def newest(runs: Path, name: str) -> Path | None:

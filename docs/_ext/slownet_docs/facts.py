@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from slownet.conditions.netem import TRAVELLING
+from slownet.experiments import query_cost
 from slownet.lab import boot, clock, counter
 from slownet.net import verify
 from slownet.records.charging import LEAST_BOOTS, USUAL_MARGIN, WAVER, Charging
 from slownet.runner import rule
 from slownet.stats import DECIDING
 from slownet.tools import exchange
+from slownet.units import duration, show_duration
 
 
 def facts() -> dict[str, str]:
@@ -28,6 +30,7 @@ def facts() -> dict[str, str]:
         "pings": f"{verify.PINGS}",
         "pings_lossy": f"{verify.PINGS_LOSSY}",
         "poll_us": f"{clock.IDLE_POLL_US}",
+        "query_cost_rtt": show_duration(duration(query_cost.RTT)),
         "stall_least_ms": f"{exchange.DELAYED_ACK_LEAST_MS:g}",
         "stall_most_ms": f"{exchange.DELAYED_ACK_MOST_MS:g}",
         "travelling": f"{TRAVELLING:,}",

@@ -17,6 +17,7 @@ from slownet.hypotheses import file, predictions, toolbox
 from slownet.lab import project
 from slownet.pytest_plugin import names, short, wishes
 from slownet.records import samples
+from slownet.units import duration
 
 
 def _table(heads: Iterable[str], rows: Iterable[Iterable[str]]) -> str:
@@ -215,3 +216,22 @@ def _repeated(difference: float | None) -> str:
     if difference is None:
         return "the watchdog ended it: a program waits by computing"
     return f"other numbers, by at most {100 * difference:.2g} %" if difference else "the same numbers"
+
+
+# ---- what a query costs ----
+
+FIGURES = Path(__file__).parents[2] / "figures/figures.json"
+
+
+def query_cost() -> str:
+    """Return each way of asking with its round trips, by theory and as measured."""
+    from slownet.experiments.query_cost import ASKED, CONNECT, RTT
+
+    cells = json.loads(FIGURES.read_text())["query_cost"]["cells"]
+    rows = []
+    for system, ways in ASKED.items():
+        near, far = (cells[f"system {system}, rtt {rtt}"] for rtt in ("0ms", RTT))
+        for way, (trips, why) in {"connect": CONNECT[system], **ways}.items():
+            measured = (float(far[f"{way}_ms"]) - float(near[f"{way}_ms"])) / (1000 * duration(RTT))
+            rows.append([system, way.replace("_", " "), f"{trips}", f"{measured:.2f}", why])
+    return _table(["asked", "way", "round trips", "measured", "why"], rows)

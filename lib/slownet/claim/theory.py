@@ -178,7 +178,11 @@ class round_trips_between:  # noqa: N801
     def _margin(self) -> tuple[float, tuple[float | None, float], str]:
         if self.expected is not None:
             margin = around(self.expected, self.within)
-            return self.expected, margin, f"{self.expected:.4g} round trips, within {100 * self.within:g} %"
+            return (
+                self.expected,
+                margin,
+                f"{self.expected:.4g} round trip{'' if self.expected == 1 else 's'}, within {100 * self.within:g} %",
+            )
         assert self.at_most is not None
         return self.at_most, (None, self.at_most), f"at most {self.at_most:.4g}"
 

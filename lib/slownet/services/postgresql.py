@@ -1,0 +1,80 @@
+"""The database server PostgreSQL, with a cluster of its own."""
+
+from __future__ import annotations
+
+import os
+import pwd
+from collections.abc import Sequence
+from pathlib import Path
+
+from slownet.errors import ServiceError
+from slownet.programs.queries import USER
+from slownet.services.service import Service
+from slownet.tools.process import Host
+from slownet.tools.tool import run
+
+VERSIONS = Path("/usr/lib/postgresql")
+ACCOUNT = "postgres"
+
+
+class PostgreSQL(Service):
+    """A PostgreSQL server, on port 5432 of all addresses of a host.
+
+    It has a user and a database ``slownet``, with the password ``slownet``, which clients prove by SCRAM-SHA-256.
+
+    Parameters
+    ----------
+    host : Host
+        The host that it runs on.
+    directory : str or Path, optional
+        Where its log is written: the run directory.
+    options : sequence of str
+        More settings, such as ``["max_connections=50"]``.
+    """
+
+    name = "postgresql"
+
+    def __init__(self, host: Host, directory: str | Path | None = None, *, options: Sequence[str] = ()) -> None:
+        super().__init__(host, directory)
+        self.options = tuple(options)
+
+    def _program(self, name: str) -> list[str]:
+        """Return the command of a program of the newest version, as its own user: it refuses to run as root."""
+        found = sorted(VERSIONS.glob("*/bin"), key=lambda path: float(path.parent.name))
+        if not found:
+            raise ServiceError("PostgreSQL is not installed", f"host '{self.host.name}'", "apt-get install postgresql")
+        account = pwd.getpwnam(ACCOUNT)
+        return [
+            "setpriv", f"--reuid={account.pw_uid}", f"--regid={account.pw_gid}", "--clear-groups", "--", str(found[-1] / name)
+        ]  # fmt: skip
+
+    def prepare(self) -> None:
+        """Make the cluster, the user and the database."""
+        account = pwd.getpwnam(ACCOUNT)
+        os.chown(self.state, account.pw_uid, account.pw_gid)
+        secret = self.state / "password"
+        secret.write_text(f"{USER}\n")
+        os.chown(secret, account.pw_uid, account.pw_gid)
+        run(self.host, [
+            *self._program("initdb"), f"--pgdata={self.state}/data", f"--username={USER}", f"--pwfile={secret}",
+            "--auth-host=scram-sha-256", "--auth-local=trust", "--encoding=UTF8", "--locale=C.UTF-8", "--no-sync",
+            "--no-instructions",
+        ])  # fmt: skip
+        with (self.state / "data" / "pg_hba.conf").open("a") as access:
+            access.write("host all all all scram-sha-256\n")
+
+    def command(self) -> Sequence[str]:
+        """Return the command line."""
+        settings = (
+            "listen_addresses=*", f"unix_socket_directories={self.state}", "fsync=off", "jit=off",
+            "shared_buffers=32MB", "max_wal_size=128MB", *self.options,
+        )  # fmt: skip
+        return [*self._program("postgres"), "-D", f"{self.state}/data", *(word for each in settings for word in ("-c", each))]
+
+    def answers(self) -> bool:
+        """Return whether it answers queries; makes the database when it does."""
+        asked = [*self._program("psql"), "-h", str(self.state), "-U", USER, "-d", "template1", "-Atqc"]
+        done = run(self.host, [*asked, f"SELECT count(*) FROM pg_database WHERE datname = '{USER}'"], check=False)
+        if done.status == 0 and done.stdout.strip() == "0":
+            run(self.host, [*asked, f"CREATE DATABASE {USER}"])
+        return done.status == 0
