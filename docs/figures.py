@@ -2,7 +2,7 @@
 
     python docs/figures.py RUNS [--draw] [EXPERIMENT...]
 
-Runs each experiment of the articles, and those beyond them that a page shows, into the folder RUNS, then writes to docs/figures,
+Runs each experiment of the articles, and those on protocols, into RUNS, then writes to docs/figures,
 from the newest run of each: its pictures (`slownet report --svg`), what `slownet show` prints, and the numbers that pages quote
 (figures.json).
 --draw only writes. Pictures that no page shows are left out.
@@ -31,8 +31,7 @@ BUDGET = "6,8m"
 WIDTH = 88
 FOLDED = 140
 BEGINS = re.compile(r"(supported|refuted|inconclusive|not judged|virtual clock|real clock|sampling|records|[*†] )")
-BEYOND = ("query_cost",)
-EXPERIMENTS = (*(name for names in articles.ARTICLES.values() for name in names), *BEYOND)
+EXPERIMENTS = (*(name for names in articles.ARTICLES.values() for name in names), *articles.OF_PROTOCOLS)
 
 
 def newest(runs: Path, name: str) -> Path | None:

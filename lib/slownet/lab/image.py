@@ -28,6 +28,11 @@ ON_THE_HOST = ("jsonschema", "pyyaml")
 """Requirements that a lab does not have: compose files are read on the host, and a lab gets what they say."""
 FILES_UNTIL = 1767225600  # 2026-01-01
 """No file of the image is dated later, so that two builds of the same packages have the same bytes."""
+NO_CLUSTER = """
+    mkdir -p "$1/etc/postgresql-common/createcluster.d"
+    echo "create_main_cluster = false" >"$1/etc/postgresql-common/createcluster.d/slownet.conf"
+"""
+"""PostgreSQL's package would make a cluster that no lab uses, with random numbers in it."""
 LEFT_OUT = ["/usr/share/man/*", "/usr/share/doc/*", "/usr/share/locale/*", "/usr/share/info/*", "/usr/share/lintian/*"]
 
 
@@ -128,6 +133,7 @@ def _debootstrap(kit: Path, work: Path, image: Path, log: Path) -> None:
     mmdebstrap = [
         "env", f"SOURCE_DATE_EPOCH={FILES_UNTIL}",
         "mmdebstrap", "--variant=minbase", "--format=tar", f"--include={','.join(packages())}",
+        f"--essential-hook={NO_CLUSTER}",
         *(f"--dpkgopt=path-exclude={pattern}" for pattern in LEFT_OUT), "--dpkgopt=path-include=/usr/share/doc/*/copyright",
         '--customize-hook=mkdir -p "$1/opt/slownet"', f"--customize-hook=copy-in {kit} /opt/slownet",
         f"--customize-hook={provision}", f'--customize-hook=rm -rf "$1{target}"', f"--customize-hook={report}",

@@ -185,7 +185,7 @@ def serve() -> None:
     """Answer gRPC calls with their own content, until the program is ended."""
     from concurrent.futures import ThreadPoolExecutor
 
-    import grpc as server  # type: ignore[import-untyped]
+    import grpc as server
 
     echo = server.unary_unary_rpc_method_handler(lambda request, context: request)
     made = server.server(ThreadPoolExecutor(len(TEN)))

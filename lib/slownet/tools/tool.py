@@ -128,9 +128,7 @@ def running(
 
 
 @contextmanager
-def _running(
-    host: Host, argv: tuple[str, ...], env: Mapping[str, str] | None
-) -> Iterator[Callable[[float, bool], Completed]]:
+def _running(host: Host, argv: tuple[str, ...], env: Mapping[str, str] | None) -> Iterator[Callable[[float, bool], Completed]]:
     begun = time.monotonic()
     try:
         process = host.popen(
