@@ -35,7 +35,6 @@ tool = "sysbench"
 
 [options]
 transactions = 10
-rows = 100
 
 [conditions]
 link = ["client", "server"]

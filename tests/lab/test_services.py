@@ -5,11 +5,9 @@ import re
 import pytest
 
 from slownet.errors import ServiceError
-from slownet.services.oltp import OltpDatabase
 from slownet.services.wordpress import WordPress
 from slownet.slow_start import round_trips
 from slownet.tools.ab import ab
-from slownet.tools.sysbench import oltp
 
 
 @pytest.fixture(scope="module")
@@ -55,11 +53,3 @@ def test_a_database_that_cannot_start_shows_its_last_words(net, tmp_path):
     lines = str(caught.value).splitlines()
     assert lines[0].startswith("mariadb ")
     assert any("bind" in line.lower() or "in use" in line.lower() for line in lines[1:])
-
-
-def test_an_index_is_made_on_a_free_cpu(net, tmp_path):
-    # CREATE INDEX waits for InnoDB's page cleaner in a loop without a pause: in its way, it would wait forever.
-    with OltpDatabase(net, tmp_path, on="web") as database, net.link("client", "switch").set(rtt="10ms"):
-        found = oltp(net["client"], database.account, transactions=2)
-    assert (found.transactions, found.queries) == (2, 40)
-    assert found.avg_ms == pytest.approx(200, rel=0.05)
