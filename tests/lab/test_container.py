@@ -327,6 +327,32 @@ for path in ("/etc/new", "/data/new", "/scratch/new"):
     assert run(net["web"], script, tmp_path, mounts=[Mount("", "/scratch", "tmpfs")]).startswith("/etc/new\n")
 
 
+ORPHAN = """
+import os, signal, time
+if os.fork() == 0:
+    if os.fork() == 0:
+        time.sleep(0.1)
+    os._exit(0)
+os.wait()
+time.sleep(0.3)
+states = [open(f"/proc/{each}/stat").read().rpartition(")")[2].split()[0] for each in os.listdir("/proc") if each.isdigit()]
+print("first" if os.getpid() == 1 else "second", states.count("Z"), flush=True)
+"""
+
+
+def test_an_init_reaps_what_a_program_leaves(net, tmp_path):
+    assert run(net["web"], ORPHAN, tmp_path) == "first 1\n"
+    assert run(net["web"], ORPHAN, tmp_path, init=True, read_only=True) == "second 0\n"
+
+
+def test_an_init_passes_signals(net, tmp_path):
+    script = "import signal; signal.signal(15, lambda *_: print('asked to end')); print('up', flush=True); signal.pause()"
+    words = ["python3", "-c", script]
+    with Container(net["web"], "python:1", command=words, mounts=[USR], directory=tmp_path, ready="up", init=True) as server:
+        pass
+    assert server.log.read_text() == "up\nasked to end\n"
+
+
 # ---- health checks ----
 
 

@@ -78,7 +78,7 @@ SERVICE: Mapping[str, Field] = {
     "healthcheck": _done("the image's own, if the file has none"),
     "hostname": _done(),
     "image": _done("a name that slownet image list shows"),
-    "init": _ignored("the container's first process gets its signals itself"),
+    "init": _done("tini is the first process; without it the program gets its signals itself"),
     "ipc": _refused(_OWN_NAMESPACE),
     "isolation": _ignored("it is for Windows"),
     "label_file": _ignored("nothing reads labels"),

@@ -41,8 +41,8 @@ class Hosted(Container):
         super().__init__(
             host, service.image, command=service.command, entrypoint=service.entrypoint, env=service.environment,
             user=service.user or None, cwd=service.working_dir or None, hostname=service.hostname or None, mounts=mounts,
-            read_only=service.read_only, directory=directory, ready=_condition(service.health, says), name=service.name,
-            stop_signal=service.stop_signal or None, stop_s=service.stop_s,
+            read_only=service.read_only, init=service.init, directory=directory, ready=_condition(service.health, says),
+            name=service.name, stop_signal=service.stop_signal or None, stop_s=service.stop_s,
         )  # fmt: skip
         self.service = service
         self.ports = says.ports

@@ -82,6 +82,8 @@ class Service:
     working_dir: str = ""
     read_only: bool = False
     """Whether it may write to its volumes alone."""
+    init: bool = False
+    """Whether an init is its first process."""
     stop_signal: str = ""
     stop_s: float = 10.0
     extra_hosts: Mapping[str, tuple[str, ...]] = field(default_factory=dict)

@@ -53,7 +53,7 @@ class Reader:
             depends_on=tuple(_dependencies(tree)), health=_health(tree), volumes=tuple(self._storage.volumes(tree)),
             contents=tuple(self._contents(tree)), networks=self._networks(tree), links=_links(tree),
             hostname=tree.get("hostname") or "", user=tree.get("user") or "", working_dir=tree.get("working_dir") or "",
-            read_only=tree.get("read_only") in (True, "true"),
+            read_only=tree.get("read_only") in (True, "true"), init=tree.get("init") in (True, "true"),
             stop_signal=text(tree.get("stop_signal") or ""), stop_s=_seconds(tree, "stop_grace_period", 10.0),
             extra_hosts=_extra_hosts(tree), condition=links.condition(tree, X_SLOWNET), build=self._build(name, tree),
         )  # fmt: skip

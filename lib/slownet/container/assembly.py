@@ -16,6 +16,8 @@ from slownet.container.store import Kept
 from slownet.errors import ImageError
 from slownet.lab import native
 
+INIT = "/dev/init"
+"""Where a container sees the init that starts its program."""
 CONFIG, FILES = "config.json", "files"
 PROGRAM = "crun"
 """The runtime in `FILES`. From a file that can be written to, crun starts itself again from a copy that cannot."""
@@ -41,6 +43,8 @@ class Plan:
     """Environment variables by which slownet finds its processes."""
     read_only: bool = False
     """Whether it may write to its mounts alone."""
+    init: str = ""
+    """The path of an init that starts its program, passes signals on to it and reaps what it leaves; empty for none."""
 
     @property
     def where(self) -> str:
@@ -68,17 +72,20 @@ class Plan:
             user = self._user(root)
             env = bundle.environment(self.image.config, self.replaced, self.hostname, user)
             cwd = bundle.working_directory(self.image.config, self.replaced)
-            main = bundle.process(bundle.argv(self.image.config, self.replaced), {**env, **self.marks}, cwd, user)
+            words = bundle.argv(self.image.config, self.replaced)
+            first = [INIT, "--"] if self.init else []
+            main = bundle.process([*first, *words], {**env, **self.marks}, cwd, user)
             root.make(cwd)
             root.show(crun, files / PROGRAM)
             for path in (*self.shown, *self.written):  # in place of a symbolic link, which a mount would follow
                 root.write(path, self.written.get(path, ""))
             mounts = complete(self.mounts, self.image.config.volumes)
-            self._check_program(root, main["args"][0], env.get("PATH", bundle.PATH), cwd, mounts)
+            self._check_program(root, words[0], env.get("PATH", bundle.PATH), cwd, mounts)
             sources = {each: str(path) for each, path in self._sources(root, mounts).items()}
         finally:
             root.close()
         seen = [Mount(path, at, read_only=True) for at, path in self.shown.items()]
+        seen += [Mount(self.init, INIT, read_only=True)] if self.init else []
         sources |= {each: str(each.source) for each in seen}
         config = bundle.runtime_config(main, str(root.path), self.hostname, [*seen, *mounts], sources, self.read_only)
         (self.folder / CONFIG).write_text(json.dumps(config))

@@ -26,6 +26,14 @@ def program(search: str) -> str:
     return found
 
 
+def init(search: str) -> str:
+    """Return the path of an init for containers. Raises ServiceError if it is not installed."""
+    found = shutil.which("tini-static", path=search)
+    if not found:
+        raise ServiceError("tini is not installed", fix="apt-get install tini, or use a lab (--place lab)")
+    return found
+
+
 def run(crun: str | Path, folder: Path) -> list[str]:
     """Return the command that starts the bundle of a folder, and ends when the container does, with its exit status."""
     return [*_crun(crun, folder), "run", "--bundle", str(folder), "--pid-file", str(folder / PID), ID]

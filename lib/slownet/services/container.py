@@ -68,6 +68,8 @@ class Container(Awaited):
         What else it sees: folders and files of the lab, volumes, memory.
     read_only : bool
         Whether it may write to its mounts alone.
+    init : bool
+        Whether a small init (tini) is the first process, passes signals on to the program, and reaps what it leaves behind.
     directory : path, optional
         Where its log ``<name>-<host>.log`` is written; as in `Command`.
     port : int, optional
@@ -102,7 +104,7 @@ class Container(Awaited):
         self, host: Host, image: str, *, command: Sequence[str] | str | None = None,
         entrypoint: Sequence[str] | str | None = None, env: Mapping[str, str] | None = None, user: str | None = None,
         cwd: str | Path | None = None, hostname: str | None = None, mounts: Sequence[Mount] = (),
-        read_only: bool = False, directory: str | Path | None = None, port: int | None = None,
+        read_only: bool = False, init: bool = False, directory: str | Path | None = None, port: int | None = None,
         ready: str | Callable[[Container], bool] | Healthy | None = None, name: str = "", timeout: float = 60.0,
         stop_signal: str | None = None, stop_s: float = 10.0,
     ) -> None:  # fmt: skip
@@ -117,6 +119,7 @@ class Container(Awaited):
         self.hostname = hostname or host.name
         self.mounts = tuple(mounts)
         self.read_only = read_only
+        self.init = init
         self.stop_signal = stop_signal
         self.stop_s = stop_s
         self._health = ready if isinstance(ready, Healthy) else None
@@ -165,7 +168,7 @@ class Container(Awaited):
             written[RESOLVER] = "# no name server\n"
         return Plan(
             store.need(self.image), self.replaced, self.hostname, self.state, volumes, self.mounts, shown, written,
-            {owner.VARIABLE: owner.this().mark}, self.read_only,
+            {owner.VARIABLE: owner.this().mark}, self.read_only, runtime.init(environment()["PATH"]) if self.init else "",
         )  # fmt: skip
 
     def command(self) -> Sequence[str]:
@@ -275,7 +278,7 @@ class Container(Awaited):
         for number, seconds in ((self._signal_number, self.stop_s), (int(signal.SIGKILL), KILLED_S)):
             if first is None or process.poll() is not None:
                 break
-            if number == signal.SIGKILL or (runtime.has_begun(first) and runtime.heeds(first, number)):
+            if number == signal.SIGKILL or (runtime.has_begun(first) and (self.init or runtime.heeds(first, number))):
                 with suppress(ProcessLookupError):
                     os.kill(first, number)
                 with suppress(subprocess.TimeoutExpired):

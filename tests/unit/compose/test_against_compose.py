@@ -68,9 +68,9 @@ def test_tcp_ports(both):
         assert list(ours.ports) == list(dict.fromkeys([*stated, *map(int, theirs.get("expose", []))]))
 
 
-def test_read_only(both):
+def test_read_only_and_init(both):
     for ours, theirs in pairs(both):
-        assert ours.read_only == theirs.get("read_only", False)
+        assert (ours.read_only, ours.init) == (theirs.get("read_only", False), theirs.get("init", False))
 
 
 def test_volumes(both):

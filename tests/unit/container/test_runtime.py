@@ -31,6 +31,8 @@ def test_command_lines():
 def test_no_crun(tmp_path):
     with pytest.raises(ServiceError, match="crun is not installed: apt-get install crun, or use a lab"):
         runtime.program(str(tmp_path))
+    with pytest.raises(ServiceError, match="tini is not installed: apt-get install tini, or use a lab"):
+        runtime.init(str(tmp_path))
 
 
 @pytest.mark.parametrize(
