@@ -105,6 +105,7 @@ setup(
             "*.txt",
             "provision",
             "install-layer",
+            "make-site",
             "setup-host",
             "setup-native",
             "linux/*.config",

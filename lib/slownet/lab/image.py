@@ -1,6 +1,8 @@
 """Builds the lab's root file system: Debian 13 with the experiments' programs, as one squashfs file.
 
-A squashfs preserves file owners and modes even without root, and is a single file to copy to a cluster's workers.
+A squashfs preserves file owners and modes even without root, and is a single file to copy to a cluster's workers. What servers
+write, the database and compiled pages of the WordPress site, would never be the same twice: it is made in a lab of the rest,
+where the date is fixed and the CPU is free.
 """
 
 from __future__ import annotations
@@ -10,18 +12,23 @@ import re
 import shutil
 import subprocess
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from importlib import metadata
 from pathlib import Path
 
 from slownet.errors import LabError
 from slownet.lab import cache, debian, wheels
+from slownet.lab.boot import Lab, Share
 
 HERE = Path(__file__).parent
-PROVISION = ["packages.txt", "provision", "wordpress"]
+PROVISION = ["packages.txt", "provision", "make-site", "wordpress"]
 PROGRAMS = {**debian.PROGRAMS, "tar2sqfs": "squashfs-tools-ng"}
-MEGABYTES = 3500
+MEGABYTES = 4000
+SITE_MEMORY = 1536
+"""MB of memory of the lab that makes the WordPress site: three quarters of it are its disk."""
+KIT, SITE, OUT = "/opt/slownet/kit", "/run/kit", "/run/out"
+WHAT = "building the lab's image"
 # Each lab decompresses about 150 MB of the image: LZ4 takes a third less time for that than zstd, and 200 MB more disk.
 COMPRESSOR = "lz4"
 ON_THE_HOST = ("jsonschema", "pyyaml")
@@ -33,6 +40,9 @@ NO_CLUSTER = """
     echo "create_main_cluster = false" >"$1/etc/postgresql-common/createcluster.d/slownet.conf"
 """
 """PostgreSQL's package would make a cluster that no lab uses, with random numbers in it."""
+Boot = Callable[[Path, int, Sequence[Share]], Lab]
+UNUSED = ["/etc/varnish/secret", "/var/lib/mysql/*", "/etc/ssl/private/ssl-cert-snakeoil.key", "/etc/ssl/certs/ssl-cert-snakeoil.pem"]
+"""What packages write at random when they are installed, and services of a lab do not use."""
 LEFT_OUT = ["/usr/share/man/*", "/usr/share/doc/*", "/usr/share/locale/*", "/usr/share/info/*", "/usr/share/lintian/*"]
 
 
@@ -97,9 +107,12 @@ def find() -> Image | None:
     return _load(folder) if folder else None
 
 
-def build() -> Image:
-    """Return the image; build it if necessary (about two minutes). Raises LabError."""
-    return find() or _load(cache.make("image", key(), _build))
+def build(boot: Boot) -> Image:
+    """Return the image; build it if necessary (about two minutes). Raises LabError.
+
+    boot: makes a lab of a root file system that is all but finished, with this memory in MB and these shares.
+    """
+    return find() or _load(cache.make("image", key(), lambda folder: _build(folder, boot)))
 
 
 def _load(folder: Path) -> Image:
@@ -107,10 +120,10 @@ def _load(folder: Path) -> Image:
     return Image(folder / "image.squashfs", folder.name, facts["packages"], facts["built"])
 
 
-def _build(folder: Path) -> None:
-    cache.need_programs(PROGRAMS, "building the lab's image")
-    cache.need_space(cache.root(), MEGABYTES, "building the lab's image")
-    work = folder / "work"
+def _build(folder: Path, boot: Boot) -> None:
+    cache.need_programs(PROGRAMS, WHAT)
+    cache.need_space(cache.root(), MEGABYTES, WHAT)
+    work, base = folder / "work", folder / "work" / "base.squashfs"
     kit = work / "kit"
     kit.mkdir(parents=True)
     log = work / "image.log"
@@ -119,34 +132,62 @@ def _build(folder: Path) -> None:
         shutil.copytree(source, kit / name) if source.is_dir() else shutil.copy(source, kit / name)
     (kit / "requirements.txt").write_text("\n".join(requirements()) + "\n")
     wheels.fetch(kit / "requirements.txt", kit / "wheels", log)
-    _debootstrap(kit, work, folder / "image.squashfs", log)
+    _debootstrap(kit, base, log)
+    _make_site(boot, base, kit, work, log)
+    # Two tars in one: without the end of the first one, which is two empty blocks.
+    together: list[str | Path] = [
+        "sh",
+        "-c",
+        'head -c -1024 "$1" && exec sqfs2tar --root-becomes . "$2"',
+        "sh",
+        work / "site.tar",
+        base,
+    ]
+    _squash_output(together, folder / "image.squashfs", log)
     (folder / "image.json").write_text(json.dumps({"built": int(time.time()), "packages": _versions(log)}, indent=1) + "\n")
     shutil.rmtree(work)
 
 
-def _debootstrap(kit: Path, work: Path, image: Path, log: Path) -> None:
-    target = "/opt/slownet/kit"
-    provision = (
-        f'chroot "$1" env SLOWNET_REQUIREMENTS={target}/requirements.txt SLOWNET_WHEELS={target}/wheels sh {target}/provision'
-    )
+def _debootstrap(kit: Path, image: Path, log: Path) -> None:
+    settings = f"SLOWNET_REQUIREMENTS={KIT}/requirements.txt SLOWNET_WHEELS={KIT}/wheels SLOWNET_SITE=files PYTHONHASHSEED=0"
+    provision = f'chroot "$1" env {settings} sh {KIT}/provision'
+    unwanted = " ".join(f".{each}" for each in (KIT, *UNUSED))
     report = """chroot "$1" dpkg-query -W -f 'PACKAGE ${Package} ${Version}\\n' >&2"""
     mmdebstrap = [
         "env", f"SOURCE_DATE_EPOCH={FILES_UNTIL}",
         "mmdebstrap", "--variant=minbase", "--format=tar", f"--include={','.join(packages())}",
         f"--essential-hook={NO_CLUSTER}",
         *(f"--dpkgopt=path-exclude={pattern}" for pattern in LEFT_OUT), "--dpkgopt=path-include=/usr/share/doc/*/copyright",
-        '--customize-hook=mkdir -p "$1/opt/slownet"', f"--customize-hook=copy-in {kit} /opt/slownet",
-        f"--customize-hook={provision}", f'--customize-hook=rm -rf "$1{target}"', f"--customize-hook={report}",
-        debian.SUITE, "-",
+        '--customize-hook=mkdir -p "$1/opt/slownet"', f"--customize-hook=copy-in {kit} {Path(KIT).parent}",
+        f"--customize-hook={provision}", f'--customize-hook=cd "$1" && rm -rf {unwanted}',
+        f"--customize-hook={report}", debian.SUITE, "-",
     ]  # fmt: skip
-    with log.open("ab") as output, cache.start(mmdebstrap, stdout=subprocess.PIPE, stderr=output, cwd="/") as first:
+    _squash_output(mmdebstrap, image, log)
+
+
+def _make_site(boot: Boot, base: Path, kit: Path, work: Path, log: Path) -> None:
+    """Let the site's servers write their files in a lab, and pack them as `site.tar`. Raises LabError."""
+    with log.open("ab") as output:
+
+        def write(data: bytes) -> None:
+            output.write(data)
+
+        lab = boot(base, SITE_MEMORY, [Share(kit, at=SITE), Share(work, writable=True, at=OUT)])
+        status = lab.run(["sh", f"{SITE}/make-site", SITE, OUT], stdout=write, stderr=write, wall_clock=FILES_UNTIL)
+    if status:
+        raise cache.failure(WHAT, status, log)
+
+
+def _squash_output(argv: Sequence[str | Path], image: Path, log: Path) -> None:
+    """Make an image of the tar that a program writes. Raises LabError."""
+    with log.open("ab") as output, cache.start(argv, stdout=subprocess.PIPE, stderr=output, cwd="/") as first:
         assert first.stdout
-        with cache.start(squash(image), stdin=first.stdout, stdout=output, stderr=output, cwd=work) as second:
+        with cache.start(squash(image), stdin=first.stdout, stdout=output, stderr=output, cwd=image.parent) as second:
             first.stdout.close()
             statuses = first.wait(), second.wait()
     for status in statuses:
         if status:
-            raise cache.failure("building the lab's image", status, log, debian.HINTS)
+            raise cache.failure(WHAT, status, log, debian.HINTS)
 
 
 def squash(target: Path) -> list[str | Path]:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import platform
+import signal
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
@@ -13,7 +14,7 @@ from slownet.errors import LabError
 from slownet.lab import cache, image, init, kernel, trial
 from slownet.lab import layer as layers
 from slownet.lab.boot import MEGABYTES, Lab, Share
-from slownet.lab.clock import Clock
+from slownet.lab.clock import INF, Clock
 from slownet.lab.project import Project
 
 
@@ -82,6 +83,21 @@ def need() -> Parts:
 def build(report: Callable[[str, bool], None] = lambda what, done: None) -> Parts:
     """Build the missing parts, kernel and image in parallel. `report(what, done)` gets the progress. Raises LabError."""
     failures: list[BaseException] = []
+    labs: list[Lab] = []
+
+    def lab(root: Path, megabytes: int, shares: Sequence[Share]) -> Lab:
+        """Return a lab for the second half of an image, which needs the kernel."""
+        if "kernel" in threads:
+            threads["kernel"].join()
+        if not (built := kernel.find()):
+            raise LabError("the lab's image needs the lab's kernel, which was not built", fix="slownet lab build")
+        tools = init.build()
+        made = Lab(
+            kernel=built.path, init=tools / "init.cpio", confine=tools / "confine", image=root,
+            kernel_arguments=built.arguments, clock=Clock("virtual", INF), megabytes=megabytes, shares=shares,
+        )  # fmt: skip
+        labs.append(made)
+        return made
 
     def step(what: str, make: Callable[[], object]) -> None:
         report(what, False)
@@ -92,12 +108,13 @@ def build(report: Callable[[str, bool], None] = lambda what, done: None) -> Part
         else:
             report(what, True)
 
-    steps: list[tuple[str, Callable[[], object]]] = [("init", init.build)]
+    steps: dict[str, Callable[[], object]] = {"init": init.build}
     if not kernel.find():
-        steps.append(("kernel", partial(kernel.build, trial.boot)))
+        steps["kernel"] = partial(kernel.build, trial.boot)
     if not image.find():
-        steps.append(("image", image.build))
-    _attend([threading.Thread(target=step, args=each, daemon=True) for each in steps])
+        steps["image"] = partial(image.build, lab)
+    threads = {what: threading.Thread(target=step, args=(what, make), daemon=True) for what, make in steps.items()}
+    _attend(threads.values(), labs)
     if failures:
         raise failures[0]
     return need()
@@ -112,7 +129,7 @@ def build_layer(found: Parts, project: Project) -> Parts:
     return replace(found, layer=layers.build(project, found.image, lab))
 
 
-def _attend(threads: Sequence[threading.Thread]) -> None:
+def _attend(threads: Collection[threading.Thread], labs: Sequence[Lab]) -> None:
     """Run the threads to their ends. An interrupt, which reaches this thread alone, ends the builds that they wait for."""
     for thread in threads:
         thread.start()
@@ -121,6 +138,8 @@ def _attend(threads: Sequence[threading.Thread]) -> None:
             thread.join()
     except BaseException:
         cache.end_builds()
+        for lab in labs:
+            lab.signal(signal.SIGTERM)
         for thread in threads:
             thread.join()
         raise
