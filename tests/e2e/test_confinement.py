@@ -17,7 +17,7 @@ import pytest
 from command_line import SLOWNET
 from conftest import PATIENCE_S
 
-from slownet.lab import boot, confinement, init
+from slownet.lab import boot, confinement, counter, init
 from slownet.lab.clock import Clock
 
 LANDLOCK = confinement.landlock()
@@ -271,6 +271,23 @@ def any_attempt(request, confine):
     """With the Landlock of older kernels, too."""
     with attempts(request.param, confine) as attempt:
         yield attempt
+
+
+def test_a_counter_counts(any_attempt):
+    """The work clock's way in. Instructions are not counted everywhere; a process's own time is, by the same call."""
+    code = """
+        import ctypes, os, struct, sys
+        attributes = struct.pack("=IIQQQQQ", int(sys.argv[1]), 64, 1, 0, 0, 0, 1 << 5 | 1 << 6).ljust(64, bytes(1))
+        counter = ctypes.CDLL(None, use_errno=True).syscall(298, attributes, 0, -1, -1, 8)
+        sum(range(10_000))
+        print(os.strerror(ctypes.get_errno()) if counter < 0 else int.from_bytes(os.read(counter, 8), "little") > 0)
+    """
+    argv = [*any_attempt.words, PYTHON, "-IS", "-c", textwrap.dedent(code)]
+    for kind in ("0", "1"):  # hardware, software: see linux/perf_event.h
+        free = subprocess.run([*argv, kind], capture_output=True, text=True, check=True, cwd="/").stdout
+        assert any_attempt(code.replace("sys.argv[1]", kind)) == free
+        if kind == "1" and int(counter.PARANOID.read_text()) <= counter.OF_OWN_PROCESSES:
+            assert free == "True\n"
 
 
 @needs_landlock

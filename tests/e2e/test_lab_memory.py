@@ -3,13 +3,14 @@
 import re
 import signal
 import subprocess
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
 from conftest import children_of, one_line
 
 from slownet.errors import LabError
-from slownet.lab import channel
+from slownet.lab import channel, memory
 from slownet.lab.boot import Share
 from slownet.lab.clock import INF, Clock
 
@@ -130,3 +131,34 @@ def test_an_image_that_is_none(built, tmp_path):
     line = r"^cannot mount /dev/ubda \(squashfs\) on /image: Invalid argument: the lab was stopped$"
     with pytest.raises(LabError, match=line):
         lab.run(["true"])
+
+
+def test_labs_started_at_once_wait_for_memory_and_say_so(built, monkeypatch, capfd):
+    # With the labs of other tests, and the machine's own memory, left out: there is room for two of these.
+    megabytes, look = 217, memory._running
+    monkeypatch.setattr(memory, "_running", lambda each: found if (found := look(each)) and found.given == megabytes else None)
+    monkeypatch.setattr(memory, "available", lambda: 2 * megabytes + 100 - memory_used(look, megabytes))
+    most = []
+
+    def run(number):
+        def started(data):
+            most.append(len(memory.examine().running))
+
+        return built.lab(Clock("real"), megabytes=megabytes).run(["sh", "-c", "echo up; sleep 1"], stdout=started)
+
+    with ThreadPoolExecutor(4) as labs:
+        assert list(labs.map(run, range(4))) == [0, 0, 0, 0]
+    assert len(most) == 4
+    assert max(most) <= 2
+    said = capfd.readouterr().err.splitlines()
+    assert len(said) >= 2
+    assert all(
+        re.fullmatch(r"slownet: [12] labs? runs? here, and no room is left for 217 MB: waiting until one ends", each)
+        for each in said
+    )
+
+
+def memory_used(look, megabytes):
+    """Return what labs of that memory have taken."""
+    found = (look(folder) for folder in memory.PROC.glob("[0-9]*"))
+    return sum(each.used for each in found if each and each.given == megabytes)
