@@ -173,7 +173,9 @@ def _make_site(boot: Boot, base: Path, kit: Path, work: Path, log: Path) -> None
             output.write(data)
 
         lab = boot(base, SITE_MEMORY, [Share(kit, at=SITE), Share(work, writable=True, at=OUT)])
-        status = lab.run(["sh", f"{SITE}/make-site", SITE, OUT], stdout=write, stderr=write, wall_clock=FILES_UNTIL)
+        status = lab.run(
+            ["sh", f"{SITE}/make-site", SITE, OUT, str(FILES_UNTIL)], stdout=write, stderr=write, wall_clock=FILES_UNTIL
+        )
     if status:
         raise cache.failure(WHAT, status, log)
 
