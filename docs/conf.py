@@ -32,7 +32,13 @@ myst_heading_anchors = 4
 # Figures that pages quote: {{ figures... }}. `make docs-figures` measures and writes them.
 FIGURES = json.loads((HERE / "figures/figures.json").read_text())
 ARTICLES = {name.replace("-", "_"): article for name, article in published.articles().items()}
-myst_substitutions = {"figures": FIGURES, "articles": ARTICLES, "facts": facts(), "version": __version__}
+myst_substitutions = {
+    "figures": FIGURES,
+    "articles": ARTICLES,
+    "protocols": {"spdy": published.spdy()},
+    "facts": facts(),
+    "version": __version__,
+}
 
 smartquotes = False  # --tdf stays --tdf
 default_role = "code"  # docstrings write names in single backticks

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from slownet import handshakes, published, slow_start
 from slownet.conditions.netem import TRAVELLING
 from slownet.experiments import query_cost
 from slownet.lab import boot, clock, counter
@@ -15,15 +16,20 @@ from slownet.units import duration, show_duration
 
 def facts() -> dict[str, str]:
     """Return all of them."""
+    http, spdy = published.spdy_slopes()
     return {
+        "amplification": f"{handshakes.AMPLIFICATION}",
         "boots": f"{LEAST_BOOTS}",
         "budget": rule.BUDGET,
         "confidence": f"{100 * DECIDING:g}",
+        "datagram": f"{handshakes.DATAGRAM}",
         "error": f"{100 * (1 - DECIDING):.2g}",
+        "first_window": f"{slow_start.INITIAL_WINDOW * slow_start.MSS:,}",
         "limit_days": f"{clock.LIMIT_S // 86_400}",
         "margin": f"{100 * USUAL_MARGIN:g}",
         "memory_mb": f"{boot.MEGABYTES}",
         "most": f"{rule.MOST}",
+        "nginx_quic_window": f"{handshakes.NGINX_QUIC_WINDOW:,}",
         "own_share_free_ms": f"{1000 * verify.OWN_SHARE_FREE_CPU_S:g}",
         "own_share_ms": f"{1000 * verify.OWN_SHARE_S:g}",
         "paranoid": f"{counter.OF_OWN_PROCESSES}",
@@ -31,6 +37,10 @@ def facts() -> dict[str, str]:
         "pings_lossy": f"{verify.PINGS_LOSSY}",
         "poll_us": f"{clock.IDLE_POLL_US}",
         "query_cost_rtt": show_duration(duration(query_cost.RTT)),
+        "quic_window": f"{handshakes.QUIC_WINDOW:,}",
+        "spdy_http_slope": f"{http:.1f}",
+        "spdy_slope": f"{spdy:.1f}",
+        "spdy_slopes": f"{http / spdy:.2f}",
         "stall_least_ms": f"{exchange.DELAYED_ACK_LEAST_MS:g}",
         "stall_most_ms": f"{exchange.DELAYED_ACK_MOST_MS:g}",
         "travelling": f"{TRAVELLING:,}",

@@ -41,7 +41,12 @@ NO_CLUSTER = """
 """
 """PostgreSQL's package would make a cluster that no lab uses, with random numbers in it."""
 Boot = Callable[[Path, int, Sequence[Share]], Lab]
-UNUSED = ["/etc/varnish/secret", "/var/lib/mysql/*", "/etc/ssl/private/ssl-cert-snakeoil.key", "/etc/ssl/certs/ssl-cert-snakeoil.pem"]
+UNUSED = [
+    "/etc/varnish/secret",
+    "/var/lib/mysql/*",
+    "/etc/ssl/private/ssl-cert-snakeoil.key",
+    "/etc/ssl/certs/ssl-cert-snakeoil.pem",
+]
 """What packages write at random when they are installed, and services of a lab do not use."""
 LEFT_OUT = ["/usr/share/man/*", "/usr/share/doc/*", "/usr/share/locale/*", "/usr/share/info/*", "/usr/share/lintian/*"]
 

@@ -67,6 +67,8 @@ def dots(label: str, rows: Sequence[Dot], unit: str, measured: str, hollow: str 
             chart.text(at - 4, row.group, "group")
         chart.text(at + 12, clipped(row.title, WIDTH - RIGHT - 2 * INDENT), "small", INDENT if row.group or base else 0)
         middle = at + 21
+        if row.theory:
+            chart.points([Point(row.theory, middle, f"{row.title}: {row.theory:.4g} predicted")], "theory", "third", True)
         chart.across(
             [Point(row.value.mean, middle, row.says, *_ends(row.value))], hollow if row.hollow else measured, row.hollow
         )
@@ -74,8 +76,6 @@ def dots(label: str, rows: Sequence[Dot], unit: str, measured: str, hollow: str 
             chart.points(
                 [Point(row.published, middle, f"{row.title}: {row.published:g} published")], "published", "published", True
             )
-        if row.theory:
-            chart.points([Point(row.theory, middle, f"{row.title}: {row.theory:.4g} predicted")], "theory", "third", True)
         at += ROW
     return chart.svg()
 
