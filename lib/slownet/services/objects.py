@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-from types import TracebackType
-from typing import Self
-
 from slownet.services.https import HttpsServer
+from slownet.services.on_demand import OnDemand
 from slownet.tools.page_load import PageLoad, page_load
-from slownet.tools.process import Host, Hosts
+from slownet.tools.process import Host
 
 NAME = "object"
 
 
-class Objects:
+class Objects(OnDemand):
     """A host that serves pages of equal objects with nginx, over HTTP/1.1, HTTP/2 and HTTP/3.
 
     Parameters
@@ -27,10 +24,6 @@ class Objects:
     """
 
     operation = "page"
-
-    def __init__(self, net: Hosts, directory: str | Path, server: str = "server") -> None:
-        self.host = net[server]
-        self.directory = directory
 
     def page(self, client: Host, protocol: str, objects: int, size: int, loads: int = 1) -> PageLoad:
         """Load a page from a server that is started for it.
@@ -58,9 +51,3 @@ class Objects:
         """
         with HttpsServer(self.host, self.directory, files={NAME: size}) as site:
             return page_load(client, f"{site.url}{NAME}", protocol, objects, loads=loads)
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
-        return None

@@ -5,17 +5,15 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 from contextlib import contextmanager
-from pathlib import Path
-from types import TracebackType
-from typing import Self
 
 from slownet.errors import NetworkError
+from slownet.services.on_demand import OnDemand
 from slownet.services.program import Listener
-from slownet.tools.process import Host, Hosts
+from slownet.tools.process import Host
 from slownet.tools.tool import run
 
 
-class Peer:
+class Peer(OnDemand):
     """A host on which a listener is started for each cell.
 
     Parameters
@@ -29,10 +27,6 @@ class Peer:
     """
 
     operation = "exchange"
-
-    def __init__(self, net: Hosts, directory: str | Path, server: str = "server") -> None:
-        self.host = net[server]
-        self.directory = directory
 
     @property
     def address(self) -> str:
@@ -61,12 +55,6 @@ class Peer:
                 return
             with quick_route(self.host):
                 yield listener
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
-        return None
 
 
 @contextmanager

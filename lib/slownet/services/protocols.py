@@ -5,15 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
-from pathlib import Path
-from types import TracebackType
-from typing import Any, Self
+from typing import Any
 
 from slownet.handshakes import QUIC, Traits, opened
 from slownet.services.gtlsserver import GtlsServer
 from slownet.services.https import HttpsServer, fast_open
+from slownet.services.on_demand import OnDemand
 from slownet.tools.handshake import Handshake, observe
-from slownet.tools.process import Host, Hosts
+from slownet.tools.process import Host
 
 NAME = "document"
 OTHER_GROUP = "P-256"
@@ -46,7 +45,7 @@ USUAL = Opening()
 RTTS_MS = (20, 120)
 
 
-class Protocols:
+class Protocols(OnDemand):
     """A host on which a server is started for each cell: nginx, or gtlsserver for early data over QUIC.
 
     Parameters
@@ -60,10 +59,6 @@ class Protocols:
     """
 
     operation = "request"
-
-    def __init__(self, net: Hosts, directory: str | Path, server: str = "server") -> None:
-        self.host = net[server]
-        self.directory = directory
 
     @contextmanager
     def serving(self, wanted: Traits, opening: Opening) -> Iterator[None]:
@@ -118,9 +113,3 @@ class Protocols:
         near, far = found
         files: dict[str, str | bytes] = {"pcap": far.pcap, **({"keys.txt": far.keys} if far.keys else {})}
         return Handshake((stack, str(opening)), near.seen, far.seen, float(rtts_ms[1] - rtts_ms[0]), files)
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
-        pass

@@ -43,6 +43,8 @@ class PageLoad(Metrics):
         The protocol that ALPN agreed on, by the capture.
     connections : int
         Connections for each load, by the capture.
+    objects_ms : tuple of float
+        For each load the mean of its objects' times, each from its own request.
     """
 
     command: tuple[str, ...]
@@ -50,11 +52,12 @@ class PageLoad(Metrics):
     times_ms: tuple[float, ...]
     application: str
     connections: int
+    objects_ms: tuple[float, ...]
 
     def metrics(self) -> dict[str, Metric]:
-        """Return ``page_ms``."""
-        count = len(self.times_ms)
-        return {"page_ms": metric(mean(self.times_ms), sample_sd(self.times_ms), count, self.times_ms, True)}
+        """Return ``page_ms`` and ``object_ms``."""
+        found, count = {"page_ms": self.times_ms, "object_ms": self.objects_ms}, len(self.times_ms)
+        return {name: metric(mean(each), sample_sd(each), count, each, True) for name, each in found.items()}
 
     def facts(self) -> dict[str, Any]:
         """Return what the capture shows."""
@@ -89,7 +92,7 @@ def page_load(host: Host, url: str, protocol: str, objects: int, *, loads: int =
     """
     way = PROTOCOLS[protocol]
     several = _shares(way, [f"{url}?{number}" for number in range(objects)])
-    times, ended = [], list[Curl]()
+    times, means, ended = [], [], list[Curl]()
     with owner.temporary("page") as directory:
         keys, pcap = Path(directory, "keys"), Path(directory, "pcap")
         for number in range(loads + 1):
@@ -98,6 +101,7 @@ def page_load(host: Host, url: str, protocol: str, objects: int, *, loads: int =
                 began = time.monotonic()
                 ended = together(host, several, keys=keys)
                 times.append(1000 * (time.monotonic() - began))
+            means.append(mean([each for one in ended for each in one.times_ms]))
         seen = _seen(pcap, keys, way)
     expected = [way.application] * min(objects, way.connections)
     if [each.application for each in seen] != expected:
@@ -105,7 +109,7 @@ def page_load(host: Host, url: str, protocol: str, objects: int, *, loads: int =
         what = f"the capture shows {len(seen)} connections ({found}) instead of {protocol}"
         raise ToolError(what, f"host '{host.name}', {url}")
     raw = "".join(each.raw for each in ended)
-    return PageLoad(ended[0].command, raw, tuple(times[1:]), way.application, len(seen))
+    return PageLoad(ended[0].command, raw, tuple(times[1:]), way.application, len(seen), tuple(means[1:]))
 
 
 def _shares(way: Protocol, urls: Sequence[str]) -> list[list[str]]:

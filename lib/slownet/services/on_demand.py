@@ -1,0 +1,33 @@
+"""The base class of services that start a server for each cell."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from types import TracebackType
+from typing import Self
+
+from slownet.tools.process import Hosts
+
+
+class OnDemand:
+    """A host on which a server is started when a cell needs it; nothing runs in between.
+
+    Parameters
+    ----------
+    net : Hosts
+        The network.
+    directory : str or Path
+        The run directory, for logs.
+    server : str
+        The host's name.
+    """
+
+    def __init__(self, net: Hosts, directory: str | Path, server: str = "server") -> None:
+        self.host = net[server]
+        self.directory = directory
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+        return None
