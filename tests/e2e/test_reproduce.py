@@ -21,7 +21,8 @@ def slownet(*words, cwd):
 @pytest.mark.parametrize(
     ("words", "named"),
     [(["--only", "nagle-delayed-akc"], "nagle-delayed-ack"), (["--only", "crafted_segmnts"], "crafted_segments"),
-     (["--budget", "5x"], "unknown unit"), (["--repeat", "often"], "--repeat"), (["--tdf", "fast"], "inf")],
+     (["--budget", "5x"], "unknown unit"), (["--repeat", "often"], "--repeat"), (["--tdf", "fast"], "inf"),
+     (["--all", "--only", "oltp"], "leave one of them out")],
 )  # fmt: skip
 def test_a_mistake_is_one_line_and_makes_nothing(words, named, tmp_path):
     done = slownet(*words, cwd=tmp_path)

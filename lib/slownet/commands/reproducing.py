@@ -12,6 +12,7 @@ from slownet.catalogue import discover
 from slownet.commands.ci import ForCi
 from slownet.commands.running import say_last, say_what_is_left
 from slownet.commands.terminal import console, interrupted
+from slownet.errors import ExperimentError
 from slownet.lab import cpu
 from slownet.lab.place import Interrupts, Place
 from slownet.records.samples import new_run_directory
@@ -33,6 +34,8 @@ def reproduce_and_show(
     0 if every claim is supported; 1 if one is not, or a cell or an experiment failed; 128 + N after signal N, when the samples
     taken so far are still judged and shown. Raises SlownetError for a user error, before anything is created.
     """
+    if every and only:
+        raise ExperimentError("--all and --only contradict each other", fix="leave one of them out")
     names = articles.select(discover(), only, every)
     planning.check(names, {})
     directory = new_run_directory(root, "reproduce").resolve()
