@@ -9,7 +9,7 @@ own documentation describes them:
 - `slownet.published`: the numbers of the reproduced articles
 - `slownet.records.result`: a run loaded from its directory
 - `slownet.services`, `slownet.tools`: all servers and client programs, one per file
-- `slownet.slow_start`, `slownet.throughput`: theoretical round trips and rates
+- `slownet.slow_start`, `slownet.handshakes`, `slownet.page_loads`, `slownet.throughput`: theoretical round trips and rates
 - `slownet.stats`: summaries with intervals
 - `slownet.topologies`: plain Mininet topologies
 - `slownet.units`: durations, rates and sizes as text

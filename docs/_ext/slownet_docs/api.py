@@ -17,7 +17,15 @@ GROUPS: Mapping[str, tuple[str, ...]] = {
 """Group -> the rooms of its names; all others are of the group "experiments"."""
 OTHERS = "experiments"
 ROOMS = {name: module for module, names in slownet._HOMES.items() for name in names.split()}
-MODULES = ("slownet.published", "slownet.slow_start", "slownet.stats", "slownet.throughput", "slownet.units")
+MODULES = (
+    "slownet.handshakes",
+    "slownet.page_loads",
+    "slownet.published",
+    "slownet.slow_start",
+    "slownet.stats",
+    "slownet.throughput",
+    "slownet.units",
+)
 """Public modules, as far as their own documentation describes them."""
 
 
