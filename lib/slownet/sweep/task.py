@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import contextlib
+import errno
 import os
 import platform
+import shutil
 import signal
 import tempfile
 import threading
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from pathlib import Path
@@ -33,6 +36,10 @@ from slownet.units import show_duration
 
 LIMIT_S = 1800.0
 """Wall time of one boot, after which a lab counts as hung."""
+
+FULL = os.strerror(errno.ENOSPC)
+LEAST_FREE = 2**20
+"""Bytes, with less of which a disk counts as full."""
 
 
 @dataclass(frozen=True)
@@ -82,10 +89,28 @@ def measure(task: Task) -> Result:
     """
     began = time.monotonic()
     check(task)
-    with tempfile.TemporaryDirectory(prefix="boot-", dir=_folder(task.folder)) as folder:
+    own = _folder(task.folder)
+    with (
+        _disk_watched(own or tempfile.gettempdir()),
+        tempfile.TemporaryDirectory(prefix="boot-", dir=own) as folder,
+        _disk_watched(folder),  # before the folder goes, and makes space
+    ):
         facts = _boot(task, Path(folder))
         kept = tuple(collected(task, Path(folder)))
     return Result(kept, facts, time.monotonic() - began, worker())
+
+
+@contextlib.contextmanager
+def _disk_watched(folder: str) -> Iterator[None]:
+    """Raise SweepError in place of an error that a full disk causes: it is no cell's fault. A lab's own disk is another one."""
+    try:
+        yield
+    except SweepError:
+        raise
+    except (SlownetError, OSError) as error:
+        if FULL in str(error) and shutil.disk_usage(folder).free < LEAST_FREE:
+            raise SweepError(f"the disk of worker {worker()} is full", f"in {folder}", "free space, then --resume") from error
+        raise
 
 
 def worker() -> str:

@@ -77,7 +77,8 @@ def _make(plan: Plan, place: Place, half: Path, boot: Boot) -> None:
         except LabError:
             raise
         except SlownetError as error:  # of a service or of the experiment's own code, which another lab would not change
-            raise SweepError(f"{plan.experiment.name} cannot be prepared: {error.what}", error.where) from error
+            what = f"{plan.experiment.name} cannot be prepared: {error.what}"
+            raise SweepError(what, error.where, error.fix or "try it with slownet run") from error
     if not any(half.iterdir()):
         raise LabError("the lab made no snapshot", fix="measure with --cold")
 

@@ -1,9 +1,12 @@
 """Workers of a Dask cluster of real processes, with tasks that need no lab."""
 
 import os
+import selectors
 import signal
+import socket
 import subprocess
 import sys
+import threading
 import time
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
@@ -139,6 +142,83 @@ def test_a_cluster_without_labs_is_one_line(tmp_path, options):
         pytest.raises(SweepError, match="no worker of the cluster has the resource lab"),
     ):
         Dask(scheduler_file=file, answer_s=3).open()
+
+
+class Road:
+    """A TCP road to a scheduler, on which traffic can stop: the ends stay connected and hear nothing."""
+
+    def __init__(self, port):
+        self.far, self.moves, self.stopped, self.opened = ("127.0.0.1", port), True, set(), 0
+        self._listening = socket.create_server(("127.0.0.1", 0))
+        self._peers, self._ends = {}, False
+        self.address = f"tcp://127.0.0.1:{self._listening.getsockname()[1]}"
+        self._thread = threading.Thread(target=self._carry, daemon=True)
+
+    def stop_all(self):
+        """Stop what is on its way on all connections of now; later ones move."""
+        self.stopped |= set(self._peers)
+
+    def __enter__(self):
+        self._thread.start()
+        return self
+
+    def __exit__(self, *error):
+        self._ends = True
+        self._thread.join()
+        for each in (self._listening, *self._peers):
+            each.close()
+
+    def _carry(self):
+        while not self._ends:
+            moving = [each for each in self._peers if self.moves and each not in self.stopped]
+            with selectors.DefaultSelector() as selector:
+                for each in (self._listening, *moving):
+                    selector.register(each, selectors.EVENT_READ)
+                for key, _ in selector.select(0.05):
+                    self._one(key.fileobj)
+
+    def _one(self, end):
+        if end is self._listening:
+            near, far = end.accept()[0], socket.create_connection(self.far)
+            self._peers |= {near: far, far: near}
+            self.opened += 1
+        elif end in self._peers:
+            other = self._peers[end]
+            with suppress(OSError):
+                if data := end.recv(1 << 16):
+                    other.sendall(data)
+                    return
+            for each in (end, other):
+                del self._peers[each]
+                each.close()
+
+
+@pytest.mark.parametrize("comes_back", [True, False])
+def test_a_network_that_stalls_loses_nothing_and_counts_nothing_twice(tmp_path, comes_back):
+    """Traffic stops for longer than the patience, or comes back before."""
+    file, port = tmp_path / "scheduler.json", 9_300 + os.getpid() % 300
+    found, opened, passed = [], [], threading.Event()
+    with scheduler(file, port), worker(file, "--resources", "lab=1"), Road(port) as road:
+
+        def done(pairs):
+            found.extend(result for _, result in pairs)
+            if len(found) >= 3 and not passed.is_set():
+                passed.set()
+                if comes_back:
+                    road.moves = False
+                    threading.Timer(1.0, setattr, (road, "moves", True)).start()
+                else:
+                    road.stop_all()
+
+        first = Dask(scheduler_file=file, answer_s=60)
+        first.open()  # waits for the worker, however long that takes to start
+        first.close()
+        workers = Dask(road.address, answer_s=5, opened=lambda labs, dashboard: opened.append(labs))
+        patience_s = 60.0 if comes_back else 1.5
+        Engine(workers, square, done, lambda task, why: pytest.fail(why), patience_s).run(map(Number, range(12)))
+    assert passed.is_set()
+    assert (len(opened) == 1) is comes_back
+    assert sorted(found) == [each**2 for each in range(12)]
 
 
 def test_a_cluster_that_does_not_answer_is_one_line():
