@@ -143,13 +143,14 @@ def _table(
     published: dict[float, float] | dict[str, float],
 ) -> tuple[tuple[str, ...], tuple[tuple[str | float | None, ...], ...]]:
     """Return the columns and rows of a figure's numbers; published ones stand at their conditions, measured there or not."""
-    known = {str(key): value for key, value in published.items()}
+    known: dict[str | float, float] = dict(published.items())
     rows: list[tuple[str | float | None, ...]] = []
     for row, found in measured:
         ends = (found.low, found.high) if found.known else (None, None)
-        both = (row.title, str(row.delay))
+        both = (row.title, row.delay)
         rows.append((row.title, found.mean, *ends, next((known.pop(key) for key in both if key in known), None)))
-    rows += [(_at(seen, float(key)) if seen.along else key, None, None, None, value) for key, value in known.items()]
+    left = ((key if isinstance(key, str) else _at(seen, key), value) for key, value in known.items())
+    rows += [(condition, None, None, None, value) for condition, value in left]
     head: tuple[str, ...] = ("condition", unit_, "from", "to", "published")
     if not published:
         head, rows = head[:-1], [row[:-1] for row in rows]
