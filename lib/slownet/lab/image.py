@@ -48,7 +48,11 @@ UNUSED = [
     "/etc/ssl/certs/ssl-cert-snakeoil.pem",
 ]
 """What packages write at random when they are installed, and services of a lab do not use."""
-LEFT_OUT = ["/usr/share/man/*", "/usr/share/doc/*", "/usr/share/locale/*", "/usr/share/info/*", "/usr/share/lintian/*"]
+LEFT_OUT = [
+    *(f"/usr/share/{each}/*" for each in ("man", "doc", "locale", "info", "lintian")),
+    # what PostgreSQL would compile queries with
+    *("/usr/lib/*/libLLVM*", "/usr/lib/*/libz3*", "/usr/lib/postgresql/*/lib/bitcode/*", "/usr/lib/postgresql/*/lib/llvmjit*"),
+]
 
 
 @dataclass(frozen=True)
@@ -103,7 +107,8 @@ def installed() -> dict[str, str]:
 def key() -> str:
     """Return what an image of this version is kept under."""
     files = [path for name in PROVISION for path in sorted([HERE / name, *(HERE / name).rglob("*")]) if path.is_file()]
-    return cache.key(debian.SUITE, COMPRESSOR, *requirements(), *(path.name for path in files), *files)
+    stated = (debian.SUITE, COMPRESSOR, NO_CLUSTER, *LEFT_OUT, *UNUSED)
+    return cache.key(*stated, *requirements(), *(path.name for path in files), *files)
 
 
 def find() -> Image | None:
