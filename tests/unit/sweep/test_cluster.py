@@ -1,5 +1,6 @@
 """Workers of a Dask cluster of real processes, with tasks that need no lab."""
 
+import gc
 import os
 import selectors
 import signal
@@ -8,6 +9,7 @@ import subprocess
 import sys
 import threading
 import time
+import warnings
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -42,6 +44,15 @@ def square(task):
         os.kill(os.getpid(), signal.SIGKILL)
     time.sleep(0.05)
     return task.value**2
+
+
+@pytest.fixture(autouse=True)
+def collected():
+    """Collect the sockets that Dask leaves when its scheduler dies while it connects: other tests would get the blame."""
+    yield
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ResourceWarning)
+        gc.collect()
 
 
 @contextmanager
