@@ -2,13 +2,14 @@
 
 import re
 import subprocess
+import time
 
 import pytest
 from readings import OWN_MS, qdiscs
 
 from slownet.errors import ExperimentError, NetworkError, UnitError
 from slownet.net import verify
-from slownet.net.cables import ACQUAINTED_MS
+from slownet.net.cables import ACQUAINTED_S
 from slownet.net.network import SYSCTLS
 
 
@@ -116,7 +117,16 @@ def test_tcp_is_pinned(net):
 
 def test_who_was_reached_is_not_asked_for_again(net):
     shown = net["web"].cmd("ip ntable show dev web-eth0 name arp_cache")
-    assert int(re.search(r"base_reachable (\d+)", shown)[1]) == ACQUAINTED_MS
+    assert int(re.search(r"base_reachable (\d+)", shown)[1]) == 1000 * ACQUAINTED_S
+
+
+def test_who_asked_is_not_asked_back(net):
+    net["client"].cmd("ip neigh flush all")
+    net["web"].cmd("ip neigh flush all")
+    pinged_ms(net, "client", "web", count=1)  # web learns client's address from its question
+    before = net.counters()["client-switch"]
+    time.sleep(8)  # by default it would be verified five seconds after its first use
+    assert net.counters()["client-switch"] == before
 
 
 def test_the_switch_is_open_vswitch_in_the_kernel(net):

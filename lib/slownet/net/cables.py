@@ -32,7 +32,7 @@ from slownet.net.shaping import Shaping
 
 SHAPING = ("bw", "delay", "jitter", "loss", "max_queue_size")
 USUAL_OFFLOADS = ["gro", "off", "tx", "on", "rx", "on"]
-ACQUAINTED_MS = 24 * 3600 * 1000
+ACQUAINTED_S = 24 * 3600
 SIOCGIFFLAGS, IFF_UP = 0x8913, 1
 
 
@@ -265,12 +265,15 @@ def _check_address(interface: Any, address: str) -> None:
 
 
 def _keep_neighbours(name: str) -> None:
-    """Keep neighbours' addresses valid for hours (ip-sysctl.rst: base_reachable_time).
+    """Keep neighbours' addresses valid for hours (ip-sysctl.rst: base_reachable_time, delay_first_probe_time).
 
-    Otherwise the kernel sends ARP requests again after random times, and one frame more or less shifts every later draw of a
-    link's loss: no two runs would be the same.
+    Otherwise the kernel sends ARP requests again: after random times, and five seconds after it first answered a host whose
+    address it learned from that host's request. One frame more or less shifts every later draw of a link's loss, and is
+    counted with a tool's packets: no two runs would be the same.
     """
-    Path(f"/proc/sys/net/ipv4/neigh/{name}/base_reachable_time_ms").write_text(str(ACQUAINTED_MS))
+    folder = Path("/proc/sys/net/ipv4/neigh", name)
+    (folder / "base_reachable_time_ms").write_text(str(1000 * ACQUAINTED_S))
+    (folder / "delay_first_probe_time").write_text(str(ACQUAINTED_S))
 
 
 def _without_ipv6(name: str) -> None:
