@@ -41,7 +41,7 @@ ASKED = {
     "grpc": {
         "query": (1, "call and answer"),
         "ten_queries": (10, "each waits for its answer"),
-        "ten_queries_at_once": (1, "streams of one connection"),
+        "five_queries_at_once": (1, "streams of one connection, and all calls fit into its window of ten segments"),
     },
 }
 

@@ -165,14 +165,17 @@ def grpc(address: str) -> Ways:
     call(b"x", timeout=PATIENCE_S)
 
     def at_once() -> None:
-        for waiting in [call.future(b"x") for _ in TEN]:
+        # Five, because each call and each answer is a segment of its own, and ten calls at once do not always fit into the
+        # initial window of ten segments (RFC 6928) with HTTP/2's own frames: the eleventh waits for an acknowledgement, which
+        # the receiver of small segments may delay by 200 ms.
+        for waiting in [call.future(b"x") for _ in range(5)]:
             waiting.result()
 
     return {
         "connect": connect,
         "query": lambda: call(b"x"),
         "ten_queries": lambda: [call(b"x") for _ in TEN],
-        "ten_queries_at_once": at_once,
+        "five_queries_at_once": at_once,
     }
 
 
