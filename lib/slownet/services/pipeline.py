@@ -2,22 +2,20 @@
 
 from __future__ import annotations
 
-from contextlib import ExitStack
 from pathlib import Path
-from types import TracebackType
-from typing import Self
 
 from slownet.errors import ServiceError
 from slownet.programs.pipeline import TABLE
 from slownet.services.mariadb import MariaDB
 from slownet.services.redis import Redis
+from slownet.services.together import Together
 from slownet.tools.pipeline import Pipeline, consume, produce
 from slownet.tools.process import Hosts
 
 CREATE = f"CREATE OR REPLACE TABLE wordpress.{TABLE} (id INT PRIMARY KEY, payload VARCHAR(255) NOT NULL) ENGINE=InnoDB"
 
 
-class BrokerAndDatabase:
+class BrokerAndDatabase(Together):
     """Redis on one host and MariaDB on another, with a consumer on a third or on one of the two.
 
     Parameters
@@ -38,7 +36,7 @@ class BrokerAndDatabase:
         self.worker = net[worker]
         self.redis = Redis(net[broker], directory)
         self.mariadb = MariaDB(net[db], directory)
-        self._running = ExitStack()
+        super().__init__((self.mariadb, self.redis))
 
     def copy(self, way: str, rows: int) -> Pipeline:
         """Refill the broker, and move all rows into an empty table.
@@ -70,16 +68,3 @@ class BrokerAndDatabase:
         if int(written) != rows or self.redis.pending() != 0:
             raise ServiceError(f"{written} of {rows} rows arrived, {self.redis.pending()} are not acknowledged", f"way {way}")
         return record
-
-    def __enter__(self) -> Self:
-        with ExitStack() as stack:
-            for service in (self.mariadb, self.redis):
-                stack.callback(service.stop)
-                service.launch()
-            for service in (self.mariadb, self.redis):
-                service.wait()
-            self._running = stack.pop_all()
-        return self
-
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
-        self._running.close()

@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from contextlib import ExitStack
 from pathlib import Path
-from types import TracebackType
-from typing import Self
 
 from slownet.errors import ServiceError
 from slownet.programs.replication import TABLE
 from slownet.services.mariadb import LOOK_S, MariaDB, Replication
+from slownet.services.together import Together
 from slownet.tools.process import Hosts, wait_until
 from slownet.tools.replication import Commits, commits
 
@@ -19,7 +17,7 @@ CAUGHT_UP_S = 20.0
 CREATE = f"CREATE OR REPLACE TABLE wordpress.{TABLE} (id INT AUTO_INCREMENT PRIMARY KEY, payload TEXT NOT NULL)"
 
 
-class Replicated:
+class Replicated(Together):
     """A primary on ``net["primary"]`` and replicas on other hosts, which start with the same data.
 
     Parameters
@@ -39,7 +37,7 @@ class Replicated:
         self.primary = MariaDB(net["primary"], directory, replication=Replication(server_id=1))
         hosts = enumerate(map(net.__getitem__, replicas), start=2)
         self.replicas = [MariaDB(host, directory, replication=Replication(server_id=number)) for number, host in hosts]
-        self._running = ExitStack()
+        super().__init__((self.primary, *self.replicas))
 
     def acknowledged_by(self, *names: str) -> None:
         """Make commits wait until one of the replicas acknowledges them (semi-synchronous replication).
@@ -102,22 +100,10 @@ class Replicated:
             raise self.primary.error(f"{alone} commits were not acknowledged in time by a replica")
         return record
 
-    def __enter__(self) -> Self:
-        with ExitStack() as stack:
-            servers = (self.primary, *self.replicas)
-            for server in servers:
-                stack.callback(server.stop)
-                server.launch()
-            for server in servers:
-                server.wait()
-            self.primary.query(f"CREATE USER {ACCOUNT}@'%' IDENTIFIED BY '{PASSWORD}'")
-            self.primary.query(f"GRANT REPLICATION SLAVE ON *.* TO {ACCOUNT}@'%'")
-            for replica in self.replicas:
-                replica.follow(self.primary, ACCOUNT, PASSWORD)
-            for replica in self.replicas:
-                replica.wait_for_replication(CAUGHT_UP_S)
-            self._running = stack.pop_all()
-        return self
-
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
-        self._running.close()
+    def _ready(self) -> None:
+        self.primary.query(f"CREATE USER {ACCOUNT}@'%' IDENTIFIED BY '{PASSWORD}'")
+        self.primary.query(f"GRANT REPLICATION SLAVE ON *.* TO {ACCOUNT}@'%'")
+        for replica in self.replicas:
+            replica.follow(self.primary, ACCOUNT, PASSWORD)
+        for replica in self.replicas:
+            replica.wait_for_replication(CAUGHT_UP_S)

@@ -2,22 +2,20 @@
 
 from __future__ import annotations
 
-from contextlib import ExitStack
 from pathlib import Path
-from types import TracebackType
-from typing import Self
 
 from slownet.programs.queries import PORT
 from slownet.services.command import Command
 from slownet.services.mariadb import MariaDB
 from slownet.services.postgresql import PostgreSQL
 from slownet.services.redis import Redis
+from slownet.services.together import Together
 from slownet.tools.process import Hosts
 from slownet.tools.program import python
 from slownet.tools.query_cost import QueryCost, query_cost
 
 
-class Stores:
+class Stores(Together):
     """What `slownet.tools.query_cost` asks, on the host ``server``; the host ``client`` asks.
 
     Parameters
@@ -32,26 +30,11 @@ class Stores:
 
     def __init__(self, net: Hosts, directory: str | Path) -> None:
         self.client, self.server = net["client"], net["server"]
-        self._services = (
-            PostgreSQL(self.server, directory),
-            MariaDB(self.server, directory),
-            Redis(self.server, directory),
-            Command(self.server, python("queries", "serve"), directory, port=PORT, name="grpc"),
+        grpc = Command(self.server, python("queries", "serve"), directory, port=PORT, name="grpc")
+        super().__init__(
+            (PostgreSQL(self.server, directory), MariaDB(self.server, directory), Redis(self.server, directory), grpc)
         )
-        self._running = ExitStack()
 
     def ask(self, system: str) -> QueryCost:
         """Ask one of them in each way. Raises ToolError."""
         return query_cost(self.client, self.server.IP(), system=system)
-
-    def __enter__(self) -> Self:
-        """Start all. Raises ServiceError; then nothing is left running."""
-        with ExitStack() as starting:
-            for service in self._services:
-                starting.enter_context(service)
-            self._running = starting.pop_all()
-        return self
-
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
-        """Stop all."""
-        self._running.close()

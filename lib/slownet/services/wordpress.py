@@ -4,16 +4,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from contextlib import ExitStack
 from pathlib import Path
-from types import TracebackType
-from typing import Self
 
 from slownet.errors import ServiceError
 from slownet.services.mariadb import MariaDB
 from slownet.services.nginx import Nginx
 from slownet.services.php_fpm import CHILDREN, PhpFpm
-from slownet.services.service import tail
+from slownet.services.service import Service, tail
+from slownet.services.together import Together
 from slownet.tools.process import Hosts
 
 ROOT = Path("/var/lib/slownet/wordpress/www")
@@ -23,7 +21,7 @@ WARM_PAGES = 4 * CHILDREN
 """Pages to load before the first measured one: PHP compiles in the first, and each worker's memory settles in the next few."""
 
 
-class WordPress:
+class WordPress(Together):
     """A WordPress site: nginx, PHP and MariaDB, with a warm front page.
 
     Parameters
@@ -74,40 +72,22 @@ class WordPress:
         additions = {ROOT / "wp-content": drop_ins} if drop_ins else {}
         self.php = PhpFpm(net[web], directory, variables={"SLOWNET_DB_HOST": db_host, **(variables or {})}, additions=additions)
         self.nginx = Nginx(net[web], directory, root=ROOT)
-        self._servers = (*(() if mariadb else (self.mariadb,)), self.php, self.nginx)
+        super().__init__((*(() if mariadb else (self.mariadb,)), self.php, self.nginx))
         self.page_length = 0
-        self._running = ExitStack()
 
     @property
     def url(self) -> str:
         """The front page's URL, with an IP address."""
         return self.nginx.url
 
-    def start(self) -> Self:
-        """Start the servers, wait for them, and load the front page until it is warm.
+    def _launch(self, server: Service) -> None:
+        if server is self.nginx:
+            self.nginx.php = self.php.socket
+        super()._launch(server)
 
-        Returns
-        -------
-        WordPress
-            The site itself.
-
-        Raises
-        ------
-        ServiceError
-            A server does not start, or the page is an error. Nothing is left running.
-        """
-        with ExitStack() as stack:
-            for service in self._servers:
-                stack.callback(service.stop)
-            for service in self._servers:
-                if service is self.nginx:
-                    self.nginx.php = self.php.socket
-                service.launch()
-            for service in self._servers:
-                service.wait()
-            self._warm_up()
-            self._running = stack.pop_all()
-        return self
+    def _ready(self) -> None:
+        """Load the front page until it is warm."""
+        self._warm_up()
 
     def _warm_up(self) -> None:
         lengths: list[int] = []
@@ -128,7 +108,7 @@ class WordPress:
     @property
     def running(self) -> bool:
         """Whether all its servers live."""
-        return all(each.running for each in self._servers)
+        return all(each.running for each in self.servers)
 
     def queries_per_page(self) -> int:
         """Return how many statements one front page sends to the database, counted by the database."""
@@ -139,16 +119,6 @@ class WordPress:
     def facts(self) -> Mapping[str, int]:
         """Return the front page's size in bytes, for the run's record."""
         return {"page_length": self.page_length}
-
-    def stop(self) -> None:
-        """Stop the servers that were started, last one first. Fine to call twice."""
-        self._running.close()
-
-    def __enter__(self) -> Self:
-        return self.start()
-
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
-        self.stop()
 
 
 def _sentence(page: bytes) -> str:

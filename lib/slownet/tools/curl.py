@@ -10,7 +10,7 @@ from pathlib import Path
 
 from slownet.errors import ToolError
 from slownet.measured import Metrics
-from slownet.tools.numbers import Metric, metric, sample_sd
+from slownet.tools.numbers import Metric, series
 from slownet.tools.output import complaint
 from slownet.tools.process import Host
 from slownet.tools.tool import running, why
@@ -52,9 +52,7 @@ class Curl(Metrics):
 
     def metrics(self) -> dict[str, Metric]:
         """Return ``time_ms`` per transfer and ``first_byte_ms``."""
-        found = {"time_ms": self.times_ms, "first_byte_ms": self.first_byte_ms}
-        count = len(self.times_ms)
-        return {name: metric(sum(each) / count, sample_sd(each), count, each, True) for name, each in found.items()}
+        return {"time_ms": series(self.times_ms), "first_byte_ms": series(self.first_byte_ms)}
 
 
 def curl(host: Host, words: Sequence[str], *, keys: Path | None = None, timeout: float = 600.0) -> Curl:

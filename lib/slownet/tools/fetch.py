@@ -10,7 +10,7 @@ from typing import Any
 
 from slownet.errors import ToolError
 from slownet.measured import Metrics
-from slownet.tools.numbers import Metric, mean, metric, sample_sd
+from slownet.tools.numbers import Metric, metric, series
 from slownet.tools.output import last_line
 from slownet.tools.process import Host
 from slownet.tools.program import python, read_json
@@ -64,7 +64,7 @@ def phases(pages: Sequence[Page]) -> dict[str, Metric]:
     (from the request to the response's first byte) and ``body_ms``; ``server_ms`` is the server's time to its first byte,
     ``waiting_ms`` without a round trip; ``time_without_tls_ms`` is the time without ``tls_ms``.
     """
-    series = {
+    times = {
         TIME: [page.total_ms for page in pages],
         RTT: [page.connect_ms for page in pages],
         WAITING: [page.waiting_ms for page in pages],
@@ -73,9 +73,9 @@ def phases(pages: Sequence[Page]) -> dict[str, Metric]:
     }
     tls = [page.tls_ms for page in pages if page.tls_ms is not None]
     if tls:
-        series[TLS] = tls
-        series[WITHOUT_TLS] = [total - part for total, part in zip(series[TIME], tls, strict=True)]
-    found = {name: metric(mean(each), sample_sd(each), len(each), each, ordered=True) for name, each in series.items()}
+        times[TLS] = tls
+        times[WITHOUT_TLS] = [total - part for total, part in zip(times[TIME], tls, strict=True)]
+    found = {name: series(each) for name, each in times.items()}
     time, sd = found[TIME]["mean"], found[TIME]["sd"]
     if time > 0:  # as for ab, the deviation follows from the time's
         found["requests_per_second"] = metric(1000 / time, 1000 / time * sd / time, len(pages))

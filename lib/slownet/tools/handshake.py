@@ -11,16 +11,13 @@ from slownet import owner
 from slownet.errors import ToolError
 from slownet.handshakes import PLAIN, QUIC, TLS12, Traits
 from slownet.measured import Metrics
-from slownet.packets import capture as packets
-from slownet.packets import keylog, quic, tls
+from slownet.packets.connections import PORT, connections
 from slownet.packets.seen import Seen
 from slownet.tools.curl import curl
 from slownet.tools.gtlsclient import gtlsclient
 from slownet.tools.numbers import Metric, single
 from slownet.tools.process import Host
 from slownet.tools.tcpdump import Capture
-
-PORT = 443
 
 
 @dataclass(frozen=True)
@@ -116,20 +113,12 @@ def observe(host: Host, address: str, name: str, wanted: Traits) -> Observed:
                 curl(host, _words(url, wanted), keys=keys)
         if capture.dropped:
             raise ToolError(f"tcpdump lost {capture.dropped} packets", f"host '{host.name}'")
-        found = Observed(read(pcap, keys, wanted), pcap.read_bytes(), keys.read_text() if keys.exists() else "")
+        found = Observed(
+            connections(pcap, keys, wanted.transport)[-1], pcap.read_bytes(), keys.read_text() if keys.exists() else ""
+        )
     if found.seen.traits != wanted:
         raise ToolError(f"the capture shows {found.seen.traits} instead of {wanted}", f"host '{host.name}', {url}")
     return found
-
-
-def read(pcap: Path, keys: Path, wanted: Traits) -> Seen:
-    """Return the last connection of a capture. Raises ToolError."""
-    log = keylog.parse(keys.read_text() if keys.exists() else "")
-    return (
-        quic.read(packets.datagrams(pcap, PORT)[-1], log)
-        if wanted.transport == QUIC
-        else tls.read(packets.connections(pcap)[-1], log)
-    )
 
 
 def _words(url: str, wanted: Traits) -> list[str]:

@@ -66,6 +66,11 @@ def metric(
     return record
 
 
+def series(values: Sequence[float]) -> Metric:
+    """Return the metric of values in the order of measurement."""
+    return metric(mean(values), sample_sd(values), len(values), values, ordered=True)
+
+
 def single(value: float, n: int, step: float = 0.0) -> Metric:
     """Return a metric of n values whose deviation is unknown: their minimum, their total time, a rate.
 

@@ -10,18 +10,15 @@ from typing import Any
 
 from slownet import owner
 from slownet.errors import ToolError
-from slownet.handshakes import QUIC, STACKS
+from slownet.handshakes import STACKS
 from slownet.measured import Metrics
-from slownet.packets import capture as packets
-from slownet.packets import keylog, quic, tls
-from slownet.packets.seen import Seen
+from slownet.packets.connections import PORT, connections
 from slownet.page_loads import PROTOCOLS, Protocol
 from slownet.tools.curl import Curl, together
-from slownet.tools.numbers import Metric, mean, metric, sample_sd
+from slownet.tools.numbers import Metric, mean, series
 from slownet.tools.process import Host
 from slownet.tools.tcpdump import Capture
 
-PORT = 443
 OPTIONS = {"http/1.1": ["--http1.1"], "h2": ["--http2"], "h3": ["--http3-only"]}
 AT_ONCE = 300
 """The most requests that curl has under way."""
@@ -56,8 +53,7 @@ class PageLoad(Metrics):
 
     def metrics(self) -> dict[str, Metric]:
         """Return ``page_ms`` and ``object_ms``."""
-        found, count = {"page_ms": self.times_ms, "object_ms": self.objects_ms}, len(self.times_ms)
-        return {name: metric(mean(each), sample_sd(each), count, each, True) for name, each in found.items()}
+        return {"page_ms": series(self.times_ms), "object_ms": series(self.objects_ms)}
 
     def facts(self) -> dict[str, Any]:
         """Return what the capture shows."""
@@ -102,7 +98,7 @@ def page_load(host: Host, url: str, protocol: str, objects: int, *, loads: int =
                 ended = together(host, several, keys=keys)
                 times.append(1000 * (time.monotonic() - began))
             means.append(mean([each for one in ended for each in one.times_ms]))
-        seen = _seen(pcap, keys, way)
+        seen = connections(pcap, keys, STACKS[way.stack].transport)
     expected = [way.application] * min(objects, way.connections)
     if [each.application for each in seen] != expected:
         found = ", ".join(each.application or "no protocol" for each in seen)
@@ -118,10 +114,3 @@ def _shares(way: Protocol, urls: Sequence[str]) -> list[list[str]]:
     if way.multiplexed:
         return [[*options, "--parallel", "--parallel-max", str(AT_ONCE), *urls]]
     return [[*options, *urls[first :: way.connections]] for first in range(min(len(urls), way.connections))]
-
-
-def _seen(pcap: Path, keys: Path, way: Protocol) -> list[Seen]:
-    log = keylog.parse(keys.read_text())
-    if STACKS[way.stack].transport == QUIC:
-        return [quic.read(each, log) for each in packets.datagrams(pcap, PORT)]
-    return [tls.read(each, log) for each in packets.connections(pcap)]

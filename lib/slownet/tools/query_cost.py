@@ -9,7 +9,7 @@ from typing import Any
 from slownet.errors import ToolError, nearest
 from slownet.measured import Metrics
 from slownet.programs.queries import SYSTEMS
-from slownet.tools.numbers import Metric, mean, metric, sample_sd
+from slownet.tools.numbers import Metric, series
 from slownet.tools.process import Host
 from slownet.tools.program import nanoseconds, python, read_json
 from slownet.tools.tool import run
@@ -38,10 +38,7 @@ class QueryCost(Metrics):
 
     def metrics(self) -> dict[str, Metric]:
         """Return the mean time of each way, in ms: ``connect_ms``, ``query_ms``, ``transaction_ms``..."""
-        return {
-            f"{way}_ms": metric(mean(times), sample_sd(times), len(times), times, ordered=True)
-            for way, times in self.times_ms.items()
-        }
+        return {f"{way}_ms": series(times) for way, times in self.times_ms.items()}
 
     def facts(self) -> dict[str, Any]:
         """Return what was asked."""

@@ -12,7 +12,7 @@ from typing import Any
 
 from slownet.errors import ExperimentError
 from slownet.measured import Metrics
-from slownet.tools.numbers import Metric, mean, metric, sample_sd, single
+from slownet.tools.numbers import Metric, series, single
 
 SHOWN = 60
 """Characters of a value in an error message."""
@@ -103,4 +103,4 @@ def _short(value: Any) -> str:
 def _metric(values: Sequence[float]) -> Metric:
     if len(values) == 1:
         return single(values[0], 1)
-    return metric(mean(values), sample_sd(values), len(values), values, ordered=True)
+    return series(values)

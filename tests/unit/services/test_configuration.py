@@ -292,7 +292,7 @@ def test_a_site_on_a_database_that_runs_does_not_start_another(tmp_path: Path):
     mariadb = MariaDB(DB, tmp_path)
     site = WordPress(NET, tmp_path, mariadb=mariadb)
     assert site.mariadb is mariadb
-    assert site._servers == (site.php, site.nginx)
+    assert site.servers == (site.php, site.nginx)
 
 
 @pytest.mark.parametrize(

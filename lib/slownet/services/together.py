@@ -1,0 +1,64 @@
+"""The base class of services that consist of several servers."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from contextlib import ExitStack
+from types import TracebackType
+from typing import Self
+
+from slownet.services.service import Service
+
+
+class Together:
+    """Several servers that start side by side and stop together.
+
+    A subclass sets ``servers`` and, if they need more than to run, `_ready`.
+    """
+
+    servers: Sequence[Service]
+
+    def __init__(self, servers: Sequence[Service]) -> None:
+        self.servers = tuple(servers)
+        self._running = ExitStack()
+
+    def start(self) -> Self:
+        """Start the servers, and wait until all are ready.
+
+        Returns
+        -------
+        Together
+            This service.
+
+        Raises
+        ------
+        ServiceError
+            A server does not start, or is not as it must be. Nothing is left running.
+        """
+        with ExitStack() as stack:
+            for server in self.servers:
+                stack.callback(server.stop)
+            for server in self.servers:
+                self._launch(server)
+            for server in self.servers:
+                server.wait()
+            self._ready()
+            self._running = stack.pop_all()
+        return self
+
+    def stop(self) -> None:
+        """Stop the servers that were started, last one first. Fine to call twice."""
+        self._running.close()
+
+    def _launch(self, server: Service) -> None:
+        """Start one server's program."""
+        server.launch()
+
+    def _ready(self) -> None:
+        """Do what is left when all servers answer. Raises ServiceError."""
+
+    def __enter__(self) -> Self:
+        return self.start()
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+        self.stop()
