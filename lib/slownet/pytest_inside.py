@@ -17,12 +17,21 @@ from typing import Any
 SESSION = "SLOWNET_SESSION"
 INTERRUPTED = 2  # as pytest has it
 PLUGIN = "slownet.pytest_plugin"
+TEST = "PYTEST_CURRENT_TEST"
+_test = os.environ.get(TEST)
+"""The test that started this process, if one did."""
 
 
 def handed_over() -> dict[str, Any]:
-    """Return the data from the outer process; empty if there is none."""
+    """Return the data from the outer process; empty if there is none.
+
+    A pytest that one of the session's tests started is a session of its own: it runs all of its tests, and on this machine,
+    where no facts of a place are handed over, those with a network get a place of their own.
+    """
     found: dict[str, Any] = json.loads(os.environ.get(SESSION, "{}"))
-    return found
+    if _test in (None, found.get("test")):
+        return found
+    return {name: value for name, value in found.items() if name != "only"} if found.get("facts") else {}
 
 
 def extend_path() -> None:

@@ -528,3 +528,30 @@ def test_the_debugger_has_the_terminal(session, pytester):
     status, text = shown.end()
     assert status == 2
     assert b"Quitting debugger" in text
+
+
+NESTED = """
+import subprocess
+import sys
+from pathlib import Path
+
+INNER = "def test_both(net):\\n    assert len(net.hosts) > 1\\n\\n\\ndef test_neither():\\n    pass\\n"
+
+
+def test_another_session(tmp_path):
+    Path(tmp_path, "test_inner.py").write_text(INNER)
+    words = [sys.executable, "-m", "pytest", "-p", "slownet.pytest_plugin", "-p", "no:cacheprovider", "--slownet-tdf=inf"]
+    done = subprocess.run(words, cwd=tmp_path, capture_output=True, text=True)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert done.stdout.count("1 passed, 1 deselected") == 2
+
+
+def test_a_network(net):
+    assert len(net.hosts) > 1
+"""
+
+
+def test_a_test_may_start_a_pytest_of_its_own(session):
+    result = session("--slownet-tdf=inf", test_nested=NESTED)
+    result.assert_outcomes(passed=1, deselected=1)
+    assert re.findall(r"=+ (.*) in [\d.]+s", result.stdout.str()) == ["1 passed, 1 deselected"] * 2

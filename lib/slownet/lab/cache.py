@@ -12,6 +12,7 @@ import os
 import shutil
 import signal
 import subprocess
+import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -19,7 +20,8 @@ from typing import Any
 from slownet.errors import LabError
 
 LOG_LINES = 3
-END_S = 10
+END_S = 10.0
+LOOK_S = 0.02
 HALF = ".half"
 """The end of an unfinished folder's name."""
 
@@ -314,10 +316,17 @@ def end_builds() -> None:
 
 
 def _end_group(process: subprocess.Popen[bytes]) -> None:
+    """End a program that runs, and all programs that it started: one that outlives it could still write to what is removed."""
+    if process.poll() is not None:
+        return
     for number in (signal.SIGTERM, signal.SIGKILL):
-        if process.poll() is not None:
-            return
-        with contextlib.suppress(ProcessLookupError):
+        deadline = time.monotonic() + END_S
+        try:
             os.killpg(process.pid, number)
-        with contextlib.suppress(subprocess.TimeoutExpired):
-            process.wait(END_S)
+            while time.monotonic() < deadline:
+                process.poll()
+                os.killpg(process.pid, 0)
+                time.sleep(LOOK_S)
+        except ProcessLookupError:
+            process.wait()
+            return

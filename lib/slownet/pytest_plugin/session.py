@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import contextlib
 import json
+import os
 import platform
 import sys
 from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
@@ -130,7 +131,8 @@ def header() -> str:
 
 def environment(config: pytest.Config, facts: Mapping[str, Any], only: Mapping[str, Any] | None) -> dict[str, str]:
     """Return pytest's environment in the lab: this process's, without variables that describe this machine."""
-    handed = {"facts": facts, "only": only, "path": [str(each) for each in caller.import_path(config.invocation_params.dir)]}
+    path = [str(each) for each in caller.import_path(config.invocation_params.dir)]
+    handed = {"facts": facts, "only": only, "path": path, "test": os.environ.get(inside.TEST)}
     return {**caller.variables(), **projects.variables(config), inside.SESSION: json.dumps(handed)}
 
 

@@ -217,6 +217,31 @@ def _wait_for(condition):
     return value
 
 
+LINGERS = """
+trap 'exit 1' TERM
+( trap 'sleep 0.5; exit' TERM; touch begun; while :; do sleep 0.01; done ) &
+echo $! >pid
+wait
+"""
+
+
+def test_an_interrupted_build_ends_when_all_of_its_programs_have_ended(home):
+    lingering = []
+
+    def build(folder):
+        with cache.start(["sh", "-c", LINGERS], cwd=folder):
+            while not (folder / "begun").exists():
+                time.sleep(0.01)
+            lingering.append((folder / "pid").read_text().strip())
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        cache.make("kernel", "key", build)
+    stat = Path("/proc", lingering[0], "stat")
+    assert not stat.exists() or ") Z " in stat.read_text()
+    assert [each.name for each in (home / "kernel").iterdir()] == [".key.lock"]
+
+
 def test_what_is_made_goes_to_the_users_own_folder_where_the_cache_is_anothers(tmp_path, monkeypatch):
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "shared"))
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "own"))
