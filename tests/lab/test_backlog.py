@@ -10,7 +10,7 @@ from slownet.runner.measurement import Measurements, new_sample
 from slownet.tools.returned import Numbers
 from slownet.tools.tool import run
 
-FRAME, COUNT = 500, 40
+FRAME, COUNT = 500, 28  # they leave within 100 ms, CoDel's interval, after which it would drop one
 STEP = 1e6 / 8 * 0.01
 """Bytes that 1 Mbit/s carries between two readings."""
 BURST = f"""
@@ -49,7 +49,7 @@ def test_a_burst_waits_and_drains_at_the_links_rate(net, fields):
     draining = sizes[sizes.index(fullest) :]
     draining = draining[: draining.index(0)]
     lost = [before - after for before, after in pairwise(draining)]
-    assert len(lost) > 10
+    assert len(lost) > 5
     assert all(abs(each - STEP) <= FRAME for each in lost)
 
 
