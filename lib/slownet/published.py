@@ -201,12 +201,12 @@ def page_of_objects() -> dict[str, Any]:
 
 
 def page_under_loss() -> dict[str, Any]:
-    """Return the SPDY white paper's times of a page without and with 2 % loss, each with the cell that is like it."""
+    """Return the SPDY white paper's times of a page by loss, each with the cell that is like it."""
     source, rows = spdy(), []
     for name, times in (("HTTP/1.1 on 6 connections", source["http_by_loss_ms"]), ("HTTP/2", source["spdy_by_loss_ms"])):
-        clean = {"protocol": name, "rtt": "40ms"}
-        lossy = clean | {"loss_up": f"{source['loss_percent'][-1]}%", "seed": "1"}
-        rows += [{"cell": cell, "page_ms": float(time)} for cell, time in ((clean, times[0]), (lossy, times[-1]))]
+        for loss, time in zip(source["loss_percent"], times, strict=True):
+            lossy = {"loss_up": f"{loss}%", "seed": "1"} if loss else {}
+            rows.append({"cell": {"protocol": name, "rtt": "40ms", **lossy}, "page_ms": float(time)})
     return {"metric": "page_ms", "title": source["title"], "rows": rows}
 
 
