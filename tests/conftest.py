@@ -2,6 +2,8 @@
 
 import signal
 
+collect_ignore = ["examples/plain"]  # examples/test_examples.py runs it in a copy of the shop
+
 
 def pytest_configure():
     """Restore SIGINT, which background jobs of a shell ignore, and SIGHUP, ignored under nohup: child processes inherit

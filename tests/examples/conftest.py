@@ -1,1 +1,0 @@
-collect_ignore = ["plain"]  # test_examples.py runs it in a copy of the shop
