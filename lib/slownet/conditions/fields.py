@@ -180,7 +180,7 @@ class Fields:
         refuse=lambda one: [
             (bool(one.aqm and not one.rates), f"{one.aqm} without rate: a queue forms only in front of it", "give a rate"),
         ],
-        draws=lambda one: (one.aqm or "").startswith(("red", "pie")),
+        draws=lambda one: (one.aqm or "").startswith(("red", "pie", "fq_codel", "cake")),  # the last two the key of a hash
     ).each  # fmt: skip
     ecn: bool | None = Row(
         "ecn", reading.flag("ecn"), text=lambda one: (),  # in the AQM's text

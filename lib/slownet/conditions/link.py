@@ -197,7 +197,7 @@ class Condition(Fields):
 
     @property
     def random(self) -> bool:
-        """Whether the kernel draws random numbers for packets: RED and PIE do, a loss of 100 % does not."""
+        """Whether the kernel draws random numbers for packets or flows: each AQM does, a loss of 100 % does not."""
         return not self.cut and any(row.draws(self) for row in ROWS)
 
     @property

@@ -134,7 +134,7 @@ def iperf3(
     argv += ["--congestion", congestion] if congestion else []
     with ExitStack() as stack:
         folder = stack.enter_context(owner.temporary("iperf3"))
-        process = _serve(server, Path(folder, "server.log"))
+        process = serve(server, Path(folder, "server.log"))
         stack.callback(end, process, ENDING)
         # The client's own watchdog is off; our timeout ends a connection that makes no progress.
         done = run(client, argv, timeout=timeout or 3 * (seconds + omit) + 600, check=False)
@@ -146,7 +146,7 @@ def iperf3(
     return result
 
 
-def _serve(host: Host, log: Path) -> subprocess.Popen[bytes]:
+def serve(host: Host, log: Path) -> subprocess.Popen[bytes]:
     """Start a server for one test and wait until it listens. It writes to a file, because nobody would read a pipe."""
     where = f"host '{host.name}'"
     try:

@@ -86,7 +86,8 @@ def test_the_largest_seed_stays_one():
         ({"delay": "5ms", "reorder": "25%"}, True),
         ({"rate": "2Mbit", "aqm": "red"}, True),
         ({"rate": "2Mbit", "aqm": "pie"}, True),
-        ({"rate": "2Mbit", "aqm": "fq_codel"}, False),
+        ({"rate": "2Mbit", "aqm": "fq_codel"}, True),  # which flows share a queue
+        ({"rate": "2Mbit", "queue": "9 packets"}, False),
         ({"seed": 4}, False),
     ],
 )

@@ -1,0 +1,128 @@
+"""The round trip while TCP fills a link in both directions, as in flent's RRUL test: ``ping`` beside ``iperf3 --bidir``."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Mapping, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from slownet import owner
+from slownet.measured import Metrics
+from slownet.tools.iperf3 import serve
+from slownet.tools.numbers import Metric, single
+from slownet.tools.output import complaint, unread
+from slownet.tools.ping import Ping, ping
+from slownet.tools.process import Host, end
+from slownet.tools.tool import ENDING, running
+
+INTERVAL_S = 0.1
+
+
+@dataclass(frozen=True)
+class UnderLoad(Metrics):
+    """Round trips, and what TCP carried meanwhile.
+
+    Attributes
+    ----------
+    command : tuple of str
+        The command that loads the link.
+    raw : str
+        Its output, and that of ``ping``.
+    pings : Ping
+        The round trips under load.
+    upload_mbit_per_s, download_mbit_per_s : float
+        Payload that arrived from the client and at the client, in Mbit/s.
+    """
+
+    command: tuple[str, ...]
+    raw: str
+    pings: Ping
+    upload_mbit_per_s: float
+    download_mbit_per_s: float
+
+    def metrics(self) -> dict[str, Metric]:
+        """Return ``rtt_ms``, ``loss`` of pings, ``upload_mbit_per_s`` and ``download_mbit_per_s``."""
+        carried = {"upload_mbit_per_s": self.upload_mbit_per_s, "download_mbit_per_s": self.download_mbit_per_s}
+        return {**self.pings.metrics(), **{name: single(value, 1) for name, value in carried.items()}}
+
+
+def under_load(client: Host, server: Host, *, seconds: float = 15.0, settle: float = 10.0, flows: int = 4) -> UnderLoad:
+    """Ping a host while TCP connections send to it and from it.
+
+    Parameters
+    ----------
+    client, server : Host
+        The host that pings and opens the connections, and the other one.
+    seconds : float
+        How long to measure; there are ten pings a second.
+    settle : float
+        Seconds before that, in which the connections find the link's rate.
+    flows : int
+        Connections in each direction.
+
+    Returns
+    -------
+    UnderLoad
+        Round trips in ms, rates in Mbit/s.
+
+    Raises
+    ------
+    ToolError
+        ``ping`` or ``iperf3`` is missing or fails, no ping is answered, or an output is not understood.
+
+    References
+    ----------
+    Høiland-Jørgensen, Grazia, Hurtig and Brunstrom, "Flent: The FLExible Network Tester", 2017: the RRUL test.
+    """
+    argv = ["iperf3", "--client", server.IP(), "--bidir", "--parallel", f"{flows}", "--json"]
+    argv += ["--omit", f"{settle:g}", "--time", f"{seconds:g}"]
+    with ExitStack() as stack:
+        folder = stack.enter_context(owner.temporary("iperf3"))
+        stack.callback(end, serve(server, Path(folder, "server.log")), ENDING)
+        wait = stack.enter_context(running(client, argv))
+        time.sleep(settle)
+        pings = ping(client, server.IP(), count=round(seconds / INTERVAL_S), interval=INTERVAL_S, timeout=10 * seconds + 600)
+        done = wait(3 * (seconds + settle) + 600, False)
+    up, down = carried(done.stdout or done.stderr, argv)
+    return UnderLoad(tuple(argv), done.raw + pings.raw, pings, up, down)
+
+
+def carried(text: str, command: Sequence[str] = ("iperf3", "--bidir")) -> tuple[float, float]:
+    """Parse the JSON of ``iperf3 --bidir``.
+
+    Parameters
+    ----------
+    text : str
+        The client's output.
+    command : sequence of str
+        The command, for errors.
+
+    Returns
+    -------
+    (float, float)
+        Payload that arrived at the server and at the client, in Mbit/s.
+
+    Raises
+    ------
+    ToolError
+        The text is not JSON, contains an error, or lacks a number; ``.raw`` is the text.
+    """
+    try:
+        report: Mapping[str, Any] = json.loads(text)
+    except ValueError:
+        raise unread("iperf3 printed no JSON", text, command) from None
+    if report.get("error"):
+        raise complaint(f"iperf3: {report['error']}", text, command)
+    try:
+        up, down = (report["end"][name] for name in ("sum_received", "sum_received_bidir_reverse"))
+        return _mbit_per_s(up), _mbit_per_s(down)
+    except (KeyError, TypeError, ZeroDivisionError) as error:
+        raise complaint(f"iperf3 printed JSON without {error}", text, command) from None
+
+
+def _mbit_per_s(total: Mapping[str, float]) -> float:
+    return 8 * total["bytes"] / total["seconds"] / 1e6
