@@ -19,6 +19,7 @@ OTHERS = "experiments"
 ROOMS = {name: module for module, names in slownet._HOMES.items() for name in names.split()}
 MODULES = (
     "slownet.handshakes",
+    "slownet.lookups",
     "slownet.page_loads",
     "slownet.published",
     "slownet.slow_start",

@@ -84,11 +84,11 @@ def connections(source: Path | bytes) -> list[list[Segment]]:
     """
     from scapy.layers.inet import TCP
 
-    packets = [(ns, frame) for ns, frame in _frames(source) if TCP in frame]
+    packets = [(ns, frame) for ns, frame in frames(source) if TCP in frame]
     openings = [packet for _, packet in packets if packet[TCP].flags.value & (SYN | ACK) == SYN]
     if not openings:
         raise ToolError(f"no connection starts in {len(packets)} TCP packets", _name(source))
-    by_ends = {_ends(packet, TCP): packet for packet in reversed(openings)}  # a SYN that is sent again opens nothing new
+    by_ends = {between(packet, TCP): packet for packet in reversed(openings)}  # a SYN that is sent again opens nothing new
     return [_segments(packets, opening) for opening in reversed(by_ends.values())]
 
 
@@ -103,9 +103,9 @@ def datagrams(source: Path | bytes, port: int) -> list[list[Datagram]]:
     from scapy.layers.inet import UDP
 
     found: dict[frozenset[tuple[str, int]], list[Datagram]] = {}
-    for ns, frame in _frames(source):
+    for ns, frame in frames(source):
         if UDP in frame and port in (frame[UDP].dport, frame[UDP].sport):
-            ends = _ends(frame, UDP)
+            ends = between(frame, UDP)
             udp = frame[UDP]
             one = Datagram(ns, udp.dport == port, bytes(udp.payload)[: udp.len - 8])
             found.setdefault(frozenset((ends[:2], ends[2:])), []).append(one)
@@ -120,9 +120,10 @@ def _name(source: Path | bytes) -> str:
     return str(source) if isinstance(source, Path) else "capture"
 
 
-def _frames(source: Path | bytes) -> list[tuple[int, Any]]:
-    """Return the frames of a pcap with their times. Raises ToolError."""
+def frames(source: Path | bytes) -> list[tuple[int, Any]]:
+    """Return the frames of a pcap as scapy's packets, with their times in ns since 1970. Raises ToolError."""
     from scapy.error import Scapy_Exception
+    from scapy.layers import inet6  # noqa: F401  # so that an IPv6 packet's payload is read
     from scapy.layers.l2 import Ether
     from scapy.utils import RawPcapReader
 
@@ -136,28 +137,45 @@ def _frames(source: Path | bytes) -> list[tuple[int, Any]]:
         raise ToolError(f"the capture cannot be read: {error}", _name(source)) from error
 
 
-def _ends(packet: Any, layer: Any) -> tuple[str, int, str, int]:
-    from scapy.layers.inet import IP
+def between(packet: Any, layer: Any) -> tuple[str, int, str, int]:
+    """Return address and port of a frame's sender, then of its receiver; `layer`: scapy's TCP or UDP."""
+    ip = _ip(packet)
+    return ip.src, packet[layer].sport, ip.dst, packet[layer].dport
 
-    return packet[IP].src, packet[layer].sport, packet[IP].dst, packet[layer].dport
+
+def carried(packet: Any) -> int:
+    """Return how many bytes of payload a TCP segment carries, without the padding of a short frame."""
+    from scapy.layers.inet import TCP
+
+    ip = _ip(packet)
+    whole = ip.len - 4 * ip.ihl if ip.version == 4 else ip.plen - (len(ip.payload) - len(packet[TCP]))  # extension headers
+    return int(whole - 4 * packet[TCP].dataofs)
+
+
+def _ip(packet: Any) -> Any:
+    """Return the packet of IPv4 or IPv6 in a frame."""
+    from scapy.layers.inet import IP
+    from scapy.layers.inet6 import IPv6
+
+    return packet[IP] if IP in packet else packet[IPv6]
 
 
 def _segments(packets: Sequence[tuple[int, Any]], opening: Any) -> list[Segment]:
     """Return the segments of the connection that a SYN opens."""
-    from scapy.layers.inet import IP, TCP
+    from scapy.layers.inet import TCP
 
-    ends = _ends(opening, TCP)
+    ends = between(opening, TCP)
     first = {True: opening[TCP].seq + 1, False: 0}
     segments = []
     for ns, packet in packets:
-        ip, tcp = packet[IP], packet[TCP]
-        there = _ends(packet, TCP)
+        tcp = packet[TCP]
+        there = between(packet, TCP)
         outward = there == ends
         if not outward and there != (*ends[2:], *ends[:2]):
             continue
         if not outward and tcp.flags.value & SYN:
             first[False] = tcp.seq + 1
-        length = ip.len - 4 * ip.ihl - 4 * tcp.dataofs
+        length = carried(packet)
         sequence, acknowledged = _since(tcp.seq, first[outward]), _since(tcp.ack, first[not outward])
         data = bytes(tcp.payload)[:length]  # without the padding of a short frame
         segments.append(Segment(ns, outward, tcp.flags.value, sequence, acknowledged, length, data))

@@ -16,7 +16,9 @@ ARTICLES: Mapping[str, Sequence[str]] = {
 """Experiments by the article's id in published.toml."""
 PROTOCOLS = "protocols"
 """The group of the experiments on today's protocols, which are run only if asked for."""
-OF_PROTOCOLS = ("handshakes", "page_of_objects", "page_under_loss", "query_cost", "bufferbloat")
+OF_PROTOCOLS = (
+    "handshakes", "page_of_objects", "page_under_loss", "query_cost", "name_lookup", "bufferbloat",
+)  # fmt: skip
 BEYOND = "beyond"
 """The group of the other experiments, which reproduce no article."""
 LONGEST = ("oltp", "download", "replication", "overload", "sync_pipeline", "client_delay", "coordinated_omission")

@@ -1,0 +1,44 @@
+"""What the lookup of a name adds before a page: DNS over UDP, TCP, TLS and HTTPS."""
+
+from slownet import TwoHosts, experiment, lookups, predicted
+from slownet.handshakes import round_trips
+from slownet.services.named_pages import PROGRAM, RESOLVER, NamedPages
+
+CELLS = [{"by": PROGRAM, "over": name} for name in ("UDP", "TCP", "HTTPS")]
+CELLS += [{"by": PROGRAM, "over": "TCP", "questions": "1"}]
+CELLS += [{"by": RESOLVER, "over": name} for name in ("TCP", "TLS")]
+CELLS += [{"by": RESOLVER, "over": name, "connection": "kept"} for name in ("TCP", "TLS")]
+
+
+# One block: each page is requested at two round-trip times, and nothing is random.
+@experiment(topology=TwoHosts, service=NamedPages, cells=CELLS, tdf="inf", blocks=1)
+def name_lookup(net, pages, by, over, connection="new", questions="2"):
+    """How many round trips does the lookup of its name add before a page's first byte?"""
+    link, kept = net.link("server", "client"), connection == "kept"
+    return pages.page(net["client"], over, lambda rtt: link.set(delay_up=rtt), by=by, kept=kept, questions=int(questions))
+
+
+WHY = {
+    "UDP": "question and answer are a datagram each (RFC 1035)",
+    "TCP": "TCP's handshake comes first (RFC 7766)",
+    "TLS": "the handshakes of TCP and TLS 1.3 come first (RFC 7858)",
+    "HTTPS": "as many as over TLS: HTTP/2 begins with the question (RFC 8484)",
+    "kept": "the connection of an earlier question is still open (RFC 7766, 6.2.1)",
+}
+HELD = "; without TCP_NODELAY the second of two writes waits for the ACK of the first"
+
+
+def lookup(cell):
+    """Return the round trips of a lookup, and why: unbound 1.26 writes twice, and sets TCP_NODELAY only over TLS."""
+    held = cell["over"] == "TCP" and "questions" not in cell
+    trips = lookups.round_trips(transport=cell["over"], kept="connection" in cell, held=held)
+    return trips, WHY[cell.get("connection", cell["over"])] + HELD * held
+
+
+name_lookup.claims(
+    *(
+        predicted(metric, cell, expected=lookup(cell)[0] + more, within=0.01, because=lookup(cell)[1])
+        for cell in CELLS
+        for metric, more in {"lookup_round_trips": 0, "round_trips": round_trips(stack="TCP")}.items()
+    ),
+)

@@ -1,0 +1,107 @@
+"""The name server unbound, over UDP, TCP, TLS and HTTPS: with records of its own, or forwarding to another one."""
+
+from __future__ import annotations
+
+import socket
+import struct
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from slownet.errors import ServiceError, nearest
+from slownet.lookups import PORTS, UDP
+from slownet.net.nodes import inside
+from slownet.services.certificate import certificate
+from slownet.services.service import Service
+from slownet.tools.process import Host
+
+LOCAL = "127.0.0.1"
+ATTEMPT_S = 1.0
+OF_ITSELF = "version.server"
+CHAOS, TXT = 3, 16
+SOA = "localhost. nobody.invalid. 1 3600 1200 604800 60"
+"""Without it, others do not remember that a name has no address of a kind, and ask again (RFC 2308, 5)."""
+OPTIONS: Mapping[str, str] = {UDP: "", "TCP": "forward-tcp-upstream: yes", "TLS": "forward-tls-upstream: yes"}
+"""How a forwarder asks, by transport; unbound asks nobody over HTTPS."""
+
+
+class Unbound(Service):
+    """A name server (unbound).
+
+    Parameters
+    ----------
+    host : Host
+        The host that it runs on.
+    directory : path, optional
+        Where its log ``unbound-<host>.log`` is written.
+    records : mapping of str to str
+        The addresses of names, IPv4 or IPv6: ``{"page.example": "10.0.0.2"}``. Others do not exist. It answers on the host's
+        first address, over UDP, TCP, TLS and HTTPS.
+    forward : (str, str), optional
+        Instead of that, the address of a name server that it asks, and over what: ``("10.0.0.2", "TLS")``. Then it answers on
+        127.0.0.1 for programs of its host, and keeps what it learnt, and the connections.
+    ttl : int
+        How many seconds others may remember an answer.
+    """
+
+    name = "unbound"
+
+    def __init__(
+        self, host: Host, directory: str | Path | None = None, *, records: Mapping[str, str] | None = None,
+        forward: tuple[str, str] | None = None, ttl: int = 60,
+    ) -> None:  # fmt: skip
+        super().__init__(host, directory)
+        if forward and forward[1] not in OPTIONS:
+            raise ServiceError(f"unbound does not ask over '{forward[1]}'", "Unbound", nearest(forward[1], OPTIONS))
+        self.records = dict(records or {})
+        self.forward = forward
+        self.ttl = ttl
+
+    @property
+    def address(self) -> str:
+        """Where it answers."""
+        return LOCAL if self.forward else self.host.IP()
+
+    @property
+    def config(self) -> Path:
+        """The configuration file, in the run directory."""
+        return self.directory / f"{self.label}.conf"
+
+    def command(self) -> Sequence[str]:
+        """Return the command line."""
+        return ["unbound", "-d", "-p", "-c", str(self.config)]
+
+    def prepare(self) -> None:
+        """Write the configuration, and a certificate for TLS."""
+        lines = [
+            *("server:", 'username: ""', 'chroot: ""', f'directory: "{self.state}"', "use-syslog: no"),
+            *('module-config: "iterator"', "access-control: 0.0.0.0/0 allow", f"interface: {self.address}"),
+            *(self._forwarding() if self.forward else self._own()),
+        ]  # fmt: skip
+        self.config.write_text("\n".join(lines) + "\n")
+
+    def _own(self) -> list[str]:
+        certificate(self.state)
+        listen = [f"interface: {self.address}@{PORTS[name]}" for name in ("TLS", "HTTPS")]
+        keys = [f"tls-service-pem: {self.state}/certificate.pem", f"tls-service-key: {self.state}/key.pem"]
+        data = []
+        for name, address in self.records.items():
+            kind = "AAAA" if ":" in address else "A"
+            data.append(f'local-data: "{name}. {self.ttl} IN {kind} {address}"')
+        return [*listen, *keys, 'local-zone: "." static', f'local-data: ". {self.ttl} IN SOA {SOA}"', *data]
+
+    def _forwarding(self) -> list[str]:
+        assert self.forward
+        server, transport = self.forward
+        return ["forward-zone:", 'name: "."', f"forward-addr: {server}@{PORTS[transport]}", OPTIONS[transport]]
+
+    def answers(self) -> bool:
+        """Return whether it answers a question about itself."""
+        labels = b"".join(bytes([len(each)]) + each.encode() for each in OF_ITSELF.split("."))
+        query = struct.pack(">6H", 1, 0, 1, 0, 0, 0) + labels + struct.pack(">BHH", 0, TXT, CHAOS)
+        with inside(self.host):
+            asking = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+        with asking:
+            asking.settimeout(ATTEMPT_S)
+            asking.connect((self.address, PORTS[UDP]))
+            asking.send(query)
+            return bool(asking.recv(512))
