@@ -21,6 +21,7 @@ if TYPE_CHECKING:  # for editors and type checkers, which do not see __getattr__
     from slownet.topologies.star import Star as Star
     from slownet.topologies.three_regions import ThreeRegions as ThreeRegions
     from slownet.topologies.two_hosts import TwoHosts as TwoHosts
+    from slownet.topologies.two_paths import TwoPaths as TwoPaths
 
 
 def __getattr__(name: str) -> Any:

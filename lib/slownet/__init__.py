@@ -9,7 +9,8 @@ own documentation describes them:
 - `slownet.published`: the numbers of the reproduced articles
 - `slownet.records.result`: a run loaded from its directory
 - `slownet.services`, `slownet.tools`: all servers and client programs, one per file
-- `slownet.slow_start`, `slownet.handshakes`, `slownet.page_loads`, `slownet.throughput`: theoretical round trips and rates
+- `slownet.slow_start`, `slownet.handshakes`, `slownet.lookups`, `slownet.page_loads`, `slownet.throughput`: round trips and
+  rates by theory
 - `slownet.stats`: summaries with intervals
 - `slownet.topologies`: plain Mininet topologies
 - `slownet.units`: durations, rates and sizes as text
@@ -83,6 +84,7 @@ __all__ = [
     "ToolError",
     "Topology",
     "TwoHosts",
+    "TwoPaths",
     "UnitError",
     "Varnish",
     "Wget",
@@ -180,7 +182,7 @@ _HOMES = {
     "slownet.tools.wrk": "Wrk wrk wrk2",
     "slownet.topologies": (
         "BrokerWorkerDatabase Chain ClientEdgeWebDb ClientProxyServer ClientWebDb Dumbbell PrimaryReplicas Star "
-        "ThreeRegions TwoHosts"
+        "ThreeRegions TwoHosts TwoPaths"
     ),
 }
 _HOME = {name: module for module, names in _HOMES.items() for name in names.split()}
@@ -276,6 +278,7 @@ if TYPE_CHECKING:
         Star,
         ThreeRegions,
         TwoHosts,
+        TwoPaths,
     )
 else:  # hidden from type checkers, which would otherwise accept any name
 

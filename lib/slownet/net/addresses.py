@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import ipaddress
 from collections import deque
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -21,16 +21,20 @@ GLOBAL = "00"
 """The scope of an IPv6 address in that file."""
 
 
-def lines(hosts: Iterable[Any], machine: str = "") -> str:
-    """Return a hosts file: the network's hosts with their first addresses, then what the machine's own file says."""
-    named = [f"{address}\t{host.name}\n" for host in hosts if (address := host.IP())]
-    return "".join([*named, machine])
+def lines(hosts: Iterable[Any], machine: str = "", of: Callable[[str], str] | None = None) -> str:
+    """Return a hosts file: the network's hosts with their first addresses, then what the machine's own file says.
+
+    of: returns the IPv6 address that belongs to an IPv4 address, if the hosts have IPv6.
+    """
+    named = [(host.IP(), host.name) for host in hosts if host.IP()]
+    all_of = named + [(of(address), name) for address, name in named if of]
+    return "".join([*(f"{address}\t{name}\n" for address, name in all_of), machine])
 
 
-def publish(hosts: Iterable[Any], folder: Path) -> None:
-    """Write the files into a folder, for programs that start on these hosts from now on."""
+def publish(hosts: Iterable[Any], folder: Path, of: Callable[[str], str] | None = None) -> None:
+    """Write the files into a folder, for programs that start on these hosts from now on; of: as for `lines`."""
     hosts = list(hosts)
-    for path, text in ((HOSTS, lines(hosts, _machine(HOSTS))), (RESOLVER, _resolver())):
+    for path, text in ((HOSTS, lines(hosts, _machine(HOSTS), of)), (RESOLVER, _resolver())):
         file = folder / path.name
         file.write_text(text)
         file.chmod(0o644)
@@ -84,9 +88,15 @@ def reachable(host: Any) -> list[Any]:
 def ipv6(host: Any) -> Iterator[str]:
     """Yield the IPv6 addresses of a host that others can reach it at."""
     with inside(host):
-        text = IPV6.read_text() if IPV6.exists() else ""
-    for digits, _, _, scope, *_ in map(str.split, text.splitlines()):
-        if scope == GLOBAL:
+        found = list(of_interface())
+    yield from found
+
+
+def of_interface(name: str = "") -> Iterator[str]:
+    """Yield the IPv6 addresses that others can reach, of an interface of this thread's namespace, or of all."""
+    text = IPV6.read_text() if IPV6.exists() else ""
+    for digits, _, _, scope, _, interface in map(str.split, text.splitlines()):
+        if scope == GLOBAL and name in ("", interface):
             yield str(ipaddress.IPv6Address(int(digits, 16)))
 
 

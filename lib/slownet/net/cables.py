@@ -232,7 +232,7 @@ class QuickLink(Link):  # type: ignore[misc]
             with inside(node):
                 ethtool.switch_off(name, self._offloads_off)
                 if node.inNamespace:
-                    _keep_neighbours(name)
+                    keep_neighbours(name)
                 else:
                     _without_ipv6(name)
                     with Route() as route:
@@ -264,14 +264,14 @@ def _check_address(interface: Any, address: str) -> None:
                 )
 
 
-def _keep_neighbours(name: str) -> None:
+def keep_neighbours(name: str, family: str = "ipv4") -> None:
     """Keep neighbours' addresses valid for hours (ip-sysctl.rst: base_reachable_time, delay_first_probe_time).
 
     Otherwise the kernel sends ARP requests again: after random times, and five seconds after it first answered a host whose
     address it learned from that host's request. One frame more or less shifts every later draw of a link's loss, and is
     counted with a tool's packets: no two runs would be the same.
     """
-    folder = Path("/proc/sys/net/ipv4/neigh", name)
+    folder = Path("/proc/sys/net", family, "neigh", name)
     (folder / "base_reachable_time_ms").write_text(str(1000 * ACQUAINTED_S))
     (folder / "delay_first_probe_time").write_text(str(ACQUAINTED_S))
 

@@ -1,4 +1,4 @@
-"""Static neighbour entries, so that ARP does not change what a condition does to packets.
+"""Static neighbour entries, so that ARP, or neighbour discovery of IPv6, does not change what a condition does to packets.
 
 During a cut, a host repeats an ARP request up to a second after the cut, and its packets are late by that much. With a seed
 that decides which packets are lost, an ARP request would use up one of its draws.
@@ -14,6 +14,7 @@ from collections.abc import Iterator, MutableSet
 from contextlib import contextmanager
 from typing import Any
 
+from slownet.net import addresses
 from slownet.net.netlink import NUD_PERMANENT, NUD_STALE, Route
 from slownet.net.nodes import inside
 
@@ -27,12 +28,10 @@ def introduce(ends: tuple[Any, Any], introduced: MutableSet[Any]) -> None:
     """
     if ends[0].link in introduced:
         return
-    near, far = (_domain(end, other) for end, other in (ends, ends[::-1]))
-    macs = {interface: _mac(interface) for interface in (*near, *far)}
-    for interface, others in [(each, far) for each in near] + [(each, near) for each in far]:
+    for interface, others in _pairs(ends):
         with inside(interface.node), Route() as route:
-            for other in others:
-                route.set_neighbour(interface.name, other.IP(), macs[other], NUD_PERMANENT)
+            for address, mac in others:
+                route.set_neighbour(interface.name, address, mac, NUD_PERMANENT)
     introduced.add(ends[0].link)
 
 
@@ -42,26 +41,36 @@ def known(ends: tuple[Any, Any], introduced: MutableSet[Any]) -> Iterator[None]:
 
     introduced: as for `introduce`; the cable is removed from it afterwards.
     """
-    near, far = (_domain(end, other) for end, other in (ends, ends[::-1]))
-    macs = {interface: _mac(interface) for interface in (*near, *far)}
-    before: list[tuple[Any, Any, int]] = []
-    for interface, others in [(each, far) for each in near] + [(each, near) for each in far]:
+    before: list[tuple[Any, str, str, int]] = []
+    for interface, others in _pairs(ends):
         with inside(interface.node), Route() as route:
-            for other in others:
-                state = route.neighbour(interface.name, other.IP())
+            for address, mac in others:
+                state = route.neighbour(interface.name, address)
                 if state != NUD_PERMANENT:  # a static entry stays as it is
-                    before.append((interface, other, state))
-                    route.set_neighbour(interface.name, other.IP(), macs[other], NUD_PERMANENT)
+                    before.append((interface, address, mac, state))
+                    route.set_neighbour(interface.name, address, mac, NUD_PERMANENT)
     try:
         yield
     finally:
         introduced.discard(ends[0].link)
-        for interface, other, state in before:
+        for interface, address, mac, state in before:
             with inside(interface.node), Route() as route:
                 if state:
-                    route.set_neighbour(interface.name, other.IP(), macs[other], NUD_STALE)
+                    route.set_neighbour(interface.name, address, mac, NUD_STALE)
                 else:
-                    route.forget_neighbour(interface.name, other.IP())
+                    route.forget_neighbour(interface.name, address)
+
+
+def _pairs(ends: tuple[Any, Any]) -> list[tuple[Any, list[tuple[str, str]]]]:
+    """Return each interface at both sides of a cable with the addresses, IPv4 and IPv6, and MACs at the other side."""
+    sides = [_domain(end, other) for end, other in (ends, ends[::-1])]
+    named = [[(address, _mac(each)) for each in side for address in _addresses(each)] for side in sides]
+    return [(each, others) for side, others in zip(sides, reversed(named), strict=True) for each in side]
+
+
+def _addresses(interface: Any) -> list[str]:
+    with inside(interface.node):
+        return [interface.IP(), *addresses.of_interface(interface.name)]
 
 
 def _domain(end: Any, other: Any) -> list[Any]:

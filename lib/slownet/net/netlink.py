@@ -203,8 +203,12 @@ def _address(name: str, address: str, prefix: str) -> bytes:
 
 def _neighbour(name: str, address: str, state: int) -> bytes:
     """Return the body of a message about a neighbour: struct ndmsg and its address."""
-    head = struct.pack("=BBHiHBB", socket.AF_INET, 0, 0, socket.if_nametoindex(name), state, 0, 0)
-    return head + _attribute(NDA_DST, _ipv4(address, f"interface {name}"))
+    family, packed = (
+        (socket.AF_INET6, socket.inet_pton(socket.AF_INET6, address))
+        if ":" in address
+        else (socket.AF_INET, _ipv4(address, f"interface {name}"))
+    )
+    return struct.pack("=BBHiHBB", family, 0, 0, socket.if_nametoindex(name), state, 0, 0) + _attribute(NDA_DST, packed)
 
 
 def attributes(data: bytes) -> dict[int, bytes]:

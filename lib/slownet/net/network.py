@@ -22,7 +22,7 @@ from slownet.conditions.oneway import OneWay
 from slownet.counters import Counters
 from slownet.errors import ConditionError, ExperimentError, NetworkError, SlownetError, nearest
 from slownet.lab import native
-from slownet.net import addresses, counting, device, names, openvswitch, reach, shape, stated
+from slownet.net import addresses, counting, device, ipv6, names, openvswitch, reach, shape, stated
 from slownet.net.cable import Link
 from slownet.net.capture import Capture, interface_of
 from slownet.net.condition_log import ConditionLog
@@ -282,6 +282,11 @@ class Network:
         """
         name = interface_of(self[node], interface)
         return Capture(self[node], name, Path(path or f"{name}.pcap"), filter=filter, snaplen=snaplen)
+
+    def add_ipv6(self) -> None:
+        """Give hosts IPv6 beside IPv4: 2001:db8::a00:1 for 10.0.0.1. Raises NetworkError if they do not reach each other."""
+        if self._files:
+            ipv6.add(self.mininet.hosts, self._files, type(self._topology).__name__)
 
     def remember(self) -> Remembered:
         """Return the conditions of all links.

@@ -1,4 +1,7 @@
-"""Waits until hosts reach each other: many ICMP echo requests over one raw socket, instead of one ping after another."""
+"""Waits until hosts reach each other: many ICMP echo requests over one raw socket, instead of one ping after another.
+
+Over IPv4, and over IPv6 where hosts have it.
+"""
 
 from __future__ import annotations
 
@@ -7,7 +10,7 @@ import select
 import socket
 import struct
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from slownet.errors import NetworkError
@@ -16,21 +19,26 @@ from slownet.net.nodes import inside
 AT_ONCE = 64  # requests at a time; their answers fit into a socket's buffer
 PATIENCE_S = (0.05, 0.2, 1.0)  # to wait for answers in each round; the last one also in later rounds
 ECHO_REPLY, ECHO_REQUEST = 0, 8  # RFC 792
+ECHO_REQUEST_6, ECHO_REPLY_6 = 128, 129  # RFC 4443
 HEADER = struct.Struct("!BBHHH")
 
 
-def wait(first: Any, others: Sequence[Any], deadline_s: float, where: str) -> None:
-    """Wait until every other host has answered the first. Raises NetworkError naming one that does not."""
+def wait(first: Any, others: Sequence[Any], deadline_s: float, where: str, ipv6: Callable[[str], str] | None = None) -> None:
+    """Wait until every other host has answered the first. Raises NetworkError naming one that does not.
+
+    ipv6: returns the IPv6 address that belongs to an IPv4 address, to ask over IPv6.
+    """
     missing = {}
     for host in others:
         address = host.IP()
         if not address:
             raise NetworkError(f"{host.name} has no address", where=where, fix="is the topology connected?")
-        missing[address] = host.name
-    missing.pop(first.IP(), None)
+        missing[ipv6(address) if ipv6 else address] = host.name
+    missing.pop(ipv6(first.IP()) if ipv6 else first.IP(), None)
     deadline = time.monotonic() + deadline_s
     with inside(first):
-        asking = socket.socket(socket.AF_INET, socket.SOCK_RAW, socket.IPPROTO_ICMP)
+        family, protocol = (socket.AF_INET6, socket.IPPROTO_ICMPV6) if ipv6 else (socket.AF_INET, socket.IPPROTO_ICMP)
+        asking = socket.socket(family, socket.SOCK_RAW, protocol)
     with asking:
         asking.setblocking(False)
         rounds = 0
@@ -51,7 +59,8 @@ def wait(first: Any, others: Sequence[Any], deadline_s: float, where: str) -> No
 
 def _answering(asking: socket.socket, addresses: Sequence[str], seconds: float) -> set[str]:
     """Return which of the addresses answer within these seconds."""
-    request = _request()
+    over_6 = asking.family == socket.AF_INET6
+    request = HEADER.pack(ECHO_REQUEST_6, 0, 0, _identity(), 0) if over_6 else _request()  # the kernel adds ICMPv6's checksum
     awaited = set()
     for address in addresses:
         try:
@@ -65,11 +74,12 @@ def _answering(asking: socket.socket, addresses: Sequence[str], seconds: float) 
         if not select.select([asking], [], [], max(0.0, until - time.monotonic()))[0]:
             break
         try:
-            packet, (source, _) = asking.recvfrom(2048)
+            packet, (source, *_) = asking.recvfrom(2048)
         except OSError:
             continue
-        answer = packet[(packet[0] & 15) * 4 :]
-        if source in awaited and len(answer) >= HEADER.size and HEADER.unpack_from(answer)[0::3] == (ECHO_REPLY, _identity()):
+        answer = packet if over_6 else packet[(packet[0] & 15) * 4 :]
+        wanted = (ECHO_REPLY_6 if over_6 else ECHO_REPLY, _identity())
+        if source in awaited and len(answer) >= HEADER.size and HEADER.unpack_from(answer)[0::3] == wanted:
             found.add(source)
     return found
 

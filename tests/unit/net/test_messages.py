@@ -1,5 +1,6 @@
 """The contents of netlink and ICMP messages; tests in the lab show that the kernel accepts them."""
 
+import socket
 import struct
 
 import pytest
@@ -45,6 +46,9 @@ def test_a_neighbour_has_its_address_and_state():
     message = netlink._neighbour("lo", "10.1.2.3", netlink.NUD_PERMANENT)
     assert struct.unpack_from("=BBHiHBB", message) == (2, 0, 0, 1, 0x80, 0, 0)  # lo is the first interface everywhere
     assert attributes(message[12:]) == {netlink.NDA_DST: bytes([10, 1, 2, 3])}
+    of_ipv6 = netlink._neighbour("lo", "2001:db8::a01:203", netlink.NUD_PERMANENT)
+    assert of_ipv6[0] == socket.AF_INET6
+    assert attributes(of_ipv6[12:]) == {netlink.NDA_DST: socket.inet_pton(socket.AF_INET6, "2001:db8::a01:203")}
 
 
 @pytest.mark.parametrize(

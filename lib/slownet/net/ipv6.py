@@ -1,0 +1,97 @@
+"""IPv6 beside IPv4: each address and route of the hosts also exists as one of IPv6, made of the same numbers.
+
+10.0.0.1/24 becomes 2001:db8::a00:1/120, in the prefix for documentation (RFC 3849). A private prefix (fd00::/8) would not do:
+programs that sort addresses by RFC 6724 would prefer IPv4 to it. There is no duplicate address detection and no router
+advertisement, whose packets would come at random times.
+"""
+
+from __future__ import annotations
+
+import ipaddress
+import json
+import subprocess
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+from slownet.errors import NetworkError
+from slownet.net import addresses, reach
+from slownet.net.cables import keep_neighbours
+from slownet.net.nodes import inside
+
+PREFIX = ipaddress.IPv6Network("2001:db8::/96")
+CONF, FORWARDS = Path("/proc/sys/net/ipv6/conf"), Path("/proc/sys/net/ipv4/ip_forward")
+DEFAULT = "default"
+DEADLINE_S = 30.0
+
+
+def of(address: str) -> str:
+    """Return the IPv6 address that belongs to an IPv4 address: 2001:db8::a00:1 for 10.0.0.1.
+
+    Raises
+    ------
+    NetworkError
+        It is not an IPv4 address.
+    """
+    try:
+        return str(PREFIX.network_address + int(ipaddress.IPv4Address(address)))
+    except ValueError:
+        raise NetworkError(f"'{address}' is not an IPv4 address", fix="give one such as 10.0.0.1") from None
+
+
+def network(text: str) -> str:
+    """Return the IPv6 network that belongs to an IPv4 network: 2001:db8::a00:0/120 for 10.0.0.0/24."""
+    address, _, prefix = text.partition("/")
+    return f"{of(address)}/{PREFIX.prefixlen + int(prefix or 32)}"
+
+
+def add(hosts: Sequence[Any], folder: Path, where: str) -> None:
+    """Give a network's hosts and routers IPv6; it is no error if they have it.
+
+    Programs that start from now on find both addresses by a host's name. folder: of the hosts' files, see `addresses.publish`.
+    Raises NetworkError if they do not reach each other.
+    """
+    for host in hosts:
+        with inside(host):
+            if not CONF.exists():
+                raise NetworkError("the kernel has no IPv6", where=f"host {host.name}", fix="use the lab: leave out --native")
+            _switch_on()
+            for interface in host.intfList():
+                if interface.IP():
+                    keep_neighbours(interface.name, "ipv6")
+            _batch([*_addresses(host), *_routes()], host.name)
+    addresses.publish(hosts, folder, of)
+    first, *others = hosts
+    reach.wait(first, others, DEADLINE_S, f"{where} over IPv6", of)
+
+
+def _switch_on() -> None:
+    """Switch IPv6 on in this thread's namespace, and forwarding as it is for IPv4."""
+    for folder in CONF.iterdir():
+        (folder / "accept_dad").write_text("0")
+        (folder / "accept_ra").write_text("0")
+    (CONF / "all/forwarding").write_text(FORWARDS.read_text())
+    (CONF / "all/disable_ipv6").write_text("0")
+
+
+def _addresses(host: Any) -> Iterator[str]:
+    for interface in host.intfList():
+        if interface.IP() and interface.name != "lo":
+            prefix = PREFIX.prefixlen + int(interface.prefixLen)
+            yield f"address replace {of(interface.IP())}/{prefix} dev {interface.name} nodad"
+
+
+def _routes() -> Iterator[str]:
+    """Yield the routes over gateways in this thread's namespace; those to its own networks come with the addresses."""
+    shown = subprocess.run(["ip", "-json", "-4", "route"], capture_output=True, text=True, check=True).stdout
+    for route in json.loads(shown or "[]"):
+        if "gateway" in route:
+            to = DEFAULT if route["dst"] == DEFAULT else network(route["dst"])
+            yield f"route replace {to} via {of(route['gateway'])} dev {route['dev']}"
+
+
+def _batch(commands: Iterable[str], name: str) -> None:
+    text = "".join(f"{each}\n" for each in commands)
+    done = subprocess.run(["ip", "-6", "-batch", "-"], input=text, capture_output=True, text=True, check=False)
+    if done.returncode:
+        raise NetworkError(f"ip: {(done.stderr.strip().splitlines() or ['no message'])[0]}", where=f"host {name}")

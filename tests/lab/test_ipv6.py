@@ -1,0 +1,71 @@
+"""IPv6 beside IPv4 in every topology: addresses, routes, names, links with conditions, and captures."""
+
+import socket
+import subprocess
+import sys
+
+import pytest
+
+from slownet import topologies
+from slownet.net import Network, ipv6
+from slownet.net.nodes import inside
+from slownet.packets import capture as packets
+from slownet.tools.tcpdump import Capture
+from slownet.topologies import Chain
+
+TOPOLOGY = Chain
+SERVE = (
+    "import socket; s = socket.create_server(('', 80), family=socket.AF_INET6); print(flush=True); c, _ = s.accept(); c.recv(9)"
+)
+
+
+@pytest.fixture(scope="module", autouse=True)
+def over_ipv6(net):
+    net.add_ipv6()
+
+
+def echoed(net, address, count=3):
+    family = "-6" if ":" in address else "-4"
+    return net["client"].popen(["ping", family, "-nq", "-i", "0.2", "-c", str(count), address], text=True).communicate()[0]
+
+
+@pytest.mark.parametrize("name", topologies.known())
+def test_the_hosts_of_each_topology_reach_each_other(name):
+    with Network(topologies.find(name)) as network:
+        network.add_ipv6()
+        network.add_ipv6()  # once more is no error
+
+
+def test_a_link_treats_ipv6_as_it_treats_ipv4(net):
+    with net.link("r1", "r2").set(rtt="30ms"):
+        times = echoed(net, ipv6.of(net["server"].IP())).splitlines()[-1].split("=")[1].split("/")
+    assert float(times[0]) == pytest.approx(30, abs=2)
+    with net.link("r1", "r2").set(loss="100%", ping=False):
+        assert "100% packet loss" in echoed(net, ipv6.of(net["server"].IP()))
+
+
+def test_a_seeded_loss_draws_for_ipv6_as_for_ipv4(net):
+    received = []
+    for address in (net["server"].IP(), ipv6.of(net["server"].IP())):
+        with net.link("r1", "r2").set(loss="30%", seed=7, ping=False):
+            received.append(echoed(net, address, 40).splitlines()[-2].split(",")[1])
+    assert received[0] == received[1] != " 40 received"
+
+
+def test_programs_find_both_addresses_by_name_ipv6_first(net):
+    # getaddrinfo's order is that of RFC 6724, by which a client of today tries IPv6 first
+    find = "import socket; print(*(each[4][0] for each in socket.getaddrinfo('server', 80, type=socket.SOCK_STREAM)))"
+    found = net["client"].popen([sys.executable, "-c", find], text=True).communicate()[0]
+    assert found.split() == [ipv6.of(net["server"].IP()), net["server"].IP()]
+
+
+def test_a_capture_of_ipv6_is_read_as_one_of_ipv4(net, tmp_path):
+    capture = Capture(net["client"], "client-eth0", tmp_path / "pcap", filter="ip6 and tcp")
+    with net["server"].popen([sys.executable, "-c", SERVE], stdout=subprocess.PIPE) as server, capture, inside(net["client"]):
+        assert server.stdout.readline()
+        with socket.create_connection((ipv6.of(net["server"].IP()), 80)) as connection:
+            connection.sendall(b"question")
+        server.communicate(timeout=10)
+    (segments,) = packets.connections(tmp_path / "pcap")
+    assert [each.data for each in segments if each.length] == [b"question"]
+    assert all(each.length == len(each.data) for each in segments)
