@@ -9,8 +9,8 @@ own documentation describes them:
 - `slownet.published`: the numbers of the reproduced articles
 - `slownet.records.result`: a run loaded from its directory
 - `slownet.services`, `slownet.tools`: all servers and client programs, one per file
-- `slownet.slow_start`, `slownet.handshakes`, `slownet.lookups`, `slownet.page_loads`, `slownet.throughput`: round trips and
-  rates by theory
+- `slownet.slow_start`, `slownet.handshakes`, `slownet.lookups`, `slownet.fallback`, `slownet.page_loads`,
+  `slownet.throughput`: round trips, times and rates by theory
 - `slownet.stats`: summaries with intervals
 - `slownet.topologies`: plain Mininet topologies
 - `slownet.units`: durations, rates and sizes as text

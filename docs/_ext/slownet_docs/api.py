@@ -18,6 +18,7 @@ GROUPS: Mapping[str, tuple[str, ...]] = {
 OTHERS = "experiments"
 ROOMS = {name: module for module, names in slownet._HOMES.items() for name in names.split()}
 MODULES = (
+    "slownet.fallback",
     "slownet.handshakes",
     "slownet.lookups",
     "slownet.page_loads",

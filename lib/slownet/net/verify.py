@@ -59,6 +59,12 @@ def _nearest_host(end: Any, other: Any) -> tuple[Any, list[Any]] | None:
     return None
 
 
+def address_at(host: Any, cable: Any) -> str:
+    """Return a host's address at a cable of its own; its first one may be reached over another path."""
+    interface = cable.intf1 if cable.intf1.node is host else cable.intf2
+    return str(interface.IP() or host.IP())
+
+
 def _is_switch(node: Any) -> bool:
     return hasattr(node, "dpid")
 
@@ -106,7 +112,7 @@ def check(ends: tuple[Any, Any], shaping: Shaping) -> Verification:
         return Verification(unverified="no hosts on both sides")
     source, target, cables = found
     interfaces = [end for cable in cables for end in (cable.intf1, cable.intf2)]
-    path = _Path(source, target, interfaces, [span(shaping.last(end)) for end in interfaces])
+    path = _Path(source, address_at(target, cables[-1]), interfaces, [span(shaping.last(end)) for end in interfaces])
     where = f"{source.name} to {target.name} over {_names(cables)}"
     for _ in range(1 if native.cpu_is_free() else ROUNDS):
         record, busy = path.ping()
@@ -131,7 +137,7 @@ class _Path:
     """The way of a ping from a host to another, and what each end on it adds."""
 
     source: Any
-    target: Any
+    target: str
     interfaces: Sequence[Any]
     spans: Sequence[Span]
 
@@ -152,7 +158,7 @@ class _Path:
         """Ping; return the result, and whether an end sent much more than that."""
         count = PINGS_LOSSY if self.loses else PINGS
         before = _sent(self.interfaces)
-        record = ping(self.source, self.target.IP(), count=count, interval=INTERVAL_S, check=False)
+        record = ping(self.source, self.target, count=count, interval=INTERVAL_S, check=False)
         after = _sent(self.interfaces)
         return record, any(late - early > count + OTHER_FRAMES for early, late in zip(before, after, strict=True))
 

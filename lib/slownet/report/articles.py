@@ -17,7 +17,7 @@ ARTICLES: Mapping[str, Sequence[str]] = {
 PROTOCOLS = "protocols"
 """The group of the experiments on today's protocols, which are run only if asked for."""
 OF_PROTOCOLS = (
-    "handshakes", "page_of_objects", "page_under_loss", "query_cost", "name_lookup", "bufferbloat",
+    "handshakes", "page_of_objects", "page_under_loss", "query_cost", "name_lookup", "dead_ipv6", "bufferbloat",
 )  # fmt: skip
 BEYOND = "beyond"
 """The group of the other experiments, which reproduce no article."""

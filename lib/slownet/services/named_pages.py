@@ -27,7 +27,15 @@ PAGE, OTHER, FILE, SIZE = "page.example", "other.example", "page", 1000
 
 
 class Site(Nginx):
-    """A web server with one small page."""
+    """A web server with one small page; listen: further addresses, such as "[2001:db8::a00:1]:80"."""
+
+    def __init__(self, host: Host, directory: str | Path, *listen: str) -> None:
+        super().__init__(host, directory, root="")
+        self.listen = listen
+
+    def site(self) -> Sequence[str]:
+        """Return how the page is reached."""
+        return [f"listen {each}" for each in ("80", *self.listen)]
 
     def prepare(self) -> None:
         """Write the page and the configuration."""
@@ -52,8 +60,8 @@ class NamedPages:
 
     def __init__(self, net: Hosts, directory: str | Path, server: str = "server") -> None:
         self.host, self.directory = net[server], directory
-        records = {name: self.host.IP() for name in (PAGE, OTHER)}
-        self._servers = Site(self.host, directory, root=""), Unbound(self.host, directory, records=records)
+        records = {name: [self.host.IP()] for name in (PAGE, OTHER)}
+        self._servers = Site(self.host, directory), Unbound(self.host, directory, records=records)
         self._running = ExitStack()
 
     def __enter__(self) -> Self:

@@ -33,8 +33,8 @@ class Unbound(Service):
         The host that it runs on.
     directory : path, optional
         Where its log ``unbound-<host>.log`` is written.
-    records : mapping of str to str
-        The addresses of names, IPv4 or IPv6: ``{"page.example": "10.0.0.2"}``. Others do not exist. It answers on the host's
+    records : mapping of str to sequence of str
+        The addresses of names, IPv4 or IPv6: ``{"page.example": ["10.0.0.2"]}``. Others do not exist. It answers on the host's
         first address, over UDP, TCP, TLS and HTTPS.
     forward : (str, str), optional
         Instead of that, the address of a name server that it asks, and over what: ``("10.0.0.2", "TLS")``. Then it answers on
@@ -46,7 +46,7 @@ class Unbound(Service):
     name = "unbound"
 
     def __init__(
-        self, host: Host, directory: str | Path | None = None, *, records: Mapping[str, str] | None = None,
+        self, host: Host, directory: str | Path | None = None, *, records: Mapping[str, Sequence[str]] | None = None,
         forward: tuple[str, str] | None = None, ttl: int = 60,
     ) -> None:  # fmt: skip
         super().__init__(host, directory)
@@ -83,10 +83,11 @@ class Unbound(Service):
         certificate(self.state)
         listen = [f"interface: {self.address}@{PORTS[name]}" for name in ("TLS", "HTTPS")]
         keys = [f"tls-service-pem: {self.state}/certificate.pem", f"tls-service-key: {self.state}/key.pem"]
-        data = []
-        for name, address in self.records.items():
-            kind = "AAAA" if ":" in address else "A"
-            data.append(f'local-data: "{name}. {self.ttl} IN {kind} {address}"')
+        data = [
+            f'local-data: "{name}. {self.ttl} IN {"AAAA" if ":" in address else "A"} {address}"'
+            for name, several in self.records.items()
+            for address in several
+        ]
         return [*listen, *keys, 'local-zone: "." static', f'local-data: ". {self.ttl} IN SOA {SOA}"', *data]
 
     def _forwarding(self) -> list[str]:

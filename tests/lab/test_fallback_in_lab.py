@@ -1,0 +1,42 @@
+"""Clients that try IPv6 first: what captures of both paths show."""
+
+import pytest
+
+from slownet.errors import ToolError
+from slownet.fallback import first_byte_ms
+from slownet.services.dual_stack import REFUSED, DualStack
+from slownet.services.named_pages import PAGE
+from slownet.topologies import TwoPaths
+
+TOPOLOGY = TwoPaths
+RTT_MS = 20
+
+
+@pytest.fixture(scope="module")
+def site(net, tmp_path_factory):
+    with DualStack(net, tmp_path_factory.mktemp("site")) as found:
+        yield found
+
+
+@pytest.mark.parametrize(
+    ("client", "name", "ipv6_rtt_ms", "tried", "answered"),
+    [
+        ("curl", PAGE, RTT_MS, ("IPv6",), "IPv6"),
+        ("curl", REFUSED, RTT_MS, ("IPv6", "IPv4"), "IPv4"),
+        ("curl", PAGE, None, ("IPv6", "IPv4"), "IPv4"),
+        ("asyncio", PAGE, None, ("IPv6", "IPv4"), "IPv4"),
+        ("wget", PAGE, 400, ("IPv6",), "IPv6"),
+    ],
+)
+def test_a_client_loses_what_its_fallback_takes(net, site, client, name, ipv6_rtt_ms, tried, answered):
+    second = {"loss": "100%"} if ipv6_rtt_ms is None else {"delay_up": f"{ipv6_rtt_ms}ms"}
+    with net.link("server", "first").set(delay_up=f"{RTT_MS}ms"), net.link("server", "second").set(**second):
+        found = site.page(client, name)
+    assert (found.seen.families, found.seen.answered) == (tried, answered)
+    expected = first_byte_ms(client=client, rtt_ms=RTT_MS, ipv6_rtt_ms=ipv6_rtt_ms, refused=name == REFUSED)
+    assert found.metrics()["first_byte_ms"]["mean"] == pytest.approx(expected, rel=0.01)
+
+
+def test_an_unknown_client_is_one_line(site):
+    with pytest.raises(ToolError, match="no client 'curll', host 'client': did you mean 'curl'"):
+        site.page("curll")
