@@ -22,6 +22,7 @@ MODULES = (
     "slownet.handshakes",
     "slownet.lookups",
     "slownet.page_loads",
+    "slownet.path_mtu",
     "slownet.published",
     "slownet.slow_start",
     "slownet.stats",

@@ -17,7 +17,8 @@ ARTICLES: Mapping[str, Sequence[str]] = {
 PROTOCOLS = "protocols"
 """The group of the experiments on today's protocols, which are run only if asked for."""
 OF_PROTOCOLS = (
-    "handshakes", "page_of_objects", "page_under_loss", "query_cost", "name_lookup", "dead_ipv6", "bufferbloat",
+    "handshakes", "page_of_objects", "page_under_loss", "query_cost", "name_lookup", "dead_ipv6",
+    "mtu_black_hole", "bufferbloat",
 )  # fmt: skip
 BEYOND = "beyond"
 """The group of the other experiments, which reproduce no article."""

@@ -27,11 +27,11 @@ PAGE, OTHER, FILE, SIZE = "page.example", "other.example", "page", 1000
 
 
 class Site(Nginx):
-    """A web server with one small page; listen: further addresses, such as "[2001:db8::a00:1]:80"."""
+    """A web server with one page; listen: further addresses, such as "[2001:db8::a00:1]:80"; size: the page's bytes."""
 
-    def __init__(self, host: Host, directory: str | Path, *listen: str) -> None:
+    def __init__(self, host: Host, directory: str | Path, *listen: str, size: int = SIZE) -> None:
         super().__init__(host, directory, root="")
-        self.listen = listen
+        self.listen, self.size = listen, size
 
     def site(self) -> Sequence[str]:
         """Return how the page is reached."""
@@ -39,7 +39,7 @@ class Site(Nginx):
 
     def prepare(self) -> None:
         """Write the page and the configuration."""
-        self.root = files(self.state, {FILE: SIZE})
+        self.root = files(self.state, {FILE: self.size})
         super().prepare()
 
 

@@ -1,0 +1,94 @@
+"""A web server behind two routers whose link has a smaller MTU than all others."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+from types import TracebackType
+from typing import Self
+
+from slownet.path_mtu import FOR_HEADERS
+from slownet.services.named_pages import FILE, Site
+from slownet.tools.full_size import FullSize, full_size
+from slownet.tools.process import Host, Hosts
+from slownet.tools.tool import run
+
+MTU, USUAL_MTU = 1400, 1500
+SIZE = 100_000
+SECONDS = 60.0
+PROBING = "net.ipv4.tcp_mtu_probing"
+SILENT = "table ip slownet { chain out { type filter hook output priority 0; icmp type destination-unreachable drop; }; }"
+CLAMPING = (
+    "table ip slownet { chain through { type filter hook forward priority 0; "
+    f"tcp flags syn tcp option maxseg size set {MTU - FOR_HEADERS}; }}; }}"
+)
+CURES = ("none", "ICMP", "probing", "clamping")
+
+
+class NarrowPath:
+    """A web server on the host ``server`` of `Chain`, with a link of MTU 1400 between the routers r1 and r2.
+
+    Parameters
+    ----------
+    net : Hosts
+        The network.
+    directory : str or Path
+        The run directory, for logs.
+    """
+
+    operation = "page"
+
+    def __init__(self, net: Hosts, directory: str | Path) -> None:
+        self.client, self.near, self.far, self.server = (net[name] for name in ("client", "r1", "r2", "server"))
+        self._site = Site(self.server, directory, size=SIZE)
+        self._running = ExitStack()
+
+    def __enter__(self) -> Self:
+        with ExitStack() as stack:
+            stack.enter_context(self._site)
+            for host, interface in ((self.near, "r1-eth1"), (self.far, "r2-eth0")):
+                run(host, ["ip", "link", "set", "dev", interface, "mtu", str(MTU)])
+                stack.callback(run, host, ["ip", "link", "set", "dev", interface, "mtu", str(USUAL_MTU)])
+            self._running = stack.pop_all()
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+        self._running.close()
+
+    def page(self, cure: str) -> FullSize:
+        """Request a page of 100 kB from a server that does not know the path's MTU.
+
+        Parameters
+        ----------
+        cure : str
+            One of `CURES`: ``ICMP``: the router says that a packet is too big, as it does unless it is told not to;
+            ``probing``: the server probes; ``clamping``: the router lowers the MSS in SYNs; ``none``: none of them.
+
+        Returns
+        -------
+        FullSize
+            What arrived within a minute.
+
+        Raises
+        ------
+        ToolError
+            A program is missing or fails.
+        """
+        rules = [] if cure == "ICMP" else [SILENT]
+        rules += [CLAMPING.replace("slownet", "clamping")] if cure == "clamping" else []
+        run(self.server, ["sysctl", "-qw", f"{PROBING}={int(cure == 'probing')}"])
+        run(self.server, ["ip", "route", "flush", "cache"])  # it may have learnt the MTU
+        with _filtering(self.far, rules):
+            return full_size(self.client, f"http://{self.server.IP()}/{FILE}", seconds=SECONDS)
+
+
+@contextmanager
+def _filtering(router: Host, rules: list[str]) -> Iterator[None]:
+    """Apply nftables' rules at a router for a ``with`` block."""
+    for each in rules:
+        run(router, ["nft", each])
+    try:
+        yield
+    finally:
+        run(router, ["nft", "flush ruleset"])
