@@ -21,6 +21,7 @@ MODULES = (
     "slownet.fallback",
     "slownet.handshakes",
     "slownet.lookups",
+    "slownet.multipath",
     "slownet.page_loads",
     "slownet.path_mtu",
     "slownet.published",

@@ -1,0 +1,47 @@
+"""MPTCP over two paths, one of which is cut while messages arrive."""
+
+from slownet import TwoPaths, bound, experiment
+from slownet.multipath import longest_stall_ms
+from slownet.services.two_paths import Messages
+
+RTTS_MS = (40, 100)
+SENT = 800_000  # a hundred messages of 1000 bytes in each of 8 s
+CUT_AT = 300_000
+
+
+# One block: nothing is random.
+@experiment(
+    topology=TwoPaths, service=Messages, vary={"protocol": ["MPTCP", "TCP"], "rtt": [f"{rtt}ms" for rtt in RTTS_MS]},
+    tdf="inf", blocks=1,
+)  # fmt: skip
+def one_path_cut(net, messages, protocol, rtt):
+    """For how long does nothing arrive when one of two paths is cut, and what arrives after?"""
+    first = net.link("server", "first")
+    with first.set(delay_up=rtt), net.link("server", "second").set(delay_up=rtt):
+        return messages.receive(protocol, lambda: first.set(loss="100%", ping=False))
+
+
+def at(protocol, rtt_ms):
+    return {"protocol": protocol, "rtt": f"{rtt_ms}ms"}
+
+
+one_path_cut.claims(
+    *(
+        bound(
+            "stall_ms", at("MPTCP", rtt_ms), at_most=longest_stall_ms(rtt_ms),
+            because="what the cut path lost is sent on the other one when its first timeout has passed, or its second",
+        )
+        for rtt_ms in RTTS_MS
+    ),
+    *(
+        bound(
+            "received_bytes", at("MPTCP", rtt_ms), at_least=0.95 * SENT,
+            because="the other path carries everything; a twentieth is start, and what is on its way in the end",
+        )
+        for rtt_ms in RTTS_MS
+    ),
+    *(
+        bound("bytes_after_stall", at("TCP", rtt_ms), at_most=0, because="its only path is the one that is cut")
+        for rtt_ms in RTTS_MS
+    ),
+)  # fmt: skip
