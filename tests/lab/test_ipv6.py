@@ -10,18 +10,35 @@ from slownet import topologies
 from slownet.net import Network, ipv6
 from slownet.net.nodes import inside
 from slownet.packets import capture as packets
+from slownet.services.named_pages import FILE, Site
+from slownet.tools.ab import ab
+from slownet.tools.curl import curl
+from slownet.tools.fetch import fetch
+from slownet.tools.ping import ping
 from slownet.tools.tcpdump import Capture
+from slownet.tools.wget import wget
+from slownet.tools.wrk import wrk
 from slownet.topologies import Chain
 
 TOPOLOGY = Chain
-SERVE = (
-    "import socket; s = socket.create_server(('', 80), family=socket.AF_INET6); print(flush=True); c, _ = s.accept(); c.recv(9)"
-)
+PORT = 81
+SERVE = f"""
+import socket
+server = socket.create_server(("", {PORT}), family=socket.AF_INET6)
+print(flush=True)
+server.accept()[0].recv(9)
+"""
 
 
 @pytest.fixture(scope="module", autouse=True)
 def over_ipv6(net):
     net.add_ipv6()
+
+
+@pytest.fixture(scope="module")
+def site(net, over_ipv6, tmp_path_factory):
+    with Site(net["server"], tmp_path_factory.mktemp("site"), "[::]:80") as found:
+        yield found
 
 
 def echoed(net, address, count=3):
@@ -59,13 +76,33 @@ def test_programs_find_both_addresses_by_name_ipv6_first(net):
     assert found.split() == [ipv6.of(net["server"].IP()), net["server"].IP()]
 
 
+@pytest.mark.parametrize(
+    "measure",
+    [
+        lambda client, url: ab(client, url, requests=2),
+        lambda client, url: curl(client, [url]),
+        lambda client, url: fetch(client, url, requests=2),
+        wget,
+        lambda client, url: wrk(client, url, seconds=1),
+        lambda client, url: ping(client, ipv6.of("10.0.2.2"), count=2, interval=0.01),
+    ],
+    ids=["ab", "curl", "fetch", "wget", "wrk", "ping"],
+)
+@pytest.mark.usefixtures("site")
+def test_tools_take_an_ipv6_address(net, measure):
+    assert measure(net["client"], f"http://[{ipv6.of(net['server'].IP())}]/{FILE}").metrics()
+
+
 def test_a_capture_of_ipv6_is_read_as_one_of_ipv4(net, tmp_path):
-    capture = Capture(net["client"], "client-eth0", tmp_path / "pcap", filter="ip6 and tcp")
+    capture = Capture(net["client"], "client-eth0", tmp_path / "pcap", filter=f"tcp port {PORT}")
     with net["server"].popen([sys.executable, "-c", SERVE], stdout=subprocess.PIPE) as server, capture, inside(net["client"]):
-        assert server.stdout.readline()
-        with socket.create_connection((ipv6.of(net["server"].IP()), 80)) as connection:
-            connection.sendall(b"question")
-        server.communicate(timeout=10)
+        try:
+            assert server.stdout.readline()
+            with socket.create_connection((ipv6.of(net["server"].IP()), PORT)) as connection:
+                connection.sendall(b"question")
+            server.communicate(timeout=10)
+        finally:
+            server.kill()
     (segments,) = packets.connections(tmp_path / "pcap")
     assert [each.data for each in segments if each.length] == [b"question"]
     assert all(each.length == len(each.data) for each in segments)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from slownet import handshakes, published, slow_start
+from slownet import fallback, handshakes, path_mtu, published, slow_start
 from slownet.conditions.netem import TRAVELLING
 from slownet.experiments import query_cost
 from slownet.lab import boot, clock, counter
@@ -19,9 +19,12 @@ def facts() -> dict[str, str]:
     http, spdy = published.spdy_slopes()
     return {
         "amplification": f"{handshakes.AMPLIFICATION}",
+        "asyncio_delay": f"{fallback.CLIENTS['asyncio']:g} ms",
+        "base_mss": f"{path_mtu.BASE_MSS}",
         "boots": f"{LEAST_BOOTS}",
         "budget": rule.BUDGET,
         "confidence": f"{100 * DECIDING:g}",
+        "curl_delay": f"{fallback.CLIENTS['curl']:g} ms",
         "datagram": f"{handshakes.DATAGRAM}",
         "error": f"{100 * (1 - DECIDING):.2g}",
         "first_window": f"{slow_start.INITIAL_WINDOW * slow_start.MSS:,}",
@@ -43,6 +46,8 @@ def facts() -> dict[str, str]:
         "spdy_slopes": f"{http / spdy:.2f}",
         "stall_least_ms": f"{exchange.DELAYED_ACK_LEAST_MS:g}",
         "stall_most_ms": f"{exchange.DELAYED_ACK_MOST_MS:g}",
+        "syn_timeout": f"{fallback.SYN_TIMEOUT_MS / 1000:.0f} s",
+        "syn_timeout_late": f"{fallback.SYN_TIMEOUT_LATE_MS / 1000:.1f} s",
         "travelling": f"{TRAVELLING:,}",
         "waver_time": f"{100 * WAVER[Charging.TIME]:g}",
         "waver_work": f"{100 * WAVER[Charging.WORK]:g}",
