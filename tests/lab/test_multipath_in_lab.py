@@ -43,5 +43,5 @@ def test_a_server_that_refuses_mptcp_is_one_line(net, messages):
     for value in "01":
         messages.host.popen(["sysctl", "-qw", f"net.mptcp.enabled={value}"]).communicate()
         if value == "0":
-            with pytest.raises(ToolError, match="the server does not listen after 10 s, host 'server'"):
+            with pytest.raises(ToolError, match="the server does not listen after 5 s, host 'server'"):
                 multipath(messages.client, messages.host, "MPTCP", cut(net), interfaces=INTERFACES, after=0.1, seconds=0.5)

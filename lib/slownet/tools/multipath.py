@@ -20,8 +20,9 @@ from slownet.tools.tcpdump import Capture
 from slownet.tools.tool import run, running
 
 PORT = 5000
-LISTENS_S = 10.0
-POLL_S = 0.01
+OPENING = f"tcp port {PORT} and tcp[tcpflags] & tcp-syn != 0"
+LISTENS_S = 5.0
+POLL_S = 0.1
 NAMES = ("gap_ms", "gap_at_ms", "bytes", "bytes_after_gap")
 
 
@@ -42,7 +43,7 @@ class Multipath(Metrics):
     paths : int
         On how many paths the connection was opened, by the captures; 0 without MPTCP.
     files : mapping of str to bytes
-        The capture of each interface.
+        The capture of each interface: the packets that open connections.
     """
 
     command: tuple[str, ...]
@@ -96,7 +97,7 @@ def multipath(
         A program fails, or the captures show another protocol.
     """
     with owner.temporary("multipath") as directory, ExitStack() as stack:
-        captures = [Capture(client, each, Path(directory, each), filter=f"tcp port {PORT}", snaplen=128) for each in interfaces]
+        captures = [Capture(client, each, Path(directory, each), filter=OPENING) for each in interfaces]
         for each in captures:
             stack.enter_context(each)
         stack.enter_context(running(server, python("multipath", protocol, "serve", PORT)))
