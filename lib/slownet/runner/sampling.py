@@ -3,7 +3,8 @@
 A repetition is a boot of its own: network and services are created anew and seeds advance, so that effects fixed by chance at
 boot vary between repetitions (Kalibera and Jones, "Rigorous benchmarking in reasonable time", 2013). It measures the cells
 forwards and backwards (`slownet.runner.boots`), so that drift affects baseline and conditions alike. Parallel labs measure one
-repetition each (`slownet.runner.sharing`).
+repetition each (`slownet.runner.sharing`). With a free CPU, cells without random links are not measured again for the first
+look: no speed of a boot is shared with others, and what seeds vary does not concern them.
 
 `slownet.runner.looks` says after how many boots the claims are judged and with which confidence, so that stopping at the first
 decision does not make wrong ones more likely. That concerns noise, which is drawn anew in each repetition. A fixed property of
@@ -151,7 +152,17 @@ def _before_the_first_look(run: RunData, good: Sequence[Cell], plan: Schedule, l
         return Decision((), DECIDING, line, last_line=line)
     if left.boots < 1 and left.is_time:
         return Decision((), DECIDING, f"{why}, but {left.why}", last_line=left.last_line("before any claim was judged"))
-    return Decision(_labels(good), DECIDING, why, max(1, left.boots))
+    return Decision(_labels(_too_seldom(run, good)), DECIDING, why, max(1, left.boots))
+
+
+def _too_seldom(run: RunData, good: Sequence[Cell]) -> Sequence[Cell]:
+    """Return the cells that were measured too seldom for a verdict.
+
+    With a free CPU that is only those with random links. Where CPU is charged it is all, because cells that are compared share
+    boots, whose speeds differ.
+    """
+    free = run.charging is Charging.FREE
+    return [cell for cell in good if not free or cell.repetitions < cell.verdict_from]
 
 
 def _look(run: RunData, claims: Sequence[Claim], siblings: Mapping[str, RunData], confidence: float, left: Left) -> Decision:

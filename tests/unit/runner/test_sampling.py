@@ -62,6 +62,41 @@ def test_chance_takes_three_seeds():
     assert look(run_of(WORK, 0, random=True), FOUR).boots == 2
 
 
+def partly_random(facts, rounds):
+    """Return a run in which only the links of 10 and 40 ms are random."""
+    return gather(
+        [
+            sample(rtt, 10 + 4 * rtt + number / 1000 * (rtt > 0), 0.1) | {"random": rtt > 0}
+            for number in range(rounds)
+            for rtt in (0, 10, 40)
+        ],
+        {"experiment": "e", **facts},
+    )
+
+
+@pytest.mark.parametrize("facts", [VIRTUAL, VIRTUAL | {"chance": "threads"}])
+def test_with_free_cpu_only_random_links_are_measured_for_the_first_look(facts):
+    found = look(partly_random(facts, 1), FOUR)
+
+    assert (found.cells, found.boots) == (CELLS[1:], 2)
+
+
+@pytest.mark.parametrize("facts", [CPU_TIME, WORK, REAL])
+def test_where_cpu_counts_compared_cells_share_the_boots_of_the_first_look(facts):
+    found = look(partly_random(facts, 1), FOUR)
+
+    assert (found.cells, found.boots) == (CELLS, 2)
+
+
+def test_a_claim_can_be_decided_on_cells_of_one_boot_and_of_three():
+    first, *others = partly_random(VIRTUAL, 3).cells
+    samples = [first.samples[0], *(each for cell in others for each in cell.samples)]
+    found = look(gather(samples, {"experiment": "e", **VIRTUAL}), FOUR)
+
+    assert found.cells == ()
+    assert found.why.startswith("3 repetitions: every claim that can be decided is")
+
+
 def test_counted_work_is_decided_by_the_boots_that_its_measured_waver_asks_for():
     found = look(run_of(WORK, 0), FOUR)
     assert (found.cells, found.boots) == ((), 0)
