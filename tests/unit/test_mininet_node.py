@@ -14,34 +14,36 @@ LIB = Path(slownet.__file__).parents[1]
 CODE = """
 import sys
 sys.path[:0] = {path}
-{later}
+{before}
 import slownet
 from mininet.node import OVSSwitch
 OVSSwitch.OVSVersion = "3.5.0"
-print(OVSSwitch.isOldOVS(), "distutils" in sys.modules)
+print(OVSSwitch.isOldOVS(), "distutils" in sys.modules, "setuptools" in sys.modules)
 """
-LATER = """
-import importlib.util
-real = importlib.util.find_spec
-importlib.util.find_spec = lambda name, package=None: None if name == "distutils" else real(name, package)
+OWN = """
+from types import ModuleType
+for name in ("distutils", "distutils.version"):
+    sys.modules[name] = ModuleType(name)
+sys.modules["distutils.version"].StrictVersion = lambda text: [9] if text == "3.5.0" else [10]
 """
 
 
-def imported(later=""):
-    """Return what the code prints in a Python that sees Mininet and this checkout, but no shim of setuptools."""
-    code = CODE.format(path=[str(LIB), str(Path(mininet.__file__).parents[1])], later=later)
-    words = [sys.executable, "-I", "-S", "-W", "error", "-c", code]
+def imported(before="", *options):
+    """Return what the code prints in a Python that sees Mininet and this checkout."""
+    code = CODE.format(path=[str(LIB), str(Path(mininet.__file__).parents[1])], before=before)
+    words = [sys.executable, "-I", "-W", "error", *options, "-c", code]
     done = subprocess.run(words, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
     return done.stdout.split()
 
 
-def test_without_a_warning():
-    assert imported() == ["False", str(sys.version_info < (3, 12))]
+@pytest.mark.parametrize("options", [(), ("-S",)], ids=["with what setuptools puts in its place", "without"])
+def test_neither_distutils_nor_its_warning_is_seen(options):
+    assert imported("", *options) == ["False", "False", "False"]
 
 
-def test_a_python_that_has_no_distutils():
-    assert imported(LATER) == ["False", "False"]
+def test_the_distutils_of_a_program_stays():
+    assert imported(OWN, "-S") == ["True", "True", "False"]
 
 
 @pytest.mark.parametrize(
