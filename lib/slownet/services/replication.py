@@ -57,9 +57,9 @@ class Replicated(Together):
             raise ServiceError(f"no replica '{min(unknown)}'", fix=f"there are {', '.join(known)}")
         self.primary.set_global("rpl_semi_sync_master_enabled", bool(names))
         for replica in self.replicas:
-            replica.query("STOP SLAVE IO_THREAD")
-            replica.set_global("rpl_semi_sync_slave_enabled", replica.host.name in names)
-            replica.query("START SLAVE IO_THREAD")
+            # In one go: each query starts a program.
+            enabled = f"SET GLOBAL rpl_semi_sync_slave_enabled = {int(replica.host.name in names)}"
+            replica.query(f"STOP SLAVE IO_THREAD; {enabled}; START SLAVE IO_THREAD")
         for replica in self.replicas:
             replica.wait_for_replication(CAUGHT_UP_S)
         if not wait_until(lambda: self.primary.status("Rpl_semi_sync_master_clients") == str(len(names)), CAUGHT_UP_S, LOOK_S):
