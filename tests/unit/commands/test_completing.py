@@ -59,7 +59,7 @@ LINES = {
     "slownet compare runs/20260101-120000-mine runs/20260102": ["runs/20260102-120000-mine"],
     "slownet baseline save ru": ["runs/20260102-120000-mine", "runs/20260101-120000-mine"],
     "slownet reproduce --only word": ["wordpress-latency"],
-    "slownet shell two": ["two_hosts"],
+    "slownet shell two": ["two_hosts", "two_paths"],
     "slownet shell two_hosts --link client-server=LT": ["client-server=LTE"],
     "slownet check m": ["mine.toml"],
     "slownet init --ci git": ["github", "gitlab"],
