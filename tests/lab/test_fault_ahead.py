@@ -26,9 +26,12 @@ def there(start):
 
 
 def aligned(memory):
-    """The address and the offset of the memory's first page at a boundary of PAGES pages."""
+    """The address and the offset of the memory's first page at a boundary of PAGES pages, but not of its very first page.
+
+    The page before that one may be a neighbour's who was written to, and then it counts as written just before.
+    """
     address = ctypes.addressof(ctypes.c_char.from_buffer(memory))
-    offset = -address % (PAGES * mmap.PAGESIZE)
+    offset = -address % (PAGES * mmap.PAGESIZE) or PAGES * mmap.PAGESIZE
     return address + offset, offset
 
 

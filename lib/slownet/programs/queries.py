@@ -165,9 +165,8 @@ def grpc(address: str) -> Ways:
     call(b"x", timeout=PATIENCE_S)
 
     def at_once() -> None:
-        # Five, because each call and each answer is a segment of its own, and ten calls at once do not always fit into the
-        # initial window of ten segments (RFC 6928) with HTTP/2's own frames: the eleventh waits for an acknowledgement, which
-        # the receiver of small segments may delay by 200 ms.
+        # Five, because each call is a segment of its own, and ten at once do not always fit into the initial window of ten
+        # segments (RFC 6928) with HTTP/2's own frames: the eleventh waits for a round trip.
         for waiting in [call.future(b"x") for _ in range(5)]:
             waiting.result()
 
