@@ -23,6 +23,15 @@ def test_a_percentile_of_one_sample_has_no_interval(made):
     assert [row.verdict for row in exact.rows] == [EQUIVALENT] * 4
 
 
+def test_equal_values_have_an_interval_although_another_metric_varies(made):
+    metrics = {
+        "time_per_request_ms": {"mean": 9.0, "sd": 0.0, "n": 10, "values": [9.0] * 10, "ordered": True},
+        "server_ms": {"mean": 1.0, "sd": 0.1, "n": 10},
+    }
+    found = compare_runs(made(metrics=metrics), made(metrics=metrics), 0.05, ["time_per_request_ms"])
+    assert {row.verdict for row in found.rows} == {EQUIVALENT}
+
+
 def test_only_what_both_measured_is_compared(made):
     found = compare_runs(made(), made({0: 9.1, 10: 60.0, 25: 109.0}), 0.05)
     assert [row.verdict for row in found.rows] == [EQUIVALENT, DIFFERS]
