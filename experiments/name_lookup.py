@@ -4,18 +4,19 @@ from slownet import TwoHosts, experiment, lookups, predicted
 from slownet.handshakes import round_trips
 from slownet.services.named_pages import PROGRAM, RESOLVER, NamedPages
 
-CELLS = [{"by": PROGRAM, "over": name} for name in ("UDP", "TCP", "HTTPS")]
-CELLS += [{"by": PROGRAM, "over": "TCP", "questions": "1"}]
-CELLS += [{"by": RESOLVER, "over": name} for name in ("TCP", "TLS")]
-CELLS += [{"by": RESOLVER, "over": name, "connection": "kept"} for name in ("TCP", "TLS")]
+CELLS = [{"client": PROGRAM, "transport": name} for name in ("UDP", "TCP", "HTTPS")]
+CELLS += [{"client": PROGRAM, "transport": "TCP", "questions": "1"}]
+CELLS += [{"client": RESOLVER, "transport": name} for name in ("TCP", "TLS")]
+CELLS += [{"client": RESOLVER, "transport": name, "connection": "kept"} for name in ("TCP", "TLS")]
 
 
 # One block: each page is requested at two round-trip times, and nothing is random.
 @experiment(topology=TwoHosts, service=NamedPages, cells=CELLS, tdf="inf", blocks=1)
-def name_lookup(net, pages, by, over, connection="new", questions="2"):
+def name_lookup(net, pages, client, transport, connection="new", questions="2"):
     """How many round trips does the lookup of its name add before a page's first byte?"""
     link, kept = net.link("server", "client"), connection == "kept"
-    return pages.page(net["client"], over, lambda rtt: link.set(delay_up=rtt), by=by, kept=kept, questions=int(questions))
+    how = {"by": client, "kept": kept, "questions": int(questions)}
+    return pages.page(net["client"], transport, lambda rtt: link.set(delay_up=rtt), **how)
 
 
 WHY = {
@@ -30,9 +31,9 @@ HELD = "; without TCP_NODELAY the second of two writes waits for the ACK of the 
 
 def lookup(cell):
     """Return the round trips of a lookup, and why: unbound 1.26 writes twice, and sets TCP_NODELAY only over TLS."""
-    held = cell["over"] == "TCP" and "questions" not in cell
-    trips = lookups.round_trips(transport=cell["over"], kept="connection" in cell, held=held)
-    return trips, WHY[cell.get("connection", cell["over"])] + HELD * held
+    held = cell["transport"] == "TCP" and "questions" not in cell
+    trips = lookups.round_trips(transport=cell["transport"], kept="connection" in cell, held=held)
+    return trips, WHY[cell.get("connection", cell["transport"])] + HELD * held
 
 
 name_lookup.claims(

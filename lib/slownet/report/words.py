@@ -18,7 +18,9 @@ OPERATION = "request"
 NOUNS = {
     "mib_per_s": "the throughput", "mbit_per_s": "the throughput", "time_per_request_ms": "the time per {operation}",
     "answered_per_s": "the rate of answers", "round_trips": "the number of round trips",
-    "round_trips_to_end": "the number of round trips to the last byte",
+    "round_trips_to_end": "the number of round trips to the last byte", "rtt_ms": "the round-trip time",
+    "lookup_round_trips": "the number of round trips of the lookup", "first_byte_ms": "the time to the first byte",
+    "received_bytes": "the number of bytes received", "bytes_after_stall": "the number of bytes after the stall",
 }  # fmt: skip
 TIMES = re.compile(r"(^|_)(mean|p[\d_]+|max|min|avg|last|latency|lag|stall|delay|time|ack|seconds)(_|$)")
 """Metrics whose names say that they are times."""
@@ -29,7 +31,9 @@ PLACES = {
     "rate_down": "{} on the way back", "jitter": "{} of jitter", "queue": "a queue of {}",
 }  # fmt: skip
 """How the conditions of links are said; other conditions are said by their names."""
-ITSELF = ("congestion", "pattern", "cure", "harm", "tool", "way", "mode", "listener", "stack", "more", "protocol", "page")
+ITSELF = (
+    "congestion", "pattern", "cure", "harm", "tool", "way", "mode", "listener", "stack", "more", "protocol", "page", "aqm",
+)  # fmt: skip
 """Conditions whose value needs no name beside it."""
 SILENT = ("seed",)
 """Conditions that are no cause of anything."""
