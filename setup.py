@@ -106,6 +106,7 @@ setup(
             "provision",
             "install-layer",
             "make-site",
+            "same-random",
             "setup-host",
             "setup-native",
             "linux/*.config",

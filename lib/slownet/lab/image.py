@@ -22,7 +22,7 @@ from slownet.lab import cache, debian, wheels
 from slownet.lab.boot import Lab, Share
 
 HERE = Path(__file__).parent
-PROVISION = ["packages.txt", "provision", "make-site", "wordpress"]
+PROVISION = ["packages.txt", "provision", "make-site", "same-random", "wordpress"]
 PROGRAMS = {**debian.PROGRAMS, "tar2sqfs": "squashfs-tools-ng"}
 MEGABYTES = 4000
 SITE_MEMORY = 1536
