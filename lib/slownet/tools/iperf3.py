@@ -20,6 +20,8 @@ from slownet.tools.process import Host, end, environment, wait_until
 from slownet.tools.tool import ENDING, missing, run
 
 UP_S = 30.0
+PORT = 5201
+"""Where a server listens unless told otherwise."""
 _LISTENING = "Server listening on"
 _WINDOW = re.compile(r"^\[ *\d+\] .* sec .* \d+ +([\d.]+) ([KMG]?)Bytes *$", re.MULTILINE)
 """A line of the sender's output for one second: retransmits, then the congestion window. Left-out seconds end otherwise."""
@@ -146,14 +148,14 @@ def iperf3(
     return result
 
 
-def serve(host: Host, log: Path) -> subprocess.Popen[bytes]:
+def serve(host: Host, log: Path, port: int = PORT) -> subprocess.Popen[bytes]:
     """Start a server for one test and wait until it listens. It writes to a file, because nobody would read a pipe."""
     where = f"host '{host.name}'"
     try:
         with log.open("wb") as output:
             process = host.popen(
-                ["iperf3", "--server", "--one-off", "--forceflush"], stdin=subprocess.DEVNULL, stdout=output,
-                stderr=subprocess.STDOUT, env=environment(),
+                ["iperf3", "--server", "--one-off", "--forceflush", "--port", f"{port}"], stdin=subprocess.DEVNULL,
+                stdout=output, stderr=subprocess.STDOUT, env=environment(),
             )  # fmt: skip
     except FileNotFoundError as error:
         raise missing("iperf3", where) from error
