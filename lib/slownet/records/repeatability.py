@@ -10,6 +10,7 @@ from slownet.records.charging import Charging
 PARTED: Mapping[str, str] = {
     "congestion_control": "BBR starts its cycle of rates at random: its rate over loss differs by up to 2 %, "
     "all other rates by less than 0.0001 %",
+    "queue_sizing": "which of several connections loses a packet depends on the order in which they start",
     "fairness": "BBR starts its cycle of rates at random, and its share differs",
 }
 """The differences found between two runs of the same experiment with free CPU."""

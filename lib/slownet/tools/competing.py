@@ -63,8 +63,8 @@ class Competing(Metrics):
     def metrics(self) -> dict[str, Metric]:
         """Return ``first_share``, ``mbit_per_s``, ``jain_index``, ``rtt_ms`` and ``loss``.
 
-        The first one is the first sender's share of all that arrived. Shares and rates are kept by second, in order, Jain's
-        index of all connections by 10 s.
+        The first one is the first sender's share of all that arrived, if there are several. Shares and rates are kept by
+        second, in order, Jain's index of all connections by 10 s.
         """
         first, seconds = (_by_second(each) for each in (self.carried[0], [one for each in self.carried for one in each]))
         sums = [math.fsum(each) for each in seconds]
@@ -73,7 +73,8 @@ class Competing(Metrics):
         windows = [seconds[at : at + step] for at in range(0, len(seconds) - step + 1, step)]
         totals = [[math.fsum(each) for each in zip(*window, strict=True)] for window in windows]
         index = [jain(each) for each in totals if any(each)]
-        return {"first_share": series(shares), "mbit_per_s": series(sums), "jain_index": series(index), **self.pings.metrics()}
+        own = {"first_share": series(shares)} if len(self.carried) > 1 else {}
+        return {**own, "mbit_per_s": series(sums), "jain_index": series(index), **self.pings.metrics()}
 
     def facts(self) -> dict[str, Any]:
         """Return the congestion controls in the order of the senders."""
