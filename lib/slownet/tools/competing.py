@@ -15,9 +15,9 @@ from slownet import owner
 from slownet.errors import ToolError
 from slownet.measured import Metrics
 from slownet.shares import jain
-from slownet.tools.iperf3 import PORT, serve
+from slownet.tools.iperf3 import PORT, reading, serve
 from slownet.tools.numbers import Metric, series
-from slownet.tools.output import complaint, unread
+from slownet.tools.output import complaint
 from slownet.tools.ping import Ping, ping
 from slownet.tools.process import Host, end
 from slownet.tools.tool import ENDING, run, running
@@ -170,16 +170,8 @@ def rates(text: str, congestion: str, command: Sequence[str] = ("iperf3",)) -> R
     ToolError
         The text is not JSON, contains an error, lacks a number, or names another congestion control; ``.raw`` is the text.
     """
-    try:
-        report: Mapping[str, Any] = json.loads(text)
-    except ValueError:
-        raise unread("iperf3 printed no JSON", text, command) from None
-    if report.get("error"):
-        raise complaint(f"iperf3: {report['error']}", text, command)
-    try:
+    with reading(text, command) as report:
         return _read(report, congestion, text, command)
-    except (KeyError, TypeError) as error:
-        raise complaint(f"iperf3 printed JSON without {error}", text, command) from None
 
 
 def _read(report: Mapping[str, Any], congestion: str, text: str, command: Sequence[str]) -> Rates:

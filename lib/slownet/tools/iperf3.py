@@ -5,8 +5,8 @@ from __future__ import annotations
 import json
 import re
 import subprocess
-from collections.abc import Mapping, Sequence
-from contextlib import ExitStack
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -189,13 +189,7 @@ def parse(text: str, command: Sequence[str] = ("iperf3",)) -> Iperf3:
     ToolError
         The text is not JSON, contains an error, or lacks a number; ``.raw`` is the text.
     """
-    try:
-        report: Mapping[str, Any] = json.loads(text)
-    except ValueError:
-        raise unread("iperf3 printed no JSON", text, command) from None
-    if report.get("error"):
-        raise complaint(f"iperf3: {report['error']}", text, command)
-    try:
+    with reading(text, command) as report:
         ended = report["end"]
         received = ended["sum_received"]
         return Iperf3(
@@ -211,5 +205,21 @@ def parse(text: str, command: Sequence[str] = ("iperf3",)) -> Iperf3:
             is_steady=any(each["sum"]["omitted"] for each in report["intervals"]),
             windows=tuple(float(size) * _SCALE[unit] for size, unit in _WINDOW.findall(report.get("server_output_text", ""))),
         )
-    except (KeyError, TypeError, ValueError) as error:
+
+
+@contextmanager
+def reading(text: str, command: Sequence[str]) -> Iterator[Mapping[str, Any]]:
+    """Yield what ``iperf3 --json`` printed, to a block that takes numbers from it.
+
+    Raises ToolError if it is not JSON or an error, or if the block misses a number; ``.raw`` is the text.
+    """
+    try:
+        report: Mapping[str, Any] = json.loads(text)
+    except ValueError:
+        raise unread("iperf3 printed no JSON", text, command) from None
+    if report.get("error"):
+        raise complaint(f"iperf3: {report['error']}", text, command)
+    try:
+        yield report
+    except (KeyError, TypeError, ValueError, ZeroDivisionError) as error:
         raise complaint(f"iperf3 printed JSON without {error}", text, command) from None

@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
-import json
 import time
 from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from slownet import owner
 from slownet.measured import Metrics
-from slownet.tools.iperf3 import serve
+from slownet.tools.iperf3 import reading, serve
 from slownet.tools.numbers import Metric, single
-from slownet.tools.output import complaint, unread
 from slownet.tools.ping import Ping, ping
 from slownet.tools.process import Host, end
 from slownet.tools.tool import ENDING, running
@@ -111,17 +108,9 @@ def carried(text: str, command: Sequence[str] = ("iperf3", "--bidir")) -> tuple[
     ToolError
         The text is not JSON, contains an error, or lacks a number; ``.raw`` is the text.
     """
-    try:
-        report: Mapping[str, Any] = json.loads(text)
-    except ValueError:
-        raise unread("iperf3 printed no JSON", text, command) from None
-    if report.get("error"):
-        raise complaint(f"iperf3: {report['error']}", text, command)
-    try:
+    with reading(text, command) as report:
         up, down = (report["end"][name] for name in ("sum_received", "sum_received_bidir_reverse"))
         return _mbit_per_s(up), _mbit_per_s(down)
-    except (KeyError, TypeError, ZeroDivisionError) as error:
-        raise complaint(f"iperf3 printed JSON without {error}", text, command) from None
 
 
 def _mbit_per_s(total: Mapping[str, float]) -> float:
