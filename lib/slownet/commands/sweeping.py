@@ -190,6 +190,8 @@ class Follower:
             self._progress.update(self._task, advance=facts["cells"], now=facts["worker"])
             for error in facts["errors"][:1]:
                 self._progress.console.print(f"slownet: {error}", style="yellow")
+        elif event == "ended":
+            self._done = facts["saved"]
         elif event == "aside":
             line = f"slownet: set aside {_words(facts['cell'])}: {facts['why']}"
             self._progress.console.print(line, style="yellow", markup=False)

@@ -30,8 +30,8 @@ WORK = ".work"
 """The folder of boots that are under way."""
 
 Follow = Callable[[str, Mapping[str, Any]], None]
-"""Gets "workers" {labs, dashboard} of a cluster, "planned" {cells, known}, "measured" {cells, worker, errors} and "aside"
-{cell, why}."""
+"""Gets "workers" {labs, dashboard} of a cluster, "planned" {cells, known}, "measured" {cells, worker, errors}, "aside"
+{cell, why} and "ended" {saved}, the planned cells that are in the store."""
 
 
 class Session:
@@ -70,6 +70,8 @@ class Session:
             Engine(self._workers, task.measure, self._done, self._aside, 2 * LIMIT_S).run(tasks)
         finally:
             shutil.rmtree(self._work, ignore_errors=True)  # what workers that were killed left there
+            # Not what was followed: an interrupt may come after samples are on disk and before that is told.
+            self._follow("ended", {"saved": sum(unit in self._store.done for each in tasks for unit in each.units)})
             self._store.describe({"facts": self._facts})
 
     def samples(self, cells: Sequence[Cell]) -> list[Sample]:

@@ -95,7 +95,11 @@ class Store:
             fresh = [each for each in boot if each.unit not in self.done]
             self.done.update(each.unit for each in fresh)
             new.append(fresh)
-        self._write(b"".join(_bytes(each) for each in new if each))
+        try:
+            self._write(b"".join(_bytes(each) for each in new if each))
+        except SweepError:
+            self.done.difference_update(each.unit for boot in new for each in boot)
+            raise
         self._recent += [each for boot in new for each in boot]
         if len(self._recent) >= FULL:
             self.roll()

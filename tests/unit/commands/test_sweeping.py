@@ -1,0 +1,25 @@
+"""What a sweep that ends early says."""
+
+from contextlib import suppress
+
+import pytest
+
+from slownet.commands.sweeping import Follower
+
+
+def interrupted(folder, saved):
+    with suppress(KeyboardInterrupt), Follower(folder) as follow:
+        follow("planned", {"cells": 12, "known": 0})
+        follow("ended", {"saved": saved})  # an interrupt came after the samples were on disk: nobody was told "measured"
+        raise KeyboardInterrupt
+
+
+def test_what_is_on_disk_counts_although_nobody_was_told(tmp_path, capsys):
+    interrupted(tmp_path, 4)
+    assert f"4 of 12 cells are saved, continue with: slownet sweep --out {tmp_path} --resume" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("saved", [0, 12])
+def test_nothing_is_said_of_none_or_all(tmp_path, capsys, saved):
+    interrupted(tmp_path, saved)
+    assert "saved" not in capsys.readouterr().err
