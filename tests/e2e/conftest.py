@@ -186,3 +186,19 @@ def wait_for_a_sample(folder, process):
         assert process.poll() is None
         time.sleep(0.1)
     pytest.fail("no sample came")
+
+
+def lend_lab(built, home, *left_out):
+    """Link this machine's lab into another cache, without these kinds.
+
+    Only this version's kernel, image and init: `slownet lab clean` may run there, and removes what other versions have.
+    """
+    own = home / "slownet"
+    own.mkdir(parents=True)
+    of_versions = {one.parent.name: one for one in (built.kernel.path.parent, built.image.path.parent, built.tools)}
+    for each in cache.root().iterdir():
+        if each.name in of_versions:
+            (own / each.name).mkdir()
+            (own / each.name / of_versions[each.name].name).symlink_to(of_versions[each.name])
+        elif each.name not in left_out:
+            (own / each.name).symlink_to(each)

@@ -8,8 +8,9 @@ import sys
 
 import pytest
 from command_line import SLOWNET
+from conftest import lend_lab
 
-from slownet.lab import cache, native
+from slownet.lab import native
 
 pytestmark = pytest.mark.skipif(not native.lacks(), reason="this machine runs them in place")
 
@@ -64,15 +65,7 @@ if os.uname().nodename.startswith("lab"):
 def home(built, tmp_path_factory):
     """A cache with the kernel and image of this machine's, but no layers."""
     home = tmp_path_factory.mktemp("cache")
-    (home / "slownet").mkdir()
-    for each in cache.root().iterdir():
-        if each.name in ("kernel", "image", "init"):
-            (home / "slownet" / each.name).mkdir()
-            for one in (built.kernel.path.parent, built.image.path.parent, built.tools):
-                if one.parent == each:
-                    (home / "slownet" / each.name / one.name).symlink_to(one)
-        elif each.name not in ("layer", "projects"):
-            (home / "slownet" / each.name).symlink_to(each)
+    lend_lab(built, home, "layer", "projects")
     return home
 
 

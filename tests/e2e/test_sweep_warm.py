@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 from command_line import slownet
+from conftest import lend_lab
 from test_sweep import means
 
-from slownet.lab import cache
 from slownet.lab.unused import WARM
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "shop"))
@@ -100,13 +100,9 @@ def page(net, rtt):
 def snapshots(built, tmp_path, monkeypatch):
     """The folder of snapshots of a cache of the test's own, which shares the lab."""
     home = tmp_path / "cache"
-    own = home / "slownet"
-    own.mkdir(parents=True)
-    for each in cache.root().iterdir():
-        if each.name not in (WARM, "import"):
-            (own / each.name).symlink_to(each)
+    lend_lab(built, home, WARM, "import", "layer", "projects")
     monkeypatch.setenv("XDG_CACHE_HOME", str(home))
-    yield own / WARM
+    yield home / "slownet" / WARM
     shutil.rmtree(home)
 
 
