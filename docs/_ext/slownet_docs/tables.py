@@ -182,7 +182,14 @@ VARIABLES: Mapping[str, str] = {
     "SLOWNET_SESSION": "Set inside a lab by pytest: facts of the session on the host.",
     "SLOWNET_OWNER": "Marks programs that slownet started, so that `slownet clean` ends no other.",
 }
-NO_READER = ("SLOWNET_DB_HOST", "SLOWNET_MEMCACHED", "SLOWNET_REQUIREMENTS", "SLOWNET_SITE", "SLOWNET_WHEELS")
+NO_READER = (
+    "SLOWNET_DB_HOST",
+    "SLOWNET_LAUNCHER",
+    "SLOWNET_MEMCACHED",
+    "SLOWNET_REQUIREMENTS",
+    "SLOWNET_SITE",
+    "SLOWNET_WHEELS",
+)
 """Variables between slownet's own programs, such as WordPress's configuration."""
 
 

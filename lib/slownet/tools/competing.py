@@ -144,7 +144,7 @@ def competing(
     carried = tuple(rates(one.stdout or one.stderr, name, argv) for one, name, argv in each)
     raw = "".join(one.raw for one in done) + pings.raw
     if not any(map(sum, (each for one in carried for each in one))):
-        raise ToolError("nothing arrived", f"host '{receiver.name}'", raw=raw)
+        raise ToolError("nothing arrived", f"host '{receiver.name}'", "measure for longer, or with less loss", raw=raw)
     return Competing(tuple(commands[0]), raw, pings, tuple(congestion), carried)
 
 
