@@ -25,7 +25,7 @@ TEMPLATE = Path("/var/lib/slownet/wordpress/mariadb")
 """The data directory with the WordPress site, made by ``lab/provision``."""
 
 FILES = (
-    "--innodb-log-file-size=8M",
+    "--innodb-log-file-size=32M",  # where it is full, connections spin until pages are written: a lab's clock stands still
     "--innodb-undo-tablespaces=0",
     "--innodb-data-file-path=ibdata1:5M:autoextend",
 )
@@ -36,6 +36,7 @@ LAB = (
     "--skip-name-resolve",  # a lab has no DNS to ask
     "--innodb-buffer-pool-size=128M",
     "--loose-innodb-buffer-pool-size-max=128M",  # the default reserves terabytes, more than a lab can address
+    "--innodb-stats-auto-recalc=0",  # in the background, when rows were inserted: what it meets waits for up to a second
 )
 
 CLEANER = "page_cleaner"
