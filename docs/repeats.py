@@ -48,7 +48,7 @@ ASKED: Mapping[str, Mapping[str, str]] = {
         "service": 'service = "mariadb"',
         "tool": "sysbench",
         "options": "transactions = 50",
-        "metric": "time_per_transaction_ms",
+        "metric": "latency_avg_ms",
     },
     "iperf3 with cubic": PAIR | {"service": "", "tool": "iperf3", "options": "seconds = 2\nomit = 0", "metric": "mbit_per_s"},
 }
