@@ -67,7 +67,7 @@ examples: $(VENV)/dev lab ## run the examples as their pages say, with images fo
 test-stock-kernel: $(VENV)/dev lab ## test native mode on Debian's own kernel, in QEMU (apt-get install qemu-system-x86)
 	$(BIN)/pytest -q -rP tests/stock_kernel
 
-wheel: docs lab ## make dist/ a wheel that carries the lab's kernel and the documentation, and the source archive; the same bytes each time
+wheel: docs lab ## make dist/ a wheel that carries the lab's kernel, its WordPress site and the documentation, and the source archive; the same bytes each time
 	rm -rf build dist
 	$(BIN)/python -m slownet.transfer.bundle build/bundle
 	SLOWNET_BUNDLE=$(abspath build/bundle) $(BIN)/python -m build --wheel

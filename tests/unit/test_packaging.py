@@ -106,3 +106,20 @@ def test_the_version_is_stated_in_one_place():
         each for each in files() if not each.startswith("tests/") and version.search((CHECKOUT / each).read_text("latin-1"))
     }
     assert stated - {"CHANGELOG.md"} == {"lib/slownet/__init__.py", "CITATION.cff"}
+
+
+def test_a_wheel_has_its_bundle_and_is_the_same_wherever_it_is_made(checkouts, tmp_path):
+    wheels = []
+    for number, each in enumerate(checkouts):
+        shutil.rmtree(each / "made", ignore_errors=True)
+        bundle = tmp_path / str(number)
+        (bundle / "site" / "key").mkdir(parents=True)
+        (bundle / "site" / "key" / "site.tar.xz").write_bytes(b"site")
+        (bundle / "site" / "key" / "site.tar.xz").chmod((0o600, 0o664)[number])
+        os.utime(bundle / "site" / "key" / "site.tar.xz", (1_600_000_000 + number,) * 2)
+        wheels.append(built(each, "bdist_wheel", SLOWNET_BUNDLE=str(bundle)))
+    assert wheels[0].name == f"slownet-{slownet.__version__}-py3-none-manylinux_2_17_x86_64.whl"
+    assert wheels[0].read_bytes() == wheels[1].read_bytes()
+    with zipfile.ZipFile(wheels[0]) as wheel:
+        (site,) = (each for each in wheel.namelist() if each.endswith("/slownet/bundle/site/key/site.tar.xz"))
+        assert wheel.read(site) == b"site"

@@ -2,7 +2,7 @@
 
 A squashfs preserves file owners and modes even without root, and is a single file to copy to a cluster's workers. What servers
 write, the database and compiled pages of the WordPress site, would never be the same twice: it is made in a lab of the rest,
-where the date is fixed and the CPU is free.
+where the date is fixed and the CPU is free, unless a wheel brought what such a lab made of the same packages.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from importlib import metadata
 from pathlib import Path
 
 from slownet.errors import LabError
-from slownet.lab import cache, debian, wheels
+from slownet.lab import cache, debian, wheels, wordpress_site
 from slownet.lab.boot import Lab, Share
 
 HERE = Path(__file__).parent
@@ -41,6 +41,7 @@ NO_CLUSTER = """
 """
 """PostgreSQL's package would make a cluster that no lab uses, with random numbers in it."""
 Boot = Callable[[Path, int, Sequence[Share]], Lab]
+Say = Callable[[str], None]
 UNUSED = [
     "/etc/varnish/secret",
     "/var/lib/mysql/*",
@@ -57,12 +58,13 @@ LEFT_OUT = [
 
 @dataclass(frozen=True)
 class Image:
-    """A built image: one squashfs file."""
+    """A built image: one squashfs file, and the WordPress site in it once more, for `make wheel`."""
 
     path: Path
     key: str
     packages: dict[str, str]
     built: int  # seconds since 1970
+    site_key: str | None = None  # None: the image is of a version that did not keep the site
 
     @property
     def description(self) -> str:
@@ -72,6 +74,11 @@ class Image:
     def versions(self) -> dict[str, str]:
         """Versions of the relevant packages, {package: version}."""
         return _relevant(self.packages)
+
+    @property
+    def site(self) -> Path:
+        """Where the compressed site is if there is a `site_key`."""
+        return self.path.with_name(wordpress_site.NAME)
 
 
 def requirements() -> list[str]:
@@ -117,20 +124,21 @@ def find() -> Image | None:
     return _load(folder) if folder else None
 
 
-def build(boot: Boot) -> Image:
-    """Return the image; build it if necessary (about two minutes). Raises LabError.
+def build(boot: Boot, say: Say = lambda text: None) -> Image:
+    """Return the image; build it if necessary (minutes; half of them if a wheel brought the site). Raises LabError.
 
     boot: makes a lab of a root file system that is all but finished, with this memory in MB and these shares.
+    say: gets what the user should know of a build that goes on.
     """
-    return find() or _load(cache.make("image", key(), lambda folder: _build(folder, boot)))
+    return find() or _load(cache.make("image", key(), lambda folder: _build(folder, boot, say)))
 
 
 def _load(folder: Path) -> Image:
     facts = json.loads((folder / "image.json").read_text())
-    return Image(folder / "image.squashfs", folder.name, facts["packages"], facts["built"])
+    return Image(folder / "image.squashfs", folder.name, facts["packages"], facts["built"], facts.get("site", {}).get("key"))
 
 
-def _build(folder: Path, boot: Boot) -> None:
+def _build(folder: Path, boot: Boot, say: Say) -> None:
     cache.need_programs(PROGRAMS, WHAT)
     cache.need_space(cache.root(), MEGABYTES, WHAT)
     work, base = folder / "work", folder / "work" / "base.squashfs"
@@ -143,18 +151,18 @@ def _build(folder: Path, boot: Boot) -> None:
     (kit / "requirements.txt").write_text("\n".join(requirements()) + "\n")
     wheels.fetch(kit / "requirements.txt", kit / "wheels", log)
     _debootstrap(kit, base, log)
-    _make_site(boot, base, kit, work, log)
+    packages = _versions(log)
+    site, tar = folder / wordpress_site.NAME, work / "site.tar"
+    site_key = wordpress_site.key(key(), packages, [work / each for each in wordpress_site.ACCOUNTS])
+    is_carried = _take_site(site_key, site, tar, say)
+    if not is_carried:
+        _make_site(boot, base, kit, work, log)
+        wordpress_site.pack(tar, site, wordpress_site.QUICK)
     # Two tars in one: without the end of the first one, which is two empty blocks.
-    together: list[str | Path] = [
-        "sh",
-        "-c",
-        'head -c -1024 "$1" && exec sqfs2tar --root-becomes . "$2"',
-        "sh",
-        work / "site.tar",
-        base,
-    ]
+    together: list[str | Path] = ["sh", "-c", 'head -c -1024 "$1" && exec sqfs2tar --root-becomes . "$2"', "sh", tar, base]
     _squash_output(together, folder / "image.squashfs", log)
-    (folder / "image.json").write_text(json.dumps({"built": int(time.time()), "packages": _versions(log)}, indent=1) + "\n")
+    facts = {"built": int(time.time()), "site": {"key": site_key, "carried": is_carried}, "packages": packages}
+    (folder / "image.json").write_text(json.dumps(facts, indent=1) + "\n")
     shutil.rmtree(work)
 
 
@@ -163,6 +171,7 @@ def _debootstrap(kit: Path, image: Path, log: Path) -> None:
     provision = f'chroot "$1" env {settings} sh {KIT}/provision'
     unwanted = " ".join(f".{each}" for each in (KIT, *UNUSED))
     report = """chroot "$1" dpkg-query -W -f 'PACKAGE ${Package} ${Version}\\n' >&2"""
+    accounts = " ".join(f"/etc/{each}" for each in wordpress_site.ACCOUNTS)
     mmdebstrap = [
         "env", f"SOURCE_DATE_EPOCH={FILES_UNTIL}",
         "mmdebstrap", "--variant=minbase", "--format=tar", f"--include={','.join(packages())}",
@@ -170,9 +179,23 @@ def _debootstrap(kit: Path, image: Path, log: Path) -> None:
         *(f"--dpkgopt=path-exclude={pattern}" for pattern in LEFT_OUT), "--dpkgopt=path-include=/usr/share/doc/*/copyright",
         '--customize-hook=mkdir -p "$1/opt/slownet"', f"--customize-hook=copy-in {kit} {Path(KIT).parent}",
         f"--customize-hook={provision}", f'--customize-hook=cd "$1" && rm -rf {unwanted}',
-        f"--customize-hook={report}", debian.SUITE, "-",
+        f"--customize-hook={report}", f"--customize-hook=copy-out {accounts} {image.parent}", debian.SUITE, "-",
     ]  # fmt: skip
     _squash_output(mmdebstrap, image, log)
+
+
+def _take_site(site_key: str, into: Path, tar: Path, say: Say) -> bool:
+    """Copy the site of a wheel to the image, and unpack it; return whether there was one that is whole."""
+    packed = wordpress_site.find(site_key)
+    if not packed:
+        return False
+    try:
+        wordpress_site.unpack(packed, tar)
+    except LabError as error:
+        say(f"{error.what}, {error.where}: making it anew")
+        return False
+    shutil.copy(packed, into)
+    return True
 
 
 def _make_site(boot: Boot, base: Path, kit: Path, work: Path, log: Path) -> None:

@@ -112,7 +112,7 @@ def build(report: Callable[[str, bool], None] = lambda what, done: None) -> Part
     if not kernel.find():
         steps["kernel"] = partial(kernel.build, trial.boot)
     if not image.find():
-        steps["image"] = partial(image.build, lab)
+        steps["image"] = partial(image.build, lab, lambda text: report(text, False))
     threads = {what: threading.Thread(target=step, args=(what, make), daemon=True) for what, make in steps.items()}
     _attend(threads.values(), labs)
     if failures:

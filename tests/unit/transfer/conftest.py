@@ -6,7 +6,7 @@ import json
 import pytest
 
 from slownet.container import store
-from slownet.lab import image, init, kernel, layer, project
+from slownet.lab import image, init, kernel, layer, project, wordpress_site
 
 CONFIG = b'{"os": "linux", "architecture": "amd64"}'
 
@@ -29,6 +29,19 @@ def built(home):
     facts = {"built": 100, "packages": {"bash": "5.2"}}
     fill(home / "image" / image.key(), {"image.squashfs": "image" * 1000, "image.json": json.dumps(facts)})
     return home
+
+
+@pytest.fixture
+def with_site(built):
+    """The lab, with the site of its image beside it."""
+    folder = built / "image" / image.key()
+    packages = {"bash": "5.2", "mariadb-server": "1:11.8.9", "php8.4-fpm": "8.4.28", "wordpress": "6.8.12"}
+    facts = {"built": 100, "packages": packages, "site": {"key": "0123456789abcdef", "carried": False}}
+    (folder / "image.json").write_text(json.dumps(facts))
+    (folder / "site.tar").write_bytes(bytes(range(256)) * 100)
+    wordpress_site.pack(folder / "site.tar", folder / wordpress_site.NAME, wordpress_site.QUICK)
+    (folder / "site.tar").unlink()
+    return folder
 
 
 @pytest.fixture

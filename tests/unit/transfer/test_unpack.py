@@ -63,6 +63,15 @@ def test_all_of_it_arrives(exported, empty, shop, kept):
     assert unpack.read(exported)[1] == []
 
 
+def test_the_site_of_an_image_arrives_with_it(with_site, tmp_path, monkeypatch):
+    export.write(tmp_path / "lab.tar", None, images=False)
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "other"))
+    unpack.read(tmp_path / "lab.tar")
+    there = parts.find().image
+    assert there.site_key == "0123456789abcdef"
+    assert there.site.read_bytes() == (with_site / there.site.name).read_bytes()
+
+
 def test_what_the_system_has_is_not_kept_twice(exported, empty, tmp_path, monkeypatch):
     monkeypatch.setenv("SLOWNET_SYSTEM_CACHE", str(tmp_path / "cache" / "slownet"))
     found, new = unpack.read(exported)
