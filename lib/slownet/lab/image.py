@@ -8,6 +8,7 @@ where the date is fixed and the CPU is free, unless a wheel brought what such a 
 from __future__ import annotations
 
 import json
+import os
 import re
 import shutil
 import subprocess
@@ -172,8 +173,10 @@ def _debootstrap(kit: Path, image: Path, log: Path) -> None:
     unwanted = " ".join(f".{each}" for each in (KIT, *UNUSED))
     report = """chroot "$1" dpkg-query -W -f 'PACKAGE ${Package} ${Version}\\n' >&2"""
     accounts = " ".join(f"/etc/{each}" for each in wordpress_site.ACCOUNTS)
+    # Packages' scripts run Python: PYTHONDONTWRITEBYTECODE, for one, would change which of its compiled files the image has.
+    of_python = [f"--unset={name}" for name in os.environ if name.startswith("PYTHON")]
     mmdebstrap = [
-        "env", f"SOURCE_DATE_EPOCH={FILES_UNTIL}",
+        "env", *of_python, f"SOURCE_DATE_EPOCH={FILES_UNTIL}",
         "mmdebstrap", "--variant=minbase", "--format=tar", f"--include={','.join(packages())}",
         f"--essential-hook={NO_CLUSTER}",
         *(f"--dpkgopt=path-exclude={pattern}" for pattern in LEFT_OUT), "--dpkgopt=path-include=/usr/share/doc/*/copyright",

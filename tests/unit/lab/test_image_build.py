@@ -13,6 +13,7 @@ done
 cp "$ARCHIVE/passwd" "$ARCHIVE/group" "$into"
 cat "$ARCHIVE/packages" >&2
 cat "$ARCHIVE/base"
+env >"$ARCHIVE/environment"
 """
 TAR2SQFS = '#!/bin/sh\nfor last in "$@"; do :; done\ncat >"$last"\n'
 SQFS2TAR = '#!/bin/sh\nfor last in "$@"; do :; done\ncat "$last"\n'
@@ -121,6 +122,15 @@ def test_a_damaged_site_is_named_and_made_anew(machine):
     assert line.startswith("the WordPress site is damaged (")
     assert line.endswith(f", {carried}: making it anew")
     assert second.site.read_bytes() == first.site.read_bytes()
+
+
+def test_packages_are_installed_without_the_users_settings_for_python(machine, monkeypatch):
+    for name in ("PYTHONDONTWRITEBYTECODE", "PYTHONHASHSEED"):
+        monkeypatch.setenv(name, "1")
+    machine.build("one")
+    environment = (machine.archive / "environment").read_text()
+    assert "PYTHON" not in environment
+    assert f"SOURCE_DATE_EPOCH={image.FILES_UNTIL}\n" in environment
 
 
 def test_an_image_of_a_version_that_kept_no_site_stays_valid(machine):
