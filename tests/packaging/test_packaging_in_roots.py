@@ -1,4 +1,4 @@
-"""Installs the wheel that carries the kernel in clean roots of Debian and Ubuntu, without a compiler, and measures there."""
+"""Installs the wheel with kernel and site in clean roots of Debian and Ubuntu, without a compiler, and measures there."""
 
 import json
 import os
@@ -7,11 +7,12 @@ import subprocess
 import sys
 from pathlib import Path
 
+import image_entries
 import pytest
 
 import slownet
 from slownet.errors import SlownetError
-from slownet.lab import cache, debian
+from slownet.lab import cache, debian, image
 
 CHECKOUT = Path(__file__).parents[2]
 BUILDS_THE_IMAGE = "mmdebstrap,mount,uidmap,squashfs-tools-ng,xz-utils"
@@ -46,6 +47,8 @@ def kit(tmp_path_factory):
 def test_a_new_machine_gets_its_first_result(suite, python, how, kit, tmp_path):
     packages = f"python3-venv,ca-certificates,libstdc++6{',' + BUILDS_THE_IMAGE if how == 'build' else ''}"
     hooks = [f"sync-in {kit} /kit", f"copy-in {CHECKOUT}/tests/packaging/inside /", f'chroot "$1" /inside {how}']
+    hooks += [f"copy-out /report {tmp_path}"]
+    hooks += [f"copy-out /cache/slownet/image {tmp_path}"] if how == "build" else []
     certificates = os.environ.get("PIP_CERT")
     if certificates:  # of this machine's own authority
         hooks.insert(0, f"upload {certificates} {certificates}")
@@ -55,7 +58,7 @@ def test_a_new_machine_gets_its_first_result(suite, python, how, kit, tmp_path):
         '--setup-hook=mkdir -p "$1/kit"',
         # that of Debian's next release may be a mirror's of some weeks ago
         """--aptopt=Acquire::Check-Valid-Until "false" """, *(f"--customize-hook={each}" for each in hooks),
-        f"--customize-hook=copy-out /report {tmp_path}", suite, "/dev/null", *sources,
+        suite, "/dev/null", *sources,
     ]  # fmt: skip
     environment = {"PIP_CERT": certificates} if certificates else {}
     try:
@@ -79,3 +82,28 @@ def test_a_new_machine_gets_its_first_result(suite, python, how, kit, tmp_path):
     assert findings["packages"]["good"] == (how == "build")
     (run,) = json.loads((report / "run").read_text())["runs"]
     assert {each["verdict"] for each in run["claims"]} == {"supported"}
+    if how == "build":
+        compare_images(tmp_path / "image", image.find())
+
+
+def compare_images(folder, ours):
+    """Two machines make the same image of the same packages: with users of the same numbers, so that the wheel's site fits."""
+    (squashfs,) = folder.glob("*/image.squashfs")
+    try:
+        theirs = image_entries.read(squashfs)
+        facts = json.loads(squashfs.with_name("image.json").read_text())
+    finally:
+        shutil.rmtree(folder)  # most of a gigabyte; pytest keeps what a test leaves
+    other = sorted(dict(facts["packages"].items() ^ ours.packages.items()))
+    print(f"the site {'came with the wheel' if facts['site']['carried'] else 'was made there'}; packages that differ: {other}")
+    assert facts["site"]["carried"] == (facts["site"]["key"] == ours.site_key)
+    if other:
+        return  # Debian has newer ones than when the image here was built
+    entries = image_entries.read(ours.path)
+    if image_entries.python_packages(entries) != image_entries.python_packages(theirs):
+        print("PyPI has other packages than when the image here was built: the rest is compared")
+        entries, theirs = image_entries.without_venv(entries), image_entries.without_venv(theirs)
+    differences = image_entries.differences(entries, theirs)
+    print(f"{len(entries)} entries compared")
+    assert not differences, "\n".join([f"{len(differences)} differ", *differences[:20]])
+    assert ours.site_key is None or facts["site"]["carried"]
