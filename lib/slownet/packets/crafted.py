@@ -3,10 +3,10 @@
     python -m slownet.packets.crafted ADDRESS PORT SOURCE_PORT KIND COUNT
 
 The listener is real, this end is not: no socket of this machine belongs to the connection, so its kernel would reset
-it. An nftables rule suppresses that reset and is removed afterwards. KIND is "answered" (COUNT requests in two small
-segments, the second held back until the first is acknowledged, as Nagle's algorithm does) or "silent" (COUNT small
-segments of an unfinished request). Prints {"kind", "first_ns", "second_ns", "answer_ns", "resets"}: the times from sending
-the first and the second segment to their acknowledgements, and from the second to the answer.
+it, and who starts this program has to drop that reset (`slownet.tools.delayed_ack`). KIND is "answered" (COUNT requests in two
+small segments, the second held back until the first is acknowledged, as Nagle's algorithm does) or "silent" (COUNT small
+segments of an unfinished request). Prints {"kind", "first_ns", "second_ns", "answer_ns"}: the times from sending the first and
+the second segment to their acknowledgements, and from the second to the answer.
 """
 
 from __future__ import annotations
@@ -15,17 +15,14 @@ import json
 import select
 import socket
 import struct
-import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from typing import Any
 
 from slownet.errors import ToolError
 from slownet.programs.exchange import ANSWER, FIRST, HEADER, REQUEST, message
 
-TABLE = "slownet_crafted"
 PATIENCE_S = 5.0
 FIN, SYN, PSH_ACK, ACK = "FA", "S", "PA", "A"
 IPV4 = 0x0800
@@ -34,47 +31,6 @@ TIMESPEC = struct.Struct("qq")
 FIRST_SEQUENCE = 1000
 WINDOW = 64240  # Linux's first receive window
 WRAP = 1 << 32
-
-
-@contextmanager
-def no_resets(address: str, port: int, own: int) -> Iterator[Callable[[], int]]:
-    """Keep this machine's kernel from resetting one connection; give a function that counts the suppressed RSTs.
-
-    Raises
-    ------
-    ToolError
-        nftables cannot make or remove the rule, or an earlier rule is still there.
-    """
-    match = f"ip daddr {address} tcp sport {own} tcp dport {port} tcp flags & rst == rst"
-    _nft(
-        f"create table ip {TABLE}",
-        f"add chain ip {TABLE} output {{ type filter hook output priority 0; }}",
-        f"add counter ip {TABLE} resets",
-        f"add rule ip {TABLE} output {match} counter name resets drop",
-    )
-    try:
-        yield lambda: _count(_nft(f"list counter ip {TABLE} resets"))
-    finally:
-        _nft(f"delete table ip {TABLE}")
-
-
-def _count(text: str) -> int:
-    words = text.split()
-    try:
-        return int(words[words.index("packets") + 1])
-    except (ValueError, IndexError):
-        raise ToolError(f"nft printed no count: {text!r}", raw=text) from None
-
-
-def _nft(*lines: str) -> str:
-    try:
-        done = subprocess.run(["nft", "-f", "-"], input="\n".join(lines), capture_output=True, text=True, check=False)
-    except FileNotFoundError as error:
-        raise ToolError("nft is not installed", fix="apt-get install nftables") from error
-    if done.returncode:
-        said = done.stderr.strip().splitlines() or [f"status {done.returncode}"]
-        raise ToolError(f"nft: {said[0]}", fix=f"commands: {'; '.join(lines)}", raw=done.stderr)
-    return done.stdout
 
 
 class Connection:
@@ -200,12 +156,10 @@ def silent(connection: Connection, count: int) -> dict[str, list[int]]:
 def main(address: str, port: str, own: str, kind: str, count: str) -> None:
     """Run one kind of connection and print its times."""
     connection = Connection(address, int(port), int(own))
-    with no_resets(address, int(port), int(own)) as resets:
-        connection.open()
-        times = {"answered": answered, "silent": silent}[kind](connection, int(count))
-        connection.close()
-        suppressed = resets()
-    print(json.dumps({"kind": kind, **times, "resets": suppressed}))
+    connection.open()
+    times = {"answered": answered, "silent": silent}[kind](connection, int(count))
+    connection.close()
+    print(json.dumps({"kind": kind, **times}))
 
 
 if __name__ == "__main__":

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack
 from pathlib import Path
 from types import TracebackType
 from typing import Self
@@ -11,18 +10,16 @@ from typing import Self
 from slownet.path_mtu import FOR_HEADERS
 from slownet.services.named_pages import FILE, Site
 from slownet.tools.full_size import FullSize, full_size
-from slownet.tools.process import Host, Hosts
+from slownet.tools.nft import Rule, filtering
+from slownet.tools.process import Hosts
 from slownet.tools.tool import run
 
 MTU, USUAL_MTU = 1400, 1500
 SIZE = 100_000
 SECONDS = 60.0
 PROBING = "net.ipv4.tcp_mtu_probing"
-SILENT = "table ip slownet { chain out { type filter hook output priority 0; icmp type destination-unreachable drop; }; }"
-CLAMPING = (
-    "table ip slownet { chain through { type filter hook forward priority 0; "
-    f"tcp flags syn tcp option maxseg size set {MTU - FOR_HEADERS}; }}; }}"
-)
+SILENT = Rule("output", "icmp type destination-unreachable", "drop")
+CLAMPING = Rule("forward", "tcp flags syn", f"tcp option maxseg size set {MTU - FOR_HEADERS}")
 CURES = ("none", "ICMP", "probing", "clamping")
 
 
@@ -76,19 +73,8 @@ class NarrowPath:
             A program is missing or fails.
         """
         rules = [] if cure == "ICMP" else [SILENT]
-        rules += [CLAMPING.replace("slownet", "clamping")] if cure == "clamping" else []
+        rules += [CLAMPING] if cure == "clamping" else []
         run(self.server, ["sysctl", "-qw", f"{PROBING}={int(cure == 'probing')}"])
         run(self.server, ["ip", "route", "flush", "cache"])  # it may have learnt the MTU
-        with _filtering(self.far, rules):
+        with filtering(self.far, *rules):
             return full_size(self.client, f"http://{self.server.IP()}/{FILE}", seconds=SECONDS)
-
-
-@contextmanager
-def _filtering(router: Host, rules: list[str]) -> Iterator[None]:
-    """Apply nftables' rules at a router for a ``with`` block."""
-    for each in rules:
-        run(router, ["nft", each])
-    try:
-        yield
-    finally:
-        run(router, ["nft", "flush ruleset"])

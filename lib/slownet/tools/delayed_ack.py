@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from slownet.measured import Metrics
 from slownet.tools.exchange import STALL_MS, quick
+from slownet.tools.nft import Rule, filtering
 from slownet.tools.numbers import Metric, mean, metric, sample_sd
 from slownet.tools.process import Host
 from slownet.tools.program import nanoseconds, read_json
@@ -35,7 +36,7 @@ class DelayedAck(Metrics):
     second_ms, answer_ms : tuple of float
         From each request's second segment to its ACK, and to the answer.
     resets : int
-        How often our own kernel would have reset the connection.
+        How often our own kernel would have reset the connection, whose end here has no socket: they are dropped.
     """
 
     command: tuple[str, ...]
@@ -44,7 +45,7 @@ class DelayedAck(Metrics):
     first_ms: tuple[float, ...]
     second_ms: tuple[float, ...]
     answer_ms: tuple[float, ...]
-    resets: int
+    resets: int = 0
 
     @property
     def delayed_ms(self) -> tuple[float, ...]:
@@ -99,12 +100,16 @@ def delayed_ack(host: Host, address: str, kind: str = "answered", *, port: int =
     """
     words = [address, str(port), str(FIRST_PORT), kind, str(count)]
     command = [sys.executable, "-m", "slownet.packets.crafted", *words]
-    return parse(run(host, command, timeout=600).stdout, command)
+    ours = f"ip daddr {address} tcp sport {FIRST_PORT} tcp dport {port}"
+    with filtering(host, Rule("output", f"{ours} tcp flags & rst == rst", "drop")) as dropped:
+        done = run(host, command, timeout=600)
+        (resets,) = dropped()
+    return replace(parse(done.stdout, command), resets=resets)
 
 
 def parse(text: str, command: Sequence[str] = ("crafted",)) -> DelayedAck:
     """Parse the program's output. Raises ToolError that quotes a line it does not understand."""
-    record = read_json(text, command, "kind", "first_ns", "second_ns", "answer_ns", "resets")
+    record = read_json(text, command, "kind", "first_ns", "second_ns", "answer_ns")
     first = nanoseconds(record, "first_ns", text, least=1)
     second, answer = nanoseconds(record, "second_ns", text), nanoseconds(record, "answer_ns", text)
-    return DelayedAck(tuple(command), text, record["kind"], first, second, answer, record["resets"])
+    return DelayedAck(tuple(command), text, record["kind"], first, second, answer)

@@ -1,0 +1,91 @@
+"""nftables' rules on a host for a while, with how many packets each one matched."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+
+from slownet.errors import ToolError
+from slownet.tools.process import Host
+from slownet.tools.tool import run
+
+TABLE = "slownet"
+
+
+@dataclass(frozen=True)
+class Rule:
+    """What happens to some packets of IPv4.
+
+    Parameters
+    ----------
+    hook : str
+        Where: "prerouting", "input", "forward", "output" or "postrouting".
+    match : str
+        Which packets, in nft's words: "icmp type destination-unreachable".
+    action : str
+        What happens to them: "drop", or a change such as "tcp option maxseg size set 1360".
+    """
+
+    hook: str
+    match: str
+    action: str
+
+
+@contextmanager
+def filtering(host: Host, *rules: Rule) -> Iterator[Callable[[], tuple[int, ...]]]:
+    """Apply rules on a host for a ``with`` block; all of them, or none if one is wrong.
+
+    Parameters
+    ----------
+    host : Host
+        The host, whose own and forwarded packets are concerned.
+    *rules : Rule
+        Packets pass them in this order.
+
+    Yields
+    ------
+    callable
+        Returns how many packets each rule has matched so far.
+
+    Raises
+    ------
+    ToolError
+        nft is missing, a rule is wrong or not supported by the kernel, or rules of ours are still there.
+    """
+    lines = [f"create table ip {TABLE}"]
+    for number, rule in enumerate(rules):
+        lines += [
+            f"add chain ip {TABLE} chain{number} {{ type filter hook {rule.hook} priority 0; }}",
+            f"add counter ip {TABLE} {_counter(number)}",
+            f"add rule ip {TABLE} chain{number} {rule.match} counter name {_counter(number)} {rule.action}",
+        ]
+    _nft(host, lines)
+    try:
+        yield lambda: tuple(count(_nft(host, [f"list counter ip {TABLE} {_counter(n)}"])) for n in range(len(rules)))
+    finally:
+        _nft(host, [f"delete table ip {TABLE}"])
+
+
+def count(text: str) -> int:
+    """Parse the number of packets from what ``nft list counter`` printed. Raises ToolError."""
+    words = text.split()
+    try:
+        return int(words[words.index("packets") + 1])
+    except (ValueError, IndexError):
+        raise ToolError(f"nft printed no number of packets: {text.strip()!r}", raw=text) from None
+
+
+def _counter(number: int) -> str:
+    return f"matched{number}"
+
+
+def _nft(host: Host, lines: Sequence[str]) -> str:
+    """Run commands of nft as one transaction; return what it prints. Raises ToolError."""
+    script = "; ".join(lines)
+    done = run(host, ["nft", script], check=False)
+    if done.status:
+        # Its last lines repeat the command and underline a part of it.
+        said = (done.stderr.strip().splitlines() or [f"status {done.status}"])[0].removeprefix("Error: ")
+        raise ToolError(f"nft: {said}", f"host '{host.name}'", f"commands: {script}", raw=done.raw)
+    return done.stdout
