@@ -58,6 +58,17 @@ def read(datagrams: Sequence[Datagram], keys: KeyLog) -> Seen:
     )  # fmt: skip
 
 
+def streams(datagrams: Sequence[Datagram], keys: KeyLog) -> list[set[int]]:
+    """Return, for each datagram of the server, the streams that it has data of, or the end.
+
+    Parameters and errors are those of `read`.
+    """
+    found = _Reader(keys)
+    for each in datagrams:
+        found.take(each)
+    return found.streams
+
+
 class _Reader:
     """What is known of a connection from the datagrams so far."""
 
@@ -66,6 +77,7 @@ class _Reader:
         self.retry = False
         self.crypto = {(outward, space): Stream() for outward in (True, False) for space in (INITIAL, HANDSHAKE)}
         self.answer = Stream()
+        self.streams: list[set[int]] = []
         self._initial: dict[bool, Any] = {}
         self._contexts: dict[str, Any] = {}
         self._highest: dict[tuple[bool, str], int] = {}
@@ -73,6 +85,7 @@ class _Reader:
 
     def take(self, datagram: Datagram) -> None:
         """Read all packets of a datagram."""
+        self.streams += [] if datagram.outward else [set()]
         for packet, header, offset in self._packets(datagram):
             name = header.packet_type.name
             if name == "RETRY" and not datagram.outward:
@@ -123,6 +136,8 @@ class _Reader:
             self._crypto(datagram, space, payload)
             return
         for frame in frames(payload):
+            if isinstance(frame, Data):
+                self.streams[-1].add(frame.stream)
             if isinstance(frame, Data) and frame.stream == REQUEST:
                 self.answer.add(frame.offset, frame.data, datagram.ns)
 

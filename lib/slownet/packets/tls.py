@@ -55,25 +55,46 @@ def read(segments: Sequence[Segment], keys: KeyLog) -> Seen:
     ToolError
         The capture ends early, has no answer, or cannot be read without keys.
     """
+    server, found = stream(segments, False), _found(segments, keys)
+    began = segments[0].ns
+    first, last = server.arrived(found.answers[0].begin), server.arrived(found.answers[-1].end - 1)
+    opened = next((each for each in segments if not each.outward and each.flags & SYN), None)
+    traits = Traits(TCP, found.security, found.resumed, found.early, bool(opened and opened.acknowledged > 0), found.retried)
+    count = flights([(each.ns, each.outward) for each in segments], first)
+    answer = sum(len(each.content) for each in found.answers)
+    return Seen(traits, found.application, found.certificate, found.handshake, began, first, last, answer, count)
+
+
+def pieces(segments: Sequence[Segment], keys: KeyLog) -> list[Piece]:
+    """Return what the server sent after the handshake; parameters and errors as for `read`."""
+    return _found(segments, keys).answers
+
+
+def _found(segments: Sequence[Segment], keys: KeyLog) -> _Found:
+    """Read both directions of a connection. Raises ToolError."""
     client, server = stream(segments, True), stream(segments, False)
     found = _Reader(client, server, keys).found() if client.data[:1] == bytes([HANDSHAKE]) else _plain(server)
     if not found.answers:
         raise ToolError("the capture has no answer of the server")
-    began = segments[0].ns
-    first, last = server.arrived(found.answers[0][0]), server.arrived(found.answers[-1][1] - 1)
-    opened = next((each for each in segments if not each.outward and each.flags & SYN), None)
-    traits = Traits(TCP, found.security, found.resumed, found.early, bool(opened and opened.acknowledged > 0), found.retried)
-    count = flights([(each.ns, each.outward) for each in segments], first)
-    answer = sum(size for _, _, size in found.answers)
-    return Seen(traits, found.application, found.certificate, found.handshake, began, first, last, answer, count)
+    return found
+
+
+@dataclass(frozen=True)
+class Piece:
+    """What a TLS record of the server carries after the handshake, and where it begins and ends in the server's stream.
+
+    It is encrypted in records of TLS 1.2. Without TLS all is one piece.
+    """
+
+    begin: int
+    end: int
+    content: bytes
 
 
 @dataclass
 class _Found:
-    """``answers``: where each piece of the answer begins and ends in the server's stream, and its bytes."""
-
     security: str
-    answers: list[tuple[int, int, int]]
+    answers: list[Piece]
     resumed: bool = False
     early: bool = False
     retried: bool = False
@@ -83,8 +104,7 @@ class _Found:
 
 
 def _plain(server: Stream) -> _Found:
-    size = len(server.data)
-    return _Found(PLAIN, [(0, size, size)] if size else [])
+    return _Found(PLAIN, [Piece(0, len(server.data), bytes(server.data))] if server.data else [])
 
 
 class _Reader:
@@ -131,7 +151,7 @@ class _Reader:
         version = VERSIONS.get(hello.supported_version or 0x0303, "")
         if version == TLS13:
             return self._tls13(hello, retried)
-        data = [(each.begin, each.end, len(each.content)) for each in self.theirs if each.kind == DATA]
+        data = [Piece(each.begin, each.end, each.content) for each in self.theirs if each.kind == DATA]
         certificate = sizes(self.open_messages, CERTIFICATE)
         whole = sum(len(message) for _, message in self.open_messages)
         return _Found(TLS12, data, resumed=not certificate, certificate=certificate, handshake=whole)
@@ -141,13 +161,13 @@ class _Reader:
         from aioquic.tls import pull_encrypted_extensions
 
         opened = Opener(hello.cipher_suite, self.keys.need(self.client_hello.random, SERVER_HANDSHAKE))
-        inside, answers, finished = b"", [], False
+        inside, answers, finished = b"", list[Piece](), False
         for each in self.theirs:
             if each.kind != DATA:
                 continue
             kind, content = opened.open(each)
             if kind == DATA:
-                answers.append((each.begin, each.end, len(content)))
+                answers.append(Piece(each.begin, each.end, content))
             elif kind == HANDSHAKE and not finished:
                 inside += content
                 if any(message == FINISHED for message, _ in messages(inside)):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from slownet.services.https import HttpsServer
 from slownet.services.on_demand import OnDemand
+from slownet.tools.lost_packet import LostPacket, lost_packet
 from slownet.tools.page_load import PageLoad, page_load
 from slownet.tools.process import Host
 
@@ -51,3 +52,26 @@ class Objects(OnDemand):
         """
         with HttpsServer(self.host, self.directory, files={NAME: size}) as site:
             return page_load(client, f"{site.url}{NAME}", protocol, objects, loads=loads)
+
+    def page_with_lost_packet(self, client: Host, protocol: str, objects: int, size: int, *, of: int = 1) -> LostPacket:
+        """Load a page without loss, then with one packet lost, from a server that is started for it.
+
+        Parameters
+        ----------
+        client, protocol, objects, size
+            As for `page`; the protocol has all objects on one connection.
+        of : int
+            Of which object a packet is lost, from 1, in the order in which they are sent.
+
+        Returns
+        -------
+        LostPacket
+            Times in ms.
+
+        Raises
+        ------
+        ServiceError, ToolError
+            A program is missing or fails, the captures show another protocol, or not exactly that packet was lost.
+        """
+        with HttpsServer(self.host, self.directory, files={NAME: size}) as site:
+            return lost_packet(client, f"{site.url}{NAME}", protocol, objects, of=of)

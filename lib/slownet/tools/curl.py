@@ -40,6 +40,8 @@ class Curl(Metrics):
         The version of HTTP of each response: "1.1", "2" or "3".
     size : int
         Bytes of all bodies.
+    urls : tuple of str
+        The URL of each transfer.
     """
 
     command: tuple[str, ...]
@@ -49,6 +51,7 @@ class Curl(Metrics):
     connections: int
     versions: tuple[str, ...]
     size: int
+    urls: tuple[str, ...] = ()
 
     def metrics(self) -> dict[str, Metric]:
         """Return ``time_ms`` per transfer and ``first_byte_ms``."""
@@ -158,6 +161,7 @@ def parse(text: str, command: Sequence[str] = ("curl",)) -> Curl:
             sum(each["num_connects"] for each in found),
             tuple(str(each["http_version"]) for each in found),
             sum(each["size_download"] for each in found),
+            tuple(each["url"] for each in found),
         )
     except (ValueError, KeyError, TypeError) as error:
         raise complaint(f"curl printed a transfer that is not understood: {error!r}", text, command) from None

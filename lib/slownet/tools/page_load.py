@@ -13,6 +13,7 @@ from slownet.errors import ToolError
 from slownet.handshakes import STACKS
 from slownet.measured import Metrics
 from slownet.packets.connections import PORT, connections
+from slownet.packets.seen import Seen
 from slownet.page_loads import PROTOCOLS, Protocol
 from slownet.tools.curl import Curl, together
 from slownet.tools.numbers import Metric, mean, series
@@ -87,7 +88,7 @@ def page_load(host: Host, url: str, protocol: str, objects: int, *, loads: int =
         ``curl`` or ``tcpdump`` is missing or fails, or the capture shows another protocol, or another number of connections.
     """
     way = PROTOCOLS[protocol]
-    several = _shares(way, [f"{url}?{number}" for number in range(objects)])
+    several = shares(way, page(url, objects))
     times, means, ended = [], [], list[Curl]()
     with owner.temporary("page") as directory:
         keys, pcap = Path(directory, "keys"), Path(directory, "pcap")
@@ -99,16 +100,25 @@ def page_load(host: Host, url: str, protocol: str, objects: int, *, loads: int =
                 times.append(1000 * (time.monotonic() - began))
             means.append(mean([each for one in ended for each in one.times_ms]))
         seen = connections(pcap, keys, STACKS[way.stack].transport)
-    expected = [way.application] * min(objects, way.connections)
-    if [each.application for each in seen] != expected:
-        found = ", ".join(each.application or "no protocol" for each in seen)
-        what = f"the capture shows {len(seen)} connections ({found}) instead of {protocol}"
-        raise ToolError(what, f"host '{host.name}', {url}")
+    confirm(seen, protocol, objects, f"host '{host.name}', {url}")
     raw = "".join(each.raw for each in ended)
     return PageLoad(ended[0].command, raw, tuple(times[1:]), way.application, len(seen), tuple(means[1:]))
 
 
-def _shares(way: Protocol, urls: Sequence[str]) -> list[list[str]]:
+def page(url: str, objects: int) -> list[str]:
+    """Return the URLs of a page's objects, which differ by a query."""
+    return [f"{url}?{number}" for number in range(objects)]
+
+
+def confirm(seen: Sequence[Seen], protocol: str, objects: int, where: str) -> None:
+    """Check the connections of a page in a capture. Raises ToolError if protocol or number are others than asked for."""
+    way = PROTOCOLS[protocol]
+    if [each.application for each in seen] != [way.application] * min(objects, way.connections):
+        found = ", ".join(each.application or "no protocol" for each in seen)
+        raise ToolError(f"the capture shows {len(seen)} connections ({found}) instead of {protocol}", where)
+
+
+def shares(way: Protocol, urls: Sequence[str]) -> list[list[str]]:
     """Return curl's words for each connection: all requests at once, or its share of them one after the other."""
     options = OPTIONS[way.application]
     if way.multiplexed:

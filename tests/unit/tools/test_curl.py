@@ -23,6 +23,7 @@ def test_transfers_are_read_in_order():
     assert (found.connections, found.versions, found.size) == (1, ("3", "1.1"), 2000)
     assert found.metrics()["time_ms"]["mean"] == pytest.approx(162.1355)
     assert found.metrics()["first_byte_ms"]["values"] == pytest.approx([224.23, 224.23])
+    assert found.urls == ("https://10.0.0.2/one",) * 2
     assert found.command == ("curl", "u")
 
 
@@ -66,7 +67,7 @@ def test_a_request_that_fails_is_one_line():
 )
 def test_objects_are_divided_among_connections(protocol, expected):
     urls = [f"https://a/{number}" for number in range(7)]
-    shares = page_load._shares(PROTOCOLS[protocol], urls)
+    shares = page_load.shares(PROTOCOLS[protocol], urls)
     assert [sum("://" in word for word in words) for words in shares] == expected
     assert sorted(word for words in shares for word in words if "://" in word) == urls
     assert all(("--parallel" in words) == PROTOCOLS[protocol].multiplexed for words in shares)

@@ -44,7 +44,8 @@ def test_a_complaint_is_its_first_line_and_nothing_is_removed(canned):
     host = canned("", COMPLAINT, 1)
     with pytest.raises(ToolError) as caught, filtering(host, *DROPS):
         pass
-    assert str(caught.value).startswith("nft: Could not process rule: File exists, host 'here': commands: create table ip slownet; ")
+    said = "nft: Could not process rule: File exists, host 'here': commands: create table ip slownet; "
+    assert str(caught.value).startswith(said)
     assert len(str(caught.value).splitlines()) == 1
     assert len(host.argv) == 1
 

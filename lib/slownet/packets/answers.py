@@ -1,0 +1,114 @@
+"""Which answers each packet of a server carries, over HTTP/2 on TLS 1.3 (RFC 9113) and HTTP/3 (RFC 9114)."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from slownet.handshakes import QUIC
+from slownet.packets import capture, keylog, quic, tls
+from slownet.packets.capture import Segment
+from slownet.packets.connections import PORT
+from slownet.packets.keylog import KeyLog
+from slownet.packets.seen import Seen
+from slownet.packets.tls import Piece
+
+DATA, HEADERS, CONTINUATION = 0x0, 0x1, 0x9
+FRAME = 9
+"""Bytes before a frame's payload over HTTP/2: length, type, flags, stream."""
+BIDIRECTIONAL = 4
+"""Every fourth QUIC stream is one of the client's requests: 0, 4, 8 (RFC 9000, 2.1)."""
+
+
+@dataclass(frozen=True)
+class Answered:
+    """One connection at its client.
+
+    Parameters
+    ----------
+    seen : Seen
+        Its protocols and times.
+    rtt_ms : float
+        The time from the client's first packet to the server's, in ms.
+    carried : tuple of frozenset of int
+        For each packet of the server, in order, the answers that it has bytes of: 0 is the one that begins first. Over TLS, a
+        packet with bytes of a record has those of all answers in the record, since that is decrypted as a whole.
+    """
+
+    seen: Seen
+    rtt_ms: float
+    carried: tuple[frozenset[int], ...]
+
+
+def answered(pcap: Path, keys: Path, transport: str) -> list[Answered]:
+    """Read the connections of a capture.
+
+    Parameters
+    ----------
+    pcap, keys : Path
+        The capture, and its key log.
+    transport : str
+        ``TCP``, or ``QUIC`` to port 443.
+
+    Returns
+    -------
+    list of Answered
+        In the order in which they were opened.
+
+    Raises
+    ------
+    ToolError
+        A connection cannot be read, or not without its keys.
+    """
+    log = keylog.parse(keys.read_text() if keys.exists() else "")
+    if transport == QUIC:
+        return [_over_quic(each, log) for each in capture.datagrams(pcap, PORT)]
+    return [_over_tcp(each, log) for each in capture.connections(pcap)]
+
+
+def _over_quic(datagrams: Sequence[capture.Datagram], log: KeyLog) -> Answered:
+    requests = [{each for each in found if not each % BIDIRECTIONAL} for found in quic.streams(datagrams, log)]
+    return Answered(quic.read(datagrams, log), _rtt_ms(datagrams), numbered(requests))
+
+
+def _over_tcp(segments: Sequence[Segment], log: KeyLog) -> Answered:
+    records = list(in_records(tls.pieces(segments, log)))
+    carried = [
+        {stream for piece, found in records if each.sequence < piece.end and piece.begin < each.end for stream in found}
+        for each in segments
+        if not each.outward
+    ]
+    return Answered(tls.read(segments, log), _rtt_ms(segments), numbered(carried))
+
+
+def in_records(pieces: Sequence[Piece]) -> Iterator[tuple[Piece, set[int]]]:
+    """Yield each record with the streams that it has bytes of answers of; none of what is not HTTP/2."""
+    data = b"".join(each.content for each in pieces)
+    answers = list(_frames(data))
+    begin = 0
+    for piece in pieces:
+        end = begin + len(piece.content)
+        yield piece, {stream for first, last, stream in answers if first < end and begin < last}
+        begin = end
+
+
+def _frames(data: bytes) -> Iterator[tuple[int, int, int]]:
+    """Yield where each frame of an answer begins and ends, and its stream."""
+    at = 0
+    while at + FRAME <= len(data):
+        end = at + FRAME + int.from_bytes(data[at : at + 3])
+        if data[at + 3] in (DATA, HEADERS, CONTINUATION):
+            yield at, end, int.from_bytes(data[at + 5 : at + FRAME])
+        at = end
+
+
+def numbered(carried: Sequence[Collection[int]]) -> tuple[frozenset[int], ...]:
+    """Number the streams of packets in the order in which they begin; those that begin in one packet, in their own order."""
+    order = list(dict.fromkeys(stream for each in carried for stream in sorted(each)))
+    return tuple(frozenset(order.index(stream) for stream in each) for each in carried)
+
+
+def _rtt_ms(packets: Sequence[Segment | capture.Datagram]) -> float:
+    """Return the time until the server's first packet; a connection that was answered has one."""
+    return (next(each.ns for each in packets if not each.outward) - packets[0].ns) / 1e6
