@@ -28,7 +28,7 @@ def test_tcp_holds_back_all_behind_and_quic_what_was_in_the_packet(carried, lost
 
 def test_a_repair_takes_one_round_trip_if_enough_packets_show_the_loss():
     assert repaired_after_ms(40, followers=THRESHOLD) == 40
-    with pytest.raises(SlownetError, match="2 packets follow the lost one, so a timer repairs it, in .*: give 3"):
+    with pytest.raises(SlownetError, match=r"2 packets follow the lost one, so a timer repairs it, in .*: give 3"):
         repaired_after_ms(40, followers=2)
 
 

@@ -21,6 +21,7 @@ NOUNS = {
     "round_trips_to_end": "the number of round trips to the last byte", "rtt_ms": "the round-trip time",
     "lookup_round_trips": "the number of round trips of the lookup", "first_byte_ms": "the time to the first byte",
     "received_bytes": "the number of bytes received", "bytes_after_stall": "the number of bytes after the stall",
+    "held_back_objects": "the number of objects held back", "held_back_ms": "the time that objects are held back",
 }  # fmt: skip
 TIMES = re.compile(r"(^|_)(mean|p[\d_]+|max|min|avg|last|latency|lag|stall|delay|time|ack|seconds)(_|$)")
 """Metrics whose names say that they are times."""

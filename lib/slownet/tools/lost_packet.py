@@ -129,11 +129,11 @@ def lost_packet(host: Host, url: str, protocol: str, objects: int, *, of: int = 
     where = f"host '{host.name}', {url}"
     if not way.multiplexed:
         raise ToolError(f"{protocol} has no connection for all objects", where, "give HTTP/2 or HTTP/3")
-    run(host, ["sysctl", "-qw", COUNTING])
     without = _load(host, url, protocol, objects)
     lost = position(without.answered.carried, of, where)
     kind = "udp" if STACKS[way.stack].transport == QUIC else "tcp"
     with filtering(host, Rule("input", f"{kind} sport {PORT} ct reply packets {lost}", "drop")) as matched:
+        run(host, ["sysctl", "-qw", COUNTING])  # once the rule is there: it loads connection tracking
         lossy = _load(host, url, protocol, objects)
         (dropped,) = matched()
     if dropped != 1:
