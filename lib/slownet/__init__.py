@@ -10,7 +10,7 @@ own documentation describes them:
 - `slownet.records.result`: a run loaded from its directory
 - `slownet.services`, `slownet.tools`: all servers and client programs, one per file
 - `slownet.slow_start`, `slownet.handshakes`, `slownet.lookups`, `slownet.fallback`, `slownet.page_loads`,
-  `slownet.path_mtu`, `slownet.multipath`, `slownet.throughput`: round trips, times and rates by theory
+  `slownet.head_of_line`, `slownet.path_mtu`, `slownet.multipath`, `slownet.throughput`: round trips, times and rates by theory
 - `slownet.stats`: summaries with intervals
 - `slownet.topologies`: plain Mininet topologies
 - `slownet.units`: durations, rates and sizes as text

@@ -1,4 +1,4 @@
-"""The experiments on names and paths, as their page in the documentation has them."""
+"""The experiments on names and paths, and on one lost packet, as the documentation has them."""
 
 import json
 import subprocess
@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-EXPERIMENTS = ("name_lookup", "dead_ipv6", "mtu_black_hole", "one_path_cut")
+EXPERIMENTS = ("name_lookup", "dead_ipv6", "mtu_black_hole", "one_path_cut", "one_lost_packet")
 
 
 @pytest.fixture(scope="module")

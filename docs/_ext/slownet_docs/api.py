@@ -20,6 +20,7 @@ ROOMS = {name: module for module, names in slownet._HOMES.items() for name in na
 MODULES = (
     "slownet.fallback",
     "slownet.handshakes",
+    "slownet.head_of_line",
     "slownet.lookups",
     "slownet.multipath",
     "slownet.page_loads",

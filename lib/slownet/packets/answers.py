@@ -29,15 +29,12 @@ class Answered:
     ----------
     seen : Seen
         Its protocols and times.
-    rtt_ms : float
-        The time from the client's first packet to the server's, in ms.
     carried : tuple of frozenset of int
         For each packet of the server, in order, the answers that it has bytes of: 0 is the one that begins first. Over TLS, a
         packet with bytes of a record has those of all answers in the record, since that is decrypted as a whole.
     """
 
     seen: Seen
-    rtt_ms: float
     carried: tuple[frozenset[int], ...]
 
 
@@ -69,7 +66,7 @@ def answered(pcap: Path, keys: Path, transport: str) -> list[Answered]:
 
 def _over_quic(datagrams: Sequence[capture.Datagram], log: KeyLog) -> Answered:
     requests = [{each for each in found if not each % BIDIRECTIONAL} for found in quic.streams(datagrams, log)]
-    return Answered(quic.read(datagrams, log), _rtt_ms(datagrams), numbered(requests))
+    return Answered(quic.read(datagrams, log), numbered(requests))
 
 
 def _over_tcp(segments: Sequence[Segment], log: KeyLog) -> Answered:
@@ -79,7 +76,7 @@ def _over_tcp(segments: Sequence[Segment], log: KeyLog) -> Answered:
         for each in segments
         if not each.outward
     ]
-    return Answered(tls.read(segments, log), _rtt_ms(segments), numbered(carried))
+    return Answered(tls.read(segments, log), numbered(carried))
 
 
 def in_records(pieces: Sequence[Piece]) -> Iterator[tuple[Piece, set[int]]]:
@@ -107,8 +104,3 @@ def numbered(carried: Sequence[Collection[int]]) -> tuple[frozenset[int], ...]:
     """Number the streams of packets in the order in which they begin; those that begin in one packet, in their own order."""
     order = list(dict.fromkeys(stream for each in carried for stream in sorted(each)))
     return tuple(frozenset(order.index(stream) for stream in each) for each in carried)
-
-
-def _rtt_ms(packets: Sequence[Segment | capture.Datagram]) -> float:
-    """Return the time until the server's first packet; a connection that was answered has one."""
-    return (next(each.ns for each in packets if not each.outward) - packets[0].ns) / 1e6

@@ -17,7 +17,7 @@ ARTICLES: Mapping[str, Sequence[str]] = {
 PROTOCOLS = "protocols"
 """The group of the experiments on today's protocols, which are run only if asked for."""
 OF_PROTOCOLS = (
-    "handshakes", "page_of_objects", "page_under_loss", "query_cost", "name_lookup", "dead_ipv6",
+    "handshakes", "page_of_objects", "page_under_loss", "one_lost_packet", "query_cost", "name_lookup", "dead_ipv6",
     "mtu_black_hole", "one_path_cut", "bufferbloat", "fairness", "queue_sizing",
 )  # fmt: skip
 BEYOND = "beyond"

@@ -42,6 +42,8 @@ class Curl(Metrics):
         Bytes of all bodies.
     urls : tuple of str
         The URL of each transfer.
+    connect_ms : float
+        The longest time until a connection was open: a round trip over TCP, and over QUIC unless the certificate is large.
     """
 
     command: tuple[str, ...]
@@ -51,7 +53,8 @@ class Curl(Metrics):
     connections: int
     versions: tuple[str, ...]
     size: int
-    urls: tuple[str, ...] = ()
+    urls: tuple[str, ...]
+    connect_ms: float
 
     def metrics(self) -> dict[str, Metric]:
         """Return ``time_ms`` per transfer and ``first_byte_ms``."""
@@ -162,6 +165,7 @@ def parse(text: str, command: Sequence[str] = ("curl",)) -> Curl:
             tuple(str(each["http_version"]) for each in found),
             sum(each["size_download"] for each in found),
             tuple(each["url"] for each in found),
+            1000 * max(each["time_connect"] for each in found),
         )
     except (ValueError, KeyError, TypeError) as error:
         raise complaint(f"curl printed a transfer that is not understood: {error!r}", text, command) from None

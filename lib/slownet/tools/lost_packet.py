@@ -72,7 +72,7 @@ class LostPacket(Metrics):
     @property
     def held_back_ms(self) -> tuple[float, ...]:
         """Those that are later by more than half a round trip."""
-        return tuple(each for each in self.later_ms if each > self.without.answered.rtt_ms / 2)
+        return tuple(each for each in self.later_ms if each > self.without.curl.connect_ms / 2)
 
     @property
     def files(self) -> Mapping[str, str | bytes]:

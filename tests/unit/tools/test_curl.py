@@ -12,6 +12,7 @@ from slownet.tools.process import Host
 
 LINE = {
     "http_version": "3", "num_connects": 1, "size_download": 1000, "time_total": 0.224271, "time_starttransfer": 0.22423,
+    "time_connect": 0.11202,
     "errormsg": None, "exitcode": 0, "scheme": "HTTPS", "url": "https://10.0.0.2/one", "response_code": 200,
 }  # fmt: skip
 
@@ -24,6 +25,7 @@ def test_transfers_are_read_in_order():
     assert found.metrics()["time_ms"]["mean"] == pytest.approx(162.1355)
     assert found.metrics()["first_byte_ms"]["values"] == pytest.approx([224.23, 224.23])
     assert found.urls == ("https://10.0.0.2/one",) * 2
+    assert found.connect_ms == pytest.approx(112.02)
     assert found.command == ("curl", "u")
 
 
