@@ -140,7 +140,7 @@ def lost_packet(host: Host, url: str, protocol: str, objects: int, *, of: int = 
         raise ToolError(f"{dropped} packets were dropped instead of one", where)
     carried = lossy.answered.carried[lost - 1]
     if carried != {of - 1}:
-        raise ToolError(f"the lost packet is of the objects {named(carried)} instead of {of} alone", where)
+        raise ToolError(f"the lost packet carried {named(carried)} instead of object {of} alone", where)
     return LostPacket(without, lossy, lost)
 
 
@@ -157,8 +157,9 @@ def position(carried: Sequence[frozenset[int]], of: int, where: str) -> int:
 
 
 def named(objects: frozenset[int]) -> str:
-    """Return the numbers of objects, from 1, as text."""
-    return ", ".join(str(each + 1) for each in sorted(objects)) or "none"
+    """Return objects by their numbers, from 1, as text: "object 4", "objects 1, 2"."""
+    numbers = ", ".join(str(each + 1) for each in sorted(objects))
+    return f"object{'s' if len(objects) > 1 else ''} {numbers}" if objects else "no object"
 
 
 def _load(host: Host, url: str, protocol: str, objects: int) -> Load:

@@ -94,10 +94,10 @@ def test_other_than_one_drop_is_one_line(pretended, dropped):
         lost_packet.lost_packet(HOST, "https://10.0.0.2/object", "HTTP/2", 3)
 
 
-@pytest.mark.parametrize(("carried", "said"), [(NONE, "none"), (FIRST | SECOND, "1, 2")])
+@pytest.mark.parametrize(("carried", "said"), [(NONE, "no object"), (SECOND, "object 2"), (FIRST | SECOND, "objects 1, 2")])
 def test_another_packet_than_the_chosen_one_is_one_line(pretended, carried, said):
     pretended(1, (NONE, carried))
-    with pytest.raises(ToolError, match=f"^the lost packet is of the objects {said} instead of 1 alone"):
+    with pytest.raises(ToolError, match=f"^the lost packet carried {said} instead of object 1 alone, host 'client'"):
         lost_packet.lost_packet(HOST, "u", "HTTP/3", 3)
 
 
