@@ -14,6 +14,7 @@ from slownet.conditions.oneway import OneWay
 from slownet.conditions.schedule import Schedule
 from slownet.counters import Counters
 from slownet.errors import ConditionError, NetworkError
+from slownet.ip import IP, IPV4
 from slownet.net import counting, neighbours, plan, verify
 from slownet.net.capture import Capture
 from slownet.net.log import Log, Setting
@@ -125,7 +126,7 @@ class Link:
         end = self._ends[0]
         return Capture(end.node, end.name, Path(path or f"{self.name}.pcap"), filter=filter, snaplen=snaplen)
 
-    def set(self, condition: Condition | str | None = None, *, ping: bool = True, **fields: Any) -> _Changed:
+    def set(self, condition: Condition | str | None = None, *, ping: bool | IP = True, **fields: Any) -> _Changed:
         """Replace the link's condition; used in a `with`, the previous condition returns afterwards.
 
         The change itself loses no packet. The kernel's settings are read back, and a ping across the link must take the
@@ -136,8 +137,8 @@ class Link:
         condition : Condition or str
             What to start from: a condition, or a name such as "LTE" (`slownet.conditions.profiles`); without it an
             unimpaired link. Fields of the previous condition are not kept.
-        ping : bool
-            Whether to verify the condition with a ping.
+        ping : bool or IP
+            Whether to verify the condition with a ping: True over IPv4, `slownet.ip.IPV6` over what `Network.add_ipv6` gives.
         **fields : any
             Fields as for `Condition.parse`, on top of `condition`: `set(rtt="10ms")`, `set("LTE", loss="1%")`.
 
@@ -162,7 +163,7 @@ class Link:
         try:
             if wanted.seed is not None:
                 neighbours.introduce(self._ends, self._shaping.introduced)
-            verification = self._verify(wanted) if ping else Verification()
+            verification = self._verify(wanted, ping if isinstance(ping, IP) else IPV4) if ping else Verification()
             if not ping or wanted.chancy:
                 self.apply(wanted)
         except BaseException:
@@ -232,10 +233,10 @@ class Link:
         base = conditions.find(condition) if isinstance(condition, str) else condition
         return (base or Condition()).but(**fields)
 
-    def _verify(self, wanted: Condition) -> Verification:
+    def _verify(self, wanted: Condition, ip: IP) -> Verification:
         """Ping the link without its random parts, so that a seed's pattern begins with the packets that follow."""
         self.apply(wanted.steady)
-        verification = verify.check(self._ends, self._shaping)
+        verification = verify.check(self._ends, self._shaping, ip)
         if verification.ping:
             self._log.verified.append(verification.ping)
         return verification

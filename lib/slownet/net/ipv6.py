@@ -2,7 +2,8 @@
 
 10.0.0.1/24 becomes 2001:db8::a00:1/120, in the prefix for documentation (RFC 3849). A private prefix (fd00::/8) would not do:
 programs that sort addresses by RFC 6724 would prefer IPv4 to it. There is no duplicate address detection and no router
-advertisement, whose packets would come at random times.
+advertisement, whose packets would come at random times. The hosts' reports of their multicast groups (MLD, RFC 3810) are sent
+at once instead of within a second: one of them more or less would shift every later draw of a link's loss.
 """
 
 from __future__ import annotations
@@ -10,11 +11,13 @@ from __future__ import annotations
 import ipaddress
 import json
 import subprocess
+import time
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
 from slownet.errors import NetworkError
+from slownet.ip import IP, IPV6
 from slownet.net import addresses, reach
 from slownet.net.cables import keep_neighbours
 from slownet.net.nodes import inside
@@ -23,6 +26,9 @@ PREFIX = ipaddress.IPv6Network("2001:db8::/96")
 CONF, FORWARDS = Path("/proc/sys/net/ipv6/conf"), Path("/proc/sys/net/ipv4/ip_forward")
 DEFAULT = "default"
 DEADLINE_S = 30.0
+SENT, REPORTS = Path("/proc/thread-self/net/snmp6"), "Icmp6OutMLDv2Reports"
+QUIET_S = 0.05
+"""The kernel sends a report two ticks after the one before and a random part of the interval: 30 ms at 100 Hz, rounded up."""
 
 
 def of(address: str) -> str:
@@ -37,6 +43,11 @@ def of(address: str) -> str:
         return str(PREFIX.network_address + int(ipaddress.IPv4Address(address)))
     except ValueError:
         raise NetworkError(f"'{address}' is not an IPv4 address", fix="give one such as 10.0.0.1") from None
+
+
+def address(ip: IP, ipv4: str) -> str:
+    """Return a host's address of a version of IP, given its IPv4 address. Raises NetworkError as `of` does."""
+    return of(ipv4) if ip is IPV6 else ipv4
 
 
 def network(text: str) -> str:
@@ -63,6 +74,7 @@ def add(hosts: Sequence[Any], folder: Path, where: str) -> None:
     addresses.publish(hosts, folder, of)
     first, *others = hosts
     reach.wait(first, others, DEADLINE_S, f"{where} over IPv6", of)
+    _await_reports(hosts)
 
 
 def _switch_on() -> None:
@@ -70,8 +82,26 @@ def _switch_on() -> None:
     for folder in CONF.iterdir():
         (folder / "accept_dad").write_text("0")
         (folder / "accept_ra").write_text("0")
+        (folder / "mldv2_unsolicited_report_interval").write_text("1")  # ms, of which the kernel waits a random part
     (CONF / "all/forwarding").write_text(FORWARDS.read_text())
     (CONF / "all/disable_ipv6").write_text("0")
+
+
+def _await_reports(hosts: Sequence[Any]) -> None:
+    """Wait until the hosts have sent the last of their multicast reports."""
+    deadline, before, after = time.monotonic() + DEADLINE_S, -1, _reports(hosts)
+    while before != after and time.monotonic() < deadline:
+        time.sleep(QUIET_S)
+        before, after = after, _reports(hosts)
+
+
+def _reports(hosts: Sequence[Any]) -> int:
+    """Return how many multicast reports the hosts have sent so far."""
+    total = 0
+    for host in hosts:
+        with inside(host):
+            total += next((int(line.split()[1]) for line in SENT.read_text().splitlines() if line.startswith(REPORTS)), 0)
+    return total
 
 
 def _addresses(host: Any) -> Iterator[str]:

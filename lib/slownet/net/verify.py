@@ -8,10 +8,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from slownet.conditions.link import ROWS
+from slownet.conditions.link import ETHERNET, ROWS
 from slownet.conditions.oneway import OneWay
 from slownet.errors import NetworkError
+from slownet.ip import ECHO_HEADER, IP, IPV4
 from slownet.lab import native
+from slownet.net import ipv6
 from slownet.net.nodes import inside
 from slownet.net.shaping import Shaping
 from slownet.tools.ping import Ping, ping
@@ -22,7 +24,7 @@ PINGS_LOSSY = 20
 # netem never sends early, so the least time of more pings is nearer to the link's own. A machine that is busy with other work
 # delays all pings of a moment; a link that is set wrongly delays them all.
 ROUNDS = 8
-PING_BITS = 8 * 98  # a ping of 56 bytes as an Ethernet frame
+PING_CONTENT = 56  # bytes, iputils' default
 INTERVAL_S = 0.05
 SPIN_S = 0.01
 """iputils' ping does not sleep for less than a tick of 1 / sysconf(_SC_CLK_TCK) seconds: once nothing is in flight, it asks for
@@ -97,14 +99,15 @@ class Span:
     loses: bool = False
 
 
-def span(at: OneWay) -> Span:
+def span(at: OneWay, ip: IP = IPV4) -> Span:
     """Return what an end in this condition adds to a small ping that it sends."""
-    added = [row.ping(at, PING_BITS) for row in ROWS]
+    bits = 8 * (ETHERNET + ip.header + ECHO_HEADER + PING_CONTENT)
+    added = [row.ping(at, bits) for row in ROWS]
     low = max(0.0, sum(each.low for each in added)) + sum(each.surely for each in added)
     return Span(low, sum(each.high for each in added), any(each.lost for each in added))
 
 
-def check(ends: tuple[Any, Any], shaping: Shaping) -> Verification:
+def check(ends: tuple[Any, Any], shaping: Shaping, ip: IP = IPV4) -> Verification:
     """Ping across a cable and compare the time with the conditions of the cables on the path.
 
     It stays unverified if there are no hosts on both sides, if lossy cables on the path lost every ping, or if pings were late
@@ -115,7 +118,8 @@ def check(ends: tuple[Any, Any], shaping: Shaping) -> Verification:
         return Verification(unverified="no hosts on both sides")
     source, target, cables = found
     interfaces = [end for cable in cables for end in (cable.intf1, cable.intf2)]
-    path = _Path(source, address_at(target, cables[-1]), interfaces, [span(shaping.last(end)) for end in interfaces])
+    address = ipv6.address(ip, address_at(target, cables[-1]))
+    path = _Path(source, address, interfaces, [span(shaping.last(end), ip) for end in interfaces])
     where = f"{source.name} to {target.name} over {_names(cables)}"
     for _ in range(1 if native.cpu_is_free() else ROUNDS):
         record, busy = path.ping()

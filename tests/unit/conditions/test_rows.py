@@ -9,6 +9,7 @@ from slownet.conditions.link import ATTRIBUTES, ROWS, Condition
 from slownet.conditions.oneway import OneWay
 from slownet.conditions.slot import Slot
 from slownet.errors import SlownetError
+from slownet.ip import IPV6
 from slownet.net.plan import layers
 from slownet.net.readback import deviations
 from slownet.net.verify import Span, span
@@ -165,6 +166,8 @@ def test_what_a_ping_may_take():
     # a ping's frame of 98 bytes and an overhead of 27 at 1000 B/s
     found = span(OneWay(Condition.parse(rate="8kbit", overhead="27B"), "down"))
     assert (found.low, found.high, found.loses) == (pytest.approx(0.125), pytest.approx(0.125), False)
+    over_ipv6 = span(OneWay(Condition.parse(rate="8kbit", overhead="27B"), "down"), IPV6)
+    assert over_ipv6.high - found.high == pytest.approx(8 * 20 / 8000)  # its header is 20 bytes longer
     overtaken = span(OneWay(Condition.parse(delay="10ms", reorder="5%", rate="8kbit"), "up"))
     assert (overtaken.low, overtaken.high) == (pytest.approx(0.098), pytest.approx(0.108))
     assert span(OneWay(Condition.parse(loss_up="1%"), "up")).loses

@@ -5,6 +5,7 @@ from types import SimpleNamespace
 import pytest
 
 from slownet.errors import NetworkError
+from slownet.ip import IPV4, IPV6
 from slownet.net import addresses, ipv6
 
 HOSTS = {"web": "10.0.0.1", "db": "10.0.0.2"}
@@ -12,6 +13,7 @@ HOSTS = {"web": "10.0.0.1", "db": "10.0.0.2"}
 
 def test_an_address_and_a_network_keep_their_numbers():
     assert ipv6.of("10.0.0.1") == "2001:db8::a00:1"
+    assert [ipv6.address(ip, "10.0.0.1") for ip in (IPV4, IPV6)] == ["10.0.0.1", "2001:db8::a00:1"]
     assert ipv6.network("10.0.2.0/24") == "2001:db8::a00:200/120"
     assert ipv6.network("10.0.2.7") == "2001:db8::a00:207/128"
 

@@ -196,7 +196,7 @@ def network(monkeypatch):
     network = Network(TwoHosts)
     network.outcome = verify.Verification(PING)
     monkeypatch.setattr(Shaping, "set", lambda shaping, end, stated, **_: setattr(shaping.end(end), "stated", stated))
-    monkeypatch.setattr(verify, "check", lambda ends, shaping: network.outcome)
+    monkeypatch.setattr(verify, "check", lambda ends, shaping, ip: network.outcome)
     monkeypatch.setattr(neighbours, "introduce", lambda ends, introduced: None)
     cable = Cable(*(Interface(f"{name}-eth0", SimpleNamespace(name=name)) for name in ("client", "server")))
     for end in (cable.intf1, cable.intf2):
