@@ -14,11 +14,13 @@ def calibrate(*words, cwd):
     return subprocess.run([SLOWNET, "calibrate", *words], cwd=cwd, capture_output=True, text=True, timeout=600, check=False)
 
 
-def test_one_condition_of_each_kind_is_as_stated(tmp_path):
-    done = calibrate("--quick", "--tdf", "inf", "--json", cwd=tmp_path)
+@pytest.mark.parametrize(("words", "version"), [([], 4), (["--ipv6"], 6)], ids=["IPv4", "IPv6"])
+def test_one_condition_of_each_kind_is_as_stated(tmp_path, words, version):
+    done = calibrate("--quick", "--tdf", "inf", "--json", *words, cwd=tmp_path)
     assert done.returncode == 0, done.stderr or done.stdout
     record = json.loads(done.stdout)
     assert (record["clock"], record["tdf"], record["ceiling_bit_s"]) == ("virtual", "inf", None)
+    assert record["ip_version"] == version
     assert len(record["rows"]) >= 12
     for row in record["rows"]:
         assert {"condition", "stated", "measured", "error", "ok"} <= set(row)
@@ -42,6 +44,13 @@ def test_the_table_has_a_line_for_each_row(tmp_path):
     assert done.returncode == 0
     assert done.stdout.count("round trip") == 9
     assert "12 rows, 0 not ok" in done.stdout
+
+
+def test_over_ipv6_the_table_says_so_and_begins_with_its_least_mtu(tmp_path):
+    done = calibrate("--only", "mtu", "--tdf", "inf", "--ipv6", cwd=tmp_path)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout.split("\n")[1].startswith("mtu 1280 ")
+    assert ", IPv6, seed 1: 3 rows, 0 not ok" in done.stdout
 
 
 def test_on_a_charged_clock_what_the_cpu_cannot_carry_is_left_out(tmp_path):

@@ -12,7 +12,9 @@ from collections.abc import Callable
 from contextlib import closing
 from typing import TYPE_CHECKING, Any
 
+from slownet.conditions.link import ETHERNET, MTU
 from slownet.errors import LabError
+from slownet.ip import IP, IPV4, TCP_HEADER
 
 if TYPE_CHECKING:
     from slownet.net.cable import Link
@@ -21,18 +23,19 @@ BEYOND = 1e11  # a rate in bit/s that no CPU carries
 KEPT = 0.95  # part of a carried rate that gets through
 NEAR = 1.2  # the search ends when a rate this many times higher is not carried
 QUEUE = "1000 packets"
-FRAME_TO_PAYLOAD = 1514 / 1448
 CHUNK, LEAST_BYTES, MOST_BYTES, LONG_S = 1 << 16, 1 << 18, 1 << 23, 0.2
 TIMES = 2
 
 
-def carried(link: Link, source: Any, target: Any) -> float:
+def carried(link: Link, source: Any, target: Any, ip: IP = IPV4) -> float:
     """Return the highest rate in bit/s that can be set on a link between two Mininet hosts and is reached."""
+
+    frame_to_payload = (MTU + ETHERNET) / (MTU - ip.header - TCP_HEADER)
 
     def through(rate: float) -> float:
         count = int(min(max(rate * LONG_S / 8, LEAST_BYTES), MOST_BYTES)) // CHUNK * CHUNK
         with link.set(rate=f"{int(rate)}bit", queue=QUEUE, ping=False):
-            return max(_poured(source, target, count) for _ in range(TIMES)) * FRAME_TO_PAYLOAD
+            return max(_poured(source, target, count, ip) for _ in range(TIMES)) * frame_to_payload
 
     return highest(through)
 
@@ -51,16 +54,17 @@ def highest(through: Callable[[float], float]) -> float:
     return least
 
 
-def _poured(source: Any, target: Any, count: int) -> float:
+def _poured(source: Any, target: Any, count: int, ip: IP) -> float:
     """Return the TCP throughput in bit/s from another process to this one."""
+    from slownet.net import ipv6
     from slownet.net.nodes import inside
 
     with inside(target):
-        listener = socket.create_server((target.IP(), 0))
+        listener = socket.create_server((ipv6.address(ip, target.IP()), 0), family=ip.family)
     with inside(source), closing(listener):
         child = os.fork()
         if not child:
-            _pour(listener.getsockname(), count)
+            _pour(listener.getsockname()[:2], count)
         receiver, _ = listener.accept()
     with closing(receiver):
         buffer = bytearray(CHUNK)

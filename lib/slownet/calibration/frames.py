@@ -20,24 +20,24 @@ from slownet.net.nodes import inside
 
 OURS = 0x88B5  # IEEE 802's EtherType for local experiments
 ALL = 0x0003
-IPV4 = 0x0800
 # linux/if_packet.h, linux/socket.h
 SOL_PACKET, PACKET_RX_RING, PACKET_STATISTICS, PACKET_VERSION, TPACKET_V2 = 263, 5, 6, 10, 1
 PACKET_OUTGOING, TP_STATUS_USER = 4, 1
 SO_SNDBUFFORCE = 32
 BUFFER = 1 << 28
 
-SLOT, BLOCK = 128, 1 << 16
+SLOT, BLOCK = 256, 1 << 16
 FRAME_AT = 66  # offset of a frame in its slot; it begins with 14 bytes of Ethernet header
-SHOWN = 60  # bytes of a frame that are read from its slot
+SHOWN = 96  # bytes of a frame that are read from its slot: Ethernet 14, IPv6 40, and TCP 32 or an echo 20 are 86 at most
 _SLOT = struct.Struct(f"=II8xII8x10xB{FRAME_AT - 43}x{SHOWN}s{SLOT - FRAME_AT - SHOWN}x")
 _STAMP = struct.Struct("=IQ")
+STAMP = _STAMP.size  # bytes that `stamped` returns
 LEAST = 60
 PACK = 20
 
 
 class Frame(NamedTuple):
-    """A frame that arrived: the time in ns of the wall clock, the length in bytes, and the first 60 bytes."""
+    """A frame that arrived: the time in ns of the wall clock, the length in bytes, and the first 96 bytes."""
 
     stamp: int
     length: int
@@ -66,7 +66,7 @@ class Sender:
 
     def numbered(self, count: int, size: int = LEAST, pause: float = 0.0) -> None:
         """Send frames of `size` bytes, Ethernet header included: all at once, or PACK of them every `pause` seconds."""
-        send, header, padding = self._socket.send, self._header, bytes(size - 14 - _STAMP.size)
+        send, header, padding = self._socket.send, self._header, bytes(size - 14 - STAMP)
         for number in range(count):
             with suppress(OSError):  # ENOBUFS: the link's queue is full
                 send(header + stamped(number) + padding)
@@ -110,7 +110,7 @@ class Ring:
             if not status & TP_STATUS_USER:
                 return
             if kind != PACKET_OUTGOING:
-                yield Frame(seconds * 10**9 + nanoseconds, length, content)
+                yield Frame(seconds * 10**9 + nanoseconds, length, content[:length])
 
     def __enter__(self) -> Self:
         return self

@@ -22,12 +22,12 @@ from slownet.calibration.matrix import Case
 from slownet.conditions.impairment import Chance
 from slownet.conditions.link import MTU
 from slownet.conditions.queueing import Queue
+from slownet.ip import TCP_HEADER
 from slownet.units import show_duration, show_percent
 
 CONFIDENCE = 0.99
 GOODPUT, WAITING = 0.02, 0.05
 OWN_FREE_CPU_S, OWN_S = 0.00005, 0.0003  # how much the hosts themselves may add to a round trip or a delay
-TCP_HEADERS = 52  # IPv4 20, TCP 20, timestamps 12
 TABLE_SCALE = 8192
 LEAST_RUNS = 100  # fewer bursts say little about their mean length
 
@@ -196,7 +196,7 @@ def _damage(bench: _Bench) -> list[Row]:
 def _transfer(bench: _Bench) -> list[Row]:
     one = bench.case.condition
     assert one.rate_up is not None
-    stated = one.rate_up / 1e6 * ((one.mtu or MTU) - TCP_HEADERS) / one.frame
+    stated = one.rate_up / 1e6 * ((one.mtu or MTU) - bench.case.ip.header - TCP_HEADER) / one.frame
     rule = f"± {show_percent(GOODPUT)} of rate x payload / frame"
     return [bench.near("goodput", "Mbit/s", stated, bench.numbers["bit_s"] / 1e6, GOODPUT * stated, rule)]
 

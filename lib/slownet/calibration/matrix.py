@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from slownet.conditions.link import Condition
 from slownet.conditions.queueing import AQM
 from slownet.conditions.reading import DISTRIBUTIONS
 from slownet.errors import ExperimentError, nearest
+from slownet.ip import IP, IPV4
 
 ECHOES = 21
 FRAMES = 40_000  # a loss of 5 % is then known to 0.3 % of the frames, and a case takes half a second
@@ -23,6 +24,7 @@ class Case:
 
     ``group`` is its name for `--only`, ``probe`` a function of `probes`, ``fields`` the arguments of `Condition.parse`,
     ``count`` how many echoes, frames or bytes the probe sends; ``quick`` says whether `--quick` includes it.
+    ``ip`` is the version of IP of the probes that send IP packets; frames of an EtherType of our own are the same in both.
     """
 
     group: str
@@ -30,6 +32,7 @@ class Case:
     fields: Mapping[str, Any]
     count: int
     quick: bool = False
+    ip: IP = IPV4
 
     @property
     def condition(self) -> Condition:
@@ -47,10 +50,10 @@ class Case:
         return max(self.condition.rate_up or 0.0, self.condition.rate_down or 0.0)
 
 
-def matrix(seed: int = 1) -> list[Case]:
-    """Return all cases. Random ones have different seeds, derived from `seed`."""
-    cases = [*_delays(), *_jitters(), *_losses(), *_single_packets(), *_rates(), *_queues(), *_sizes()]
-    return [_seeded(case, 1000 * seed + 2 * index) for index, case in enumerate(cases)]
+def matrix(seed: int = 1, ip: IP = IPV4) -> list[Case]:
+    """Return all cases, in the same order over IPv4 and IPv6. Random ones have different seeds, derived from `seed`."""
+    cases = [*_delays(), *_jitters(), *_losses(), *_single_packets(), *_rates(), *_queues(), *_sizes(ip)]
+    return [replace(_seeded(case, 1000 * seed + 2 * index), ip=ip) for index, case in enumerate(cases)]
 
 
 def groups() -> list[str]:
@@ -70,7 +73,7 @@ def choose(cases: Iterable[Case], only: Sequence[str] = (), quick: bool = False)
 def _seeded(case: Case, seed: int) -> Case:
     if not case.condition.chancy:
         return case
-    return Case(case.group, case.probe, {**case.fields, "seed": seed}, case.count, case.quick)
+    return replace(case, fields={**case.fields, "seed": seed})
 
 
 def _delays() -> list[Case]:
@@ -133,5 +136,6 @@ def _queues() -> list[Case]:
     return [*(Case("queue", "fill", each, BURST, each == waiting[1]) for each in waiting), travelling]
 
 
-def _sizes() -> list[Case]:
-    return [Case("mtu", "largest", {"mtu": each}, 1, each == 1400) for each in (576, 1400, 9000)]
+def _sizes(ip: IP) -> list[Case]:
+    # Below its least MTU, Linux takes IPv6 off an interface, addresses included.
+    return [Case("mtu", "largest", {"mtu": each}, 1, each == 1400) for each in (ip.least_mtu, 1400, 9000)]

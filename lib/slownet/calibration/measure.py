@@ -58,8 +58,9 @@ class Calibration:
 
 
 def calibrate(place: Place, cases: Sequence[Case], seed: int, follow: Follow = lambda event: None) -> Calibration:
-    """Measure the cases where the network is, and judge them here. Raises SlownetError."""
-    facts = {"clock": place.clock.kind, "tdf": place.clock.tdf_json, "seed": seed}
+    """Measure the cases, all of one version of IP, where the network is, and judge them here. Raises SlownetError."""
+    (ip,) = {case.ip for case in cases}
+    facts = {"clock": place.clock.kind, "tdf": place.clock.tdf_json, "ip_version": ip.version, "seed": seed}
     found = Calibration(facts | {name: place.facts[name] for name in ("kernel", "place")})
     measured: list[tuple[Case, Any]] = []
     errors: list[str] = []
@@ -79,7 +80,8 @@ def calibrate(place: Place, cases: Sequence[Case], seed: int, follow: Follow = l
         follow(event)
 
     began, complaints = time.monotonic(), bytearray()
-    job = json.dumps({"cases": [[case.group, case.probe, dict(case.fields), case.count] for case in cases]})
+    listed = [[case.group, case.probe, dict(case.fields), case.count] for case in cases]
+    job = json.dumps({"ip_version": ip.version, "cases": listed})
     status = place.run(
         [place.python, "-m", "slownet.calibration.inside", job],
         stdout=events.reader(on_event), stderr=complaints.extend,

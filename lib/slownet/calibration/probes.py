@@ -15,11 +15,12 @@ from contextlib import closing, suppress
 from itertools import pairwise
 from typing import Any
 
-from slownet.calibration.frames import ALL, BUFFER, IPV4, LEAST, OURS, SO_SNDBUFFORCE, Frame, Ring, Sender, stamped
+from slownet.calibration.frames import ALL, BUFFER, LEAST, OURS, SO_SNDBUFFORCE, STAMP, Frame, Ring, Sender, stamped
 from slownet.calibration.matrix import Case
 from slownet.conditions.jitter import ENDS
 from slownet.conditions.link import ETHERNET, MTU
-from slownet.net import tc
+from slownet.ip import ECHO_HEADER, IP, IPV4, PMTUDISC_PROBE, UDP_HEADER, checksum
+from slownet.net import ipv6, tc
 from slownet.net.nodes import inside
 
 Ends = tuple[Any, Any]
@@ -27,27 +28,24 @@ Numbers = dict[str, Any]
 
 MARGIN_S = 0.05  # how late a busy host may be
 PAUSE_S = 0.002
-WARM = 4  # the first quarter of a transfer is slow start
 FULL = MTU + ETHERNET
 SEGMENT = 500  # minimum payload of a segment in bytes
 MAGIC = 0x510E0000
-IPV4_HEADER, IP_PROTOCOL, TCP = 20, ETHERNET + 9, 6
-ECHO, IP_UDP, IP_MTU_DISCOVER, IP_PMTUDISC_PROBE = 8, 28, 10, 3
-LEAST_MTU, MOST_MTU = 68, 65535
+LEAST_MTU, MOST_MTU = 68, 65535  # of IPv4 (RFC 791); below what any case states, so that a measured MTU has been crossed
 
 
 def echo(ends: Ends, case: Case) -> Numbers:
     """Measure the round trips of ICMP echoes, which the other host's kernel answers."""
     source, target = ends
     with inside(source.node):
-        sender = socket.socket(socket.AF_INET, socket.SOCK_RAW, socket.IPPROTO_ICMP)
-    with closing(sender), Ring(source, IPV4, 1000) as ring:
+        sender = socket.socket(case.ip.family, socket.SOCK_RAW, case.ip.icmp)
+    with closing(sender), Ring(source, case.ip.ethertype, 1000) as ring:
         for number in range(case.count):
-            sender.sendto(_echo_request(number), (target.node.IP(), 0))
+            sender.sendto(echo_request(case.ip, number), (_address(target, case), 0))
             time.sleep(PAUSE_S)
         time.sleep(case.condition.rtt + MARGIN_S)
-        at = ETHERNET + IP_UDP
-        replies = [(frame.stamp, *frame.numbered(at)) for frame in ring.frames()]
+        at = ETHERNET + case.ip.header + ECHO_HEADER
+        replies = [(frame.stamp, *frame.numbered(at)) for frame in ring.frames() if frame.length == at + STAMP]
     return {"rtt_s": [(came - sent) / 1e9 for came, number, sent in replies if number & 0xFFFF0000 == MAGIC]}
 
 
@@ -105,18 +103,19 @@ def largest(ends: Ends, case: Case) -> Numbers:
     """Find the largest IP packet, in bytes, that crosses the link unfragmented."""
     source, target = ends
     with inside(target.node):
-        receiver = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+        receiver = socket.socket(case.ip.family, socket.SOCK_DGRAM)
     with inside(source.node):
-        sender = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+        sender = socket.socket(case.ip.family, socket.SOCK_DGRAM)
     with closing(receiver), closing(sender):
-        receiver.bind((target.node.IP(), 0))
+        receiver.bind((_address(target, case), 0))
         receiver.settimeout(MARGIN_S)
-        sender.setsockopt(socket.IPPROTO_IP, IP_MTU_DISCOVER, IP_PMTUDISC_PROBE)
+        sender.setsockopt(*case.ip.mtu_discover, PMTUDISC_PROBE)
         sender.connect(receiver.getsockname())
         passes, stuck = LEAST_MTU, MOST_MTU + 1
         while stuck - passes > 1:
             size = (passes + stuck) // 2
-            passes, stuck = (size, stuck) if _crosses(sender, receiver, size) else (passes, size)
+            content = size - case.ip.header - UDP_HEADER
+            passes, stuck = (size, stuck) if _crosses(sender, receiver, content) else (passes, size)
     return {"bytes": passes}
 
 
@@ -126,9 +125,10 @@ def transfer(ends: Ends, case: Case) -> Numbers:
     The first and last tenth and retransmissions do not count. The receiving program would see the data later, and in lumps
     where a full queue lost a segment.
     """
-    with Ring(ends[1], IPV4, 2 * case.count // SEGMENT + 1000) as ring:
-        transferred(ends, case.count)
-        segments = [(frame.stamp, *_segment(frame)) for frame in ring.frames() if frame.content[IP_PROTOCOL] == TCP]
+    with Ring(ends[1], case.ip.ethertype, 2 * case.count // SEGMENT + 1000) as ring:
+        _transferred(ends, case)
+        packets = ((frame.stamp, frame.content[ETHERNET:]) for frame in ring.frames())
+        segments = [(stamp, *segment(case.ip, each)) for stamp, each in packets if case.ip.protocol(each) == socket.IPPROTO_TCP]
     marks, seen, total = [], set(), 0
     for stamp, number, size in segments:
         if size and number not in seen:
@@ -139,42 +139,35 @@ def transfer(ends: Ends, case: Case) -> Numbers:
     return {"bit_s": 8e9 * (last[1] - first[1]) / (last[0] - first[0])}
 
 
-def transferred(ends: Ends, count: int) -> tuple[float, float]:
-    """Send `count` bytes over TCP; return the payload rate of the last three quarters in bit/s, and the total seconds."""
+def _transferred(ends: Ends, case: Case) -> None:
+    """Send the case's bytes over TCP, and receive them."""
     source, target = ends
     with inside(target.node):
-        listener = socket.create_server((target.node.IP(), 0))
+        listener = socket.create_server((_address(target, case), 0), family=case.ip.family)
     with inside(source.node):
-        sender = socket.socket()
+        sender = socket.socket(case.ip.family)
     with closing(listener), closing(sender):
         sender.setsockopt(socket.SOL_SOCKET, SO_SNDBUFFORCE, BUFFER)
-        began = time.monotonic()
         sender.connect(listener.getsockname())
         receiver, _ = listener.accept()
         with closing(receiver):
-            marks = _poured(sender, receiver, count)
-    warm = next(mark for mark in marks if mark[1] >= count / WARM)
-    return 8 * (count - warm[1]) / (marks[-1][0] - warm[0]), marks[-1][0] - began
+            _pour(sender, receiver, case.count)
 
 
-def _poured(sender: socket.socket, receiver: socket.socket, count: int) -> list[tuple[float, int]]:
-    """Send and receive `count` bytes; return pairs (time, bytes received so far)."""
+def _pour(sender: socket.socket, receiver: socket.socket, count: int) -> None:
     left, buffer = memoryview(bytes(count)), bytearray(1 << 20)
     sender.setblocking(False)
-    marks, total = [], 0
+    total = 0
     while total < count:
         with suppress(BlockingIOError):
             left = left[sender.send(left) :] if left else left
         total += receiver.recv_into(buffer)
-        marks.append((time.monotonic(), total))
-    return marks
 
 
-def _segment(frame: Frame) -> tuple[int, int]:
-    """Return a TCP segment's sequence number and its payload in bytes (RFC 791, RFC 9293)."""
-    (total,) = struct.unpack_from("!H", frame.content, ETHERNET + 2)
-    (number,) = struct.unpack_from("!I", frame.content, ETHERNET + IPV4_HEADER + 4)
-    return number, total - IPV4_HEADER - 4 * (frame.content[ETHERNET + IPV4_HEADER + 12] >> 4)
+def segment(ip: IP, packet: bytes) -> tuple[int, int]:
+    """Return the sequence number of a packet's TCP segment and its payload in bytes (RFC 9293)."""
+    (number,) = struct.unpack_from("!I", packet, ip.header + 4)
+    return number, ip.payload(packet) - 4 * (packet[ip.header + 12] >> 4)
 
 
 def _one_way(ends: Ends, case: Case, count: int | None = None, size: int = LEAST, pause: float = 0.0) -> list[Frame]:
@@ -196,23 +189,29 @@ def _travels(case: Case, size: int) -> float:
     return one.up + ENDS * one.jitter + (8 * size / one.rate_up if one.rate_up else 0) + MARGIN_S
 
 
-def _crosses(sender: socket.socket, receiver: socket.socket, size: int) -> bool:
+def _crosses(sender: socket.socket, receiver: socket.socket, content: int) -> bool:
+    """Return whether a UDP datagram with so many bytes of content arrives."""
     try:
-        sender.send(bytes(size - IP_UDP))
-        return len(receiver.recv(MOST_MTU)) == size - IP_UDP
+        sender.send(bytes(content))
+        return len(receiver.recv(MOST_MTU)) == content
     except TimeoutError:
         return False
     except OSError:  # EMSGSIZE: our own interface refuses the packet
         return False
 
 
-def _echo_request(number: int) -> bytes:
-    """Return an ICMP echo request with its checksum (RFC 792)."""
-    header, content = struct.pack("!BBHHH", ECHO, 0, 0, 0, number), stamped(MAGIC | number)
-    total = sum(struct.unpack(f"!{len(header + content) // 2}H", header + content))
-    total = (total & 0xFFFF) + (total >> 16)
-    total = (total & 0xFFFF) + (total >> 16)
-    return header[:2] + struct.pack("!H", ~total & 0xFFFF) + header[4:] + content
+def _address(end: Any, case: Case) -> str:
+    return ipv6.address(case.ip, end.node.IP())
+
+
+def echo_request(ip: IP, number: int) -> bytes:
+    """Return a numbered ICMP echo request, with its checksum over IPv4 (RFC 792).
+
+    Over IPv6 the checksum includes the addresses (RFC 4443, section 2.3), and the kernel writes it (RFC 3542, section 3.1).
+    """
+    header, content = struct.pack("!BBHHH", ip.echo_request, 0, 0, 0, number), stamped(MAGIC | number)
+    written = checksum(header + content) if ip is IPV4 else 0
+    return header[:2] + struct.pack("!H", written) + header[4:] + content
 
 
 PROBES: Mapping[str, Callable[[Ends, Case], Numbers]] = {

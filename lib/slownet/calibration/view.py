@@ -8,6 +8,7 @@ from rich.text import Text
 
 from slownet.calibration.judge import CONFIDENCE, Row
 from slownet.calibration.measure import Calibration
+from slownet.ip import VERSIONS
 from slownet.report.text import NOTHING, trimmed
 from slownet.units import show_rate
 
@@ -53,7 +54,8 @@ def _notes(found: Calibration) -> list[str]:
     facts = found.facts
     clock = f"{facts['clock']} clock" + (f", TDF {facts['tdf']}" if facts["tdf"] is not None else "")
     notes = [
-        f"{clock}, Linux {facts['kernel']}, seed {facts['seed']}: {len(found.rows)} rows, {len(found.bad)} not ok, "
+        f"{clock}, Linux {facts['kernel']}, {VERSIONS[facts['ip_version']]}, seed {facts['seed']}: "
+        f"{len(found.rows)} rows, {len(found.bad)} not ok, "
         f"{facts['virtual_s']:.1f} s on its clock, {facts['wall_s']:.1f} s here"
     ]
     chancy = len(found.by_chance)

@@ -20,6 +20,7 @@ from slownet.commands.options import (
     SummaryOption,
     TdfOption,
 )
+from slownet.ip import IPV4, IPV6
 from slownet.lab.boot import MEGABYTES
 from slownet.runner import RUNS
 
@@ -159,6 +160,9 @@ def calibrate(
     ] = None,
     quick: Annotated[bool, typer.Option("--quick", help="Measure one condition of each kind.")] = False,
     seed: Annotated[int, typer.Option("--seed", metavar="N", min=0, max=2**31, help="Seed of everything random.")] = 1,
+    ipv6: Annotated[
+        bool, typer.Option("--ipv6", help=f"Send IPv6 instead of IPv4 packets; the least MTU is {IPV6.least_mtu}.")
+    ] = False,
     as_json: JsonOption = False,
 ) -> None:
     """Compare the stated and the measured effect of links, for a matrix of conditions."""
@@ -167,4 +171,5 @@ def calibrate(
     from slownet.lab.place import choose
 
     choose_cases((), only or [])
-    raise typer.Exit(calibrate_and_show(choose(place, clock, tdf, memory, cpu), only or [], quick, seed, as_json))
+    ip = IPV6 if ipv6 else IPV4
+    raise typer.Exit(calibrate_and_show(choose(place, clock, tdf, memory, cpu), only or [], quick, seed, ip, as_json))

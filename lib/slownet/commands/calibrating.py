@@ -11,13 +11,14 @@ from slownet.calibration.measure import calibrate
 from slownet.calibration.view import show
 from slownet.commands.terminal import console, interrupted
 from slownet.errors import SlownetError
+from slownet.ip import IP
 from slownet.lab.place import Interrupts, Place
 from slownet.report.bars import bars
 
 
-def calibrate_and_show(place: Place, only: Sequence[str], quick: bool, seed: int, as_json: bool) -> int:
+def calibrate_and_show(place: Place, only: Sequence[str], quick: bool, seed: int, ip: IP, as_json: bool) -> int:
     """Calibrate and print the table; return the exit status, 1 if a row is not ok. Raises SlownetError."""
-    cases = choose(matrix(seed), only, quick)
+    cases = choose(matrix(seed, ip), only, quick)
     try:
         with Interrupts(place) as interrupts, bars() as progress:
             task = progress.add_task("calibrate", total=len(cases), now="booting")

@@ -8,6 +8,7 @@ from scipy.stats import binomtest
 
 from slownet.calibration.judge import CONFIDENCE, judge
 from slownet.calibration.matrix import Case
+from slownet.ip import IPV4, IPV6
 
 FREE, CHARGED = True, False
 TABLE = [round(8192 * each / 100) for each in range(-100, 101)]  # uniform
@@ -158,3 +159,12 @@ def test_a_row_as_json():
     assert {key: record[key] for key in ("condition", "stated", "measured", "error", "ok")} == {
         "condition": "mtu 1400", "stated": 1400, "measured": 1399, "error": -1, "ok": False,
     }  # fmt: skip
+
+
+@pytest.mark.parametrize(("ip", "payload"), [(IPV4, 1448), (IPV6, 1428)], ids=str)
+def test_a_goodput_is_that_of_the_versions_segments(ip, payload):
+    (row,) = rows(Case("rate", "transfer", {"rate": "2Mbit"}, 1, ip=ip), {"bit_s": 2e6 * payload / 1514})
+    assert row.stated == 2 * payload / 1514
+    assert row.error == pytest.approx(0, abs=1e-12)
+    (small,) = rows(Case("rate", "transfer", {"rate": "2Mbit", "mtu": 1280}, 1, ip=ip), {"bit_s": 1e6})
+    assert small.stated == 2 * (1280 - 1500 + payload) / 1294

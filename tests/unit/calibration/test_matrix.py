@@ -2,6 +2,7 @@ import pytest
 
 from slownet.calibration.matrix import choose, groups, matrix
 from slownet.errors import ExperimentError
+from slownet.ip import IPV4, IPV6
 
 
 def test_the_matrix_spans_what_can_be_set_on_links():
@@ -46,3 +47,12 @@ def test_a_case_is_named_by_its_fields_without_the_seed():
     assert "delay 50ms, jitter 5ms, distribution normal" in names
     assert "rate 10Mbit, queue 100 packets" in names
     assert not any("seed" in name for name in names)
+
+
+def test_over_ipv6_only_the_least_mtu_differs():
+    over4, over6 = matrix(7), matrix(7, IPV6)
+    assert {case.ip for case in over4} == {IPV4}
+    assert {case.ip for case in over6} == {IPV6}
+    differing = [(one.fields, other.fields) for one, other in zip(over4, over6, strict=True) if one.fields != other.fields]
+    assert differing == [({"mtu": 576}, {"mtu": 1280})]
+    assert [case.probe for case in over4] == [case.probe for case in over6]

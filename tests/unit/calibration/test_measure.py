@@ -11,6 +11,7 @@ from slownet.calibration.measure import calibrate
 from slownet.calibration.view import show
 from slownet.commands.calibrating import calibrate_and_show
 from slownet.errors import SlownetError
+from slownet.ip import IPV4, IPV6
 from slownet.lab.clock import INF, Clock
 from slownet.lab.events import line
 
@@ -58,11 +59,19 @@ def test_the_job_names_the_cases_and_the_rows_are_judged():
     assert record["outside_own_interval"] == {"found": 0, "expected": 0.01}
 
 
+@pytest.mark.parametrize(("ip", "version"), [(IPV4, 4), (IPV6, 6)], ids=str)
+def test_job_json_and_table_say_the_version_of_ip(ip, version):
+    place = FakePlace()
+    found = calibrate(place, choose(matrix(1, ip), ["mtu", "duplicate", "rate"], quick=True), 1)
+    assert (place.job["ip_version"], found.to_json()["ip_version"]) == (version, version)
+    assert f"Linux k, IPv{version}, seed 1: " in text_of(found)
+
+
 def test_the_status_is_0_if_all_rows_are_ok_and_else_1(capsys):
-    assert calibrate_and_show(FakePlace(), ["mtu", "duplicate", "rate"], True, 1, True) == 0
+    assert calibrate_and_show(FakePlace(), ["mtu", "duplicate", "rate"], True, 1, IPV4, True) == 0
     assert json.loads(capsys.readouterr().out)["rows"][2]["measured"] == 1400
     wrong = FakePlace(replaced(4, {"event": "numbers", "index": 2, "numbers": {"bytes": 1500}}))
-    assert calibrate_and_show(wrong, ["mtu", "duplicate", "rate"], True, 1, True) == 1
+    assert calibrate_and_show(wrong, ["mtu", "duplicate", "rate"], True, 1, IPV4, True) == 1
     assert [row["ok"] for row in json.loads(capsys.readouterr().out)["rows"]] == [True, True, False]
 
 
@@ -75,7 +84,7 @@ def text_of(found):
 def test_the_table_shows_rows_and_random_ones_that_are_outside():
     text = text_of(calibrate(FakePlace(), CASES, 1))
     assert "duplicate 10%" in text
-    assert "virtual clock, TDF inf, Linux k, seed 1: 3 rows, 0 not ok, 7.5 s on its clock" in text
+    assert "virtual clock, TDF inf, Linux k, IPv4, seed 1: 3 rows, 0 not ok, 7.5 s on its clock" in text
     assert "random quantities: 1; " in text
     astray = replaced(2, {"event": "numbers", "index": 0, "numbers": {"sent": 20_000, "lost": 0, "runs": 0, "copies": 2200}})
     assert "not ok *" in text_of(calibrate(FakePlace(astray), CASES, 1))
@@ -111,4 +120,4 @@ def test_what_goes_wrong_inside_is_one_line(place, line):
 
 def test_an_unknown_name_is_an_error():
     with pytest.raises(SlownetError, match="did you mean 'mtu'"):
-        calibrate_and_show(FakePlace(), ["mut"], False, 1, True)
+        calibrate_and_show(FakePlace(), ["mut"], False, 1, IPV4, True)
