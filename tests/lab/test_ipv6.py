@@ -10,7 +10,7 @@ import pytest
 from slownet import topologies
 from slownet.ip import IPV6
 from slownet.lab import native
-from slownet.net import Network, ipv6
+from slownet.net import Network, addresses, ipv6
 from slownet.net.nodes import inside
 from slownet.packets import capture as packets
 from slownet.services.named_pages import FILE, Site
@@ -21,7 +21,7 @@ from slownet.tools.ping import ping
 from slownet.tools.tcpdump import Capture
 from slownet.tools.wget import wget
 from slownet.tools.wrk import wrk
-from slownet.topologies import Chain
+from slownet.topologies import Chain, TwoHosts
 
 TOPOLOGY = Chain
 PORT = 81
@@ -77,6 +77,18 @@ def test_no_report_of_multicast_groups_comes_later(tmp_path):
         with network.capture("client", path=tmp_path / "pcap"):
             time.sleep(3)  # the kernel's own interval is a second, twice
     assert packets.frames(tmp_path / "pcap") == []
+
+
+def test_an_mtu_below_the_least_takes_ipv6_off_until_it_is_added_again():
+    with Network(TwoHosts) as network:
+        network.add_ipv6()
+        (address,) = addresses.ipv6(network["client"])
+        for mtu, kept in ((IPV6.least_mtu, [address]), (IPV6.least_mtu - 1, [])):
+            with network.link("client", "server").set(mtu=mtu):
+                assert list(addresses.ipv6(network["client"])) == kept
+            assert list(addresses.ipv6(network["client"])) == kept
+        network.add_ipv6()
+        assert list(addresses.ipv6(network["client"])) == [address]
 
 
 def test_a_seeded_loss_draws_for_ipv6_as_for_ipv4(net):

@@ -5,6 +5,7 @@ from __future__ import annotations
 from slownet import fallback, handshakes, path_mtu, published, slow_start
 from slownet.conditions.netem import TRAVELLING
 from slownet.experiments import query_cost
+from slownet.ip import IPV4, IPV6
 from slownet.lab import boot, clock, counter
 from slownet.net import verify
 from slownet.records.charging import LEAST_BOOTS, USUAL_MARGIN, WAVER, Charging
@@ -28,6 +29,10 @@ def facts() -> dict[str, str]:
         "datagram": f"{handshakes.DATAGRAM}",
         "error": f"{100 * (1 - DECIDING):.2g}",
         "first_window": f"{slow_start.INITIAL_WINDOW * slow_start.MSS:,}",
+        "header_ipv4": f"{IPV4.header}",
+        "header_ipv6": f"{IPV6.header}",
+        "least_mtu_ipv4": f"{IPV4.least_mtu}",
+        "least_mtu_ipv6": f"{IPV6.least_mtu}",
         "limit_days": f"{clock.LIMIT_S // 86_400}",
         "margin": f"{100 * USUAL_MARGIN:g}",
         "memory_mb": f"{boot.MEGABYTES}",

@@ -107,7 +107,11 @@ COMMANDS = {
     ),
     "slownet trace": Told(("slownet trace lte.trace", "ping -c 100 shop.example > ping.txt; slownet trace ping.txt"), DONE),
     "slownet calibrate": Told(
-        ("slownet calibrate --tdf inf", "slownet calibrate --tdf inf --only delay --only loss"),
+        (
+            "slownet calibrate --tdf inf",
+            "slownet calibrate --tdf inf --only delay --only loss",
+            "slownet calibrate --tdf inf --ipv6",
+        ),
         {0: "if every link does what it states", 1: "if one does not", 2: MISTAKE} | INTERRUPTED,
     ),
     "slownet mininet": Told(("slownet mininet mine.py", "slownet mininet --tdf inf mn --test pingall"), PASSED_ON),
