@@ -210,12 +210,30 @@ def page_under_loss() -> dict[str, Any]:
     return {"metric": "page_ms", "title": source["title"], "rows": rows}
 
 
-@lru_cache(maxsize=1)
+def loss_tolerance() -> dict[str, Any]:
+    """Return the rates by loss of ReBBR, a reproduction of BBR's figure 8, each with the cell that is like it."""
+    source, rows = bbr_paper()["reproduction"], []
+    link = {"rate": "100Mbit", "rtt": "100ms", "queue": "1 bdp"}
+    for congestion in ("cubic", "bbr"):
+        for loss, rate in zip(source["loss_percent"], source[f"{congestion}_mbit_per_s"], strict=True):
+            cell = {"congestion": congestion, "send_buffer": "4 MiB", **link, "loss_up": f"{loss:g}%", "seed": "1"}
+            rows.append({"cell": cell, "mbit_per_s": float(rate)})
+    return {"metric": "mbit_per_s", "title": source["title"], "rows": rows}
+
+
 def spdy() -> Mapping[str, Any]:
     """Return the SPDY white paper's times of a page, from ``protocols.toml``: ``rtt_ms``, ``http_ms``, ``spdy_ms``..."""
-    text = resources.files("slownet").joinpath("data").joinpath("protocols.toml").read_text("utf-8")
-    found: Mapping[str, Any] = tomllib.loads(text)["spdy"]
-    return found
+    return _protocols()["spdy"]
+
+
+def bbr_paper() -> Mapping[str, Any]:
+    """Return what BBR's paper says of loss, and its reproduction's rates, from ``protocols.toml``: ``reproduction``..."""
+    return _protocols()["loss_tolerance"]
+
+
+@lru_cache(maxsize=1)
+def _protocols() -> Mapping[str, Mapping[str, Any]]:
+    return tomllib.loads(resources.files("slownet").joinpath("data").joinpath("protocols.toml").read_text("utf-8"))
 
 
 def spdy_slopes() -> tuple[float, float]:
