@@ -35,7 +35,7 @@ ARTICLES = {name.replace("-", "_"): article for name, article in published.artic
 myst_substitutions = {
     "figures": FIGURES,
     "articles": ARTICLES,
-    "protocols": {"spdy": published.spdy()},
+    "protocols": {"spdy": published.spdy(), "loss_tolerance": published.bbr_paper()},
     "facts": facts(),
     "version": __version__,
 }

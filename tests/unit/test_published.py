@@ -90,3 +90,16 @@ def test_the_spdy_white_paper_is_a_straight_line():
     assert max(map(abs, off)) < 0.03 * max(source["http_ms"])
     http, spdy = published.spdy_slopes()
     assert (round(http, 2), round(spdy, 2), round(http / spdy, 2)) == (17.88, 12.26, 1.46)
+
+
+def test_the_rates_of_bbrs_reproduction():
+    rows = published.loss_tolerance()["rows"]
+    found = [(row["cell"]["congestion"], row["cell"]["loss_up"], row["mbit_per_s"]) for row in rows]
+    assert found == [
+        *(("cubic", loss, rate) for loss, rate in zip(
+            ("0.001%", "0.01%", "0.1%", "1%", "5%", "10%"), (98.81, 34.14, 5.92, 1.62, 0.61, 0.34), strict=True
+        )),
+        *(("bbr", loss, rate) for loss, rate in zip(("0.001%", "1%", "5%", "10%"), (95.36, 85.37, 76.89, 74.56), strict=True)),
+    ]  # fmt: skip
+    all_of_bbr = published.bbr_paper()["reproduction"]["bbr_mbit_per_s"]
+    assert min(all_of_bbr[1:3]) > 0.99 * all_of_bbr[0]  # those that are left out

@@ -18,7 +18,7 @@ PROTOCOLS = "protocols"
 """The group of the experiments on today's protocols, which are run only if asked for."""
 OF_PROTOCOLS = (
     "handshakes", "page_of_objects", "page_under_loss", "one_lost_packet", "query_cost", "name_lookup", "dead_ipv6",
-    "mtu_black_hole", "one_path_cut", "bufferbloat", "fairness", "queue_sizing",
+    "mtu_black_hole", "one_path_cut", "bufferbloat", "fairness", "queue_sizing", "loss_tolerance",
 )  # fmt: skip
 BEYOND = "beyond"
 """The group of the other experiments, which reproduce no article."""
