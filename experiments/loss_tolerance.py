@@ -1,12 +1,14 @@
 """What random loss leaves of 100 Mbit/s over 100 ms to CUBIC and to BBR, beside what was published of it."""
 
+from functools import partial
+
 from slownet import TwoHosts, bound, experiment, follows, iperf3, published, ratio
 from slownet.loss_tolerance import LINUX_SEND_BUFFER, bbr, cubic, limit
 from slownet.throughput import cubic_in_renos_region, padhye
 from slownet.tools.tool import run
 
 MBIT, RATE, RTT, PAPER = 1e6, 100e6, 0.1, published.bbr_paper()
-CLEAN = {"rate": "100Mbit", "rtt": "100ms", "queue": "1 bdp"}
+LINK = {"rate": "100Mbit", "rtt": "100ms", "queue": "1 bdp"}
 # Linux's own limit, and one that holds a segment lost five times in a row: six pipes of 1.25 MB, each counted nearly twice.
 BUFFERS = {"4 MiB": LINUX_SEND_BUFFER, "32 MiB": 32 * 2**20}
 # From 0.1 % on there are at least 80 losses, 240 in three runs: chance leaves 3 %, and a 99 % interval of 9 %.
@@ -14,62 +16,52 @@ SECONDS = {"0.001%": 5, "0.01%": 40, "0.1%": 200, "1%": 200, "5%": 400, "10%": 4
 
 
 def cell(congestion, percent, send_buffer="4 MiB"):
-    return {"congestion": congestion, "send_buffer": send_buffer, **CLEAN, "loss_up": f"{percent:g}%", "seed": "1"}
+    return {"congestion": congestion, "send_buffer": send_buffer, "loss_up": f"{percent:g}%", "seed": "1"}
 
 
 CUBIC = {percent: cell("cubic", percent) for percent in (0.001, 0.01, 0.1, 1, 5, 10)}
 BBR = {percent: cell("bbr", percent) for percent in (0.001, 1, 5, 10)}
 ROOMY = {percent: cell("bbr", percent, "32 MiB") for percent in (5, 10)}
+CELLS = [*CUBIC.values(), *BBR.values(), *ROOMY.values()]
 
 
-@experiment(
-    topology=TwoHosts, cells=[*CUBIC.values(), *BBR.values(), *ROOMY.values()], published=published.loss_tolerance(), tdf="inf"
-)
-def loss_tolerance(net, congestion, send_buffer, **condition):
+@experiment(topology=TwoHosts, cells=CELLS, published=published.loss_tolerance(), tdf="inf")
+def loss_tolerance(net, congestion, send_buffer, **lossy):
     """How much of 100 Mbit/s is left to CUBIC and to BBR if 0.001 to 10 % of packets are lost?"""
     run(net["server"], ["sysctl", "-qw", f"net.ipv4.tcp_wmem=4096 16384 {BUFFERS[send_buffer]}"])
     run(net["client"], ["sysctl", "-qw", f"net.ipv4.tcp_rmem=4096 131072 {BUFFERS['32 MiB']}"])
-    link = net.link("server", "client")
-    with link.set(**condition):
+    with (link := net.link("server", "client")).set(**LINK, **lossy):
         if congestion == "cubic":  # without the start, where its window falls from the whole link's
-            return iperf3(net["server"], net["client"], seconds=SECONDS[condition["loss_up"]], omit=10, congestion="cubic")
+            return iperf3(net["server"], net["client"], seconds=SECONDS[lossy["loss_up"]], omit=10, congestion="cubic")
         # A loss in BBR's start may end it early, and it takes 10 s to recover. After 10 s it first pauses for ProbeRTT.
-        with link.play({"0s": CLEAN, "2500ms": condition}):
+        with link.play({"0s": LINK, "2500ms": LINK | lossy}):
             return iperf3(net["server"], net["client"], seconds=6, omit=3, congestion="bbr")
 
 
-def cubics(at):
-    is_covered = at["congestion"] == "cubic" and 0.1 <= at["loss_up_percent"] <= 1
-    return cubic(at["loss_up_percent"] / 100, RTT, RATE) / MBIT if is_covered else None
-
-
-def bbrs(at):
-    is_covered, buffer = at["congestion"] == "bbr", BUFFERS[at["send_buffer"]]
-    return bbr(at["loss_up_percent"] / 100, RTT, RATE, buffer) / MBIT if is_covered else None
+def predicted(name, at):
+    percent, buffer = at["loss_up_percent"], BUFFERS[at["send_buffer"]]
+    if at["congestion"] != name or (name == "cubic" and not 0.1 <= percent <= 1):
+        return None
+    return (cubic(percent / 100, RTT, RATE) if name == "cubic" else bbr(percent / 100, RTT, RATE, buffer)) / MBIT
 
 
 LINE = {percent: cubic_in_renos_region(percent / 100, RTT) for percent in CUBIC}
 BOUNDS = (  # 0.001 and 0.01 %: few losses fit into a minute. 5 and 10 %: of what Padhye's Reno of 1998 sends, 1 - p arrives.
     (0.001, LINE[0.001], RATE, "CUBIC is faster than Reno's line over 100 ms"),
     (0.01, LINE[0.01], RATE / 2, "CUBIC is faster than Reno's line over 100 ms, and its curve too slow for the link"),
-    (
-        PAPER["cubic_a_tenth_percent"],
-        0,
-        RATE / 10,
-        "as the paper says, CUBIC is down to a tenth: each loss takes 0.3 of the window",
-    ),
+    (PAPER["cubic_a_tenth_percent"], 0, RATE / 10, "as the paper says, it is a tenth: each loss takes 0.3 of the window"),
     *((p, (1 - p / 100) * padhye(p / 100, RTT), LINE[p], "some losses in a small window wait for a timeout") for p in (5, 10)),
 )
 loss_tolerance.claims(
     *(bound("mbit_per_s", CUBIC[p], at_least=low / MBIT, at_most=top / MBIT, because=why) for p, low, top, why in BOUNDS),
     # Left out: whole segments, segments lost twice, losses that prolong a repair, less than 5 % each; 9 % are chance.
     follows(
-        "mbit_per_s", cubics, at_least=0.8, at_most=1.2, name="CUBIC's window under random loss, at 0.1 and 1 %",
+        "mbit_per_s", partial(predicted, "cubic"), at_least=0.8, at_most=1.2, name="CUBIC's window under 0.1 and 1 % of loss",
         because="it grows by the larger of CUBIC's curve and Reno's line",
     ),
     # Left out: the queue of BBR's probes, up to a quarter of a round trip in one of eight, which a full buffer waits for, 5 %.
     follows(
-        "mbit_per_s", bbrs, at_least=0.8, at_most=1.2, name="BBR's pacing under random loss",
+        "mbit_per_s", partial(predicted, "bbr"), at_least=0.8, at_most=1.2, name="BBR's pacing under loss",
         because="it paces by the link's rate, whatever is lost, until its send buffer is full",
     ),
     # The limit is the link's rate times the part of packets that arrives; theory has 0.99 of it.
