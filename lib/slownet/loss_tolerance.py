@@ -168,7 +168,7 @@ def _between(levels: list[float], window: float) -> list[tuple[int, float]]:
     return [(above - 1, 1 - part), (above, part)]
 
 
-def bbr(loss: float, rtt: float, rate: float, buffer: float = math.inf) -> float:
+def bbr(loss: float, rtt: float, rate: float, buffer: float = math.inf, overhead: int = OF_A_SEGMENT) -> float:
     """Compute the steady rate of BBR's first version, between two measurements of the round trip.
 
     Parameters
@@ -181,6 +181,9 @@ def bbr(loss: float, rtt: float, rate: float, buffer: float = math.inf) -> float
         Of the link in bit/s of whole frames, above 0.
     buffer : float
         The sender's buffer in bytes, as the kernel counts them; unlimited unless given.
+    overhead : int
+        Bytes of the buffer that a segment takes beside its payload. 0 is the other end of the range: the kernel merges
+        segments that were acknowledged out of order (tcp_shift_skb_data), and only their payload remains.
 
     Returns
     -------
@@ -205,7 +208,7 @@ def bbr(loss: float, rtt: float, rate: float, buffer: float = math.inf) -> float
     if loss > 1 - 1 / (1.25 * BBR_PACES):
         raise SlownetError(f"BBR does not find the rate at a loss of {loss:g}", "in bbr", "give at most 0.19")
     pipe = rate * rtt / 8 / (MSS + HEADERS)
-    full = 1.0 if math.isinf(buffer) else pauses(loss, buffer / (MSS + OF_A_SEGMENT) / pipe, pipe)
+    full = 1.0 if math.isinf(buffer) else pauses(loss, buffer / (MSS + overhead) / pipe, pipe)
     return limit(loss, rate) * BBR_PACES * full
 
 

@@ -10,6 +10,8 @@ from slownet.records.charging import Charging
 PARTED: Mapping[str, str] = {
     "congestion_control": "BBR starts its cycle of rates at random: its rate over loss differs by up to 2 %, "
     "all other rates by less than 0.0001 %",
+    "loss_tolerance": "BBR starts its cycle of rates at random: its rate under loss differs by up to 4 %, "
+    "and CUBIC's, if it is measured after BBR's, by less than 1 %",
     "queue_sizing": "which of several connections loses a packet depends on the order in which they start",
     "fairness": "BBR starts its cycle of rates at random, and its share differs",
 }
