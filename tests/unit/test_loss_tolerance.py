@@ -94,3 +94,9 @@ def test_linuxs_send_buffer_holds_two_pipes():
 def test_a_number_out_of_range_is_named(call, named):
     with pytest.raises(SlownetError, match=named):
         call()
+
+
+def test_without_overhead_more_segments_fit_and_bbr_pauses_less():
+    full, merged = (bbr(0.1, RTT, RATE, LINUX_SEND_BUFFER, each) for each in (OF_A_SEGMENT, 0))
+    assert full < merged < 1.43 * full
+    assert merged == pytest.approx(bbr(0.1, RTT, RATE) * pauses(0.1, LINUX_SEND_BUFFER / 1448 / PIPE, PIPE))
