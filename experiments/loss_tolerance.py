@@ -20,7 +20,7 @@ def cell(congestion, percent, send_buffer="4 MiB"):
 
 
 CUBIC = {percent: cell("cubic", percent) for percent in (0.001, 0.01, 0.1, 1, 5, 10)}
-BBR = {percent: cell("bbr", percent) for percent in (0.001, 1, 5, 10)}
+BBR = {percent: cell("bbr", percent) for percent in CUBIC}
 ROOMY = {percent: cell("bbr", percent, "32 MiB") for percent in (5, 10)}
 CELLS = [*CUBIC.values(), *BBR.values(), *ROOMY.values()]
 

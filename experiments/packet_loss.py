@@ -28,6 +28,10 @@ def by(theory, where=lambda loss: True):
     return mbit_per_s
 
 
+def arriving(loss, rtt):
+    return (1 - loss) * padhye(loss, rtt)
+
+
 packet_loss.claims(
     # The theory's error is largest at 1 %, with a window of 13 segments and a loss every 8 round trips: a second loss in a
     # window does not halve it again (probability p W = 0.13, half of that in the rate: + 6 %), the window does not grow in the
@@ -38,10 +42,11 @@ packet_loss.claims(
         because="each loss halves the window, and the window is wide enough to repair it at once",
     ),
     # From 5 % on these are bounds without a margin: timeouts only lower the rate of the same formula, and what is newer than
-    # Padhye's Reno of 1998 (selective acknowledgements, tail loss probes, RACK) only avoids some of them.
+    # Padhye's Reno of 1998 (selective acknowledgements, tail loss probes, RACK) only avoids some of them. Of what Reno sends,
+    # 1 - p arrives.
     *(
         bound(
-            "mbit_per_s", cell, at_least=by(padhye)(numbers(cell)), at_most=by(aimd)(numbers(cell)),
+            "mbit_per_s", cell, at_least=by(arriving)(numbers(cell)), at_most=by(aimd)(numbers(cell)),
             because="a window below six segments gives too few duplicate ACKs, so some losses wait for a timeout",
         )
         for cell in CELLS
