@@ -9,8 +9,8 @@ from slownet.errors import SlownetError
 from slownet.lab import cache, debian, image, wheels
 
 CHECKOUT = Path(__file__).parents[2]
-SOURCES = ["lib", "topologies", "experiments", "tests", "setup.py", "pyproject.toml", "LICENSE", "LICENSES", "REUSE.toml",
-           "Makefile", "Vagrantfile", "CITATION.cff", *(path.name for path in CHECKOUT.glob("*.md"))]  # fmt: skip
+SOURCES = ["lib", "topologies", "experiments", "tests", "docs", "examples", "setup.py", "pyproject.toml", "LICENSE", "LICENSES",
+           "REUSE.toml", "Makefile", "Vagrantfile", "CITATION.cff", *(path.name for path in CHECKOUT.glob("*.md"))]  # fmt: skip
 SERVERS = ["mariadb", "nginx", "memcached", "redis-server", "varnish", "varnishncsa", "openvswitch-switch", "php8.4-fpm"]
 # Lists, from outside, the processes with that root: a service that was started would be among them.
 LEFT_RUNNING = """for each in /proc/[0-9]*; do
@@ -23,12 +23,13 @@ def report(tmp_path_factory):
     """The folder with the report of `inside`."""
     work = tmp_path_factory.mktemp("provision")
     kit = work / "kit"
+    (kit / "vagrant").mkdir(parents=True)
     for name in SOURCES:
         path, target = CHECKOUT / name, kit / "vagrant" / name
-        target.parent.mkdir(parents=True, exist_ok=True)
-        shutil.copytree(path, target, ignore=shutil.ignore_patterns("__pycache__")) if path.is_dir() else shutil.copy(
-            path, target
-        )
+        if path.is_dir():
+            shutil.copytree(path, target, ignore=shutil.ignore_patterns("__pycache__", "_build"))
+        else:
+            shutil.copy(path, target)
     # As for the image, this machine's pip downloads. To install a checkout, pip also needs its build system.
     (kit / "requirements.txt").write_text("\n".join([*image.requirements(), *image.ON_THE_HOST, "setuptools>=77"]) + "\n")
     argv = [

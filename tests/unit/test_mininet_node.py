@@ -43,6 +43,8 @@ def test_neither_distutils_nor_its_warning_is_seen(options):
 
 
 def test_the_distutils_of_a_program_stays():
+    if "distutils" not in Path(mininet.__file__).with_name("node.py").read_text():
+        pytest.skip("this Mininet does not import distutils; Debian's compares versions by itself")
     assert imported(OWN, "-S") == ["True", "True", "False"]
 
 

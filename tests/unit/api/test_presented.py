@@ -3,6 +3,7 @@
 import sys
 import xml.etree.ElementTree as ET
 from html.parser import HTMLParser
+from importlib.util import find_spec
 
 import pytest
 from test_calls import MEANS, saved
@@ -10,6 +11,7 @@ from test_calls import MEANS, saved
 import slownet
 
 HOSTILE = "<script>alert(1)</script>"
+NEEDS_PANDAS = pytest.mark.skipif(not find_spec("pandas"), reason="the extra notebook is not installed")
 
 
 class Balanced(HTMLParser):
@@ -65,6 +67,7 @@ def test_ipython_prints_the_table(run):
     assert printer.printed == str(run)
 
 
+@NEEDS_PANDAS
 def test_a_frame_has_one_row_a_sample(run):
     frame = run.frame()
     assert frame["rtt_ms"].tolist() == [0, 10, 40]
@@ -80,6 +83,7 @@ def test_without_pandas_it_is_one_line(run, monkeypatch):
         run.frame()
 
 
+@NEEDS_PANDAS
 def test_a_plot_is_the_reports_picture(run, tmp_path):
     plot = run.plot()
     assert (plot.name, run.plots[0]) == ("time", "time")
@@ -97,6 +101,7 @@ def test_a_plot_is_the_reports_picture(run, tmp_path):
         run.plot("tmie")
 
 
+@NEEDS_PANDAS
 def test_a_run_without_samples_is_shown(tmp_path):
     directory = tmp_path / "empty"
     directory.mkdir()
@@ -109,6 +114,7 @@ def test_a_run_without_samples_is_shown(tmp_path):
         run.plot()
 
 
+@NEEDS_PANDAS
 def test_a_comparison(run, tmp_path):
     other = slownet.load(saved(tmp_path / "other", {rtt: 2 * mean for rtt, mean in MEANS.items()}))
     found = slownet.compare(run, other)

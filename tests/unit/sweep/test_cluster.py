@@ -20,6 +20,7 @@ from slownet.errors import SweepError
 from slownet.sweep.cluster import Dask
 from slownet.sweep.engine import Engine
 
+pytest.importorskip("distributed")  # the extra "cluster": a machine that was only provisioned does not have it
 HERE = str(Path(__file__).parent)
 
 
