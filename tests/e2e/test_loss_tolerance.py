@@ -28,4 +28,5 @@ def test_every_claim_is_supported_and_every_cell_was_measured(run):
 def test_the_table_has_the_reproductions_rates_beside_the_measured_ones(run):
     lines = run["reproduction"]["lines"]
     assert {line["experiment"] for line in lines} == {"loss_tolerance"}
-    assert sorted(line["published"] for line in lines) == [0.34, 0.61, 1.62, 5.92, 34.14, 74.56, 76.89, 85.37, 95.36, 98.81]
+    rates = [0.34, 0.61, 1.62, 5.92, 34.14, 74.56, 76.89, 85.37, 94.94, 95.19, 95.36, 98.81]
+    assert sorted(line["published"] for line in lines) == rates
