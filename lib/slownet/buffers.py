@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 
-from slownet.errors import SlownetError
+from slownet.errors import SlownetError, above_zero
 
 RENO_KEEPS = 0.5
 """The fraction of its window that Reno keeps after a loss (RFC 5681, 3.1)."""
@@ -17,7 +17,7 @@ RENO_KEEPS = 0.5
 
 def rule(connections: int) -> float:
     """Return the queue of the rule, ``1 / sqrt(n)`` pipes for n connections. Raises SlownetError."""
-    _above_zero("rule", connections=connections)
+    above_zero("rule", connections=connections)
     return 1 / math.sqrt(connections)
 
 
@@ -78,14 +78,8 @@ def busy_apart(queue: float, connections: int) -> float:
     ``sqrt(n)``. It is taken for normal around the middle of the queue; the link is idle at most while the queue is empty or the
     sum is as far above: ``erf(3 sqrt(3) / (2 sqrt(2)) queue sqrt(n) / (1 + queue))`` is left.
     """
-    _above_zero("busy_apart", connections=connections)
+    above_zero("busy_apart", connections=connections)
     if not queue >= 0:
         raise SlownetError(f"queue is {queue:g}", "in busy_apart", "give 0 or more")
     deviation = (1 + queue) / (3 * math.sqrt(3 * connections))
     return math.erf(queue / 2 / (math.sqrt(2) * deviation))
-
-
-def _above_zero(where: str, **given: float) -> None:
-    for name, value in given.items():
-        if not value > 0:
-            raise SlownetError(f"{name} is {value:g}", f"in {where}", "give more than 0")

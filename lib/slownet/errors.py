@@ -164,3 +164,18 @@ def nearest(name: str, known: Iterable[str]) -> str:
         return "there are none"
     more = f" and {len(names) - MAX_LISTED} more" if len(names) > MAX_LISTED else ""
     return "choose from " + ", ".join(names[:MAX_LISTED]) + more
+
+
+def above_zero(where: str, **given: float) -> None:
+    """Raise SlownetError if one of these numbers of a function is not above 0.
+
+    Parameters
+    ----------
+    where : str
+        The function's name.
+    **given : float
+        Its arguments, by name.
+    """
+    for name, value in given.items():
+        if not value > 0:
+            raise SlownetError(f"{name} is {value:g}", f"in {where}", "give more than 0")

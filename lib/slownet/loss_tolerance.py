@@ -12,10 +12,10 @@ import random
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from slownet.errors import SlownetError
+from slownet.errors import SlownetError, above_zero
 from slownet.shares import CUBIC_ADDS
 from slownet.slow_start import MSS
-from slownet.throughput import CUBIC_KEEPS, HEADERS, limited_by_rate
+from slownet.throughput import CUBIC_KEEPS, HEADERS, check_loss, limited_by_rate
 
 CUBIC_C = 0.4
 """Segments per s^3: the steepness of CUBIC's curve (RFC 9438, 4.1.2)."""
@@ -31,7 +31,7 @@ _STEPS, _LEVELS, _ROUNDS, _PACKETS = 4, 60, 60, 200_000
 
 def limit(loss: float, rate: float) -> float:
     """Return what arrives if a sender never pauses: the link's payload times ``1 - loss``. Raises SlownetError."""
-    _check(loss=loss)
+    check_loss(loss)
     return (1 - loss) * limited_by_rate(rate)
 
 
@@ -61,7 +61,8 @@ def cubic_evenly(loss: float, rtt: float, mss: int = MSS) -> float:
     ----------
     RFC 9438, section 5: ``(C (3 + b) / (4 (1 - b)))^(1/4)`` with C = 0.4 and b = 0.7.
     """
-    _check(loss=loss, rtt=rtt)
+    check_loss(loss)
+    above_zero("cubic_evenly", rtt=rtt)
     segments = math.pow(CUBIC_C * (3 + CUBIC_KEEPS) / (4 * (1 - CUBIC_KEEPS)), 0.25) * math.pow(rtt / loss, 0.75)
     return 8 * mss / rtt * segments
 
@@ -119,7 +120,8 @@ def cubic(loss: float, rtt: float, rate: float, queue: float = 1.0, mss: int = M
     CUBIC's curve and Reno's line (RFC 9438, 4.2 to 4.7, and tcp_cubic.c). `cubic_evenly` instead assumes one loss every 1 / p
     segments, and has no link.
     """
-    _check(loss=loss, rtt=rtt, rate=rate)
+    check_loss(loss)
+    above_zero("cubic", rtt=rtt, rate=rate)
     pipe = rate * rtt / 8 / (mss + HEADERS)
     top = pipe * (1 + queue)
     levels = [2 * (max(top, 4) / 2) ** (at / (_LEVELS - 1)) for at in range(_LEVELS)]
@@ -204,7 +206,8 @@ def bbr(loss: float, rtt: float, rate: float, buffer: float = math.inf, overhead
     A segment stays in the send buffer until all before it have arrived, too. One that is lost k times in a row, k + 1 round
     trips; if the buffer is full meanwhile, the sender stops. `pauses` plays that through.
     """
-    _check(loss=loss, rtt=rtt, rate=rate, buffer=buffer)
+    check_loss(loss)
+    above_zero("bbr", rtt=rtt, rate=rate, buffer=buffer)
     if loss > 1 - 1 / (1.25 * BBR_PACES):
         raise SlownetError(f"BBR does not find the rate at a loss of {loss:g}", "in bbr", "give at most 0.19")
     pipe = rate * rtt / 8 / (MSS + HEADERS)
@@ -234,7 +237,8 @@ def pauses(loss: float, room: float, pipe: float) -> float:
     SlownetError
         A number is out of range.
     """
-    _check(loss=loss, room=room, pipe=pipe)
+    check_loss(loss)
+    above_zero("pauses", room=room, pipe=pipe)
     chance, space = random.Random(1), max(1, round(room * pipe))
     pace = 1 / (pipe * (1 - loss))  # in round trips: the lost part of what is sent is sent again
     freed: list[float] = []  # when each segment leaves the buffer
@@ -245,11 +249,3 @@ def pauses(loss: float, room: float, pipe: float) -> float:
         latest = max(latest, now + 1 + losses)
         freed.append(latest)
     return _PACKETS * pace / now
-
-
-def _check(loss: float, **others: float) -> None:
-    if not 0 < loss < 1:
-        raise SlownetError(f"no steady rate at a loss of {loss:g}", fix="give a fraction above 0 and below 1")
-    for name, value in others.items():
-        if not value > 0:
-            raise SlownetError(f"{name} is {value:g}", "in slownet.loss_tolerance", "give more than 0")

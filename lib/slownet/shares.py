@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
-from slownet.errors import SlownetError
+from slownet.errors import SlownetError, above_zero
 from slownet.throughput import CUBIC_KEEPS
 
 CUBIC_ADDS = 3 * (1 - CUBIC_KEEPS) / (1 + CUBIC_KEEPS)
@@ -71,7 +71,7 @@ def cubic_between_losses(rounds: float) -> float:
     SlownetError
         The number is out of range.
     """
-    _above_zero("cubic_between_losses", rounds=rounds)
+    above_zero("cubic_between_losses", rounds=rounds)
     return _peak(rounds) * (1 + CUBIC_KEEPS) / 2
 
 
@@ -98,7 +98,7 @@ def cubic_beside_bbr_in_short_queue(pipe: float) -> float:
     BBR's estimate of its rate ignores losses, and every eight round trips it sends a quarter more. If each of these probes
     costs CUBIC a segment, CUBIC's mean window is `cubic_between_losses` of eight; the pipe at least is full.
     """
-    _above_zero("cubic_beside_bbr_in_short_queue", pipe=pipe)
+    above_zero("cubic_beside_bbr_in_short_queue", pipe=pipe)
     return min(1.0, cubic_between_losses(BBR_CYCLE) / pipe)
 
 
@@ -133,7 +133,7 @@ def bbr_in_long_queue(queue: float, pipe: float, rtt: float) -> tuple[float, flo
     Ware and others, "Modeling BBR's interactions with loss-based congestion control", 2019, have a model of this kind; this one
     is derived here, without their formula.
     """
-    _above_zero("bbr_in_long_queue", queue=queue, pipe=pipe, rtt=rtt)
+    above_zero("bbr_in_long_queue", queue=queue, pipe=pipe, rtt=rtt)
     if queue <= pipe:
         where, fix = "in bbr_in_long_queue", "give one that is longer than the pipe"
         raise SlownetError(f"a queue of {queue:g} is too short to limit BBR's window", where, fix)
@@ -168,7 +168,7 @@ def dctcp_beside_cubic(pipe: float, threshold: float) -> float:
     2 N^2. Both peaks fill pipe and threshold, which gives N. Where fewer segments of a round trip are marked, CUBIC gives up as
     much, and DCTCP less.
     """
-    _above_zero("dctcp_beside_cubic", pipe=pipe, threshold=threshold)
+    above_zero("dctcp_beside_cubic", pipe=pipe, threshold=threshold)
     slope, total = _peak(1.0), pipe + threshold
     rounds = (math.sqrt(slope**2 + 8 * total) - slope) / 4
     own = 2 * rounds**2 * (1 - 1 / (4 * rounds))
@@ -177,9 +177,3 @@ def dctcp_beside_cubic(pipe: float, threshold: float) -> float:
 
 def _peak(rounds: float) -> float:
     return CUBIC_ADDS * rounds / (1 - CUBIC_KEEPS)
-
-
-def _above_zero(where: str, **given: float) -> None:
-    for name, value in given.items():
-        if not value > 0:
-            raise SlownetError(f"{name} is {value:g}", f"in {where}", "give more than 0")

@@ -129,7 +129,7 @@ def padhye(loss: float, rtt: float, rto: float | None = None, mss: int = MSS, ac
 
 def window_segments(loss: float, acked: int = 1) -> float:
     """Return the mean window in segments by Mathis's formula: rate times round trip. Raises SlownetError."""
-    _check(loss, 1.0)
+    check_loss(loss)
     return math.sqrt(3 / (2 * acked * loss))
 
 
@@ -248,8 +248,13 @@ def limited_by_rate(rate: float, mss: int = MSS) -> float:
     return rate * mss / (mss + HEADERS)
 
 
-def _check(loss: float, rtt: float) -> None:
+def check_loss(loss: float) -> None:
+    """Raise SlownetError if a loss is no fraction above 0 and below 1."""
     if not 0 < loss < 1:
         raise SlownetError(f"no steady rate at a loss of {loss:g}", fix="give a fraction above 0 and below 1")
+
+
+def _check(loss: float, rtt: float) -> None:
+    check_loss(loss)
     if rtt <= 0:
         raise SlownetError(f"no rate at a round trip of {rtt:g} s", fix="give more than 0")
