@@ -11,7 +11,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 UDP_HEADER = 8  # RFC 768
-ECHO_HEADER = 8  # RFC 792, RFC 4443
+ECHO = struct.Struct("!BBHHH")  # type, code, checksum, identifier, sequence number
+ECHO_HEADER = ECHO.size  # RFC 792, RFC 4443: 8
 TCP_HEADER = 32  # RFC 9293: 20; RFC 7323: 12 of timestamps, which Linux sends in every segment
 PMTUDISC_PROBE = 3  # of both versions' MTU_DISCOVER: never fragment, and do not believe the path MTU that was learned
 
@@ -36,8 +37,8 @@ class IP:
         Bytes of the header that the length includes.
     icmp : int
         The protocol number of its ICMP.
-    echo_request : int
-        The ICMP type of an echo request.
+    echo_request, echo_reply : int
+        The ICMP types of an echo request and of its reply.
     mtu_discover : tuple of int
         Level and name of the socket option that forbids fragmentation.
     least_mtu : int
@@ -53,6 +54,7 @@ class IP:
     length_counts: int
     icmp: int
     echo_request: int
+    echo_reply: int
     mtu_discover: tuple[int, int]
     least_mtu: int
 
@@ -65,12 +67,20 @@ class IP:
         length = int.from_bytes(packet[self.length_at : self.length_at + 2], "big")
         return length - self.length_counts
 
+    def echo(self, identity: int, number: int, content: bytes = b"") -> bytes:
+        """Return an ICMP echo request with an even number of bytes of content, with its checksum over IPv4 (RFC 792).
+
+        Over IPv6 the checksum includes the addresses (RFC 4443, section 2.3), and the kernel writes it (RFC 3542, section 3.1).
+        """
+        written = checksum(ECHO.pack(self.echo_request, 0, 0, identity, number) + content) if self.version == 4 else 0
+        return ECHO.pack(self.echo_request, 0, written, identity, number) + content
+
     def __str__(self) -> str:
         return f"IPv{self.version}"
 
 
-IPV4 = IP(4, socket.AF_INET, 0x0800, 20, 9, 2, 20, socket.IPPROTO_ICMP, 8, (socket.IPPROTO_IP, 10), 576)
-IPV6 = IP(6, socket.AF_INET6, 0x86DD, 40, 6, 4, 0, socket.IPPROTO_ICMPV6, 128, (socket.IPPROTO_IPV6, 23), 1280)
+IPV4 = IP(4, socket.AF_INET, 0x0800, 20, 9, 2, 20, socket.IPPROTO_ICMP, 8, 0, (socket.IPPROTO_IP, 10), 576)
+IPV6 = IP(6, socket.AF_INET6, 0x86DD, 40, 6, 4, 0, socket.IPPROTO_ICMPV6, 128, 129, (socket.IPPROTO_IPV6, 23), 1280)
 VERSIONS: Mapping[int, IP] = {each.version: each for each in (IPV4, IPV6)}
 
 

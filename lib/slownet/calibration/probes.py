@@ -19,7 +19,7 @@ from slownet.calibration.frames import ALL, BUFFER, LEAST, OURS, SO_SNDBUFFORCE,
 from slownet.calibration.matrix import Case
 from slownet.conditions.jitter import ENDS
 from slownet.conditions.link import ETHERNET, MTU
-from slownet.ip import ECHO_HEADER, IP, IPV4, PMTUDISC_PROBE, UDP_HEADER, checksum
+from slownet.ip import ECHO_HEADER, IP, PMTUDISC_PROBE, UDP_HEADER
 from slownet.net import ipv6, tc
 from slownet.net.nodes import inside
 
@@ -205,13 +205,8 @@ def _address(end: Any, case: Case) -> str:
 
 
 def echo_request(ip: IP, number: int) -> bytes:
-    """Return a numbered ICMP echo request, with its checksum over IPv4 (RFC 792).
-
-    Over IPv6 the checksum includes the addresses (RFC 4443, section 2.3), and the kernel writes it (RFC 3542, section 3.1).
-    """
-    header, content = struct.pack("!BBHHH", ip.echo_request, 0, 0, 0, number), stamped(MAGIC | number)
-    written = checksum(header + content) if ip is IPV4 else 0
-    return header[:2] + struct.pack("!H", written) + header[4:] + content
+    """Return a numbered echo request that says when it was sent."""
+    return ip.echo(0, number, stamped(MAGIC | number))
 
 
 PROBES: Mapping[str, Callable[[Ends, Case], Numbers]] = {

@@ -8,19 +8,16 @@ from __future__ import annotations
 import os
 import select
 import socket
-import struct
 import time
 from collections.abc import Callable, Sequence
 from typing import Any
 
 from slownet.errors import NetworkError
+from slownet.ip import ECHO, ECHO_HEADER, IP, IPV4, IPV6
 from slownet.net.nodes import inside
 
 AT_ONCE = 64  # requests at a time; their answers fit into a socket's buffer
 PATIENCE_S = (0.05, 0.2, 1.0)  # to wait for answers in each round; the last one also in later rounds
-ECHO_REPLY, ECHO_REQUEST = 0, 8  # RFC 792
-ECHO_REQUEST_6, ECHO_REPLY_6 = 128, 129  # RFC 4443
-HEADER = struct.Struct("!BBHHH")
 
 
 def wait(first: Any, others: Sequence[Any], deadline_s: float, where: str, ipv6: Callable[[str], str] | None = None) -> None:
@@ -28,7 +25,7 @@ def wait(first: Any, others: Sequence[Any], deadline_s: float, where: str, ipv6:
 
     ipv6: returns the IPv6 address that belongs to an IPv4 address, to ask over IPv6.
     """
-    missing = {}
+    ip, missing = IPV6 if ipv6 else IPV4, {}
     for host in others:
         address = host.IP()
         if not address:
@@ -37,8 +34,7 @@ def wait(first: Any, others: Sequence[Any], deadline_s: float, where: str, ipv6:
     missing.pop(ipv6(first.IP()) if ipv6 else first.IP(), None)
     deadline = time.monotonic() + deadline_s
     with inside(first):
-        family, protocol = (socket.AF_INET6, socket.IPPROTO_ICMPV6) if ipv6 else (socket.AF_INET, socket.IPPROTO_ICMP)
-        asking = socket.socket(family, socket.SOCK_RAW, protocol)
+        asking = socket.socket(ip.family, socket.SOCK_RAW, ip.icmp)
     with asking:
         asking.setblocking(False)
         rounds = 0
@@ -46,7 +42,7 @@ def wait(first: Any, others: Sequence[Any], deadline_s: float, where: str, ipv6:
             patience = PATIENCE_S[min(rounds, len(PATIENCE_S) - 1)]
             addresses = list(missing)
             for start in range(0, len(addresses), AT_ONCE):
-                for address in _answering(asking, addresses[start : start + AT_ONCE], patience):
+                for address in _answering(asking, ip, addresses[start : start + AT_ONCE], patience):
                     missing.pop(address, None)
             rounds += 1
             if missing and time.monotonic() > deadline:
@@ -57,10 +53,9 @@ def wait(first: Any, others: Sequence[Any], deadline_s: float, where: str, ipv6:
                 )
 
 
-def _answering(asking: socket.socket, addresses: Sequence[str], seconds: float) -> set[str]:
+def _answering(asking: socket.socket, ip: IP, addresses: Sequence[str], seconds: float) -> set[str]:
     """Return which of the addresses answer within these seconds."""
-    over_6 = asking.family == socket.AF_INET6
-    request = HEADER.pack(ECHO_REQUEST_6, 0, 0, _identity(), 0) if over_6 else _request()  # the kernel adds ICMPv6's checksum
+    request = ip.echo(_identity(), 0)
     awaited = set()
     for address in addresses:
         try:
@@ -77,21 +72,12 @@ def _answering(asking: socket.socket, addresses: Sequence[str], seconds: float) 
             packet, (source, *_) = asking.recvfrom(2048)
         except OSError:
             continue
-        answer = packet if over_6 else packet[(packet[0] & 15) * 4 :]
-        wanted = (ECHO_REPLY_6 if over_6 else ECHO_REPLY, _identity())
-        if source in awaited and len(answer) >= HEADER.size and HEADER.unpack_from(answer)[0::3] == wanted:
+        answer = packet[(packet[0] & 15) * 4 :] if ip is IPV4 else packet  # only IPv4's sockets show the header
+        wanted = (ip.echo_reply, _identity())
+        if source in awaited and len(answer) >= ECHO_HEADER and ECHO.unpack_from(answer)[0::3] == wanted:
             found.add(source)
     return found
 
 
 def _identity() -> int:
     return os.getpid() & 0xFFFF
-
-
-def _request() -> bytes:
-    checksum = ~_fold((ECHO_REQUEST << 8) + _identity()) & 0xFFFF
-    return HEADER.pack(ECHO_REQUEST, 0, checksum, _identity(), 0)
-
-
-def _fold(total: int) -> int:
-    return (total & 0xFFFF) + (total >> 16)

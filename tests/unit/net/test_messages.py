@@ -6,6 +6,7 @@ import struct
 import pytest
 
 from slownet.errors import NetworkError
+from slownet.ip import IPV4
 from slownet.net import netlink, reach
 from slownet.net.netlink import End
 
@@ -78,6 +79,6 @@ def test_the_kernels_reason_is_read():
 
 
 def test_an_echo_request_has_a_right_checksum():
-    words = struct.unpack("!4H", reach._request())
+    words = struct.unpack("!4H", IPV4.echo(reach._identity(), 0))
     total = sum(words)
     assert (total & 0xFFFF) + (total >> 16) == 0xFFFF  # RFC 1071
