@@ -6,10 +6,9 @@ from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from slownet.handshakes import QUIC
-from slownet.packets import capture, keylog, quic, tls
-from slownet.packets.capture import Segment
-from slownet.packets.connections import PORT
+from slownet.packets import quic, tls
+from slownet.packets.capture import Datagram, Segment
+from slownet.packets.connections import read_each
 from slownet.packets.keylog import KeyLog
 from slownet.packets.seen import Seen
 from slownet.packets.tls import Piece
@@ -58,25 +57,23 @@ def answered(pcap: Path, keys: Path, transport: str) -> list[Answered]:
     ToolError
         A connection cannot be read, or not without its keys.
     """
-    log = keylog.parse(keys.read_text() if keys.exists() else "")
-    if transport == QUIC:
-        return [_over_quic(each, log) for each in capture.datagrams(pcap, PORT)]
-    return [_over_tcp(each, log) for each in capture.connections(pcap)]
+    return read_each(pcap, keys, transport, _over_tcp, _over_quic)
 
 
-def _over_quic(datagrams: Sequence[capture.Datagram], log: KeyLog) -> Answered:
-    requests = [{each for each in found if not each % BIDIRECTIONAL} for found in quic.streams(datagrams, log)]
-    return Answered(quic.read(datagrams, log), numbered(requests))
+def _over_quic(datagrams: Sequence[Datagram], log: KeyLog) -> Answered:
+    seen, streams = quic.with_streams(datagrams, log)
+    return Answered(seen, numbered([{each for each in found if not each % BIDIRECTIONAL} for found in streams]))
 
 
 def _over_tcp(segments: Sequence[Segment], log: KeyLog) -> Answered:
-    records = list(in_records(tls.pieces(segments, log)))
+    seen, pieces = tls.with_pieces(segments, log)
+    records = list(in_records(pieces))
     carried = [
         {stream for piece, found in records if each.sequence < piece.end and piece.begin < each.end for stream in found}
         for each in segments
         if not each.outward
     ]
-    return Answered(tls.read(segments, log), numbered(carried))
+    return Answered(seen, numbered(carried))
 
 
 def in_records(pieces: Sequence[Piece]) -> Iterator[tuple[Piece, set[int]]]:

@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import TypeVar
 
 from slownet.handshakes import QUIC
 from slownet.packets import capture, keylog, quic, tls
+from slownet.packets.capture import Datagram, Segment
+from slownet.packets.keylog import KeyLog
 from slownet.packets.seen import Seen
 
 PORT = 443
+R = TypeVar("R")
 
 
 def connections(pcap: Path, keys: Path, transport: str) -> list[Seen]:
@@ -31,7 +36,18 @@ def connections(pcap: Path, keys: Path, transport: str) -> list[Seen]:
     ToolError
         A connection cannot be read, or not without its keys.
     """
+    return read_each(pcap, keys, transport, tls.read, quic.read)
+
+
+def read_each(
+    pcap: Path,
+    keys: Path,
+    transport: str,
+    over_tcp: Callable[[Sequence[Segment], KeyLog], R],
+    over_quic: Callable[[Sequence[Datagram], KeyLog], R],
+) -> list[R]:
+    """Return what a function finds in each connection; parameters and errors as for `connections`."""
     log = keylog.parse(keys.read_text() if keys.exists() else "")
     if transport == QUIC:
-        return [quic.read(each, log) for each in capture.datagrams(pcap, PORT)]
-    return [tls.read(each, log) for each in capture.connections(pcap)]
+        return [over_quic(each, log) for each in capture.datagrams(pcap, PORT)]
+    return [over_tcp(each, log) for each in capture.connections(pcap)]

@@ -42,6 +42,14 @@ def read(datagrams: Sequence[Datagram], keys: KeyLog) -> Seen:
     ToolError
         It is no QUIC of version 1, ends early, has no answer, or cannot be read without keys.
     """
+    return with_streams(datagrams, keys)[0]
+
+
+def with_streams(datagrams: Sequence[Datagram], keys: KeyLog) -> tuple[Seen, list[set[int]]]:
+    """Return what `read` does, and for each datagram of the server the streams that it has data of, or the end.
+
+    Parameters and errors are those of `read`.
+    """
     found = _Reader(keys)
     for each in datagrams:
         found.take(each)
@@ -51,22 +59,12 @@ def read(datagrams: Sequence[Datagram], keys: KeyLog) -> Seen:
     traits = Traits(QUIC, TLS13, found.resumed, found.early, False, found.hello_retry, found.retry)
     hidden = found.hidden
     size = sum(len(message) for _, message in (*messages(bytes(found.crypto[False, INITIAL].data)), *hidden))
-    return Seen(
+    seen = Seen(
         traits, found.application, sizes(hidden, CERTIFICATE), size, began, first,
         found.answer.arrived(len(found.answer.data) - 1), len(found.answer.data),
         flights([(each.ns, each.outward) for each in datagrams], first),
     )  # fmt: skip
-
-
-def streams(datagrams: Sequence[Datagram], keys: KeyLog) -> list[set[int]]:
-    """Return, for each datagram of the server, the streams that it has data of, or the end.
-
-    Parameters and errors are those of `read`.
-    """
-    found = _Reader(keys)
-    for each in datagrams:
-        found.take(each)
-    return found.streams
+    return seen, found.streams
 
 
 class _Reader:

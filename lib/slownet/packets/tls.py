@@ -55,28 +55,23 @@ def read(segments: Sequence[Segment], keys: KeyLog) -> Seen:
     ToolError
         The capture ends early, has no answer, or cannot be read without keys.
     """
-    server, found = stream(segments, False), _found(segments, keys)
+    return with_pieces(segments, keys)[0]
+
+
+def with_pieces(segments: Sequence[Segment], keys: KeyLog) -> tuple[Seen, list[Piece]]:
+    """Return what `read` does, and what the server sent after the handshake; parameters and errors as for `read`."""
+    client, server = stream(segments, True), stream(segments, False)
+    found = _Reader(client, server, keys).found() if client.data[:1] == bytes([HANDSHAKE]) else _plain(server)
+    if not found.answers:
+        raise ToolError("the capture has no answer of the server")
     began = segments[0].ns
     first, last = server.arrived(found.answers[0].begin), server.arrived(found.answers[-1].end - 1)
     opened = next((each for each in segments if not each.outward and each.flags & SYN), None)
     traits = Traits(TCP, found.security, found.resumed, found.early, bool(opened and opened.acknowledged > 0), found.retried)
     count = flights([(each.ns, each.outward) for each in segments], first)
     answer = sum(len(each.content) for each in found.answers)
-    return Seen(traits, found.application, found.certificate, found.handshake, began, first, last, answer, count)
-
-
-def pieces(segments: Sequence[Segment], keys: KeyLog) -> list[Piece]:
-    """Return what the server sent after the handshake; parameters and errors as for `read`."""
-    return _found(segments, keys).answers
-
-
-def _found(segments: Sequence[Segment], keys: KeyLog) -> _Found:
-    """Read both directions of a connection. Raises ToolError."""
-    client, server = stream(segments, True), stream(segments, False)
-    found = _Reader(client, server, keys).found() if client.data[:1] == bytes([HANDSHAKE]) else _plain(server)
-    if not found.answers:
-        raise ToolError("the capture has no answer of the server")
-    return found
+    seen = Seen(traits, found.application, found.certificate, found.handshake, began, first, last, answer, count)
+    return seen, found.answers
 
 
 @dataclass(frozen=True)
