@@ -11,6 +11,7 @@ import math
 import random
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import lru_cache
 
 from slownet.errors import SlownetError, above_zero
 from slownet.shares import CUBIC_ADDS
@@ -86,6 +87,7 @@ class _Epoch:
         return min(self.top, max(aim + CUBIC_C * (since - wait) ** 3, start + CUBIC_ADDS * since / self.rtt))
 
 
+@lru_cache(maxsize=64)  # claims ask for the same numbers at each look
 def cubic(loss: float, rtt: float, rate: float, queue: float = 1.0, mss: int = MSS) -> float:
     """Compute CUBIC's steady rate under random losses, on a link that may limit it.
 
@@ -215,6 +217,7 @@ def bbr(loss: float, rtt: float, rate: float, buffer: float = math.inf, overhead
     return limit(loss, rate) * BBR_PACES * full
 
 
+@lru_cache(maxsize=64)
 def pauses(loss: float, room: float, pipe: float) -> float:
     """Compute which part of its rate is left to a paced sender whose buffer is small.
 
