@@ -224,6 +224,92 @@ took("yield", poll)
     assert 0.0049 < found["yield"] < 0.02
 
 
+def test_at_inf_a_program_that_reads_the_clock_itself_reads_what_the_kernel_would_tell(execute):
+    body = """
+import ctypes
+libc = ctypes.CDLL(None)
+def read(name, of, *words):
+    value = (ctypes.c_long * 2)()
+    assert of(*words, value, None) == 0
+    return name, value[0] * 10**9 + value[1] * (1000 if "day" in name else 1)
+ways = [
+    ("itself", lambda: read("monotonic", libc.clock_gettime, time.CLOCK_MONOTONIC)),
+    ("kernel", lambda: read("monotonic", libc.syscall, 228, time.CLOCK_MONOTONIC)),
+    ("itself", lambda: read("realtime", libc.clock_gettime, time.CLOCK_REALTIME)),
+    ("kernel", lambda: read("realtime", libc.syscall, 228, time.CLOCK_REALTIME)),
+    ("itself", lambda: read("day", libc.gettimeofday)),
+    ("kernel", lambda: read("day", libc.syscall, 96)),
+    ("kernel", lambda: read("boot", libc.syscall, 228, time.CLOCK_BOOTTIME)),
+    ("itself", lambda: read("boot", libc.clock_gettime, time.CLOCK_BOOTTIME)),
+]
+found["read"] = [(way, *how()) for _ in range(2000) for way, how in ways]
+asked = ((libc.clock_gettime, ()), (libc.syscall, (228,)))
+found["coarse"] = [read("coarse", of, *words, clock)[1] for clock in (5, 6) for of, words in asked]
+found["time"] = [libc.time(None), libc.syscall(201, None)]
+"""  # fmt: skip
+    found = run(execute, body, CLOCKS["inf"])
+    first = {}
+    for number, (way, name, ns) in enumerate(found["read"]):
+        start = first.setdefault(name, ns - 1000 * number)
+        assert abs(ns - 1000 * number - start) < (1000 if name == "day" else 256), (number, way, name)
+    assert found["coarse"][0] == found["coarse"][1]
+    assert found["coarse"][2] == found["coarse"][3]
+    assert found["time"][0] == found["time"][1]
+
+
+def test_at_inf_a_program_reads_the_clock_itself(execute):
+    body = """
+import ctypes, struct
+libc = ctypes.CDLL(None)
+# From now on the kernel refuses clock_gettime, 228 of x86-64.
+steps = [(0x20, 0, 0, 0), (0x15, 0, 1, 228), (0x06, 0, 0, 0x00050001), (0x06, 0, 0, 0x7FFF0000)]
+filter = b"".join(struct.pack("HBBI", *step) for step in steps)
+assert libc.prctl(38, 1, 0, 0, 0) == 0
+assert libc.prctl(22, 2, struct.pack("HxxxxxxP", len(steps), ctypes.cast(filter, ctypes.c_void_p).value)) == 0
+value = (ctypes.c_long * 2)()
+def refused(clock):
+    return libc.clock_gettime(clock, value) != 0 and libc.sched_yield() == 0  # the call that ends the slice is not that one
+found["refused"] = sum(refused(clock) for _ in range(1000) for clock in (0, 1, 4, 5, 6, 7))
+found["kernel"] = libc.syscall(228, 1, value)
+"""
+    found = run(execute, body, CLOCKS["inf"])
+    # The kernel is asked when a timer is due, and at the end of each time slice of 4000 calls.
+    assert found["refused"] < 20
+    assert found["kernel"] == -1
+
+
+def test_at_inf_a_timer_interrupts_a_loop_that_only_reads_the_clock(execute):
+    body = """
+import signal
+def rings(number, frame): found["rang"] = time.monotonic() - began
+signal.signal(signal.SIGALRM, rings)
+for delay in (0.0001, 0.0123, 0.05):
+    began = time.monotonic()
+    signal.setitimer(signal.ITIMER_REAL, delay)
+    while "rang" not in found: time.monotonic()
+    found[str(delay)] = found.pop("rang")
+"""
+    for delay, rang in run(execute, body, CLOCKS["inf"]).items():
+        assert float(delay) < rang < float(delay) + 1e-5
+
+
+def test_at_inf_programs_that_only_read_the_clock_share_the_cpu(execute):
+    body = """
+here, there = os.pipe()
+ends = time.monotonic() + 1
+if not os.fork():
+    while time.monotonic() < ends: pass
+    os.write(there, b"1")
+    os._exit(0)
+reads = 0
+while time.monotonic() < ends: reads += 1
+found["reads"] = reads
+os.wait()
+"""
+    # Both together read a million times in a second.
+    assert 300_000 < run(execute, body, CLOCKS["inf"])["reads"] < 700_000
+
+
 LINK = """
 ip netns add far
 ip link add near type veth peer name eth netns far
