@@ -28,7 +28,8 @@ PING_CONTENT = 56  # bytes, iputils' default
 INTERVAL_S = 0.05
 SPIN_S = 0.01
 """iputils' ping does not sleep for less than a tick of 1 / sysconf(_SC_CLK_TCK) seconds: once nothing is in flight, it asks for
-packets and yields until the next ping is due. At TDF 100 that takes a second of CPU after each reply."""
+packets and yields until the next ping is due. At TDF 100 that takes a second of CPU after each reply, and with a free CPU
+10,000 system calls, which take a microsecond each."""
 TX_PACKETS = 9  # index of the number in a line of /proc/net/dev
 OTHER_FRAMES = 10  # a busy end sends more frames than this besides the ping's; fewer may be ARP
 # The share of hosts and switches in a round trip, in seconds, with a charged and with a free CPU.
@@ -163,12 +164,9 @@ class _Path:
 
     @property
     def interval_s(self) -> float:
-        """The time between two pings: longer where a reply would come so late that ping spins until the next one.
-
-        With a free CPU spinning takes no time.
-        """
+        """The time between two pings: longer where a reply would come so late that ping spins until the next one."""
         spins = self.low < INTERVAL_S and self.high > INTERVAL_S - SPIN_S
-        return 2 * INTERVAL_S if spins and not native.cpu_is_free() else INTERVAL_S
+        return 2 * INTERVAL_S if spins else INTERVAL_S
 
     def ping(self) -> tuple[Ping, bool]:
         """Ping; return the result, and whether an end sent much more than that."""
