@@ -22,8 +22,12 @@ OF_PROTOCOLS = (
 )  # fmt: skip
 BEYOND = "beyond"
 """The group of the other experiments, which reproduce no article."""
-LONGEST = ("oltp", "download", "replication", "overload", "sync_pipeline", "client_delay", "coordinated_omission")
-"""The experiments that need the most CPU, the longest first (`slownet reproduce --json`: cpu_s, wall_s)."""
+LONGEST = (
+    "page_under_loss", "loss_tolerance", "fairness", "oltp", "bufferbloat", "overload", "congestion_control", "client_delay",
+    "replication", "database_delay", "download", "page_of_objects", "cures", "queue_sizing", "packet_loss", "sync_pipeline",
+    "coordinated_omission",
+)  # fmt: skip
+"""The experiments that take longest, the longest first (`slownet reproduce --all`)."""
 
 
 def grouped(names: Iterable[str]) -> dict[str, list[str]]:
@@ -57,7 +61,8 @@ def select(names: Iterable[str], only: Sequence[str], every: bool = False) -> li
 
 def longest_first(names: Iterable[str]) -> list[str]:
     """Sort experiments by duration, longest first, to keep two processors busy; unknown ones count as long."""
-    known = [*LONGEST, *(name for experiments in ARTICLES.values() for name in experiments if name not in LONGEST)]
+    short = [name for group in (*ARTICLES.values(), OF_PROTOCOLS) for name in group if name not in LONGEST]
+    known = [*LONGEST, *short]
     return sorted(names, key=lambda name: known.index(name) if name in known else -1)
 
 

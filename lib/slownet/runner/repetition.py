@@ -5,7 +5,8 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import Future, wait
+from functools import partial
 from typing import Any
 
 from slownet.errors import SlownetError
@@ -17,24 +18,31 @@ from slownet.records.samples import cell_key
 from slownet.runner import booting, sharing
 from slownet.runner.boots import Boot
 from slownet.runner.job import Job
+from slownet.runner.labs import Labs
 from slownet.runner.planning import Plan
 
 Follow = Callable[[str, Mapping[str, Any]], None]
 
 
-def measure(plans: Sequence[Plan], place: Place, follow: Follow) -> list[tuple[Plan, BaseException]]:
+def how_many_labs(plans: Sequence[Plan], place: Place) -> int:
+    """Return how many labs run in parallel for these plans: one for each processor, or as many as one of them asks for."""
+    return max(cpu.count(), *(each.labs or 1 for each in plans)) if sharing.side_by_side(place) else 1
+
+
+def measure(plans: Mapping[int, Plan], place: Place, follow: Follow, labs: Labs) -> list[tuple[Plan, BaseException]]:
     """Measure the remaining boots of each plan: in parallel on the virtual clock, one after the other on the real clock.
 
-    Returns the plans that failed or were interrupted, and why. Raises any error that is not a SlownetError, after all have
-    ended.
+    ``plans`` by their rank: where labs are short, a plan of a lower one comes first. Every plan's first lab comes before any
+    second one. A lab that finds no boot left in its plan does nothing. Returns the plans that failed or were interrupted, and
+    why. Raises any error that is not a SlownetError, after all have ended.
     """
-    rounds = [Round(each, place.on(each.experiment.tdf), follow) for each in plans]
-    most = max((each.labs for each in rounds), default=0)
-    # Every plan's first lab comes before any second one. A lab that finds no boot left in its plan does nothing.
-    labs = [(each, lab) for lab in range(1, most + 1) for each in rounds if lab <= each.labs]
-    with ThreadPoolExecutor(max_workers=max(cpu.count() if sharing.side_by_side(place) else 1, most)) as pool:
-        begun = [(each, pool.submit(each.measure, lab)) for each, lab in labs]
-    for each in rounds:
+    rounds = {rank: Round(each, place.on(each.experiment.tdf), follow) for rank, each in plans.items()}
+    turns = sorted((lab > 1, rank, lab) for rank, each in rounds.items() for lab in range(1, each.labs + 1))
+    begun = [
+        (rounds[rank], labs.submit((is_further, rank), partial(rounds[rank].measure, lab))) for is_further, rank, lab in turns
+    ]
+    wait([future for _, future in begun])
+    for each in rounds.values():
         each.end()
     return _broken(begun)
 

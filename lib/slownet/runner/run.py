@@ -5,16 +5,19 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from importlib import import_module
 
 from slownet.claim import DECIDING, SUPPORTED, Claim, Judgement, judge_all, not_judged
+from slownet.claim.relations import related
 from slownet.errors import SlownetError
 from slownet.lab import ceiling
 from slownet.lab.place import Place
 from slownet.records import result, samples
 from slownet.records.result import RunData
 from slownet.runner import repetition, sampling
+from slownet.runner.labs import Labs
 from slownet.runner.planning import Plan
 from slownet.runner.repetition import Follow
 
@@ -22,23 +25,57 @@ from slownet.runner.repetition import Follow
 def execute(plans: Sequence[Plan], place: Place, follow: Follow, go_on: bool = False) -> list[RunData]:
     """Run the plans, repeat them while claims are open and their rules allow it, and judge and record each.
 
-    `follow(experiment's name, event)` gets the progress. go_on: a run that fails or is interrupted is judged by its samples so
-    far, its facts get `error`, and the others continue. Without it the first error is raised after all runs have ended; the
-    samples are on disk by then.
+    Where labs are short, an earlier plan comes first. `follow(experiment's name, event)` gets the progress. go_on: a run that
+    fails or is interrupted is judged by its samples so far, its facts get `error`, and the others continue. Without it the
+    first error is raised after all runs have ended; the samples are on disk by then.
     """
-    began, open_plans, loaded = time.monotonic(), list(plans), dict[str, RunData]()
     if place.clock.kind == "virtual":  # on the real clock it would disturb the measurement
         threading.Thread(target=_import_ahead).start()
-    while open_plans:
-        broken = repetition.measure(open_plans, place, follow)
-        for each, error in broken:
-            if not go_on:
-                raise error
-            each.broke_off(error)
-        loaded |= {each.experiment.name: result.load(each.directory) for each in open_plans}
-        good = [each for each in open_plans if not each.error]
-        open_plans = _still_open(good, loaded, time.monotonic() - began, follow)
+    groups = _groups(plans, place)
+    with Labs(repetition.how_many_labs(plans, place)) as labs, ThreadPoolExecutor(len(groups)) as threads:
+        execution = _Execution(place, follow, go_on, labs)
+        ended = [threads.submit(execution.repeat, group) for group in groups]
+    loaded = {name: run for each in ended for name, run in each.result().items()}
     return judge([_weighed(each, loaded[each.experiment.name], place) for each in plans], plans, go_on)
+
+
+def _groups(plans: Sequence[Plan], place: Place) -> list[dict[int, Plan]]:
+    """Divide the plans, by their ranks, into groups that are measured and judged independently of each other.
+
+    What a claim sees of another experiment's run must not depend on which is quicker: experiments whose claims need each
+    other's runs are judged at the same time. On the real clock that holds for all, because judging disturbs a measurement.
+    """
+    ranks = {each.experiment.name: rank for rank, each in enumerate(plans)}
+    related_names = related({each.experiment.name: each.experiment.judged_by for each in plans})
+    groups = related_names if place.clock.kind == "virtual" else [list(ranks)]
+    return [{ranks[name]: plans[ranks[name]] for name in names} for names in groups]
+
+
+class _Execution:
+    """Measures and repeats groups of plans, each in a thread of its own, in the same labs."""
+
+    def __init__(self, place: Place, follow: Follow, go_on: bool, labs: Labs) -> None:
+        self._place, self._follow, self._go_on, self._labs = place, follow, go_on, labs
+        self._began = time.monotonic()
+        self._failed = threading.Event()
+
+    def repeat(self, plans: Mapping[int, Plan]) -> dict[str, RunData]:
+        """Measure the plans of a group until none continues, or until one fails; return their runs by name."""
+        loaded = dict[str, RunData]()
+        while plans and not self._failed.is_set():
+            try:
+                broken = repetition.measure(plans, self._place, self._follow, self._labs)
+                for each, error in broken:
+                    if not self._go_on:
+                        raise error
+                    each.broke_off(error)
+            except BaseException:
+                self._failed.set()
+                raise
+            loaded |= {each.experiment.name: result.load(each.directory) for each in plans.values()}
+            good = {rank: each for rank, each in plans.items() if not each.error}
+            plans = _still_open(good, loaded, time.monotonic() - self._began, self._follow)
+        return loaded
 
 
 def _import_ahead() -> None:
@@ -47,13 +84,13 @@ def _import_ahead() -> None:
         import_module(name)
 
 
-def _still_open(plans: Sequence[Plan], runs: Mapping[str, RunData], spent_s: float, follow: Follow) -> list[Plan]:
+def _still_open(plans: Mapping[int, Plan], runs: Mapping[str, RunData], spent_s: float, follow: Follow) -> dict[int, Plan]:
     """Return the plans that continue, with the cells of their next boots; record why each one continues or ends.
 
-    runs: the runs of all experiments so far, by name.
+    runs: the runs of all experiments of the group so far, by name.
     """
-    again = []
-    for each in plans:
+    again = {}
+    for rank, each in plans.items():
         name = each.experiment.name
         decision = sampling.decide(runs[name], each.experiment.judged_by, runs, each.rule, spent_s, each.boot_s)
         each.add(decision.cells, decision.boots)
@@ -66,7 +103,7 @@ def _still_open(plans: Sequence[Plan], runs: Mapping[str, RunData], spent_s: flo
         samples.write_run_json(each.directory, each.facts)
         if decision.cells:
             follow(name, {"event": "planned", "cells": len(each.cells), "why": decision.why})
-            again.append(each)
+            again[rank] = each
     return again
 
 

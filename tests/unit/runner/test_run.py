@@ -22,6 +22,7 @@ from slownet.report.comparison import tally
 from slownet.report.table import show
 from slownet.report.view import sampling_notes
 from slownet.runner import planning, repetition, run
+from slownet.runner.labs import Labs
 from slownet.runner.rule import Rule
 from slownet.topologies import ClientWebDb
 
@@ -256,7 +257,8 @@ def test_every_experiment_has_a_lab_before_any_has_two_and_what_is_left_over_hel
     place = Slow()
     place.clock = Clock("virtual", 1)
     plans = [planning.plan(name, place, tmp_path, {}, TWICE) for name in ("example", "other", "third")]
-    assert repetition.measure(plans, place, lambda name, event: None) == []
+    with Labs(2) as labs:
+        assert repetition.measure(dict(enumerate(plans)), place, lambda name, event: None, labs) == []
     assert sorted(began[:2]) == [("example", 1, 1), ("other", 1, 1)]
     assert {(boot, lab) for name, boot, lab in began if name == "third"} == {(1, 1), (2, 2)}
     assert [each.facts["labs"] for each in plans][2] == 2
