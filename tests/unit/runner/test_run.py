@@ -8,7 +8,7 @@ from types import SimpleNamespace
 import pytest
 from rich.console import Console
 
-from slownet.claim import INCONCLUSIVE, NOT_JUDGED, REFUTED, SUPPORTED, bound, law
+from slownet.claim import INCONCLUSIVE, NOT_JUDGED, REFUTED, SUPPORTED, bound, law, more_round_trips
 from slownet.errors import ExperimentError, LabError, ServiceError
 from slownet.experiment import experiment
 from slownet.lab.caller import Given
@@ -333,6 +333,34 @@ def test_a_run_is_repeated_while_a_claim_is_open(plan):
     assert facts["sampling"]["why"].startswith(f"{len(place.jobs)} repetitions: every claim that can be decided is")
     assert facts["virtual_s"] == 7.5 * len(place.jobs)
     assert done.claims[0].confidence == facts["sampling"]["confidence"] > 0.99
+
+
+@pytest.mark.parametrize("needs_the_other", [False, True])
+def test_an_open_run_goes_on_while_another_is_measured_unless_a_claim_needs_both(
+    two_processors, tmp_path, monkeypatch, needs_the_other
+):
+    more = [more_round_trips("time_per_request_ms", at_least=0.5, of="other")] if needs_the_other else []
+    monkeypatch.setattr(example, "judged_by", [*example.judged_by, *more])
+    monkeypatch.setattr(planning, "find", lambda name: {"example": example, "other": other}[name])
+    repeated = threading.Event()
+
+    class Waits(Repeating):
+        def run(self, argv, **options):
+            job = json.loads(argv[-1])
+            if job["experiment"] == "other":
+                went_on.append(repeated.wait(1 if needs_the_other else 10))
+                return FakePlace.run(self, argv, **options)
+            if job["boot"] == 2:
+                repeated.set()
+            return super().run(argv, **options)
+
+    went_on = []
+    place = Waits(*[{"0ms": 5.0, "10ms": 46.0}, {"0ms": 5.01, "10ms": 45.99}] * 15, sd=30.0)
+    plans = [planning.plan(name, place, tmp_path, {}) for name in ("example", "other")]
+    runs = run.execute(plans, place, lambda name, event: None, go_on=True)
+    assert went_on == [not needs_the_other]
+    assert [each.experiment for each in runs] == ["example", "other"]
+    assert runs[0].cells[0].repetitions > 1
 
 
 def test_as_often_as_told(tmp_path, monkeypatch):
