@@ -68,6 +68,13 @@ class RunData:
         return replace(self, cells=tuple(cell.for_verdicts(confidence) for cell in self.cells), confidence=confidence)
 
     @property
+    def repetitions(self) -> int:
+        """The number of boots: more than any cell's if open claims had their cells repeated alone."""
+        good = (sample for cell in self.cells for sample in cell.samples if sample.get("status") == "ok")
+        boots = {sample["boot"] for sample in good if sample.get("boot") is not None}  # older records have none
+        return max((len(boots), *(cell.repetitions for cell in self.cells)))
+
+    @property
     def charging(self) -> Charging:
         """What its clock charges for the CPU; that of the real clock if no clock is recorded."""
         return self.terms.charging or Charging.REAL

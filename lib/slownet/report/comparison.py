@@ -104,7 +104,7 @@ def tally(run: RunData) -> Tally:
         claims=len(run.claims),
         not_judged=sum(claim.verdict == NOT_JUDGED for claim in run.claims),
         cells=len(run.cells),
-        repetitions=max((cell.repetitions for cell in run.cells), default=0),
+        repetitions=run.repetitions,
         failed=tuple(f"{cell.title}: {cell.error}" for cell in run.failed),
         error=str(run.facts.get("error") or ""),
         clock=f"{run.facts.get('clock')}" + (f", TDF {run.facts['tdf']}" if run.facts.get("tdf") is not None else ""),

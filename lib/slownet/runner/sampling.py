@@ -70,7 +70,7 @@ def decide(
     ``run`` and ``siblings`` hold the samples so far; their facts name the clock. Between two looks the decision only says how
     many boots are left until the next one.
     """
-    rounds = max((cell.repetitions for cell in run.cells), default=0)
+    rounds = run.repetitions
     good = tuple(cell for cell in run.cells if cell.status == "ok")
     if rule.repeat is not None:
         return _fixed(run, good, claims, rounds, rule.repeat)

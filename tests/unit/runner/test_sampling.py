@@ -202,6 +202,27 @@ def test_an_open_claim_asks_for_its_own_cells_only():
     assert look(run, FOUR).cells == ()
 
 
+def test_boots_count_towards_the_next_look_whichever_cells_they_measure():
+    """A look comes after so many boots of the run, not of a cell: else all cells are measured until one has caught up."""
+    fast, slow = bound(TIME, at={"rtt": "0ms"}, at_most=12), bound(TIME, at={"rtt": "40ms"}, at_most=172)
+    spread = (0, 1.2, -1.2)
+    first = [
+        sample(rtt, 10 + 4 * rtt + more * (rtt > 0), 0.1) | {"random": True, "boot": boot}
+        for boot, more in enumerate(spread, 1)
+        for rtt in (0, 10, 40)
+    ]
+    alone = [sample(40, 170, 0.1) | {"random": True, "boot": 4}]
+    other = [sample(0, 10, 0.1) | {"random": True, "boot": boot} for boot in (5, 6)]
+
+    def decided(samples):
+        return look(gather(samples, {"experiment": "e", **VIRTUAL}), fast, slow)
+
+    assert (decided(first).cells, decided(first).boots) == ((CELLS[2],), 1)
+    assert (decided(first + alone).cells, decided(first + alone).boots) == ((CELLS[2],), 2)
+    assert decided(first + alone + other).why.startswith("6 repetitions, 1 of 2 claims open")
+    assert decided(first + alone + other).boots == 3
+
+
 def test_a_law_through_single_boots_is_not_decided_by_how_straight_it_is():
     """Drift in one boot gave T - 4 d of 62.9, 60.2, 57.9 and 48.9 ms, and the verdict "k 3.889 (3.868 to 3.910) supported"."""
     found = FOUR.judge(run_of(CPU_TIME, 0, 0).for_verdicts(0.99))
