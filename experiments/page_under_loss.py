@@ -4,7 +4,7 @@ from slownet import TwoHosts, experiment, published, ratio
 from slownet.services.objects import Objects
 
 SIX, PROTOCOLS = "HTTP/1.1 on 6 connections", ("HTTP/1.1 on 6 connections", "HTTP/2", "HTTP/3")
-LOADS = 15
+LOADS = 60  # three boots then have 180, of which chance leaves 20 % of a ratio at the first look
 CLEAN = {"rtt": "40ms"}
 ONE, TWO = ({**CLEAN, "loss_up": loss, "seed": "1"} for loss in ("1%", "2%"))
 CELLS = [{"protocol": name, **condition} for condition in (CLEAN, TWO) for name in PROTOCOLS]

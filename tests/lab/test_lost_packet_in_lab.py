@@ -5,7 +5,7 @@ import pytest
 from slownet.errors import ToolError
 from slownet.services.objects import Objects
 from slownet.tools import lost_packet
-from slownet.tools.page_load import OPTIONS
+from slownet.tools.lost_packet import OPTIONS
 from slownet.tools.tool import run
 from slownet.topologies import TwoHosts
 
@@ -46,6 +46,6 @@ def test_without_counted_packets_none_is_dropped_which_is_one_line(net, site, mo
 
 
 def test_a_page_over_another_protocol_is_one_line(net, site, monkeypatch):
-    monkeypatch.setitem(OPTIONS, "h2", ["--http1.1"])
+    monkeypatch.setitem(OPTIONS, "h2", "--http1.1")
     with pytest.raises(ToolError, match=r"^the capture shows \d+ connections? \(http/1.1.*\) instead of HTTP/2, host 'client'"):
         site.page_with_lost_packet(net["client"], "HTTP/2", OBJECTS, SIZE)

@@ -1,5 +1,7 @@
 """New connections of real clients to real servers: what a capture shows, and how many round trips they take."""
 
+import json
+
 import pytest
 
 from slownet import page_loads
@@ -9,8 +11,9 @@ from slownet.page_loads import PROTOCOLS
 from slownet.services.https import HttpsServer
 from slownet.services.objects import Objects
 from slownet.services.protocols import NAME, Opening, Protocols
+from slownet.tools import page_load
 from slownet.tools.handshake import observe
-from slownet.tools.page_load import OPTIONS
+from slownet.tools.program import python
 from slownet.topologies import TwoHosts
 
 TOPOLOGY = TwoHosts
@@ -73,6 +76,29 @@ def test_a_page_of_objects_takes_the_round_trips_of_its_protocol(net, tmp_path, 
 
 
 def test_a_page_over_another_protocol_is_one_line(net, tmp_path, monkeypatch):
-    monkeypatch.setitem(OPTIONS, "h2", ["--http1.1"])
+    monkeypatch.setattr(page_load, "python", lambda module, job: python(module, job.replace('"h2"', '"http/1.1"')))
     with Objects(net, tmp_path) as site, pytest.raises(ToolError, match=r"connections? \(http/1.1.*\) instead of HTTP/2, host"):
         site.page(net["client"], "HTTP/2", 2, 1000)
+
+
+def test_an_object_that_is_missing_is_one_line(net, tmp_path):
+    with HttpsServer(net["server"], tmp_path, files={NAME: 1000}) as site:
+        with pytest.raises(ToolError, match=r"libcurl: \(22\) .*: https://.*/other\?\d, host 'client'"):
+            page_load.page_load(net["client"], f"{site.url}other", "HTTP/2", 3)
+        site.stop()
+        with pytest.raises(ToolError, match=r"libcurl: \(7\) (Couldn't|Could not) connect to server: "):
+            page_load.page_load(net["client"], f"{site.url}{NAME}", "HTTP/1.1", 3)
+
+
+@pytest.mark.parametrize("protocol", PROTOCOLS)
+def test_each_load_of_a_page_opens_its_own_connections_and_no_more(net, tmp_path, protocol):
+    """Transfers of equal objects end together, so that none is under way for a moment: connections must outlive it."""
+    with Objects(net, tmp_path) as site, net.link("server", "client").set(rtt="20ms", ping=False):
+        found = site.page(net["client"], protocol, 44, 1000, loads=4)
+    assert len(found.times_ms) == 4
+    assert found.connections == PROTOCOLS[protocol].connections
+    for line in found.raw.splitlines():
+        transfers = json.loads(line)["transfers"]
+        assert sum(each["num_connects"] for each in transfers) == found.connections
+        assert {each["size_download"] for each in transfers} == {1000}
+        assert len({each["url"] for each in transfers}) == 44

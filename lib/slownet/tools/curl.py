@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -13,7 +12,7 @@ from slownet.measured import Metrics
 from slownet.tools.numbers import Metric, series
 from slownet.tools.output import complaint
 from slownet.tools.process import Host
-from slownet.tools.tool import running, why
+from slownet.tools.tool import run, why
 
 FORMAT = "%{json}\n"
 GROUPS = "X25519:P-256"
@@ -85,37 +84,10 @@ def curl(host: Host, words: Sequence[str], *, keys: Path | None = None, timeout:
     ToolError
         ``curl`` is missing, a request fails, or the output is not understood.
     """
-    return together(host, [words], keys=keys, timeout=timeout)[0]
-
-
-def together(host: Host, several: Sequence[Sequence[str]], *, keys: Path | None = None, timeout: float = 600.0) -> list[Curl]:
-    """Run ``curl`` several times at once.
-
-    Parameters
-    ----------
-    host, keys, timeout
-        As for `curl`.
-    several : sequence of sequence of str
-        The words of each one.
-
-    Returns
-    -------
-    list of Curl
-        Their results, in this order.
-
-    Raises
-    ------
-    ToolError
-        As for `curl`.
-    """
-    argvs = [_argv(words) for words in several]
-    with ExitStack() as stack:
-        waits = [stack.enter_context(running(host, argv, key_log(keys))) for argv in argvs]
-        ended = [wait(timeout, False) for wait in waits]
-    for done in ended:
-        if done.status:
-            raise ToolError(f"curl ended with status {done.status}: {why(done)}", f"host '{host.name}'", raw=done.raw)
-    return [parse(done.stdout, done.argv) for done in ended]
+    done = run(host, _argv(words), timeout, check=False, env=key_log(keys))
+    if done.status:
+        raise ToolError(f"curl ended with status {done.status}: {why(done)}", f"host '{host.name}'", raw=done.raw)
+    return parse(done.stdout, done.argv)
 
 
 def _argv(words: Sequence[str]) -> list[str]:

@@ -18,11 +18,14 @@ from slownet.page_loads import PROTOCOLS
 from slownet.tools.curl import Curl, curl
 from slownet.tools.nft import Rule, filtering
 from slownet.tools.numbers import Metric, mean, single
-from slownet.tools.page_load import confirm, page, shares
+from slownet.tools.page_load import confirm, page
 from slownet.tools.process import Host
 from slownet.tools.tcpdump import Capture
 from slownet.tools.tool import run
 
+OPTIONS = {"h2": "--http2", "h3": "--http3-only"}
+AT_ONCE = 300
+"""The most requests that curl has under way."""
 COUNTING = "net.netfilter.nf_conntrack_acct=1"
 """Without it connection tracking counts no packets, and no rule can match the n-th."""
 
@@ -167,7 +170,7 @@ def _load(host: Host, url: str, protocol: str, objects: int) -> Load:
     way = PROTOCOLS[protocol]
     where = f"host '{host.name}', {url}"
     urls = page(url, objects)
-    (words,) = shares(way, urls)
+    words = [OPTIONS[way.application], "--parallel", "--parallel-max", str(AT_ONCE), *urls]
     with owner.temporary("lost_packet") as directory:
         keys, pcap = Path(directory, "keys"), Path(directory, "pcap")
         with Capture(host, f"{host.name}-eth0", pcap, filter=f"port {PORT}") as capture:

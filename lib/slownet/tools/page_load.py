@@ -1,8 +1,8 @@
-"""A page of many objects, loaded by ``curl`` as a browser does that knows all of them: over HTTP/1.1, HTTP/2 or HTTP/3."""
+"""A page of many objects, loaded with libcurl as by a browser that knows all of them: over HTTP/1.1, HTTP/2 or HTTP/3."""
 
 from __future__ import annotations
 
-import time
+import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -15,14 +15,12 @@ from slownet.measured import Metrics
 from slownet.packets.connections import PORT, connections
 from slownet.packets.seen import Seen
 from slownet.page_loads import PROTOCOLS, Protocol
-from slownet.tools.curl import Curl, together
+from slownet.tools.curl import key_log
 from slownet.tools.numbers import Metric, mean, series
 from slownet.tools.process import Host
+from slownet.tools.program import python, read_json
 from slownet.tools.tcpdump import Capture
-
-OPTIONS = {"http/1.1": ["--http1.1"], "h2": ["--http2"], "h3": ["--http3-only"]}
-AT_ONCE = 300
-"""The most requests that curl has under way."""
+from slownet.tools.tool import answering
 
 
 @dataclass(frozen=True)
@@ -32,25 +30,25 @@ class PageLoad(Metrics):
     Attributes
     ----------
     command : tuple of str
-        The first command.
+        The command.
     raw : str
-        What ``curl`` wrote.
+        What it wrote: a JSON object for each load.
     times_ms : tuple of float
-        The time of each load, until all programs have ended.
+        The time of each load, until its last object is complete.
+    objects_ms : tuple of float
+        For each load the mean of its objects' times, each from its own request.
     application : str
         The protocol that ALPN agreed on, by the capture.
     connections : int
         Connections for each load, by the capture.
-    objects_ms : tuple of float
-        For each load the mean of its objects' times, each from its own request.
     """
 
     command: tuple[str, ...]
     raw: str
     times_ms: tuple[float, ...]
+    objects_ms: tuple[float, ...]
     application: str
     connections: int
-    objects_ms: tuple[float, ...]
 
     def metrics(self) -> dict[str, Metric]:
         """Return ``page_ms`` and ``object_ms``."""
@@ -85,24 +83,27 @@ def page_load(host: Host, url: str, protocol: str, objects: int, *, loads: int =
     Raises
     ------
     ToolError
-        ``curl`` or ``tcpdump`` is missing or fails, or the capture shows another protocol, or another number of connections.
+        A transfer or ``tcpdump`` fails, the capture shows another protocol, or a load takes another number of connections.
     """
     way = PROTOCOLS[protocol]
-    several = shares(way, page(url, objects))
-    times, means, ended = [], [], list[Curl]()
+    command = python("objects", json.dumps({"chains": chains(way, page(url, objects)), "application": way.application}))
     with owner.temporary("page") as directory:
         keys, pcap = Path(directory, "keys"), Path(directory, "pcap")
-        for number in range(loads + 1):
+        with answering(host, command, key_log(keys)) as load:
             # The first one is not timed: a capture may delay packets if CPU time is charged.
-            with Capture(host, f"{host.name}-eth0", pcap, filter=f"port {PORT}") if not number else owner.temporary("load"):
-                began = time.monotonic()
-                ended = together(host, several, keys=keys)
-                times.append(1000 * (time.monotonic() - began))
-            means.append(mean([each for one in ended for each in one.times_ms]))
+            with Capture(host, f"{host.name}-eth0", pcap, filter=f"port {PORT}"):
+                load()
+            answers = [load() for _ in range(loads)]
         seen = connections(pcap, keys, STACKS[way.stack].transport)
-    confirm(seen, protocol, objects, f"host '{host.name}', {url}")
-    raw = "".join(each.raw for each in ended)
-    return PageLoad(ended[0].command, raw, tuple(times[1:]), way.application, len(seen), tuple(means[1:]))
+    where = f"host '{host.name}', {url}"
+    confirm(seen, protocol, objects, where)
+    read = [read_json(answer, command, "time_s", "transfers") for answer in answers]
+    for number, each in enumerate(read, 1):
+        if (opened := sum(transfer["num_connects"] for transfer in each["transfers"])) != len(seen):
+            raise ToolError(f"load {number} opened {opened} connections instead of {len(seen)}", where, raw=answers[number - 1])
+    times = tuple(1000 * each["time_s"] for each in read)
+    means = tuple(mean([1000 * transfer["time_total"] for transfer in each["transfers"]]) for each in read)
+    return PageLoad(tuple(command), "".join(answers), times, means, way.application, len(seen))
 
 
 def page(url: str, objects: int) -> list[str]:
@@ -118,9 +119,7 @@ def confirm(seen: Sequence[Seen], protocol: str, objects: int, where: str) -> No
         raise ToolError(f"the capture shows {len(seen)} connections ({found}) instead of {protocol}", where)
 
 
-def shares(way: Protocol, urls: Sequence[str]) -> list[list[str]]:
-    """Return curl's words for each connection: all requests at once, or its share of them one after the other."""
-    options = OPTIONS[way.application]
-    if way.multiplexed:
-        return [[*options, "--parallel", "--parallel-max", str(AT_ONCE), *urls]]
-    return [[*options, *urls[first :: way.connections]] for first in range(min(len(urls), way.connections))]
+def chains(way: Protocol, urls: Sequence[str]) -> list[Sequence[str]]:
+    """Divide the requests into chains: each request its own, or each connection's share of them, one after the other."""
+    number = len(urls) if way.multiplexed else min(len(urls), way.connections)
+    return [urls[first::number] for first in range(number)]

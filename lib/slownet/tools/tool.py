@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import re
+import select
 import shlex
 import signal
 import subprocess
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, ExitStack, contextmanager
+from contextlib import AbstractContextManager, ExitStack, contextmanager, suppress
 from dataclasses import dataclass
 from typing import Any, ParamSpec, Protocol, TypeVar
 
@@ -121,51 +122,84 @@ def running(
     Yields a function ``wait(timeout, check)`` that waits for the program as `run` does. A program that is still running at
     the end of the block is ended. Raises ToolError.
     """
-    with ExitStack() as stack:
-        for companion in tuple(_companions):
-            stack.enter_context(companion())
-        yield stack.enter_context(_running(host, tuple(argv), env))
+    argv, where = tuple(argv), f"host '{host.name}'"
+    with _started(host, argv, env, subprocess.DEVNULL) as process:
+        begun = time.monotonic()
+
+        def wait(timeout: float, check: bool) -> Completed:
+            return _checked(_completed(process, argv, where, timeout, begun), where, check)
+
+        yield wait
 
 
 @contextmanager
-def _running(host: Host, argv: tuple[str, ...], env: Mapping[str, str] | None) -> Iterator[Callable[[float, bool], Completed]]:
-    begun = time.monotonic()
-    try:
-        process = host.popen(
-            list(argv),
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            env=environment(env),
-        )
-    except FileNotFoundError as error:
-        raise missing(argv[0], f"host '{host.name}'") from error
+def answering(
+    host: Host, argv: Sequence[str], env: Mapping[str, str] | None = None, timeout: float = 600.0
+) -> Iterator[Callable[[], str]]:
+    """Run a program that answers each line on its standard input with a line, for a ``with`` block.
 
-    def wait(timeout: float, check: bool) -> Completed:
-        done = _completed(process, argv, f"host '{host.name}'", timeout, begun)
-        return _checked(done, f"host '{host.name}'", check)
+    Yields a function that sends an empty line and returns the answer; it raises ToolError if the program ends instead, or
+    does not answer within ``timeout`` seconds. The program is ended at the end of the block. Raises ToolError.
+    """
+    argv, where = tuple(argv), f"host '{host.name}'"
+    with _started(host, argv, env, subprocess.PIPE) as process:
+        begun = time.monotonic()
+        assert process.stdin
+        assert process.stdout
+        asked, answers = process.stdin, process.stdout
+        ready = select.poll()
+        ready.register(answers, select.POLLIN)
 
-    try:
-        yield wait
-    finally:
-        if process.returncode is None:
-            end(process, ENDING)
-        for stream in (process.stdout, process.stderr):
-            if stream:
-                stream.close()
+        def ask() -> str:
+            with suppress(BrokenPipeError):  # it has ended, and says why on standard error
+                asked.write(b"\n")
+                asked.flush()
+            if not ready.poll(1000 * timeout):
+                raise _overdue(process, argv, where, f"did not answer within {timeout:g} s")
+            if (answer := answers.readline()).endswith(b"\n"):
+                return answer.decode(errors="replace")
+            done = _checked(_completed(process, argv, where, timeout, begun), where, check=True)
+            raise ToolError(f"{argv[0]} ended without an answer", where, raw=done.raw)
+
+        yield ask
+
+
+@contextmanager
+def _started(host: Host, argv: tuple[str, ...], env: Mapping[str, str] | None, stdin: int) -> Iterator[subprocess.Popen[bytes]]:
+    """Start a program and its companions for a ``with`` block, and end it if it still runs then. Raises ToolError."""
+    with ExitStack() as stack:
+        for companion in tuple(_companions):
+            stack.enter_context(companion())
+        try:
+            pipe = subprocess.PIPE
+            process = host.popen(list(argv), stdin=stdin, stdout=pipe, stderr=pipe, env=environment(env))
+        except FileNotFoundError as error:
+            raise missing(argv[0], f"host '{host.name}'") from error
+        try:
+            yield process
+        finally:
+            if process.returncode is None:
+                end(process, ENDING)
+            for stream in (process.stdin, process.stdout, process.stderr):
+                if stream:
+                    with suppress(BrokenPipeError):
+                        stream.close()
 
 
 def _completed(process: subprocess.Popen[bytes], argv: tuple[str, ...], where: str, timeout: float, begun: float) -> Completed:
     try:
         out, err = process.communicate(timeout=timeout)
     except subprocess.TimeoutExpired as error:
-        end(process, ENDING)
-        out, err = process.communicate()
-        raw = (out + err).decode(errors="replace")
-        what = f"{argv[0]} did not end within {timeout:g} s"
-        raise ToolError(what, where, f"command: {shlex.join(argv)}", raw=raw) from error
+        raise _overdue(process, argv, where, f"did not end within {timeout:g} s") from error
     seconds = time.monotonic() - begun
     return Completed(argv, out.decode(errors="replace"), err.decode(errors="replace"), process.returncode, seconds)
+
+
+def _overdue(process: subprocess.Popen[bytes], argv: tuple[str, ...], where: str, what: str) -> ToolError:
+    """End a program that takes too long, and return the error."""
+    end(process, ENDING)
+    out, err = process.communicate()
+    return ToolError(f"{argv[0]} {what}", where, f"command: {shlex.join(argv)}", raw=(out + err).decode(errors="replace"))
 
 
 def _checked(done: Completed, where: str, check: bool) -> Completed:

@@ -5,8 +5,6 @@ import json
 import pytest
 
 from slownet.errors import ToolError
-from slownet.page_loads import PROTOCOLS
-from slownet.tools import page_load
 from slownet.tools.curl import _argv, curl, key_log, parse
 from slownet.tools.process import Host
 
@@ -62,14 +60,3 @@ class Here(Host):
 def test_a_request_that_fails_is_one_line():
     with pytest.raises(ToolError, match=r"^curl ended with status 6: curl: \(6\) Could not resolve host: x, host 'here'"):
         curl(Here(), ["http://x/"])
-
-
-@pytest.mark.parametrize(
-    ("protocol", "expected"), [("HTTP/1.1", [7]), ("HTTP/1.1 on 6 connections", [2, 1, 1, 1, 1, 1]), ("HTTP/3", [7])]
-)
-def test_objects_are_divided_among_connections(protocol, expected):
-    urls = [f"https://a/{number}" for number in range(7)]
-    shares = page_load.shares(PROTOCOLS[protocol], urls)
-    assert [sum("://" in word for word in words) for words in shares] == expected
-    assert sorted(word for words in shares for word in words if "://" in word) == urls
-    assert all(("--parallel" in words) == PROTOCOLS[protocol].multiplexed for words in shares)

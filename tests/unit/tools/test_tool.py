@@ -13,7 +13,7 @@ from slownet.errors import ToolError
 from slownet.tools import tool
 from slownet.tools.ab import ab
 from slownet.tools.ping import ping
-from slownet.tools.tool import run
+from slownet.tools.tool import answering, run
 
 DATA = Path(__file__).parent / "data"
 
@@ -241,3 +241,40 @@ def test_ping_with_losses_is_not_an_error():
 def test_ping_to_nowhere_says_why():
     with pytest.raises(ToolError, match=r"^ping: connect: Network is unreachable, host 'here'$"):
         ping(Canned("ping-no-route.err", "ping-no-route.err", 2), "192.0.2.1")
+
+
+ECHO = 'n=0; while read line; do n=$((n + 1)); echo "answer $n$line"; done'
+
+
+def test_a_program_answers_line_by_line_and_ends_with_the_block():
+    host = Here()
+    with answering(host, ["sh", "-c", ECHO]) as ask:
+        assert [ask(), ask()] == ["answer 1\n", "answer 2\n"]
+    with answering(host, ["sh", "-c", "trap '' INT; " + ECHO]) as ask:
+        assert ask() == "answer 1\n"
+
+
+def test_a_program_that_ends_instead_of_answering_says_why():
+    with answering(Here(), ["sh", "-c", "read line; echo yes; read line; echo 'no more' >&2; exit 3"]) as ask:
+        assert ask() == "yes\n"
+        with pytest.raises(ToolError, match=r"^sh ended with status 3: no more, host 'here'$"):
+            ask()
+    with (
+        answering(Here(), ["sh", "-c", "exec >&-; sleep 0.1"]) as ask,
+        pytest.raises(ToolError, match=r"^sh ended without an answer, host 'here'$"),
+    ):
+        ask()
+
+
+def test_a_program_that_does_not_answer_is_ended():
+    with (
+        answering(Here(), ["sh", "-c", "echo words >&2; exec sleep 60"], timeout=0.2) as ask,
+        pytest.raises(ToolError, match=r"^sh did not answer within 0.2 s") as caught,
+    ):
+        ask()
+    assert caught.value.raw == "words\n"
+
+
+def test_a_program_to_talk_to_that_is_missing_is_one_line():
+    with pytest.raises(ToolError, match=r"^nobody-has-this is not installed"), answering(Here(), ["nobody-has-this"]):
+        pass
