@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import Enum
 from statistics import NormalDist
 from types import MappingProxyType
@@ -113,11 +113,14 @@ class Terms:
     """What the clock charges; None if no clock is recorded, as in the field."""
     chance: bool = False
     """Whether a program in the lab uses its own random numbers, so that runs differ a little even with free CPU."""
+    chance_spread: Mapping[str, float] = field(default_factory=dict)
+    """By metric, the relative standard deviation between boots that this makes with free CPU, where it was measured."""
 
     @classmethod
     def of(cls, facts: Mapping[str, Any]) -> Terms:
         """Read them from a run's facts. Raises SlownetError like `Charging.of`."""
-        return cls(Charging.of(facts) if facts.get("clock") else None, bool(facts.get("chance")))
+        charging = Charging.of(facts) if facts.get("clock") else None
+        return cls(charging, bool(facts.get("chance")), facts.get("chance_spread") or {})
 
     @property
     def waver(self) -> float:

@@ -7,7 +7,8 @@ standard deviation between boots that was measured beforehand.
   no claim is decided on that (`Cell.deciding`).
 * counted work: with three boots or more the means of boots; their spread is pooled with the waver if both agree and no link is
   random. With fewer boots, the error within blocks combined with the waver. Never narrower than the waver alone.
-* free CPU: exact if nothing is random. If only a service is random, the means of three boots or more. Otherwise seeds are
+* free CPU: exact if nothing is random. If only programs are random, the spread that this was measured to make between boots,
+  pooled with that of three boots or more; if it was not measured, the means of three boots or more. Otherwise seeds are
   independent: batch means of all values around their common mean if the values are in time order, else the means of seeds.
 * no clock recorded (the field): the spread of the values, as with free CPU and randomness.
 
@@ -141,7 +142,8 @@ def _means(boots: Sequence[Boot]) -> list[float]:
 def _of_means(boots: Sequence[Boot], metric: str, terms: Terms, confidence: float) -> Summary:
     """Summarize the means of boots."""
     if terms.charging in (None, Charging.FREE):
-        return _of_seeds(boots, confidence)
+        known = terms.chance_spread.get(metric, 0.0) if _only_programs_are_random(boots) else 0.0
+        return _of_known(boots, known, confidence) if known else _of_seeds(boots, confidence)
     count, waver = len(boots), _waver(boots, metric, terms)
     middle, spread = mean_and_sd(_means(boots))
     if count < LEAST_BOOTS:
@@ -153,10 +155,27 @@ def _of_means(boots: Sequence[Boot], metric: str, terms: Terms, confidence: floa
         within = _within(boots)
         own = 0.0 if within is None else within[0] ** 2 * count
         error, degrees = _pooled(spread, count, math.sqrt(own + (waver * middle) ** 2))
-    found = from_error(middle, error, count, degrees, confidence)
-    least = waver * abs(middle) / math.sqrt(count)
-    is_narrow = found.half_width < _z(confidence) * least
-    return from_error(middle, least, count, KNOWN_DEGREES, confidence) if is_narrow else found
+    return _at_least(from_error(middle, error, count, degrees, confidence), waver / math.sqrt(count))
+
+
+def _of_known(boots: Sequence[Boot], known: float, confidence: float) -> Summary:
+    """Summarize boots between which the relative standard deviation is known, whatever varies within them."""
+    middle, spread = mean_and_sd(_means(boots))
+    count, error, degrees = len(boots), known * abs(middle) / math.sqrt(len(boots)), KNOWN_DEGREES
+    if count >= LEAST_BOOTS:
+        error, degrees = _pooled(spread, count, known * abs(middle))
+    return _at_least(from_error(middle, error, count, degrees, confidence), known / math.sqrt(count))
+
+
+def _at_least(found: Summary, relative: float) -> Summary:
+    """Return the summary of boots, but not narrower than their known relative error makes it."""
+    least = relative * abs(found.mean)
+    is_narrow = found.half_width < _z(found.confidence) * least
+    return from_error(found.mean, least, found.n, KNOWN_DEGREES, found.confidence) if is_narrow else found
+
+
+def _only_programs_are_random(boots: Sequence[Boot]) -> bool:
+    return all(block.sample.get("random") is False for boot in boots for block in boot)
 
 
 def _of_seeds(boots: Sequence[Boot], confidence: float) -> Summary:
@@ -166,7 +185,7 @@ def _of_seeds(boots: Sequence[Boot], confidence: float) -> Summary:
     vary alike in every boot, so the means of boots count.
     """
     middle, spread = mean_and_sd(_means(boots))
-    if len(boots) >= LEAST_BOOTS and all(block.sample.get("random") is False for boot in boots for block in boot):
+    if len(boots) >= LEAST_BOOTS and _only_programs_are_random(boots):
         return from_moments(middle, spread, len(boots), confidence)
     distinct = list({_numbers(boot): boot for boot in boots}.values())
     kept = [block.record for boot in distinct for block in boot]

@@ -79,7 +79,7 @@ def decide(
     plan = _schedule(run, good, rule.most)
     left = Left(min(plan.next(rounds) - rounds, _affordable(rule, spent_s, round_s)), rounds, rule, round_s)
     if rounds < plan.first:
-        return _before_the_first_look(run, good, plan, left)
+        return _before_the_first_look(run, good, plan, left, _without_a_spread(run, claims, siblings))
     confidence = 1 - plan.share(rounds, left.boots < 1)
     if rounds not in plan.looks and left.boots > 0:
         return Decision(_labels(good), confidence, f"{_count(rounds)}, judged after {plan.next(rounds)}", left.boots)
@@ -143,7 +143,9 @@ def _too_few(run: RunData, good: Sequence[Cell], claims: Sequence[Claim], rounds
     return f"too few for a verdict: {how}: --repeat {least} or more, or --tdf inf if CPU time does not matter"
 
 
-def _before_the_first_look(run: RunData, good: Sequence[Cell], plan: Schedule, left: Left) -> Decision:
+def _before_the_first_look(
+    run: RunData, good: Sequence[Cell], plan: Schedule, left: Left, unknown: Sequence[Mapping[str, Any]]
+) -> Decision:
     seeds = any(cell.is_random for cell in good)
     needs = f"{plan.first} seeds are needed" if seeds else f"{run.charging} needs {plan.first}"
     why = f"{_count(left.rounds)}: {needs} to estimate their spread"
@@ -152,17 +154,28 @@ def _before_the_first_look(run: RunData, good: Sequence[Cell], plan: Schedule, l
         return Decision((), DECIDING, line, last_line=line)
     if left.boots < 1 and left.is_time:
         return Decision((), DECIDING, f"{why}, but {left.why}", last_line=left.last_line("before any claim was judged"))
-    return Decision(_labels(_too_seldom(run, good)), DECIDING, why, max(1, left.boots))
+    return Decision(_labels(_too_seldom(run, good, unknown)), DECIDING, why, max(1, left.boots))
 
 
-def _too_seldom(run: RunData, good: Sequence[Cell]) -> Sequence[Cell]:
+def _too_seldom(run: RunData, good: Sequence[Cell], unknown: Sequence[Mapping[str, Any]]) -> Sequence[Cell]:
     """Return the cells that were measured too seldom for a verdict.
 
-    With a free CPU that is only those with random links. Where CPU is charged it is all, because cells that are compared share
-    boots, whose speeds differ.
+    With a free CPU that is only those with random links, and those of numbers without a spread, which have no interval before.
+    Where CPU is charged it is all, because cells that are compared share boots, whose speeds differ.
     """
     free = run.charging is Charging.FREE
-    return [cell for cell in good if not free or cell.repetitions < cell.verdict_from]
+    return [cell for cell in good if not free or cell.repetitions < cell.verdict_from or cell.label in unknown]
+
+
+def _without_a_spread(run: RunData, claims: Sequence[Claim], siblings: Mapping[str, RunData]) -> list[Mapping[str, Any]]:
+    """Return the labels of the cells of claims about numbers whose interval is unknown whatever their value is."""
+    found = judge_all(claims, run, siblings, lambda claim, error: not_judged(claim, error, run))
+    return [
+        label
+        for each in found
+        if each.verdict == INCONCLUSIVE and each.measured is not None and not math.isfinite((each.high or 0) - (each.low or 0))
+        for label in each.cells
+    ]
 
 
 def _look(run: RunData, claims: Sequence[Claim], siblings: Mapping[str, RunData], confidence: float, left: Left) -> Decision:

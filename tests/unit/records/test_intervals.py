@@ -1,6 +1,7 @@
 """Tests of a cell's interval depending on what the clock charges, with exact numbers."""
 
 import math
+from statistics import NormalDist
 
 import pytest
 
@@ -115,6 +116,26 @@ def test_chance_that_does_not_reach_a_number_leaves_it_exact():
     assert found(41.2, 41.2).half_width > 0
     assert found(41.2, 41.2, 41.5).half_width == pytest.approx(t_quantile(2) * 0.1)
     assert found(41.2, 41.2, 41.2, random=True).half_width > 0
+
+
+def test_a_spread_that_was_measured_before_replaces_what_varies_within_boots():
+    """As for a rate that swings within a transfer and is the same in the next one."""
+    terms = Terms(Charging.FREE, True, {"mbit": 0.002})
+
+    def found(*means, random=False, metric="mbit"):
+        swings = [50.0 + 20 * (-1) ** (at // 8) for at in range(64)]
+        samples = [
+            sample(mean, 20.0, 64, metric, boot=at, random=random, values=swings, ordered=True) for at, mean in enumerate(means)
+        ]
+        return intervals.summary(samples, metric, terms, 0.95)
+
+    z = NormalDist().inv_cdf(0.975)
+    assert found(50.0).half_width == pytest.approx(z * 0.1, rel=1e-4)
+    assert found(50.0, 50.2).half_width == pytest.approx(z * 0.002 * 50.1 / math.sqrt(2), rel=1e-4)
+    assert found(50.0, 50.0, 50.0).half_width == pytest.approx(z * 0.1 / math.sqrt(3), rel=0.02)  # not narrower than known
+    assert found(40.0, 50.0, 60.0).half_width == pytest.approx(t_quantile(2) * 10 / math.sqrt(3))  # they disagree with it
+    for more in ({"random": True}, {"random": None}, {"metric": "other"}):
+        assert found(50.0, **more).half_width > 1
 
 
 def test_seeds_are_independent_of_each_other():

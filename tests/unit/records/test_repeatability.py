@@ -1,6 +1,6 @@
 from slownet.catalogue import discover
 from slownet.records.charging import Charging
-from slownet.records.repeatability import PARTED, has_own_programs, repeats
+from slownet.records.repeatability import PARTED, has_own_programs, repeats, spread
 from slownet.services.wordpress import WordPress
 
 
@@ -33,3 +33,12 @@ def test_every_experiment_of_which_runs_differ_says_so():
     assert {"client_delay", "database_delay", "nagle_proxy", "oltp", "replication", "sync_pipeline", *PARTED} <= chancy
     assert set(PARTED) <= set(found)
     assert not chancy & {"nagle_patterns", "crafted_segments", "download", "packet_loss", "coordinated_omission"}
+
+
+def test_spreads_are_known_of_metrics_that_claims_are_about():
+    found = discover()
+    assert spread("client_delay") == {}
+    for name in PARTED:
+        claimed = {each.metric for each in found[name].judged_by}
+        assert set(spread(name)) <= claimed
+        assert all(0 < each < 0.05 for each in spread(name).values())

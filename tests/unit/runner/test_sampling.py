@@ -223,6 +223,23 @@ def test_boots_count_towards_the_next_look_whichever_cells_they_measure():
     assert decided(first + alone + other).boots == 3
 
 
+def test_numbers_without_a_spread_are_measured_with_the_random_links():
+    """A single number of a cell with a random service has no interval in one boot, whatever it is; three boots give it one."""
+    other = "lag_last_ms"
+    facts = {"experiment": "e", **VIRTUAL, "chance": "threads"}
+
+    def measured(rtt, boot):
+        made = sample(rtt, 10 + 4 * rtt, 0.1) | {"random": rtt == 40, "boot": boot}
+        return made | {"metrics": made["metrics"] | {other: {"mean": 5.0, "sd": None, "n": 1}}}
+
+    run = gather([measured(rtt, 1) for rtt in (0, 10, 40)], facts)
+    assert look(run, FOUR).cells == (CELLS[2],)
+    assert look(run, bound(other, at={"rtt": "0ms"}, at_most=6)).cells == (CELLS[0], CELLS[2])
+    assert look(run, bound(other, at={"rtt": "0ms"}, at_most=4)).cells == (CELLS[0], CELLS[2])
+    three = [measured(rtt, boot) for boot in (1, 2, 3) for rtt in (0, 10, 40) if boot == 1 or rtt != 10]
+    assert look(gather(three, facts), bound(other, at={"rtt": "0ms"}, at_most=6)).cells == ()
+
+
 def test_a_law_through_single_boots_is_not_decided_by_how_straight_it_is():
     """Drift in one boot gave T - 4 d of 62.9, 60.2, 57.9 and 48.9 ms, and the verdict "k 3.889 (3.868 to 3.910) supported"."""
     found = FOUR.judge(run_of(CPU_TIME, 0, 0).for_verdicts(0.99))
