@@ -7,8 +7,8 @@ numbers.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from enum import Enum
 from statistics import NormalDist
 from types import MappingProxyType
@@ -113,19 +113,27 @@ class Terms:
     """What the clock charges; None if no clock is recorded, as in the field."""
     chance: bool = False
     """Whether a program in the lab uses its own random numbers, so that runs differ a little even with free CPU."""
-    chance_spread: Mapping[str, float] = field(default_factory=dict)
-    """By metric, the relative standard deviation between boots that this makes with free CPU, where it was measured."""
+    chance_spread: Sequence[Mapping[str, Any]] = ()
+    """Where it was measured, the relative standard deviation between boots that this makes with free CPU: records of
+    `slownet.records.repeatability.Spread`."""
 
     @classmethod
     def of(cls, facts: Mapping[str, Any]) -> Terms:
         """Read them from a run's facts. Raises SlownetError like `Charging.of`."""
         charging = Charging.of(facts) if facts.get("clock") else None
-        return cls(charging, bool(facts.get("chance")), facts.get("chance_spread") or {})
+        return cls(charging, bool(facts.get("chance")), facts.get("chance_spread") or ())
 
     @property
     def waver(self) -> float:
         """That of `charging`, 0 if no clock is recorded."""
         return self.charging.waver if self.charging else 0.0
+
+    def spread(self, metric: str, label: Mapping[str, Any]) -> float:
+        """Return that of a metric in a cell; 0 if it was not measured, or if CPU is charged."""
+        if self.charging is not Charging.FREE:
+            return 0.0
+        matching = (each for each in self.chance_spread if each["metric"] == metric and each["at"].items() <= label.items())
+        return float(next((each["relative"] for each in matching), 0.0))
 
     @property
     def repeats(self) -> bool:

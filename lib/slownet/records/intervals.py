@@ -87,7 +87,10 @@ def summary(samples: Sequence[Sample], metric: str, terms: Terms, confidence: fl
         return Summary(first.mean, first.mean, first.mean, n, None, confidence)
     if first.record.get("count"):
         return _count(boots, confidence)
-    found = _printed(boots, metric, terms, confidence) if readings.is_printed(first.record) else None
+    if known := terms.spread(metric, first.sample["cell"]) if _only_programs_are_random(boots) else 0.0:
+        found: Summary | None = _of_known(boots, known, confidence)
+    else:
+        found = _printed(boots, metric, terms, confidence) if readings.is_printed(first.record) else None
     found = found or _of_means(boots, metric, terms, confidence)
     return replace(found, n=n, degrees=found.freedom if found.known else 0)
 
@@ -142,8 +145,7 @@ def _means(boots: Sequence[Boot]) -> list[float]:
 def _of_means(boots: Sequence[Boot], metric: str, terms: Terms, confidence: float) -> Summary:
     """Summarize the means of boots."""
     if terms.charging in (None, Charging.FREE):
-        known = terms.chance_spread.get(metric, 0.0) if _only_programs_are_random(boots) else 0.0
-        return _of_known(boots, known, confidence) if known else _of_seeds(boots, confidence)
+        return _of_seeds(boots, confidence)
     count, waver = len(boots), _waver(boots, metric, terms)
     middle, spread = mean_and_sd(_means(boots))
     if count < LEAST_BOOTS:

@@ -2,45 +2,43 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from slownet.records.charging import Charging
 
 
 @dataclass(frozen=True)
-class Parted:
-    """A difference found between runs of the same experiment with free CPU.
+class Spread:
+    """The relative standard deviation of a metric between boots with free CPU, in cells whose links are not random, rounded up.
 
-    ``spread``: by metric, the relative standard deviation between boots of cells whose links are not random, rounded up; for
-    metrics of which it was measured.
+    ``at``: the conditions of the cells that it was measured in; all of the experiment's own unless given.
     """
 
-    text: str
-    spread: Mapping[str, float] = field(default_factory=dict)
+    metric: str
+    relative: float
+    at: Mapping[str, str] = field(default_factory=dict)
 
 
-PARTED: Mapping[str, Parted] = {
-    # Three runs, 9 boots: 0.09 % at most (Reno without loss); 0.0001 % on the narrow link.
-    "congestion_control": Parted(
-        "BBR starts its cycle of rates at random: its rate over loss differs by up to 2 %, all other rates by less than 0.5 %",
-        {"mbit_per_s": 0.0015},
-    ),
-    "loss_tolerance": Parted(
-        "BBR starts its cycle of rates at random: its rate under loss differs by up to 4 %, "
-        "and CUBIC's, if it is measured after BBR's, by less than 1 %"
-    ),
-    # Three runs, 9 boots: 0.19 %.
-    "queue_sizing": Parted(
-        "which of several connections loses a packet depends on the order in which they start",
-        {"mbit_per_s": 0.003},
-    ),
-    # Three runs, 17 boots: 1.8 % of BBR's share in the long queue, and 0.5 % of the round trip; 0.6 % in the short one.
-    "fairness": Parted(
-        "BBR starts its cycle of rates at random, and its share differs",
-        {"first_share": 0.025, "rtt_ms": 0.01},
-    ),
+PARTED: Mapping[str, str] = {
+    "congestion_control": "BBR starts its cycle of rates at random: its rate over loss differs by up to 2 %, "
+    "all other rates by less than 0.5 %",
+    "loss_tolerance": "BBR starts its cycle of rates at random: its rate under loss differs by up to 4 %, "
+    "and CUBIC's, if it is measured after BBR's, by less than 1 %",
+    "queue_sizing": "which of several connections loses a packet depends on the order in which they start",
+    "fairness": "BBR starts its cycle of rates at random, and its share differs",
+}
+"""The differences found between two runs of the same experiment with free CPU."""
+SPREADS: Mapping[str, Sequence[Spread]] = {
+    # Measured in three or four runs of each. 9 boots: 0.09 % at most (Reno without loss), 0.0001 % on the narrow link.
+    "congestion_control": (Spread("mbit_per_s", 0.0015),),
+    # 9 boots: 0.19 %.
+    "queue_sizing": (Spread("mbit_per_s", 0.003),),
+    # 17 boots: 1.8 % of BBR's share in the long queue, and 0.5 % of the round trip; 0.6 % in the short one.
+    "fairness": (Spread("first_share", 0.025), Spread("rtt_ms", 0.01)),
+    # 16 boots: 0.48 %, one packet of the backlog.
+    "replication": (Spread("lag_last_ms", 0.007, {"link": "narrow"}),),
 }
 
 SAME = "the same numbers, bit for bit"
@@ -58,14 +56,12 @@ def chance(experiment: str, service: Any = None) -> str:
 
     A service with such programs describes it in its attribute `chance`.
     """
-    found = PARTED.get(experiment)
-    return getattr(service, "chance", "") or (found.text if found else "")
+    return getattr(service, "chance", "") or PARTED.get(experiment, "")
 
 
-def spread(experiment: str) -> dict[str, float]:
-    """Return the known relative standard deviations between its boots, with free CPU, by metric."""
-    found = PARTED.get(experiment)
-    return dict(found.spread) if found else {}
+def spreads(experiment: str) -> list[dict[str, Any]]:
+    """Return the known spreads between the boots of an experiment as records have them."""
+    return [asdict(each) for each in SPREADS.get(experiment, ())]
 
 
 def repeats(charging: Charging, experiment: str, service: Any = None, own: bool = False) -> str:

@@ -20,7 +20,7 @@ from slownet.lab.clock import TIME, WORK
 from slownet.lab.place import Place
 from slownet.records import samples
 from slownet.records.charging import Charging
-from slownet.records.repeatability import chance, has_own_programs, repeats, spread
+from slownet.records.repeatability import chance, has_own_programs, repeats, spreads
 from slownet.records.samples import cell_key
 from slownet.runner import brought
 from slownet.runner.boots import Boot, blocks_of, passes, read
@@ -138,7 +138,7 @@ def plan(
         "sampling": rule.to_json(),
     }
     if all(cell in experiment.cells() for cell in cells):  # of other conditions it was not measured
-        facts["chance_spread"] = spread(experiment.name)
+        facts["chance_spread"] = spreads(experiment.name)
     facts |= brought.hand_over(experiment.topology, directory)
     made = Plan(experiment, directory, [], facts, rule, labs=labs)
     made.add(cells, first_boots(rule, Charging.of(facts), bool(experiment.judged_by)))

@@ -11,12 +11,14 @@ from pathlib import Path
 from slownet import owner
 from slownet.measured import Metrics
 from slownet.tools.iperf3 import reading, serve
-from slownet.tools.numbers import Metric, single
+from slownet.tools.numbers import Metric, mean, series, single
 from slownet.tools.ping import Ping, ping
 from slownet.tools.process import Host, end
 from slownet.tools.tool import ENDING, running
 
 INTERVAL_S = 0.1
+BLOCK = "16K"
+"""iperf3 counts whole blocks: one of its usual 128 KiB takes 0.1 s at 10 Mbit/s, and so much would the rate of a second err."""
 
 
 @dataclass(frozen=True)
@@ -31,20 +33,27 @@ class UnderLoad(Metrics):
         Its output, and that of ``ping``.
     pings : Ping
         The round trips under load.
-    upload_mbit_per_s, download_mbit_per_s : float
-        Payload that arrived from the client and at the client, in Mbit/s.
+    upload_mbit_per_s : float
+        Payload that arrived from the client, in Mbit/s.
+    downloads_mbit_per_s : tuple of float
+        Payload that arrived at the client in each second, in Mbit/s.
     """
 
     command: tuple[str, ...]
     raw: str
     pings: Ping
     upload_mbit_per_s: float
-    download_mbit_per_s: float
+    downloads_mbit_per_s: tuple[float, ...]
+
+    @property
+    def download_mbit_per_s(self) -> float:
+        """Payload that arrived at the client, in Mbit/s."""
+        return mean(self.downloads_mbit_per_s)
 
     def metrics(self) -> dict[str, Metric]:
         """Return ``rtt_ms``, ``loss`` of pings, ``upload_mbit_per_s`` and ``download_mbit_per_s``."""
-        carried = {"upload_mbit_per_s": self.upload_mbit_per_s, "download_mbit_per_s": self.download_mbit_per_s}
-        return {**self.pings.metrics(), **{name: single(value, 1) for name, value in carried.items()}}
+        up, down = single(self.upload_mbit_per_s, 1), series(self.downloads_mbit_per_s)
+        return {**self.pings.metrics(), "upload_mbit_per_s": up, "download_mbit_per_s": down}
 
 
 def under_load(client: Host, server: Host, *, seconds: float = 15.0, settle: float = 10.0, flows: int = 4) -> UnderLoad:
@@ -75,7 +84,7 @@ def under_load(client: Host, server: Host, *, seconds: float = 15.0, settle: flo
     ----------
     Høiland-Jørgensen, Grazia, Hurtig and Brunstrom, "Flent: The FLExible Network Tester", 2017: the RRUL test.
     """
-    argv = ["iperf3", "--client", server.IP(), "--bidir", "--parallel", f"{flows}", "--json"]
+    argv = ["iperf3", "--client", server.IP(), "--bidir", "--parallel", f"{flows}", "--length", BLOCK, "--json"]
     argv += ["--omit", f"{settle:g}", "--time", f"{seconds:g}"]
     with ExitStack() as stack:
         folder = stack.enter_context(owner.temporary("iperf3"))
@@ -88,7 +97,7 @@ def under_load(client: Host, server: Host, *, seconds: float = 15.0, settle: flo
     return UnderLoad(tuple(argv), done.raw + pings.raw, pings, up, down)
 
 
-def carried(text: str, command: Sequence[str] = ("iperf3", "--bidir")) -> tuple[float, float]:
+def carried(text: str, command: Sequence[str] = ("iperf3", "--bidir")) -> tuple[float, tuple[float, ...]]:
     """Parse the JSON of ``iperf3 --bidir``.
 
     Parameters
@@ -100,8 +109,8 @@ def carried(text: str, command: Sequence[str] = ("iperf3", "--bidir")) -> tuple[
 
     Returns
     -------
-    (float, float)
-        Payload that arrived at the server and at the client, in Mbit/s.
+    (float, tuple of float)
+        Payload that arrived at the server, and at the client in each second, in Mbit/s.
 
     Raises
     ------
@@ -109,8 +118,11 @@ def carried(text: str, command: Sequence[str] = ("iperf3", "--bidir")) -> tuple[
         The text is not JSON, contains an error, or lacks a number; ``.raw`` is the text.
     """
     with reading(text, command) as report:
-        up, down = (report["end"][name] for name in ("sum_received", "sum_received_bidir_reverse"))
-        return _mbit_per_s(up), _mbit_per_s(down)
+        up, seconds = report["end"]["sum_received"], [each["sum_bidir_reverse"] for each in report["intervals"]]
+        down = tuple(_mbit_per_s(each) for each in seconds if not each["omitted"])
+        if not down:
+            raise ValueError("a second that counts")
+        return _mbit_per_s(up), down
 
 
 def _mbit_per_s(total: Mapping[str, float]) -> float:

@@ -120,12 +120,13 @@ def test_chance_that_does_not_reach_a_number_leaves_it_exact():
 
 def test_a_spread_that_was_measured_before_replaces_what_varies_within_boots():
     """As for a rate that swings within a transfer and is the same in the next one."""
-    terms = Terms(Charging.FREE, True, {"mbit": 0.002})
+    terms = Terms(Charging.FREE, True, [{"metric": "mbit", "relative": 0.002, "at": {"link": "narrow"}}])
 
-    def found(*means, random=False, metric="mbit"):
+    def found(*means, random=False, metric="mbit", link="narrow"):
         swings = [50.0 + 20 * (-1) ** (at // 8) for at in range(64)]
         samples = [
-            sample(mean, 20.0, 64, metric, boot=at, random=random, values=swings, ordered=True) for at, mean in enumerate(means)
+            sample(mean, 20.0, 64, metric, boot=at, random=random, values=swings, ordered=True) | {"cell": {"link": link}}
+            for at, mean in enumerate(means)
         ]
         return intervals.summary(samples, metric, terms, 0.95)
 
@@ -134,7 +135,11 @@ def test_a_spread_that_was_measured_before_replaces_what_varies_within_boots():
     assert found(50.0, 50.2).half_width == pytest.approx(z * 0.002 * 50.1 / math.sqrt(2), rel=1e-4)
     assert found(50.0, 50.0, 50.0).half_width == pytest.approx(z * 0.1 / math.sqrt(3), rel=0.02)  # not narrower than known
     assert found(40.0, 50.0, 60.0).half_width == pytest.approx(t_quantile(2) * 10 / math.sqrt(3))  # they disagree with it
-    for more in ({"random": True}, {"random": None}, {"metric": "other"}):
+    single = intervals.summary(
+        [sample(60.0, None, 1, "mbit", random=False) | {"cell": {"link": "narrow"}}], "mbit", terms, 0.95
+    )
+    assert single.half_width == pytest.approx(z * 0.12, rel=1e-4)
+    for more in ({"random": True}, {"random": None}, {"metric": "other"}, {"link": "wide"}):
         assert found(50.0, **more).half_width > 1
 
 

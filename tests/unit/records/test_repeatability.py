@@ -1,6 +1,6 @@
 from slownet.catalogue import discover
 from slownet.records.charging import Charging
-from slownet.records.repeatability import PARTED, has_own_programs, repeats, spread
+from slownet.records.repeatability import PARTED, SPREADS, has_own_programs, repeats, spreads
 from slownet.services.wordpress import WordPress
 
 
@@ -37,8 +37,11 @@ def test_every_experiment_of_which_runs_differ_says_so():
 
 def test_spreads_are_known_of_metrics_that_claims_are_about():
     found = discover()
-    assert spread("client_delay") == {}
-    for name in PARTED:
-        claimed = {each.metric for each in found[name].judged_by}
-        assert set(spread(name)) <= claimed
-        assert all(0 < each < 0.05 for each in spread(name).values())
+    assert spreads("client_delay") == []
+    assert spreads("replication") == [{"metric": "lag_last_ms", "relative": 0.007, "at": {"link": "narrow"}}]
+    for name, measured in SPREADS.items():
+        claims, cells = found[name].judged_by, found[name].cells()
+        assert {each.metric for each in measured} <= {each.metric for each in claims}
+        assert all(0 < each.relative < 0.05 for each in measured)
+        assert all(any(each.at.items() <= cell.items() for cell in cells) for each in measured)
+        assert "bit for bit" not in repeats(Charging.FREE, name, found[name].service)
