@@ -6,7 +6,7 @@ import io
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, cast
+from typing import Any, NamedTuple, cast
 
 from slownet.errors import ToolError
 
@@ -63,6 +63,18 @@ class Datagram:
     data: bytes = field(repr=False)
 
 
+Ends = tuple[str, int, str, int]
+"""Address and port of a packet's sender, then of its receiver."""
+
+
+class _Sent(NamedTuple):
+    """A TCP packet of a capture, as scapy's frame."""
+
+    ns: int
+    ends: Ends
+    frame: Any
+
+
 def read(source: Path | bytes) -> list[Segment]:
     """Return the segments of the first connection in a pcap, in the order of the capture.
 
@@ -84,12 +96,17 @@ def connections(source: Path | bytes) -> list[list[Segment]]:
     """
     from scapy.layers.inet import TCP
 
-    packets = [(ns, frame) for ns, frame in frames(source) if TCP in frame]
-    openings = [packet for _, packet in packets if packet[TCP].flags.value & (SYN | ACK) == SYN]
+    packets = [_Sent(ns, between(frame, TCP), frame) for ns, frame in frames(source) if TCP in frame]
+    by_connection: dict[frozenset[tuple[str, int]], list[_Sent]] = {}
+    for each in packets:
+        by_connection.setdefault(frozenset((each.ends[:2], each.ends[2:])), []).append(each)
+    openings: dict[Ends, _Sent] = {}
+    for each in packets:
+        if each.frame[TCP].flags.value & (SYN | ACK) == SYN:
+            openings.setdefault(each.ends, each)  # a SYN that is sent again opens nothing new
     if not openings:
         raise ToolError(f"no connection starts in {len(packets)} TCP packets", _name(source))
-    by_ends = {between(packet, TCP): packet for packet in reversed(openings)}  # a SYN that is sent again opens nothing new
-    return [_segments(packets, opening) for opening in reversed(by_ends.values())]
+    return [_segments(by_connection[frozenset((ends[:2], ends[2:]))], opening) for ends, opening in openings.items()]
 
 
 def datagrams(source: Path | bytes, port: int) -> list[list[Datagram]]:
@@ -137,7 +154,7 @@ def frames(source: Path | bytes) -> list[tuple[int, Any]]:
         raise ToolError(f"the capture cannot be read: {error}", _name(source)) from error
 
 
-def between(packet: Any, layer: Any) -> tuple[str, int, str, int]:
+def between(packet: Any, layer: Any) -> Ends:
     """Return address and port of a frame's sender, then of its receiver; `layer`: scapy's TCP or UDP."""
     ip = _ip(packet)
     return ip.src, packet[layer].sport, ip.dst, packet[layer].dport
@@ -160,19 +177,15 @@ def _ip(packet: Any) -> Any:
     return packet[IP] if IP in packet else packet[IPv6]
 
 
-def _segments(packets: Sequence[tuple[int, Any]], opening: Any) -> list[Segment]:
-    """Return the segments of the connection that a SYN opens."""
+def _segments(packets: Sequence[_Sent], opening: _Sent) -> list[Segment]:
+    """Return the segments of the connection that a SYN opens, among all packets between its ends."""
     from scapy.layers.inet import TCP
 
-    ends = between(opening, TCP)
-    first = {True: opening[TCP].seq + 1, False: 0}
+    first = {True: opening.frame[TCP].seq + 1, False: 0}
     segments = []
-    for ns, packet in packets:
+    for ns, ends, packet in packets:
         tcp = packet[TCP]
-        there = between(packet, TCP)
-        outward = there == ends
-        if not outward and there != (*ends[2:], *ends[:2]):
-            continue
+        outward = ends == opening.ends
         if not outward and tcp.flags.value & SYN:
             first[False] = tcp.seq + 1
         length = carried(packet)

@@ -38,6 +38,7 @@ def load(chains: Sequence[Sequence[str]], application: str) -> dict[str, Any]:
             libcurl.SSL_VERIFYHOST: 0,
             libcurl.FAILONERROR: 1,
             libcurl.BUFFERSIZE: BUFFER,
+            libcurl.NOSIGNAL: 1,  # Python ignores SIGPIPE; libcurl would set and restore that at each step
             libcurl.USERAGENT: f"curl/{transfers.version}",
         }
         left = {transfers.begin(first, options): list(others) for first, *others in chains}

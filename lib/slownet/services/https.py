@@ -47,7 +47,11 @@ class HttpsServer(Nginx):
         self, host: Host, directory: str | Path, *, files: Mapping[str, int], certificate_bytes: int = 0,
         groups: str = "X25519:P-256", retry: bool = False,
     ) -> None:  # fmt: skip
-        keeps = ("ssl_session_cache shared:sessions:1m", "keepalive_requests 100000")
+        # Files do not change, so they are opened once.
+        keeps = (
+            "ssl_session_cache shared:sessions:1m", "keepalive_requests 100000", "open_file_cache max=100 inactive=1d",
+            "open_file_cache_valid 1d",
+        )  # fmt: skip
         super().__init__(host, directory, root="", directives=keeps)
         self.files = dict(files)
         self.certificate_bytes = certificate_bytes
