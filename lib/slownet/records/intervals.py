@@ -87,7 +87,7 @@ def summary(samples: Sequence[Sample], metric: str, terms: Terms, confidence: fl
         return Summary(first.mean, first.mean, first.mean, n, None, confidence)
     if first.record.get("count"):
         return _count(boots, confidence)
-    if known := terms.spread(metric, first.sample["cell"]) if _only_programs_are_random(boots) else 0.0:
+    if known := terms.spread(metric, first.sample.get("cell") or {}) if _only_programs_are_random(boots) else 0.0:
         found: Summary | None = _of_known(boots, known, confidence)
     else:
         found = _printed(boots, metric, terms, confidence) if readings.is_printed(first.record) else None
