@@ -23,9 +23,9 @@ OF_PROTOCOLS = (
 BEYOND = "beyond"
 """The group of the other experiments, which reproduce no article."""
 LONGEST = (
-    "page_under_loss", "loss_tolerance", "fairness", "oltp", "bufferbloat", "overload", "congestion_control", "client_delay",
-    "replication", "database_delay", "download", "page_of_objects", "cures", "queue_sizing", "packet_loss", "sync_pipeline",
-    "coordinated_omission",
+    "overload", "loss_tolerance", "page_under_loss", "oltp", "database_delay", "congestion_control", "replication", "download",
+    "cures", "page_of_objects", "client_delay", "fairness", "packet_loss", "coordinated_omission", "sync_pipeline",
+    "bufferbloat", "cures_in_programs", "queue_sizing",
 )  # fmt: skip
 """The experiments that take longest, the longest first (`slownet reproduce --all`)."""
 
