@@ -99,14 +99,14 @@ def connections(source: Path | bytes) -> list[list[Segment]]:
     packets = [_Sent(ns, between(frame, TCP), frame) for ns, frame in frames(source) if TCP in frame]
     by_connection: dict[frozenset[tuple[str, int]], list[_Sent]] = {}
     for each in packets:
-        by_connection.setdefault(frozenset((each.ends[:2], each.ends[2:])), []).append(each)
+        by_connection.setdefault(_both(each.ends), []).append(each)
     openings: dict[Ends, _Sent] = {}
     for each in packets:
         if each.frame[TCP].flags.value & (SYN | ACK) == SYN:
             openings.setdefault(each.ends, each)  # a SYN that is sent again opens nothing new
     if not openings:
         raise ToolError(f"no connection starts in {len(packets)} TCP packets", _name(source))
-    return [_segments(by_connection[frozenset((ends[:2], ends[2:]))], opening) for ends, opening in openings.items()]
+    return [_segments(by_connection[_both(ends)], opening) for ends, opening in openings.items()]
 
 
 def datagrams(source: Path | bytes, port: int) -> list[list[Datagram]]:
@@ -125,7 +125,7 @@ def datagrams(source: Path | bytes, port: int) -> list[list[Datagram]]:
             ends = between(frame, UDP)
             udp = frame[UDP]
             one = Datagram(ns, udp.dport == port, bytes(udp.payload)[: udp.len - 8])
-            found.setdefault(frozenset((ends[:2], ends[2:])), []).append(one)
+            found.setdefault(_both(ends), []).append(one)
     # Others end what began before the capture: their first packet is the server's, or no Initial packet (RFC 9000, 17.2.2).
     begun = [flow for flow in found.values() if flow[0].outward and flow[0].data[:1] and flow[0].data[0] & 0xB0 == 0x80]
     if not begun:
@@ -158,6 +158,11 @@ def between(packet: Any, layer: Any) -> Ends:
     """Return address and port of a frame's sender, then of its receiver; `layer`: scapy's TCP or UDP."""
     ip = _ip(packet)
     return ip.src, packet[layer].sport, ip.dst, packet[layer].dport
+
+
+def _both(ends: Ends) -> frozenset[tuple[str, int]]:
+    """Return the two ends of a connection, the same for both directions."""
+    return frozenset((ends[:2], ends[2:]))
 
 
 def carried(packet: Any) -> int:

@@ -2,9 +2,10 @@
 
     python -m slownet.programs.objects JOB
 
-JOB is JSON: ``chains``, lists of URLs that are requested one after the other while the chains go side by side, and the
-``application`` protocol. Each load is one line of JSON: its time, and its transfers in the order in which they ended. It is one
-process for all loads, because a start of ``curl``, with its forty libraries, takes longer than the loads of some pages.
+JOB is JSON: ``chains``, lists of URLs that are requested one after the other while the chains go side by side, the
+``application`` protocol, and the ``groups`` of its key exchange. Each load is one line of JSON: its time, and its transfers in
+the order in which they ended. It is one process for all loads, because a start of ``curl``, with its forty libraries, takes
+longer than the loads of some pages.
 """
 
 from __future__ import annotations
@@ -19,13 +20,11 @@ from slownet.programs import libcurl
 from slownet.programs.libcurl import CurlError, Transfers
 
 HTTP = {"http/1.1": libcurl.HTTP_1_1, "h2": libcurl.HTTP_2, "h3": libcurl.HTTP_3_ONLY}
-GROUPS = "X25519:P-256"
-"""Those of `slownet.tools.curl`."""
 BUFFER = 102_400
 """curl's, in bytes."""
 
 
-def load(chains: Sequence[Sequence[str]], application: str) -> dict[str, Any]:
+def load(chains: Sequence[Sequence[str]], application: str, groups: str) -> dict[str, Any]:
     """Load the page once. Raises CurlError."""
     began = time.monotonic()
     ended = []
@@ -33,7 +32,7 @@ def load(chains: Sequence[Sequence[str]], application: str) -> dict[str, Any]:
         options: dict[int, int | str] = {
             libcurl.HTTP_VERSION: HTTP[application],
             libcurl.PIPEWAIT: int(application != "http/1.1"),  # wait for the page's connection instead of opening more
-            libcurl.SSL_EC_CURVES: GROUPS,
+            libcurl.SSL_EC_CURVES: groups,
             libcurl.SSL_VERIFYPEER: 0,
             libcurl.SSL_VERIFYHOST: 0,
             libcurl.FAILONERROR: 1,

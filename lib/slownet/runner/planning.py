@@ -137,7 +137,8 @@ def plan(
         "blocks": blocks_of(experiment, place.clock),
         "sampling": rule.to_json(),
     }
-    if all(cell in experiment.cells() for cell in cells):  # of other conditions it was not measured
+    own = experiment.cells()
+    if all(cell in own for cell in cells):  # of other conditions it was not measured
         facts["chance_spread"] = spreads(experiment.name)
     facts |= brought.hand_over(experiment.topology, directory)
     made = Plan(experiment, directory, [], facts, rule, labs=labs)

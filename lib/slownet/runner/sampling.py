@@ -79,7 +79,8 @@ def decide(
     plan = _schedule(run, good, rule.most)
     left = Left(min(plan.next(rounds) - rounds, _affordable(rule, spent_s, round_s)), rounds, rule, round_s)
     if rounds < plan.first:
-        return _before_the_first_look(run, good, plan, left, _without_a_spread(run, claims, siblings))
+        unknown = _without_a_spread(run, claims, siblings) if run.charging is Charging.FREE else ()
+        return _before_the_first_look(run, good, plan, left, unknown)
     confidence = 1 - plan.share(rounds, left.boots < 1)
     if rounds not in plan.looks and left.boots > 0:
         return Decision(_labels(good), confidence, f"{_count(rounds)}, judged after {plan.next(rounds)}", left.boots)

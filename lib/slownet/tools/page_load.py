@@ -15,7 +15,7 @@ from slownet.measured import Metrics
 from slownet.packets.connections import PORT, connections
 from slownet.packets.seen import Seen
 from slownet.page_loads import PROTOCOLS, Protocol
-from slownet.tools.curl import key_log
+from slownet.tools.curl import GROUPS, key_log
 from slownet.tools.numbers import Metric, mean, series
 from slownet.tools.process import Host
 from slownet.tools.program import python, read_json
@@ -86,7 +86,8 @@ def page_load(host: Host, url: str, protocol: str, objects: int, *, loads: int =
         A transfer or ``tcpdump`` fails, the capture shows another protocol, or a load takes another number of connections.
     """
     way = PROTOCOLS[protocol]
-    command = python("objects", json.dumps({"chains": chains(way, page(url, objects)), "application": way.application}))
+    job = {"chains": chains(way, page(url, objects)), "application": way.application, "groups": GROUPS}
+    command = python("objects", json.dumps(job))
     with owner.temporary("page") as directory:
         keys, pcap = Path(directory, "keys"), Path(directory, "pcap")
         with answering(host, command, key_log(keys)) as load:
