@@ -16,7 +16,7 @@ slownet.errors.ExperimentError: time_per_request_ms is compared with 51.8 withou
 on the right of == or !=, from slownet.claim
 
 A test measures in one boot. If the clock charges CPU, the interval includes the variation between boots
-(`slownet.records.intervals`).
+(`slownet.records.intervals`); if it does not, only that of the single values.
 """
 
 from __future__ import annotations
@@ -220,9 +220,16 @@ def in_short(metrics: Mapping[str, Mapping[str, Any]]) -> str:
 
 
 def _summary(metrics: Mapping[str, Mapping[str, Any]], name: str, setting: Setting) -> Summary:
-    """Summarize one measurement like a cell of one sample."""
+    """Summarize one measurement like a cell of one sample.
+
+    Nobody knows whether its programs are random, so that its values have an interval even if the CPU is free; a number without
+    single values, or a count, is taken as it is.
+    """
+    record = metrics[name]
+    is_spread = record.get("sd") is not None and not record.get("count") and int(record["n"]) > 1
     sample = {"status": "ok", "metrics": metrics, "charged_s": setting.charged_s, "virtual_s": setting.took_s}
-    return intervals.summary([sample | {"random": setting.random}], name, Terms(setting.charging), DECIDING)
+    terms = Terms(setting.charging, own_programs=is_spread)
+    return intervals.summary([sample | {"random": setting.random}], name, terms, DECIDING)
 
 
 def in_unit_of(metric: str, value: float | str) -> float:

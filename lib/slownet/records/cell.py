@@ -9,8 +9,8 @@ from typing import Any
 
 from slownet.counters import total
 from slownet.errors import ExperimentError, TooFewError, nearest
-from slownet.records import intervals, readings
-from slownet.records.charging import UNKNOWN, Charging, Terms
+from slownet.records import exactness, intervals, readings
+from slownet.records.charging import UNKNOWN, Terms
 from slownet.records.samples import Sample, cell_key
 from slownet.stats import CONFIDENCE, Summary, quantile
 
@@ -114,17 +114,17 @@ class Cell:
     @property
     def is_random(self) -> bool:
         """Whether a link's condition was random, such as loss, so that each boot had another seed."""
-        return intervals.is_random(self.samples)
+        return exactness.is_random(self.samples)
 
     @property
     def is_exact(self) -> bool:
         """Whether another repetition would give the same numbers."""
-        return intervals.is_exact(self.samples, self.terms)
+        return exactness.is_exact(self.samples, self.terms)
 
     @property
     def verdict_from(self) -> int:
-        """The number of boots that a verdict on it requires."""
-        return (self.terms.charging or Charging.WORK).verdict_from(self.is_random)
+        """The number of boots that a verdict on it requires, as far as its samples tell."""
+        return exactness.verdict_from(self.samples, self.terms)
 
     @property
     def repetitions(self) -> int:

@@ -73,16 +73,16 @@ class Charging(Enum):
         """
         return LEAST_BOOTS if is_random or self in (Charging.REAL, Charging.TIME) else 1
 
-    def first_look(self, is_random: bool) -> int:
-        """Return the boots before the claims are judged for the first time.
+    def first_look(self, least: int) -> int:
+        """Return the boots before the claims are judged for the first time; ``least`` are required for a verdict.
 
         If `waver` was measured, as many as narrow the interval of a ratio of two pure CPU times to half of the default
         margin: 1 for WORK (1.2 %). With TIME's it would be 364, so three boots estimate the actual variation instead.
         """
         if not self.is_measured:
-            return self.verdict_from(is_random)
+            return least
         half = NormalDist().inv_cdf(1 - FIRST_SHARE / 2) * math.sqrt(2) * self.waver
-        return max(self.verdict_from(is_random), math.ceil((half / (USUAL_MARGIN / 2)) ** 2))
+        return max(least, math.ceil((half / (USUAL_MARGIN / 2)) ** 2))
 
     def __str__(self) -> str:
         return IN_WORDS[self]
@@ -116,12 +116,14 @@ class Terms:
     chance_spread: Sequence[Mapping[str, Any]] = ()
     """Where it was measured, the relative standard deviation between boots that this makes with free CPU: records of
     `slownet.records.repeatability.Spread`."""
+    own_programs: bool = False
+    """Whether programs take part that slownet does not know: `slownet.records.exactness`."""
 
     @classmethod
     def of(cls, facts: Mapping[str, Any]) -> Terms:
         """Read them from a run's facts. Raises SlownetError like `Charging.of`."""
         charging = Charging.of(facts) if facts.get("clock") else None
-        return cls(charging, bool(facts.get("chance")), facts.get("chance_spread") or ())
+        return cls(charging, bool(facts.get("chance")), facts.get("chance_spread") or (), bool(facts.get("own_programs")))
 
     @property
     def waver(self) -> float:
@@ -137,7 +139,7 @@ class Terms:
 
     @property
     def repeats(self) -> bool:
-        """Whether another run gives the same numbers unless a link is random: the CPU is free, and no program is random."""
+        """Whether another run gives the same numbers unless a link is random: the CPU is free, and no known program is."""
         return self.charging is Charging.FREE and not self.chance
 
 

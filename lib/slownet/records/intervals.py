@@ -28,6 +28,7 @@ from typing import NamedTuple
 from slownet.errors import ExperimentError
 from slownet.records import readings
 from slownet.records.charging import LEAST_BOOTS, Charging, Terms
+from slownet.records.exactness import is_exact
 from slownet.records.readings import Reading
 from slownet.records.samples import Sample
 from slownet.stats import (
@@ -93,16 +94,6 @@ def summary(samples: Sequence[Sample], metric: str, terms: Terms, confidence: fl
         found = _printed(boots, metric, terms, confidence) if readings.is_printed(first.record) else None
     found = found or _of_means(boots, metric, terms, confidence)
     return replace(found, n=n, degrees=found.freedom if found.known else 0)
-
-
-def is_random(samples: Sequence[Sample]) -> bool:
-    """Return whether a link's condition was random in any of the samples."""
-    return any(sample.get("random") for sample in samples)
-
-
-def is_exact(samples: Sequence[Sample], terms: Terms) -> bool:
-    """Return whether repetition gives the same numbers: the CPU is free, and the samples record that nothing is random."""
-    return terms.repeats and all(sample.get("random") is False for sample in samples)
 
 
 def across_runs(samples: Sequence[Sample], metric: str, terms: Terms, found: Summary) -> Summary:

@@ -38,17 +38,17 @@ class Schedule:
     """Fixed share of the first look; the others' shares are proportional to the repetitions since the look before."""
 
     @classmethod
-    def of(cls, charging: Charging, is_random: bool, is_exact: bool, most: int) -> Schedule:
+    def of(cls, charging: Charging, least: int, is_exact: bool, most: int) -> Schedule:
         """Return the schedule of a run with at most ``most`` boots.
 
-        ``is_random``: whether a link draws random numbers; ``is_exact``: whether every boot gives the same numbers.
+        ``least``: boots required for a verdict; ``is_exact``: whether every boot gives the same numbers.
         """
-        first = charging.first_look(is_random)
-        if most < charging.verdict_from(is_random):
+        first = charging.first_look(least)
+        if most < least:
             return cls((), first)
         if is_exact:
-            return cls((1,), 1)
-        known = charging.verdict_from(is_random) == 1
+            return cls((least,), least)
+        known = least == 1
         return cls(_looks(first, most), min(first, most), FIRST_SHARE if known and most > first else 0.0)
 
     def next(self, boots: int) -> int:

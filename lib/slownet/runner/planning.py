@@ -19,7 +19,7 @@ from slownet.experiment import Cell, Experiment, condition
 from slownet.lab.clock import TIME, WORK
 from slownet.lab.place import Place
 from slownet.records import samples
-from slownet.records.charging import Charging
+from slownet.records.charging import Charging, Terms
 from slownet.records.repeatability import chance, has_own_programs, repeats, spreads
 from slownet.records.samples import cell_key
 from slownet.runner import brought
@@ -72,10 +72,12 @@ class Plan:
         chosen = [cell for cell in _once(self.cells or [dict(cell) for cell in cells]) if cell_key(cell) in asked]
         self.first = len(self.cells)
         self.facts["boots"] = list(self.facts.get("boots") or [boot.to_json() for boot in self.boots])
+        terms = Terms.of(self.facts)
+        in_one_order = terms.own_programs and terms.charging is Charging.FREE  # to see whether boots repeat
         for _ in range(boots if chosen else 0):
             number = self.boots[-1].number + 1 if self.boots else 1
             boot = Boot(number, len(self.cells), len(chosen) * self.blocks, self.blocks)
-            self.cells = [*self.cells, *passes(chosen, self.blocks, number)]
+            self.cells = [*self.cells, *passes(chosen, self.blocks, 1 if in_one_order else number)]
             self.boots = [*self.boots, boot]
             self.facts["boots"].append(boot.to_json())
         self.facts["planned"] = self.cells
@@ -138,11 +140,11 @@ def plan(
         "sampling": rule.to_json(),
     }
     own = experiment.cells()
-    if all(cell in own for cell in cells):  # of other conditions it was not measured
+    if not facts["own_programs"] and all(cell in own for cell in cells):  # of others it was not measured
         facts["chance_spread"] = spreads(experiment.name)
     facts |= brought.hand_over(experiment.topology, directory)
     made = Plan(experiment, directory, [], facts, rule, labs=labs)
-    made.add(cells, first_boots(rule, Charging.of(facts), bool(experiment.judged_by)))
+    made.add(cells, first_boots(rule, Terms.of(facts), bool(experiment.judged_by)))
     if place.given:
         facts["given"] = place.given.to_json()
     samples.write_run_json(directory, facts)
@@ -166,6 +168,7 @@ def described(experiment: Experiment, place: Place) -> dict[str, Any]:
     own = has_own_programs(experiment.measure, experiment.service) or brought.is_project(experiment.topology)
     return facts | {
         "chance": chance(experiment.name, experiment.service),
+        "own_programs": own,
         "repeats": repeats(Charging.of(facts), experiment.name, experiment.service, own),
     }
 

@@ -10,12 +10,13 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from statistics import fmean
 from typing import Any
 
 from slownet.claim import REFUTED, SUPPORTED, Claim, all_of, bound, equal, grows, judge_all, law, monotone, no_worse_than, ratio
-from slownet.records.charging import Charging
+from slownet.records.charging import Charging, Terms
+from slownet.records.repeatability import Spread
 from slownet.records.result import RunData, gather
 from slownet.runner.rule import Rule
 from slownet.runner.sampling import Decision, decide, first_boots
@@ -53,6 +54,8 @@ class World:
     ``cpu_ms``: the part of each time that is CPU time (None: all of it), which varies between boots and blocks and with drift,
     and is recorded as charged. ``bend_ms``: deviation of each cell from its time, constant over the repetitions of a run; the
     standard deviation of a value drawn once per run. ``random``: links draw random numbers, so each boot has its own seed.
+    ``spread``: the relative standard deviation between boots that is known of random programs (`Spread`); None if the programs
+    are not known at all.
     """
 
     times: Mapping[float, float]
@@ -61,13 +64,17 @@ class World:
     cpu_ms: float | None = None
     bend_ms: float = 0.0
     random: bool = False
+    spread: float | None = 0.0
 
     @property
     def facts(self) -> dict[str, Any]:
         """The facts of a run on such a clock."""
         if self.charging is Charging.REAL:
             return {"experiment": "simulated", "clock": "real"}
-        return {"experiment": "simulated", "clock": "virtual", "cpu": self.charging.value}
+        facts = {"experiment": "simulated", "clock": "virtual", "cpu": self.charging.value, "own_programs": self.spread is None}
+        if not self.spread:
+            return facts
+        return facts | {"chance": "programs", "chance_spread": [asdict(Spread(METRIC, self.spread))]}
 
 
 @dataclass(frozen=True)
@@ -98,7 +105,7 @@ def _outcome(claim: Claim, world: World, rule: Rule, rng: Any) -> Outcome:
         world = replace(world, times=bent)
     facts: dict[str, Any] = {**world.facts, "planned": [_label(rtt) for rtt in world.times]}
     samples: list[dict[str, Any]] = []
-    boots, found = 0, Decision(facts["planned"], 0.0, "", first_boots(rule, world.charging, claims=True))
+    boots, found = 0, Decision(facts["planned"], 0.0, "", first_boots(rule, Terms.of(facts), claims=True))
     while found.cells:
         chosen = [rtt for rtt in world.times if _label(rtt) in found.cells]
         for _ in range(found.boots):
@@ -217,10 +224,13 @@ NOISES: Mapping[str, World] = {
     "counted work, correlated": World({}, Noise(between=0.003, within=0.1, blocks=0.003, correlated=0.7), Charging.WORK),
     "seeds": World({}, Noise(between=0.05, within=0.3), Charging.FREE, random=True),
     "seeds, correlated": World({}, Noise(between=0.0, within=0.1, correlated=0.7), Charging.FREE, random=True),
+    "random programs": World({}, Noise(between=0.02, within=0.1), Charging.FREE, spread=0.02),
+    "unknown programs": World({}, Noise(between=0.02, within=0.1), Charging.FREE, spread=None),
 }
 """A quiet and a loaded machine on the real clock; CPU time as measured for DESIGN.md (10 to 19 % between boots, nearly as much
 between blocks), for times that are all CPU and for pages with 10 ms of CPU; drift of 10 % within a boot; boots with a heavy
-tail; counted instructions, uncorrelated and correlated; and free CPU, where only seeds differ."""
+tail; counted instructions, uncorrelated and correlated; and free CPU, where only seeds differ, or where programs are random,
+with nearly the largest spread that was measured, known or not."""
 
 
 def wrong(

@@ -4,7 +4,8 @@ A repetition is a boot of its own: network and services are created anew and see
 boot vary between repetitions (Kalibera and Jones, "Rigorous benchmarking in reasonable time", 2013). It measures the cells
 forwards and backwards (`slownet.runner.boots`), so that drift affects baseline and conditions alike. Parallel labs measure one
 repetition each (`slownet.runner.sharing`). With a free CPU, cells without random links are not measured again for the first
-look: no speed of a boot is shared with others, and what seeds vary does not concern them.
+look: no speed of a boot is shared with others, and what seeds vary does not concern them. Cells of programs that slownet does
+not know are, to see whether these draw random numbers (`slownet.records.exactness`).
 
 `slownet.runner.looks` says after how many boots the claims are judged and with which confidence, so that stopping at the first
 decision does not make wrong ones more likely. That concerns noise, which is drawn anew in each repetition. A fixed property of
@@ -21,7 +22,8 @@ from typing import Any
 
 from slownet.claim import INCONCLUSIVE, Claim, Judgement, judge_all, not_judged
 from slownet.records.cell import Cell
-from slownet.records.charging import Charging
+from slownet.records.charging import Charging, Terms
+from slownet.records.exactness import SEEN, verdict_from
 from slownet.records.result import RunData
 from slownet.runner.looks import ALL, Schedule
 from slownet.runner.rule import CEILING, Rule
@@ -57,9 +59,10 @@ class Open:
     """Predicted total of repetitions that would decide it; None if it cannot be predicted."""
 
 
-def first_boots(rule: Rule, charging: Charging, claims: bool) -> int:
+def first_boots(rule: Rule, terms: Terms, claims: bool) -> int:
     """Return the boots before the first look. Whether links draw random numbers is only known after the first boot."""
-    return rule.repeat or (min(charging.first_look(is_random=False), rule.most) if claims else 1)
+    charging = terms.charging or Charging.REAL
+    return rule.repeat or (min(charging.first_look(verdict_from((), terms)), rule.most) if claims else 1)
 
 
 def decide(
@@ -119,8 +122,12 @@ class Left:
 
 
 def _schedule(run: RunData, good: Sequence[Cell], most: int) -> Schedule:
-    is_random, is_exact = any(cell.is_random for cell in good), all(cell.is_exact for cell in good)
-    return Schedule.of(run.charging, is_random, is_exact, most)
+    return Schedule.of(run.charging, _least(good), all(cell.is_exact for cell in good), most)
+
+
+def _least(good: Sequence[Cell]) -> int:
+    """Return the boots that verdicts on all these cells require."""
+    return max((cell.verdict_from for cell in good), default=1)
 
 
 def _fixed(run: RunData, good: Sequence[Cell], claims: Sequence[Claim], rounds: int, repeat: int) -> Decision:
@@ -135,21 +142,34 @@ def _fixed(run: RunData, good: Sequence[Cell], claims: Sequence[Claim], rounds: 
 
 def _too_few(run: RunData, good: Sequence[Cell], claims: Sequence[Claim], rounds: int) -> str:
     """Say that these repetitions are too few to decide a claim, and what to do; empty if they are enough."""
-    least = max((cell.verdict_from for cell in good), default=1)
+    least = _least(good)
     if not claims or rounds >= least:
         return ""
     if any(cell.is_random for cell in good):
         return f"too few for a verdict, which needs {least} seeds: --repeat {least} or more"
-    how = f"on {run.charging} a verdict needs {least} boots, to estimate their spread"
+    if _is_for_programs(run):
+        how = f"of programs that slownet does not know a verdict needs {least} boots, {_to_learn(least)}"
+        return f"too few for a verdict: {how}: --repeat {least} or more"
+    how = f"on {run.charging} a verdict needs {least} boots, {_to_learn(least)}"
     return f"too few for a verdict: {how}: --repeat {least} or more, or --tdf inf if CPU time does not matter"
+
+
+def _is_for_programs(run: RunData) -> bool:
+    """Return whether a verdict requires several boots only because slownet does not know the programs."""
+    return run.terms.own_programs and run.charging.verdict_from(is_random=False) == 1
+
+
+def _to_learn(boots: int) -> str:
+    return "to see whether they differ" if boots <= SEEN else "to estimate their spread"
 
 
 def _before_the_first_look(
     run: RunData, good: Sequence[Cell], plan: Schedule, left: Left, unknown: Sequence[Mapping[str, Any]]
 ) -> Decision:
     seeds = any(cell.is_random for cell in good)
-    needs = f"{plan.first} seeds are needed" if seeds else f"{run.charging} needs {plan.first}"
-    why = f"{_count(left.rounds)}: {needs} to estimate their spread"
+    is_for_clock = not seeds and not _is_for_programs(run)
+    needs = f"{run.charging} needs {plan.first}" if is_for_clock else f"{plan.first} {'seeds ' * seeds}are needed"
+    why = f"{_count(left.rounds)}: {needs} {_to_learn(plan.first)}"
     if not plan.looks and left.rounds >= left.rule.most:
         line = f"{why}, but {left.why}: --budget {plan.first}"
         return Decision((), DECIDING, line, last_line=line)
@@ -267,7 +287,8 @@ def _labels(cells: Sequence[Cell]) -> tuple[Mapping[str, Any], ...]:
 def _why_enough(run: RunData, good: Sequence[Cell]) -> str:
     if run.charging is Charging.FREE:
         if all(cell.is_exact for cell in good):
-            return "with free CPU and nothing random another repetition gives the same numbers"
+            known = not run.terms.own_programs
+            return f"with free CPU {'and nothing random another repetition gives' if known else 'all gave'} the same numbers"
         seeds = any(cell.is_random for cell in good)
         return (
             "the intervals include the spread of seeds" if seeds else "with free CPU only programs' own random numbers differ"

@@ -161,6 +161,30 @@ def test_a_printed_percentile_is_as_sure_as_the_clock():
 
 
 @dataclass(frozen=True)
+class Waits(Metrics):
+    sd: float
+
+    def metrics(self):
+        return {
+            "wait_ms": {"mean": 10.0, "sd": self.sd, "n": 50},
+            "longest_ms": {"mean": 20.0, "sd": None, "n": 50},
+            "retries": {"mean": 3.0, "sd": None, "n": 50, "count": True},
+        }
+
+
+def test_a_test_does_not_know_whether_its_programs_are_random():
+    """A program that waits 0 to 20 ms at random took 8.7 ms in one boot and 10.8 in another, with free CPU."""
+    with measured_under(lambda: Setting(charging=Charging.FREE, random=False)):
+        random, regular = Waits(5.8), Waits(0.0)
+    assert random.wait != about(20)
+    assert about(10, within=0.05).judge(random.wait).verdict == "inconclusive"
+    assert random.wait.high - 10 == pytest.approx(2.68 * 5.8 / 50**0.5, rel=1e-3)
+    assert regular.wait == about(10, within=0)
+    assert random.longest == about(20, within=0)
+    assert random.retries == about(3, within=0)
+
+
+@dataclass(frozen=True)
 class Record(Metrics):
     rate: float
 

@@ -386,15 +386,29 @@ class TestSimulated:
     def test_a_step_counts_wrong_verdicts(self, trust, tmp_path):
         options = trust.steps.Options(tmp_path, simulated=3)
         step = next(each for each in trust.simulated.steps(options, log_of(trust, [])) if each.name == "ratio, calm")
-        assert step.take().items() >= {"refuted": 0.0, "supported": 0.0, "runs": 3, "name": "ratio, calm"}.items()
+        found = step.take()
+        assert found.items() >= {"refuted": 0.0, "supported": 0.0, "margin": 0.0, "runs": 3, "name": "ratio, calm"}.items()
+        assert found["said"].endswith("0.0% decide on the margin")
 
     def test_the_worst_case_counts(self, trust, options):
         records = [
-            {"section": "simulated", "name": name, "runs": 1000, "refuted": refuted, "supported": supported}
-            for name, refuted, supported in (("law, calm", 0.001, 0.002), ("equal, rough", 0.003, 0.012))
+            {"section": "simulated", "name": name, "runs": 1000, "refuted": refuted, "supported": supported, **more}
+            for name, refuted, supported, more in (
+                ("law, calm", 0.001, 0.002, {"margin": 0.009}),
+                ("equal, rough", 0.003, 0.03, {"margin": 0.012}),
+                ("law, bent", 0.0, 0.0, {}),
+            )
         ]
         report = trust.simulated.report(log_of(trust, records), options)
-        assert figures(report) == {"wrong verdicts, the worst case (equal, rough)": ("1.2%", False)}
+        assert figures(report) == {
+            "wrong verdicts, the worst case (equal, rough)": ("3.0%", False),
+            "verdicts on the margin, the worst case (equal, rough)": ("1.2%", None),
+        }
+        assert figures(trust.simulated.report(log_of(trust, records[:1]), options)) == {
+            "wrong verdicts, the worst case (law, calm)": ("0.2%", True),
+            "verdicts on the margin, the worst case (law, calm)": ("0.9%", True),
+        }
+        assert trust.simulated.report(log_of(trust, []), options).figures == ()
 
 
 class TestSteps:

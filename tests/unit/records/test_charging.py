@@ -33,14 +33,17 @@ def test_a_word_that_no_clock_has():
 
 
 def test_boots_before_a_verdict_and_before_the_first_look():
-    table = {each: (each.verdict_from(False), each.first_look(False), each.verdict_from(True)) for each in Charging}
+    table = {
+        each: (each.verdict_from(False), each.first_look(each.verdict_from(False)), each.verdict_from(True))
+        for each in Charging
+    }
     assert table == {
         Charging.REAL: (3, 3, 3),
         Charging.TIME: (3, 3, 3),
         Charging.WORK: (1, 1, 3),  # 2.807 * sqrt(2) * 0.3 % is 1.2 %
         Charging.FREE: (1, 1, 3),
     }
-    assert [each.first_look(True) for each in Charging] == [3] * 4
+    assert [each.first_look(3) for each in Charging] == [3] * 4
 
 
 def test_terms_of_a_run():

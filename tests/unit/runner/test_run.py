@@ -35,6 +35,12 @@ def example(net, rtt):
 example.claims(law("time_per_request_ms", round_trips=4, within=0.05))
 
 
+@pytest.fixture(autouse=True)
+def known(monkeypatch):
+    """One boot is enough, as of programs that slownet knows."""
+    monkeypatch.setattr(planning, "has_own_programs", lambda *parts: False)
+
+
 class FakePlace:
     """Replaces a lab: prints the given events and writes the given samples."""
 
