@@ -2,7 +2,6 @@
 
 import fcntl
 import os
-import threading
 
 import pytest
 
@@ -86,9 +85,10 @@ def test_a_lab_that_fits_starts_at_once_and_says_nothing(proc, capsys):
     assert capsys.readouterr().err == ""
 
 
-def test_a_lab_that_does_not_fit_waits_until_one_ends_and_says_so_once(proc, capsys):
+def test_a_lab_that_does_not_fit_waits_until_one_ends_and_says_so_once(proc, capsys, monkeypatch):
     first, _ = proc.lab(10, 1024), proc.lab(20, 1024)
-    threading.Timer(0.1, (first / "cmdline").unlink).start()
+    pauses = [lambda: None, (first / "cmdline").unlink]
+    monkeypatch.setattr(memory.time, "sleep", lambda seconds: pauses.pop(0)())
     with memory.room(1500) as found:
         assert len(found.running) == 1
     assert capsys.readouterr().err == "slownet: 2 labs run here, and no room is left for 1500 MB: waiting until one ends\n"
