@@ -12,15 +12,15 @@ import sysconfig
 from pathlib import Path
 
 import pytest
+import wheels
 from blocks import DATA, DOCS, Block, Step, blocks, pages, quick
 
 from slownet.errors import SlownetError
 from slownet.lab import cache, calibrate, parts
 
-CHECKOUT = DOCS.parent
 sys.path.insert(0, str(DOCS / "_ext"))
 
-from slownet_docs import tables  # noqa: E402  # from the folder above
+from slownet_docs import tables  # from the folder above
 
 KEPT = ("HOME", "USER", "LANG", "TMPDIR", "XDG_STATE_HOME")
 PATIENCE_S = 1800
@@ -37,11 +37,9 @@ def environment(tmp_path_factory):
     except SlownetError as error:
         pytest.fail(str(error), pytrace=False)
     folder = tmp_path_factory.mktemp("environment")
-    pip = [sys.executable, "-m", "pip", "--disable-pip-version-check", "--quiet"]
-    subprocess.run([*pip, "wheel", "--no-deps", "--wheel-dir", folder, CHECKOUT], check=True)
-    (wheel,) = folder.glob("*.whl")
+    wheel = wheels.made(folder)
     subprocess.run([sys.executable, "-m", "venv", "--without-pip", folder / "venv"], check=True)
-    subprocess.run([*pip, "--python", folder / "venv/bin/python", "install", "--no-deps", wheel], check=True)
+    subprocess.run([*wheels.PIP, "--python", folder / "venv/bin/python", "install", "--no-deps", wheel], check=True)
     (site,) = folder.glob("venv/lib/python*/site-packages")
     (site / "others.pth").write_text(f"{sysconfig.get_path('purelib')}\n")
     for program in ("pytest", "jupyter"):

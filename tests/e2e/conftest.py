@@ -6,16 +6,15 @@ import subprocess
 import sys
 import sysconfig
 import time
-from pathlib import Path
 
 import pytest
+import wheels
 from command_line import SLOWNET
 
 from slownet.errors import SlownetError
 from slownet.lab import cache, calibrate, parts
 
 PATIENCE_S = 120
-CHECKOUT = Path(__file__).parents[2]
 
 PAGES = '''
 import time
@@ -64,10 +63,8 @@ def built():
 def installed(tmp_path_factory):
     """A folder with the package as installed from its wheel."""
     folder = tmp_path_factory.mktemp("installed")
-    pip = [sys.executable, "-m", "pip", "--disable-pip-version-check", "--quiet"]
-    subprocess.run([*pip, "wheel", "--no-deps", "--wheel-dir", folder, CHECKOUT], check=True)
-    (wheel,) = folder.glob("*.whl")
-    subprocess.run([*pip, "install", "--no-deps", "--target", folder / "packages", wheel], check=True)
+    install = [*wheels.PIP, "install", "--no-deps", "--target", folder / "packages", wheels.made(folder)]
+    subprocess.run(install, check=True)
     return folder / "packages"
 
 

@@ -9,11 +9,12 @@ import json
 from pathlib import Path
 
 from slownet.errors import SlownetError
+from slownet.records.charging import TERMS
 from slownet.records.result import RunData, gather, load
 from slownet.records.samples import finite
 
 KIND = "baseline"
-FACTS = ("experiment", "clock", "tdf", "cpu", "kernel", "image", "slownet", "planned", "boots", "sampling")
+FACTS = ("experiment", *TERMS, "kernel", "image", "slownet", "planned", "boots", "sampling")
 """The facts of a run that a comparison needs or mentions."""
 SAMPLE = (
     "experiment",

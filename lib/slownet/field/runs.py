@@ -115,14 +115,14 @@ def sure(cell: Cell, metric: str) -> Summary:
 
     Its interval includes how much runs vary, because the boots of one run follow each other and share the machine's speed at
     that time, see `slownet.records.intervals.across_runs`. A percentile or maximum that a tool printed once over many
-    requests has no deviation of its own; it has no interval here if other metrics of the same sample vary. Kept values that
-    are all equal do have one.
+    requests has no deviation of its own; it has no interval here if other metrics of the same sample vary, unless another
+    repetition would give the same numbers. Kept values that are all equal do have one.
     """
     summary = intervals.across_runs(cell.samples, metric, cell.terms, cell.summary(metric))
     kept = readings.records(cell.samples, metric)
     others = [record for name in cell.metrics for record in readings.records(cell.samples, name)]
     single = len({record["mean"] for record in kept}) == 1 and not any(each.get("sd") or each.get("values") for each in kept)
-    if single and any(record.get("sd") for record in others):
+    if single and not cell.is_exact and any(record.get("sd") for record in others):
         return replace(summary, low=-math.inf, high=math.inf)
     return summary
 

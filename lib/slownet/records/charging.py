@@ -105,6 +105,10 @@ IN_WORDS: Mapping[Charging, str] = MappingProxyType(
 )
 
 
+TERMS = ("clock", "tdf", "cpu", "chance", "chance_spread", "own_programs")
+"""The facts of a run that its `Terms` are read from."""
+
+
 @dataclass(frozen=True)
 class Terms:
     """What intervals depend on besides the numbers."""

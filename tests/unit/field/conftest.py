@@ -20,6 +20,7 @@ def secure_web():
     yield from serving(context)
 
 
+WORK = {"tdf": 4, "cpu": "work"}
 TIMES = {0: 9.0, 10: 49.0, 40: 169.0, 120: 489.0}
 
 
@@ -27,7 +28,7 @@ TIMES = {0: 9.0, 10: 49.0, 40: 169.0, 120: 489.0}
 def made():
     """made(times by rtt, ...) returns a run of pages that take four round trips; without delay a round trip is 0.1 ms."""
 
-    def make(times=TIMES, sd=0.4, **more):
+    def make(times=TIMES, sd=0.4, clock=WORK, **more):
         def sample(index, rtt, time):
             metrics = {
                 "time_per_request_ms": {"mean": time, "sd": sd, "n": 100},
@@ -37,8 +38,6 @@ def made():
             named = {"experiment": "client_delay", "index": index, "status": "ok", "error": None}
             return cell | named | {"metrics": metrics, "facts": {"document_length": 52_000, "header_length": 238}} | more
 
-        return gather(
-            [sample(index, *each) for index, each in enumerate(times.items())], {"clock": "virtual", "tdf": 4, "cpu": "work"}
-        )
+        return gather([sample(index, *each) for index, each in enumerate(times.items())], {"clock": "virtual", **clock})
 
     return make

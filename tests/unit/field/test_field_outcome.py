@@ -10,6 +10,7 @@ from slownet.field import baseline, outcome
 from slownet.field.compare import compare
 from slownet.field.row import compared, missing, together
 from slownet.field.runs import compare_runs
+from slownet.records.result import load
 from slownet.stats import from_moments
 
 SD, N = 0.5, 100
@@ -117,7 +118,7 @@ def test_runs_without_a_law_have_no_cause(made):
     assert (found.outcome.word, found.outcome.cause) == (outcome.WORSE, "")
 
 
-def written(folder, times, **more):
+def written(folder, times, facts=None, **more):
     folder.mkdir()
     samples = [
         {"experiment": "mine", "cell": {"rtt": f"{rtt}ms"}, "condition": {"rtt_ms": rtt}, "index": at, "status": "ok"}
@@ -126,7 +127,8 @@ def written(folder, times, **more):
         for at, (rtt, time) in enumerate(times.items())
     ]  # fmt: skip
     (folder / "samples.jsonl").write_text("".join(json.dumps(each) + "\n" for each in samples))
-    (folder / "run.json").write_text(json.dumps({"experiment": "mine", "clock": "virtual", "tdf": "inf", "host": "secret"}))
+    facts = {"experiment": "mine", "clock": "virtual", "tdf": "inf", "host": "secret"} | (facts or {})
+    (folder / "run.json").write_text(json.dumps(facts))
     return folder
 
 
@@ -158,6 +160,24 @@ def test_a_baseline_compares_as_the_run_does(tmp_path, capsys):
     assert command("baseline", "check", slower, file, "--fail-if-slower", "20%", "--json") == 1
     assert json.loads(capsys.readouterr().out.splitlines()[-1])["outcome"] == "worse"
     assert command("compare", slower, run, "--fail-if-slower", "5%") == 0
+
+
+@pytest.mark.parametrize(
+    ("facts", "exact"),
+    [
+        ({}, True),
+        ({"own_programs": True}, False),
+        ({"chance": "threads"}, False),
+        ({"chance": "threads", "chance_spread": [{"metric": "time_ms", "relative": 0.01, "at": {}}]}, False),
+        ({"cpu": "work", "tdf": 4}, False),
+    ],
+)
+def test_a_baseline_is_as_sure_as_the_run_is(tmp_path, facts, exact):
+    run = written(tmp_path / "run", {0: 9.0}, facts, random=False)
+    baseline.save(run, tmp_path / "baseline.json")
+    kept, fresh = baseline.read(tmp_path / "baseline.json").cells[0], load(run).cells[0]
+    assert kept.is_exact is exact
+    assert (kept.terms, kept.metrics) == (fresh.terms, fresh.metrics)
 
 
 def test_a_run_without_every_cell_is_no_baseline(tmp_path, capsys):

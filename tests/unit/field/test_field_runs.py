@@ -23,6 +23,17 @@ def test_a_percentile_of_one_sample_has_no_interval(made):
     assert [row.verdict for row in exact.rows] == [EQUIVALENT] * 4
 
 
+def test_a_percentile_that_another_repetition_gives_again_is_compared(made):
+    exact, slower = (
+        made(dict.fromkeys((0, 10), time), clock={"tdf": "inf", "cpu": "free"}, random=False) for time in (9.0, 9.9)
+    )
+    found = compare_runs(exact, exact, 0.05)
+    assert [(row.metric, row.verdict) for row in found.rows] == [
+        ("time_per_request_ms", EQUIVALENT), ("time_p99_ms", EQUIVALENT)
+    ] * 2  # fmt: skip
+    assert {row.verdict for row in compare_runs(exact, slower, 0.05, ["time_p99_ms"]).rows} == {DIFFERS}
+
+
 def test_equal_values_have_an_interval_although_another_metric_varies(made):
     metrics = {
         "time_per_request_ms": {"mean": 9.0, "sd": 0.0, "n": 10, "values": [9.0] * 10, "ordered": True},

@@ -1,0 +1,19 @@
+"""The package as users get it."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+PIP = [sys.executable, "-m", "pip", "--disable-pip-version-check", "--quiet"]
+CHECKOUT = Path(__file__).parents[1]
+
+
+def made(folder):
+    """Make the wheel of this checkout in a folder and return its path; several processes may do so at once."""
+    settings = folder / "setup.cfg"
+    settings.write_text(f"[build]\nbuild_base = {folder / 'build'}\n[egg_info]\negg_base = {folder}\n")
+    command = [*PIP, "wheel", "--no-deps", "--wheel-dir", folder, CHECKOUT]
+    subprocess.run(command, env={**os.environ, "DIST_EXTRA_CONFIG": str(settings)}, check=True)
+    (wheel,) = folder.glob("*.whl")
+    return wheel
