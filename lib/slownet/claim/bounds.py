@@ -2,16 +2,30 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
-from dataclasses import KW_ONLY, dataclass
+from dataclasses import KW_ONLY, dataclass, replace
 
 from slownet.claim import validation
-from slownet.claim.base import ALONE, Siblings, all_hold, decide, described, interval, judge_parts, reason, span
+from slownet.claim.base import (
+    ALONE,
+    Margin,
+    Siblings,
+    all_hold,
+    decide,
+    described,
+    ends,
+    interval,
+    judge_parts,
+    reason,
+    span,
+    verdict,
+)
 from slownet.claim.stated import stating
 from slownet.errors import TooFewError
 from slownet.measured import in_unit_of
 from slownet.records.cell import Cell
-from slownet.records.judgement import Judgement
+from slownet.records.judgement import INCONCLUSIVE, Judgement
 from slownet.records.result import RunData
 from slownet.records.samples import cell_key
 from slownet.stats import Summary
@@ -81,7 +95,7 @@ class bound:  # noqa: N801
         def measure() -> Summary:
             nonlocal few
             if self.percentile is None:
-                return cell.summary(self.metric)
+                return cell.across_runs(self.metric)
             try:
                 return cell.percentile(self.metric, self.percentile, run.confidence)
             except TooFewError as error:
@@ -93,4 +107,16 @@ class bound:  # noqa: N801
                 return f"{interval(found, 3)} measured{few}{reason(self.because)}"
             return f"{interval(found)} at {cell.title}{few}"
 
-        return decide(run, name, measure, (least, most), cells=(cell,), text=said)
+        found = decide(run, name, measure, (least, most), cells=(cell,), text=said)
+        return _unless_it_varies(found, cell, self.metric, (least, most))
+
+
+def _unless_it_varies(found: Judgement, cell: Cell, metric: str, margin: Margin) -> Judgement:
+    """Say that more repetitions do not decide a claim if the machine's speed alone, in another run, could turn it over."""
+    if found.verdict != INCONCLUSIVE or found.measured is None or not math.isfinite(found.low or 0.0):
+        return found
+    always = cell.between_runs(metric, found.measured)
+    if always.low == always.high or verdict(always, *ends(margin)) != INCONCLUSIVE:
+        return found
+    varies = f"CPU time differs by about {100 * cell.terms.waver:g} % between runs"
+    return replace(found, text=f"{found.text} ({varies}, and more repetitions do not help)", stays_open=varies)

@@ -302,7 +302,7 @@ def expected_round_trips(run: RunData, metric: str) -> float | None:
 
 def fitted(run: RunData, metric: str, along: str = "rtt_ms") -> Law:
     """Fit the law of a metric (a time in ms) over all cells of a run, against the condition ``along`` (in ms)."""
-    return fit(((delay, cell.summary(metric)) for delay, cell in run.along(along)), run.lasting)
+    return fit(((delay, cell.within_run(metric)) for delay, cell in run.along(along)), run.lasting)
 
 
 def unless_bent(

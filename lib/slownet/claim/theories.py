@@ -109,7 +109,8 @@ def paired(
     Numbers measured in the same cell are correlated. Their ratio is then taken per repetition, if there are ``ENOUGH``
     repetitions, and the expectation is adjusted to match that ratio. With fewer, full correlation is assumed.
     """
-    found, says = run.at(at).summary(metric), expected.summary
+    cell, says = run.at(at), expected.summary
+    found = cell.summary(metric) if expected.cells else cell.across_runs(metric)
     ratios: list[float] = []
     if callable(value) and found.sources & says.sources and says.low != says.high:
         # Only the cells concerned: others may have fewer repetitions.

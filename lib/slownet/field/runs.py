@@ -13,7 +13,7 @@ from slownet.field.outcome import Judge, Outcome
 from slownet.field.parts import Part
 from slownet.field.row import EQUIVALENT, Row, compared, missing, together
 from slownet.law import Law, fit
-from slownet.records import intervals, readings
+from slownet.records import readings
 from slownet.records.cell import Cell
 from slownet.records.result import RunData
 from slownet.records.samples import cell_key, finite
@@ -113,12 +113,11 @@ def known(cell: Cell, metric: str) -> bool:
 def sure(cell: Cell, metric: str) -> Summary:
     """Return a metric's summary for a comparison between runs.
 
-    Its interval includes how much runs vary, because the boots of one run follow each other and share the machine's speed at
-    that time, see `slownet.records.intervals.across_runs`. A percentile or maximum that a tool printed once over many
+    Its interval includes how much runs vary (`Cell.metrics`). A percentile or maximum that a tool printed once over many
     requests has no deviation of its own; it has no interval here if other metrics of the same sample vary, unless another
     repetition would give the same numbers. Kept values that are all equal do have one.
     """
-    summary = intervals.across_runs(cell.samples, metric, cell.terms, cell.summary(metric))
+    summary = cell.summary(metric)
     kept = readings.records(cell.samples, metric)
     others = [record for name in cell.metrics for record in readings.records(cell.samples, name)]
     single = len({record["mean"] for record in kept}) == 1 and not any(each.get("sd") or each.get("values") for each in kept)

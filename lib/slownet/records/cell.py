@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -12,7 +12,7 @@ from slownet.errors import ExperimentError, TooFewError, nearest
 from slownet.records import exactness, intervals, readings
 from slownet.records.charging import UNKNOWN, Terms
 from slownet.records.samples import Sample, cell_key
-from slownet.stats import CONFIDENCE, Summary, quantile
+from slownet.stats import CONFIDENCE, DECIDING, Summary, quantile
 
 TIME = "time_per_request_ms"
 
@@ -27,7 +27,8 @@ class Cell:
     """The condition in numbers, with units in the names: ``{"rtt_ms": 10.0}``; a text if it is not a number."""
     samples: tuple[Sample, ...]
     metrics: Mapping[str, Summary]
-    """Summaries of the successful samples, each without its warm-up."""
+    """Summaries of the successful samples, each without its warm-up. Their intervals hold what differs between runs, unless
+    claims are judged on them, most of which compare cells of one run."""
     printed: frozenset[str] = frozenset()
     """The metrics that are single numbers, such as printed percentiles: see `slownet.records.intervals.summary`."""
     terms: Terms = UNKNOWN
@@ -70,6 +71,30 @@ class Cell:
             return replace(self.metrics[metric], sources=frozenset({cell_key(self.label)}))
         raise ExperimentError(f"no metric '{metric}'", f"in cell {self.title}", nearest(metric, self.metrics))
 
+    def within_run(self, metric: str) -> Summary:
+        """Return the summary for comparisons between cells of a run, whose boots share the speed of the machine at that time.
+
+        Raises ExperimentError like `summary`.
+        """
+        found = self.summary(metric)
+        if self.deciding or not readings.good(self.samples, metric):
+            return found
+        within = intervals.summary(self.samples, metric, self.terms, found.confidence)
+        return replace(within, sources=found.sources)
+
+    def across_runs(self, metric: str) -> Summary:
+        """Return the summary of a number for itself, which in another run would be measured at another speed of the machine.
+
+        Raises ExperimentError like `summary`.
+        """
+        found = self.summary(metric)
+        return intervals.across_runs(self.samples, metric, self.terms, found) if self.deciding else found
+
+    def between_runs(self, metric: str, middle: float) -> Summary:
+        """Return how much a number of a metric would still vary between runs of any number of boots, at 99 %."""
+        alone = Summary(middle, middle, middle, 1, None, DECIDING)
+        return intervals.across_runs(self.samples, metric, self.terms, alone)
+
     def percentile(self, metric: str, percent: float, confidence: float) -> Summary:
         """Estimate a percentile of the values of all samples. Raises TooFewError, ExperimentError if they were not kept."""
         self.summary(metric)
@@ -79,7 +104,8 @@ class Cell:
             fix = f"metrics with single values: {', '.join(kept) or 'none'}"
             raise ExperimentError(f"no single values of '{metric}' were kept", where, fix)
         try:
-            return self._decided(intervals.percentile_of(self.samples, metric, percent, self.terms, confidence))
+            found = intervals.percentile_of(self.samples, metric, percent, self.terms, confidence)
+            return self._decided(intervals.across_runs(self.samples, metric, self.terms, found))
         except TooFewError as error:
             raise TooFewError(error.what, f"{metric} {where}", error.fix) from error
 
@@ -97,7 +123,8 @@ class Cell:
     def _summary(self, metric: str, confidence: float) -> Summary:
         if not readings.good(self.samples, metric):
             return self.metrics[metric].at_confidence(confidence)
-        return intervals.summary(self.samples, metric, self.terms, confidence)
+        made = intervals.summary if self.deciding else _across_runs
+        return made(self.samples, metric, self.terms, confidence)
 
     def for_verdicts(self, confidence: float) -> Cell:
         """Return the cell for judging claims: its intervals are unknown if there are fewer boots than a verdict requires."""
@@ -167,6 +194,10 @@ def of_samples(samples: list[Sample], terms: Terms = UNKNOWN, confidence: float 
     """Make a cell from its samples; ``terms`` are those of their run."""
     good = [sample for sample in samples if sample.get("status") == "ok"]
     names = dict.fromkeys(name for sample in good for name in sample.get("metrics") or {})
-    metrics = {name: intervals.summary(samples, name, terms, confidence) for name in names}
+    metrics = {name: _across_runs(samples, name, terms, confidence) for name in names}
     condition = samples[0].get("condition") or {}
     return Cell(samples[0]["cell"], condition, tuple(samples), metrics, readings.prints(samples), terms)
+
+
+def _across_runs(samples: Sequence[Sample], metric: str, terms: Terms, confidence: float) -> Summary:
+    return intervals.across_runs(samples, metric, terms, intervals.summary(samples, metric, terms, confidence))

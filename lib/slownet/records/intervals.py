@@ -1,5 +1,8 @@
 """The interval of a metric over a cell's samples, for tables, plots, claims and comparisons alike.
 
+`summary` is what varies within a run, for comparing its cells. `across_runs` adds what varies between runs, for a number by
+itself and for comparisons between runs.
+
 What counts as one independent value depends on what the clock charges (`slownet.records.charging`). "Waver" is the relative
 standard deviation between boots that was measured beforehand.
 
@@ -97,7 +100,7 @@ def summary(samples: Sequence[Sample], metric: str, terms: Terms, confidence: fl
 
 
 def across_runs(samples: Sequence[Sample], metric: str, terms: Terms, found: Summary) -> Summary:
-    """Widen a summary for the comparison with another run.
+    """Widen a summary, which holds what varies within a run, by what varies between runs.
 
     The speed of a machine varies from hour to hour as it does from boot to boot, and the consecutive boots of one run share
     it. So the waver is included once, regardless of the number of boots.

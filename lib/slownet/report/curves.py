@@ -70,7 +70,7 @@ def _curves(seen: View) -> list[_Curve]:
         if len(points) < FEWEST:
             continue
         try:
-            law = fit((at, cell.summary(seen.metric)) for at, cell in points)
+            law = fit((at, cell.within_run(seen.metric)) for at, cell in points)
         except SlownetError:  # all at the same delay
             continue
         found[cell_key(label)] = _Curve(label, points, law)

@@ -218,7 +218,7 @@ def _law(run: RunData, metric: str, along: str) -> tuple[Law | None, str]:
         return None, "a law needs times against delays"
     try:
         cells = [(delay, cell) for delay, cell in run.along(along) if cell.status == "ok"]
-        law = fit((delay, cell.summary(metric)) for delay, cell in cells)
+        law = fit((delay, cell.within_run(metric)) for delay, cell in cells)
     except SlownetError as error:
         return None, str(error)
     failed = len(run.failed)

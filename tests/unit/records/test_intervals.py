@@ -208,6 +208,20 @@ def test_another_run_is_another_hour():
     assert field == own
 
 
+def test_a_cell_shows_what_another_run_may_give_and_is_compared_within_its_run():
+    """In 20 runs of four experiments that charge CPU time, 73 to 81 % of the 95 % intervals within runs held the mean."""
+    samples = [sample(mean, boot=boot) for boot, mean in enumerate((49.9, 50.0, 50.1) * 4, 1)]
+    shown = of_samples(samples, Terms(Charging.TIME), 0.95)
+    judged = shown.for_verdicts(0.95)
+    own = of(Charging.TIME, *samples)
+    assert shown.within_run(TIME).half_width == judged.within_run(TIME).half_width == own.half_width
+    assert judged.summary(TIME).half_width == own.half_width
+    across = math.hypot(own.half_width, Z * 6)
+    assert shown.summary(TIME).half_width == shown.across_runs(TIME).half_width == pytest.approx(across)
+    assert judged.across_runs(TIME).half_width == pytest.approx(across)
+    assert shown.between_runs(TIME, 50.0).half_width == pytest.approx(2.5758 * 6, rel=1e-4)
+
+
 def test_a_percentile_holds_how_boots_differ():
     values = [float(each) for each in range(1, 401)]
     run = [sample(200.5, 115.6, 400, values=values, boot=1)]
