@@ -21,16 +21,20 @@ KEPT = ("verdict", "measured", "low", "high", "expected", "margin", "parameters"
 
 
 def steps(options: Options, log: Log) -> Iterator[Step]:
-    """Yield steps that alternate between alone and beside hogs, so that a drift of the machine affects both."""
-    only = [word for name in options.experiments for word in ("--only", name)]
-    chosen = f", {' '.join(options.experiments)}" if only else ""
+    """Yield steps that alternate between alone and beside hogs, so that a drift of the machine affects both.
+
+    ``experiments`` may also name groups of `slownet reproduce`, such as ``protocols``.
+    """
+    is_all = not options.experiments
+    which = ["--all"] if is_all else [word for name in options.experiments for word in ("--only", name)]
+    chosen = "" if is_all else f", {' '.join(options.experiments)}"
     for number in range(1, options.rounds + 1):
         for beside in (ALONE, BESIDE_HOGS):
 
             def measure(beside: str = beside) -> dict[str, Any]:
                 with surroundings(beside, options.processors):
-                    ((seconds, found),) = slownet(["reproduce", "--json", "--runs", options.runs, *only])
-                return {"beside": beside, "seconds": round(seconds, 3), "all": not only, **summary(found)}
+                    ((seconds, found),) = slownet(["reproduce", "--json", "--runs", options.runs, *which])
+                return {"beside": beside, "seconds": round(seconds, 3), "all": is_all, **summary(found)}
 
             yield Step(SECTION, beside + chosen, number, measure)
 
