@@ -1,0 +1,59 @@
+"""time_counter.py: a command's counters of instructions count CPU time, on any machine."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+sys.path.insert(0, str(Path(__file__).parents[2]))
+
+import time_counter
+
+SCOPE = "from slownet.lab import counter; print(counter.scope())"
+# What this process's counter says after a sleep, and after computing for a tenth of a second: in ns.
+COUNTED = """
+import ctypes, os, struct, time
+from slownet.lab import counter
+attributes = struct.pack("=IIQQQQQ", 0, 64, 1, 0, 0, 0, 1 << 5).ljust(64, bytes(1))
+fd = ctypes.CDLL(None).syscall(298, attributes, 0, -1, -1, 0)
+read = lambda: int.from_bytes(os.read(fd, 8), "little")
+time.sleep(0.3)
+slept, began = read(), time.process_time_ns()
+while time.process_time_ns() - began < 100_000_000:
+    pass
+print(slept, read() - slept)
+"""
+# A counter of cycles, which has no substitute.
+CYCLES = """
+import ctypes, struct
+attributes = struct.pack("=IIQQQQQ", 0, 64, 0, 0, 0, 0, 1 << 5).ljust(64, bytes(1))
+print(ctypes.CDLL(None, use_errno=True).syscall(298, attributes, 0, -1, -1, 0), ctypes.get_errno())
+"""
+
+
+def run(scope, *command):
+    if why_not := time_counter.why_not(scope):
+        pytest.skip(why_not)
+    words = [sys.executable, time_counter.__file__, scope, *command]
+    return subprocess.run(words, capture_output=True, text=True, timeout=60, check=False)
+
+
+@pytest.mark.parametrize("scope", ["processor", "process"])
+def test_slownet_finds_a_counter_of_that_scope(scope):
+    assert run(scope, sys.executable, "-c", SCOPE).stdout == f"{scope}\n"
+
+
+def test_the_counter_counts_cpu_time():
+    slept, computed = map(int, run("process", sys.executable, "-c", COUNTED).stdout.split())
+    assert slept < 100_000_000
+    assert computed == pytest.approx(100_000_000, rel=0.2)
+
+
+def test_other_events_are_not_there():
+    assert run("process", sys.executable, "-c", CYCLES).stdout == "-1 2\n"  # ENOENT
+
+
+@pytest.mark.parametrize(("script", "status"), [("exit 7", 7), ("kill -9 $$", 137)])
+def test_the_exit_status_is_the_commands(script, status):
+    assert run("process", "sh", "-c", script).returncode == status
