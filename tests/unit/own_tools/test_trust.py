@@ -376,6 +376,10 @@ class TestPower:
         assert {each.within for each in experiment.judged_by} == set(trust.power.MARGINS.values())
 
 
+def of_a_part(runs, seed):
+    return {"seeds": seed, "runs": runs}
+
+
 class TestSimulated:
     def test_every_case_is_a_step(self, trust, options):
         from slownet.runner import rates
@@ -389,6 +393,10 @@ class TestSimulated:
         found = step.take()
         assert found.items() >= {"refuted": 0.0, "supported": 0.0, "margin": 0.0, "runs": 3, "name": "ratio, calm"}.items()
         assert found["said"].endswith("0.0% decide on the margin")
+
+    def test_the_runs_of_a_case_are_divided(self, trust):
+        found = trust.simulated.in_parts(of_a_part, 100)
+        assert found == {"seeds": sum(seed * len(range(seed - 1, 100, 8)) for seed in range(1, 9)) / 100, "runs": 12.52}
 
     def test_the_worst_case_counts(self, trust, options):
         records = [
