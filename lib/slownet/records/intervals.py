@@ -82,7 +82,8 @@ def summary(samples: Sequence[Sample], metric: str, terms: Terms, confidence: fl
 
     A single number without a spread (a printed percentile) has the interval of the recorded values; without these it has none
     until it is measured again. Readings that are equal because of rounding get its standard deviation, the step divided by the
-    square root of 12 ("Guide to the expression of uncertainty in measurement", F.2.2.1). A count has a count's interval.
+    square root of 12 ("Guide to the expression of uncertainty in measurement", F.2.2.1), and no interval of rounded readings is
+    narrower than the step, because all of them may be rounded the same way. A count has a count's interval.
     """
     boots = _boots(samples, metric)
     first = boots[0][0]
@@ -95,7 +96,7 @@ def summary(samples: Sequence[Sample], metric: str, terms: Terms, confidence: fl
         found: Summary | None = _of_known(boots, known, confidence)
     else:
         found = _printed(boots, metric, terms, confidence) if readings.is_printed(first.record) else None
-    found = found or _of_means(boots, metric, terms, confidence)
+    found = _not_finer_than(float(first.record.get("step", 0)), found or _of_means(boots, metric, terms, confidence))
     return replace(found, n=n, degrees=found.freedom if found.known else 0)
 
 
@@ -168,6 +169,13 @@ def _at_least(found: Summary, relative: float) -> Summary:
     least = relative * abs(found.mean)
     is_narrow = found.half_width < _z(found.confidence) * least
     return from_error(found.mean, least, found.n, KNOWN_DEGREES, found.confidence) if is_narrow else found
+
+
+def _not_finer_than(step: float, found: Summary) -> Summary:
+    """Return the summary of readings that were rounded to multiples of a step (0: not rounded)."""
+    if found.half_width >= step / 2:
+        return found
+    return from_error(found.mean, step / 2 / _z(found.confidence), found.n, KNOWN_DEGREES, found.confidence)
 
 
 def _only_programs_are_random(boots: Sequence[Boot]) -> bool:

@@ -5,9 +5,9 @@ Imported inside the lab, so standard library only. A sample is a dict with the k
     experiment, cell {"rtt": "10ms"}, condition {"rtt_ms": 10.0}, index (position in the plan), tool,
     status "ok" or "failed", error (a line or None), metrics {name: {"mean", "sd", "n",
     and if known "values" [single values], with "ordered" true if they are in time order, or "groups" [sizes] if they are
-    consecutive groups with unknown order within each; or "steps" [[value, number of values up to it]]; a percentile that a
-    tool printed has "sd" None, "percent" and "of", the metric with its values; another single number has "sd" None, and
-    "step" if it is rounded}},
+    consecutive groups with unknown order within each; or "steps" [[value, number of values up to it]]; "step" if the mean was
+    rounded to multiples of it; a percentile that a tool printed has "sd" None, "percent" and "of", the metric with its values;
+    another single number has "sd" None}},
     verified_rtt_ms, unverified [configured links that no ping could verify, each with the reason],
     raw [paths in the run directory], virtual_s, wall_s, facts {name: value},
     links {link: its conditions in words, without those that have none},

@@ -28,7 +28,7 @@ def sample_sd(values: Sequence[float]) -> float:
 
 def metric(
     mean: float, sd: float | None, n: int, values: Sequence[float] = (), ordered: bool = False, steps: Steps = (),
-    groups: Sequence[int] = (),
+    groups: Sequence[int] = (), step: float = 0.0,
 ) -> Metric:  # fmt: skip
     """Return one metric of a sample's record.
 
@@ -48,6 +48,8 @@ def metric(
         Sizes of consecutive groups of ``values``: the groups are in order, the order within each group is unknown.
     steps : sequence of (float, int)
         A cumulative histogram in place of ``values``, see `Steps`.
+    step : float
+        The unit that ``mean`` was rounded to, 0 if it was not: its interval is not narrower than that.
 
     Returns
     -------
@@ -63,7 +65,7 @@ def metric(
             record["groups"] = list(groups)
     if steps:
         record["steps"] = [list(each) for each in steps]
-    return record
+    return record | {"step": step} if step else record
 
 
 def series(values: Sequence[float]) -> Metric:
@@ -83,15 +85,14 @@ def single(value: float, n: int, step: float = 0.0) -> Metric:
     n : int
         How many values it is about.
     step : float
-        The unit that it was rounded to, 0 if it was not: identical readings are not more precise than that.
+        The unit that it was rounded to, 0 if it was not: its interval is not narrower than that.
 
     Returns
     -------
     dict
         The metric, see `Metric`.
     """
-    record = metric(value, None, n)
-    return record | {"step": step} if step else record
+    return metric(value, None, n, step=step)
 
 
 def printed(value: float, n: int, percent: float | None = None, of: str = "") -> Metric:

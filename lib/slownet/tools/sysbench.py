@@ -132,7 +132,7 @@ class Sysbench(Metrics):
         steps = [(ms, count) for (ms, _), count in zip(self.histogram, up_to, strict=True)]
         found = {
             "latency_min_ms": single(self.min_ms, n, PRINTED),
-            "latency_avg_ms": metric(self.avg_ms, sd, n, steps=steps),
+            "latency_avg_ms": metric(self.avg_ms, sd, n, steps=steps, step=PRINTED),
             "latency_p95_ms": printed(self.p95_ms, n, 95, "latency_avg_ms"),
             "latency_max_ms": printed(self.max_ms, n),
             "transactions_per_s": _rate(self.transactions_per_s, relative, n),
@@ -161,7 +161,7 @@ class Sysbench(Metrics):
 
 def _rate(value: float, relative: float | None, n: int) -> Metric:
     """Return a rate's metric from the relative standard deviation of the times (None if unknown)."""
-    return metric(value, None if relative is None else value * relative, n)
+    return metric(value, None if relative is None else value * relative, n, step=PRINTED)
 
 
 def oltp(

@@ -65,6 +65,21 @@ def test_what_is_no_time_does_not_waver():
     assert constant.half_width == 0
 
 
+@pytest.mark.parametrize("sd", [2.0, None], ids=["means", "single numbers"])
+@pytest.mark.parametrize("means", [(206.06, 206.06, 206.06), (206.06, 206.06, 206.0601)])
+def test_rounded_numbers_are_not_known_better_than_their_step(means, sd):
+    """All boots may be rounded the same way."""
+
+    def found(step):
+        boots = [sample(mean, sd, metric="busy_threads", boot=at, step=step) for at, mean in enumerate(means)]
+        return of(Charging.TIME, *boots, metric="busy_threads", confidence=0.99)
+
+    by_spread = means[0] == means[2] and sd is None  # equal single numbers
+    expected = t_quantile(2, 0.99) * 0.2 / math.sqrt(12) / math.sqrt(3) if by_spread else 0.1
+    assert found(0.2).half_width == pytest.approx(expected, rel=1e-5)
+    assert found(0.00001).half_width <= t_quantile(2, 0.99) * 0.0001
+
+
 def test_boots_of_counted_work_are_pooled_with_what_was_measured_before():
     boots = [sample(mean, 0.0001) for mean in (99.9, 100.0, 100.1)]
     found = of(Charging.WORK, *boots)
