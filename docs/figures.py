@@ -111,7 +111,7 @@ def main() -> None:
     parser.add_argument("runs", type=Path)
     parser.add_argument("experiments", nargs="*", default=EXPERIMENTS)
     parser.add_argument("--draw", action="store_true")
-    given = parser.parse_args()
+    given = parser.parse_intermixed_args()
     for name in () if given.draw else given.experiments:
         measure(given.runs, name)
     path = HERE / "figures.json"

@@ -38,7 +38,8 @@ def curve_figure(seen: View) -> Figure | None:
         return None
     differing = [name for name in curves[0].label if len({str(each.label.get(name)) for each in curves}) > 1]
     published = {cell_key(cell.label): row.published_time for cell, row in zip(seen.run.cells, seen.rows, strict=True)}
-    times = [cell.metrics[seen.metric].mean for each in curves for _, cell in each.points]
+    measured = [cell.metrics[seen.metric] for each in curves for _, cell in each.points]
+    times = [end for time in measured for end in ((time.mean, time.high) if time.known else (time.mean,))]
     times += [time for each in curves for _, cell in each.points if (time := published[cell_key(cell.label)])]
     title = f"{capital(noun(seen.metric, seen.run)[4:])} against added round-trip delay"
     across = scale.along(at for each in curves for at, _ in each.points)

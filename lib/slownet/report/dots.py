@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from slownet.report import scale
 from slownet.report.chart import RIGHT, WIDTH, Chart, Point, clipped
-from slownet.report.scale import Linear, Scale
+from slownet.report.scale import Linear
 from slownet.stats import Summary
 
 ROW, GROUP = 30, 16
@@ -49,11 +49,7 @@ def dots(label: str, rows: Sequence[Dot], unit: str, measured: str, hollow: str 
     others = [each for row in rows for each in (row.published, row.theory) if each]
     numbers = [*(row.value.mean for row in rows), *others]
     ends = [end for row in rows if row.value.known for end in (row.value.low, row.value.high)]
-    across: Scale = scale.fitting(numbers)
-    if isinstance(across, Linear):
-        across = scale.from_zero([*numbers, *ends])
-    else:
-        across = scale.log([*numbers, *(end for end in ends if end > min(numbers) / 10)])
+    across = scale.fitting(numbers, ends)
     high = GROUP * sum(bool(row.group) for row in rows) + ROW * len(rows)
     chart = Chart(
         label, across, _Rows(high), f"{unit}{'' if isinstance(across, Linear) else ' (log scale)'}", "", high + 78.0, left=14

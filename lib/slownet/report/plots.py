@@ -65,7 +65,7 @@ def _curve(
     numbers = [found.mean for _, found in measured] + [each for _, each in published]
     ends = [end for _, found in measured if found.known for end in (found.low, found.high)]
     xs = [row.delay for row, _ in measured if row.delay is not None] + [at for at, _ in published]
-    y = scale.fitting(numbers) if name == "rate" else scale.from_zero([*numbers, *ends])
+    y = scale.fitting(numbers, ends) if name == "rate" else scale.from_zero([*numbers, *ends])
     x_title = "added round-trip delay, ms" if seen.along == ALONG else spoken(seen.along)
     what = capital(noun(metric, seen.run)[4:]) if name == "time" else capital(unit_)
     title = f"{what} against {x_title.partition(',')[0]}"

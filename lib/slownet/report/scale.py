@@ -114,11 +114,15 @@ def log(values: Iterable[float]) -> Log:
     return Log(min(found) / 1.4, max(found) * 1.4)
 
 
-def fitting(values: Iterable[float]) -> Linear | Log:
-    """Return a scale that starts at 0, or a logarithmic one if the numbers are far apart and all above 0."""
+def fitting(values: Iterable[float], ends: Iterable[float] = ()) -> Linear | Log:
+    """Return a scale that starts at 0, or a logarithmic one if the numbers are far apart and all above 0.
+
+    ``ends`` of their intervals have room too; a logarithmic scale goes at most a decade below the numbers for them.
+    """
     found = [value for value in values if math.isfinite(value)]
-    wide = bool(found) and min(found) > 0 and max(found) / min(found) >= WIDE
-    return log(found) if wide else from_zero(found)
+    if not (found and min(found) > 0 and max(found) / min(found) >= WIDE):
+        return from_zero([*found, *ends])
+    return log([*found, *(end for end in ends if end > min(found) / 10)])
 
 
 def _steps(low: float, high: float) -> list[float]:

@@ -40,6 +40,10 @@ def test_scales_place_and_mark_numbers():
     assert isinstance(far, scale.Log)
     assert [text for _, text in far.ticks] == ["0.01", "0.1", "1", "10"]
     assert isinstance(scale.fitting([0.0, 43.5]), scale.Linear)  # 0 has no place on a logarithmic axis
+    # Ends of intervals are inside, unless a decade and more below the numbers.
+    wide = scale.fitting([2.0, 100.0], [0.1, 50.0, 180.0])
+    assert wide == scale.Log(2.0 / 1.4, 180.0 * 1.4)
+    assert scale.fitting([2.0, 3.0], [1.0, 5.0]).at(5.0) < 1
     assert [value for value, _ in scale.along([0, 1, 40, 120]).ticks] == [0, 40, 120]  # 1 would overlap 0
 
 
