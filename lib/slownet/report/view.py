@@ -134,14 +134,14 @@ class _Reader:
             delay=delay,
             time=time,
             rate=cell.metrics.get(RATE),
-            ratio=self._ratio(cell, time),
+            ratio=self._ratio(cell),
             uncured=self._uncured(cell),
             published_time=published.get(self.metric),
             published_rate=published.get(RATE),
             published_ratio=self._published_ratio(published),
             predicted=predicted,
             verified_rtt_ms=cell.verified_rtt_ms,
-            verdict=self._verdict(cell, time, predicted),
+            verdict=self._verdict(cell, predicted),
             error=cell.error,
             cpu_share=share,
             cpu_bound=share is not None and share > MOSTLY_CPU and self.run.charging in (Charging.TIME, Charging.WORK),
@@ -149,9 +149,13 @@ class _Reader:
             article=published,
         )
 
-    def _ratio(self, cell: Cell, time: Summary | None) -> Summary | None:
+    def _within(self, cell: Cell | None) -> Summary | None:
+        """Return the time of a cell for a comparison with other cells of the run; None if it has none."""
+        return cell.within_run(self.metric) if cell and self.metric in cell.metrics else None
+
+    def _ratio(self, cell: Cell) -> Summary | None:
         base = self._base_of(cell)
-        start = base.metrics.get(self.metric) if base else None
+        time, start = self._within(cell), self._within(base)
         if time is None or start is None or start.mean == 0:
             return None
         return Summary(1.0, 1.0, 1.0, time.n) if cell is base else ratio(time, start)
@@ -168,7 +172,7 @@ class _Reader:
             return None
         without = cell_key({**cell.label, CURE: NONE})
         same = next((each for each in self.run.cells if cell_key(each.label) == without), None)
-        return self._ratio(same, same.metrics.get(self.metric)) if same else None
+        return self._ratio(same) if same else None
 
     def _published_ratio(self, published: Mapping[str, Any]) -> float | None:
         start = self.published(self.base) if self.base else None
@@ -182,8 +186,9 @@ class _Reader:
             return None
         return min(1.0, max(0.0, self.law.t0.mean / time.mean))
 
-    def _verdict(self, cell: Cell, time: Summary | None, predicted: Summary | None) -> str:
+    def _verdict(self, cell: Cell, predicted: Summary | None) -> str:
         """Judge whether the cell lies on the law; empty with fewer than three points, which determine it."""
+        time = self._within(cell)
         if cell.status == "failed":
             return "failed"
         if cell is self._base_of(cell):
