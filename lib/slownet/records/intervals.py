@@ -26,7 +26,6 @@ from collections.abc import Sequence
 from dataclasses import replace
 from functools import lru_cache
 from statistics import NormalDist, fmean
-from typing import NamedTuple
 
 from slownet.errors import ExperimentError
 from slownet.records import readings
@@ -34,6 +33,7 @@ from slownet.records.charging import LEAST_BOOTS, Charging, Terms
 from slownet.records.exactness import is_exact
 from slownet.records.readings import Reading
 from slownet.records.samples import Sample
+from slownet.records.waver import Block, Boot, cpu_waver
 from slownet.stats import (
     CONFIDENCE,
     Summary,
@@ -58,23 +58,6 @@ MANY_BLOCKS = 5
 """Blocks of one boot needed to estimate the variation between them."""
 AGREE = 0.95
 """Level of the test whether the spread of boots agrees with the waver."""
-TIMED = ("_ms", "_us", "_s", "_per_second")
-"""Suffixes of times and rates, which depend on the speed of the CPU."""
-
-
-class Block(NamedTuple):
-    """One sample with its record of a metric, without the warm-up."""
-
-    record: Reading
-    sample: Sample
-
-    @property
-    def mean(self) -> float:
-        """The mean of the record."""
-        return float(self.record["mean"])
-
-
-Boot = Sequence[Block]
 
 
 def summary(samples: Sequence[Sample], metric: str, terms: Terms, confidence: float = CONFIDENCE) -> Summary:
@@ -106,7 +89,7 @@ def across_runs(samples: Sequence[Sample], metric: str, terms: Terms, found: Sum
     The speed of a machine varies from hour to hour as it does from boot to boot, and the consecutive boots of one run share
     it. So the waver is included once, regardless of the number of boots.
     """
-    return _widened(found, _waver(_boots(samples, metric), metric, terms))
+    return _widened(found, cpu_waver(_boots(samples, metric), metric, terms))
 
 
 def percentile_of(samples: Sequence[Sample], metric: str, percent: float, terms: Terms, confidence: float) -> Summary:
@@ -122,7 +105,7 @@ def percentile_of(samples: Sequence[Sample], metric: str, percent: float, terms:
         return Summary(exact, exact, exact, len(values), None, confidence)
     found, boots = percentile(values, percent, confidence), _boots(samples, metric)
     if len(boots) < LEAST_BOOTS:
-        return _widened(found, _waver(boots, metric, terms) / math.sqrt(len(boots)))
+        return _widened(found, cpu_waver(boots, metric, terms) / math.sqrt(len(boots)))
     middle, sd = mean_and_sd(_means(boots))
     usual = t_quantile(len(boots) - 1, confidence) / _z(confidence)
     return _widened(found, usual * sd / math.sqrt(len(boots)) / abs(middle) if middle else 0.0)
@@ -141,7 +124,7 @@ def _of_means(boots: Sequence[Boot], metric: str, terms: Terms, confidence: floa
     """Summarize the means of boots."""
     if terms.charging in (None, Charging.FREE):
         return _of_seeds(boots, confidence)
-    count, waver = len(boots), _waver(boots, metric, terms)
+    count, waver = len(boots), cpu_waver(boots, metric, terms)
     middle, spread = mean_and_sd(_means(boots))
     if count < LEAST_BOOTS:
         return _joined(middle, _within(boots), waver / math.sqrt(count), count, confidence)
@@ -271,7 +254,7 @@ def _pooled(spread: float, count: int, known: float) -> tuple[float, float]:
 def _printed(boots: Sequence[Boot], metric: str, terms: Terms, confidence: float) -> Summary | None:
     """Summarize single numbers, such as printed percentiles; None if the boots' spread gives the interval, as for a mean."""
     blocks = [block for boot in boots for block in boot]
-    waver = _waver(boots, metric, terms) / math.sqrt(len(boots))
+    waver = cpu_waver(boots, metric, terms) / math.sqrt(len(boots))
     if len({(block.mean, block.record["n"]) for block in blocks}) > 1:
         if len(boots) > 1:
             return None
@@ -294,41 +277,6 @@ def _count(boots: Sequence[Boot], confidence: float) -> Summary:
     middle, spread = mean_and_sd(_means(boots))
     found = from_moments(middle, spread, len(boots), confidence)
     return replace(found, low=max(0.0, min(found.low, own.low)), high=max(found.high, own.high), n=int(trials))
-
-
-def _waver(boots: Sequence[Boot], metric: str, terms: Terms) -> float:
-    """Return the relative standard deviation of a metric between boots: the clock's waver times the CPU's share.
-
-    It is 0 for metrics that are neither times nor rates, and for values that are constant.
-    """
-    if not terms.waver or not metric.endswith(TIMED):
-        return 0.0
-    blocks = [block for boot in boots for block in boot]
-    if all(block.record.get("sd") == 0 and int(block.record["n"]) > 1 for block in blocks):
-        return 0.0
-    return terms.waver * fmean(_cpu_part(block, metric) for block in blocks)
-
-
-def _cpu_part(block: Block, metric: str) -> float:
-    """Return an upper limit of the CPU's share of a block's times: 1 if unknown.
-
-    It is the charged time divided by the time that passed, or by the total of the requests' times if that is shorter, as it is
-    if a service was started meanwhile.
-    """
-    charged, passed = block.sample.get("charged_s"), block.sample.get("virtual_s")
-    if charged is None or not passed:
-        return 1.0
-    asked = _asked_s(metric, block.record)
-    return min(1.0, float(charged) / (min(passed, asked) if asked > 0 else float(passed)))
-
-
-def _asked_s(metric: str, record: Reading) -> float:
-    """Return the total seconds of a record's requests; 0 if unknown."""
-    mean, n = float(record["mean"]), int(record["n"])
-    for unit, seconds in (("_ms", 1e-3), ("_us", 1e-6), ("_per_second", 0.0), ("_per_s", 0.0), ("_s", 1.0)):
-        if metric.endswith(unit):
-            return mean * n * seconds if seconds else n / mean if mean > 0 else 0.0
-    return 0.0
 
 
 def _widened(found: Summary, relative: float) -> Summary:

@@ -1,0 +1,64 @@
+"""How much a metric varies between boots because the CPU's speed does: the clock's waver times the CPU's share of it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from statistics import fmean
+from typing import NamedTuple
+
+from slownet.records.charging import Terms
+from slownet.records.readings import Reading
+from slownet.records.samples import Sample
+
+TIMED = ("_ms", "_us", "_s", "_per_second")
+"""Suffixes of times and rates, which depend on the speed of the CPU."""
+
+
+class Block(NamedTuple):
+    """One sample with its record of a metric, without the warm-up."""
+
+    record: Reading
+    sample: Sample
+
+    @property
+    def mean(self) -> float:
+        """The mean of the record."""
+        return float(self.record["mean"])
+
+
+Boot = Sequence[Block]
+
+
+def cpu_waver(boots: Sequence[Boot], metric: str, terms: Terms) -> float:
+    """Return the relative standard deviation of a metric between boots: the clock's waver times the CPU's share.
+
+    It is 0 for metrics that are neither times nor rates, and for values that are constant.
+    """
+    if not terms.waver or not metric.endswith(TIMED):
+        return 0.0
+    blocks = [block for boot in boots for block in boot]
+    if all(block.record.get("sd") == 0 and int(block.record["n"]) > 1 for block in blocks):
+        return 0.0
+    return terms.waver * fmean(_cpu_part(block, metric) for block in blocks)
+
+
+def _cpu_part(block: Block, metric: str) -> float:
+    """Return an upper limit of the CPU's share of a block's times: 1 if unknown.
+
+    It is the charged time divided by the time that passed, or by the total of the requests' times if that is shorter, as it is
+    if a service was started meanwhile.
+    """
+    charged, passed = block.sample.get("charged_s"), block.sample.get("virtual_s")
+    if charged is None or not passed:
+        return 1.0
+    asked = _asked_s(metric, block.record)
+    return min(1.0, float(charged) / (min(passed, asked) if asked > 0 else float(passed)))
+
+
+def _asked_s(metric: str, record: Reading) -> float:
+    """Return the total seconds of a record's requests; 0 if unknown."""
+    mean, n = float(record["mean"]), int(record["n"])
+    for unit, seconds in (("_ms", 1e-3), ("_us", 1e-6), ("_per_second", 0.0), ("_per_s", 0.0), ("_s", 1.0)):
+        if metric.endswith(unit):
+            return mean * n * seconds if seconds else n / mean if mean > 0 else 0.0
+    return 0.0
