@@ -26,8 +26,9 @@ import struct
 import sys
 from collections.abc import Sequence
 
-PROCESSOR = "processor"
-PERF_EVENT_OPEN, SECCOMP = 298, 317  # on x86_64
+from slownet.lab.counter import CLOEXEC, HARDWARE, INSTRUCTIONS, PROCESSOR, SIZE, SYSCALLS
+
+PERF_EVENT_OPEN, SECCOMP = SYSCALLS["x86_64"], 317
 AUDIT_ARCH_X86_64 = 0xC000003E
 LOAD, JUMP_IF_EQUAL, RETURN = 0x20, 0x15, 0x06  # linux/bpf_common.h
 NUMBER, ARCHITECTURE = 0, 4  # offsets in struct seccomp_data
@@ -40,10 +41,8 @@ NOTIFICATION = struct.Struct("=QIIiIQ6Q")
 ANSWER = struct.Struct("=QqiI")
 ADDED = struct.Struct("=QIIII")
 SOFTWARE, PROCESSORS_CLOCK, THREADS_CLOCK = 1, 0, 1  # linux/perf_event.h
-HARDWARE, INSTRUCTIONS = 0, 1
 SIZE_AT, CONFIG_AT = 4, 8  # offsets in struct perf_event_attr
-SIZE, WITHOUT_KERNEL = 64, 1 << 5
-CLOSE_ON_EXEC = 8
+WITHOUT_KERNEL = 1 << 5
 ANY = 0xFFFFFFFF
 
 libc = ctypes.CDLL(None, use_errno=True)
@@ -68,7 +67,7 @@ def why_not(scope: str) -> str:
     attributes = struct.pack("=IIQQQQQ", SOFTWARE, SIZE, THREADS_CLOCK, 0, 0, 0, WITHOUT_KERNEL).ljust(SIZE, b"\0")
     whose = [ctypes.c_int(each) for each in ((-1, 0) if scope == PROCESSOR else (0, -1))]
     try:
-        os.close(checked(libc.syscall(PERF_EVENT_OPEN, attributes, *whose, -1, CLOSE_ON_EXEC)))
+        os.close(checked(libc.syscall(PERF_EVENT_OPEN, attributes, *whose, -1, CLOEXEC)))
     except OSError as error:
         return f"perf_event_open: {error.strerror}"
     return "" if os.uname().machine == "x86_64" else "written for x86_64"
@@ -119,7 +118,7 @@ def answer(listener: int, scope: str) -> None:
         fcntl.ioctl(listener, SEND, ANSWER.pack(number, 0, -(error.errno or errno.EIO), 0))
         return
     try:
-        close = os.O_CLOEXEC if flags & CLOSE_ON_EXEC else 0
+        close = os.O_CLOEXEC if flags & CLOEXEC else 0
         fcntl.ioctl(listener, ADD_FD, ADDED.pack(number, AND_ANSWER, opened, 0, close))
     finally:
         os.close(opened)
@@ -138,7 +137,7 @@ def opened_for(caller: int, attributes_at: int, pid: int, processor: int) -> int
     struct.pack_into("=I", attributes, 0, SOFTWARE)
     struct.pack_into("=Q", attributes, CONFIG_AT, PROCESSORS_CLOCK if pid == ANY else THREADS_CLOCK)
     whose = [ctypes.c_int(each) for each in (pid or caller, processor)]
-    return checked(libc.syscall(PERF_EVENT_OPEN, bytes(attributes), *whose, -1, CLOSE_ON_EXEC))
+    return checked(libc.syscall(PERF_EVENT_OPEN, bytes(attributes), *whose, -1, CLOEXEC))
 
 
 def checked(result: int) -> int:

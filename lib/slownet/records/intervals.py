@@ -135,7 +135,7 @@ def _of_means(boots: Sequence[Boot], metric: str, terms: Terms, confidence: floa
         within = _within(boots)
         own = 0.0 if within is None else within[0] ** 2 * count
         error, degrees = _pooled(spread, count, math.sqrt(own + (waver * middle) ** 2))
-    return _at_least(from_error(middle, error, count, degrees, confidence), waver / math.sqrt(count))
+    return _at_least(from_error(middle, error, count, degrees, confidence), waver * abs(middle) / math.sqrt(count))
 
 
 def _of_known(boots: Sequence[Boot], known: float, confidence: float) -> Summary:
@@ -144,21 +144,18 @@ def _of_known(boots: Sequence[Boot], known: float, confidence: float) -> Summary
     count, error, degrees = len(boots), known * abs(middle) / math.sqrt(len(boots)), KNOWN_DEGREES
     if count >= LEAST_BOOTS:
         error, degrees = _pooled(spread, count, known * abs(middle))
-    return _at_least(from_error(middle, error, count, degrees, confidence), known / math.sqrt(count))
+    return _at_least(from_error(middle, error, count, degrees, confidence), known * abs(middle) / math.sqrt(count))
 
 
-def _at_least(found: Summary, relative: float) -> Summary:
-    """Return the summary of boots, but not narrower than their known relative error makes it."""
-    least = relative * abs(found.mean)
-    is_narrow = found.half_width < _z(found.confidence) * least
-    return from_error(found.mean, least, found.n, KNOWN_DEGREES, found.confidence) if is_narrow else found
+def _at_least(found: Summary, error: float) -> Summary:
+    """Return a summary, but not narrower than its known standard error makes it."""
+    is_narrow = found.half_width < _z(found.confidence) * error
+    return from_error(found.mean, error, found.n, KNOWN_DEGREES, found.confidence) if is_narrow else found
 
 
 def _not_finer_than(step: float, found: Summary) -> Summary:
     """Return the summary of readings that were rounded to multiples of a step (0: not rounded)."""
-    if found.half_width >= step / 2:
-        return found
-    return from_error(found.mean, step / 2 / _z(found.confidence), found.n, KNOWN_DEGREES, found.confidence)
+    return _at_least(found, step / 2 / _z(found.confidence))
 
 
 def _only_programs_are_random(boots: Sequence[Boot]) -> bool:

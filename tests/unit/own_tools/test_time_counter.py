@@ -14,7 +14,6 @@ SCOPE = "from slownet.lab import counter; print(counter.scope())"
 # What this process's counter says after a sleep, and after computing for a tenth of a second: in ns.
 COUNTED = """
 import ctypes, os, struct, time
-from slownet.lab import counter
 attributes = struct.pack("=IIQQQQQ", 0, 64, 1, 0, 0, 0, 1 << 5).ljust(64, bytes(1))
 fd = ctypes.CDLL(None).syscall(298, attributes, 0, -1, -1, 0)
 read = lambda: int.from_bytes(os.read(fd, 8), "little")
