@@ -93,7 +93,7 @@ def test_root_in_a_lab_reaches_nothing_of_the_host(execute, outside, tmp_path):
         script = ATTEMPTS.format(
             outside=outside, share=share, read=execute.folder, pid=os.getpid(), port=server.getsockname()[1]
         )
-        done = execute("bash", "-c", script, options=["--share", str(share)])
+        done = execute("bash", "-c", script, options=["--share", f"{share}:rw"])
         server.settimeout(0)
         with pytest.raises(BlockingIOError):
             server.accept()

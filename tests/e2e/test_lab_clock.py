@@ -190,7 +190,7 @@ def test_at_inf_a_long_transfer_with_loss_is_the_same_packet_by_packet(execute):
     def transferred(name):
         folder = execute.folder / name
         folder.mkdir()
-        done = execute("python", "-c", TRANSFER, str(folder), options=[*CLOCKS["inf"], "--share", str(folder)])
+        done = execute("python", "-c", TRANSFER, str(folder), options=[*CLOCKS["inf"], "--share", f"{folder}:rw"])
         assert (done.returncode, done.stderr) == (0, b"")
         with RawPcapReader(str(folder / "client.pcap")) as frames:  # ports and sequence numbers should differ
             return float(done.stdout), [(meta.sec, meta.usec, meta.wirelen) for _, meta in frames]

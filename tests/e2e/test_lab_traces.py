@@ -144,7 +144,7 @@ def test_a_share_is_writable_and_nothing_else(execute, tmp_path):
     script = (
         f"cd '{share}' && cat in > out && mkdir folder && mv out folder/moved && touch ../outside && touch '{execute.folder}/x'"
     )
-    done = execute("sh", "-c", script, options=["--share", str(share)])
+    done = execute("sh", "-c", script, options=["--share", f"{share}:rw"])
     assert done.returncode != 0
     assert sorted(str(path.relative_to(share)) for path in share.rglob("*")) == ["folder", "folder/moved", "in"]
     assert (share / "folder" / "moved").read_bytes() == b"\0in"
@@ -153,8 +153,20 @@ def test_a_share_is_writable_and_nothing_else(execute, tmp_path):
     assert not list(execute.folder.iterdir())
 
 
+def test_shares_are_read_only_unless_they_say_rw(execute, tmp_path):
+    for name in ("read", "write"):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "in").write_text(name)
+    script = f"cd {tmp_path}; cat read/in write/in; touch write/new; touch read/new; echo x > read/in"
+    options = ["--share", str(tmp_path / "read"), "--share", f"{tmp_path / 'write'}:rw"]
+    done = execute("sh", "-c", script, options=options)
+    assert (done.stdout, done.stderr.count(b"Read-only file system")) == (b"readwrite", 2)
+    assert sorted(str(path.relative_to(tmp_path)) for path in tmp_path.rglob("*/*")) == ["read/in", "write/in", "write/new"]
+    assert (tmp_path / "read" / "in").read_text() == "read"
+
+
 def test_a_share_may_be_the_working_directory(execute):
-    done = execute("sh", "-c", "pwd; echo x > file", options=["--share", "."])
+    done = execute("sh", "-c", "pwd; echo x > file", options=["--share", ".:rw"])
     assert done.stdout.decode() == f"{execute.folder}\n"
     assert (execute.folder / "file").read_text() == "x\n"
 
@@ -215,7 +227,7 @@ bytearray(150 << 20)
         head -c 1G /dev/zero > /dev/shm/filler 2>/dev/null || touch full
         wait $lab
     """
-    words = execute.words("python3", "-c", eat, options=["--memory", "200", "--clock", "real", "--share", "."])
+    words = execute.words("python3", "-c", eat, options=["--memory", "200", "--clock", "real", "--share", ".:rw"])
     done = confined("mount -t tmpfs -o size=210m small /dev/shm", ["sh", "-c", fill, "sh", *words], cwd=execute.folder)
     assert one_line(done) == "the host has no space left for the lab's memory: free some, or lower --memory"
 
@@ -250,9 +262,10 @@ def fill(folder, built):
         copy = folder / "cache" / "slownet" / each.parent.name / each.name
         shutil.copytree(each, copy, copy_function=link_or_copy)
     shutil.copytree(built.tools.parents[1] / "tdf", folder / "cache" / "slownet" / "tdf")
-    (folder / "own").mkdir()
-    if os.geteuid() == 0:
-        os.chown(folder / "own", 65534, 65534)
+    for each in (folder / "own", folder / "own" / "work"):
+        each.mkdir()
+        if os.geteuid() == 0:
+            os.chown(each, 65534, 65534)
     return {
         "PATH": "/usr/local/bin:/usr/bin:/bin",
         "HOME": str(folder / "own"),
@@ -273,9 +286,9 @@ def test_an_ordinary_user_needs_nothing_of_roots(public):
     folder, environment = public
     user = {"user": 65534, "group": 65534, "extra_groups": []} if os.geteuid() == 0 else {}
 
-    def run(words):
+    def run(words, cwd=folder / "own"):
         return subprocess.run(
-            words, cwd=folder / "own", env=environment, capture_output=True, timeout=PATIENCE_S, check=False, **user
+            words, cwd=cwd, env=environment, capture_output=True, timeout=PATIENCE_S, check=False, **user
         )
 
     def can_run(python):
@@ -286,8 +299,8 @@ def test_an_ordinary_user_needs_nothing_of_roots(public):
 
     python = next(filter(can_run, [os.path.realpath(sys.executable), "/usr/bin/python3"]))
     script = "id -u; ip link add v1 type veth peer v2 && tc qdisc add dev v1 root netem delay 1ms && touch /etc/x out && pwd"
-    done = run([python, *SLOWNET[1:], "lab", "exec", "--share", ".", "--", "sh", "-c", script])
-    assert (done.returncode, done.stdout.decode(), done.stderr) == (0, f"0\n{folder}/own\n", b"")
+    done = run([python, *SLOWNET[1:], "lab", "exec", "--share", ".:rw", "--", "sh", "-c", script], folder / "own" / "work")
+    assert (done.returncode, done.stdout.decode(), done.stderr) == (0, f"0\n{folder}/own/work\n", b"")
     left = {path.relative_to(folder / "own").parts[0] for path in (folder / "own").rglob("*") if path.is_file()}
-    assert left - {".local"} == {"out"}  # contains what was measured on this machine once
-    assert (folder / "own" / "out").stat().st_uid == (65534 if user else os.geteuid())
+    assert left - {".local"} == {"work"}  # contains what was measured on this machine once
+    assert (folder / "own" / "work" / "out").stat().st_uid == (65534 if user else os.geteuid())

@@ -124,7 +124,7 @@ COMMANDS = {
     "slownet docs": Told(("slownet docs --list", "slownet docs howto/compose --open"), DONE),
     "slownet lab build": Told(("slownet lab build", "cd my-shop && slownet lab build"), DONE),
     "slownet lab exec": Told(
-        ("slownet lab exec -- uname -a", "slownet lab exec --tdf inf --share out -- sleep 3600"),
+        ("slownet lab exec -- uname -a", "slownet lab exec --tdf inf --share out:rw -- sleep 3600"),
         "that of the command",
     ),
     "slownet lab shell": Told(("slownet lab shell", "slownet lab shell --memory 2048"), "that of the shell"),

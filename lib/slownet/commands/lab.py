@@ -11,9 +11,9 @@ from typing import Annotated
 import typer
 
 from slownet.commands import transferring
-from slownet.commands.options import ClockOption, CpuOption, MemoryOption, PlaceOption, SystemOption, TdfOption
+from slownet.commands.options import ClockOption, CpuOption, MemoryOption, PlaceOption, ShareOption, SystemOption, TdfOption
 from slownet.lab import cache, caller, foreground
-from slownet.lab.boot import MEGABYTES, Share
+from slownet.lab.boot import MEGABYTES
 from slownet.lab.clock import check_limit
 from slownet.lab.parts import Parts
 from slownet.lab.place import choose, here
@@ -60,15 +60,13 @@ def execute(
             "--limit", metavar="TIME", help="End the lab after this long without output, in virtual time. Default: 720h."
         ),
     ] = None,
-    share: Annotated[
-        Path | None, typer.Option("--share", metavar="FOLDER", help="A folder of this machine that the command may write to.")
-    ] = None,
+    share: ShareOption = None,
 ) -> None:
     """Run one command in a new lab and pass on its output, errors and exit status."""
     chosen = choose(place, clock, tdf, memory, cpu)
     if limit is not None:
         chosen.clock = replace(chosen.clock, limit_s=check_limit(limit))
-    shares = [Share(caller.folder(share), writable=True)] if share else []
+    shares = caller.shares_of(share or ())
     raise typer.Exit(foreground.run_here(chosen, command, shares, terminal=foreground.are_terminals(0, 1, 2)))
 
 
@@ -79,10 +77,12 @@ def shell(
     cpu: CpuOption = None,
     memory: MemoryOption = MEGABYTES,
     place: PlaceOption = "lab",
+    share: ShareOption = None,
 ) -> None:
     """Open a shell in a new lab, on the real clock by default: a virtual clock jumps ahead while you think."""
     chosen = choose(place, unless_asked(clock, tdf, cpu), tdf, memory, cpu)
-    raise typer.Exit(foreground.run_here(chosen, ["bash", "-i"], [], terminal=foreground.are_terminals(0)))
+    shares = caller.shares_of(share or ())
+    raise typer.Exit(foreground.run_here(chosen, ["bash", "-i"], shares, terminal=foreground.are_terminals(0)))
 
 
 @app.command()
@@ -164,7 +164,7 @@ def _of_project(found: Parts, project: Project | None) -> dict[str, str]:
         lines["layer"] = f"{found.layer.key}, {size:.1f} MB: {', '.join(found.layer.asked)}"
     elif project.needs_layer:
         lines["layer"] = "not built: slownet lab build"
-    return lines | ({"share": ", ".join(map(str, project.shares))} if project.shares else {})
+    return lines | ({"share": ", ".join(each.text for each in project.shares)} if project.shares else {})
 
 
 def unless_asked(clock: str | None, tdf: str | None, cpu: str | None) -> str | None:

@@ -44,7 +44,7 @@ EnvOption = Annotated[
 ]
 ShareOption = Annotated[
     list[str] | None,
-    typer.Option("--share", metavar="FOLDER[:rw]", help="A folder that the lab sees under the same path. Repeatable."),
+    typer.Option("--share", metavar="FOLDER[:rw]", help="A folder that the lab sees under the same path, read-only unless :rw. Repeatable."),
 ]
 PlaceOption = Annotated[
     str,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import shlex
 from collections.abc import Iterator, Mapping
@@ -16,6 +17,7 @@ from slownet.compose.longform import text
 from slownet.compose.model import STARTED, Content, Dependency, Health, Service
 from slownet.compose.storage import Storage
 from slownet.errors import ComposeError, nearest
+from slownet.lab.folders import refused
 
 SECONDS = {"h": 3600.0, "m": 60.0, "s": 1.0, "ms": 1e-3, "us": 1e-6, "µs": 1e-6, "ns": 1e-9}
 _DURATION = re.compile(r"(\d+(?:\.\d*)?|\.\d+)(h|ms|us|µs|ns|m|s)")
@@ -144,6 +146,8 @@ class Reader:
             path, at = self._path(declared["file"]), declared.values_at["file"]
             if not path.is_file():
                 _fail(f"no file {path} for the {what} '{name}'", at, "create it")
+            if why := refused(Path(os.path.realpath(path)), at_own_path=False):
+                _fail(f"{path} {why}", at, f"name a file with the {what}")
             return Content(target, path=str(path), mode=mode)
         if "content" in declared:
             return Content(target, text=str(declared["content"]), mode=mode)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
 from pathlib import Path, PurePosixPath
 from typing import Any
@@ -10,6 +11,7 @@ from slownet.compose.document import Map, Place
 from slownet.compose.files import Source
 from slownet.compose.model import Volume
 from slownet.errors import ComposeError, nearest
+from slownet.lab.folders import refused
 
 
 class Storage:
@@ -59,8 +61,10 @@ class Storage:
     def _bind(self, each: Map, read_only: bool, at: Place) -> Volume:
         if not each.get("source"):
             raise ComposeError("a bind lacks a source", str(at), "add source: with a path of this machine")
-        path = self.path(str(each["source"]))
+        path = Path(os.path.realpath(self.path(str(each["source"]))))
         if path.is_dir() or path.is_file():
+            if why := refused(path, at_own_path=False):
+                raise ComposeError(f"{path} {why}", str(at), "bind a folder of files that the service needs")
             if not read_only:
                 self._warn(f"{at}: what is written to {each['target']} stays in the lab; add :ro to say so")
             return Volume("bind", each["target"], str(path), read_only)

@@ -37,6 +37,9 @@ CONSOLE_KEPT = 1 << 16
 # write into memory that a program does not have.
 ENVIRONMENT = {"LC_ALL": "C", "GLIBC_TUNABLES": "glibc.pthread.rseq=0"}
 
+WRITABLE = ":rw"
+"""What a caller adds to a shared folder that labs may change."""
+
 Sink = Callable[[bytes], None]
 
 
@@ -52,6 +55,11 @@ class Share:
     def mount(self) -> tuple[str, str, str]:
         """("ro" or "rw", path on the host, path in the lab)."""
         return ("rw" if self.writable else "ro", str(self.path), self.at or str(self.path))
+
+    @property
+    def text(self) -> str:
+        """What a caller writes for it: its path, and ``:rw`` if it is writable."""
+        return f"{self.path}{WRITABLE if self.writable else ''}"
 
 
 def check_megabytes(megabytes: int) -> int:

@@ -12,8 +12,8 @@ from typing import Any
 
 from slownet.errors import LabError
 from slownet.lab import native
-from slownet.lab.boot import Share
-from slownet.lab.folders import hides
+from slownet.lab.boot import WRITABLE, Share
+from slownet.lab.folders import hides, refused
 
 SESSION = "SLOWNET_SESSION"
 """The variable by which a pytest session hands facts to the one in its lab; see `slownet.pytest_inside`."""
@@ -24,7 +24,6 @@ OF_THIS_MACHINE = frozenset(
      "LANGUAGE", "TERM", "PYTEST_DEBUG_TEMPROOT", "PYTEST_VERSION", "PYTEST_CURRENT_TEST", native.INSIDE, SESSION]
 )  # fmt: skip
 OF_THIS_MACHINE_TOO = ("LC_", "LD_", "XDG_", "SSH_", "DBUS_", "SUDO_")
-WRITABLE = ":rw"
 
 
 def variables() -> dict[str, str]:
@@ -81,7 +80,7 @@ class Given:
     @classmethod
     def read(cls, env: Sequence[str], shares: Sequence[str]) -> Given:
         """Return it from the options' values: ``NAME`` or ``NAME=VALUE``, ``FOLDER`` or ``FOLDER:rw``. Raises LabError."""
-        return cls(dict(map(_variable, env)), tuple(map(_share, shares)))
+        return cls(dict(map(_variable, env)), shares_of(shares))
 
     @classmethod
     def from_json(cls, record: Mapping[str, Any] | None) -> Given:
@@ -106,16 +105,36 @@ def _variable(text: str) -> tuple[str, str]:
     return name, value if equals else os.environ[name]
 
 
-def _share(text: str) -> Share:
+def share(text: str, base: Path = Path(), where: str = "--share", fix: str = "name a folder of this machine") -> Share:
+    """Return the share of ``FOLDER``, which a lab reads, or ``FOLDER:rw``, which it may change. Raises LabError.
+
+    base: what a relative folder is relative to.
+    """
+    path = Path(text.removesuffix(WRITABLE))
     writable = text.endswith(WRITABLE)
-    return Share(folder(Path(text.removesuffix(WRITABLE))), writable)
+    return Share(folder(base / expanded(path, where), where, fix, writable), writable)
 
 
-def folder(path: Path, where: str = "--share", fix: str = "name a folder of this machine") -> Path:
+def shares_of(texts: Sequence[str], *about: Any) -> tuple[Share, ...]:
+    """Return the shares of several folders, each folder once, as it is named last. about: as for `share`. Raises LabError."""
+    return tuple({each.path: each for each in (share(text, *about) for text in texts)}.values())
+
+
+def expanded(path: Path, where: str) -> Path:
+    """Return a path whose ~ or ~NAME is that user's home. Raises LabError."""
+    try:
+        return path.expanduser()
+    except RuntimeError as error:
+        raise LabError(f"nobody knows the home of {path.parts[0]}", where, "write the whole path") from error
+
+
+def folder(
+    path: Path, where: str = "--share", fix: str = "name a folder of this machine", writable: bool = False
+) -> Path:
     """Return a folder that a lab can have, with its whole path. Raises LabError; ``fix`` is for one that does not exist."""
     if not path.is_dir():
         raise LabError(f"{path} is not a folder", where, fix)
     found = path.resolve()
-    if hides(found):
-        raise LabError(f"{found} would hide the lab's own folder", where, "share another folder")
+    if why := refused(found, writable=writable):
+        raise LabError(f"{found} {why}", where, "share another folder")
     return found

@@ -16,14 +16,14 @@ from slownet.lab.boot import Share
 from slownet.lab.place import Interrupts, Place
 
 
-def run_here(place: Place, command: list[str], shares: list[Share], terminal: bool) -> int:
+def run_here(place: Place, command: list[str], shares: Sequence[Share], terminal: bool) -> int:
     """Run a command in the caller's working directory with the caller's input and output; return its exit status.
 
     terminal: whether the command gets a terminal. Raises LabError.
     """
     _open_what_is_closed()
     here = caller.working_directory() if place.kind == "lab" else None
-    if here:
+    if here and here not in [each.path for each in shares]:
         shares = [Share(here), *shares]
     return attend(place, command, shares=shares, cwd=here, terminal=terminal)
 

@@ -250,9 +250,9 @@ def _lab(kind: str, factor: float | None, megabytes: int, cpu: str | None, of: p
         "confined": confinement.describe(confinement.landlock()),
         "tdf_probe": measured,
         "versions": whole.versions,
-        **({"project": {"file": str(of.file), "share": [str(each) for each in of.shares]}} if of else {}),
+        **({"project": {"file": str(of.file), "share": [each.text for each in of.shares]}} if of else {}),
     }
-    return Place(chosen, facts, whole, megabytes, shares=[Share(each) for each in of.shares] if of else [])
+    return Place(chosen, facts, whole, megabytes, shares=of.shares if of else ())
 
 
 def charged(found: lab_parts.Parts, cpu: str | None = None) -> dict[str, object]:

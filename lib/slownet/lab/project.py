@@ -11,6 +11,7 @@ from typing import Any
 
 from slownet.errors import LabError, nearest
 from slownet.lab import caller
+from slownet.lab.boot import Share
 
 OWN, SHARED = "slownet.toml", "pyproject.toml"
 KEYS = ("packages", "dependencies", "requirements", "share")
@@ -31,8 +32,8 @@ class Project:
     """Lines of a pip requirements file: `dependencies`, and the files' own with what they include."""
     constraints: Sequence[str] = ()
     """Lines of the constraints files that those files name."""
-    shares: Sequence[Path] = ()
-    """Folders that every lab can read."""
+    shares: Sequence[Share] = ()
+    """Folders that every lab can read, or change if the file says so with ``:rw``."""
 
     @property
     def needs_layer(self) -> bool:
@@ -84,11 +85,8 @@ def parse(file: Path, table: Mapping[str, Any]) -> Project:
     found = _requirements(file, table)
     lines = [*_dependencies(file, table), *(line for line, limit in found if not limit)]
     limits = [line for line, limit in found if limit]
-    shares = (
-        caller.folder((file.parent / Path(each).expanduser()).resolve(), str(file), "correct `share`")
-        for each in _texts(file, table, "share")
-    )
-    return Project(file, tuple(sorted(set(packages))), tuple(lines), tuple(limits), tuple(dict.fromkeys(shares)))
+    shares = caller.shares_of(_texts(file, table, "share"), file.parent, str(file), "correct `share`")
+    return Project(file, tuple(sorted(set(packages))), tuple(lines), tuple(limits), shares)
 
 
 def _text(path: Path) -> str:

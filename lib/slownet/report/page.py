@@ -12,7 +12,7 @@ from typing import Any
 from jinja2 import Environment, FunctionLoader, StrictUndefined, Template
 
 from slownet.errors import SlownetError
-from slownet.lab.caller import WRITABLE
+from slownet.lab.boot import WRITABLE
 from slownet.records.result import RunData
 from slownet.report.answer import answer, standing
 from slownet.report.columns import among_claims, beside_claims, columns, verdicts

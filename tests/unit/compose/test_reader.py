@@ -101,6 +101,25 @@ WRONG = {
         "/dev/null is neither a file nor a folder",
         "sockets or devices",
     ),
+    **{
+        f"bind of {source}": (
+            WEB + f"    volumes: ['{source}:/host{mode}']\n", "4:15", what, "bind a folder of files that the service needs"
+        )
+        for what, sources in {
+            "/ is the whole machine": ("/", "//", "/usr/..", "/proc/self/root"),
+            "/proc is this machine's processes": ("/proc", "/usr/../proc"),
+            "/sys/kernel is this machine's processes": ("/sys/kernel",),
+            "/dev/shm is this machine's processes": ("/dev/shm",),
+            "/run is this machine's processes": ("/run", "/var/run"),
+            "/proc/version is this machine's processes": ("/proc/version",),
+        }.items()
+        for source in sources
+        for mode in ("", ":ro")
+    },
+    "a secret of the kernel's": (
+        WEB + "    secrets: [key]\nsecrets: {key: {file: /proc/version}}\n", "5:23",
+        "/proc/version is this machine's processes", "name a file with the secret",
+    ),
     "network not declared": (WEB + "    networks: [back]\n", "4:16", "the network 'back' is not declared", "below networks:"),
     "secret not declared": (WEB + "    secrets: [key]\n", "4:15", "the secret 'key' is not declared", "below secrets:"),
     "secret's file": (
@@ -305,6 +324,20 @@ def test_volumes_of_the_host(tmp_path):
     written, new = found.warnings
     assert written == f"{tmp_path}/compose.yaml:4:15: what is written to /a stays in the lab; add :ro to say so"
     assert new == f"{tmp_path}/compose.yaml:4:44: there is no {tmp_path}/new; /c is empty at first"
+
+
+@pytest.mark.parametrize("source", ["link", "far/../../link", "./link/", "../folder/link"])
+def test_a_bind_through_links_is_of_what_they_lead_to(source, tmp_path):
+    folder = tmp_path / "folder"
+    (folder / "far").mkdir(parents=True)
+    (folder / "link").symlink_to("/")
+    (tmp_path / "link").symlink_to("folder/link")
+    with pytest.raises(ComposeError, match="^/ is the whole machine, "):
+        project(folder, WEB + f"    volumes: ['./{source}:/host:ro']\n")
+    (folder / "link").unlink()
+    (folder / "link").symlink_to("far")
+    found = project(folder, WEB + f"    volumes: ['./{source}:/host:ro']\n")
+    assert found["web"].volumes == (Volume("bind", "/host", f"{folder}/far", True),)
 
 
 def test_configs_and_secrets(tmp_path):

@@ -10,6 +10,7 @@ from slownet.errors import LabError
 from slownet.lab import place
 from slownet.lab.boot import Share
 from slownet.lab.caller import folder as shared_folder
+from slownet.lab.caller import share
 from slownet.lab.clock import Clock
 from slownet.lab.folders import hides
 from slownet.lab.place import Interrupts, Place
@@ -40,7 +41,8 @@ def test_folders_that_would_hide_the_labs_own(folder, monkeypatch):
     monkeypatch.setattr(Path, "resolve", lambda self: self)
     with pytest.raises(LabError) as error:
         shared_folder(Path(folder))
-    assert str(error.value) == f"{folder} would hide the lab's own folder, --share: share another folder"
+    what = "is the whole machine" if folder == "/" else "would hide the lab's own folder"
+    assert str(error.value) == f"{folder} {what}, --share: share another folder"
 
 
 @pytest.mark.parametrize(
@@ -48,6 +50,21 @@ def test_folders_that_would_hide_the_labs_own(folder, monkeypatch):
 )
 def test_folders_that_a_lab_can_have(folder):
     assert not hides(Path(folder))
+
+
+@pytest.mark.parametrize("given", ["~", "{home}", "{home}/..", "{home}/link"])
+def test_a_whole_home_is_shared_read_only_alone(given, tmp_path, monkeypatch):
+    home = tmp_path / "home"
+    (home / "work").mkdir(parents=True)
+    (home / "link").symlink_to("..")
+    monkeypatch.setenv("HOME", str(home))
+    text = given.format(home=home)
+    assert not share(text).writable
+    with pytest.raises(LabError, match="contains your home, .*, and would be writable, --share: share another folder"):
+        share(f"{text}:rw")
+    assert share("~/work:rw") == Share(home / "work", writable=True)
+    with pytest.raises(LabError, match="^nobody knows the home of ~no-such-user, --share: write the whole path$"):
+        share("~no-such-user/x")
 
 
 def test_a_share_that_is_no_folder_is_one_line(tmp_path):

@@ -2,6 +2,7 @@ import pytest
 
 from slownet.errors import LabError
 from slownet.lab import project
+from slownet.lab.boot import Share
 from slownet.lab.project import Project
 
 
@@ -25,14 +26,14 @@ def test_everything_that_a_project_can_ask_for(write, tmp_path):
     write("click<9\n", "limits.txt")
     file = write(
         '[tool.slownet]\npackages = ["postgresql", "jq", "jq"]\ndependencies = ["flask>=3", "attrs"]\n'
-        'requirements = "requirements.txt"\nshare = ["./dist"]\n'
+        'requirements = "requirements.txt"\nshare = ["./dist", "dist/../dist:rw"]\n'
     )
     assert project.find(tmp_path) == Project(
         file,
         ("jq", "postgresql"),
         ("attrs", "flask>=3", "redis", "attrs ; python_version > '3'    --hash=sha256:00"),
         ("click<9",),
-        (tmp_path / "dist",),
+        (Share(tmp_path / "dist", writable=True),),
     )
 
 
@@ -72,6 +73,7 @@ def test_an_empty_table_needs_nothing(write, tmp_path):
         ('dependencies = ["-r x"]', "'-r x' is not a dependency, {file}: write for example dependencies = [\"flask>=3\"]"),
         ('requirements = ["x"]', 'requirements is not a text, {file}: write requirements = "requirements.txt"'),
         ('requirements = "no.txt"', "there is no file {folder}/no.txt, {file}: correct `requirements`"),
+        ('share = ["no:rw"]', "{folder}/no is not a folder, {file}: correct `share`"),
         ('share = ["no"]', "{folder}/no is not a folder, {file}: correct `share`"),
         ('share = ["/etc"]', "/etc would hide the lab's own folder, {file}: share another folder"),
         ("x =", "not TOML: Invalid value (at end of document), {file}"),

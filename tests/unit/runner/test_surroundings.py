@@ -59,8 +59,10 @@ def test_both_have_what_the_caller_adds(around, tmp_path):
 
 def test_the_options(tmp_path, monkeypatch):
     monkeypatch.setenv("SET", "a=b")
-    given = Given.read(["SET", "EMPTY=", "PAIR=c=d"], [str(tmp_path), f"{tmp_path}:rw"])
+    given = Given.read(["SET", "EMPTY=", "PAIR=c=d"], [str(tmp_path), f"{tmp_path.parent}:rw", str(tmp_path.parent)])
     assert given.env == {"SET": "a=b", "EMPTY": "", "PAIR": "c=d"}
+    assert [each.text for each in given.shares] == [str(tmp_path), str(tmp_path.parent)]  # the last word counts
+    given = Given.read([], [str(tmp_path), f"{tmp_path.parent}:rw"])
     assert [each.writable for each in given.shares] == [False, True]
     assert Given.from_json(given.to_json()).to_json() == given.to_json()
     assert not Given.from_json(None)
