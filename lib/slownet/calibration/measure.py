@@ -12,6 +12,7 @@ from slownet.calibration.judge import CONFIDENCE, Row, judge
 from slownet.calibration.matrix import Case
 from slownet.errors import SlownetError
 from slownet.lab import events
+from slownet.lab.excerpt import Excerpt
 from slownet.lab.place import Place
 
 Follow = Callable[[Mapping[str, Any]], None]
@@ -79,25 +80,24 @@ def calibrate(place: Place, cases: Sequence[Case], seed: int, follow: Follow = l
                 found.facts["virtual_s"] = event["virtual_s"]
         follow(event)
 
-    began, complaints = time.monotonic(), bytearray()
+    began, complaints = time.monotonic(), Excerpt()
     listed = [[case.group, case.probe, dict(case.fields), case.count] for case in cases]
     job = json.dumps({"ip_version": ip.version, "cases": listed})
     status = place.run(
         [place.python, "-m", "slownet.calibration.inside", job],
-        stdout=events.reader(on_event), stderr=complaints.extend,
+        stdout=events.reader(on_event), stderr=complaints.add,
     )  # fmt: skip
     found.facts["wall_s"] = round(time.monotonic() - began, 3)
-    _check(status, errors, complaints.decode(errors="replace"))
+    _check(status, errors, complaints)
     found.rows = judge(measured, place.clock.cpu_is_free)
     return found
 
 
-def _check(status: int, errors: Sequence[str], complaints: str) -> None:
+def _check(status: int, errors: Sequence[str], complaints: Excerpt) -> None:
     """Raise SlownetError if the calibration failed, KeyboardInterrupt if a signal ended it."""
     if errors:
         raise SlownetError(errors[0])
     if status < 0:
         raise KeyboardInterrupt
     if status:
-        last = complaints.strip().splitlines()[-1:] or [f"status {status}"]
-        raise SlownetError(f"the calibration failed: {last[0]}")
+        raise SlownetError(f"the calibration failed: {complaints.last_line(f'status {status}')}")

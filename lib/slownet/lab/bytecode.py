@@ -12,6 +12,7 @@ from slownet.errors import LabError
 from slownet.lab.boot import Share
 from slownet.lab.cache import LOG_LINES
 from slownet.lab.clock import Clock
+from slownet.lab.excerpt import Excerpt
 from slownet.lab.parts import Parts
 from slownet.lab.place import PACKAGE, Place, checkout
 from slownet.lab.wheels import PYTHON
@@ -40,10 +41,9 @@ def _is_stale(source: Path) -> bool:
 
 def make(parts: Parts, found: list[Path]) -> None:
     """Compile these folders in a lab of these parts. Raises LabError."""
-    output = bytearray()
+    output = Excerpt()
     place = Place(Clock("real"), {}, parts)
     shares = [Share(folder, writable=True) for folder in found]
     argv = [place.python, "-m", "compileall", "-q", *map(str, found)]
-    if place.run(argv, shares=shares, stdout=output.extend, stderr=output.extend):
-        lines = [line.strip() for line in output.decode(errors="replace").splitlines() if line.strip()]
-        raise LabError(f"the project's code cannot be compiled: {' | '.join(lines[-LOG_LINES:])}")
+    if place.run(argv, shares=shares, stdout=output.add, stderr=output.add):
+        raise LabError(f"the project's code cannot be compiled: {' | '.join(output.last_lines(LOG_LINES))}")

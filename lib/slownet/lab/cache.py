@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from slownet.errors import LabError
+from slownet.lab.excerpt import clipped
 
 LOG_LINES = 3
 END_S = 10.0
@@ -290,7 +291,7 @@ def failure(what: str, status: int, log: Path, hints: Iterable[tuple[str, str]] 
             return LabError(f"{what} failed", where=f"log {kept}", fix=fix)
     lines = [line.strip() for line in text.splitlines() if line.strip()]
     errors = [line for line in lines if line.startswith(("E:", "error", "ERROR", "fatal"))] or lines
-    return LabError(f"{what} failed ({status}): {' | '.join(errors[-LOG_LINES:])}", where=f"log {kept}")
+    return LabError(f"{what} failed ({status}): {' | '.join(map(clipped, errors[-LOG_LINES:]))}", where=f"log {kept}")
 
 
 @contextlib.contextmanager

@@ -16,6 +16,7 @@ from slownet.lab import cache, cpu
 from slownet.lab.boot import Share
 from slownet.lab.clock import Clock
 from slownet.lab.counter import PROCESSOR
+from slownet.lab.excerpt import Excerpt
 from slownet.lab.parts import Parts
 
 FILE = "tdf.json"
@@ -77,12 +78,12 @@ def _cpu_s() -> float:
 
 def _in_lab(parts: Parts, clock: Clock, *words: str) -> bytes:
     """Return the probe's output in a lab with that clock."""
-    output = bytearray()
+    output = Excerpt()
     probe = parts.tools / "probe"
-    status = parts.lab(clock, shares=[Share(parts.tools)]).run([str(probe), *words], stdout=output.extend)
+    status = parts.lab(clock, shares=[Share(parts.tools)]).run([str(probe), *words], stdout=output.add)
     if status:
         raise LabError(f"the CPU probe ended with status {status} in the lab")
-    return bytes(output)
+    return output.data()
 
 
 def _compared(inside: Mapping[str, float], outside: Mapping[str, float]) -> dict[str, object]:

@@ -12,6 +12,7 @@ from pathlib import Path
 
 from slownet.errors import LabError
 from slownet.lab import cache
+from slownet.lab.excerpt import Excerpt
 from slownet.lab.place import PACKAGE, Place
 
 FILE = "ceiling.json"
@@ -35,14 +36,16 @@ def known(place: Place) -> float | None:
 
 
 def _measured(place: Place) -> float:
-    output, errors = bytearray(), bytearray()
+    output, errors = Excerpt(), Excerpt()
     status = place.run(
         [place.python, "-m", "slownet.calibration.carried"],
-        stdout=output.extend, stderr=errors.extend,
+        stdout=output.add, stderr=errors.add,
     )  # fmt: skip
     if status < 0:
         raise KeyboardInterrupt
     if status:
-        last = errors.decode(errors="replace").strip().splitlines()[-1:] or [f"status {status}"]
-        raise LabError(f"cannot measure what the CPU carries: {last[0]}")
-    return float(json.loads(output)["bit_s"])
+        raise LabError(f"cannot measure what the CPU carries: {errors.last_line(f'status {status}')}")
+    try:
+        return float(json.loads(output.data())["bit_s"])
+    except (ValueError, TypeError, KeyError, RecursionError) as error:
+        raise LabError("cannot measure what the CPU carries: the lab printed no rate", fix="try again") from error

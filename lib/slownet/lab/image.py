@@ -19,7 +19,7 @@ from importlib import metadata
 from pathlib import Path
 
 from slownet.errors import LabError
-from slownet.lab import cache, debian, wheels, wordpress_site
+from slownet.lab import cache, debian, excerpt, wheels, wordpress_site
 from slownet.lab.boot import Lab, Share
 
 HERE = Path(__file__).parent
@@ -203,14 +203,13 @@ def _take_site(site_key: str, into: Path, tar: Path, say: Say) -> bool:
 
 def _make_site(boot: Boot, base: Path, kit: Path, work: Path, log: Path) -> None:
     """Let the site's servers write their files in a lab, and pack them as `site.tar`. Raises LabError."""
-    with log.open("ab") as output:
-
-        def write(data: bytes) -> None:
-            output.write(data)
-
+    with excerpt.appended(log) as output:
         lab = boot(base, SITE_MEMORY, [Share(kit, at=SITE), Share(work, writable=True, at=OUT)])
         status = lab.run(
-            ["sh", f"{SITE}/make-site", SITE, OUT, str(FILES_UNTIL)], stdout=write, stderr=write, wall_clock=FILES_UNTIL
+            ["sh", f"{SITE}/make-site", SITE, OUT, str(FILES_UNTIL)],
+            stdout=output.add,
+            stderr=output.add,
+            wall_clock=FILES_UNTIL,
         )
     if status:
         raise cache.failure(WHAT, status, log)

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from slownet.errors import LabError
-from slownet.lab import cache, debian, wheels
+from slownet.lab import cache, debian, excerpt, wheels
 from slownet.lab.boot import Lab, Share
 from slownet.lab.image import COMPRESSOR, PROGRAMS, Image, requirements, squash
 from slownet.lab.project import Project
@@ -167,12 +167,8 @@ def _told_by(log: Path, pattern: str, project: Project, key: str, more: str = ""
 
 
 def _install(project: Project, lab: Lab, log: Path) -> None:
-    with log.open("ab") as output:
-
-        def write(data: bytes) -> None:
-            output.write(data)
-
-        status = lab.run(["sh", f"{KIT}/{INSTALL.name}", KIT, OUT], stdout=write, stderr=write)
+    with excerpt.appended(log) as output:
+        status = lab.run(["sh", f"{KIT}/{INSTALL.name}", KIT, OUT], stdout=output.add, stderr=output.add)
     if status:
         pattern = r"^ERROR: (No matching distribution found for .*)"  # pip on another Python reads conditions for that one
         more = f", which Python {wheels.PYTHON} needs besides: name it too"

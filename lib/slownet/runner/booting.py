@@ -8,6 +8,7 @@ from typing import Any
 
 from slownet.errors import ServiceError, SlownetError
 from slownet.lab import events
+from slownet.lab.excerpt import Excerpt
 from slownet.lab.place import Place
 from slownet.records.samples import of_lab
 from slownet.runner import surroundings
@@ -24,7 +25,7 @@ def boot(plan: Plan, place: Place, job: Job, handle: Handle, pinned: Callable[[i
     KeyboardInterrupt if a signal ended the boot.
     """
     errors: list[SlownetError] = []
-    complaints = bytearray()
+    complaints = Excerpt()
 
     def on_line(event: dict[str, Any]) -> None:
         if event["event"] == "error":
@@ -39,21 +40,21 @@ def boot(plan: Plan, place: Place, job: Job, handle: Handle, pinned: Callable[[i
         env=around.env,
         cwd=around.cwd if place.kind == "lab" else None,
         stdout=events.reader(on_line),
-        stderr=complaints.extend,
+        stderr=complaints.add,
         turn=job.boot - 1,
         pinned=pinned,
     )
-    _check(plan, job.lab, code, errors, bytes(complaints))
+    _check(plan, job.lab, code, errors, complaints)
 
 
-def _check(plan: Plan, lab: int, code: int, errors: Sequence[SlownetError], complaints: bytes) -> None:
+def _check(plan: Plan, lab: int, code: int, errors: Sequence[SlownetError], complaints: Excerpt) -> None:
     log = plan.directory / of_lab("stderr.txt", lab)
     if complaints:
-        log.write_bytes(complaints)
+        log.write_bytes(complaints.data())
     if errors:
         raise errors[0]
     if code < 0:
         raise KeyboardInterrupt
     if code:
-        last = complaints.decode(errors="replace").strip().splitlines()[-1:] or [f"status {code}"]
-        raise SlownetError(f"{plan.experiment.name} failed: {last[0]}", where=f"see {log}")
+        last = complaints.last_line(f"status {code}")
+        raise SlownetError(f"{plan.experiment.name} failed: {last}", where=f"see {log}")

@@ -17,6 +17,7 @@ from slownet.tools.process import Host
 ATTEMPT_S = 1.0
 """Longest time of one attempt to connect."""
 SERVER_ERROR = 500
+CHUNK = 1 << 16
 SURVIVES_S = 0.1
 """How long a program without a condition must run: one that cannot start has ended by then."""
 
@@ -60,13 +61,25 @@ class Awaited(Service):
     def answers(self) -> bool:
         """Return whether it is ready, from one attempt."""
         if isinstance(self.ready, str):
-            return self.ready in self.log.read_bytes()[self._logged :].decode(errors="replace")
+            return self._has_logged(self.ready.encode())
         if self.ready is not None:
             return self.ready(self)
         if self.port is None:
             return time.monotonic() - self._begun > SURVIVES_S
         self.connect(self.port).close()
         return True
+
+    def _has_logged(self, text: bytes) -> bool:
+        """Return whether the log has a text; what was read once and cannot be a part of it is not read again."""
+        with self.log.open("rb") as log:
+            log.seek(self._logged)
+            before = b""
+            while data := log.read(CHUNK):
+                if text in before + data:
+                    return True
+                before = (before + data)[max(0, len(before) + len(data) - len(text) + 1) :]
+                self._logged = log.tell() - len(before)
+        return not text
 
     def connect(self, port: int) -> socket.socket:
         """Return a connection from its own host to one of its TCP ports. Raises OSError if none is accepted."""

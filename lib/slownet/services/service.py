@@ -23,6 +23,7 @@ from slownet.tools.process import POLL_S, Host, end, environment
 from slownet.tools.tool import not_found
 
 LOG_LINES = 12
+TAIL_BYTES = 16384
 
 
 class Service:
@@ -285,7 +286,9 @@ class Service:
 def tail(path: Path, lines: int = LOG_LINES) -> str:
     """Return the last lines of a log that are not blank; empty if there is no log."""
     try:
-        text = path.read_bytes()[-16384:].decode(errors="replace")
+        with path.open("rb") as log:
+            log.seek(max(0, os.fstat(log.fileno()).st_size - TAIL_BYTES))
+            text = log.read(TAIL_BYTES).decode(errors="replace")
     except OSError:
         return ""
     return "\n".join([line for line in text.splitlines() if line.strip()][-lines:])
