@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import signal
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -11,7 +10,7 @@ from typing import Annotated, Any, NoReturn
 import typer
 from typer.core import TyperGroup
 
-from slownet import __version__
+from slownet import __version__, endings
 from slownet.commands import analysis, completing, images, lab, reporting
 from slownet.commands.ci import ForCi
 from slownet.commands.cleaning import clean
@@ -277,21 +276,23 @@ def slownet(
 
 
 def main(argv: Sequence[str] | None = None) -> None:
-    """Run the command line; a user error ends with one line and status 2."""
-    signal.signal(signal.SIGTERM, _end)
+    """Run the command line; whatever goes wrong ends with one line and a status of its own."""
+    with endings.one_line():
+        run_words(argv)
+
+
+def run_words(argv: Sequence[str] | None = None) -> NoReturn:
+    """Run the command line, and exit with its status. Raises SlownetError, and KeyboardInterrupt."""
     try:
         words = list(sys.argv[1:] if argv is None else argv)
         status = app(args=_with_interfaces(words), prog_name="slownet", standalone_mode=False)
-    except SlownetError as error:
-        _complain(str(error))
     except typer.TyperException as error:
         context = getattr(error, "ctx", None)
-        _complain(f"{error.format_message().rstrip('.')}: see {context.command_path if context else 'slownet'} --help")
-    except (KeyboardInterrupt, typer.Abort):
-        print("slownet: interrupted", file=sys.stderr)
-        sys.exit(130)
-    else:
-        sys.exit(status or 0)
+        line = f"{error.format_message().rstrip('.')}: see {context.command_path if context else 'slownet'} --help"
+        raise SlownetError(line) from error
+    except typer.Abort as error:
+        raise KeyboardInterrupt from error
+    sys.exit(status or 0)
 
 
 def _with_interfaces(words: list[str]) -> list[str]:
@@ -303,16 +304,6 @@ def _with_interfaces(words: list[str]) -> list[str]:
         f"{word}=hosts" if word == "--capture" and after.startswith("-") else word
         for word, after in zip(words, following, strict=True)
     ]
-
-
-def _end(number: int, frame: object) -> NoReturn:
-    """Exit on SIGTERM through an exception, so that everything that was started is stopped."""
-    sys.exit(128 + number)
-
-
-def _complain(line: str) -> None:
-    print(f"slownet: {line}", file=sys.stderr)
-    sys.exit(2)
 
 
 if __name__ == "__main__":

@@ -27,6 +27,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from slownet.errors import ExperimentError
+from slownet.importing import described
 
 if TYPE_CHECKING:
     from importlib.metadata import EntryPoint
@@ -70,9 +71,9 @@ def _added(kind: str) -> Mapping[str, EntryPoint]:
 def _load(kind: str, found: EntryPoint) -> Any:
     try:
         return found.load()
-    except Exception as error:
+    except (Exception, SystemExit) as error:
         raise ExperimentError(
-            f"{found.value} cannot be imported: {type(error).__name__}: {error}",
+            f"{found.value} cannot be imported: {described(error)}",
             where=f"'{found.name}' of {PREFIX}{kind}",
             fix=f"mend or uninstall {found.dist.name if found.dist else 'its package'}",
         ) from error

@@ -1,42 +1,124 @@
-"""Imports a user's Python file by its path, for an experiment or topologies."""
+"""Imports a user's Python file by its path, and says where in such files something went wrong.
+
+An error in a user's file is the user's to mend: it is told by its file and line, wherever it happens, also when a function of
+the file is called much later. So files are registered here as they are imported.
+"""
 
 from __future__ import annotations
 
+import contextlib
 import importlib.util
+import os
 import sys
 import traceback
+from collections.abc import Iterator
 from pathlib import Path
 from types import ModuleType
+from typing import NoReturn
 
 from slownet.errors import ExperimentError, SlownetError
+
+MOST = 4 << 20
+"""Bytes of a Python file."""
+LONGEST = 300
+"""Characters of an error's own words that are shown."""
+_folders: set[str] = set()
+"""The folders of the files that were imported here: the modules beside them are the user's as well."""
+
+
+class Terminated(SystemExit):
+    """The end by a signal, which may interrupt a user's file but is not its doing."""
+
+
+class _Exit(SystemExit):
+    """What `os._exit` becomes while a file is imported: the real one would end this program as if all were well."""
 
 
 def file(path: Path, otherwise: str) -> ModuleType:
     """Import a file and return the module.
 
-    Raises ExperimentError, with the fix ``otherwise`` if there is no such file, and every SlownetError that the file raises.
+    Raises ExperimentError: with the fix ``otherwise`` if there is no such file; with file and line for what the file raises, or
+    if it ends the program. A SlownetError of another kind that the file raises passes.
     """
     if not path.is_file():
         raise ExperimentError(f"no file {path}", fix=otherwise)
+    if path.stat().st_size > MOST:
+        raise ExperimentError(f"{path} is larger than {MOST >> 20} MiB", fix="name a Python file")
     folder = str(path.resolve().parent)
     if folder not in sys.path:  # as for `python mine.py`: the modules beside it
         sys.path.insert(0, folder)
+    _folders.add(folder)
     spec = importlib.util.spec_from_file_location(path.stem, path)
     assert spec
     assert spec.loader
     module = importlib.util.module_from_spec(spec)
-    try:
+    with called(path):
         spec.loader.exec_module(module)
-    except ExperimentError as error:  # e.g. a wrong claim; the traceback has its line
-        raise type(error)(error.what, ", ".join(filter(None, (error.where, _line_of(path, error)))), error.fix) from error
-    except SlownetError:
-        raise
-    except Exception as error:
-        raise ExperimentError(f"{path} cannot be imported: {type(error).__name__}: {error}") from error
     return module
 
 
-def _line_of(path: Path, error: BaseException) -> str:
-    """Return where in the file an error was raised, such as ``mine.py:12``; empty if the file is not in the traceback."""
-    frames = [each for each in traceback.extract_tb(error.__traceback__) if Path(each.filename).resolve() == path.resolve()]
-    return f"{path}:{frames[-1].lineno}" if frames else ""
+@contextlib.contextmanager
+def called(path: Path) -> Iterator[None]:
+    """Call something of a user's file in this block.
+
+    Raises ExperimentError with file and line for every exception but a SlownetError of another kind; that the file ends the
+    program is a failure, too.
+    """
+    pid, real = os.getpid(), os._exit
+
+    def instead(status: int) -> NoReturn:
+        if os.getpid() != pid:  # a child process, which has to end so
+            real(status)
+        raise _Exit(status)
+
+    os._exit = instead
+    try:
+        yield
+    except ExperimentError as error:  # e.g. a wrong claim; the traceback has its line
+        where = ", ".join(filter(None, (error.where, place_of(error))))
+        raise type(error)(error.what, where, error.fix) from error
+    except (SlownetError, KeyboardInterrupt, Terminated, MemoryError, GeneratorExit):
+        raise
+    except BaseException as error:
+        raise failure(error, path) from error
+    finally:
+        os._exit = real
+
+
+def failure(error: BaseException, path: Path | None = None) -> ExperimentError:
+    """Return the error of a user's file, by file and line. path: the file, if the traceback may lack it."""
+    if isinstance(error, SyntaxError) and error.filename and not error.filename.startswith("<"):
+        place = f"{_relative(error.filename)}:{error.lineno or 1}"
+    else:
+        place = place_of(error) or (str(path) if path else "")
+    if isinstance(error, SystemExit):
+        how = f"os._exit({error.code!r})" if isinstance(error, _Exit) else f"SystemExit({error.code!r})"
+        return ExperimentError(f"the file ends the program: {how}", place, "leave that out: a file only defines")
+    return ExperimentError(described(error), place, "correct the file")
+
+
+def described(error: BaseException) -> str:
+    """Return an exception's kind and its own words, in one line that is not long."""
+    try:
+        text = " ".join((error.msg if isinstance(error, SyntaxError) else str(error)).split())
+    except Exception:  # an exception whose __str__ raises one
+        text = ""
+    text = text if len(text) <= LONGEST else f"{text[:LONGEST]}..."
+    return f"{type(error).__name__}: {text}" if text else type(error).__name__
+
+
+def place_of(error: BaseException) -> str:
+    """Return the innermost line of a user's file in an error's traceback, such as ``mine.py:12``; empty if there is none."""
+    lines = [(frame.f_code.co_filename, line) for frame, line in traceback.walk_tb(error.__traceback__)]
+    real = [(name, line) for name, line in lines if not name.startswith("<")]
+    own = [(name, line) for name, line in real if os.path.dirname(os.path.realpath(name)) in _folders]
+    return f"{_relative(own[-1][0])}:{own[-1][1]}" if own else ""
+
+
+def _relative(name: str) -> str:
+    """Return a file's name as a person would write it here."""
+    with contextlib.suppress(OSError):  # the working directory may be gone
+        here = os.getcwd()
+        if name.startswith(f"{here}{os.sep}"):
+            return name[len(here) + 1 :]
+    return name

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import shlex
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -24,12 +25,15 @@ def topology(text: str) -> Topo:
     name, args, kwargs = splitArgs(text)
     path, _, which = name.partition(":")
     make = _of_file(Path(path), which) if path.endswith(".py") else topologies.find(name)
-    try:
-        return make(*args, **kwargs)
-    except SlownetError:
-        raise
-    except Exception as error:
-        raise ExperimentError(f"{text} cannot be built: {error}") from error
+    with importing.called(Path(path)) if path.endswith(".py") else contextlib.nullcontext():
+        try:
+            return make(*args, **kwargs)
+        except SlownetError:
+            raise
+        except Exception as error:
+            if importing.place_of(error):
+                raise
+            raise ExperimentError(f"{text} cannot be built: {error}") from error
 
 
 def _of_file(path: Path, which: str) -> Any:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from slownet import fallback, handshakes, path_mtu, published, slow_start
+from slownet import fallback, handshakes, path_mtu, published, slow_start, userfile
 from slownet.conditions.netem import TRAVELLING
 from slownet.experiments import query_cost
 from slownet.ip import IPV4, IPV6
@@ -12,6 +12,7 @@ from slownet.records.charging import LEAST_BOOTS, USUAL_MARGIN, WAVER, Charging
 from slownet.runner import rule
 from slownet.stats import DECIDING
 from slownet.tools import exchange
+from slownet.traces import file as traces
 from slownet.units import duration, show_duration
 
 
@@ -27,6 +28,7 @@ def facts() -> dict[str, str]:
         "confidence": f"{100 * DECIDING:g}",
         "curl_delay": f"{fallback.CLIENTS['curl']:g} ms",
         "datagram": f"{handshakes.DATAGRAM}",
+        "deepest": f"{userfile.DEEPEST}",
         "error": f"{100 * (1 - DECIDING):.2g}",
         "first_window": f"{slow_start.INITIAL_WINDOW * slow_start.MSS:,}",
         "header_ipv4": f"{IPV4.header}",
@@ -37,6 +39,9 @@ def facts() -> dict[str, str]:
         "margin": f"{100 * USUAL_MARGIN:g}",
         "memory_mb": f"{boot.MEGABYTES}",
         "most": f"{rule.MOST}",
+        "most_mib": f"{userfile.MOST // userfile.MEBIBYTE}",
+        "most_record_mib": f"{userfile.MOST_RECORD // userfile.MEBIBYTE}",
+        "most_trace_mib": f"{traces.MOST // userfile.MEBIBYTE}",
         "nginx_quic_window": f"{handshakes.NGINX_QUIC_WINDOW:,}",
         "own_share_free_ms": f"{1000 * verify.OWN_SHARE_FREE_CPU_S:g}",
         "own_share_ms": f"{1000 * verify.OWN_SHARE_S:g}",
@@ -56,4 +61,5 @@ def facts() -> dict[str, str]:
         "travelling": f"{TRAVELLING:,}",
         "waver_time": f"{100 * WAVER[Charging.TIME]:g}",
         "waver_work": f"{100 * WAVER[Charging.WORK]:g}",
+        "writer_s": f"{userfile.WRITER_S:g}",
     }

@@ -175,6 +175,7 @@ VARIABLES: Mapping[str, str] = {
     "SLOWNET_SYSTEM_CACHE": "The cache that all accounts read: `/var/cache/slownet` unless set; empty for none.",
     "XDG_CACHE_HOME": "Where kernel, image and layers are kept, in a folder `slownet`: `~/.cache` unless set.",
     "XDG_STATE_HOME": "Where records of this machine are kept that a cleaned cache must not lose: `~/.local/state` unless set.",
+    "SLOWNET_TRACEBACK": "Set to anything: a failure shows Python's traceback above its line.",
     "TMPDIR": "One of the folders where a lab's memory file may be; it must have room for `--memory`.",
     "SLOWNET_LAB": "Set inside a lab: `real`, or the time dilation factor. Do not set it yourself.",
     "SLOWNET_CPU": "Set inside a lab: what the clock charges.",

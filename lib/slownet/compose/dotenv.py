@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import NoReturn
 
+from slownet import userfile
 from slownet.compose.variables import Variables
 from slownet.errors import ComposeError
 
@@ -23,10 +24,9 @@ def read(path: Path, outer: Mapping[str, str], raw: bool = False) -> dict[str, s
     are, without quotes and variables. Raises ComposeError with the line.
     """
     try:
-        text = path.read_text(encoding="utf-8-sig")
+        text = userfile.read_text(path)
     except (OSError, UnicodeDecodeError) as error:
-        why = "it is not UTF-8" if isinstance(error, UnicodeDecodeError) else error.strerror
-        raise ComposeError(f"cannot read {path}: {why}") from error
+        raise ComposeError(f"cannot read {path}: {userfile.reason(error)}") from error
     return _raw(text) if raw else _File(text, str(path), outer).read()
 
 

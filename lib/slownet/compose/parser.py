@@ -6,12 +6,13 @@ PyYAML alone follows YAML 1.1, where the port ``22:22`` is the number 1342 and t
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn
 
 import yaml
 
+from slownet import userfile
 from slownet.compose.document import Items, Map, Place, Reset
 from slownet.errors import ComposeError
 
@@ -21,6 +22,12 @@ RESET, OVERRIDE = "!reset", "!override"
 MOST_NODES = 100_000
 """Aliases of aliases grow exponentially; no project is as large as this."""
 _TAG = "tag:yaml.org,2002:"
+KINDS: Mapping[type[yaml.Node], frozenset[str]] = {
+    yaml.ScalarNode: frozenset(("null", "bool", "int", "float", "str")),
+    yaml.SequenceNode: frozenset(("seq",)),
+    yaml.MappingNode: frozenset(("map",)),
+}
+"""YAML's own tags of each kind of node, without their prefix."""
 _SCALARS = (
     ("null", r"~|null|Null|NULL|", ["~", "n", "N", ""]),
     ("bool", r"true|True|TRUE|false|False|FALSE", list("tTfF")),
@@ -33,9 +40,9 @@ _SCALARS = (
 def read(path: Path, shown: str) -> Map:
     """Read a file. shown: its name in messages. Raises ComposeError with line and column."""
     try:
-        text = path.read_text(encoding="utf-8")
+        text = userfile.read_text(path)
     except (OSError, UnicodeDecodeError) as error:
-        why = "it is not UTF-8" if isinstance(error, UnicodeDecodeError) else error.strerror
+        why = userfile.reason(error)
         raise ComposeError(f"cannot read {shown}: {why}", fix="name a compose file, such as compose.yaml") from error
     return parse(text, shown)
 
@@ -50,6 +57,8 @@ def parse(text: str, shown: str) -> Map:
         raise ComposeError(f"not YAML: {error.problem or error.context}", where=where) from error
     except yaml.YAMLError as error:
         raise ComposeError(f"not YAML: {error}", where=shown) from error
+    except RecursionError as error:
+        raise ComposeError(f"mappings and lists are nested deeper than {userfile.DEEPEST}", where=shown) from error
     if not isinstance(node, yaml.MappingNode):
         where = str(_place(shown, node.start_mark)) if node else shown
         raise ComposeError("a compose file is a mapping", where=where, fix="begin it with services:")
@@ -83,12 +92,14 @@ class _Builder:
         self._nodes += 1
         if any(node is each for each in self._within):
             self._fail("an alias within its own anchor", node)
+        if len(self._within) > userfile.DEEPEST:
+            self._fail(f"mappings and lists are nested deeper than {userfile.DEEPEST}", node)
         if self._nodes > MOST_NODES:
             self._fail(f"more than {MOST_NODES} values, with those that aliases repeat", node)
         if node.tag == RESET:
             return Reset()
-        if node.tag.startswith("!") and node.tag != OVERRIDE:
-            self._fail(f"unknown tag {node.tag}", node, f"compose has {RESET} and {OVERRIDE}")
+        if node.tag != OVERRIDE and node.tag.removeprefix(_TAG) not in KINDS[type(node)]:
+            self._fail(f"unknown tag {node.tag.replace(_TAG, '!!')}", node, f"compose has {RESET} and {OVERRIDE}")
         if isinstance(node, yaml.ScalarNode):
             return self._scalar(node)
         self._within.append(node)
@@ -133,16 +144,22 @@ class _Builder:
             return None
         if kind == "bool":
             return text.lower() == "true"
-        if kind == "int":
-            return _whole(text)
-        if kind == "float":
-            return float(text.replace(".inf", "inf").replace(".Inf", "inf").replace(".INF", "inf").replace(".nan", "nan"))
+        if kind in ("int", "float"):
+            return self._number(kind, text, node)
         return text
+
+    def _number(self, kind: str, text: str, node: yaml.ScalarNode) -> int | float:
+        try:
+            if kind == "int":
+                return _whole(text)
+            return float(text.replace(".inf", "inf").replace(".Inf", "inf").replace(".INF", "inf").replace(".nan", "nan"))
+        except ValueError:  # also of a text with a tag, such as !!int many
+            self._fail(f"{text[:20]}... has too many digits" if len(text) > 20 else f"'{text}' is not a number", node)
 
     def _at(self, node: yaml.Node) -> Place:
         return _place(self._shown, node.start_mark)
 
-    def _fail(self, what: str, node: yaml.Node, fix: str = "") -> None:
+    def _fail(self, what: str, node: yaml.Node, fix: str = "") -> NoReturn:
         raise ComposeError(what, where=str(self._at(node)), fix=fix)
 
 

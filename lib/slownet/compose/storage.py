@@ -12,6 +12,7 @@ from slownet.compose.files import Source
 from slownet.compose.model import Volume
 from slownet.errors import ComposeError, nearest
 from slownet.lab.folders import refused
+from slownet.userfile import expanded
 
 
 class Storage:
@@ -21,8 +22,10 @@ class Storage:
         self._source, self._warnings = source, warnings
 
     def path(self, given: str) -> Path:
-        """Return a path that the files name, as a whole one."""
-        return Path((self._source.folder / Path(given).expanduser()).absolute())
+        """Return a path that the files name, as a whole one. Raises ComposeError."""
+        if "\0" in given:
+            raise ComposeError(f"a null byte in the path {given!r}", fix="correct the path")
+        return Path((self._source.folder / expanded(given, error=ComposeError)).absolute())
 
     def volumes(self, tree: Map) -> Iterator[Volume]:
         """Yield what a service mounts, with its tmpfs. Raises ComposeError."""

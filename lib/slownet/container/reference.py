@@ -10,6 +10,7 @@ from pathlib import Path
 from slownet.container import names
 from slownet.container.skopeo import TRANSPORTS
 from slownet.errors import ImageError
+from slownet.userfile import expanded
 
 LOCAL = ("oci", "oci-archive", "docker-archive", "dir")
 """Transports whose files are read here."""
@@ -54,9 +55,11 @@ def read(text: str) -> Reference:
 
 
 def _there(text: str) -> Path:
-    path = Path(text).expanduser()
+    path = expanded(text, error=ImageError)
     try:
         path.stat()
+    except ValueError as error:  # a null byte
+        raise ImageError(f"{text!r} is no path", fix="correct the path") from error
     except PermissionError as error:
         raise ImageError(f"cannot read {text} ({error.strerror})") from error
     except OSError as error:

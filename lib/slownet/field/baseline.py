@@ -7,11 +7,14 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import Any
 
+from slownet import userfile
 from slownet.errors import SlownetError
 from slownet.records.charging import TERMS
 from slownet.records.result import RunData, gather, load
 from slownet.records.samples import finite
+from slownet.records.unreadable import MALFORMED
 
 KIND = "baseline"
 FACTS = ("experiment", *TERMS, "kernel", "image", "slownet", "planned", "boots", "sampling")
@@ -53,15 +56,19 @@ def save(run: Path, file: Path) -> RunData:
 def is_one(path: Path) -> bool:
     """Return whether a file is a baseline, from its content."""
     try:
-        return path.is_file() and json.loads(path.read_text(encoding="utf-8")).get("kind") == KIND
+        return path.is_file() and _parsed(path).get("kind") == KIND
     except (OSError, ValueError, AttributeError):
         return False
+
+
+def _parsed(path: Path) -> Any:
+    return userfile.json(userfile.read_text(path, userfile.MOST_RECORD))
 
 
 def read(path: Path) -> RunData:
     """Return a baseline as a run. Raises SlownetError."""
     try:
-        record = json.loads(path.read_text(encoding="utf-8"))
+        record = _parsed(path)
         return gather(record["samples"], record["facts"], path)
-    except (OSError, ValueError, KeyError, TypeError) as error:
+    except (OSError, *MALFORMED) as error:
         raise SlownetError(f"not a baseline ({error})", f"in {path}", "write it with slownet baseline save") from error

@@ -8,8 +8,10 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
+from slownet import userfile
 from slownet.errors import SlownetError
 from slownet.records.result import RunData, gather
+from slownet.records.unreadable import MALFORMED
 from slownet.tools.fetch import phases
 from slownet.tools.numbers import Metric
 from slownet.web.request import Page
@@ -70,7 +72,7 @@ def find(path: Path) -> Path | None:
 def read(path: Path) -> Field:
     """Read a measurement from a file. Raises SlownetError."""
     try:
-        record = json.loads(path.read_text(encoding="utf-8"))
+        record = userfile.json(userfile.read_text(path, userfile.MOST_RECORD))
     except OSError as error:
         raise SlownetError(f"cannot read {path}", error.strerror or "", "name a run or a field.json") from None
     except ValueError as error:
@@ -82,7 +84,7 @@ def read(path: Path) -> Field:
             raise KeyError
         found = Field(facts, pages, record["error"])
         found.metrics()
-    except (KeyError, TypeError):
+    except MALFORMED:
         raise SlownetError(f"{path} is not a field measurement", fix="name a field.json that `slownet field` wrote") from None
     return found
 

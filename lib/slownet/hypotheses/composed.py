@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from slownet import userfile
 from slownet.compose import links
 from slownet.compose.links import NAMED
 from slownet.compose.model import CLIENT, SWITCH, Project
@@ -23,6 +24,7 @@ from slownet.errors import ExperimentError, SlownetError, nearest
 from slownet.experiment import Cell, Experiment
 from slownet.hypotheses.toolbox import TOOLS, WEB, Named, Page
 from slownet.records.columns import HOST, NONE
+from slownet.records.unreadable import MALFORMED
 
 FILE = "experiment.json"
 URL, VARY, TOOL, OPTION = "--url", "--vary", "--tool", "--option"
@@ -64,9 +66,9 @@ def make(
 def read(path: Path) -> Composed:
     """Return the experiment in a file. Raises ExperimentError and what `make` raises."""
     try:
-        record = json.loads(path.read_text())
+        record = userfile.json(userfile.read_text(path))
         return _of(record)
-    except (OSError, ValueError, KeyError, TypeError) as error:
+    except (OSError, *MALFORMED) as error:
         raise ExperimentError(f"{path} is no experiment: {error}", fix="name one that slownet run --compose wrote") from error
 
 

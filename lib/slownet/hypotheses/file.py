@@ -40,7 +40,7 @@ from typing import Any
 
 from slownet.compose.topology import Compose
 from slownet.conditions.link import Condition
-from slownet.errors import nearest
+from slownet.errors import ExperimentError, nearest
 from slownet.experiment import Experiment, condition
 from slownet.hypotheses import own, predictions
 from slownet.hypotheses.predictions import Prediction
@@ -97,6 +97,8 @@ def read(path: Path) -> Hypothesis:
 
     Raises ComposeError if its topology is a compose project that cannot be read.
     """
+    if path.exists() and not path.is_file():
+        raise ExperimentError(f"{path} is no file", fix="save what it holds as one: the lab reads it, too")
     text, data = read_toml(path)
     return _Reader(Source(path, text), path, data).read()
 

@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import Any, NoReturn
 
+from slownet import userfile
 from slownet.errors import ExperimentError, SlownetError, nearest
 
 Keys = tuple[str | int, ...]
@@ -22,10 +23,10 @@ _TOKEN = re.compile(
 def read_toml(path: Path) -> tuple[str, dict[str, Any]]:
     """Return the text of a TOML file, and its content. Raises ExperimentError."""
     try:
-        text = path.read_text(encoding="utf-8")
-        return text, tomllib.loads(text)
+        text = userfile.read_text(path)
+        return text, userfile.toml(text)
     except (OSError, UnicodeDecodeError) as error:
-        raise ExperimentError(f"cannot read {path}", fix=str(getattr(error, "strerror", None) or error)) from error
+        raise ExperimentError(f"cannot read {path}", fix=userfile.reason(error)) from error
     except tomllib.TOMLDecodeError as error:
         raise ExperimentError(f"not TOML: {error}", where=str(path)) from error
 

@@ -19,6 +19,7 @@ from typing import Any
 
 from slownet.errors import LabError
 from slownet.lab.excerpt import clipped
+from slownet.userfile import expanded
 
 LOG_LINES = 3
 END_S = 10.0
@@ -39,19 +40,19 @@ def root() -> Path:
     if _own:
         return _own
     base = os.environ.get("XDG_CACHE_HOME") or "~/.cache"
-    return Path(base).expanduser().absolute() / "slownet"
+    return expanded(base, "XDG_CACHE_HOME", LabError).absolute() / "slownet"
 
 
 def own_root() -> Path:
     """Return the user's own folder, for a cache that belongs to another user (XDG_STATE_HOME)."""
     base = os.environ.get("XDG_STATE_HOME") or "~/.local/state"
-    return Path(base).expanduser().absolute() / "slownet"
+    return expanded(base, "XDG_STATE_HOME", LabError).absolute() / "slownet"
 
 
 def system_root() -> Path | None:
     """Return the folder of the cache that all accounts read (SLOWNET_SYSTEM_CACHE); None if that is set to nothing."""
     name = os.environ.get("SLOWNET_SYSTEM_CACHE", "/var/cache/slownet")
-    return Path(name).expanduser().absolute() if name else None
+    return expanded(name, "SLOWNET_SYSTEM_CACHE", LabError).absolute() if name else None
 
 
 def use_system() -> None:

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from slownet import userfile
 from slownet.errors import LabError
 from slownet.lab import native
 from slownet.lab.boot import WRITABLE, Share
@@ -112,7 +113,7 @@ def share(text: str, base: Path = Path(), where: str = "--share", fix: str = "na
     """
     path = Path(text.removesuffix(WRITABLE))
     writable = text.endswith(WRITABLE)
-    return Share(folder(base / expanded(path, where), where, fix, writable), writable)
+    return Share(folder(base / userfile.expanded(path, where, LabError), where, fix, writable), writable)
 
 
 def shares_of(texts: Sequence[str], *about: Any) -> tuple[Share, ...]:
@@ -120,17 +121,7 @@ def shares_of(texts: Sequence[str], *about: Any) -> tuple[Share, ...]:
     return tuple({each.path: each for each in (share(text, *about) for text in texts)}.values())
 
 
-def expanded(path: Path, where: str) -> Path:
-    """Return a path whose ~ or ~NAME is that user's home. Raises LabError."""
-    try:
-        return path.expanduser()
-    except RuntimeError as error:
-        raise LabError(f"nobody knows the home of {path.parts[0]}", where, "write the whole path") from error
-
-
-def folder(
-    path: Path, where: str = "--share", fix: str = "name a folder of this machine", writable: bool = False
-) -> Path:
+def folder(path: Path, where: str = "--share", fix: str = "name a folder of this machine", writable: bool = False) -> Path:
     """Return a folder that a lab can have, with its whole path. Raises LabError; ``fix`` is for one that does not exist."""
     if not path.is_dir():
         raise LabError(f"{path} is not a folder", where, fix)

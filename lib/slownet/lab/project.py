@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from slownet import userfile
 from slownet.errors import LabError, nearest
 from slownet.lab import caller
 from slownet.lab.boot import Share
@@ -91,15 +92,21 @@ def parse(file: Path, table: Mapping[str, Any]) -> Project:
 
 def _text(path: Path) -> str:
     try:
-        return path.read_text(encoding="utf-8")
+        return userfile.read_text(path)
     except (OSError, UnicodeDecodeError) as error:
-        reason = error.strerror if isinstance(error, OSError) else "not UTF-8"
-        raise LabError(f"cannot read {path} ({reason})") from error
+        raise LabError(f"cannot read {path} ({userfile.reason(error)})") from error
+
+
+def _inside(file: Path, text: str, key: str) -> Path:
+    """Return a path that a project's file names, as a whole one. Raises LabError."""
+    if "\0" in text:
+        raise LabError(f"{key} contains a null byte", where=str(file), fix=f"correct `{key}`")
+    return (file.parent / userfile.expanded(text, str(file), LabError)).resolve()
 
 
 def _toml(path: Path, text: str) -> dict[str, Any]:
     try:
-        return tomllib.loads(text)
+        return userfile.toml(text)
     except tomllib.TOMLDecodeError as error:
         raise LabError(f"not TOML: {error}", where=str(path)) from error
 
@@ -128,7 +135,7 @@ def _requirements(file: Path, table: Mapping[str, Any]) -> list[tuple[str, bool]
         return []
     if not isinstance(value, str):
         raise LabError("requirements is not a text", where=str(file), fix='write requirements = "requirements.txt"')
-    return list(_lines(file.parent / value, file, limit=False))
+    return list(_lines(_inside(file, value, "requirements"), file, limit=False))
 
 
 def _lines(path: Path, origin: Path, limit: bool, seen: Sequence[Path] = ()) -> Iterator[tuple[str, bool]]:
@@ -142,7 +149,9 @@ def _lines(path: Path, origin: Path, limit: bool, seen: Sequence[Path] = ()) -> 
         text = re.sub(r"(^|\s+)#.*", "", line).strip()
         include = INCLUDES.fullmatch(text)
         if include:
-            yield from _lines(path.parent / include["path"], path, limit or bool(include["limits"]), (*seen, path))
+            yield from _lines(
+                _inside(path, include["path"], "requirements"), path, limit or bool(include["limits"]), (*seen, path)
+            )
         elif text:
             _not_local(text, path)
             yield text, limit

@@ -14,6 +14,7 @@ from slownet.lab.boot import Share
 from slownet.lab.caller import import_path, outermost, within
 from slownet.pytest_plugin import projects
 from slownet.pytest_plugin.wishes import REPORT
+from slownet.userfile import expanded
 
 AT = "/run/slownet-reports"
 
@@ -73,7 +74,7 @@ def _reports(config: pytest.Config) -> list[Path]:
     coverage = getattr(config.option, "cov_report", None)
     texts = [config.getoption("xmlpath", None), config.getoption("log_file", None), config.getoption("report_log", None)]
     texts += coverage.values() if isinstance(coverage, dict) else []
-    return [config.invocation_params.dir / Path(text).expanduser() for text in texts if text]
+    return [config.invocation_params.dir / expanded(text) for text in texts if text]
 
 
 def _folders_of_reports(config: pytest.Config) -> Iterator[Path]:

@@ -10,7 +10,7 @@ from slownet import __version__
 from slownet.errors import SlownetError
 from slownet.records.samples import RUN
 
-MALFORMED = (KeyError, TypeError, ValueError, AttributeError)
+MALFORMED = (LookupError, TypeError, ValueError, AttributeError, ArithmeticError, RecursionError)
 """What reading raises if records are not as this version writes them."""
 
 

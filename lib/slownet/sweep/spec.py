@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import tomllib
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field, fields
 from pathlib import Path
 from typing import Any
 
+from slownet import userfile
 from slownet.errors import SweepError, nearest
 from slownet.lab.boot import MEGABYTES
 
@@ -74,9 +74,11 @@ def from_file(path: Path) -> dict[str, Any]:
     An experiment in a file of that folder is found wherever the command was started. Raises SweepError.
     """
     try:
-        table = tomllib.loads(path.read_text(encoding="utf-8")).get(TABLE)
-    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
-        raise SweepError(f"{path} cannot be read: {error}", fix="give a TOML file with a table [sweep]") from error
+        table = userfile.toml(userfile.read_text(path)).get(TABLE)
+    except (OSError, ValueError) as error:
+        raise SweepError(
+            f"{path} cannot be read: {userfile.reason(error)}", fix="give a TOML file with a table [sweep]"
+        ) from error
     if not isinstance(table, dict) or "experiment" not in table:
         raise SweepError(f"{path} describes no sweep", fix='write [sweep] and experiment = "client_delay"')
     kinds: dict[str, type] = {
@@ -98,8 +100,8 @@ def is_file(name: str) -> bool:
     if not name.endswith(".toml") or not Path(name).is_file():
         return False
     try:
-        return TABLE in tomllib.loads(Path(name).read_text(encoding="utf-8"))
-    except (UnicodeDecodeError, tomllib.TOMLDecodeError):
+        return TABLE in userfile.toml(userfile.read_text(name))
+    except (OSError, ValueError):
         return False
 
 

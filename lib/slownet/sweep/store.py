@@ -22,8 +22,10 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any
 
+from slownet import userfile
 from slownet.errors import SweepError
 from slownet.records.samples import Sample, write_json
+from slownet.records.unreadable import MALFORMED
 from slownet.sweep import tables
 from slownet.sweep.kept import Kept
 from slownet.sweep.tables import RECORDS, SAMPLES
@@ -174,7 +176,7 @@ class Store:
 def read_header(directory: Path) -> dict[str, Any]:
     """Return the contents of a store's sweep.json. Raises SweepError."""
     try:
-        found = json.loads((directory / HEADER).read_text(encoding="utf-8"))
+        found = userfile.json(userfile.read_text(directory / HEADER, userfile.MOST_RECORD))
     except (OSError, ValueError) as error:
         raise SweepError(f"{directory} is no sweep", fix=f"name a folder with a {HEADER}") from error
     if not isinstance(found, dict) or found.get("schema") != SCHEMA:
@@ -189,7 +191,10 @@ def read_header(directory: Path) -> dict[str, Any]:
 def read_aside(directory: Path) -> list[dict[str, Any]]:
     """Return the cells that could not be measured: ``{"cell", "repetition", "why"}``."""
     path = directory / ASIDE
-    return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()] if path.exists() else []
+    try:
+        return [userfile.json(line) for line in path.read_text(encoding="utf-8").splitlines()] if path.exists() else []
+    except (OSError, ValueError) as error:
+        raise SweepError(f"{path} is damaged ({error})", fix="remove it: the cells in it are measured again") from error
 
 
 def read_samples(directory: Path) -> list[Sample]:
@@ -212,6 +217,6 @@ def _bytes(kept: Sequence[Kept]) -> bytes:
 def _line(line: bytes) -> list[Kept]:
     """Return the samples of a line of the journal; none if a kill cut it short."""
     try:
-        return [Kept.from_json(each) for each in json.loads(line)]
-    except (ValueError, KeyError, TypeError):
+        return [Kept.from_json(each) for each in userfile.json(line)]
+    except MALFORMED:
         return []

@@ -1,0 +1,122 @@
+"""Reading files that a user names."""
+
+import os
+import threading
+import tomllib
+
+import pytest
+
+from slownet import userfile
+from slownet.errors import ExperimentError, LabError
+
+
+def test_a_byte_order_mark_and_windows_line_ends_are_no_text(tmp_path):
+    path = tmp_path / "x.toml"
+    path.write_bytes(b"\xef\xbb\xbfa = 1\r\nb = 2\r")
+    assert userfile.read_text(path) == "a = 1\nb = 2\n"
+
+
+@pytest.mark.parametrize(
+    ("make", "why"),
+    [
+        (lambda path: path.mkdir(), "Is a directory"),
+        (lambda path: None, "No such file or directory"),
+        (lambda path: path.symlink_to(path), "Too many levels of symbolic links"),
+        (lambda path: path.symlink_to("/dev/zero"), "it is larger than 4 MiB"),
+        (lambda path: (path.touch(), os.truncate(path, 1 << 40)), "it is larger than 4 MiB"),
+        (lambda path: path.write_bytes(b"ab\xff"), "it is not UTF-8, at byte 2"),
+    ],
+)
+def test_what_cannot_be_read_is_an_ordinary_error(tmp_path, make, why):
+    path = tmp_path / "x"
+    make(path)
+    with pytest.raises((OSError, UnicodeDecodeError)) as caught:
+        userfile.read_text(path)
+    assert userfile.reason(caught.value) == why
+
+
+def test_a_null_byte_in_a_name_is_an_ordinary_error():
+    with pytest.raises(OSError, match="null byte"):
+        userfile.read_bytes("a\0b")
+
+
+def test_a_pipe_is_read_to_its_end(tmp_path):
+    reader, writer = os.pipe()
+
+    def write():
+        with os.fdopen(writer, "wb") as pipe:
+            for part in (b"one", b"two" * 100_000):
+                pipe.write(part)
+                pipe.flush()
+
+    thread = threading.Thread(target=write)
+    thread.start()
+    assert userfile.read_bytes(f"/dev/fd/{reader}") == b"one" + b"two" * 100_000
+    thread.join()
+    os.close(reader)
+
+
+def test_a_named_pipe_waits_for_its_writer_but_not_for_ever(tmp_path, monkeypatch):
+    monkeypatch.setattr(userfile, "WRITER_S", 0.05)
+    os.mkfifo(tmp_path / "pipe")
+    with pytest.raises(OSError, match="it is a pipe that no program writes to"):
+        userfile.read_bytes(tmp_path / "pipe")
+    monkeypatch.setattr(userfile, "WRITER_S", 60.0)
+    thread = threading.Timer(0.05, (tmp_path / "pipe").write_bytes, [b"late"])
+    thread.start()
+    assert userfile.read_bytes(tmp_path / "pipe") == b"late"
+    thread.join()
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "a = " + "[" * 200 + "]" * 200,
+        "a = " + "[" * 100_000,
+        "a = " + "{b = " * 200 + "1" + "}" * 200,
+        ".".join("a" * 200) + " = 1",
+        "a = " + "1" * 5000,
+        "a = 2000-99-99",
+        "a = \0",
+    ],
+    ids=lambda text: text[:20],
+)
+def test_toml_that_exceeds_a_limit_is_its_ordinary_error(text):
+    with pytest.raises(tomllib.TOMLDecodeError):
+        userfile.toml(text)
+
+
+@pytest.mark.parametrize(
+    ("text", "why"),
+    [
+        ("[" * 200 + "]" * 200, "nested deeper than 50"),
+        ("[" * 100_000, "nested deeper than 50"),
+        ("1" * 5000, "a number has too many digits"),
+        ("", "Expecting value"),
+        (b"\xff", "codec"),
+        ("\0", "Expecting value"),
+    ],
+    ids=range(6),
+)
+def test_json_that_exceeds_a_limit_is_its_ordinary_error(text, why):
+    with pytest.raises(ValueError, match=why):
+        userfile.json(text)
+
+
+def test_a_depth_is_counted_in_tables_and_lists():
+    assert userfile.json("[" * 50 + "]" * 50)
+    with pytest.raises(ValueError, match="nested deeper than 50"):
+        userfile.json('{"a":' * 51 + "1" + "}" * 51)
+    assert userfile.is_shallow(5, 0)
+    assert not userfile.is_shallow([], 0)
+
+
+def test_a_home_that_does_not_exist_is_one_line(monkeypatch):
+    with pytest.raises(LabError) as caught:
+        userfile.expanded("~nosuch/x", "share", LabError)
+    fix = "write the whole path, or ./ before a name that begins with ~"
+    assert str(caught.value) == f"there is no user 'nosuch', for ~nosuch/x, share: {fix}"
+    with pytest.raises(ExperimentError, match="there is no user 'nosuch'"):
+        userfile.expanded("~nosuch")
+    monkeypatch.setenv("HOME", "/home/ada")
+    assert str(userfile.expanded("~/x")) == "/home/ada/x"
