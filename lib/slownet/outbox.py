@@ -1,10 +1,11 @@
 """The folder that a lab writes to, read by the host without believing or following what lies there.
 
-A program in a lab may be root there, and may leave anything in a folder that is shared with it to be written: a symbolic link to a
-file of the host's, a FIFO that never answers, a device, a file of terabytes, or a file that turns into one of these while the host
-looks. So the host opens nothing below such a folder by its path. It opens a file once, beneath the folder and without following
-links (openat2 of Linux 5.6; where that is missing or forbidden, one folder after the other with O_NOFOLLOW), first without any
-effect (O_PATH), makes sure that it is a regular file, and only then opens that same file for reading, up to a limit.
+A program in a lab may be root there, and may leave anything in a folder that is shared with it to be written: a symbolic link
+to a file of the host's, a FIFO that never answers, a device, a file of terabytes, or a file that turns into one of these
+while the host looks. So the host opens nothing below such a folder by its path. It opens a file once, beneath the folder and
+without following links (openat2 of Linux 5.6; where that is missing or forbidden, one folder after the other with
+O_NOFOLLOW), first without any effect (O_PATH), makes sure that it is a regular file, and only then opens that same file for
+reading, up to a limit.
 """
 
 from __future__ import annotations
@@ -96,8 +97,7 @@ class Outbox:
         """
         parts = _parts(name)
         with _Folder(self.folder) as top:
-            file = os.fdopen(_regular(top.fd, parts, limit), "rb")
-        return file
+            return os.fdopen(_regular(top.fd, parts, limit), "rb")
 
     def read(self, name: str | PurePosixPath, limit: int = LIMIT) -> bytes:
         """Return the content of a regular file; see `open`. A file that grows meanwhile is refused."""

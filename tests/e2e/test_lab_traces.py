@@ -287,9 +287,7 @@ def test_an_ordinary_user_needs_nothing_of_roots(public):
     user = {"user": 65534, "group": 65534, "extra_groups": []} if os.geteuid() == 0 else {}
 
     def run(words, cwd=folder / "own"):
-        return subprocess.run(
-            words, cwd=cwd, env=environment, capture_output=True, timeout=PATIENCE_S, check=False, **user
-        )
+        return subprocess.run(words, cwd=cwd, env=environment, capture_output=True, timeout=PATIENCE_S, check=False, **user)
 
     def can_run(python):
         try:

@@ -157,7 +157,8 @@ def test_folders_without_end_end(way, folder):
     deep.mkdir(parents=True)
     refused: list[str] = []
     assert [str(each.name) for each in Outbox(folder).files(refused.append)] == ["raw/good.txt"]
-    assert len(refused) == 1 and refused[0].endswith("is a folder")
+    assert len(refused) == 1
+    assert refused[0].endswith("is a folder")
 
 
 def test_what_is_carried_out_is_regular_and_complete(way, folder, tmp_path):

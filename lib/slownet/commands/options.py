@@ -44,7 +44,11 @@ EnvOption = Annotated[
 ]
 ShareOption = Annotated[
     list[str] | None,
-    typer.Option("--share", metavar="FOLDER[:rw]", help="A folder that the lab sees under the same path, read-only unless :rw. Repeatable."),
+    typer.Option(
+        "--share",
+        metavar="FOLDER[:rw]",
+        help="A folder that the lab sees under the same path, read-only unless :rw. Repeatable.",
+    ),
 ]
 PlaceOption = Annotated[
     str,

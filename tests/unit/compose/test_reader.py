@@ -103,7 +103,10 @@ WRONG = {
     ),
     **{
         f"bind of {source}": (
-            WEB + f"    volumes: ['{source}:/host{mode}']\n", "4:15", what, "bind a folder of files that the service needs"
+            WEB + f"    volumes: ['{source}:/host{mode}']\n",
+            "4:15",
+            what,
+            "bind a folder of files that the service needs",
         )
         for what, sources in {
             "/ is the whole machine": ("/", "//", "/usr/..", "/proc/self/root"),
@@ -117,8 +120,10 @@ WRONG = {
         for mode in ("", ":ro")
     },
     "a secret of the kernel's": (
-        WEB + "    secrets: [key]\nsecrets: {key: {file: /proc/version}}\n", "5:23",
-        "/proc/version is this machine's processes", "name a file with the secret",
+        WEB + "    secrets: [key]\nsecrets: {key: {file: /proc/version}}\n",
+        "5:23",
+        "/proc/version is this machine's processes",
+        "name a file with the secret",
     ),
     "network not declared": (WEB + "    networks: [back]\n", "4:16", "the network 'back' is not declared", "below networks:"),
     "secret not declared": (WEB + "    secrets: [key]\n", "4:15", "the secret 'key' is not declared", "below secrets:"),
@@ -332,7 +337,7 @@ def test_a_bind_through_links_is_of_what_they_lead_to(source, tmp_path):
     (folder / "far").mkdir(parents=True)
     (folder / "link").symlink_to("/")
     (tmp_path / "link").symlink_to("folder/link")
-    with pytest.raises(ComposeError, match="^/ is the whole machine, "):
+    with pytest.raises(ComposeError, match=r"^/ is the whole machine, "):
         project(folder, WEB + f"    volumes: ['./{source}:/host:ro']\n")
     (folder / "link").unlink()
     (folder / "link").symlink_to("far")

@@ -60,7 +60,7 @@ def test_a_whole_home_is_shared_read_only_alone(given, tmp_path, monkeypatch):
     monkeypatch.setenv("HOME", str(home))
     text = given.format(home=home)
     assert not share(text).writable
-    with pytest.raises(LabError, match="contains your home, .*, and would be writable, --share: share another folder"):
+    with pytest.raises(LabError, match=r"contains your home, .*, and would be writable, --share: share another folder"):
         share(f"{text}:rw")
     assert share("~/work:rw") == Share(home / "work", writable=True)
     with pytest.raises(LabError, match=r"^there is no user 'no-such-user', for ~no-such-user.*, --share: write the whole path"):
