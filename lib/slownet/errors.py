@@ -93,6 +93,10 @@ class LabError(SlownetError):
     """The lab cannot be built or booted, or it died."""
 
 
+class DamagedError(LabError):
+    """A part of the lab, or a file beside it, is no longer what was built."""
+
+
 class ImageError(SlownetError):
     """A container image that cannot be read, is not kept, or does not run in a lab."""
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -18,15 +18,26 @@ if TYPE_CHECKING:  # `slownet --help` imports this module, and has no need of ta
 GOOD, NEEDED, OPTIONAL = ("yes", "green"), ("NO", "bold red"), ("no", "dim")
 
 
-def doctor(as_json: JsonOption = False) -> None:
+def doctor(
+    verify: Annotated[
+        bool,
+        typer.Option("--verify", help="Also read all of the cache: is every part what was built, every image what was added?"),
+    ] = False,
+    as_json: JsonOption = False,
+) -> None:
     """Say what this machine can do, and how to mend what it lacks.
 
-    The exit status is 0 if experiments can run, 1 if something that they need is missing ("NO").
+    The exit status is 0 if experiments can run, 1 if something that they need is missing or damaged ("NO").
     """
     from slownet.commands.terminal import console
-    from slownet.lab.doctor import examine
+    from slownet.container import store
+    from slownet.lab import doctor as machine
+    from slownet.lab import image, init, kernel, layer, unused, wordpress_site
 
-    found = list(examine())
+    modules = (kernel, init, image, layer, wordpress_site, store)
+    shelves = [*(each.SHELF for each in modules), unused.SNAPSHOTS]
+    verified = list(machine.verify(shelves)) if verify else []  # first, so that no lab of a damaged part is booted
+    found = [*machine.examine(), *verified]
     if as_json:
         print(json.dumps({"findings": [each.to_json() for each in found], "ready": ready(found)}))
     else:

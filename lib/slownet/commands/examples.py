@@ -119,7 +119,8 @@ COMMANDS = {
     "slownet shell": Told(("slownet shell star,5", "slownet shell two_hosts --link client-server=LTE"), "that of the session"),
     "slownet clean": Told(("sudo slownet clean --dry-run", "sudo slownet clean"), DONE),
     "slownet doctor": Told(
-        ("slownet doctor", "slownet doctor --json"), {0: "if experiments can run", 1: "if something is missing that they need"}
+        ("slownet doctor", "slownet doctor --json", "slownet doctor --verify"),
+        {0: "if experiments can run", 1: "if something that they need is missing or damaged"},
     ),
     "slownet docs": Told(("slownet docs --list", "slownet docs howto/compose --open"), DONE),
     "slownet lab build": Told(("slownet lab build", "cd my-shop && slownet lab build"), DONE),

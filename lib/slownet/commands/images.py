@@ -52,14 +52,17 @@ def add(
 
 @app.command("list")
 def list_(as_json: JsonOption = False) -> None:
-    """List the kept images, the newest first."""
-    images = store.kept()
+    """List the kept images, the newest first. The exit status is 2 if one is damaged, which a line names."""
+    images, damaged = store.sound()
     if as_json:
         print(json.dumps({"images": [_record(each) for each in images]}, indent=1))
     elif images:
         _print_table(images)
-    else:
+    elif not damaged:
         print("there are no images: slownet image add REF")
+    for error in damaged:
+        print(f"slownet: {error}", file=sys.stderr)
+    raise typer.Exit(2 if damaged else 0)
 
 
 @app.command("rm")

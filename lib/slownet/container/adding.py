@@ -68,19 +68,20 @@ def add(text: str, name: str = "", tag: str = "", *, tls_verify: bool = True) ->
     cache.sweep(container_shares.KIND)
     seen = fingerprint.of(asked.path, f"{asked.transport} {tag or asked.tag}") if asked.path else ""
     for image in store.kept() if seen else ():
-        if seen and seen in image.seen and (named := store.add_names(image, wanted or image.seen[seen], text)):
+        is_there = seen in image.seen and store.SHELF.is_whole(image.folder)
+        if is_there and (named := store.add_names(image, wanted or image.seen[seen], text)):
             return Added(named, is_new=False)
     with ExitStack() as stack:
         found = _source(asked, tag or asked.tag, name, tls_verify, stack)
         config.check_platform(config.parse(found.config, text), text)
         own = _own_names(found, asked)
         is_clear = seen and not found.omitted and (found.is_only or tag or asked.tag)
-        before = store.find(found.digest)
+        is_new = not store.is_whole(found.digest)
         image = store.add(
             found.digest, found.config, lambda folder: _build(folder, found, text), names=wanted or own, source=text,
             aliases=found.aliases, seen={seen: own} if is_clear else {},
         )  # fmt: skip
-        return Added(image, before is None, found.omitted)
+        return Added(image, is_new, found.omitted)
 
 
 def _source(asked: Reference, tag: str, name: str, tls_verify: bool, stack: ExitStack) -> Source:

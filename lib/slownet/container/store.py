@@ -19,8 +19,10 @@ from typing import Any
 
 from slownet.container import names
 from slownet.container.config import Config, parse
-from slownet.errors import ImageError, nearest
-from slownet.lab import cache, container_shares
+from slownet.errors import DamagedError, ImageError, nearest
+from slownet.lab import cache, container_shares, digests, native, shelf
+from slownet.lab.digests import LISTS, NUMBER, RATIO, TEXT, TEXTS, Part
+from slownet.lab.shelf import Shelf
 
 CONFIG, FACTS, SQUASHFS = "config.json", "image.json", "root.squashfs"
 MOST_SEEN = 16
@@ -46,6 +48,8 @@ class Kept:
     """Other digests of the same image: its manifest's, its index's."""
     seen: Mapping[str, Sequence[str]] = field(default_factory=dict, repr=False)
     """Fingerprints of files and folders that hold this image, and the names that each gave it."""
+    damage: DamagedError | None = field(default=None, repr=False, compare=False)
+    """Why its record cannot be read; it then has no names."""
 
     @property
     def squashfs(self) -> Path:
@@ -85,27 +89,70 @@ def kept() -> list[Kept]:
 
 def _all() -> Iterator[Kept]:
     """Yield the images of this user's, then those of the system's cache that the user has not."""
-    seen = set()
+    seen: set[str] = set()
+    damaged: dict[str, Kept] = {}
     for folder in filter(None, (root(), container_shares.system())):
-        for path in folder.glob(f"sha256-*/{FACTS}"):
-            with contextlib.suppress(FileNotFoundError):  # removed meanwhile
-                if path.parent.name not in seen:
-                    yield _load(path.parent)
-                seen.add(path.parent.name)
+        for path in folder.glob("sha256-*"):
+            if path.name in seen:
+                continue
+            try:
+                yield _load(path)
+                seen.add(path.name)
+            except DamagedError as error:
+                if path.is_dir():  # else it was removed meanwhile
+                    damaged.setdefault(path.name, Kept(path, path.name.replace("-", ":", 1), damage=error))
+    yield from (each for name, each in damaged.items() if name not in seen)
 
 
 def _load(folder: Path) -> Kept:
-    path = folder / FACTS
+    """Return the image of a folder from its record, without a look at its files. Raises DamagedError."""
+    digest = folder.name.replace("-", ":", 1)
+    part = replace(PART, what=f"the kept image {short(digest)}")
+    facts = digests.facts(folder / FACTS, part, WANTED)
+    if facts["digest"] != digest:
+        raise part.damaged(folder / FACTS, "is of another image")
+    return Kept(
+        folder, digest, tuple(facts["names"]), facts["size"], facts["added"], facts["source"], tuple(facts["aliases"]),
+        facts["seen"],
+    )  # fmt: skip
+
+
+def _part(image: Kept) -> Part:
+    fix = f"slownet image add {image.source}" if image.source else PART.fix
+    return replace(PART, what=f"the kept image {image.name}", fix=fix)
+
+
+WANTED = {
+    "digest": TEXT, "names": TEXTS, "size": NUMBER, "added": RATIO, "source": TEXT, "aliases": TEXTS, "seen": LISTS,
+}  # fmt: skip
+PART = Part("a kept image", (CONFIG, SQUASHFS), "slownet image add it again, from where it came", (FACTS,))
+SHELF = Shelf(container_shares.KIND, PART, _load, _part)
+
+
+def check(image: Kept) -> None:
+    """Raise ImageError if an image is damaged. A lab, where no day of the host's passes, looks at sizes and times alone."""
     try:
-        facts = json.loads(path.read_bytes())
-        return Kept(
-            folder, facts["digest"], tuple(facts["names"]), facts["size"], facts["added"], facts["source"],
-            tuple(facts["aliases"]), dict(facts["seen"]),
-        )  # fmt: skip
-    except (ValueError, KeyError, TypeError) as error:
-        raise ImageError(
-            "this image's record cannot be read", where=str(path), fix=f"remove {folder} and add it again"
-        ) from error
+        SHELF.load(image.folder, daily=not native.inside_lab())
+    except DamagedError as error:
+        raise ImageError(error.what, error.where, error.fix) from error
+
+
+def sound() -> tuple[list[Kept], list[DamagedError]]:
+    """Return the kept images as `kept` does, and instead of those that are damaged by their sizes and times, the errors."""
+    whole, damaged = [], []
+    for each in kept():
+        try:
+            SHELF.load(each.folder, daily=False)
+            whole.append(each)
+        except DamagedError as error:
+            damaged.append(error)
+    return whole, damaged
+
+
+def is_whole(digest: str) -> bool:
+    """Return whether the image of a digest is kept for this user, and is not damaged."""
+    folder = root() / digest.replace(":", "-")
+    return folder.is_dir() and SHELF.is_whole(folder)
 
 
 def find(name_or_digest: str) -> Kept | None:
@@ -135,9 +182,13 @@ def _only(asked: str, found: Sequence[Kept]) -> Kept | None:
 
 
 def need(name_or_digest: str) -> Kept:
-    """Return the image of that name or digest. Raises ImageError with the command that adds it."""
+    """Return the image of that name or digest. Raises ImageError with the command that adds it, also if it is damaged."""
     found = find(name_or_digest)
-    if not found:
+    if found:
+        check(found)
+    else:
+        for error in filter(None, (each.damage for each in kept())):  # it may be the one: its names are in that record
+            raise ImageError(f"there is no image '{name_or_digest}', and {error.what}", error.where, error.fix)
         words = [name for each in kept() for name in each.names]
         hint = f"{nearest(name_or_digest, words)}, or add it: " if words else ""
         raise ImageError(f"there is no image '{name_or_digest}'", fix=f"{hint}slownet image add {name_or_digest}")
@@ -184,21 +235,26 @@ def add(
     """
     facts = {"digest": digest, "names": list(names), "source": source, "aliases": list(aliases), "seen": dict(seen or {})}
 
+    kept_as = root() / digest.replace(":", "-")
+    if kept_as.is_dir() and not SHELF.is_whole(kept_as):  # it is made anew, and keeps its names
+        with contextlib.suppress(DamagedError):
+            facts["names"] = list(dict.fromkeys([*facts["names"], *_load(kept_as).names]))
+
     def make(folder: Path) -> None:
         build(folder)
         (folder / CONFIG).write_bytes(config)
         _write(folder, {**facts, "size": (folder / SQUASHFS).stat().st_size, "added": time.time()})
 
     while True:
-        folder = cache.make(container_shares.KIND, digest.replace(":", "-"), make)
-        with _changing(), contextlib.suppress(FileNotFoundError):  # somebody removed it meanwhile
+        folder, _ = SHELF.place(kept_as.name, make)
+        with _changing(), contextlib.suppress(FileNotFoundError, DamagedError):  # somebody removed it meanwhile
             return _named(folder, facts)
 
 
 def add_names(image: Kept, names: Iterable[str], source: str) -> Kept | None:
     """Add names to a kept image; return it, or None if it was removed meanwhile."""
     facts = {"digest": image.digest, "names": list(names), "source": source, "aliases": [], "seen": {}}
-    with _changing(), contextlib.suppress(FileNotFoundError):
+    with _changing(), contextlib.suppress(FileNotFoundError, DamagedError):
         return _named(image.folder, facts)
     return None
 
@@ -241,6 +297,7 @@ def _discard(folder: Path) -> None:
     going = folder.with_name(f".{folder.name}.gone.half")
     shutil.rmtree(going, ignore_errors=True)
     folder.rename(going)
+    shelf.forget(folder)
     shutil.rmtree(going, ignore_errors=True)
 
 

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import contextlib
 import fcntl
-import json
 import os
 import shutil
 import signal
@@ -61,14 +60,14 @@ def use_system() -> None:
     _own = system_root()
     if not _own:
         raise LabError("there is no system cache: SLOWNET_SYSTEM_CACHE is empty", "--system", "set it to a folder, or unset it")
-    if not _may_write(_own):
+    if not may_write(_own):
         raise LabError(f"cannot write to {_own}", "--system", "run it as root, or set SLOWNET_SYSTEM_CACHE to another folder")
     os.umask(0o022)
 
 
 def writable_root() -> Path:
     """Return the folder for this user's layers and measurements: the cache, or the own one if the cache is another user's."""
-    return root() if _may_write(root()) else own_root()
+    return root() if may_write(root()) else own_root()
 
 
 def key(*inputs: bytes | str | Path) -> str:
@@ -82,31 +81,19 @@ def key(*inputs: bytes | str | Path) -> str:
     return digest.hexdigest()[:16]
 
 
+def bases() -> list[Path]:
+    """Return the roots of all caches in the order in which they are searched, each once; some may not exist."""
+    return list(dict.fromkeys(base for base in (root(), own_root(), system_root(), BUNDLE) if base))
+
+
 def found(kind: str, name: str) -> Path | None:
     """Return the finished folder of that kind and key, in any of the caches, or None."""
-    bases = (root(), own_root(), system_root(), BUNDLE)
-    paths = (base / kind / name for base in bases if base)
+    paths = (base / kind / name for base in bases())
     return next((path for path in paths if os.path.isdir(path)), None)  # False, too, where another user's folder is closed
 
 
-def measured(kind: str, name: str, file: str, measure: Callable[[], dict[str, Any]]) -> dict[str, Any]:
-    """Return what was measured of this machine; measure it the first time, and each time where nothing can be written."""
-    if not (found(kind, name) or _may_write(writable_root())):
-        return measure()
-    folder = make_own(kind, name, lambda half: _keep(measure(), half / file))
-    return dict(json.loads((folder / file).read_text()))
-
-
-def _keep(facts: dict[str, Any], path: Path) -> None:
-    path.write_text(json.dumps(facts, indent=1) + "\n")
-
-
-def make_own(kind: str, name: str, build: Callable[[Path], None]) -> Path:
-    """Like `make`, for layers and measurements of this machine: uses the user's own folder if the cache is another user's."""
-    return found(kind, name) or make(kind, name, build, writable_root())
-
-
-def _may_write(folder: Path) -> bool:
+def may_write(folder: Path) -> bool:
+    """Return whether this user may write to a folder, or make it."""
     return os.access(there(folder), os.W_OK)
 
 
@@ -115,20 +102,32 @@ def there(path: Path) -> Path:
     return next(each for each in (path, *path.parents) if each.exists())
 
 
-def make(kind: str, name: str, build: Callable[[Path], None], base: Path | None = None) -> Path:
-    """Return the folder of that kind and key; `build` fills it the first time. base: the cache's root.
+def make(
+    kind: str,
+    name: str,
+    build: Callable[[Path], None],
+    base: Path | None = None,
+    is_whole: Callable[[Path], bool] = lambda folder: True,
+) -> Path:
+    """Return the folder of that kind and key; `build` fills it the first time, and if one that is there is not whole.
 
-    The folder gets its name only when it is complete. Two builds of the same folder wait for each other, and the remains of a
-    killed build are removed by the next.
+    base: the cache's root. The folder gets its name only when it is complete. Two builds of the same folder wait for each
+    other, and the remains of a killed build are removed by the next.
     """
     home = (base or root()) / kind
-    if (home / name).is_dir():
-        return home / name
+    whole = home / name
+    if whole.is_dir() and is_whole(whole):
+        return whole
     try:
         home.mkdir(parents=True, exist_ok=True)
         with _locked(home / f".{name}.lock"):
-            whole = home / name
-            return whole if whole.is_dir() else _build(home / f".{name}{HALF}", whole, build)
+            if whole.is_dir() and is_whole(whole):  # another process has made it meanwhile
+                return whole
+            half = home / f".{name}{HALF}"
+            _remove(half)
+            if os.path.lexists(whole):
+                whole.rename(half)  # nobody sees it half removed
+            return _build(half, whole, build)
     except OSError as error:
         raise not_writable(error, home) from error
 
@@ -228,6 +227,12 @@ def _build(half: Path, whole: Path, build: Callable[[Path], None]) -> Path:
 
 
 def _remove(path: Path) -> None:
+    """Remove a folder, or whatever else has its name."""
+    if path.is_symlink() or not path.is_dir():
+        path.unlink(missing_ok=True)
+        return
+    with contextlib.suppress(OSError):
+        path.chmod(0o700)  # one that is closed could not be emptied
     shutil.rmtree(path, ignore_errors=True)
 
 

@@ -16,10 +16,13 @@ from slownet.lab import cache, cpu
 from slownet.lab.boot import Share
 from slownet.lab.clock import Clock
 from slownet.lab.counter import PROCESSOR
+from slownet.lab.digests import NUMBER, RATIO, TEXT
 from slownet.lab.excerpt import Excerpt
+from slownet.lab.measurements import measured
 from slownet.lab.parts import Parts
 
 FILE = "tdf.json"
+FACTS = {"tdf": NUMBER, "ratio": RATIO}
 ROUNDS = 3
 REFERENCE = {"tcp_round_trip_ns": 3_830, "fork_exec_ns": 121_000, "php_like_ns": 4_120_000}
 """The probe's CPU times on the reference computer: a fifth-generation AMD EPYC with Linux 6.18, median of three runs
@@ -34,7 +37,7 @@ def tdf(parts: Parts) -> dict[str, object]:
     The probe (probe.c) runs natively and in a lab, alternately. Both report CPU time (a lab by its virtual clock), names ending
     in _ns are nanoseconds, and the minimum of each cost is used, to exclude other load on the host. Raises LabError.
     """
-    return cache.measured("tdf", _machine(parts), FILE, lambda: _measure(parts))
+    return measured("tdf", _machine(parts), FILE, lambda: _measure(parts), FACTS)
 
 
 def work(parts: Parts, counter: str) -> dict[str, object]:
@@ -45,7 +48,7 @@ def work(parts: Parts, counter: str) -> dict[str, object]:
     while other programs share the processor: see the patch of the work clock in linux/7. Raises LabError.
     """
     name = cache.key(_machine(parts), counter, json.dumps(REFERENCE))
-    return cache.measured("work", name, FILE, lambda: _measure_work(parts, counter))
+    return measured("work", name, FILE, lambda: _measure_work(parts, counter), {**FACTS, "counter": TEXT, "price": RATIO})
 
 
 def _measure_work(parts: Parts, counter: str) -> dict[str, object]:

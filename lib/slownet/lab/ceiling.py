@@ -12,7 +12,9 @@ from pathlib import Path
 
 from slownet.errors import LabError
 from slownet.lab import cache
+from slownet.lab.digests import RATIO
 from slownet.lab.excerpt import Excerpt
+from slownet.lab.measurements import measured
 from slownet.lab.place import PACKAGE, Place
 
 FILE = "ceiling.json"
@@ -32,7 +34,7 @@ def known(place: Place) -> float | None:
         return _measured(place)
     cpu = [line for line in Path("/proc/cpuinfo").read_text().splitlines() if line.startswith(("model name", "CPU part"))]
     name = cache.key(platform.node(), *cpu, str(place.facts["kernel"]), str(place.clock), MEASURES)
-    return float(cache.measured("ceiling", name, FILE, lambda: {"bit_s": _measured(place)})["bit_s"])
+    return float(measured("ceiling", name, FILE, lambda: {"bit_s": _measured(place)}, {"bit_s": RATIO})["bit_s"])
 
 
 def _measured(place: Place) -> float:

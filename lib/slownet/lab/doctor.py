@@ -8,17 +8,19 @@ import platform
 import shutil
 import sys
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
-from slownet.errors import LabError
+from slownet.errors import DamagedError, LabError
 from slownet.lab import cache, confinement, counter, cpu, debian, image, init, kernel, native, parts
 from slownet.lab import memory as machine_memory
 from slownet.lab.boot import MEGABYTES, memory_folder
 from slownet.lab.clock import Clock
+from slownet.lab.shelf import Shelf
 
-BUILD = "slownet lab build"
+BUILD, CLEAN = "slownet lab build", "slownet lab clean"
 NATIVE_PACKAGES = {"mn": "mininet", "ovs-vsctl": "openvswitch-switch", "ovs-vswitchd": "openvswitch-switch", "tc": "iproute2"}
 SWITCHES = {
     "kernel/apparmor_restrict_unprivileged_userns": ("1", "kernel.apparmor_restrict_unprivileged_userns=0"),
@@ -59,17 +61,36 @@ class Finding:
 
 def examine() -> Iterator[Finding]:
     """Yield the findings, from the machine itself to what can be measured on it."""
-    found = parts.find()
+    found, damage = None, None
+    try:
+        found = parts.find()
+    except LabError as error:  # damaged, or there is no compiler for init
+        damage = error
     yield system()
     yield Finding("python", True, f"{platform.python_version()}, {sys.executable}")
     yield memory()
     yield disk(built=found is not None)
     if not found:
         yield from to_build()
-    yield lab(found)
+    yield lab(found, damage)
     yield confined(confinement.landlock())
     yield counted()
     yield without_a_lab(native.lacks())
+
+
+def verify(shelves: Iterable[Shelf[Any]]) -> Iterator[Finding]:
+    """Read all that the caches hold of these kinds, and yield a finding for each folder: whether it is what was made."""
+    now = parts.keys()
+    for shelf in shelves:
+        for folder in shelf.every():
+            try:
+                shelf.load(folder, full=True)
+            except DamagedError as error:
+                is_of_another = now.get(shelf.kind, folder.name) != folder.name
+                yield Finding(shelf.kind, False, f"{error.what}, {error.where}", CLEAN if is_of_another else error.fix)
+            else:
+                size = sum(path.stat().st_size for path in folder.iterdir() if path.is_file()) / 2**20
+                yield Finding(shelf.kind, True, f"{folder}, {size:.1f} MB, as it was made")
 
 
 def system() -> Finding:
@@ -105,7 +126,7 @@ def disk(built: bool) -> Finding:
     if not os.access(there, os.W_OK):
         mend = "set XDG_CACHE_HOME to a folder that you can write to"
         return Finding("cache", built, f"{where} belongs to another user", "" if built else mend)
-    wanted = sum(0 if part.find() else part.MEGABYTES for part in (kernel, image))
+    wanted = sum(0 if part.SHELF.has(part.key()) else part.MEGABYTES for part in (kernel, image))
     if not built and free < wanted:
         return Finding("cache", False, f"{text}; building the lab takes {wanted} MB", "free space, or set XDG_CACHE_HOME")
     return Finding("cache", True, text)
@@ -123,8 +144,12 @@ def to_build() -> Iterator[Finding]:
 def builders() -> dict[str, str]:
     """Return the programs that build what is missing of a lab, {program: Debian package}."""
     found = dict(debian.PROGRAMS)
-    for part, is_there in ((kernel, kernel.find()), (image, image.find()), (init, init.find())):
-        found |= {} if is_there else part.PROGRAMS
+    for shelf, key, programs in (
+        (kernel.SHELF, kernel.key(), kernel.PROGRAMS),
+        (image.SHELF, image.key(), image.PROGRAMS),
+        (init.SHELF, init.key(), init.PROGRAMS),
+    ):
+        found |= {} if shelf.has(key) else programs
     return found
 
 
@@ -144,8 +169,10 @@ def namespaces(root: Path = Path("/"), user: str | None = None) -> Finding:
     return Finding("namespaces", False, "this machine or its container denies user namespaces", f"sudo {BUILD}")
 
 
-def lab(found: parts.Parts | None) -> Finding:
-    """Find out whether the lab is built, and boots."""
+def lab(found: parts.Parts | None, damage: LabError | None = None) -> Finding:
+    """Find out whether the lab is built, and boots. damage: why it cannot."""
+    if damage:
+        return Finding("lab", False, ", ".join(filter(None, [damage.what, damage.where])), damage.fix)
     if not found:
         return Finding("lab", False, "it is not built", BUILD)
     began = time.monotonic()

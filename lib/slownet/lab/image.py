@@ -19,8 +19,10 @@ from importlib import metadata
 from pathlib import Path
 
 from slownet.errors import LabError
-from slownet.lab import cache, debian, excerpt, wheels, wordpress_site
+from slownet.lab import cache, debian, digests, excerpt, wheels, wordpress_site
 from slownet.lab.boot import Lab, Share
+from slownet.lab.digests import NUMBER, TABLE, Part
+from slownet.lab.shelf import Shelf
 
 HERE = Path(__file__).parent
 PROVISION = ["packages.txt", "provision", "make-site", "same-random", "wordpress"]
@@ -120,9 +122,8 @@ def key() -> str:
 
 
 def find() -> Image | None:
-    """Return the image, or None if it was not built on this machine."""
-    folder = cache.found("image", key())
-    return _load(folder) if folder else None
+    """Return the image, or None if it was not built on this machine. Raises DamagedError."""
+    return SHELF.find(key())
 
 
 def build(boot: Boot, say: Say = lambda text: None) -> Image:
@@ -131,12 +132,21 @@ def build(boot: Boot, say: Say = lambda text: None) -> Image:
     boot: makes a lab of a root file system that is all but finished, with this memory in MB and these shares.
     say: gets what the user should know of a build that goes on.
     """
-    return find() or _load(cache.make("image", key(), lambda folder: _build(folder, boot, say)))
+    return SHELF.make(key(), lambda folder: _build(folder, boot, say))
 
 
 def _load(folder: Path) -> Image:
-    facts = json.loads((folder / "image.json").read_text())
-    return Image(folder / "image.squashfs", folder.name, facts["packages"], facts["built"], facts.get("site", {}).get("key"))
+    facts = digests.facts(folder / FACTS, PART, {"packages": TABLE, "built": NUMBER})
+    site = facts.get("site", {})
+    site_key = site.get("key") if isinstance(site, dict) else 0
+    if not isinstance(site_key, str | None):
+        raise PART.damaged(folder / FACTS, "has a 'site' without a key")
+    return Image(folder / SQUASHFS, folder.name, facts["packages"], facts["built"], site_key)
+
+
+SQUASHFS, FACTS = "image.squashfs", "image.json"
+PART = Part("the lab's image", (SQUASHFS, FACTS))
+SHELF = Shelf("image", PART, _load)
 
 
 def _build(folder: Path, boot: Boot, say: Say) -> None:
@@ -161,9 +171,10 @@ def _build(folder: Path, boot: Boot, say: Say) -> None:
         wordpress_site.pack(tar, site, wordpress_site.QUICK)
     # Two tars in one: without the end of the first one, which is two empty blocks.
     together: list[str | Path] = ["sh", "-c", 'head -c -1024 "$1" && exec sqfs2tar --root-becomes . "$2"', "sh", tar, base]
-    _squash_output(together, folder / "image.squashfs", log)
-    facts = {"built": int(time.time()), "site": {"key": site_key, "carried": is_carried}, "packages": packages}
-    (folder / "image.json").write_text(json.dumps(facts, indent=1) + "\n")
+    _squash_output(together, folder / SQUASHFS, log)
+    site_facts = {"key": site_key, "carried": is_carried}
+    facts = {"format": digests.FORMAT, "built": int(time.time()), "site": site_facts, "packages": packages}
+    (folder / FACTS).write_text(json.dumps(facts, indent=1) + "\n")
     shutil.rmtree(work)
 
 

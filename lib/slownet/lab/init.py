@@ -5,10 +5,14 @@ from __future__ import annotations
 from pathlib import Path
 
 from slownet.lab import cache
+from slownet.lab.digests import Part
+from slownet.lab.shelf import Shelf
 
 HERE = Path(__file__).parent
 NAMES = ("init", "confine", "probe")
 PROGRAMS = {"gcc": "gcc"}
+PART = Part("the lab's init", ("init.cpio", "confine", "probe"))
+SHELF: Shelf[Path] = Shelf("init", PART, lambda folder: folder)
 
 _S_IFDIR, _S_IFREG, _S_IFCHR = 0o040000, 0o100000, 0o020000
 
@@ -19,13 +23,24 @@ def key() -> str:
 
 
 def find() -> Path | None:
-    """Return the folder with init.cpio, confine and probe, or None if they were not compiled on this machine."""
-    return cache.found("init", key())
+    """Return the folder with init.cpio, confine and probe, or None if they were not compiled on this machine.
+
+    Raises DamagedError.
+    """
+    return SHELF.find(key())
 
 
 def build() -> Path:
     """Return the folder with init.cpio, confine and probe; build it if necessary."""
-    return find() or cache.make("init", key(), _build)
+    return SHELF.make(key(), _build)
+
+
+def need() -> Path:
+    """Return the folder with init.cpio, confine and probe; compile them if there are none.
+
+    Raises LabError, also if they are damaged.
+    """
+    return find() or build()
 
 
 def _build(folder: Path) -> None:

@@ -20,7 +20,9 @@ from itertools import chain
 from pathlib import Path
 
 from slownet.errors import LabError
-from slownet.lab import cache, debian
+from slownet.lab import cache, debian, digests
+from slownet.lab.digests import TEXT, Part
+from slownet.lab.shelf import Shelf
 
 FILES = Path(__file__).with_name("linux")
 PROGRAMS = {
@@ -63,19 +65,26 @@ def key() -> str:
 
 
 def find() -> Kernel | None:
-    """Return the kernel, or None if it was not built on this machine."""
-    folder = cache.found("kernel", key())
-    return _load(folder) if folder else None
+    """Return the kernel, or None if it was not built on this machine. Raises DamagedError."""
+    return SHELF.find(key())
 
 
 def build(trial: Trial = lambda kernel: None) -> Kernel:
     """Return the kernel; build it if necessary (a few minutes), and keep one that passes the trial. Raises LabError."""
-    return find() or _load(cache.make("kernel", key(), partial(_build, trial=trial)))
+    return SHELF.make(key(), partial(_build, trial=trial))
 
 
 def _load(folder: Path) -> Kernel:
-    facts = json.loads((folder / "kernel.json").read_text())
-    return Kernel(folder / "linux", facts["release"], facts["source"])
+    facts = digests.facts(folder / FACTS, PART, {"release": TEXT, "source": TEXT})
+    if not RELEASE.match(facts["release"]):
+        raise PART.damaged(folder / FACTS, "has a 'release' that is not a version")
+    return Kernel(folder / PROGRAM, facts["release"], facts["source"])
+
+
+PROGRAM, FACTS = "linux", "kernel.json"
+RELEASE = re.compile(r"\d{1,9}\.\d{1,9}(?![0-9])")
+PART = Part("the lab's kernel", (PROGRAM, FACTS))
+SHELF = Shelf("kernel", PART, _load)
 
 
 def _build(folder: Path, sources: str = NEWEST, configs: Sequence[Path] = (), trial: Trial = lambda kernel: None) -> None:
@@ -107,10 +116,10 @@ def _build(folder: Path, sources: str = NEWEST, configs: Sequence[Path] = (), tr
 
 
 def _keep(built: Kernel, folder: Path, log: Path) -> None:
-    shutil.copy(built.path, folder / "linux")
-    cache.run(["strip", folder / "linux"], log, "stripping the kernel")
-    facts = {"release": built.release, "source": built.source}
-    (folder / "kernel.json").write_text(json.dumps(facts, indent=1) + "\n")
+    shutil.copy(built.path, folder / PROGRAM)
+    cache.run(["strip", folder / PROGRAM], log, "stripping the kernel")
+    facts = {"format": digests.FORMAT, "release": built.release, "source": built.source}
+    (folder / FACTS).write_text(json.dumps(facts, indent=1) + "\n")
     shutil.copy(built.path.with_name(".config"), folder / "config")
 
 

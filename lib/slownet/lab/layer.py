@@ -14,10 +14,12 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from slownet.errors import LabError
-from slownet.lab import cache, debian, excerpt, wheels
+from slownet.lab import cache, debian, digests, excerpt, wheels
 from slownet.lab.boot import Lab, Share
+from slownet.lab.digests import NUMBER, TABLE, TEXT, TEXTS, Part
 from slownet.lab.image import COMPRESSOR, PROGRAMS, Image, requirements, squash
 from slownet.lab.project import Project
+from slownet.lab.shelf import Shelf
 
 INSTALL = Path(__file__).with_name("install-layer")
 MEGABYTES = 1024
@@ -67,9 +69,8 @@ def key(project: Project, image_key: str) -> str:
 
 
 def find(project: Project, image: Image) -> Layer | None:
-    """Return a project's layer, or None if it was not built on this machine."""
-    folder = cache.found("layer", key(project, image.key))
-    return load(folder) if folder else None
+    """Return a project's layer, or None if it was not built on this machine. Raises DamagedError."""
+    return SHELF.find(key(project, image.key))
 
 
 def need(project: Project, image: Image) -> Layer:
@@ -84,7 +85,7 @@ def need(project: Project, image: Image) -> Layer:
 def build(project: Project, image: Image, boot: Boot) -> Layer:
     """Return a project's layer; build it if necessary. Raises LabError."""
     remember(project)
-    return load(cache.make_own("layer", key(project, image.key), lambda half: _build(half, project, image, boot)))
+    return SHELF.make(key(project, image.key), lambda half: _build(half, project, image, boot), cache.writable_root())
 
 
 def remember(project: Project) -> None:
@@ -98,14 +99,19 @@ def remember(project: Project) -> None:
 
 def known() -> dict[Path, Path]:
     """Return the files of the projects that have used layers, by the note of each; a file may be gone."""
-    return {note: Path(note.read_text()) for note in sorted((cache.writable_root() / PROJECTS).glob("*"))}
+    notes = (cache.writable_root() / PROJECTS).glob("[!.]*")
+    return {note: Path(note.read_text(errors="surrogateescape").replace("\0", "")) for note in sorted(notes) if note.is_file()}
 
 
 def load(folder: Path) -> Layer:
-    """Return the layer of a folder of the cache."""
-    facts = json.loads((folder / "layer.json").read_text())
-    path = folder / "layer.squashfs"
-    return Layer(path, folder.name, facts["asked"], facts["versions"], facts["built"], facts.get("project", ""))
+    """Return the layer of a folder of the cache, as far as its facts say. Raises DamagedError."""
+    facts = digests.facts(folder / FACTS, PART, {"asked": TEXTS, "versions": TABLE, "built": NUMBER}, {"project": TEXT})
+    return Layer(folder / SQUASHFS, folder.name, facts["asked"], facts["versions"], facts["built"], facts.get("project", ""))
+
+
+SQUASHFS, FACTS = "layer.squashfs", "layer.json"
+PART = Part("the layer of a project's packages", (SQUASHFS, FACTS))
+SHELF = Shelf("layer", PART, load)
 
 
 def _build(folder: Path, project: Project, image: Image, boot: Boot) -> None:
@@ -122,11 +128,12 @@ def _build(folder: Path, project: Project, image: Image, boot: Boot) -> None:
         _wheels(project, kit, log)
     size = sum(path.stat().st_size for path in kit.rglob("*")) // 2**20
     _install(project, boot(LEAST_MEMORY + UNPACKED * size, [Share(kit, at=KIT), Share(out, writable=True, at=OUT)]), log)
-    _squash(out / "layer.tar", folder / "layer.squashfs", log)
+    _squash(out / "layer.tar", folder / SQUASHFS, log)
     versions = {**dict(map(_version, debs)), **dict(map(_python_version, (out / "python").read_text().split()))}
     asked = [*project.packages, *map(_name, project.requirements)]
-    facts = {"built": int(time.time()), "project": str(project.file), "asked": asked, "versions": versions}
-    (folder / "layer.json").write_text(json.dumps(facts, indent=1) + "\n")
+    what = {"project": str(project.file), "asked": asked, "versions": versions}
+    facts = {"format": digests.FORMAT, "built": int(time.time()), **what}
+    (folder / FACTS).write_text(json.dumps(facts, indent=1) + "\n")
     shutil.rmtree(work)
 
 

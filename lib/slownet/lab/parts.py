@@ -9,13 +9,18 @@ from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
+from typing import Any, TypeVar
 
-from slownet.errors import LabError
+from slownet.errors import DamagedError, LabError
 from slownet.lab import cache, image, init, kernel, trial
 from slownet.lab import layer as layers
 from slownet.lab.boot import MEGABYTES, Lab, Share
 from slownet.lab.clock import INF, Clock
 from slownet.lab.project import Project
+from slownet.lab.shelf import Shelf
+
+T = TypeVar("T")
+Report = Callable[[str, bool], None]
 
 
 @dataclass(frozen=True)
@@ -67,21 +72,24 @@ def key(project: Project | None) -> str:
 
 
 def find() -> Parts | None:
-    """Return the parts, or None if kernel or image were not built on this machine."""
+    """Return the parts, or None if kernel or image were not built on this machine. Raises LabError if a part is damaged."""
     found_kernel, found_image = kernel.find(), image.find()
-    return Parts(found_kernel, found_image, init.build()) if found_kernel and found_image else None
+    return Parts(found_kernel, found_image, init.need()) if found_kernel and found_image else None
 
 
 def need() -> Parts:
-    """Return the parts. Raises LabError if they were not built."""
+    """Return the parts. Raises LabError if they were not built, or if one is damaged."""
     parts = find()
     if not parts:
         raise LabError("the lab is not built on this machine, or not for this version", fix="slownet lab build")
     return parts
 
 
-def build(report: Callable[[str, bool], None] = lambda what, done: None) -> Parts:
-    """Build the missing parts, kernel and image in parallel. `report(what, done)` gets the progress. Raises LabError."""
+def build(report: Report = lambda what, done: None) -> Parts:
+    """Build the parts that are missing or damaged, kernel and image in parallel; `report(what, done)` gets the progress.
+
+    Raises LabError.
+    """
     failures: list[BaseException] = []
     labs: list[Lab] = []
 
@@ -89,7 +97,7 @@ def build(report: Callable[[str, bool], None] = lambda what, done: None) -> Part
         """Return a lab for the second half of an image, which needs the kernel."""
         if "kernel" in threads:
             threads["kernel"].join()
-        if not (built := kernel.find()):
+        if not (built := _whole(kernel.SHELF, kernel.key())):
             raise LabError("the lab's image needs the lab's kernel, which was not built", fix="slownet lab build")
         tools = init.build()
         made = Lab(
@@ -108,16 +116,28 @@ def build(report: Callable[[str, bool], None] = lambda what, done: None) -> Part
         else:
             report(what, True)
 
-    steps: dict[str, Callable[[], object]] = {"init": init.build}
-    if not kernel.find():
-        steps["kernel"] = partial(kernel.build, trial.boot)
-    if not image.find():
-        steps["image"] = partial(image.build, lab, lambda text: report(text, False))
+    makers: dict[str, tuple[Shelf[Any], str, Callable[[], object]]] = {
+        "init": (init.SHELF, init.key(), init.build),
+        "kernel": (kernel.SHELF, kernel.key(), partial(kernel.build, trial.boot)),
+        "image": (image.SHELF, image.key(), partial(image.build, lab, lambda text: report(text, False))),
+    }
+    steps = {
+        what: make for what, (shelf, key, make) in makers.items() if not _whole(shelf, key, report) or what == "init"
+    }  # init takes no time, and a line says that it is there
     threads = {what: threading.Thread(target=step, args=(what, make), daemon=True) for what, make in steps.items()}
     _attend(threads.values(), labs)
     if failures:
         raise failures[0]
     return need()
+
+
+def _whole(shelf: Shelf[T], key: str, report: Report = lambda what, done: None) -> T | None:
+    """Return a part; None if it has to be built because there is none or only a damaged one, which is reported."""
+    try:
+        return shelf.find(key)
+    except DamagedError as error:
+        report(f"{error.what}, {error.where}: building it anew", False)
+        return None
 
 
 def build_layer(found: Parts, project: Project) -> Parts:

@@ -12,12 +12,15 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from slownet.errors import LabError
-from slownet.lab import cache, layer, project
+from slownet.errors import DamagedError, LabError
+from slownet.lab import cache, layer, project, shelf
+from slownet.lab.digests import Part
 from slownet.lab.parts import Parts
+from slownet.lab.shelf import Shelf
 
 WARM = "warm"
 """The kind of snapshots of prepared services; see `slownet.sweep.warm`."""
+SNAPSHOTS: Shelf[Path] = Shelf(WARM, Part("the snapshot of prepared services", (), "slownet lab clean"), lambda folder: folder)
 DOWNLOAD = "download"
 """The kind of labs that are being fetched; see `slownet.transfer.fetch`."""
 
@@ -71,11 +74,13 @@ def remove(entry: Entry) -> None:
             entry.path.unlink()
             return
         if entry.path.parent.name == WARM and not entry.path.name.endswith(cache.HALF):
-            cache.remove_unused(entry.path)
+            if cache.remove_unused(entry.path):
+                shelf.forget(entry.path)
             return
         gone = entry.path if entry.path.name.endswith(cache.HALF) else entry.path.with_name(f".{entry.path.name}{cache.HALF}")
         entry.path.rename(gone)
         shutil.rmtree(gone)
+        shelf.forget(entry.path)
     except OSError as error:
         raise LabError(f"cannot remove {entry.path} ({error.strerror})", fix="run it as the user who built the lab") from error
 
@@ -95,14 +100,19 @@ def _layers(found: Parts) -> Mapping[str, str]:
         try:
             its = project.at(file)
         except LabError:  # what it needs cannot be read now: keep what it has built
-            built = (
-                path.name for path in (cache.writable_root() / "layer").glob("[!.]*") if layer.load(path).project == str(file)
-            )
+            built = (path.name for path in (cache.writable_root() / "layer").glob("[!.]*") if _project(path) == str(file))
             used |= dict.fromkeys(built, str(file))
             continue
         if its and its.needs_layer:
             used[layer.key(its, found.image.key)] = str(file)
     return used
+
+
+def _project(path: Path) -> str:
+    """Return the file of the project that built a layer; empty if its facts are damaged."""
+    with contextlib.suppress(DamagedError):
+        return layer.load(path).project
+    return ""
 
 
 def _warm() -> Mapping[str, str]:
@@ -116,7 +126,12 @@ def _why(kind: str, path: Path) -> str:
         return "a sweep that needs it makes it again"
     if kind == DOWNLOAD:
         return "a lab that was not fetched to its end"
-    return f"no project uses it ({', '.join(layer.load(path).asked)})" if kind == "layer" else "of another version of slownet"
+    if kind != "layer":
+        return "of another version of slownet"
+    try:
+        return f"no project uses it ({', '.join(layer.load(path).asked)})"
+    except DamagedError:
+        return "no project uses it, and it is damaged"
 
 
 def _is_locked(half: Path) -> bool:

@@ -5,6 +5,7 @@ A lab takes minutes to make them, with the programs of the image. They fit into 
 
 from __future__ import annotations
 
+import errno
 import lzma
 import shutil
 from collections.abc import Iterable, Mapping
@@ -12,10 +13,15 @@ from pathlib import Path
 
 from slownet.errors import LabError
 from slownet.lab import cache
+from slownet.lab.digests import Part
+from slownet.lab.shelf import Shelf
 
 KIND = "site"
 """The kind of the folders of a wheel that hold one; see `slownet.transfer.bundle`."""
 NAME = "site.tar.xz"
+SHELF: Shelf[Path] = Shelf(
+    KIND, Part("the WordPress site of the wheel", (NAME,), "install slownet again"), lambda folder: folder
+)
 ACCOUNTS = ("passwd", "group")
 """Files of /etc with the numbers of users and groups."""
 QUICK, SMALL = 1, 9
@@ -55,8 +61,10 @@ def pack(tar: Path, into: Path, preset: int) -> None:
 def unpack(packed: Path, into: Path) -> None:
     """Write a compressed site as a plain tar. Raises LabError if it is damaged, by its SHA-256."""
     try:
+        if not packed.is_file():
+            raise FileNotFoundError(errno.ENOENT, "the file is missing", str(packed))
         with lzma.open(packed) as source, into.open("wb") as tar:
             shutil.copyfileobj(source, tar)
-    except (lzma.LZMAError, EOFError, FileNotFoundError) as error:
+    except (lzma.LZMAError, EOFError, FileNotFoundError, PermissionError) as error:
         fix = f"remove {packed.parent} and run slownet lab build"
         raise LabError(f"the WordPress site is damaged ({error})", str(packed), fix) from error

@@ -5,17 +5,18 @@ from __future__ import annotations
 import contextlib
 import json
 import os
+import sys
 import tempfile
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
 
-from slownet.errors import LabError, SlownetError, SweepError
-from slownet.lab import cache
+from slownet.errors import DamagedError, LabError, SlownetError, SweepError
+from slownet.lab import cache, shelf
 from slownet.lab.boot import Share
 from slownet.lab.clock import Clock
 from slownet.lab.place import DAY_S, Place
-from slownet.lab.unused import WARM
+from slownet.lab.unused import SNAPSHOTS, WARM
 from slownet.runner import brought
 from slownet.runner.job import Job
 from slownet.runner.planning import Plan
@@ -48,8 +49,9 @@ def snapshot(plan: Plan, place: Place, boot: Boot) -> Iterator[Path]:
     common = identity.circumstances(plan.facts["source"], place)
     name = cache.key(json.dumps(common, sort_keys=True, default=str))
     base = cache.writable_root()
+    _say_if_damaged(base / WARM / name)
     for _ in range(TRIES):  # another process may remove it just before it is used here
-        folder = cache.make(WARM, name, lambda half: _make(plan, place, half, boot), base)
+        folder, _is_new = SNAPSHOTS.place(name, lambda half: _make(plan, place, half, boot), base)
         with cache.in_use(folder) as there:
             if there:
                 os.utime(folder)
@@ -59,6 +61,14 @@ def snapshot(plan: Plan, place: Place, boot: Boot) -> Iterator[Path]:
     raise LabError(
         f"the snapshot {folder} goes as soon as it is made", fix="see whether slownet lab clean runs again and again"
     )
+
+
+def _say_if_damaged(folder: Path) -> None:
+    if os.path.isdir(folder):
+        try:
+            SNAPSHOTS.load(folder)
+        except DamagedError as error:
+            sys.stderr.write(f"slownet: {error.what}, {error.where}: making it anew\n")
 
 
 def with_snapshot(place: Place, folder: Path, writable: bool = False) -> Place:
@@ -89,5 +99,5 @@ def trim(base: Path, most: int = MOST) -> None:
     total = 0
     for each in folders:
         total += sum(path.lstat().st_blocks * 512 for path in each.rglob("*"))
-        if total > most:
-            cache.remove_unused(each)
+        if total > most and cache.remove_unused(each):
+            shelf.forget(each)

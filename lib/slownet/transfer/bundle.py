@@ -13,7 +13,7 @@ import tempfile
 from pathlib import Path
 
 from slownet.errors import LabError, SlownetError
-from slownet.lab import image, init, kernel, wordpress_site
+from slownet.lab import digests, image, init, kernel, wordpress_site
 from slownet.lab.image import Image
 from slownet.transfer.sources import SOURCES, of_init, of_kernel, of_site
 
@@ -44,8 +44,9 @@ def make(into: Path) -> bool:
     found = kernel.find()
     if not found:
         raise LabError("the lab is not built on this machine, or not for this version", fix="slownet lab build")
-    for kind, folder in (("kernel", found.path.parent), ("init", init.build())):
-        shutil.copytree(folder, into / kind / folder.name, ignore=shutil.ignore_patterns("*.log", "init"))
+    for kind, folder in (("kernel", found.path.parent), ("init", init.need())):
+        shutil.copytree(folder, into / kind / folder.name, ignore=shutil.ignore_patterns("*.log", "init", digests.RECORD))
+        digests.record(into / kind / folder.name)
     text = TEXT.format(kernel=of_kernel(found), init=of_init())
     built = image.find()
     if built and built.site_key:
@@ -62,6 +63,7 @@ def _add_site(built: Image, folder: Path) -> None:
         tar = Path(name) / "site.tar"
         wordpress_site.unpack(built.site, tar)
         wordpress_site.pack(tar, folder / wordpress_site.NAME, wordpress_site.SMALL)
+    digests.record(folder)
 
 
 if __name__ == "__main__":

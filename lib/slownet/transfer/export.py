@@ -16,12 +16,12 @@ from pathlib import Path
 from slownet.container import store
 from slownet.errors import LabError
 from slownet.lab import layer, parts, project
+from slownet.lab.digests import LOG, RECORD
 from slownet.lab.parts import Parts
 from slownet.lab.project import Project
 from slownet.transfer import sources
 from slownet.transfer.manifest import NAME, Manifest, Member
 
-LOG = ".log"
 FULL = "free space, or name a file on another disk"
 
 
@@ -127,5 +127,5 @@ def _images() -> Iterator[_File]:
 
 def _folder(kind: str, folder: Path) -> Iterator[_File]:
     for path in sorted(folder.iterdir()):
-        if path.is_file() and path.suffix != LOG:
+        if path.is_file() and path.suffix != LOG and path.name != RECORD:  # who imports it writes its own record
             yield _File(f"{kind}/{folder.name}/{path.name}", path)

@@ -57,6 +57,11 @@ class Manifest:
         found = dict.fromkeys(each.name.rpartition("/")[0] for each in self.members)
         return sorted(found, key=lambda each: KINDS.index(each.partition("/")[0]))
 
+    def digests(self, folder: str) -> dict[str, str]:
+        """Return the SHA-256 of the files of one of the folders, by their names."""
+        parted = ((*each.name.rpartition("/")[::2], each.sha256) for each in self.members)
+        return {name: sha256 for its, name, sha256 in parted if its == folder}
+
     @property
     def size(self) -> int:
         """Bytes of all members."""

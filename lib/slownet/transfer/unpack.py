@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 import hashlib
-import json
 import os
 import shutil
 import tarfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
-from typing import IO
+from typing import IO, Any
 
 from slownet.container import store
-from slownet.errors import LabError
-from slownet.lab import cache, container_shares
+from slownet.errors import DamagedError, LabError
+from slownet.lab import cache, container_shares, digests, image, init, kernel, layer
+from slownet.lab.shelf import Shelf
 from slownet.transfer import manifest
 from slownet.transfer.manifest import AGAIN, Manifest, Member
 
@@ -23,6 +23,8 @@ STAGING = "import"
 MOST_MANIFEST = 1 << 24
 CHUNK = 1 << 20
 WHAT = "importing a lab"
+RECORDED = {key: store.WANTED[key] for key in ("digest", "names", "source", "aliases")}
+SHELVES: Mapping[str, Shelf[Any]] = {each.kind: each for each in (kernel.SHELF, init.SHELF, image.SHELF, layer.SHELF)}
 
 
 def read(path: Path) -> tuple[Manifest, list[str]]:
@@ -40,7 +42,7 @@ def read(path: Path) -> tuple[Manifest, list[str]]:
                 for each in found.members:
                     _unpack(tar, each, staging, str(path))
                 images = _images(found, staging, str(path))
-                return found, [each for each in found.folders if _place(each, staging, base, images)]
+                return found, [each for each in found.folders if _place(each, staging, base, images, found.digests(each))]
     except OSError as error:
         if error.filename == str(path):
             raise LabError(f"cannot read {path} ({error.strerror})") from error
@@ -82,7 +84,7 @@ def _unpack(tar: tarfile.TarFile, member: Member, staging: Path, where: str) -> 
     path.chmod(member.mode)
 
 
-def _images(found: Manifest, staging: Path, where: str) -> dict[str, dict[str, list[str]]]:
+def _images(found: Manifest, staging: Path, where: str) -> dict[str, dict[str, Any]]:
     """Return the records of the container images, by their folder; each must be what its name says. Raises LabError."""
     records = {}
     for folder in found.folders:
@@ -90,37 +92,35 @@ def _images(found: Manifest, staging: Path, where: str) -> dict[str, dict[str, l
         if kind != container_shares.KIND:
             continue
         try:
-            facts = json.loads((staging / folder / store.FACTS).read_bytes())
+            facts = digests.facts(staging / folder / store.FACTS, store.PART, RECORDED)
             config = (staging / folder / store.CONFIG).read_bytes()
             is_sound = facts["digest"] == f"sha256:{hashlib.sha256(config).hexdigest()}" == name.replace("-", ":")
-            records[folder] = {key: facts[key] for key in ("digest", "names", "source", "aliases")}
-        except (ValueError, KeyError, TypeError, FileNotFoundError):
+            records[folder] = {key: facts[key] for key in RECORDED}
+        except (DamagedError, FileNotFoundError):
             is_sound = False
         if not is_sound or not (staging / folder / store.SQUASHFS).is_file():
             raise LabError(f"{folder} is no container image", where, AGAIN)
     return records
 
 
-def _place(folder: str, staging: Path, base: Path, images: dict[str, dict[str, list[str]]]) -> bool:
-    """Move a checked folder to its place; return whether it is new there."""
+def _place(folder: str, staging: Path, base: Path, images: Mapping[str, Mapping[str, Any]], known: Mapping[str, str]) -> bool:
+    """Move a checked folder to its place, unless a whole one is there; return whether it is new there."""
     kind, _, name = folder.partition("/")
-    is_new = not (base / kind / name).is_dir()
-    if folder not in images and base != cache.system_root() and cache.found(kind, name):
-        return False  # the system's cache has it, or a wheel brought it
 
     def fill(half: Path) -> None:
         for path in sorted((staging / folder).iterdir()):
             os.replace(path, half / path.name)
 
     if folder not in images:
-        cache.make(kind, name, fill, base)
-        return is_new
+        shelf = SHELVES[kind]
+        if base != cache.system_root() and shelf.has(name):
+            return False  # the system's cache has it, or a wheel brought it
+        return shelf.place(name, fill, base, known)[1]
     facts, config = images[folder], (staging / folder / store.CONFIG).read_bytes()
 
     def fill_image(half: Path) -> None:
         shutil.move(staging / folder / store.SQUASHFS, half / store.SQUASHFS)
 
-    store.add(
-        str(facts["digest"]), config, fill_image, names=facts["names"], source=str(facts["source"]), aliases=facts["aliases"]
-    )
+    is_new = not store.is_whole(facts["digest"])
+    store.add(facts["digest"], config, fill_image, names=facts["names"], source=facts["source"], aliases=facts["aliases"])
     return is_new

@@ -25,7 +25,7 @@ ELF = "\x7fELF\x02\x01\x01" + "\0" * 9 + "\x02\0{}\0" + "\0" * 44
 
 
 def left_over(home):
-    return [path.name for path in home.iterdir() if not path.name.endswith(".lock")] if home.exists() else []
+    return [path.name for path in home.iterdir() if not path.name.endswith((".lock", ".checked"))] if home.exists() else []
 
 
 @pytest.fixture

@@ -37,7 +37,7 @@ def test_an_image_is_kept_under_its_digest(home):
     began = time.time()
     made = add("shop:1", User="www-data")
     assert made.folder == home / made.digest.replace(":", "-")
-    assert sorted(path.name for path in made.folder.iterdir()) == ["config.json", "image.json", "root.squashfs"]
+    assert sorted(path.name for path in made.folder.iterdir()) == ["config.json", "digests.json", "image.json", "root.squashfs"]
     assert (made.squashfs.read_bytes(), made.size) == (b"hsqs" * 100, 400)
     assert (made.names, made.source, made.config.user) == (("shop:1",), "here", "www-data")
     assert began <= made.added <= time.time()
@@ -191,13 +191,73 @@ def test_an_image_removed_while_it_is_named_is_built_again(monkeypatch):
     assert len(calls) == 2
 
 
-def test_a_record_that_cannot_be_read_is_one_line():
+@pytest.mark.parametrize(
+    ("text", "how"),
+    [
+        ("", "is empty"),
+        ("\0" * 200, "is empty"),
+        ("{", "is not JSON, or was cut short"),
+        ("[" * 100_000, "is not JSON, or was cut short"),
+        ("[]", "is not a JSON object"),
+        ("{}", "lacks 'digest'"),
+        (None, "is missing"),
+        ('{"format": 2}', "was written by a newer version of slownet"),
+        (("names", "shop:1"), "has a 'names' that is not a list of texts"),
+        (("size", "many"), "has a 'size' that is not a whole number"),
+        (("digest", "sha256:0"), "is of another image"),
+        (("seen", {"here": 7}), "has a 'seen' that is not a table of lists of texts"),
+    ],
+)
+def test_a_record_that_cannot_be_read_is_one_line_and_the_other_images_can_be_used(text, how):
+    made, other = add("shop:1"), add("other:1", User="other")
+    record = made.folder / store.FACTS
+    if text is None:
+        record.unlink()
+    else:
+        facts = json.loads(record.read_text())
+        record.write_text(text if isinstance(text, str) else json.dumps({**facts, text[0]: text[1]}))
+    fix = "slownet image add it again, from where it came"
+    line = f"the kept image {made.digest[7:19]} is damaged: image.json {how}, {record}: {fix}"
+    for asked in ("shop:1", made.digest):
+        with pytest.raises(ImageError) as error:
+            store.need(asked)
+        assert str(error.value).removeprefix("there is no image 'shop:1', and ") == line
+    assert store.need("other:1") == other
+    assert [(each.names, each.damage is None) for each in store.kept()] == [(("other:1",), True), ((), False)]
+    assert [list(map(str, each)) for each in store.sound()] == [[str(other)], [line]]
+    assert add("shop:1").names == ("shop:1",)
+    assert store.need("shop:1").digest == made.digest
+
+
+@pytest.mark.parametrize("name", ["config.json", "root.squashfs"])
+def test_files_of_an_image_that_are_damaged_are_one_line_and_adding_it_again_mends_them(name):
+    made = add("shop:1", "shop:2")
+    (made.folder / name).write_bytes(b"hsqs")
+    size = made.size if name == "root.squashfs" else len(config())
+    with pytest.raises(ImageError) as error:
+        store.need("shop:2")
+    what = f"the kept image shop:1 is damaged: {name} has 4 bytes, and {size} were written"
+    assert str(error.value) == f"{what}, {made.folder / name}: slownet image add here"
+    assert not store.is_whole(made.digest)
+    assert add("shop:1").names == ("shop:1", "shop:2")
+    assert store.is_whole(made.digest)
+    assert store.need("shop:2").squashfs.read_bytes() == b"hsqs" * 100
+
+
+def test_an_image_whose_record_is_damaged_can_be_removed():
     made = add("shop:1")
     (made.folder / store.FACTS).write_text("{}")
-    with pytest.raises(ImageError) as error:
-        store.kept()
-    record = made.folder / store.FACTS
-    assert str(error.value) == f"this image's record cannot be read, {record}: remove {made.folder} and add it again"
+    assert store.remove(made.digest[7:19]) == (store.Kept(made.folder, made.digest), True)
+    assert store.kept() == []
+
+
+def test_a_lab_looks_at_sizes_and_times_only(monkeypatch, home):
+    made = add("shop:1")
+    monkeypatch.setenv(native.INSIDE, "inf")
+    monkeypatch.setattr(store.container_shares, "AT", str(home))
+    monkeypatch.setattr(store.digests.time, "time", lambda: 0.0)  # a lab has another date
+    monkeypatch.setattr(store.digests, "_sha256", lambda file: pytest.fail("read"))
+    assert store.need("shop:1") == made
 
 
 def test_a_lab_reads_the_same_images_at_its_own_path(monkeypatch, home):

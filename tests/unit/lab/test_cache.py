@@ -55,6 +55,35 @@ def test_what_is_made_appears_only_when_it_is_whole(home):
     cache.make("thing", "k1", lambda folder: pytest.fail("made again"))
 
 
+def remains(folder):
+    """Make what may be where a finished folder is expected."""
+    folder.parent.mkdir(parents=True)
+    return {
+        "damaged": lambda: (folder.mkdir(), (folder / "old").touch()),
+        "closed": lambda: (folder.mkdir(), (folder / "old").touch(), folder.chmod(0)),
+        "file": folder.touch,
+        "pipe": lambda: os.mkfifo(folder),
+        "link to nothing": lambda: folder.symlink_to("nowhere"),
+    }
+
+
+@pytest.mark.parametrize("what", ["damaged", "closed", "file", "pipe", "link to nothing"])
+def test_what_is_not_whole_is_made_anew(home, what):
+    remains(home / "thing" / "k1")[what]()
+    cache.make("thing", "k1", lambda folder: (folder / "new").touch(), is_whole=lambda folder: (folder / "new").exists())
+    assert everything(home) == ["thing", "thing/k1", "thing/k1/new"]
+
+
+def test_a_link_to_what_is_not_whole_goes_and_its_folder_stays(home, tmp_path):
+    (tmp_path / "elsewhere").mkdir()
+    (tmp_path / "elsewhere" / "old").touch()
+    (home / "thing").mkdir(parents=True)
+    (home / "thing" / "k1").symlink_to(tmp_path / "elsewhere")
+    cache.make("thing", "k1", lambda folder: (folder / "new").touch(), is_whole=lambda folder: (folder / "new").exists())
+    assert everything(home) == ["thing", "thing/k1", "thing/k1/new"]
+    assert (tmp_path / "elsewhere" / "old").exists()
+
+
 @pytest.mark.parametrize("error", [LabError("no"), KeyboardInterrupt()])
 def test_a_build_that_fails_leaves_nothing_and_can_be_tried_again(home, error):
     def build(folder):
@@ -240,33 +269,18 @@ def test_an_interrupted_build_ends_when_all_of_its_programs_have_ended(home):
     assert [each.name for each in (home / "kernel").iterdir()] == [".key.lock"]
 
 
-def test_what_is_made_goes_to_the_users_own_folder_where_the_cache_is_anothers(tmp_path, monkeypatch):
+def test_what_a_user_makes_goes_to_an_own_folder_where_the_cache_is_anothers(tmp_path, monkeypatch):
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "shared"))
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "own"))
-    monkeypatch.setattr(cache, "_may_write", lambda folder: not folder.is_relative_to(tmp_path / "shared"))
-    made = []
-
-    def measure(folder):
-        made.append(folder)
-        (folder / "it").write_text("1")
-
-    first = cache.make_own("tdf", "key", measure)
-    assert first == tmp_path / "own" / "slownet" / "tdf" / "key"
-    assert cache.make_own("tdf", "key", measure) == first
-    assert len(made) == 1
+    assert cache.writable_root() == tmp_path / "shared" / "slownet"
+    monkeypatch.setattr(cache, "may_write", lambda folder: not folder.is_relative_to(tmp_path / "shared"))
+    assert cache.writable_root() == tmp_path / "own" / "slownet"
     (tmp_path / "build.log").write_text("E: no such package\n")
     kept = tmp_path / "own" / "slownet" / "log" / "build.log"
     assert (
         str(cache.failure("building it", 1, tmp_path / "build.log"))
         == f"building it failed (1): E: no such package, log {kept}"
     )
-    (tmp_path / "shared" / "slownet" / "tdf" / "key").mkdir(parents=True)
-    assert cache.make_own("tdf", "key", measure) == tmp_path / "shared" / "slownet" / "tdf" / "key"
-
-
-def test_what_is_made_goes_to_the_cache_where_that_is_the_users(tmp_path, monkeypatch):
-    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "mine"))
-    assert cache.make_own("tdf", "key", lambda folder: None) == tmp_path / "mine" / "slownet" / "tdf" / "key"
 
 
 @pytest.fixture
@@ -274,37 +288,15 @@ def system(tmp_path, monkeypatch):
     """A system cache that this user cannot write to."""
     folder = tmp_path / "system"
     monkeypatch.setenv("SLOWNET_SYSTEM_CACHE", str(folder))
-    monkeypatch.setattr(cache, "_may_write", lambda path: not path.is_relative_to(folder))
+    monkeypatch.setattr(cache, "may_write", lambda path: not path.is_relative_to(folder))
     (folder / "kernel" / "k1").mkdir(parents=True)
     return folder
 
 
 def test_what_the_users_cache_lacks_may_be_in_the_systems(home, system):
     assert cache.found("kernel", "k1") == system / "kernel" / "k1"
-    assert cache.make_own("kernel", "k1", lambda half: pytest.fail("made again")) == system / "kernel" / "k1"
     own = cache.make("kernel", "k1", lambda half: None)
     assert cache.found("kernel", "k1") == own == home / "kernel" / "k1"
-
-
-def test_nothing_is_written_to_the_systems_cache(home, system):
-    before = everything(system)
-    assert cache.make_own("layer", "l1", lambda half: None) == home / "layer" / "l1"
-    assert cache.measured("tdf", "t1", "tdf.json", lambda: {"tdf": 3}) == {"tdf": 3}
-    assert (home / "tdf" / "t1" / "tdf.json").is_file()
-    assert everything(system) == before
-
-
-def test_what_was_measured_is_not_measured_again(system):
-    (system / "tdf" / "t1").mkdir(parents=True)
-    (system / "tdf" / "t1" / "tdf.json").write_text('{"tdf": 5}')
-    assert cache.measured("tdf", "t1", "tdf.json", lambda: pytest.fail("measured again")) == {"tdf": 5}
-
-
-def test_it_is_measured_each_time_where_nothing_can_be_written(home, monkeypatch):
-    monkeypatch.setattr(cache, "_may_write", lambda path: False)
-    numbers = iter(({"tdf": 3}, {"tdf": 4}))
-    assert [cache.measured("tdf", "t1", "tdf.json", lambda: next(numbers)) for _ in range(2)] == [{"tdf": 3}, {"tdf": 4}]
-    assert not home.exists()
 
 
 def test_the_systems_cache_is_used_as_ones_own_if_asked_for(tmp_path, monkeypatch):
@@ -316,7 +308,7 @@ def test_the_systems_cache_is_used_as_ones_own_if_asked_for(tmp_path, monkeypatc
     assert cache.system_root() == Path("/var/cache/slownet")
     monkeypatch.setenv("SLOWNET_SYSTEM_CACHE", str(tmp_path / "system"))
     with monkeypatch.context() as patch:
-        patch.setattr(cache, "_may_write", lambda path: False)
+        patch.setattr(cache, "may_write", lambda path: False)
         with pytest.raises(
             LabError, match=r"^cannot write to .*/system, --system: run it as root, or set SLOWNET_SYSTEM_CACHE"
         ):

@@ -74,6 +74,7 @@ def builds(files, tmp_path, monkeypatch):
             raise LabError(f"0001 does not fit {tree.name}")
 
     def keep(built, folder, log):
+        (folder / "linux").touch()
         (folder / "kernel.json").write_text(json.dumps({"release": built.release, "source": built.source}))
 
     monkeypatch.setattr(kernel.debian, "download", download)
@@ -153,9 +154,10 @@ def test_the_key_follows_patches_and_configuration(files, write):
 def test_a_kernel_that_was_built_is_found_with_its_facts(files, tmp_path, monkeypatch):
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
     assert kernel.find() is None
-    folder = kernel.cache.make(
-        "kernel", kernel.key(), lambda half: (half / "kernel.json").write_text(json.dumps({"release": "7.2.1", "source": "s"}))
-    )
+    folder = tmp_path / "cache" / "slownet" / "kernel" / kernel.key()
+    folder.mkdir(parents=True)
+    (folder / "linux").touch()
+    (folder / "kernel.json").write_text(json.dumps({"release": "7.2.1", "source": "s"}))
     found = kernel.find()
     assert found == Kernel(folder / "linux", "7.2.1", "s")
     assert found.description == "7.2.1 (User-Mode Linux, s)"

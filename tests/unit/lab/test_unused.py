@@ -49,6 +49,7 @@ def build(home, key, asked, file):
     (home / "layer" / key).mkdir(parents=True)
     facts = {"built": 0, "project": str(file), "asked": asked, "versions": {}}
     (home / "layer" / key / "layer.json").write_text(json.dumps(facts))
+    (home / "layer" / key / "layer.squashfs").touch()
 
 
 def names(entries):

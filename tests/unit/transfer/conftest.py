@@ -25,7 +25,7 @@ def built(home):
     facts = {"release": "7.3.4", "source": "linux-source-7.3_7.3.4-1"}
     fill(home / "kernel" / kernel.key(), {"linux": "kernel", "kernel.json": json.dumps(facts)})
     (home / "kernel" / kernel.key() / "linux").chmod(0o700)
-    fill(home / "init" / init.key(), {"init.cpio": "init", "confine": "", "init.log": "a warning"})
+    fill(home / "init" / init.key(), {"init.cpio": "init", "confine": "", "probe": "", "init.log": "a warning"})
     facts = {"built": 100, "packages": {"bash": "5.2"}}
     fill(home / "image" / image.key(), {"image.squashfs": "image" * 1000, "image.json": json.dumps(facts)})
     return home
