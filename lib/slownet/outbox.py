@@ -95,7 +95,7 @@ class Outbox:
         RefusedError
             It is missing, no regular file, larger than that, or reached by a link.
         """
-        parts = _parts(name)
+        parts = parts_of(name)
         with _Folder(self.folder) as top:
             return os.fdopen(_regular(top.fd, parts, limit), "rb")
 
@@ -209,7 +209,7 @@ class _Folder:
         os.close(self.fd)
 
 
-def _parts(name: str | PurePosixPath) -> tuple[str, ...]:
+def parts_of(name: str | PurePosixPath) -> tuple[str, ...]:
     """Return the components of a relative path. Raises RefusedError for one that leads out, or to nothing."""
     parts = PurePosixPath(name).parts
     if not parts or "\0" in str(name) or parts[0] == "/" or ".." in parts or len(parts) > DEEPEST:
@@ -229,7 +229,7 @@ def _regular(top: int, parts: tuple[str, ...], limit: int) -> int:
     try:
         about = os.fstat(found)
         if not stat.S_ISREG(about.st_mode):
-            raise RefusedError(f"{name} is {_kind(about.st_mode)}")
+            raise RefusedError(f"{name} is {kind_of(about.st_mode)}")
         if about.st_size > limit:
             raise RefusedError(f"{name} has {about.st_size:,} bytes, more than {limit:,}")
         try:  # through /proc, so that it is the file which was looked at, whatever has that name by now
@@ -305,7 +305,7 @@ def _walk(top: int, below: PurePosixPath, refuse: Callable[[str], object], left:
                 elif stat.S_ISREG(about.st_mode):
                     yield Entry(path, about.st_size, about.st_mtime_ns)
                 else:
-                    refuse(f"{shown(path)} is {_kind(about.st_mode)}")
+                    refuse(f"{shown(path)} is {kind_of(about.st_mode)}")
             except OSError as error:  # it was removed or replaced meanwhile
                 refuse(f"{shown(path)} cannot be read ({error.strerror})")
     finally:
@@ -324,7 +324,7 @@ def _names(folder: int, below: PurePosixPath, refuse: Callable[[str], object], l
     return sorted(names)
 
 
-def _kind(mode: int) -> str:
+def kind_of(mode: int) -> str:
     kinds = {
         stat.S_IFLNK: "a symbolic link", stat.S_IFIFO: "a FIFO", stat.S_IFSOCK: "a socket", stat.S_IFBLK: "a device",
         stat.S_IFCHR: "a device", stat.S_IFDIR: "a folder",

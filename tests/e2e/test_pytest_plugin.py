@@ -358,6 +358,7 @@ def test_here_fails():
 @pytest.mark.parametrize("workers", [[], ["-n2"]], ids=["alone", "workers"])
 def test_tests_that_need_no_network_run_here_and_one_report_holds_all(session, pytester, monkeypatch, workers):
     monkeypatch.setenv("OUTER", sys.executable)
+    pytester.makepyprojecttoml("[tool.slownet]\nwrite = ['there']\n")
     result = session(*workers, "--slownet-tdf=inf", "--junitxml=junit.xml", "--cov=test_both", test_both=HERE_AND_THERE)
     assert result.ret == 1
     assert (pytester.path / "here").exists()
@@ -368,6 +369,7 @@ def test_tests_that_need_no_network_run_here_and_one_report_holds_all(session, p
     }  # fmt: skip
     assert "test_both.py" in result.stdout.str()
     assert " 100%" in result.stdout.str().rsplit("TOTAL", 1)[1]  # of both processes' lines
+    assert "not kept" not in str(result.stderr)
     (pytester.path / "there").unlink()
     again = session(*workers, "--slownet-tdf=inf", "--lf")
     again.assert_outcomes(failed=1)
@@ -448,7 +450,10 @@ def test_what_is_imported_and_written_outside_the_rootdir(session, pytester, tmp
     assert ET.parse(elsewhere / "cov.xml").getroot().get("line-rate") == "0.75"
     assert (elsewhere / "cache/v/cache/lastfailed").exists()
     assert (pytester.path / ".coverage").exists()
-    assert (pytester.path / "left").read_text() == "here"
+    assert not (pytester.path / "left").exists()
+    assert "slownet: written in the lab and not kept: left; files that [tool.slownet] write names are kept" in str(
+        result.stderr
+    )
 
 
 def test_every_worker_is_a_lab(session, pytester):
@@ -460,6 +465,7 @@ def test_every_worker_is_a_lab(session, pytester):
             with open(os.environ["PYTEST_XDIST_WORKER"], "a") as file:
                 file.write(open("/proc/sys/kernel/random/boot_id").read())
     """
+    pytester.makepyprojecttoml("[tool.slownet]\nwrite = ['gw?']\n")
     result = session("-n2", "--slownet-tdf=inf", "--cov=test_it", "--junitxml=junit.xml", test_it=test)
     result.assert_outcomes(passed=4)
     boots = {name: set((pytester.path / name).read_text().split()) for name in ("gw0", "gw1")}

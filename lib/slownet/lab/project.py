@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import itertools
 import re
 import tomllib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from typing import Any
 
 from slownet import userfile
@@ -15,10 +16,12 @@ from slownet.lab import caller
 from slownet.lab.boot import Share
 
 OWN, SHARED = "slownet.toml", "pyproject.toml"
-KEYS = ("packages", "dependencies", "requirements", "share")
+KEYS = ("packages", "dependencies", "requirements", "share", "write")
 PACKAGE = re.compile(r"[a-z0-9][a-z0-9+.-]+(=[A-Za-z0-9.+:~-]+)?")
 """A Debian package, as for apt-get: ``jq`` or ``jq=1.7.1-6``."""
 INCLUDES = re.compile(r"(?:(?P<limits>-c|--constraint)|-r|--requirement)[\s=]*(?P<path>\S+)")
+PATTERN = re.compile(r"[*?\[]")
+"""What makes a component of a path in `write` a pattern."""
 LOCAL = re.compile(r"(-e|--editable|\.{0,2}/|\.$|file:)")
 
 
@@ -35,6 +38,8 @@ class Project:
     """Lines of the constraints files that those files name."""
     shares: Sequence[Share] = ()
     """Folders that every lab can read, or change if the file says so with ``:rw``."""
+    write: Sequence[PurePosixPath] = ()
+    """Files and folders below the file's folder that tests in a lab may change; a component may be a pattern."""
 
     @property
     def needs_layer(self) -> bool:
@@ -87,7 +92,25 @@ def parse(file: Path, table: Mapping[str, Any]) -> Project:
     lines = [*_dependencies(file, table), *(line for line, limit in found if not limit)]
     limits = [line for line, limit in found if limit]
     shares = caller.shares_of(_texts(file, table, "share"), file.parent, str(file), "correct `share`")
-    return Project(file, tuple(sorted(set(packages))), tuple(lines), tuple(limits), shares)
+    write = dict.fromkeys(_writable(file, each) for each in _texts(file, table, "write"))
+    return Project(file, tuple(sorted(set(packages))), tuple(lines), tuple(limits), shares, tuple(write))
+
+
+def _writable(file: Path, text: str) -> PurePosixPath:
+    """Return a path of `write`, relative to the file's folder. Raises LabError if it is not beneath that."""
+    path = PurePosixPath(text)
+    here = file.parent.resolve()
+    if path.is_absolute() or ".." in path.parts or not path.parts or "\0" in text:
+        raise LabError(
+            f"write: {text!a} is not below {here}", where=str(file), fix="name a file or folder relative to this file"
+        )
+    if "**" in path.parts:
+        raise LabError(f"write: '{text}' has '**'", where=str(file), fix="name the folder: all that is below it is kept")
+    stated = itertools.takewhile(lambda part: not PATTERN.search(part), path.parts)
+    met = here.joinpath(*stated)
+    if met.resolve() != met:
+        raise LabError(f"write: '{text}' is or passes a link", where=str(file), fix=f"name what it leads to, below {here}")
+    return path
 
 
 def _text(path: Path) -> str:

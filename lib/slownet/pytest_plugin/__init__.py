@@ -57,6 +57,8 @@ def pytest_addoption(parser: pytest.Parser, pluginmanager: pytest.PytestPluginMa
 def pytest_configure(config: pytest.Config) -> None:
     names.settle(config)
     config.pluginmanager.register(records.Records(config), "slownet records")
+    if native.inside_lab():
+        config.pluginmanager.register(records.Outgoing(config), "slownet outgoing")
     junit.register(config)
     if workers.is_worker(config):
         workers.settle(config)

@@ -1,7 +1,7 @@
 """JUnit XML of sessions in labs: with this machine's dates and times, in one file if there were several labs.
 
 A lab's pytest knows only the lab's clock. The suite is timed from outside. Each test is timed inside, by the dates of files in
-the rootdir, which is a folder of this machine: a new file has this machine's date, whatever the lab's clock says.
+the folder that the lab writes to, a folder of this machine: a new file has this machine's date, whatever the lab's clock says.
 """
 
 from __future__ import annotations
@@ -9,6 +9,7 @@ from __future__ import annotations
 import datetime
 import os
 import platform
+import sys
 import time
 import xml.etree.ElementTree as ET
 from collections.abc import Generator
@@ -20,6 +21,7 @@ from typing import Any
 import pytest
 
 from slownet.lab import native
+from slownet.pytest_inside import OUT
 
 ATTRIBUTE = "slownet_wall_s"
 """Of a test's report: how long it took by this machine's clock."""
@@ -56,9 +58,13 @@ class Reports:
         self._suites: list[ET.Element] = []
 
     def take(self, span: Span) -> None:
-        """Read and remove the current file; a pytest that was killed leaves none."""
+        """Read and remove the current file; a pytest that was killed leaves none. One that is no XML stays as it is."""
         if self._path and self._path.is_file():
-            suites = list(ET.parse(self._path).getroot().iter("testsuite"))
+            try:
+                suites = list(ET.parse(self._path).getroot().iter("testsuite"))
+            except (ET.ParseError, ValueError, LookupError) as error:  # of an unknown encoding, too
+                print(f"slownet: {self._path} is no report: {error}", file=sys.stderr)
+                return
             for each in suites:
                 span.date_of(each)
             self._suites.extend(suites)
@@ -75,13 +81,13 @@ class Reports:
 class InLab:
     """Times each phase of each test in a lab by this machine's clock, and adds that to the phase's report."""
 
-    def __init__(self, config: pytest.Config) -> None:
+    def __init__(self, config: pytest.Config, folder: Path | str = OUT) -> None:
         worker: dict[str, Any] = getattr(config, "workerinput", {})
-        self._file = config.rootpath / f".slownet-time-{worker.get('workerid', 'main')}"
+        self._file = Path(folder, f".slownet-time-{worker.get('workerid', 'main')}")
         self._last: float | None = None
 
     def now(self) -> float | None:
-        """Return this machine's time: the date of a new file; None if the rootdir cannot be written to."""
+        """Return this machine's time: the date of a new file; None without that folder."""
         with suppress(OSError):
             self._file.unlink(missing_ok=True)  # of a session that was killed
             self._file.touch(exist_ok=False)

@@ -16,9 +16,11 @@ import pytest
 
 from slownet import __version__
 from slownet import pytest_inside as inside
+from slownet.errors import SlownetError
 from slownet.lab import native
 from slownet.lab.charge import charged_s, charged_since
 from slownet.lab.clock import in_words
+from slownet.pytest_plugin.staging import say
 from slownet.pytest_plugin.wishes import REPORT, SEED, needs_network
 from slownet.records import observers as verdicts
 from slownet.records.samples import RUN, SampleLog, cell_key, new_run_directory, write_run_json
@@ -135,8 +137,7 @@ class Record:
         """Return the sample log of the run directory, which is created if it does not exist."""
         if self._log is None:
             name = re.sub(r"[^\w.-]+", "-", self._item.name).strip("-")
-            folder = self._item.config.invocation_params.dir / str(self._item.config.getoption(REPORT))
-            self._directory = new_run_directory(folder, name)
+            self._directory = new_run_directory(_folder(self._item.config), name)
             write_run_json(self._directory, self._facts())
             self._log = SampleLog(self._directory)
         return self._log
@@ -149,6 +150,13 @@ class Record:
             "question": " ".join(doc.split("\n\n")[0].split()), "seed": config.getoption(SEED),
             "started": datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds"),
         }  # fmt: skip
+
+
+def _folder(config: pytest.Config) -> Path:
+    """Return the folder for run directories; in a lab the one that the host reads."""
+    folder = config.invocation_params.dir / str(config.getoption(REPORT))
+    walls = inside.handed_over().get("walls") or {}
+    return Path(inside.OUT, inside.RECORDS) if walls.get("records") == str(folder) else folder
 
 
 class Records:
@@ -191,6 +199,23 @@ class Records:
             draw(self._config)
 
 
+class Outgoing:
+    """Copies what is kept of a session in a lab to where the host reads it."""
+
+    def __init__(self, config: pytest.Config) -> None:
+        self._worker = hasattr(config, "workerinput")
+        self._walls = inside.Walls.of(inside.handed_over())
+
+    @pytest.hookimpl(trylast=True)
+    def pytest_runtest_logfinish(self) -> None:
+        self._walls.copy(final=False)
+
+    @pytest.hookimpl(trylast=True)
+    def pytest_sessionfinish(self) -> None:
+        if self._worker:  # otherwise `pytest_inside` does it, when pytest has ended
+            self._walls.finish()
+
+
 class Since:
     """Measures the time since a test's last measurement, and the CPU time that the clock charged."""
 
@@ -228,20 +253,32 @@ def _holds(net: Net, setting: NetSetting) -> bool:
 
 
 def draw(config: pytest.Config) -> None:
-    """Write tables and reports of the run directories that lack them."""
+    """Write tables and reports of the run directories that lack them.
+
+    A lab wrote what is in them: whatever is wrong with one is a line, and the others have their reports.
+    """
     folder = config.getoption(REPORT)
     root = config.invocation_params.dir / folder if folder else None
     runs = [each.parent for each in sorted(root.glob(f"*/{RUN}"))] if root else []
     for directory in runs:
         if not (directory / "report.html").exists():
-            from slownet.records import result
-            from slownet.report.page import write_report
+            try:
+                _draw(directory)
+            except SlownetError as error:
+                say(config, [str(error)])
+            except Exception as error:
+                say(config, [f"no report: {type(error).__name__}: {ascii(str(error))[:200]}, in {directory}"])
 
-            run = result.load(directory)
-            run.save()
-            if run.cells:
-                run.write_parquet()
-            write_report(run)
+
+def _draw(directory: Path) -> None:
+    from slownet.records import result
+    from slownet.report.page import write_report
+
+    run = result.load(directory)
+    run.save()
+    if run.cells:
+        run.write_parquet()
+    write_report(run)
 
 
 def _sample(name: str, index: int, net: Net) -> dict[str, Any]:

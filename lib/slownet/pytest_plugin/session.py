@@ -5,9 +5,9 @@ the session continues here. Otherwise `slownet/pytest_inside.py` runs pytest onc
 environment and working directory, and with this process's input, output, signals and exit status: here for the tests that need
 no network, in a lab for those that do, and in another lab for each other clock that tests request.
 
-The lab shares the session's rootdir and working directory, writable, so that .pytest_cache, coverage data and reports are where
-pytest leaves them. It can read the folders of sys.path; everything else, including /tmp, belongs to the lab and is lost with
-it.
+The lab can read the session's rootdir and working directory, and the folders of sys.path. What tests write there stays in the
+lab's memory (`slownet.pytest_inside`); .pytest_cache, coverage data, reports and what `[tool.slownet] write` names are carried
+to where pytest leaves them (`staging`). Everything else, including /tmp, belongs to the lab and is lost with it.
 """
 
 from __future__ import annotations
@@ -27,9 +27,10 @@ import pytest
 from slownet import pytest_inside as inside
 from slownet.errors import SlownetError
 from slownet.lab import caller, foreground
+from slownet.lab.boot import Share
 from slownet.lab.clock import Clock
 from slownet.lab.place import Place, choose
-from slownet.pytest_plugin import junit, projects, records, shares
+from slownet.pytest_plugin import exports, junit, projects, records, shares, staging
 from slownet.pytest_plugin.wishes import Wish, needs_network, of_item, of_session
 
 GOES_ON = (pytest.ExitCode.OK, pytest.ExitCode.TESTS_FAILED, pytest.ExitCode.NO_TESTS_COLLECTED)
@@ -129,10 +130,15 @@ def header() -> str:
     return f"slownet: in a lab, {records.clock()}, Linux {platform.release()}"
 
 
-def environment(config: pytest.Config, facts: Mapping[str, Any], only: Mapping[str, Any] | None) -> dict[str, str]:
-    """Return pytest's environment in the lab: this process's, without variables that describe this machine."""
+def environment(
+    config: pytest.Config, facts: Mapping[str, Any], only: Mapping[str, Any] | None, walls: Mapping[str, Any] | None = None
+) -> dict[str, str]:
+    """Return pytest's environment in the lab: this process's, without variables that describe this machine.
+
+    walls: what the lab may write, None natively.
+    """
     path = [str(each) for each in caller.import_path(config.invocation_params.dir)]
-    handed = {"facts": facts, "only": only, "path": path, "test": os.environ.get(inside.TEST)}
+    handed = {"facts": facts, "only": only, "path": path, "test": os.environ.get(inside.TEST), "walls": walls}
     return {**caller.variables(), **projects.variables(config), inside.SESSION: json.dumps(handed)}
 
 
@@ -174,25 +180,33 @@ def _run(config: pytest.Config, groups: Groups, distributed: bool) -> int:
 
 def _attend(config: pytest.Config, place: Place, only: Mapping[str, Any] | None, more: Sequence[str]) -> int:
     """Run pytest in one place. A lab that ends before pytest does counts as an internal error of pytest (3)."""
-    shared = shares.Shares(config)
     asks = config.getoption("capture", "no") == "no" or config.getoption("usepdb", False) or config.getoption("trace", False)
     terminal = foreground.are_terminals(0, 1, 2)
     arguments = [*more, *_looks(config, terminal), *map(str, config.invocation_params.args)]
     # without facts no network can be emulated there: its tests are those that need none
-    env = environment(config, {**place.facts, **place.clock.facts} if place.facts else {}, only)
-    if place.kind == "native":
-        env = {inside.SESSION: env[inside.SESSION]}
-    elif not terminal and _writes(config):
-        env["COLUMNS"] = str(config.get_terminal_writer().fullwidth)
+    facts = {**place.facts, **place.clock.facts} if place.facts else {}
     sys.stdout.flush()
     sys.stderr.flush()
+
+    def attend(shared: Sequence[Share], env: Mapping[str, str]) -> int:
+        return foreground.attend(
+            place, [*inside_pytest(place), "--", *arguments], shares=shared, env=env, cwd=config.invocation_params.dir,
+            stdin=0 if asks or terminal else None, terminal=terminal,
+        )  # fmt: skip
+
     try:
-        with shared.staged():
-            status = foreground.attend(
-                place, [*inside_pytest(place), *shared.links(), "--", *arguments],
-                shares=shared.all(), env=env, cwd=config.invocation_params.dir,
-                stdin=0 if asks or terminal else None, terminal=terminal,
-            )  # fmt: skip
+        if place.kind == "native":
+            env = environment(config, facts, only)
+            status = attend((), {inside.SESSION: env[inside.SESSION]})
+        else:
+            plan = exports.planned(config)
+            staging.say(config, staging.recover(config, plan))
+            shared = shares.Shares(config, plan)
+            with staging.staged(config, plan, shared.trees) as staged:
+                env = environment(config, facts, only, staged.handed())
+                if not terminal and _writes(config):
+                    env["COLUMNS"] = str(config.get_terminal_writer().fullwidth)
+                status = attend([*shared.all(), staged.share], env)
     except SlownetError as error:
         print(f"slownet: {error}", file=sys.stderr)
         return int(pytest.ExitCode.INTERNAL_ERROR)

@@ -7,12 +7,14 @@ there. On one kernel (as root, or with several workers in a lab) the networks of
 
 from __future__ import annotations
 
+import contextlib
+import functools
 import json
 import os
 import shlex
 import socket
 import sys
-from collections.abc import Generator, Sequence
+from collections.abc import Generator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -23,7 +25,7 @@ from slownet import pytest_inside as inside
 from slownet.errors import SlownetError
 from slownet.lab import native
 from slownet.lab.place import own_path
-from slownet.pytest_plugin import projects, records, session
+from slownet.pytest_plugin import exports, projects, records, session, staging
 from slownet.pytest_plugin.shares import Shares
 from slownet.pytest_plugin.wishes import Wish, needs_network, of_item
 
@@ -71,6 +73,7 @@ class Workers:
         self._session: pytest.Session | None = None
         self._held: session.HeldBack | None = None
         self._in_labs = False
+        self._staging: staging.Staging | None = None
 
     @pytest.hookimpl(wrapper=True, tryfirst=True)
     def pytest_sessionstart(self, session: pytest.Session) -> Generator[None, object, object]:
@@ -104,7 +107,11 @@ class Workers:
         ((_, place),) = groups
         self._in_labs = True
         projects.hand_over(config, collected.projects)
-        command = _command(config, collected.wishes[0], {**place.facts, **place.clock.facts})
+        try:
+            command = self._command(config, collected.wishes[0], {**place.facts, **place.clock.facts})
+        except SlownetError as error:
+            raise pytest.UsageError(f"slownet: {error}") from error
+        distrust_warnings()
         for spec in specs:
             if spec.popen and not spec.python:
                 spec.python = shlex.join(command)
@@ -119,23 +126,68 @@ class Workers:
         if self._in_labs:
             node.gateway.spec.popen = True
 
+    @pytest.hookimpl(optionalhook=True, tryfirst=True)
+    def pytest_testnodedown(self, node: Any) -> None:
+        """Carry a worker's coverage data, before pytest-cov combines it; its lab ends later.
+
+        pytest-cov would run what a worker sent in its place, as SQL; a worker that `settle` prepared sends none.
+        """
+        if self._staging:
+            with contextlib.suppress(AttributeError):  # a worker that died sends nothing
+                node.workeroutput.pop("cov_worker_data", None)
+            self._staging.carry_coverage()
+
     @pytest.hookimpl(trylast=True)
     def pytest_sessionfinish(self) -> None:
+        if self._staging:
+            try:
+                staging.say(self._config, self._staging.carry().lines(self._config.rootpath))
+            finally:
+                self._staging.close()
+                self._staging = None
         records.draw(self._config)
 
+    def _command(self, config: pytest.Config, wish: Wish, facts: dict[str, Any]) -> list[str]:
+        """Return the command that starts an interpreter in a lab; the interpreter's arguments follow. Raises SlownetError."""
+        plan = exports.planned(config)
+        staging.say(config, staging.recover(config, plan))
+        shared = Shares(config, plan)
+        self._staging = staging.Staging(plan, shared.trees)
+        shares = [(str(each.path), each.writable, each.at) for each in [*shared.all(), self._staging.share]]
+        job = {
+            "clock": wish.clock,
+            "tdf": wish.tdf,
+            "cpu": wish.cpu,
+            "root": str(config.rootpath),
+            "shares": shares,
+            "env": session.environment(config, facts, inside.handed_over().get("only"), self._staging.handed()),
+        }
+        return ["env", f"PYTHONPATH={own_path()}", sys.executable, "-m", "slownet.pytest_worker", json.dumps(job)]
 
-def _command(config: pytest.Config, wish: Wish, facts: dict[str, Any]) -> list[str]:
-    """Return the command that starts an interpreter in a lab; the interpreter's arguments follow."""
-    shares = [(str(each.path), each.writable, each.at) for each in Shares(config).all()]
-    job = {
-        "clock": wish.clock,
-        "tdf": wish.tdf,
-        "cpu": wish.cpu,
-        "root": str(config.rootpath),
-        "shares": shares,
-        "env": session.environment(config, facts, inside.handed_over().get("only")),
-    }
-    return ["env", f"PYTHONPATH={own_path()}", sys.executable, "-m", "slownet.pytest_worker", json.dumps(job)]
+
+def distrust_warnings() -> None:
+    """Make pytest-xdist build only warnings of what workers send: it would import any module, and call what they name in it."""
+    from xdist import workermanage  # type: ignore[import-untyped]
+
+    unserialize = workermanage.unserialize_warning_message
+    if not hasattr(unserialize, "__wrapped__"):
+
+        @functools.wraps(unserialize)
+        def build(data: dict[str, Any]) -> Any:
+            if not _is_warning(data, "message"):
+                data |= {"message_module": None, "message_str": ascii(data["message_str"])}
+            if not _is_warning(data, "category"):
+                data |= {"category_module": "builtins", "category_class_name": "Warning"}
+            return unserialize(data)
+
+        workermanage.unserialize_warning_message = build
+
+
+def _is_warning(data: Mapping[str, Any], what: str) -> bool:
+    """Return whether a worker names a kind of warning that this process knows."""
+    module = sys.modules.get(str(data[f"{what}_module"]))
+    kind = vars(module).get(str(data[f"{what}_class_name"])) if module else None
+    return isinstance(kind, type) and issubclass(kind, Warning)
 
 
 @dataclass(frozen=True)

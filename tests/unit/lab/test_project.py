@@ -76,6 +76,15 @@ def test_an_empty_table_needs_nothing(write, tmp_path):
         ('share = ["no:rw"]', "{folder}/no is not a folder, {file}: correct `share`"),
         ('share = ["no"]', "{folder}/no is not a folder, {file}: correct `share`"),
         ('share = ["/etc"]', "/etc would hide the lab's own folder, {file}: share another folder"),
+        ('write = "out"', 'write is not a list of texts, {file}: write write = ["...", "..."]'),
+        ('write = ["/etc"]', "write: '/etc' is not below {folder}, {file}: name a file or folder relative to this file"),
+        (
+            'write = ["a/../../b"]',
+            "write: 'a/../../b' is not below {folder}, {file}: name a file or folder relative to this file",
+        ),
+        ('write = ["."]', "write: '.' is not below {folder}, {file}: name a file or folder relative to this file"),
+        ('write = ["a\\u0000"]', "write: 'a\\x00' is not below {folder}, {file}: name a file or folder relative to this file"),
+        ('write = ["a/**/b"]', "write: 'a/**/b' has '**', {file}: name the folder: all that is below it is kept"),
         ("x =", "not TOML: Invalid value (at end of document), {file}"),
     ],
 )
@@ -85,6 +94,22 @@ def test_mistakes_are_one_line(write, tmp_path, table, message, name):
     with pytest.raises(LabError) as error:
         project.find(tmp_path)
     assert str(error.value) == message.format(file=file, folder=tmp_path)
+
+
+def test_what_tests_may_write_is_below_the_file_and_passes_no_link(write, tmp_path):
+    (tmp_path / "elsewhere").mkdir()
+    (tmp_path / "project/real").mkdir(parents=True)
+    (tmp_path / "project/out").symlink_to(tmp_path / "elsewhere")
+    (tmp_path / "project/inner").symlink_to("real")
+    file = write('write = ["out.csv", "snapshots/*.json", "real/", "./new/deep"]', "project/slownet.toml")
+    found = project.find(tmp_path / "project").write
+    assert [str(each) for each in found] == ["out.csv", "snapshots/*.json", "real", "new/deep"]
+    for text in ("out", "out/*.csv", "inner"):
+        write(f'write = ["{text}"]', "project/slownet.toml")
+        with pytest.raises(LabError) as error:
+            project.find(tmp_path / "project")
+        fix = f"name what it leads to, below {tmp_path}/project"
+        assert str(error.value) == f"write: '{text}' is or passes a link, {file}: {fix}"
 
 
 def test_a_table_that_is_none(write, tmp_path):

@@ -107,13 +107,13 @@ def test_a_suite_has_this_machines_date_and_time(tmp_path):
     assert suite.get("hostname") == platform.node()
 
 
-def test_a_test_is_timed_by_files_of_the_rootdir(tmp_path):
-    times = junit.InLab(SimpleNamespace(rootpath=tmp_path, workerinput={"workerid": "gw1"}))
+def test_a_test_is_timed_by_files_of_the_folder_that_the_lab_writes(tmp_path):
+    times = junit.InLab(SimpleNamespace(workerinput={"workerid": "gw1"}), tmp_path)
     (tmp_path / ".slownet-time-gw1").touch()  # of a session that was killed
     before, now, after = time.time(), times.now(), time.time()
     assert before - 0.1 <= now <= after + 0.1  # a file's date is that of the kernel's last tick
     assert list(tmp_path.iterdir()) == []
-    assert junit.InLab(SimpleNamespace(rootpath=tmp_path / "none")).now() is None
+    assert junit.InLab(SimpleNamespace(), tmp_path / "none").now() is None
 
 
 def test_the_marker_takes_a_class():

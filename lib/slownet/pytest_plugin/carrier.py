@@ -1,0 +1,166 @@
+"""Carries what a lab of pytest's wrote to its places on this machine: regular files of the names that the session keeps."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path, PurePosixPath
+from typing import Any
+
+from slownet import outbox
+from slownet import pytest_inside as inside
+from slownet.deposit import place_below, remove_below
+from slownet.outbox import Outbox, RefusedError, shown
+from slownet.pytest_plugin.exports import Plan
+from slownet.records.samples import RUN, SAMPLES
+
+FILE_BYTES, ALL_BYTES = 2**30, 2**32
+"""The most bytes of one file, and of all, that leave a lab."""
+OF_A_RUN = (RUN, SAMPLES)
+"""Files that the lab writes into a run directory; it also has folders of them. The rest is made here, from these."""
+FOLDERS_OF_A_RUN = ("raw", "services", "captures")
+NAMED = 5
+"""So many files are named in a line."""
+
+
+@dataclass
+class Carried:
+    """What was carried, and what this machine's user is to know of it."""
+
+    runs: list[Path] = field(default_factory=list)
+    refused: list[str] = field(default_factory=list)
+    left: list[str] = field(default_factory=list)
+
+    def lines(self, here: Path) -> list[str]:
+        """Return one line about what was refused, and one about what was not kept."""
+        found = [outbox.complaint(self.refused)] if self.refused else []
+        if self.left:
+            names = [shown(each.removeprefix(f"{here}/")) for each in self.left]
+            more = f" and {len(names) - NAMED} more" if len(names) > NAMED else ""
+            rule = "files that [tool.slownet] write names are kept"
+            found.append(f"written in the lab and not kept: {', '.join(names[:NAMED])}{more}; {rule}")
+        return found
+
+
+def carry(plan: Plan, out: Path, done: Iterable[PurePosixPath] = ()) -> Carried:
+    """Carry what a lab wrote to its places on this machine, but for files that were carried before."""
+    carried = Carried()
+    carrier = _Carrier(plan, out, carried)
+    carrier.deletions()
+    carrier.files(range(len(plan.keep)), set(done), everything=True)
+    return carried
+
+
+def carry_coverage(plan: Plan, out: Path, done: set[PurePosixPath]) -> Carried:
+    """Carry the coverage data that a lab has written so far, and add its names to what is done."""
+    carried = Carried()
+    _Carrier(plan, out, carried).files([number for number, keep in enumerate(plan.keep) if keep.coverage], done)
+    return carried
+
+
+def carry_late(plan: Plan, out: Path) -> Carried:
+    """Carry what the lab of a killed session wrote, unless there is a newer file by now."""
+    carried = Carried()
+    _Carrier(plan, out, carried, late=True).files(range(len(plan.keep)), set(), everything=True)
+    return carried
+
+
+class _Carrier:
+    """Copies the files of one folder, by their names in it."""
+
+    def __init__(self, plan: Plan, out: Path, carried: Carried, late: bool = False) -> None:
+        self._plan, self._box, self._carried, self._late = plan, Outbox(out), carried, late
+        self._left = ALL_BYTES
+        self._runs: dict[str, str] = {}
+        self._bases = [each.base.resolve() for each in plan.keep]
+
+    def files(self, kept: Sequence[int] | range, done: set[PurePosixPath], everything: bool = False) -> None:
+        """Carry the files of these entries, or everything; add their names to those that are done."""
+        refuse = self._carried.refused.append if everything else lambda line: None
+        for entry in self._box.files(refuse):
+            kind, *rest = entry.name.parts
+            if entry.name in done or entry.name.name.startswith(".slownet-") or kind in (inside.SEED, inside.GONE):
+                continue
+            if kind == inside.KEPT and len(rest) > 1 and rest[0].isdecimal() and int(rest[0]) in kept:
+                self._kept(entry, int(rest[0]), PurePosixPath(*rest[1:]))
+            elif not everything:
+                continue
+            elif kind == inside.RECORDS and len(rest) > 1 and self._plan.records:
+                self._record(entry, rest[0], PurePosixPath(*rest[1:]))
+            elif kind == inside.LOGS and len(rest) == 1 and rest[0] in map(str, range(len(self._plan.logs))):
+                path = self._plan.logs[int(rest[0])].resolve()
+                self._place(entry, path.parent, PurePosixPath(path.name))
+            elif kind == inside.LEFT and len(rest) == 1:
+                self._carried.left += [each for each in self._names(entry.name) if isinstance(each, str)]
+            elif kind != inside.LOGS or not self._late:
+                refuse(f"{shown(entry.name)} belongs nowhere")
+                continue
+            done.add(entry.name)
+
+    def deletions(self) -> None:
+        """Delete what was deleted in the lab and is kept."""
+        gone = [entry.name for entry in self._box.files() if entry.name.parts[0] == inside.GONE]
+        for pair in (each for name in gone for each in self._names(name)):
+            match pair:
+                case [int(number), str(text)] if 0 <= number < len(self._plan.keep):
+                    if self._plan.keep[number].entry.has(PurePosixPath(text)):
+                        with contextlib.suppress(OSError, RefusedError):  # it is not there, or is a folder
+                            remove_below(self._bases[number], text)
+
+    def _kept(self, entry: outbox.Entry, number: int, below: PurePosixPath) -> None:
+        if self._plan.keep[number].entry.has(below):
+            self._place(entry, self._bases[number], below)
+        else:
+            self._carried.refused.append(f"{shown(below)} is not what is kept")
+
+    def _record(self, entry: outbox.Entry, name: str, below: PurePosixPath) -> None:
+        records = self._plan.records
+        assert records
+        ours = below.parts[0] in FOLDERS_OF_A_RUN if len(below.parts) > 1 else below.name in OF_A_RUN
+        if not ours or not re.fullmatch(r"\w[\w.-]{0,200}", name):
+            self._carried.refused.append(f"{shown(entry.name)} is no part of a run directory")
+            return
+        if name not in self._runs:
+            self._runs[name] = _new_name(records, name)
+            self._carried.runs.append(records / self._runs[name])
+        self._place(entry, records.resolve(), self._runs[name] / below)
+
+    def _place(self, entry: outbox.Entry, base: Path, below: PurePosixPath) -> None:
+        if self._late:
+            with contextlib.suppress(FileNotFoundError):
+                if (base / below).lstat().st_mtime_ns > entry.mtime_ns:
+                    return
+        try:
+            if not str(below).isprintable() or any(each.startswith(".slownet-") for each in below.parts):
+                raise RefusedError(f"{shown(below)} is no name for a file")
+            limit = min(FILE_BYTES, self._left)
+            with self._box.open(entry.name, limit) as file:
+                self._left -= place_below(base, below, file, limit)
+        except RefusedError as error:
+            self._carried.refused.append(error.what)
+        except OSError as error:
+            self._carried.refused.append(f"{shown(below)} cannot be written in {base} ({error.strerror})")
+
+    def _names(self, name: PurePosixPath) -> list[Any]:
+        """Return a list that a lab wrote as JSON; empty if it is none."""
+        try:
+            found = json.loads(self._box.read(name, 2**24))
+        except (RefusedError, ValueError, RecursionError):
+            return []
+        return found if isinstance(found, list) else []
+
+
+def _new_name(folder: Path, name: str) -> str:
+    """Make a folder of this name, or with a number behind it, and return its name: every lab has the same dates."""
+    number = 1
+    while True:
+        own = name if number == 1 else f"{name}-{number}"
+        try:
+            (folder / own).mkdir(parents=True)
+        except FileExistsError:
+            number += 1
+        else:
+            return own
