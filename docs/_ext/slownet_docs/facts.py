@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from slownet import fallback, handshakes, path_mtu, published, slow_start, userfile
 from slownet.conditions.netem import TRAVELLING
+from slownet.container import boxes, headers, source, streams
 from slownet.experiments import query_cost
 from slownet.ip import IPV4, IPV6
 from slownet.lab import boot, clock, counter
@@ -33,6 +34,12 @@ def facts() -> dict[str, str]:
         "first_window": f"{slow_start.INITIAL_WINDOW * slow_start.MSS:,}",
         "header_ipv4": f"{IPV4.header}",
         "header_ipv6": f"{IPV6.header}",
+        "image_entries": f"{headers.MOST_ENTRIES:,}",
+        "image_header_mib": f"{headers.MOST_HEADER >> 20}",
+        "image_json_mib": f"{boxes.MOST_JSON >> 20}",
+        "image_layers": f"{source.MOST_LAYERS}",
+        "image_memory_mib": f"{streams.MOST_MEMORY >> 20}",
+        "image_unpacked_gib": f"{streams.MOST_UNPACKED >> 30}",
         "least_mtu_ipv4": f"{IPV4.least_mtu}",
         "least_mtu_ipv6": f"{IPV6.least_mtu}",
         "limit_days": f"{clock.LIMIT_S // 86_400}",

@@ -17,6 +17,7 @@ from slownet.container import (
     config,
     docker_archive,
     fingerprint,
+    headers,
     layers,
     layout,
     machine,
@@ -118,8 +119,13 @@ def _build(folder: Path, found: Source, where: str) -> None:
     work = folder / "work"
     work.mkdir()
     stored, tree, machines = found.layers(work), Tree(), machine.Machines()
+    count = 0
     for number, each in enumerate(stored):
-        tree.apply(layers.changes(each, number, None if found.states_platform else machines.look))
+        changes = layers.changes(each, number, None if found.states_platform else machines.look)
+        count += len(changes.entries)
+        if count > headers.MOST_ENTRIES:
+            raise headers.too_many(where)
+        tree.apply(changes)
     if not found.states_platform:
         machines.check(where)
         if not tree.root.children:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import io
-import json
 import tarfile
 import tempfile
 from collections.abc import Callable, Iterator
@@ -13,13 +12,15 @@ from itertools import chain
 from pathlib import Path
 from typing import IO, Any, BinaryIO, Protocol, cast
 
+from slownet import userfile
 from slownet.container import store
+from slownet.container.headers import Limited, members
 from slownet.container.streams import CHUNK, Readable, chunks, compression, decompressed
 from slownet.errors import ImageError
 from slownet.lab import cache
 
-MOST_JSON = 1 << 24
-"""Bytes of a manifest, index or configuration; registries allow 4 MiB."""
+MOST_JSON = 1 << 22
+"""Bytes of a manifest, index or configuration, as many as registries allow."""
 ROOT_FOLDERS = frozenset(
     ("bin", "boot", "dev", "etc", "home", "lib", "lib64", "opt", "proc", "root", "run", "sbin", "srv", "sys", "usr", "var")
 )
@@ -68,9 +69,11 @@ class Tar:
     def __init__(self, file: IO[bytes], where: str) -> None:
         self.where = where
         try:
-            self._tar = tarfile.open(fileobj=file, mode="r:")
-            self._members = {member.name.removeprefix("./"): member for member in self._tar}
-        except tarfile.TarError as error:
+            limited = Limited(file, where)
+            with limited.header():
+                self._tar = tarfile.open(fileobj=cast("IO[bytes]", limited), mode="r:")
+            self._members = {each.name.removeprefix("./"): each for each in members(self._tar, limited, keep=True)}
+        except (tarfile.TarError, ValueError, OverflowError) as error:
             raise truncated(where, error) from error
 
     def has(self, name: str) -> bool:
@@ -101,7 +104,9 @@ def read(box: Box, name: str, size: int | None = None) -> bytes:
         while len(data) <= MOST_JSON and (part := file.read(CHUNK)):
             data += part
     if len(data) > MOST_JSON:
-        raise ImageError(f"{name} is larger than any manifest", where=box.where)
+        raise ImageError(
+            f"{name} is larger than {MOST_JSON >> 20} MiB", where=box.where, fix="no manifest or configuration is so large"
+        )
     if size is not None and len(data) != size:
         raise ImageError(f"{name} has {len(data)} bytes instead of {size}", where=box.where, fix="fetch or save it again")
     return data
@@ -110,7 +115,7 @@ def read(box: Box, name: str, size: int | None = None) -> bytes:
 def parsed(text: bytes, kind: type[dict[str, Any]] | type[list[Any]], what: str, where: str) -> Any:
     """Return JSON of that type. Raises ImageError."""
     try:
-        value = json.loads(text)
+        value = userfile.json(text)
     except ValueError as error:
         raise ImageError(f"{what} is not JSON: {error}", where=where) from error
     if not isinstance(value, kind):
@@ -149,13 +154,16 @@ def marks(file: IO[bytes], where: str) -> set[str]:
     """Return which of `MARKS` an archive has; stops at the first folder of a root file system. Raises ImageError."""
     found = set()
     try:
-        with tarfile.open(fileobj=file, mode="r:") as tar:
-            for member in tar:
+        limited = Limited(file, where)
+        with limited.header():
+            tar = tarfile.open(fileobj=cast("IO[bytes]", limited), mode="r:")
+        with tar:
+            for member in members(tar, limited, keep=False):
                 top = member.name.removeprefix("./").partition("/")[0]
                 if top in ROOT_FOLDERS:
                     break
                 found |= {top} & MARKS
-    except tarfile.TarError as error:
+    except (tarfile.TarError, ValueError, OverflowError) as error:
         raise truncated(where, error) from error
     file.seek(0, io.SEEK_SET)
     return found

@@ -5,11 +5,11 @@ Sources: the OCI Image Format Specification, config.md; for the health check, wh
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from slownet import userfile
 from slownet.errors import ImageError
 
 ARCHITECTURE, OS = "amd64", "linux"
@@ -57,7 +57,7 @@ class Config:
 def parse(text: bytes | str, where: str = "") -> Config:
     """Return a configuration from its JSON. Raises ImageError; where: what the line of the error names."""
     try:
-        whole = json.loads(text)
+        whole = userfile.json(text)
         inner = _table(whole, "config")
         return Config(
             ALIASES.get(_text(whole, "architecture"), _text(whole, "architecture")),
@@ -74,7 +74,7 @@ def parse(text: bytes | str, where: str = "") -> Config:
             {str(name): str(value) for name, value in _table(inner, "Labels").items()},
             _texts(_table(whole, "rootfs"), "diff_ids"),
         )
-    except (ValueError, TypeError) as error:  # JSONDecodeError and UnicodeDecodeError are ValueErrors
+    except (ValueError, TypeError, OverflowError) as error:  # JSONDecodeError and UnicodeDecodeError are ValueErrors
         raise ImageError(f"the image's configuration cannot be read: {error}", where=where) from error
 
 

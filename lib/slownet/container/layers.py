@@ -11,6 +11,7 @@ from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from typing import IO, cast
 
+from slownet.container.headers import LONGEST, Limited, members
 from slownet.container.streams import Chunks, Digested, Forward, Readable, chunks, decompressed
 from slownet.container.tree import Changes, Entry, HardLink, Kind, Node, Path
 from slownet.errors import ImageError
@@ -63,13 +64,13 @@ class _Member(tarfile.TarInfo):
 class Archive:
     """The members of a layer, in order."""
 
-    def __init__(self, stream: Forward) -> None:
-        self._tar = tarfile.TarFile(fileobj=cast("IO[bytes]", stream), tarinfo=_Member)
+    def __init__(self, stream: Forward, where: str) -> None:
+        self._file = Limited(stream, where)
+        with self._file.header():
+            self._tar = tarfile.TarFile(fileobj=cast("IO[bytes]", self._file), tarinfo=_Member)
 
     def __iter__(self) -> Iterator[tarfile.TarInfo]:
-        while (member := self._tar.next()) is not None:
-            self._tar.members.clear()  # type: ignore[attr-defined]  # or it would keep all of them
-            yield member
+        return members(self._tar, self._file, keep=False)
 
     def content(self, member: tarfile.TarInfo) -> IO[bytes]:
         """Return the content of the member that was yielded last."""
@@ -90,7 +91,7 @@ def opened(layer: Layer) -> Iterator[Archive]:
         stored = Digested(chunks(file), layer.digest, layer.size, layer.where)
         content = Digested(decompressed(stored, layer.where), layer.diff_id, None, f"the content of {layer.where}")
         try:
-            yield _archive(content)
+            yield _archive(content, layer.where)
             content.finish()
         except (tarfile.TarError, ValueError, OverflowError, ImageError) as error:  # tarfile leaves odd numbers to others
             stored.finish()  # that the bytes are other ones says more than what is wrong with them
@@ -101,8 +102,8 @@ def opened(layer: Layer) -> Iterator[Archive]:
         stored.finish()
 
 
-def _archive(content: Chunks) -> Archive:
-    return Archive(Forward(content))
+def _archive(content: Chunks, where: str) -> Archive:
+    return Archive(Forward(content), where)
 
 
 def changes(layer: Layer, number: int, look: Callable[[Archive, tarfile.TarInfo], None] | None = None) -> Changes:
@@ -134,6 +135,9 @@ def _path(name: str, where: str) -> Path:
     path = tuple(each for each in name.split("/") if each not in ("", "."))
     if (name.startswith("/") and path) or ".." in path:
         raise ImageError(f"the path {name!r} leaves the image's root", where=where, fix="such an image is not added")
+    if len(name.encode("utf-8", "surrogateescape")) > LONGEST or "\0" in name:
+        what = f"a path has more than {LONGEST} bytes, or a null byte: {name[:40]!r}..."
+        raise ImageError(what, where=where, fix="such an image is not added")
     return path
 
 

@@ -174,6 +174,8 @@ def _descriptor(value: Any) -> _Descriptor:
     if not isinstance(value, dict):
         raise TypeError("descriptors")
     notes, platform = value.get("annotations") or {}, value.get("platform")
+    if not isinstance(notes, dict) or not isinstance(platform, dict | None):
+        raise TypeError("annotations and platform")
     if not isinstance(value["digest"], str) or not isinstance(value["size"], int):
         raise TypeError("digest and size")
     of = tuple(str(platform.get(key) or "") for key in ("os", "architecture", "variant")) if platform else None

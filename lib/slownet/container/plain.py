@@ -79,18 +79,19 @@ def _source(file: IO[bytes], where: str, omitted: tuple[str, ...]) -> Source:
 
 def walk(folder: Path, omitted: list[str]) -> Iterator[Path]:
     """Yield a folder and what is in it, sorted; adds to `omitted` what may not be read."""
-    yield folder
-    try:
-        with os.scandir(folder) as entries:
-            inside = sorted((entry.name, entry.is_dir(follow_symlinks=False)) for entry in entries)
-    except PermissionError:
-        omitted.append(str(folder))
-        return
-    for name, is_folder in inside:
-        if is_folder:
-            yield from walk(folder / name, omitted)
-        else:
-            yield folder / name
+    ahead = [(folder, True)]
+    while ahead:  # no recursion: folders may be thousands deep
+        path, is_folder = ahead.pop()
+        yield path
+        if not is_folder:
+            continue
+        try:
+            with os.scandir(path) as entries:
+                inside = sorted((entry.name, entry.is_dir(follow_symlinks=False)) for entry in entries)
+        except PermissionError:
+            omitted.append(str(path))
+            continue
+        ahead += [(path / name, each) for name, each in reversed(inside)]
 
 
 def _pack(tar: tarfile.TarFile, path: Path, folder: Path, omitted: list[str]) -> None:

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from slownet.container import layout, streams
-from slownet.container.boxes import Folder
+from slownet.container.boxes import MOST_JSON, Folder
 from slownet.container.config import ARCHITECTURE, OS
 from slownet.container.layers import Layer
 from slownet.container.source import Source
@@ -61,7 +61,10 @@ def _run(reference: str, words: Sequence[str], work: Path | None = None) -> byte
     with tempfile.TemporaryFile() as errors, cache.start(argv, stdout=subprocess.PIPE, stderr=errors) as process:
         assert process.stdout
         with process.stdout as pipe:
-            output = pipe.read()
+            output = pipe.read(MOST_JSON + 1)
+        if len(output) > MOST_JSON:
+            process.kill()
+            raise ImageError(f"the configuration of {reference} is larger than {MOST_JSON >> 20} MiB", fix="build it anew")
         if process.wait() == 0:
             return bytes(output)
         errors.seek(0)

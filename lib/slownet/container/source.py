@@ -11,6 +11,9 @@ from slownet.container import config, names
 from slownet.container.layers import Layer
 from slownet.errors import ImageError
 
+MOST_LAYERS = 500
+"""Docker makes at most 127."""
+
 
 @dataclass(frozen=True)
 class Source:
@@ -35,6 +38,8 @@ class Source:
 def with_diff_ids(layers: Sequence[Layer], text: bytes, where: str) -> list[Layer]:
     """Return layers with the digests that the configuration states. Raises ImageError."""
     stated = config.parse(text, where).diff_ids
+    if len(stated) > MOST_LAYERS:
+        raise ImageError(f"it has more than {MOST_LAYERS} layers", where=where, fix="build it anew, with fewer steps")
     if len(stated) != len(layers):
         counts = f"{len(layers)} layers, and its configuration {len(stated)}"
         raise ImageError(f"the image's manifest has {counts}", where=where, fix="fetch or save it again")

@@ -6,6 +6,7 @@ import bz2
 import contextlib
 import hashlib
 import lzma
+import shutil
 import subprocess
 import tempfile
 import threading
@@ -14,9 +15,17 @@ from collections.abc import Callable, Iterator
 from typing import BinaryIO, Protocol
 
 from slownet.errors import ImageError
-from slownet.lab import cache
+from slownet.lab import cache, container_shares
 
 CHUNK = 1 << 18
+MOST_UNPACKED = 1 << 36
+"""Bytes of an archive or a layer when it is decompressed; the largest images of machine learning have a quarter of that."""
+MOST_MEMORY = 1 << 27
+"""Bytes that a decompressor may take for its window: twice as many as ``xz -9``, as many as ``zstd`` does unless asked."""
+TOO_MUCH_MEMORY = ("Memory usage limit exceeded", "too much memory", "larger than maximum")
+"""What lzma and the program zstd say of that."""
+LONGEST = 1000
+"""Bytes of a program's own error that are shown."""
 GZIP = zlib.MAX_WBITS | 16
 ALGORITHMS = ("sha256", "sha512")
 """The registered algorithms of OCI's digests."""
@@ -141,8 +150,16 @@ def compression(start: bytes) -> str:
     return next((name for sign, name in signs.items() if start.startswith(sign)), "")
 
 
-def decompressed(stored: Chunks, where: str) -> Chunks:
-    """Yield what a stream contains, whichever way it is compressed. Raises ImageError if it is damaged or has no end."""
+def room() -> int:
+    """Return how many bytes of an image there is room for: nine tenths of the free disk, and no more than `MOST_UNPACKED`."""
+    return min(MOST_UNPACKED, shutil.disk_usage(cache.there(container_shares.root())).free // 10 * 9)
+
+
+def decompressed(stored: Chunks, where: str, most: int | None = None) -> Chunks:
+    """Yield what a stream contains, whichever way it is compressed, in pieces of at most `CHUNK` bytes unless it is not.
+
+    Raises ImageError if it is damaged, has no end, needs more than `MOST_MEMORY`, or contains more than `most` bytes: `room`.
+    """
     start = b""
     for data in stored:
         start += data
@@ -150,18 +167,37 @@ def decompressed(stored: Chunks, where: str) -> Chunks:
             break
     kind = compression(start)
     whole = _joined(start, stored)
+    if not kind:
+        yield from whole
+        return
     kinds: dict[str, Callable[[Chunks], Chunks]] = {
-        "gzip": lambda source: _unpacked(source, lambda: zlib.decompressobj(GZIP)),
-        "xz": lambda source: _unpacked(source, lzma.LZMADecompressor),
+        "gzip": lambda source: _unpacked(source, _Gzip),
+        "xz": lambda source: _unpacked(source, lambda: lzma.LZMADecompressor(memlimit=MOST_MEMORY)),
         "bzip2": lambda source: _unpacked(source, bz2.BZ2Decompressor),
         "zstd": _by_program,
     }
     try:
-        yield from kinds[kind](whole) if kind else whole
+        yield from _at_most(kinds[kind](whole), room() if most is None else most, where)
     except (zlib.error, lzma.LZMAError, EOFError, OSError) as error:
         if isinstance(error, OSError) and error.errno:
             raise
+        if any(sign in str(error) for sign in TOO_MUCH_MEMORY):
+            what = f"{where} takes more than {MOST_MEMORY >> 20} MiB of memory to decompress ({kind})"
+            raise ImageError(what, fix="compress it with a smaller window, as programs do by default") from error
         raise ImageError(f"{where} is truncated or damaged ({kind}: {error})", fix="fetch or save it again") from error
+
+
+def _at_most(unpacked: Chunks, most: int, where: str) -> Chunks:
+    size = 0
+    for data in unpacked:
+        size += len(data)
+        if size > most:
+            what = f"{where} contains more than {most >> 20} MiB, for which there is no room"
+            fix = "free space, or set XDG_CACHE_HOME to a folder on another disk"
+            if most >= MOST_UNPACKED:
+                what, fix = f"{where} contains more than {most >> 30} GiB", "so large an image is not added: leave files out"
+            raise ImageError(what, fix=fix)
+        yield data
 
 
 def _joined(start: bytes, rest: Chunks) -> Chunks:
@@ -174,18 +210,48 @@ class _Decompressor(Protocol):
     @property
     def eof(self) -> bool: ...
     @property
+    def needs_input(self) -> bool: ...
+    @property
     def unused_data(self) -> bytes: ...
-    def decompress(self, data: bytes, /) -> bytes: ...
+    def decompress(self, data: bytes, max_length: int, /) -> bytes: ...
+
+
+class _Gzip:
+    """zlib's decompressor with the interface of those of bz2 and lzma."""
+
+    def __init__(self) -> None:
+        self._machine = zlib.decompressobj(GZIP)
+        self.needs_input = True
+
+    @property
+    def eof(self) -> bool:
+        return self._machine.eof
+
+    @property
+    def unused_data(self) -> bytes:
+        return self._machine.unused_data
+
+    def decompress(self, data: bytes, max_length: int, /) -> bytes:
+        out = self._machine.decompress(self._machine.unconsumed_tail + data, max_length)
+        # With as much as was asked for, more may wait inside even if all input is taken.
+        self.needs_input = not self._machine.unconsumed_tail and len(out) < max_length
+        return out
 
 
 def _unpacked(stored: Chunks, make: Callable[[], _Decompressor]) -> Chunks:
-    """Decompress one or more streams behind each other, as gzip, xz and bzip2 do; zeros after the last are padding."""
+    """Decompress one or more streams behind each other, as gzip, xz and bzip2 do; zeros after the last are padding.
+
+    A few bytes can contain gigabytes, so that not even a piece of the input is decompressed at once.
+    """
     machine: _Decompressor | None = None
     for data in stored:
         while data := data if machine else data.lstrip(b"\0"):
             machine = machine or make()
-            if out := machine.decompress(data):
+            if out := machine.decompress(data, CHUNK):
                 yield out
+            while not machine.eof and not machine.needs_input:
+                if out := machine.decompress(b"", CHUNK):
+                    yield out
             if not machine.eof:
                 break
             data, machine = machine.unused_data, None
@@ -200,7 +266,9 @@ def _by_program(stored: Chunks) -> Chunks:
     with contextlib.ExitStack() as stack:
         errors = stack.enter_context(tempfile.TemporaryFile())
         pipe = subprocess.PIPE
-        process = stack.enter_context(cache.start(["zstd", "-dc"], stdin=pipe, stdout=pipe, stderr=errors))
+        process = stack.enter_context(
+            cache.start(["zstd", "-dc", f"--memory={MOST_MEMORY >> 20}MiB"], stdin=pipe, stdout=pipe, stderr=errors)
+        )
         assert process.stdin
         assert process.stdout
         feeder = threading.Thread(target=_feed, args=(process.stdin, stored, failures), daemon=True)
@@ -212,7 +280,7 @@ def _by_program(stored: Chunks) -> Chunks:
             raise failures[0]
         if process.wait():
             errors.seek(0)
-            raise EOFError(errors.read().decode(errors="replace").strip())
+            raise EOFError(errors.read(LONGEST).decode(errors="replace").strip())
 
 
 def _end(process: subprocess.Popen[bytes], feeder: threading.Thread) -> None:

@@ -5,6 +5,7 @@ import lzma
 import os
 import shutil
 import subprocess
+import zlib
 
 import pytest
 
@@ -116,3 +117,78 @@ def test_a_forward_file_reads_and_skips():
     assert file.read(10) == CONTENT[100_003:100_013]
     assert file.read(len(CONTENT)) == CONTENT[100_013:]
     assert (file.read(1), file.seek(1 << 40), file.tell()) == (b"", len(CONTENT), len(CONTENT))
+
+
+# ---- little that contains much ----
+
+ZEROS = 48 << 20
+"""Many times the memory of one piece."""
+
+
+def zeros(compressor, size=ZEROS):
+    piece = bytes(1 << 20)
+    parts = [compressor.compress(piece) for _ in range(size >> 20)]
+    return b"".join([*parts, compressor.flush()])
+
+
+def dense_gzip():
+    return zeros(zlib.compressobj(9, wbits=streams.GZIP))
+
+
+BOMBS = [
+    pytest.param(dense_gzip, id="gzip"),
+    pytest.param(lambda: zeros(lzma.LZMACompressor()), id="xz"),
+    pytest.param(lambda: zeros(bz2.BZ2Compressor()), id="bzip2"),
+    pytest.param(lambda: by_program(bytes(ZEROS)), id="zstd", marks=zstd),
+]
+
+
+@pytest.mark.parametrize("make", BOMBS)
+def test_a_bomb_is_unpacked_piece_by_piece(make):
+    bomb = make()
+    assert len(bomb) < 1 << 20
+    sizes = [len(each) for each in streams.decompressed(iter([bomb]), "layer 1")]
+    assert sum(sizes) == ZEROS
+    assert max(sizes) <= streams.CHUNK
+
+
+@pytest.mark.parametrize("make", BOMBS)
+def test_what_a_bomb_contains_is_limited(make):
+    taken = []
+    with pytest.raises(ImageError) as caught:
+        taken.extend(map(len, streams.decompressed(iter([make()]), "layer 1", 20 << 20)))
+    assert sum(taken) <= 20 << 20
+    fix = "free space, or set XDG_CACHE_HOME to a folder on another disk"
+    assert str(caught.value) == f"layer 1 contains more than 20 MiB, for which there is no room: {fix}"
+
+
+def test_the_limit_is_the_free_space_or_a_fixed_one(monkeypatch, tmp_path):
+    usage = shutil.disk_usage(tmp_path)
+    monkeypatch.setattr(streams.shutil, "disk_usage", lambda path: usage._replace(free=5 << 20))
+    with pytest.raises(ImageError, match="more than 4 MiB, for which there is no room"):
+        whole([dense_gzip()])
+    monkeypatch.setattr(streams.shutil, "disk_usage", lambda path: usage._replace(free=1 << 50))
+    monkeypatch.setattr(streams, "MOST_UNPACKED", 1 << 23)
+    with pytest.raises(ImageError, match=r"^it contains more than 0 GiB: so large an image is not added: leave files out$"):
+        whole([dense_gzip()])
+
+
+def big_window_xz():
+    filters = [{"id": lzma.FILTER_LZMA2, "preset": 1, "dict_size": 1 << 28}]
+    return lzma.compress(b"small", filters=filters)
+
+
+def big_window_zstd():
+    return bytes.fromhex("28b52ffd00b0010000")  # a frame whose window is 4 GiB
+
+
+@pytest.mark.parametrize(
+    ("kind", "make"), [("xz", big_window_xz), pytest.param("zstd", big_window_zstd, marks=zstd)], ids=["xz", "zstd"]
+)
+def test_a_window_is_limited(kind, make):
+    with pytest.raises(ImageError) as caught:
+        whole([make()], "layer 1")
+    assert str(caught.value) == (
+        f"layer 1 takes more than 128 MiB of memory to decompress ({kind}): "
+        "compress it with a smaller window, as programs do by default"
+    )
