@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -44,13 +43,14 @@ def mark(
 
 
 def _write_csv(path: Path, marked: Marked) -> None:
-    with writing(path, "--csv"), path.open("w", encoding="utf-8", newline="") as file:
-        rows = csv.writer(file)
-        rows.writerow(COLUMNS)
-        for each in marked.marks:
-            one = each.solution
-            numbers = ("" if number is None else number for number in (one.measured, one.low, one.high))
-            rows.writerow([
-                each.student, each.exercise.name, one.name, each.written, "" if each.number is None else each.number,
-                one.unit, *numbers, each.mark,
-            ])  # fmt: skip
+    from slownet.report import spreadsheet
+
+    rows = [
+        (
+            each.student, each.exercise.name, each.solution.name, each.written, each.number, each.solution.unit,
+            each.solution.measured, each.solution.low, each.solution.high, each.mark,
+        )
+        for each in marked.marks
+    ]  # fmt: skip
+    with writing(path, "--csv"):
+        path.write_text(spreadsheet.text([COLUMNS, *rows]), encoding="utf-8")

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import base64
-import csv
-import io
 import json
 import re
 from collections.abc import Sequence
@@ -16,10 +14,14 @@ from urllib.parse import quote
 
 from slownet.errors import SlownetError
 from slownet.records.samples import finite
+from slownet.report import spreadsheet
+from slownet.report.spreadsheet import Value
 from slownet.report.text import number
 
-Value = str | float | None
 FONTS = Path("/usr/share/fonts"), Path.home() / ".fonts", Path.home() / ".local/share/fonts"
+UNUSUAL = r"[^\w.,=+-]"
+"""Characters of a record's names that no file of a figure has: above all ``/``."""
+LONGEST = 120
 ZOOM = 3
 """Pixels of a PNG for each unit of the picture."""
 
@@ -59,11 +61,7 @@ class Figure:
     @property
     def csv(self) -> str:
         """The numbers as CSV, in full precision."""
-        file = io.StringIO()
-        writer = csv.writer(file, lineterminator="\n")
-        writer.writerow(self.head)
-        writer.writerows(self.rows)
-        return file.getvalue()
+        return spreadsheet.text([self.head, *self.rows])
 
     @property
     def json(self) -> str:
@@ -100,17 +98,34 @@ class Figure:
 
 
 def written(figures: Sequence[tuple[str, Figure]], folder: Path, kind: str) -> list[Path]:
-    """Write figures as ``<name>.svg`` or ``<name>.png`` into a folder, and return their paths. Raises SlownetError."""
-    found = []
+    """Write figures as ``<name>.svg`` or ``<name>.png`` into a folder, and return their paths. Raises SlownetError.
+
+    Names come from records, which somebody else may have written: whatever they say, the files are in the folder itself.
+    """
+    found: list[Path] = []
     try:
         folder.mkdir(parents=True, exist_ok=True)
         for name, figure in figures:
-            path = folder / f"{name}.{kind}"
-            path.write_bytes(figure.png() if kind == "png" else figure.alone.encode())
+            path = _free(folder, re.sub(UNUSUAL, "_", name).lstrip(".") or "figure", kind, found)
+            _replace(path, figure.png() if kind == "png" else figure.alone.encode())
             found.append(path)
     except OSError as error:
         raise SlownetError(f"cannot write figures, {error.strerror}", str(folder)) from error
     return found
+
+
+def _free(folder: Path, stem: str, kind: str, taken: Sequence[Path]) -> Path:
+    """Return the path of a file that is not among those taken."""
+    stem = stem[:LONGEST]
+    names = (f"{stem}.{kind}", *(f"{stem}-{number}.{kind}" for number in range(2, len(taken) + 3)))
+    return next(path for name in names if (path := folder / name) not in taken)
+
+
+def _replace(path: Path, content: bytes) -> None:
+    """Write a file in place of what has its name, which may be a link to elsewhere. Raises OSError."""
+    path.unlink(missing_ok=True)
+    with path.open("xb") as file:  # follows no link
+        file.write(content)
 
 
 def _title(svg: str) -> str:

@@ -11,9 +11,10 @@ from slownet.records.judgement import REFUTED, SUPPORTED
 from slownet.records.result import RunData
 from slownet.report.chart import CHARACTER, clipped, element, escaped, text_width
 from slownet.report.contours import contours
-from slownet.report.figure import Figure, Value
+from slownet.report.figure import Figure
 from slownet.report.grid import Factor, named, panels
 from slownet.report.scale import Linear
+from slownet.report.spreadsheet import Value
 from slownet.report.text import spelled, trimmed
 from slownet.report.words import capital
 from slownet.units import spoken

@@ -1,6 +1,7 @@
 """Tests of the figures: scales, latency by percentile, throughput over time, the network, files for papers."""
 
 import json
+import os
 import re
 import shutil
 import struct
@@ -238,3 +239,35 @@ def test_without_fonts_or_a_folder_a_file_is_one_line(tmp_path, monkeypatch):
     (tmp_path / "file").touch()
     with pytest.raises(SlownetError, match=r"^cannot write figures, .*file"):
         written([("x", picture())], tmp_path / "file", "svg")
+
+
+@pytest.mark.parametrize(
+    ("name", "file"),
+    [
+        ("../../out", "_.._out.svg"), ("/etc/x", "_etc_x.svg"), ("..", "figure.svg"), (".hidden", "hidden.svg"),
+        ("a\0b\nc\x1b", "a_b_c_.svg"), ("czas-40ms", "czas-40ms.svg"), ("", "figure.svg"), ("x" * 300, "x" * 120 + ".svg"),
+    ],
+)  # fmt: skip
+def test_figures_stay_in_their_folder_whatever_they_are_called(name, file, tmp_path):
+    figure = Figure("time", "Time", Chart("Time", scale.from_zero([1]), scale.from_zero([1]), "x", "y").svg(), (), ())
+    folder = tmp_path / "deep" / "figures"
+    paths = written([(name, figure), (name, figure)], folder, "svg")
+    assert paths == [folder / file, folder / file.replace(".svg", "-2.svg")]
+    assert sorted(path for path in tmp_path.rglob("*") if path.is_file()) == sorted(paths)
+
+
+def test_figures_replace_planted_links_and_refuse_planted_folders(tmp_path):
+    figure = Figure("time", "Time", Chart("Time", scale.from_zero([1]), scale.from_zero([1]), "x", "y").svg(), (), ())
+    folder, outside = tmp_path / "figures", tmp_path / "outside"
+    folder.mkdir()
+    outside.write_text("mine")
+    (folder / "run-time.svg").symlink_to(outside)
+    (folder / "run-new.svg").symlink_to(tmp_path / "made")
+    os.mkfifo(folder / "run-fifo.svg")
+    found = written([(f"run-{name}", figure) for name in ("time", "new", "fifo")], folder, "svg")
+    assert all(path.is_file() and not path.is_symlink() for path in found)
+    assert (outside.read_text(), (tmp_path / "made").exists()) == ("mine", False)
+    (folder / "run-time.svg").unlink()
+    (folder / "run-time.svg").mkdir()
+    with pytest.raises(SlownetError, match=r"^cannot write figures, "):
+        written([("run-time", figure)], folder, "svg")
