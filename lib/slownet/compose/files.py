@@ -11,6 +11,7 @@ from slownet.compose import document, dotenv, longform, merging, parser, schema
 from slownet.compose.document import Map, Place, Reset
 from slownet.compose.variables import Variables
 from slownet.errors import ComposeError, nearest
+from slownet.lab import ownership
 
 USUAL = ("compose.yaml", "compose.yml", "docker-compose.yaml", "docker-compose.yml")
 PATHS = (("build", "context"), ("env_file", "path"), ("volumes", "source"))
@@ -33,12 +34,18 @@ class Source:
 
 
 def usual(folder: Path) -> list[Path]:
-    """Return the compose file of a folder, with the one that overrides it. Raises ComposeError."""
+    """Return the compose file of a folder, with the one that overrides it. Raises ComposeError.
+
+    Nobody named them, so that other users' do not count.
+    """
     for name in USUAL:
-        if (folder / name).is_file():
+        path = folder / name
+        if path.is_file():
+            if why := ownership.distrusted(path):
+                raise ComposeError(f"{path} is not obeyed: {why}", fix=f"to run it all the same, name it: {path}")
             stem, _, ending = name.rpartition(".")
             over = [folder / f"{stem}.override.{each}" for each in dict.fromkeys((ending, "yaml", "yml"))]
-            return [folder / name, *[each for each in over if each.is_file()][:1]]
+            return [path, *[each for each in over if each.is_file() and ownership.is_obeyed(each)][:1]]
     raise ComposeError(f"no compose file in {folder}", fix=f"name one, such as {USUAL[0]}")
 
 
@@ -51,7 +58,7 @@ def read(files: Sequence[Path], machine: Mapping[str, str]) -> Source:
     """Read and merge files. machine: the caller's environment. Raises ComposeError."""
     warnings: dict[str, None] = {}
     own = files[0].absolute().parent / ".env"
-    values = {**(dotenv.read(own, machine) if own.is_file() else {}), **machine}
+    values = {**(dotenv.read(own, machine) if own.is_file() and ownership.is_obeyed(own) else {}), **machine}
     reader = _Reader(Variables(values, warnings.setdefault))
     trees = [reader.file(path) for path in files]
     tree = trees[0]

@@ -101,8 +101,8 @@ class Place:
             here = InPlace()
             with self._as_running(here):
                 return here.run(
-                    argv, env={"PYTHONPATH": own_path(), **(env or {})}, cwd=cwd, stdin=stdin, stdout=stdout, stderr=stderr,
-                    on_terminal=terminal is not None,
+                    _apart(argv), env={"PYTHONPATH": own_path(), **(env or {})}, cwd=cwd, stdin=stdin, stdout=stdout,
+                    stderr=stderr, on_terminal=terminal is not None,
                 )  # fmt: skip
         # Outer folders first: an outer share mounted later would hide the inner one.
         more = extension_shares.shares()
@@ -137,6 +137,12 @@ class Place:
             yield
         finally:
             self._running.remove(command)
+
+
+def _apart(argv: Sequence[str]) -> list[str]:
+    """Return a native command whose Python imports nothing from the working directory, where anybody may have put a module."""
+    ours = list(argv[:2]) == [sys.executable, "-m"]
+    return [sys.executable, "-P", *argv[1:]] if ours else list(argv)
 
 
 def checkout() -> Path | None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import contextlib
 import re
 import tomllib
 from collections.abc import Iterator, Mapping, Sequence
@@ -12,13 +13,14 @@ from typing import Any
 
 from slownet import userfile
 from slownet.errors import LabError, nearest
-from slownet.lab import caller
+from slownet.lab import caller, ownership
 from slownet.lab.boot import Share
 
 OWN, SHARED = "slownet.toml", "pyproject.toml"
 KEYS = ("packages", "dependencies", "requirements", "share", "write")
 PACKAGE = re.compile(r"[a-z0-9][a-z0-9+.-]+(=[A-Za-z0-9.+:~-]+)?")
 """A Debian package, as for apt-get: ``jq`` or ``jq=1.7.1-6``."""
+MENTIONED = re.compile(rb"\btool\b.*\bslownet\b", re.DOTALL)
 INCLUDES = re.compile(r"(?:(?P<limits>-c|--constraint)|-r|--requirement)[\s=]*(?P<path>\S+)")
 PATTERN = re.compile(r"[*?\[]")
 """What makes a component of a path in `write` a pattern."""
@@ -48,11 +50,13 @@ class Project:
 
 
 def find(start: Path) -> Project | None:
-    """Return the nearest project from a folder upwards whose file says something about slownet. Raises LabError."""
+    """Return the nearest project from a folder upwards whose file says something about slownet. Raises LabError.
+
+    Files of other users do not count, see `slownet.lab.ownership`.
+    """
     for folder in (start, *start.parents):
-        for read in (_own, _shared):
-            found = read(folder)
-            if found:
+        for file in (folder / OWN, folder / SHARED):
+            if file.is_file() and _concerns(file) and ownership.is_obeyed(file) and (found := at(file)):
                 return found
     return None
 
@@ -60,6 +64,13 @@ def find(start: Path) -> Project | None:
 def at(file: Path) -> Project | None:
     """Return the project of one file; None if there is none in it. Raises LabError."""
     return {OWN: _own, SHARED: _shared}[file.name](file.parent) if file.is_file() else None
+
+
+def _concerns(file: Path) -> bool:
+    """Return whether a file says something about slownet, so that nothing is said of others."""
+    with contextlib.suppress(OSError):
+        return file.name == OWN or bool(MENTIONED.search(file.read_bytes()))
+    return True
 
 
 def _own(folder: Path) -> Project | None:
@@ -70,7 +81,7 @@ def _own(folder: Path) -> Project | None:
 def _shared(folder: Path) -> Project | None:
     path = folder / SHARED
     text = _text(path) if path.is_file() else ""
-    if not re.search(r"\btool\b.*\bslownet\b", text, re.DOTALL):  # others' mistakes are not ours to report
+    if not MENTIONED.search(text.encode()):  # others' mistakes are not ours to report
         return None
     tools = _toml(path, text).get("tool", {})
     table = tools.get("slownet") if isinstance(tools, dict) else None
