@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import itertools
 import contextlib
+import itertools
 import re
 import tomllib
 from collections.abc import Iterator, Mapping, Sequence
