@@ -10,17 +10,20 @@ import difflib
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
+from slownet.control_characters import visible
+
 MAX_LISTED = 12
 
 
 def _one_line(text: str) -> str:
-    return " ".join(str(text).split())
+    return visible(" ".join(str(text).split()))
 
 
 class SlownetError(Exception):
     """A mistake of the user or a failure, explained in one line.
 
-    ``str()`` gives ``what, where: fix`` without the empty parts.
+    ``str()`` gives ``what, where: fix`` without the empty parts. What is quoted may come from a lab or a foreign file,
+    so control characters are shown as escapes.
 
     Parameters
     ----------
@@ -122,7 +125,7 @@ class ServiceError(SlownetError):
 
     def __init__(self, what: str, where: str = "", fix: str = "", log: str = "") -> None:
         super().__init__(what, where, fix)
-        self.log = log.rstrip("\n")
+        self.log = visible(log.rstrip("\n"))
 
     def __str__(self) -> str:
         return "\n".join([self.line, *("    " + line for line in self.log.splitlines())])

@@ -14,6 +14,7 @@ from slownet.errors import SlownetError
 from slownet.lab import events
 from slownet.lab.excerpt import Excerpt
 from slownet.lab.place import Place
+from slownet.lab.shapes import mapping, member, number, numbers, optional, record, text
 
 Follow = Callable[[Mapping[str, Any]], None]
 
@@ -83,14 +84,33 @@ def calibrate(place: Place, cases: Sequence[Case], seed: int, follow: Follow = l
     began, complaints = time.monotonic(), Excerpt()
     listed = [[case.group, case.probe, dict(case.fields), case.count] for case in cases]
     job = json.dumps({"ip_version": ip.version, "cases": listed})
-    status = place.run(
-        [place.python, "-m", "slownet.calibration.inside", job],
-        stdout=events.reader(on_event), stderr=complaints.add,
-    )  # fmt: skip
+    with events.Reader(on_event, _grammar(len(cases))) as stdout:
+        status = place.run([place.python, "-m", "slownet.calibration.inside", job], stdout=stdout, stderr=complaints.add)
     found.facts["wall_s"] = round(time.monotonic() - began, 3)
     _check(status, errors, complaints)
-    found.rows = judge(measured, place.clock.cpu_is_free)
+    try:
+        found.rows = judge(measured, place.clock.cpu_is_free)
+    except (ArithmeticError, LookupError, TypeError, ValueError) as error:
+        raise events.EventError("the numbers of a case are not those of its probe") from error
     return found
+
+
+def _grammar(count: int) -> events.Grammar:
+    """Return the events of `slownet.calibration.inside` for so many cases."""
+    index = member(range(count), "the place of a case")
+    return {
+        "ceiling": record({"bit_s": optional(number(0))}),
+        "case": record({"index": index, "name": text()}),
+        "numbers": record({"index": index, "numbers": mapping(_number_or_numbers)}),
+        "failed": record({"index": index, "line": text()}),
+        "left_out": record({"index": index}),
+        "error": record({"line": text()}),
+        "end": record({"virtual_s": number(0)}),
+    }
+
+
+def _number_or_numbers(value: Any, where: str) -> None:
+    (numbers if isinstance(value, list) else number())(value, where)
 
 
 def _check(status: int, errors: Sequence[str], complaints: Excerpt) -> None:

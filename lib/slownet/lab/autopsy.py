@@ -6,6 +6,7 @@ import re
 import signal
 
 from slownet.errors import LabError
+from slownet.lab.excerpt import clipped
 
 _OUT_OF_MEMORY = ("Out of memory", "unable to allocate", "out of memory", "Cannot allocate", "Failed to allocate")
 
@@ -13,7 +14,7 @@ _OUT_OF_MEMORY = ("Out of memory", "unable to allocate", "out of memory", "Canno
 def explain(console: str, status: int, megabytes: int, host_is_full: bool) -> LabError:
     """Return the error for a lab whose command did not exit. `status`: exit status of the kernel, -N if signal N ended it."""
     panic = re.search(r"Kernel panic - not syncing: (.*)", console)
-    why = panic.group(1).strip() if panic else ""
+    why = clipped(panic.group(1).strip()) if panic else ""
     stood = re.search(r"the clock stood still for (\d+) s of (.+?)(, in .+)?$", why)
     if stood:
         return LabError(
@@ -34,7 +35,7 @@ def explain(console: str, status: int, megabytes: int, host_is_full: bool) -> La
     if status < 0:
         return LabError(f"the lab was killed by signal {-status}", fix="check whether this machine has enough memory")
     last = [line for line in console.splitlines() if line.strip()][-1:] or ["it printed nothing"]
-    return LabError(f"the lab died (status {status}): {last[0]}")
+    return LabError(f"the lab died (status {status}): {clipped(last[0])}")
 
 
 def full(what: str, megabytes: int) -> LabError:

@@ -150,13 +150,13 @@ class _Run:
         terminal: tuple[int, int] | None,
     ) -> None:
         self._megabytes = lab.megabytes
-        self._sinks = {frames.OUTPUT: stdout, frames.ERRORS: stderr}
+        self._stdout, self._stderr = stdout, stderr
         self._terminal = terminal
         self._memory = folder
         self._console_text = b""
         self._status: int | None = None
         self._message = ""
-        self._full = b""
+        self._full = ""
         self._started = False
         self._late = False
         self._late_at = time.monotonic() + BOOT_S
@@ -237,27 +237,28 @@ class _Run:
     def _exchange(self, selector: selectors.BaseSelector, events: int) -> None:
         if events & selectors.EVENT_WRITE:
             self._channel.flush()
-        for kind, payload in self._channel.receive() if events & selectors.EVENT_READ else ():
-            self._take(kind, payload)
+        for frame in self._channel.receive() if events & selectors.EVENT_READ else ():
+            self._take(frame)
         if self._channel.ended:
             selector.unregister(self._channel)
             self._must_end_soon()
 
-    def _take(self, kind: bytes, payload: bytes) -> None:
-        if kind in self._sinks:
-            self._sinks[kind](payload)
-        elif kind == frames.TAKEN:
-            self._feed.taken(int(payload))
-        elif kind == frames.READY:
-            self._feed.start()
-        elif kind == frames.EXIT:
-            self._status = os.waitstatus_to_exitcode(int(payload))
-            self._must_end_soon()
-        elif kind == frames.FULL:
-            self._full = payload
-        elif kind == frames.MESSAGE:
-            self._message = payload.decode(errors="replace")
-            self._must_end_soon()
+    def _take(self, frame: frames.Frame) -> None:
+        match frame:
+            case frames.Output(data, is_error):
+                (self._stderr if is_error else self._stdout)(data)
+            case frames.Taken(count):
+                self._feed.taken(count)
+            case frames.Ready():
+                self._feed.start()
+            case frames.Exit(status):
+                self._status = status
+                self._must_end_soon()
+            case frames.Full(what):
+                self._full = what
+            case frames.Message(text):
+                self._message = text
+                self._must_end_soon()
 
     def _begin(self) -> None:
         self._started = True
@@ -276,7 +277,7 @@ class _Run:
                 return -self._asked_to_end
             raise self._why_it_died()
         if self._full and self._status:
-            raise autopsy.full(self._full.decode(), self._megabytes)
+            raise autopsy.full(self._full, self._megabytes)
         return self._status
 
     def _why_it_died(self) -> LabError:

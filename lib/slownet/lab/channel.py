@@ -1,12 +1,21 @@
-"""The protocol between a lab and its host: frames over one console line (see init.c)."""
+"""The protocol between a lab and its host: frames over one console line (see init.c).
+
+Root in a lab can write to that line, so nothing that comes over it is believed: `Parser` accepts the frames that init.c sends,
+in the order in which it sends them, and no others.
+"""
 
 from __future__ import annotations
 
+import os
+import re
 import socket
 import struct
 import threading
 from collections import deque
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from slownet.errors import LabError
 
 _HEAD = struct.Struct("<cI")
 
@@ -16,6 +25,140 @@ JOB, INPUT, END_OF_INPUT, SIGNAL, WINDOW = b"J", b"I", b"Z", b"K", b"W"
 HEAD_BYTES = _HEAD.size
 # Bytes of JOB and INPUT frames that may be in flight; init.c has a buffer of this size.
 WINDOW_BYTES = 3072
+# Largest payloads of frames from the lab: CHUNK of init.c, its buffer for a message, and room for its numbers.
+MOST_BYTES = {READY: 0, OUTPUT: 4096, ERRORS: 4096, TAKEN: 23, FULL: 6, MESSAGE: 511, EXIT: 15}
+_NUMBER = re.compile(rb"[0-9]{1,5}")
+
+
+class ProtocolError(LabError):
+    """Something came from the lab that its first process never sends."""
+
+    def __init__(self, what: str) -> None:
+        super().__init__(
+            f"the lab broke the protocol of its channel: {what}",
+            fix="it was stopped; only root in the lab can write to its channel",
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Ready:
+    """The lab is ready for its job."""
+
+
+@dataclass(frozen=True, slots=True)
+class Output:
+    """A piece of the command's output."""
+
+    data: bytes
+    is_error: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Taken:
+    """So many more bytes of JOB and INPUT frames were consumed."""
+
+    count: int
+
+
+@dataclass(frozen=True, slots=True)
+class Full:
+    """What of the lab was full: "disk" or "memory"."""
+
+    what: str
+
+
+@dataclass(frozen=True, slots=True)
+class Message:
+    """The lab cannot go on, and why."""
+
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Exit:
+    """The command's exit status, -N if signal N ended it."""
+
+    status: int
+
+
+Frame = Ready | Output | Taken | Full | Message | Exit
+
+
+class Parser:
+    """Takes bytes from a lab in pieces of any size and yields its frames.
+
+    Frames come in this order: READY; OUTPUT, ERRORS and TAKEN, any number; FULL, at most once; OUTPUT and ERRORS; EXIT. A
+    MESSAGE may come at any time, and is the last one, as EXIT is. Memory is bounded by the largest frame, time is linear in the
+    input.
+    """
+
+    def __init__(self) -> None:
+        self._received = bytearray()
+        self._is_ready = self._is_full = False
+        self._last = ""
+
+    def feed(self, data: bytes) -> Iterator[Frame]:
+        """Yield the frames that are complete now. Raises ProtocolError, after which the lab must not be heard again."""
+        self._received += data
+        at = 0
+        try:
+            while len(self._received) - at >= HEAD_BYTES:
+                kind, size = _HEAD.unpack_from(self._received, at)
+                self._check_head(kind, size)
+                end = at + HEAD_BYTES + size
+                if len(self._received) < end:
+                    return
+                payload = bytes(self._received[at + HEAD_BYTES : end])
+                at = end
+                yield self._frame(kind, payload)
+        finally:
+            del self._received[:at]
+
+    def _check_head(self, kind: bytes, size: int) -> None:
+        if kind not in MOST_BYTES:
+            raise ProtocolError(f"a frame of unknown type {kind[0]:#04x}")
+        name = kind.decode()
+        if size > MOST_BYTES[kind]:
+            raise ProtocolError(f"a frame of type {name} announces {size} bytes, more than {MOST_BYTES[kind]}")
+        if self._last:
+            raise ProtocolError(f"a frame of type {name} after the last one, of type {self._last}")
+        if kind != MESSAGE and (kind == READY) is self._is_ready:
+            raise ProtocolError(
+                "a second frame of type R" if self._is_ready else f"a frame of type {name} before that of type R"
+            )
+        if kind in (FULL, TAKEN) and self._is_full:
+            raise ProtocolError(f"a frame of type {name} after that of type F")
+
+    def _frame(self, kind: bytes, payload: bytes) -> Frame:
+        if kind in (OUTPUT, ERRORS):
+            return Output(payload, kind == ERRORS)
+        if kind == TAKEN:
+            return Taken(_number(kind, payload, WINDOW_BYTES))
+        if kind == READY:
+            self._is_ready = True
+            return Ready()
+        if kind == FULL:
+            self._is_full = True
+            if payload not in (b"disk", b"memory"):
+                raise ProtocolError(f"a frame of type F that names {payload!r}")
+            return Full(payload.decode())
+        self._last = kind.decode()
+        if kind == EXIT:
+            return Exit(_exit_code(_number(kind, payload, 0xFFFF)))
+        return Message(payload.decode(errors="replace"))
+
+
+def _number(kind: bytes, payload: bytes, most: int) -> int:
+    if not _NUMBER.fullmatch(payload) or int(payload) > most:
+        raise ProtocolError(f"a frame of type {kind.decode()} with {payload!r}, not a number up to {most}")
+    return int(payload)
+
+
+def _exit_code(status: int) -> int:
+    """Return an exit code from a status of wait(2), that of a process that has ended."""
+    if not (os.WIFEXITED(status) or os.WIFSIGNALED(status)):
+        raise ProtocolError(f"a frame of type X with status {status}, which is not that of a process that has ended")
+    return os.waitstatus_to_exitcode(status)
 
 
 class Channel:
@@ -24,7 +167,7 @@ class Channel:
     def __init__(self, line: socket.socket) -> None:
         line.setblocking(False)
         self._line = line
-        self._received = bytearray()
+        self._parser = Parser()
         self._unsent: deque[memoryview] = deque()
         self._sending = threading.Lock()
         self.ended = False  # the lab closed its end, or died
@@ -65,8 +208,8 @@ class Channel:
             self._unsent[0] = self._unsent[0][sent:]
         return True
 
-    def receive(self) -> Iterator[tuple[bytes, bytes]]:
-        """Read once and yield the frames that are complete."""
+    def receive(self) -> Iterator[Frame]:
+        """Read once and yield the frames that are complete. Raises ProtocolError."""
         try:
             data = self._line.recv(1 << 16)
         except BlockingIOError:
@@ -74,15 +217,7 @@ class Channel:
         except OSError:
             data = b""
         self.ended = not data
-        self._received += data
-        while len(self._received) >= _HEAD.size:
-            kind, size = _HEAD.unpack_from(self._received)
-            end = _HEAD.size + size
-            if len(self._received) < end:
-                return
-            payload = bytes(self._received[_HEAD.size : end])
-            del self._received[:end]
-            yield kind, payload
+        yield from self._parser.feed(data)
 
     def close(self) -> None:
         self._line.close()

@@ -6,7 +6,7 @@ import os
 import selectors
 
 from slownet.lab import channel as frames
-from slownet.lab.channel import Channel
+from slownet.lab.channel import Channel, ProtocolError
 
 PIECE = 1024
 
@@ -26,10 +26,15 @@ class Feed:
 
     def start(self) -> None:
         """Start sending; called when the lab is ready for its job."""
-        self.taken(frames.WINDOW_BYTES)
+        self._add_room(frames.WINDOW_BYTES)
 
     def taken(self, count: int) -> None:
-        """Add `count` bytes of room; called when the lab has consumed them."""
+        """Add `count` bytes of room; called when the lab has consumed them. Raises ProtocolError if it was not sent as many."""
+        if self._room + count > frames.WINDOW_BYTES:
+            raise ProtocolError(f"it took {count} bytes, and {frames.WINDOW_BYTES - self._room} were on their way")
+        self._add_room(count)
+
+    def _add_room(self, count: int) -> None:
         self._room += count
         while self._most > 0 and not self.job_is_sent:
             piece = self._job[: self._most]

@@ -11,7 +11,7 @@ from slownet.lab import events
 from slownet.lab.excerpt import Excerpt
 from slownet.lab.place import Place
 from slownet.records.samples import of_lab
-from slownet.runner import surroundings
+from slownet.runner import boot_events, surroundings
 from slownet.runner.job import Job
 from slownet.runner.planning import Plan
 
@@ -34,16 +34,17 @@ def boot(plan: Plan, place: Place, job: Job, handle: Handle, pinned: Callable[[i
 
     around = surroundings.of(plan)
     asked = {"experiment": plan.facts["source"], "directory": str(plan.directory), "path": list(around.path)}
-    code = place.run(
-        [place.python, "-m", "slownet.runner.inside", json.dumps(asked | job.to_json())],
-        shares=around.shares,
-        env=around.env,
-        cwd=around.cwd if place.kind == "lab" else None,
-        stdout=events.reader(on_line),
-        stderr=complaints.add,
-        turn=job.boot - 1,
-        pinned=pinned,
-    )
+    with events.Reader(on_line, boot_events.grammar(index for index, _, _ in job.steps)) as stdout:
+        code = place.run(
+            [place.python, "-m", "slownet.runner.inside", json.dumps(asked | job.to_json())],
+            shares=around.shares,
+            env=around.env,
+            cwd=around.cwd if place.kind == "lab" else None,
+            stdout=stdout,
+            stderr=complaints.add,
+            turn=job.boot - 1,
+            pinned=pinned,
+        )
     _check(plan, job.lab, code, errors, complaints)
 
 

@@ -4,6 +4,7 @@ import selectors
 import pytest
 
 from slownet.lab import channel as frames
+from slownet.lab.channel import ProtocolError
 from slownet.lab.feed import Feed
 
 
@@ -113,3 +114,15 @@ def test_input_that_cannot_be_read_has_ended(line, selector, tmp_path):
     feed.follow(selector)
     os.close(folder)
     assert line.sent[-1] == (frames.END_OF_INPUT, b"")
+
+
+@pytest.mark.parametrize("more", [1, 3072])
+def test_a_lab_cannot_take_more_than_was_sent(line, more):
+    feed = Feed(b"j" * 100, None, line)
+    feed.start()
+    _, sent = line.take(frames.JOB)
+    with pytest.raises(ProtocolError, match=rf"^the lab broke .*: it took {sent + more} bytes, and {sent} were on their way: "):
+        feed.taken(sent + more)
+    feed.taken(sent)
+    with pytest.raises(ProtocolError, match="it took 1 bytes, and 0 were on their way"):
+        feed.taken(1)

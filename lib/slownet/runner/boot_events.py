@@ -1,0 +1,40 @@
+"""The events of one boot: what the host takes from `slownet.runner.inside`, and nothing else.
+
+A field that is not named here ends the boot, so a new one is added here, too.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from slownet.lab.events import Grammar
+from slownet.lab.shapes import anything, each, mapping, member, number, one_of, optional, record, text, whole
+
+_METRIC = record({"mean": number(), "sd": optional(number(0)), "n": optional(whole())})
+
+
+def grammar(indices: Iterable[int]) -> Grammar:
+    """Return the events of a boot that measures these places of the plan, each of which has one "cell" and one "sample"."""
+    index = member(frozenset(indices), "a place in the plan of this boot")
+    return {
+        "facts": record(
+            {
+                "settings": mapping(text()),
+                "openvswitch": text(),
+                "service": mapping(anything),
+                "topology": record({"hosts": each(text()), "switches": each(text()), "links": mapping(each(text(), most=2))}),
+            }
+        ),
+        "cell": record({"index": index, "cell": mapping(text())}),
+        "sample": record(
+            {
+                "index": index,
+                "status": one_of("ok", "failed"),
+                "error": optional(text()),
+                "virtual_s": optional(number(0)),
+                "metrics": mapping(_METRIC),
+            }
+        ),
+        "end": record({"virtual_s": number(0)}),
+        "error": record({"line": text(), "log": text()}),
+    }
