@@ -34,8 +34,7 @@ class VisibleStream:
 
     def __init__(self, stream: TextIO) -> None:
         self._stream = stream
-        # where Rich writes, whose own control sequences pass: see slownet.report.screen
-        self.rich_proxied_file = getattr(stream, "rich_proxied_file", stream)
+        self.rich_proxied_file = unguarded(stream)
 
     def write(self, text: str) -> int:
         """Write a text. Returns its length."""
@@ -49,6 +48,13 @@ class VisibleStream:
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self._stream, name)
+
+
+def unguarded(stream: Any) -> Any:
+    """Return the stream below any that show control characters: where Rich writes, whose own control sequences pass."""
+    while (below := getattr(stream, "rich_proxied_file", stream)) is not stream:
+        stream = below
+    return stream
 
 
 def guard() -> None:

@@ -18,6 +18,7 @@ from types import FrameType
 from typing import NoReturn
 
 from slownet import __version__, importing
+from slownet.control_characters import guard
 from slownet.errors import SlownetError
 
 MISTAKE, BUG, INTERRUPTED, CLOSED_PIPE = 2, 70, 128 + signal.SIGINT, 128 + signal.SIGPIPE
@@ -45,6 +46,7 @@ MENDS = {
 def one_line() -> Iterator[None]:
     """Run a command in this block: a failure ends with one line on standard error and its exit status."""
     _open_streams()
+    guard()
     signal.signal(signal.SIGTERM, _end)
     try:
         yield

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from slownet.api.presented import Compared, Run
+from slownet.control_characters import visible
 from slownet.errors import ExperimentError, SlownetError
 from slownet.experiment import Experiment
 from slownet.field import baseline
@@ -131,7 +132,7 @@ def run(
     with _restored(env or {}):
         plans, where = asked.plans()
         for line in asked.notices(plans):
-            print(f"slownet: {line}", file=sys.stderr)
+            print(f"slownet: {visible(line)}", file=sys.stderr)
         plans[0].facts["argv"] = asked.words()
         with Follower(planning.totals(plans)) if progress else contextlib.nullcontext(_ignore) as follow:
             return _measured(plans, where, follow)
@@ -215,7 +216,7 @@ def _measured(plans: Sequence[planning.Plan], place: Place, follow: Follow) -> R
             error.add_note(f"{left}, continue with slownet.run(resume={str(plans[0].directory)!r})")
         raise
     for line in last_lines([done]):
-        print(f"slownet: {line}", file=sys.stderr)
+        print(f"slownet: {visible(line)}", file=sys.stderr)
     return Run.of(done)
 
 

@@ -11,8 +11,10 @@ from typing import TYPE_CHECKING
 from rich.console import RenderableType
 from rich.table import Table
 
+from slownet.control_characters import visible
 from slownet.errors import SlownetError
 from slownet.report.figure import Figure
+from slownet.report.screen import Visible
 
 if TYPE_CHECKING:
     import pandas
@@ -100,7 +102,7 @@ class Plot:
             table.add_column(name)
         for row in self.figure.texts:
             table.add_row(*row)
-        return table
+        return Visible(table)
 
     def __repr__(self) -> str:
-        return f"<Plot {self.name}: {self.title}>"
+        return visible(f"<Plot {self.name}: {self.title}>")

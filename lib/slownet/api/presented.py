@@ -10,9 +10,10 @@ from io import StringIO
 from shutil import get_terminal_size
 from typing import TYPE_CHECKING, Any, Protocol
 
-from rich.console import Console, RenderableType
+from rich.console import RenderableType
 
 from slownet.api.plot import Plot
+from slownet.control_characters import visible
 from slownet.errors import ExperimentError, nearest
 from slownet.field import view as comparison_view
 from slownet.field.runs import Comparison
@@ -22,6 +23,7 @@ from slownet.records.result import RunData
 from slownet.report import html, table
 from slownet.report.answer import answer
 from slownet.report.plots import figures
+from slownet.report.screen import Screen, Visible
 from slownet.report.text import near
 from slownet.report.topology import topology_figure
 from slownet.report.view import View, view
@@ -130,13 +132,14 @@ class Run(RunData):
         return {each.name: Plot(each) for each in (*figures(self._view), topology_figure(self)) if each}
 
     def __rich__(self) -> RenderableType:
-        return table.show(self)
+        return Visible(table.show(self))
 
     def __str__(self) -> str:
         return _text(self.__rich__())
 
     def __repr__(self) -> str:
-        return f"<Run {self.experiment}: {in_words(self.claims) if self.claims else 'no claims'}, {near(self.directory)}>"
+        claims = in_words(self.claims) if self.claims else "no claims"
+        return visible(f"<Run {self.experiment}: {claims}, {near(self.directory)}>")
 
     def _repr_html_(self) -> str:
         picture = next(iter(self._plots.values()))._repr_html_() if self._plots else ""
@@ -197,13 +200,13 @@ class Compared(Comparison):
         return found | {"verdict": row.verdict, "note": row.note}
 
     def __rich__(self) -> RenderableType:
-        return comparison_view.compared(self)
+        return Visible(comparison_view.compared(self))
 
     def __str__(self) -> str:
         return _text(self.__rich__())
 
     def __repr__(self) -> str:
-        return f"<Compared {self.first.experiment} with {self.second.experiment}: {self.outcome}>"
+        return visible(f"<Compared {self.first.experiment} with {self.second.experiment}: {self.outcome}>")
 
     def _repr_html_(self) -> str:
         return html.of_comparison(str(self.outcome), *comparison_view.lines(self))
@@ -220,5 +223,5 @@ def _numbers(name: str, summary: Summary | None) -> dict[str, float]:
 def _text(shown: RenderableType) -> str:
     file = StringIO()
     width = get_terminal_size((WIDE, 24)).columns
-    Console(file=file, width=width, color_system=None, force_jupyter=False).print(shown)
+    Screen(file=file, width=width, color_system=None, force_jupyter=False).print(shown)
     return file.getvalue().rstrip("\n")

@@ -15,7 +15,7 @@ from slownet.claim import REFUTED, SUPPORTED, Judgement, interval
 from slownet.commands.asking import Ask, answered
 from slownet.commands.ci import ForCi
 from slownet.commands.running import say_last
-from slownet.commands.terminal import console
+from slownet.commands.terminal import console, say_records
 from slownet.errors import ExperimentError, SlownetError, writing
 from slownet.hypotheses import file as hypothesis
 from slownet.hypotheses import key as keys
@@ -181,9 +181,9 @@ def _show(done: Checked) -> None:
     screen = console()
     screen.print(table.show(done.run))
     for number, ((_, made, judgement), mark) in enumerate(zip(done.judged, done.marks, strict=True), 1):
-        screen.print(f"prediction {number} is {mark}: {made.text}", highlight=False, soft_wrap=True, markup=False)
-        screen.print(f"  {judgement.text}", highlight=False, soft_wrap=True, markup=False)
-    screen.print(f"[dim]records[/] {done.run.directory}\n", highlight=False, soft_wrap=True)
+        screen.print(f"prediction {number} is {mark}: {made.text}", highlight=False, soft_wrap=True)
+        screen.print(f"  {judgement.text}", highlight=False, soft_wrap=True)
+    say_records(screen, done.run.directory, end="\n\n")
 
 
 def _measured(judgement: Judgement) -> str:

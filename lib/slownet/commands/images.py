@@ -95,7 +95,6 @@ def prune() -> None:
 
 def _print_table(images: list[store.Kept]) -> None:
     from rich.table import Table
-    from rich.text import Text
 
     from slownet.commands.terminal import console
 
@@ -106,7 +105,7 @@ def _print_table(images: list[store.Kept]) -> None:
         added = time.strftime("%Y-%m-%d %H:%M", time.localtime(each.added))
         entry = " ".join([*each.config.entrypoint, *each.config.cmd])
         cells = ("\n".join(each.names), store.short(each.digest), _megabytes(each.size), added, entry)
-        table.add_row(*map(Text, cells))  # not str, in which brackets would be markup
+        table.add_row(*cells)
     console().print(table)
 
 

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from rich.console import Console
 from rich.table import Table
 
 from slownet.catalogue import discover
+from slownet.report.screen import Screen
 
 
 def show() -> None:
@@ -15,4 +15,4 @@ def show() -> None:
         table.add_column(column)
     for name, each in sorted(discover().items()):
         table.add_row(name, "; ".join(f"{key} {' '.join(values)}" for key, values in each.conditions.items()), each.question)
-    Console().print(table)
+    Screen().print(table)

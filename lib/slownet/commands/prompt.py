@@ -13,10 +13,10 @@ from typing import Any
 
 from mininet.cli import CLI
 from mininet.log import lg, setLogLevel
-from rich.console import Console
 from rich.table import Table
 
 from slownet import specs
+from slownet.commands.terminal import console
 from slownet.counters import Flow
 from slownet.errors import ExperimentError, SlownetError, nearest
 from slownet.net import Network
@@ -115,7 +115,7 @@ class Prompt(CLI):  # type: ignore[misc]  # Mininet has no types
             counted = link.counters()
             table.add_row(link.name, str(link.condition), "up", *_row(counted.up))
             table.add_row("", "", "down", *_row(counted.down))
-        Console(width=None if sys.stdout.isatty() else 160).print(table)
+        console().print(table)
 
     def _complain(self, line: str) -> None:
         self.mistakes += 1
@@ -170,7 +170,7 @@ def print_services(services: Any, network: Network) -> None:
     for each in services:
         ports = " ".join(map(str, each.ports))
         table.add_row(each.name, each.host.IP(), ports, each.image, links[each.name])
-    Console(width=None if sys.stdout.isatty() else 160).print(table)
+    console().print(table)
     pages = [f"http://{each.name}:{each.port}/" for each in services if each.port]
     example = f"client wget -qO- {pages[-1]}" if pages else f"client ping -c 3 {services.project.services[0].name}"
     print(f"try: {example}; set {services.project.services[0].name} switch rtt=40ms; show", flush=True)

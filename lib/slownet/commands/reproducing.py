@@ -11,7 +11,7 @@ from pathlib import Path
 from slownet.catalogue import discover
 from slownet.commands.ci import ForCi
 from slownet.commands.running import say_last, say_what_is_left
-from slownet.commands.terminal import console, interrupted
+from slownet.commands.terminal import console, interrupted, say_records
 from slownet.errors import ExperimentError
 from slownet.lab import cpu
 from slownet.lab.place import Interrupts, Place
@@ -53,7 +53,7 @@ def reproduce_and_show(
     else:
         screen = console()
         screen.print(show(done))
-        screen.print(f"[dim]records[/] {page}", highlight=False, soft_wrap=True)
+        say_records(screen, page)
     say_last(found)
     if for_ci:
         for_ci.write(found)

@@ -7,7 +7,7 @@ import sys
 from collections.abc import Sequence
 
 from slownet.commands.ci import ForCi
-from slownet.commands.terminal import console, interrupted
+from slownet.commands.terminal import console, interrupted, say_records
 from slownet.errors import SlownetError
 from slownet.lab.place import Interrupts
 from slownet.records.result import RunData
@@ -38,7 +38,7 @@ def run_and_show(asked: Asked, as_json: bool, for_ci: ForCi) -> int:
         screen = console()
         for run in done:
             screen.print(table.show(run))
-            screen.print(f"[dim]records[/] {run.directory}\n", highlight=False, soft_wrap=True)
+            say_records(screen, run.directory, end="\n\n")
     say_last(done)
     for_ci.write(done)
     return runs.status(done)

@@ -21,7 +21,7 @@ from slownet.commands.options import (
     ShareOption,
     TdfOption,
 )
-from slownet.commands.terminal import console
+from slownet.commands.terminal import console, say_records
 from slownet.errors import SweepError
 from slownet.lab.boot import MEGABYTES
 from slownet.report.bars import bars
@@ -153,13 +153,13 @@ def show(done: Sweep, as_json: bool) -> None:
     screen = console()
     screen.print(table)
     if (more := len(done.run.cells) - SHOWN) > 0:
-        screen.print(f"[dim]and {more} more cells[/]")
+        screen.print(f"and {more} more cells", style="dim", highlight=False)
     test = done.criterion.text if done.criterion else ""
     for flip in done.flips:
-        screen.print(f"{test}: {flip}", highlight=False, markup=False)
+        screen.print(f"{test}: {flip}", highlight=False)
     for each in done.aside:
         print(f"slownet: set aside {_words(each['cell'])}: {each['why']}", file=sys.stderr)
-    screen.print(f"[dim]records[/] {done.directory}", highlight=False, soft_wrap=True)
+    say_records(screen, done.directory)
 
 
 def _words(cell: Mapping[str, str]) -> str:
@@ -194,7 +194,7 @@ class Follower:
             self._done = facts["saved"]
         elif event == "aside":
             line = f"slownet: set aside {_words(facts['cell'])}: {facts['why']}"
-            self._progress.console.print(line, style="yellow", markup=False)
+            self._progress.console.print(line, style="yellow")
 
     def __exit__(self, kind: object, *error: object) -> None:
         self._progress.stop()

@@ -3,15 +3,22 @@
 from __future__ import annotations
 
 import sys
+from pathlib import Path
 
-from rich.console import Console
+from rich.text import Text
 
 from slownet.lab.place import Interrupts
+from slownet.report.screen import Screen
 
 
-def console(piped: int = 160) -> Console:
+def console(piped: int = 160) -> Screen:
     """Standard output for tables: as wide as the terminal, or `piped` columns where it is a pipe or a file."""
-    return Console(width=None if sys.stdout.isatty() else piped)
+    return Screen(width=None if sys.stdout.isatty() else piped)
+
+
+def say_records(screen: Screen, path: Path, end: str = "\n") -> None:
+    """Print where the records of a run are."""
+    screen.print(Text.assemble(("records", "dim"), f" {path}"), soft_wrap=True, end=end)
 
 
 def interrupted(interrupts: Interrupts) -> int:

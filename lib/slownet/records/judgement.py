@@ -108,9 +108,11 @@ class Judgement:
 
     @classmethod
     def from_json(cls, record: Mapping[str, Any]) -> Judgement:
-        """Read what `to_json` returned."""
+        """Read what `to_json` returned. Raises ValueError for an unknown verdict."""
         least, most = record.get("margin") or (None, None)
         known: dict[str, Any] = {name: record.get(name) for name in ("measured", "expected", "low", "high")}
         known |= {"name": record["name"], "verdict": record["verdict"], "text": record.get("text", "")}
+        if known["verdict"] not in WORST_FIRST:
+            raise ValueError(f"a claim with the verdict {known['verdict']!r:.40}")
         known |= {name: record[name] for name in OPTIONAL if name in record}
         return cls(**known, margin=(least, most), cells=tuple(record.get("cells") or ()))

@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
-from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
+from rich.progress import BarColumn, MofNCompleteColumn, SpinnerColumn, TextColumn, TimeElapsedColumn
+
+from slownet.report.screen import Bars, Screen
 
 
-def bars() -> Progress:
+def bars() -> Bars:
     """Return progress bars on standard error, shown only on a terminal; each has a field `now` for the current activity."""
     columns = (
         SpinnerColumn(),
-        TextColumn("{task.description}"),
+        TextColumn("{task.description}", markup=False),
         BarColumn(),
         MofNCompleteColumn(),
         TimeElapsedColumn(),
-        TextColumn("{task.fields[now]}"),
+        TextColumn("{task.fields[now]}", markup=False),
     )
-    errors = Console(stderr=True)
-    return Progress(*columns, console=errors, transient=True, disable=not errors.is_terminal)
+    errors = Screen(stderr=True)
+    return Bars(*columns, console=errors, transient=True, disable=not errors.is_terminal)

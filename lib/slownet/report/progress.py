@@ -15,7 +15,9 @@ from rich.progress_bar import ProgressBar
 from rich.table import Table
 from rich.text import Text
 
+from slownet.control_characters import guard, visible
 from slownet.report.going import Going
+from slownet.report.screen import Screen
 
 EVERY_S = 60.0
 """How often a pipe gets a line."""
@@ -69,7 +71,7 @@ def _place() -> Callable[[Mapping[str, Going]], Shown]:
     """Choose by where standard error goes."""
     if _notebook():
         return Notebook
-    errors = Console(stderr=True)
+    errors = Screen(stderr=True)
     return Terminal if errors.is_terminal and not errors.is_dumb_terminal else Lines
 
 
@@ -81,17 +83,18 @@ class Terminal:
 
     def __init__(self, runs: Mapping[str, Going], console: Console | None = None) -> None:
         self._runs = runs
-        self.console = console or Console(stderr=True)
+        self.console = console or Screen(stderr=True)
         self._live = Live(self, console=self.console, transient=True, refresh_per_second=4)
 
     def begin(self) -> None:
         self._live.start()
+        guard()  # what is printed meanwhile, which Rich reads the styles of
 
     def update(self, changed: Going) -> None:
         """Nothing: it is redrawn four times a second."""
 
     def complain(self, line: str) -> None:
-        self.console.print(line, style="yellow", markup=False, highlight=False)
+        self.console.print(line, style="yellow", highlight=False)
 
     def end(self) -> None:
         self._live.stop()
@@ -127,10 +130,10 @@ class Lines:
         now = time.monotonic()
         if now - self._last.get(changed.name, self._began) >= EVERY_S:
             self._last[changed.name] = now
-            print(f"slownet: {changed.name}: {changed.progress(now)}; {changed.activity(now)}", file=sys.stderr, flush=True)
+            self.complain(f"slownet: {changed.name}: {changed.progress(now)}; {changed.activity(now)}")
 
     def complain(self, line: str) -> None:
-        print(line, file=sys.stderr, flush=True)
+        print(visible(line), file=sys.stderr, flush=True)
 
     def end(self) -> None:
         """Nothing: what was printed stays."""
@@ -156,7 +159,7 @@ class Notebook:
             self._show(lambda each: f"{each.name}: {each.progress(now)}; {each.activity(now)}")
 
     def complain(self, line: str) -> None:
-        print(line, file=sys.stderr)
+        print(visible(line), file=sys.stderr)
 
     def end(self) -> None:
         now = time.monotonic()

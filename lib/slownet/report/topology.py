@@ -50,10 +50,12 @@ class Link:
 
 
 def topology_figure(run: RunData) -> Figure | None:
-    """Draw the network of a run; None if the run did not record it, as older ones."""
+    """Draw the network of a run; None if the run did not record it, as older ones, or no such network can be."""
     drawn: Mapping[str, object] = run.facts.get("topology") or {}
     hosts, switches, ends = drawn.get("hosts"), drawn.get("switches"), drawn.get("links")
     if not isinstance(hosts, list) or not isinstance(switches, list) or not isinstance(ends, dict) or not ends:
+        return None
+    if not all(_joins(pair, [*hosts, *switches]) for pair in ends.values()):
         return None
     links = [Link(str(name), (str(pair[0]), str(pair[1])), _conditions(run, name)) for name, pair in ends.items()]
     links, shown = _gathered(links, [*hosts, *switches])
@@ -69,6 +71,11 @@ def topology_figure(run: RunData) -> Figure | None:
     head = ("link", "condition", "")
     note = "The thick link is the one that the cells differ in." if any(link.is_varied for link in links) else ""
     return Figure("network", "The network", svg, head, rows, note)
+
+
+def _joins(pair: object, names: Sequence[object]) -> bool:
+    """Return whether a record of a link's ends names two nodes."""
+    return isinstance(pair, list) and len(pair) == 2 and all(isinstance(end, str) and end in names for end in pair)
 
 
 def _conditions(run: RunData, name: str) -> tuple[str, ...]:
