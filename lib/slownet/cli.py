@@ -14,7 +14,7 @@ from slownet import __version__, endings
 from slownet.commands import analysis, completing, images, lab, reporting
 from slownet.commands.ci import ForCi
 from slownet.commands.cleaning import clean
-from slownet.commands.composing import compose
+from slownet.commands.composing import WithExec, compose
 from slownet.commands.doctor import doctor
 from slownet.commands.documentation import docs
 from slownet.commands.examples import explain
@@ -252,7 +252,7 @@ def mininet_program(
     raise typer.Exit(foreground.run_here(chosen, words, [], terminal=foreground.are_terminals(0, 1, 2)))
 
 
-app.command()(compose)
+app.command(cls=WithExec)(compose)
 app.command()(shell)
 app.command()(clean)
 app.command()(doctor)

@@ -115,7 +115,15 @@ COMMANDS = {
         {0: "if every link does what it states", 1: "if one does not", 2: MISTAKE} | INTERRUPTED,
     ),
     "slownet mininet": Told(("slownet mininet mine.py", "slownet mininet --tdf inf mn --test pingall"), PASSED_ON),
-    "slownet compose": Told(("slownet compose compose.yaml", "slownet compose --fields"), "that of the session"),
+    "slownet compose": Told(
+        (
+            "slownet compose compose.yaml",
+            "slownet compose --check",
+            "slownet compose exec db psql -c 'select 1'",
+            "slownet compose --fields",
+        ),
+        "that of the session or command; with --check 1 if something is refused or missing",
+    ),
     "slownet shell": Told(("slownet shell star,5", "slownet shell two_hosts --link client-server=LTE"), "that of the session"),
     "slownet clean": Told(("sudo slownet clean --dry-run", "sudo slownet clean"), DONE),
     "slownet doctor": Told(

@@ -5,11 +5,12 @@ from __future__ import annotations
 import json
 import logging
 import os
+import shlex
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import nullcontext
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from mininet.cli import CLI
 from mininet.log import lg, setLogLevel
@@ -21,6 +22,12 @@ from slownet.counters import Flow
 from slownet.errors import ExperimentError, SlownetError, nearest
 from slownet.net import Network
 from slownet.runner.inside import end_with_parent
+
+if TYPE_CHECKING:
+    from slownet.compose.hosting import Hosted, Running
+
+_OF_A_SHELL = set("|&;<>()$`*?~")
+"""Characters for which a command needs the container's shell."""
 
 
 class _Output(logging.Handler):
@@ -39,10 +46,16 @@ class _Output(logging.Handler):
 
 
 class Prompt(CLI):  # type: ignore[misc]  # Mininet has no types
-    """Mininet's CLI with conditions and counters; an error is one line. Without a terminal there is no prompt."""
+    """Mininet's CLI with conditions and counters; an error is one line. Without a terminal there is no prompt.
 
-    def __init__(self, network: Network) -> None:
+    services: those of a compose project, in whose containers a service's commands run.
+    """
+
+    identchars = CLI.identchars + "-."  # of names of hosts, too
+
+    def __init__(self, network: Network, services: Running | None = None) -> None:
         self.network = network
+        self._services = {each.name: each for each in services or ()}
         self.mistakes = 0
         setLogLevel("output")
         lg.handlers[:] = [_Output(self._complain)]
@@ -72,6 +85,25 @@ class Prompt(CLI):  # type: ignore[misc]  # Mininet has no types
         if first not in self.mn and first != "EOF":
             commands = [name.removeprefix("do_") for name in self.get_names() if name.startswith("do_")]
             raise ExperimentError(f"no command or node '{first}'", fix=nearest(first, [*commands, *self.mn]))
+        command = line.strip()[len(first) :].strip()
+        if first in self._services and command:
+            self._in_container(self._services[first], command)
+        else:
+            super().default(line)
+
+    def _in_container(self, service: Hosted, command: str) -> None:
+        if not service.running:
+            raise ExperimentError(f"the container of {service.name} has ended", fix=f"host {service.name} ls runs on its host")
+        words = ["sh", "-c", command] if _OF_A_SHELL & set(command) else shlex.split(command)
+        execute(service, words, reads=self.isatty())
+
+    def do_host(self, line: str) -> None:
+        """Run a command of the lab on a service's host, whose container may lack it.
+        Usage: host SERVICE COMMAND
+        Example: host web ss -tn"""
+        first, _, command = line.strip().partition(" ")
+        if first not in self.mn or not command.strip():
+            raise ExperimentError("name a host and a command", fix="host web ss -tn")
         super().default(line)
 
     def waitForNode(self, node: Any) -> None:  # noqa: N802  # Mininet's name
@@ -122,6 +154,18 @@ class Prompt(CLI):  # type: ignore[misc]  # Mininet has no types
         print(f"slownet: {line}", file=sys.stderr, flush=True)
 
 
+def execute(service: Hosted, words: Sequence[str], reads: bool) -> int:
+    """Run a command in a service's container, with this program's output; return its exit status. reads: its input, too."""
+    sys.stdout.flush()
+    process = service.execute(words, attached=True, reads=reads)
+    try:
+        return process.wait()
+    except KeyboardInterrupt:
+        process.terminate()
+        process.wait()
+        raise
+
+
 def _row(flow: Flow) -> list[str]:
     return [str(number) for number in (flow.sent_packets, flow.sent_bytes, flow.dropped, flow.backlog_packets)]
 
@@ -134,7 +178,7 @@ def set_link(network: Network, first: str, second: str, words: list[str]) -> Non
 
 def main(argv: list[str]) -> int:
     """Build the job's network (JSON: topology or compose, links) and open the prompt; return 2 after an error without a
-    terminal."""
+    terminal. With exec in the job, run that command in a service's container, and return its status."""
     end_with_parent()
     job = json.loads(argv[0])
     try:
@@ -142,9 +186,12 @@ def main(argv: list[str]) -> int:
         with Network(topology) as network, topology.serve(network) if "compose" in job else nullcontext() as services:
             for first, second, words in job["links"]:
                 set_link(network, first, second, words)
+            if services and job.get("exec"):
+                name, *words = job["exec"]
+                return execute(services[name], words, reads=True)
             if services:
                 print_services(services, network)
-            prompt = Prompt(network)
+            prompt = Prompt(network, services)
     except SlownetError as error:
         print(f"slownet: {error}", file=sys.stderr)
         return 2

@@ -1,21 +1,26 @@
-"""Reads the files of a project: variables, ``extends``, and several files merged into one."""
+"""Reads the files of a project: variables, ``extends``, several files merged into one, and ``include``."""
 
 from __future__ import annotations
 
+import os
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from slownet.compose import document, dotenv, longform, merging, parser, schema
-from slownet.compose.document import Map, Place, Reset
+from slownet.compose.document import Items, Map, Place, Reset
 from slownet.compose.variables import Variables
 from slownet.errors import ComposeError, nearest
 from slownet.lab import ownership
 
 USUAL = ("compose.yaml", "compose.yml", "docker-compose.yaml", "docker-compose.yml")
-PATHS = (("build", "context"), ("env_file", "path"), ("volumes", "source"))
-"""Fields of an extended service that hold paths relative to its own file."""
+FILES, SEPARATOR = "COMPOSE_FILE", "COMPOSE_PATH_SEPARATOR"
+ENV_FILES = "COMPOSE_ENV_FILES"
+"""Compose's own variables: the files where none is named, what separates them, and files of variables in place of .env."""
+RESOURCES = ("services", "networks", "volumes", "secrets", "configs")
+_REMOTE = re.compile(r"[a-z+]+://|git@|oci:|github\.com/")
 
 
 @dataclass(frozen=True)
@@ -54,17 +59,96 @@ def named(paths: Sequence[Path]) -> list[Path]:
     return [path for each in paths for path in (usual(each) if each.is_dir() else [each])]
 
 
+def unnamed(folder: Path, machine: Mapping[str, str]) -> list[Path]:
+    """Return the files where none is named: those of COMPOSE_FILE, or the folder's usual ones. Raises ComposeError."""
+    values = _variables(folder, machine)
+    stated = values.get(FILES, "")
+    found = [folder / each for each in stated.split(values.get(SEPARATOR) or os.pathsep) if each]
+    return named(found) if found else usual(folder)
+
+
+def _variables(folder: Path, machine: Mapping[str, str]) -> dict[str, str]:
+    """Return the variables of a project: those of the caller before those of its files of variables."""
+    stated = [Path(each) for each in machine.get(ENV_FILES, "").split(",") if each]
+    return _with_files(stated or _usual_variables(folder), machine)
+
+
+def _usual_variables(folder: Path) -> list[Path]:
+    """Return a folder's file of variables, if it has one; nobody named it, so that another user's does not count."""
+    return [each for each in [folder / ".env"] if each.is_file() and ownership.is_obeyed(each)]
+
+
+def _with_files(paths: Sequence[Path], outer: Mapping[str, str]) -> dict[str, str]:
+    found: dict[str, str] = {}
+    for path in paths:
+        found |= dotenv.read(path, {**found, **outer})
+    return {**found, **outer}
+
+
 def read(files: Sequence[Path], machine: Mapping[str, str]) -> Source:
-    """Read and merge files. machine: the caller's environment. Raises ComposeError."""
+    """Read and merge files, and what they include. machine: the caller's environment. Raises ComposeError."""
     warnings: dict[str, None] = {}
-    own = files[0].absolute().parent / ".env"
-    values = {**(dotenv.read(own, machine) if own.is_file() and ownership.is_obeyed(own) else {}), **machine}
-    reader = _Reader(Variables(values, warnings.setdefault))
+    folder = files[0].absolute().parent
+    values = _variables(folder, machine)
+    tree = _model(files, folder, Variables(values, warnings.setdefault), ())
+    return Source(tree, [path.absolute() for path in files], values, list(warnings))
+
+
+def _model(files: Sequence[Path], folder: Path, variables: Variables, way: tuple[Path, ...]) -> Map:
+    """Return files merged into one tree, with what they include. folder: for relative paths; way: the files that led here."""
+    reader = _Reader(variables)
     trees = [reader.file(path) for path in files]
     tree = trees[0]
     for other in trees[1:]:
         tree = merging.files(tree, other)
-    return Source(_without_resets(tree), [path.absolute() for path in files], values, list(warnings))
+    tree = _without_resets(tree)
+    included = tree.pop("include", None) or Items(tree.place)
+    for each, at in zip(included, included.at, strict=True):
+        _import(tree, _included(each, at, folder, variables, (*way, *(path.resolve() for path in files))), at)
+    return tree
+
+
+def _included(entry: Any, at: Place, folder: Path, variables: Variables, way: tuple[Path, ...]) -> Map:
+    """Return the project that an entry of ``include`` names; its relative paths are whole ones."""
+    stated = entry if isinstance(entry, Map) else {"path": entry}
+    texts = _texts(stated.get("path"))
+    for text in texts:
+        if _REMOTE.match(text):
+            raise ComposeError(f"'{text}' is not on this machine", str(at), "fetch it and include the file")
+    paths = [folder / Path(each).expanduser() for each in texts]
+    for path in paths:
+        if not path.is_file():
+            raise ComposeError(f"no file {path}", str(at), f"include names files relative to {folder}")
+        if path.resolve() in way:
+            raise ComposeError(f"{path} includes itself", str(at), "take out one of the includes")
+    base = folder / stated["project_directory"] if stated.get("project_directory") else paths[0].parent
+    own = [folder / each for each in _texts(stated.get("env_file"))]
+    for path in own:
+        if not path.exists() or path.is_dir():
+            raise ComposeError(f"no file {path}", str(at), f"env_file is relative to {folder}")
+    inner = variables.but(_with_files(own or _usual_variables(base), variables.values))
+    found = _model(paths, base, inner, way)
+    _rebase(found, base.absolute())
+    return found
+
+
+def _texts(value: Any) -> list[str]:
+    return [] if value is None else [str(each) for each in value] if isinstance(value, list) else [str(value)]
+
+
+def _import(tree: Map, other: Map, at: Place) -> None:
+    """Add the resources of an included project. Raises ComposeError if one of the same name is another one."""
+    for kind in RESOURCES:
+        theirs = other.get(kind)
+        if not theirs:
+            continue
+        if not tree.get(kind):
+            tree.put(kind, Map(at), at)
+        for name in theirs:
+            if name in tree[kind] and document.plain(tree[kind][name]) != document.plain(theirs[name]):
+                what = f"{kind}.{name} is another one in the included {theirs.keys_at[name]}"
+                raise ComposeError(what, str(tree[kind].keys_at[name]), "rename one, or include a list of files: path: [a, b]")
+            tree[kind].take(name, theirs)
 
 
 @dataclass
@@ -106,7 +190,7 @@ class _Reader:
         other = path.parent / extends["file"] if extends.get("file") else path
         base = self._base(other, extends["service"], at, (*way, here))
         if other.resolve() != path.resolve():
-            _rebase(base, other.absolute().parent)
+            _rebase_service(base, other.absolute().parent)
         made = merging.service(base, service)
         del made["extends"]
         return made
@@ -131,17 +215,37 @@ def _without_resets(tree: Map) -> Map:
     return tree
 
 
-def _rebase(service: Map, folder: Path) -> None:
+def _rebase(tree: Map, folder: Path) -> None:
+    """Make the paths of an included project whole."""
+    for service in (tree.get("services") or {}).values():
+        if isinstance(service, Map):
+            _rebase_service(service, folder)
+    for kind in ("secrets", "configs"):
+        for each in (tree.get(kind) or {}).values():
+            _make_whole(each, "file", folder)
+    for each in (tree.get("volumes") or {}).values():
+        options = each.get("driver_opts") if isinstance(each, Map) else None
+        if isinstance(options, Map) and "bind" in str(options.get("o", "")):
+            _make_whole(options, "device", folder)
+
+
+def _rebase_service(service: Map, folder: Path) -> None:
     """Make the paths of a service from another file whole."""
-    for name, inner in PATHS:
-        found = service.get(name)
-        for each in found if isinstance(found, list) else [found]:
-            if isinstance(each, Map) and _is_relative(each, inner):
-                each[inner] = str(folder / each[inner])
+    build = service.get("build")
+    if isinstance(build, Map):
+        if "context" not in build:
+            build.put("context", ".", build.place)
+        _make_whole(build, "context", folder)
+        contexts = build.get("additional_contexts")
+        for name in contexts if isinstance(contexts, Map) else ():
+            _make_whole(contexts, name, folder)
+    for name, inner in (("env_file", "path"), ("volumes", "source")):
+        for each in service.get(name) or ():
+            if isinstance(each, Map) and each.get("type", "bind") == "bind":
+                _make_whole(each, inner, folder)
 
 
-def _is_relative(each: Map, inner: str) -> bool:
-    value = each.get(inner)
-    if not isinstance(value, str) or value.startswith(("/", "~")) or "://" in value:
-        return False
-    return bool(each.get("type", "bind") == "bind")
+def _make_whole(around: Any, name: str, folder: Path) -> None:
+    value = around.get(name) if isinstance(around, Map) else None
+    if isinstance(value, str) and not value.startswith(("/", "~", "service:")) and not _REMOTE.match(value):
+        around[name] = str(folder / value)

@@ -46,14 +46,13 @@ def write(folder: Path, projects: Mapping[str, Project | ComposeError]) -> None:
             records[name] = {ERROR: [each.what, each.where, each.fix]}
             continue
         records[name] = each.to_json()
-        for path, mode in _single_files(each):
+        for path in _single_files(each):
             copy = folder / FILES / _digest(path)
-            shutil.copyfile(path, copy)
-            copy.chmod(mode if mode is not None else os.stat(path).st_mode & 0o777)
+            if not copy.exists():  # of a config or secret, whose owner and mode in a container are the container's own
+                shutil.copyfile(path, copy)
+                copy.chmod(os.stat(path).st_mode & 0o777)
         for content in _texts(each):
-            file = folder / FILES / _digest(f"{TEXTS}{content.mode}{content.text}")
-            file.write_text(content.text or "")
-            file.chmod(content.mode)
+            (folder / FILES / _digest(f"{TEXTS}{content.text}")).write_text(content.text or "")
     (folder / PROJECTS).write_text(json.dumps(records, indent=1) + "\n")
 
 
@@ -70,7 +69,7 @@ def projects(folder: Path) -> list[Project]:
 
 def mounted(project: Project) -> list[Path]:
     """Return the files and folders of this machine that a project mounts, each once."""
-    files = {path for path, _ in _single_files(project)}
+    files = set(_single_files(project))
     return sorted(Path(each) for each in files | {str(share.path) for share in shares([project])})
 
 
@@ -115,21 +114,21 @@ def place_of(source: str, folder: Path) -> Path:
 
 def content(each: Content, folder: Path) -> Path:
     """Return the file with the content of a config or secret."""
-    return folder / FILES / _digest(f"{TEXTS}{each.mode}{each.text}" if each.text is not None else each.path)
+    return folder / FILES / _digest(f"{TEXTS}{each.text}" if each.text is not None else each.path)
 
 
 def _is_folder(volume: object) -> bool:
     return getattr(volume, "kind", "") == "bind" and Path(getattr(volume, "source", "")).is_dir()
 
 
-def _single_files(project: Project) -> Iterable[tuple[str, int | None]]:
+def _single_files(project: Project) -> Iterable[str]:
     for service in project.services:
         for volume in service.volumes:
             if volume.kind == "bind" and Path(volume.source).is_file():
-                yield volume.source, None
+                yield volume.source
         for each in service.contents:
             if each.text is None:
-                yield each.path, each.mode
+                yield each.path
 
 
 def _texts(project: Project) -> Iterable[Content]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 import subprocess
 import time
@@ -14,18 +15,21 @@ from typing import TYPE_CHECKING, Any, Self
 from slownet import owner
 from slownet.compose import handover, images
 from slownet.compose.images import Ready
-from slownet.compose.model import COMPLETED, HEALTHY, Health, Project, Service, Volume
+from slownet.compose.model import COMPLETED, HEALTHY, Content, Health, Hook, Project, Service, Volume
+from slownet.container import runtime
 from slownet.container.mount import Mount
-from slownet.errors import ExperimentError, ServiceError, nearest
+from slownet.errors import ExperimentError, ServiceError, SlownetError, nearest
 from slownet.services.container import Container
 from slownet.services.healthcheck import Healthy, healthy
-from slownet.tools.process import Host
+from slownet.tools.process import Host, wait_until
 
 if TYPE_CHECKING:
     from slownet.net.network import Network
 
 SURVIVES_S = 0.1
 """How long a service without ports or a health check must run: one that cannot start has ended by then."""
+HOOK_S = 60.0
+"""Seconds in which a command after the start or before the end must end."""
 COMPLETES_S = 600.0
 """Seconds in which a service must end that others wait for."""
 
@@ -42,11 +46,12 @@ class Hosted(Container):
             host, service.image, command=service.command, entrypoint=service.entrypoint, env=service.environment,
             user=service.user or None, cwd=service.working_dir or None, hostname=service.hostname or None, mounts=mounts,
             read_only=service.read_only, init=service.init, directory=directory, ready=_condition(service.health, says),
-            name=service.name, stop_signal=service.stop_signal or None, stop_s=service.stop_s,
+            name=service.name, stop_signal=service.stop_signal or None, stop_s=service.stop_s, limits=service.ulimits,
         )  # fmt: skip
         self.service = service
         self.ports = says.ports
         self._checked = says.checked
+        self._before_end = service.pre_stop
         self._is_ready = False
 
     @property
@@ -79,6 +84,40 @@ class Hosted(Container):
         if not self._is_ready:
             super().wait()
             self._is_ready = True
+
+    def begun(self) -> None:
+        """Run what the file says for after the start. Raises ServiceError."""
+        if self.service.post_start:
+            wait_until(lambda: self._has_begun() or not self.running, self.deadline_s)
+        for hook in self.service.post_start:
+            self._hook("post_start", hook)
+
+    def stop(self) -> None:
+        """End it, after what the file says for before the end: an error of that is none of the network's."""
+        hooks, self._before_end = self._before_end, ()
+        for hook in hooks if self.running else ():
+            with suppress(SlownetError):
+                self._hook("pre_stop", hook)
+        super().stop()
+
+    def _has_begun(self) -> bool:
+        first = self._first()
+        return first is not None and runtime.has_begun(first)
+
+    def _hook(self, what: str, hook: Hook) -> None:
+        where = f"host '{self.host.name}'"
+        if not self.running:
+            raise self.error(f"{self.name} ended before its {what}")
+        process = self.execute(hook.command, user=hook.user, cwd=hook.working_dir, env=hook.environment)
+        try:
+            output, errors = process.communicate(timeout=HOOK_S)
+        except subprocess.TimeoutExpired:
+            process.kill()
+            process.communicate()
+            raise ServiceError(f"{what} of {self.name} has not ended after {HOOK_S:g} s", where, "see its command") from None
+        if process.returncode:
+            said = (output + errors).decode(errors="replace")
+            raise ServiceError(f"{what} of {self.name} ended with status {process.returncode}", where, "see its command", said)
 
     def complete(self) -> None:
         """Wait until it has ended without an error. Raises ServiceError."""
@@ -117,10 +156,14 @@ class Running:
         self._directory = directory or owner.directory() / "logs"
         self._says: Mapping[str, Ready] = {}
         self._started: dict[str, Hosted] = {}
+        self._copies: dict[str, Path] = {}
         self._stack = ExitStack()
 
     def __getitem__(self, name: str) -> Hosted:
         """Return a service. Raises ExperimentError with the nearest name."""
+        replicas = [each.name for each in self.project.replicas(name) if each.name != name]
+        if replicas:
+            raise ExperimentError(f"{name} has {len(replicas)} replicas", fix=f"name one: {', '.join(replicas)}")
         if name not in self._started:
             raise ExperimentError(f"no service '{name}' in {self.project.name}", fix=nearest(name, self._started))
         return self._started[name]
@@ -151,6 +194,7 @@ class Running:
                 self._stack.callback(hosted.stop)
                 hosted.launch()
                 self._started[service.name] = hosted
+                hosted.begun()
             for hosted in self:
                 hosted.wait()
         except BaseException:
@@ -162,6 +206,7 @@ class Running:
         """Stop the services, the last one first. Fine to call twice."""
         self._stack.close()
         self._started.clear()
+        self._copies.clear()
 
     def facts(self) -> dict[str, Any]:
         """Return what a run records of it: each service's image."""
@@ -170,29 +215,50 @@ class Running:
     def _reach(self, service: Service) -> None:
         """Wait for what a service depends on."""
         for each in service.depends_on:
-            other = self._started[each.service]
-            if each.condition == COMPLETED:
-                other.complete()
-            elif each.condition == HEALTHY:
-                other.wait()
+            for other in self.project.replicas(each.service):
+                if each.condition == COMPLETED:
+                    self._started[other.name].complete()
+                elif each.condition == HEALTHY:
+                    self._started[other.name].wait()
 
     def _mounts(self, service: Service) -> Iterator[Mount]:
         for volume in service.volumes:
             source: Path | str = volume.source
             if volume.kind == "bind":
                 source = handover.place_of(volume.source, self._files)
-                source = source if volume.read_only else self._copied(service, volume, source)
+                source = source if self._only_read(volume.source) else self._copied(service, volume, source)
             elif volume.kind == "volume" and volume.source:
                 source = f"{self.project.name}_{volume.source}"
-            yield Mount(source, volume.target, volume.kind, volume.read_only)
-        for each in service.contents:
-            yield Mount(handover.content(each, self._files), each.target, "bind", read_only=True)
+            yield Mount(
+                source, volume.target, volume.kind, volume.read_only, volume.subpath, volume.copies, tuple(volume.options)
+            )  # fmt: skip
+        for number, each in enumerate(service.contents):
+            yield Mount(self._owned(service, number, each), each.target, "bind", read_only=True)
+
+    def _owned(self, service: Service, number: int, content: Content) -> Path:
+        """Return a copy of a config or secret with the owner and mode that the service states."""
+        folder = owner.directory() / "contents"
+        folder.mkdir(mode=0o700, exist_ok=True)
+        target = folder / f"{service.name}-{number}"
+        shutil.copyfile(handover.content(content, self._files), target)
+        os.chown(target, content.uid, content.gid)
+        target.chmod(content.mode)
+        self._stack.callback(target.unlink)
+        return target
+
+    def _only_read(self, source: str) -> bool:
+        """Return whether no service writes to a bind."""
+        every = (each for service in self.project.services for each in service.volumes)
+        return all(each.read_only for each in every if (each.kind, each.source) == ("bind", source))
 
     def _copied(self, service: Service, volume: Volume, source: Path) -> Path:
-        """Return a copy in memory, which the container may write to: the host's files stay as they are."""
+        """Return a copy in memory, which containers may write to and share: the host's files stay as they are."""
+        if volume.source in self._copies:
+            return self._copies[volume.source]
         parent = owner.directory() / "binds"
         target = parent / f"{service.name}{volume.target.replace('/', '-')}"
         parent.mkdir(exist_ok=True)
+        self._copies[volume.source] = target
         try:
             if source.is_dir():
                 shutil.copytree(source, target, symlinks=True, dirs_exist_ok=True)

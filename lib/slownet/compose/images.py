@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import re
+import shlex
 import shutil
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from slownet.compose.model import HEALTHY, Project, Service
@@ -31,7 +34,10 @@ def need(project: Project) -> dict[str, Ready]:
 
     Raises ComposeError for an image that is not kept, and if a service waits for another one's health that nothing checks.
     """
-    found = {each.name: _ready(each, _kept(each)) for each in project.services}
+    missing = lacking(project.services)
+    if missing:
+        raise _with_number(missing)
+    found = {each.name: _ready(each, store.need(each.image)) for each in project.services}
     for service in project.services:
         for each in service.depends_on:
             if each.condition == HEALTHY and not found[each.service].checked:
@@ -40,19 +46,49 @@ def need(project: Project) -> dict[str, Ready]:
     return found
 
 
-def _kept(service: Service) -> Kept:
+def lacking(services: Sequence[Service]) -> list[ComposeError]:
+    """Return an error for each image that is not kept, with what builds or adds it."""
+    found: dict[str, ComposeError] = {}
+    for service in services:
+        if service.image not in found and (error := _absent(service)):
+            found[service.image] = error
+    return list(found.values())
+
+
+def _absent(service: Service) -> ComposeError | None:
     try:
-        return store.need(service.image)
+        store.need(service.image)
+        return None
     except ImageError as error:
         fix = how_to_build(service) if service.build else error.fix
-        what = f"{error.what}, which {service.name} {'is built as' if service.build else 'runs'}"
-        raise ComposeError(what, service.at, fix) from error
+        what = f"{error.what}, which {service.origin} {'is built as' if service.build else 'runs'}"
+        return ComposeError(what, service.at, fix)
+
+
+def _with_number(missing: Sequence[ComposeError]) -> ComposeError:
+    """Return the first of some errors; it says how many others there are."""
+    first, *others = missing
+    if not others:
+        return first
+    more = "another one is" if len(others) == 1 else f"{len(others)} others are"
+    return ComposeError(first.what, first.where, f"{first.fix} ({more} missing: slownet compose --check lists all)")
 
 
 def how_to_build(service: Service) -> str:
     """Return the commands that build a service's image and add it, by the first builder that this machine has."""
     builder = next((each for each in BUILDERS if shutil.which(each)), next(iter(BUILDERS)))
-    return f"{builder} {service.build} && slownet image add {BUILDERS[builder]}{service.image}"
+    piped = f"printf {_printed(service.dockerfile)} | " if service.dockerfile else ""
+    return f"{piped}{builder} {service.build} && slownet image add {BUILDERS[builder]}{service.image}"
+
+
+def _printed(text: str) -> str:
+    """Return a text as printf's one word on one line of a shell; two spaces in a row would be one in an error's line."""
+    written = text.translate({ord(each): word for each, word in _PRINTED.items()})
+    return shlex.quote(re.sub(r" (?= )", r"\\040", written))
+
+
+_PRINTED = {"\\": "\\\\", "%": "%%", "\n": "\\n", "\r": "\\r", "\t": "\\t"}
+"""Characters that printf writes, and what it is told to."""
 
 
 def _ready(service: Service, image: Kept) -> Ready:

@@ -58,7 +58,7 @@ def _tried(fields: Mapping[str, str], where: str) -> None:
 
 
 def check_names(services: Mapping[str, Service]) -> None:
-    """Raise ComposeError if two hosts of a network have the same name, or a service has that of a host of slownet's."""
+    """Raise ComposeError if a service has the name of one of slownet's own hosts; services may share an alias."""
     for name in (CLIENT, SWITCH):
         if name in services:
             what = f"a service is called '{name}'" + (", as the host that measures" if name == CLIENT else "")
@@ -68,11 +68,3 @@ def check_names(services: Mapping[str, Service]) -> None:
             raise ComposeError(
                 f"{service.name} has the alias '{CLIENT}', as the host that measures", service.at, "give it another name"
             )
-    taken: dict[tuple[str, str], Service] = {}
-    for service in services.values():
-        for network, aliases in service.networks.items():
-            for alias in dict.fromkeys((service.name, *aliases)):
-                other = taken.setdefault((network, alias), service)
-                if other is not service:
-                    what = f"{other.name} and {service.name} share the name '{alias}'"
-                    raise ComposeError(what, service.at, "give each an alias of its own: a lab's names have one address")

@@ -12,35 +12,24 @@ from slownet.compose.document import Items, Map, Place, Reset
 from slownet.errors import ComposeError
 
 _PORT = re.compile(
-    r"(?:(?P<ip>\[[0-9a-fA-F:]+\]|[0-9.]+):)?(?:(?P<published>\d*(?:-\d+)?):)?(?P<target>\d+(?:-\d+)?)(?:/(?P<protocol>tcp|udp|sctp))?"
+    r"(?:(?P<ip>\[[0-9a-fA-F:]+\]|\d+(?:\.\d+){3}):)?(?:(?P<published>\d*(?:-\d+)?):)?(?P<target>\d+(?:-\d+)?)(?:/(?P<protocol>tcp|udp|sctp))?"
 )
-_MODES = frozenset(
-    (
-        "ro",
-        "rw",
-        "z",
-        "Z",
-        "cached",
-        "consistent",
-        "delegated",
-        "nocopy",
-        "private",
-        "rprivate",
-        "shared",
-        "rshared",
-        "slave",
-        "rslave",
-    )
-)
+_CONSISTENCIES = ("cached", "consistent", "delegated")
+_PROPAGATIONS = ("private", "rprivate", "shared", "rshared", "slave", "rslave")
+_MODES = frozenset(("ro", "rw", "z", "Z", "nocopy", *_CONSISTENCIES, *_PROPAGATIONS))
 
 
 def service(found: Map) -> Map:
     """Return a service with its fields in the long form. Raises ComposeError."""
+    return _formed(found, _FORMS)
+
+
+def _formed(found: Map, forms: Mapping[str, Callable[[Any, Place], Any]]) -> Map:
     made = Map(found.place, found.replaces)
     for name, value in found.items():
         made.take(name, found)
-        if name in _FORMS and value is not None and not isinstance(value, Reset):
-            made[name] = _FORMS[name](value, found.values_at[name])
+        if name in forms and value is not None and not isinstance(value, Reset):
+            made[name] = forms[name](value, found.values_at[name])
     return made
 
 
@@ -121,7 +110,10 @@ def _port(value: Any, place: Place) -> Map:
     found = _PORT.fullmatch(text(value))
     if not found:
         raise ComposeError(f"unclear port '{value}'", str(place), 'write "8000", "80:8000" or "127.0.0.1:80:8000/tcp"')
-    return _map(place, target=found["target"], published=found["published"] or None, protocol=found["protocol"] or "tcp")
+    return _map(
+        place, target=found["target"], published=found["published"] or None, protocol=found["protocol"] or "tcp",
+        host_ip=found["ip"],
+    )  # fmt: skip
 
 
 def _volume(value: Any, place: Place) -> Map:
@@ -132,9 +124,17 @@ def _volume(value: Any, place: Place) -> Map:
         what = f"unknown mode '{unknown[0]}'" if unknown else f"'{target}' is not a whole path"
         raise ComposeError(f"{what} in the volume '{value}'", str(place), "write SOURCE:/path/in/container or SOURCE:/path:ro")
     kind = "bind" if source.startswith((".", "/", "~")) else "volume"
+    labels = [each for each in modes if each in ("z", "Z")]
+    own = {
+        "propagation": next((each for each in modes if each in _PROPAGATIONS), None),
+        "selinux": labels[0] if labels else None,
+    }
+    bind = _map(place, **own) if kind == "bind" and any(own.values()) else None
     return _map(
-        place, type=kind, source=source or None, target=str(PurePosixPath(target)), read_only="ro" in modes or None, short=True
-    )
+        place, type=kind, source=source or None, target=str(PurePosixPath(target)), read_only="ro" in modes or None, short=True,
+        bind=bind, volume=_map(place, nocopy=True) if kind == "volume" and "nocopy" in modes else None,
+        consistency=next((each for each in modes if each in _CONSISTENCIES), None),
+    )  # fmt: skip
 
 
 def _split(value: str) -> tuple[str, str, list[str]]:
@@ -153,7 +153,14 @@ def _content(value: Any, place: Place) -> Map:
 
 
 def _build(value: Any, place: Place) -> Map:
-    return value if isinstance(value, Map) else _map(place, context=value)
+    return _formed(value, _BUILD) if isinstance(value, Map) else _map(place, context=value)
+
+
+def _hooks(value: Any, place: Place) -> Items:
+    made = Items(value.place, value.replaces)
+    for each, at in zip(value, value.at, strict=True):
+        made.add(_formed(each, {"environment": _pairs}), at)
+    return made
 
 
 def _extra_hosts(value: Any, place: Place) -> Map:
@@ -183,9 +190,14 @@ def _extends(value: Any, place: Place) -> Map:
     return value if isinstance(value, Map) else _map(place, service=value)
 
 
+_BUILD: Mapping[str, Callable[[Any, Place], Any]] = {
+    "args": _pairs, "labels": _pairs, "additional_contexts": _pairs, "secrets": _each(_content), "extra_hosts": _extra_hosts,
+    "ssh": _pairs,
+}  # fmt: skip
 _FORMS: Mapping[str, Callable[[Any, Place], Any]] = {
     "annotations": _pairs, "build": _build, "configs": _each(_content), "depends_on": _named(_dependency), "dns": _list,
     "dns_search": _list, "env_file": _each(_env_file), "environment": _pairs, "extends": _extends, "extra_hosts": _extra_hosts,
-    "label_file": _list, "labels": _pairs, "networks": _named(lambda at: None), "ports": _each(_port),
+    "label_file": _list, "labels": _pairs, "networks": _named(lambda at: None), "ports": _each(_port), "post_start": _hooks,
+    "pre_stop": _hooks,
     "secrets": _each(_content), "sysctls": _pairs, "tmpfs": _list, "volumes": _each(_volume),
 }  # fmt: skip

@@ -22,6 +22,22 @@ class Volume:
     target: str
     source: str = ""
     read_only: bool = False
+    subpath: str = ""
+    """A folder in a volume, which is mounted in its place."""
+    copies: bool = True
+    """Whether an empty volume begins with what the image has at the target."""
+    options: tuple[str, ...] = ()
+    """Of a tmpfs: mount options such as ``size=64m``."""
+
+
+@dataclass(frozen=True)
+class Hook:
+    """A command that runs in a service's container after its start or before its end; empty texts are the service's own."""
+
+    command: tuple[str, ...]
+    user: str = ""
+    working_dir: str = ""
+    environment: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -32,6 +48,8 @@ class Content:
     path: str = ""
     text: str | None = None
     mode: int = 0o444
+    uid: int = 0
+    gid: int = 0
 
 
 @dataclass(frozen=True)
@@ -91,6 +109,35 @@ class Service:
     """The condition of its host's link: fields as for `Condition.parse`, and "condition" for a named one to start from."""
     build: str = ""
     """How to build the image, if the file says how: the command's arguments."""
+    dockerfile: str = ""
+    """The text that the command reads from its standard input, if the file has it inline."""
+    replica_of: str = ""
+    """The service's name in the files, if there are several: its own is then that with a number, ``web-1``."""
+    addresses: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    """Its addresses with prefix, such as ``172.28.0.10/16``, in each network that has a subnet; IPv4 first."""
+    mac: str = ""
+    mtu: int | None = None
+    ulimits: Mapping[str, tuple[int, int]] = field(default_factory=dict)
+    """Soft and hard limits by name, such as ``nofile``; -1 is none."""
+    post_start: tuple[Hook, ...] = ()
+    pre_stop: tuple[Hook, ...] = ()
+
+    @property
+    def origin(self) -> str:
+        """Its name in the files."""
+        return self.replica_of or self.name
+
+
+@dataclass(frozen=True)
+class Hosts:
+    """What networks state of all hosts of a project."""
+
+    own: str = "10.0.0.0/24"
+    """The network of hosts without a stated subnet; the client has its first address."""
+    client: tuple[str, ...] = ()
+    """Further addresses of the client, with prefix."""
+    subnets: tuple[str, ...] = ()
+    client_mtu: int | None = None
 
 
 @dataclass(frozen=True)
@@ -104,9 +151,14 @@ class Project:
     client: Mapping[str, str] = field(default_factory=dict)
     """The condition of the client's link."""
     warnings: tuple[str, ...] = ()
+    network: Hosts = field(default_factory=Hosts)
 
     def __getitem__(self, name: str) -> Service:
         return next(each for each in self.services if each.name == name)
+
+    def replicas(self, name: str) -> tuple[Service, ...]:
+        """Return the services of a name in the files: one, or its replicas."""
+        return tuple(each for each in self.services if each.origin == name)
 
     @property
     def hosts(self) -> tuple[str, ...]:
@@ -127,18 +179,32 @@ class Project:
 def of_json(record: Mapping[str, Any]) -> Project:
     """Return the project of a record."""
     services = tuple(_service(each) for each in record["services"])
-    return Project(record["name"], tuple(record["files"]), services, record["client"], tuple(record["warnings"]))
+    return Project(
+        record["name"], tuple(record["files"]), services, record["client"], tuple(record["warnings"]), _hosts(record["network"])
+    )
+
+
+def _hosts(record: Mapping[str, Any]) -> Hosts:
+    return Hosts(record["own"], tuple(record["client"]), tuple(record["subnets"]), record["client_mtu"])
+
+
+def _hook(record: Mapping[str, Any]) -> Hook:
+    return Hook(**{**record, "command": tuple(record["command"])})
 
 
 def _service(record: Mapping[str, Any]) -> Service:
     lists = ("command", "entrypoint")
     parts: dict[str, Any] = {
         "depends_on": tuple(Dependency(**each) for each in record["depends_on"]),
-        "volumes": tuple(Volume(**each) for each in record["volumes"]),
+        "volumes": tuple(Volume(**{**each, "options": tuple(each["options"])}) for each in record["volumes"]),
         "contents": tuple(Content(**each) for each in record["contents"]),
         "ports": tuple(record["ports"]),
         "health": Health(**record["health"] | {"test": tuple(record["health"]["test"])}) if record["health"] else None,
         **{name: tuple(record[name]) if record[name] is not None else None for name in lists},
-        **{name: {key: tuple(each) for key, each in record[name].items()} for name in ("networks", "extra_hosts")},
+        **{
+            name: {key: tuple(each) for key, each in record[name].items()}
+            for name in ("networks", "extra_hosts", "addresses", "ulimits")
+        },
+        **{name: tuple(map(_hook, record[name])) for name in ("post_start", "pre_stop")},
     }
     return Service(**{**record, **parts})

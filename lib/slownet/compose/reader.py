@@ -4,20 +4,30 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from slownet.compose import files, links, order, services
-from slownet.compose.document import Map, Reset
-from slownet.compose.fields import IGNORED, REFUSED, SERVICE, TOP, X_SLOWNET, Field
+from slownet.compose import files, findings, links, order
+from slownet.compose.document import Map
+from slownet.compose.fields import REFUSED, X_SLOWNET
 from slownet.compose.model import Dependency, Project, Service
-from slownet.compose.services import Reader
+from slownet.compose.services import DEFAULT, Reader
+from slownet.compose.subnets import Subnets
 from slownet.errors import ComposeError, nearest
 
 PROFILES, ALL = "COMPOSE_PROFILES", "*"
 NAME = "COMPOSE_PROJECT_NAME"
+
+
+@dataclass(frozen=True)
+class Checked:
+    """What a project is, as far as it can be read, and all that is wrong with it."""
+
+    services: tuple[Service, ...]
+    warnings: tuple[str, ...]
+    refused: tuple[ComposeError, ...]
 
 
 def read(
@@ -28,32 +38,77 @@ def read(
     profiles: the active ones. machine: environment variables; this process's, unless given. Raises ComposeError with line and
     column.
     """
+    return _project(paths, profiles, machine).read()
+
+
+def check(paths: Sequence[Path], profiles: Sequence[str] = (), machine: Mapping[str, str] | None = None) -> Checked:
+    """Return all that `read` would ignore or refuse of a project; it stops at what is no compose file. Raises ComposeError."""
+    refused: list[ComposeError] = []
+    project = _project(paths, profiles, machine)
+    services: list[Service] = []
+    warnings: tuple[str, ...] = ()
+    try:
+        whole = project.read(refused.append)
+        services, warnings = list(whole.services), whole.warnings
+    except ComposeError as error:
+        refused.append(error)
+        services, warnings = list(project.found.values()), project.warnings()
+    return Checked(tuple(services), warnings, tuple(refused))
+
+
+def _project(paths: Sequence[Path], profiles: Sequence[str], machine: Mapping[str, str] | None) -> _Project:
     environment = os.environ if machine is None else machine
     source = files.read([Path(each) for each in paths], environment)
     active = {*profiles, *filter(None, source.variables.get(PROFILES, "").split(","))}
-    return _Project(source, active).read()
+    return _Project(source, active)
+
+
+def _raise(error: ComposeError) -> None:
+    raise error
 
 
 class _Project:
     def __init__(self, source: files.Source, active: set[str]) -> None:
         self._source, self._tree, self._active = source, source.tree, active
         self._ignored: dict[str, list[str]] = {}
+        self._own_warnings: list[str] = []
+        self._sorted_out: set[tuple[str, str]] = set()
+        self._reader = Reader(source, self._name())
+        self._refuse: Callable[[ComposeError], None] = _raise
+        self.found: dict[str, Service] = {}
 
-    def read(self) -> Project:
-        self._sort_out(self._tree, TOP, "", ())
-        chosen = self._chosen()
-        name = self._name()
-        reader = Reader(self._source, name)
-        found: dict[str, Service] = {}
-        for each, tree in chosen.items():
-            self._sort_out(tree, SERVICE, each, (each,))
-            found[each] = reader.service(each, tree)
-        found = self._with_dependencies(found)
+    def read(self, refuse: Callable[[ComposeError], None] = _raise) -> Project:
+        """Return it. refuse: gets what is wrong with one field or service, after which the others are read."""
+        self._refuse = refuse
+        self._sort_out(self._tree, "", "")
+        counts: dict[str, int] = {}
+        for each, tree in self._chosen().items():
+            self._sort_out(tree, "services.*", each)
+            self._sort_out_resources(tree)
+            try:
+                self.found[each] = self._reader.service(each, tree)
+                counts[each] = self._reader.replicas(each, tree)
+            except ComposeError as error:
+                self._refuse(error)
+        found = self._with_dependencies({name: each for name, each in self.found.items() if counts.get(name)}, counts)
         links.check_names(found)
-        ordered = tuple(order.sort(found))
+        ordered = [one for each in order.sort(found) for one in _replicas(each, counts[each.name], found)]
+        self.found = {each.name: each for each in ordered}
+        trees = {name: self._tree["services"][name] for name in found}
+        networks = list(dict.fromkeys(name for each in ordered for name in each.networks))
+        subnets = Subnets(self._tree.get("networks") or {}, networks)
+        placed, hosts = subnets.hosts(ordered, trees)
+        self.found = {each.name: each for each in placed}
+        self._own_warnings += subnets.warnings(placed)
         client = links.condition(self._tree, X_SLOWNET)
-        warnings = (*self._source.warnings, *reader.warnings, *self._warnings())
-        return Project(name, tuple(map(str, self._source.files)), ordered, client, warnings)
+        shown = tuple(map(str, self._source.files))
+        return Project(self._name(), shown, tuple(placed), client, self.warnings(), hosts)
+
+    def warnings(self) -> tuple[str, ...]:
+        """Return what the reader should know, a line each."""
+        named = [f"{key} ({', '.join(names)})" if any(names) else key for key, names in self._ignored.items()]
+        ignored = [f"{self._shown}: ignored: {', '.join(named)}"] if named else []
+        return (*self._source.warnings, *self._own_warnings, *dict.fromkeys(self._reader.warnings), *ignored)
 
     def _name(self) -> str:
         text = self._tree.get("name") or self._source.variables.get(NAME) or self._source.folder.resolve().name
@@ -63,8 +118,8 @@ class _Project:
         """Return the services of the active profiles."""
         every = self._tree.get("services") or {}
         known = {profile for tree in every.values() if tree for profile in tree.get("profiles") or ()}
-        for profile in self._active - known - {ALL}:
-            raise ComposeError(f"no profile '{profile}'", self._shown, nearest(profile, known))
+        for profile in sorted(self._active - known - {ALL}):  # as in compose it is no error
+            self._own_warnings.append(f"{self._shown}: no service has the profile '{profile}': {nearest(profile, known)}")
         found = {name: tree for name, tree in every.items() if isinstance(tree, Map) and self._is_active(tree)}
         if not found:
             what = "every service has a profile" if every else "there is no service"
@@ -80,28 +135,32 @@ class _Project:
     def _shown(self) -> str:
         return str(self._tree.place.file)
 
-    def _sort_out(self, tree: Map, table: Mapping[str, Field], name: str, where: Sequence[str]) -> None:
+    def _sort_out(self, tree: Map, level: str, owner: str, prefix: str = "") -> None:
         """Refuse what the table refuses, and note what it ignores."""
-        for key, value in tree.items():
-            field = table.get(key)
-            if field is None or isinstance(value, Reset) or value in (None, False, [], {}):
-                continue
-            if field.status == REFUSED and not services.is_harmless(key, value):
-                of = f" of {name}" if name else ""
-                raise ComposeError(f"{key}{of} is not possible in a lab", str(tree.keys_at[key]), field.note)
-            if field.status == IGNORED:
-                self._ignored.setdefault(key, []).append(name)
+        for each in findings.of(tree, level, owner, prefix):
+            if each.field.status == REFUSED:
+                of = f" of {each.owner}" if each.owner else ""
+                self._refuse(ComposeError(f"{each.label}{of} is not possible in a lab", str(each.place), each.field.note))
+            elif owner not in self._ignored.setdefault(each.label, []):
+                self._ignored[each.label].append(owner)
 
-    def _warnings(self) -> list[str]:
-        named = [f"{key} ({', '.join(names)})" if any(names) else key for key, names in self._ignored.items()]
-        return [f"{self._shown}: ignored: {', '.join(named)}"] if named else []
+    def _sort_out_resources(self, tree: Map) -> None:
+        """Sort out what a service uses of the top level; compose makes nothing else either."""
+        used = {"networks": list(tree.get("networks") or {DEFAULT: None})}
+        used |= {kind: [each.get("source") for each in tree.get(kind) or ()] for kind in ("volumes", "secrets", "configs")}
+        for kind, names in used.items():
+            declared = self._tree.get(kind) or {}
+            for name in dict.fromkeys(names):
+                if isinstance(declared.get(name), Map) and (kind, name) not in self._sorted_out:
+                    self._sorted_out.add((kind, name))
+                    self._sort_out(declared[name], f"{kind}.*", str(name), f"{kind}.")
 
-    def _with_dependencies(self, found: Mapping[str, Service]) -> dict[str, Service]:
+    def _with_dependencies(self, found: Mapping[str, Service], counts: Mapping[str, int]) -> dict[str, Service]:
         """Return the services without dependencies that may be missing. Raises ComposeError for one that must not."""
         made = {}
         for name, service in found.items():
             missing = [each for each in service.depends_on if each.service not in found]
-            if needed := [each for each in missing if each.required]:
+            if needed := [each for each in missing if each.required and counts.get(each.service) != 0]:
                 self._fail_for(name, needed[0], found)
             made[name] = replace(service, depends_on=tuple(each for each in service.depends_on if each not in missing))
         return made
@@ -112,3 +171,16 @@ class _Project:
         fix = f"--profile {own[0]}" if own else nearest(dependency.service, found)
         what = f"of the profile {own[0]}, which is not active" if own else "which does not exist"
         raise ComposeError(f"{name} depends on {dependency.service}, {what}", dependency.at, fix)
+
+
+def _replicas(service: Service, count: int, others: Mapping[str, Service]) -> list[Service]:
+    """Return a service as often as there is to be one of it. Raises ComposeError if a name is taken."""
+    if count == 1:
+        return [service]
+    names = [f"{service.name}-{number}" for number in range(1, count + 1)]
+    for name in names:
+        if name in others:
+            raise ComposeError(
+                f"a replica of {service.name} is called '{name}', as a service", others[name].at, "rename the service"
+            )
+    return [replace(service, name=name, replica_of=service.name) for name in names]

@@ -6,15 +6,16 @@ import os
 import re
 import shlex
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, NoReturn, TypeVar
 
-from slownet.compose import dotenv, links
+from slownet.compose import build_command, dotenv, links
 from slownet.compose.document import Map
 from slownet.compose.fields import X_SLOWNET
 from slownet.compose.files import Source
 from slownet.compose.longform import text
-from slownet.compose.model import STARTED, Content, Dependency, Health, Service
+from slownet.compose.model import STARTED, Content, Dependency, Health, Hook, Service
 from slownet.compose.storage import Storage
 from slownet.errors import ComposeError, nearest
 from slownet.lab.folders import refused
@@ -22,19 +23,15 @@ from slownet.lab.folders import refused
 SECONDS = {"h": 3600.0, "m": 60.0, "s": 1.0, "ms": 1e-3, "us": 1e-6, "µs": 1e-6, "ns": 1e-9}
 _DURATION = re.compile(r"(\d+(?:\.\d*)?|\.\d+)(h|ms|us|µs|ns|m|s)")
 _EXPOSED = re.compile(r"(\d+)(?:-(\d+))?(?:/(tcp|udp|sctp))?")
+_MAC = re.compile(r"[0-9a-fA-F]{2}([:-][0-9a-fA-F]{2}){5}")
 MOST_PORT = 65535
-HARMLESS: Mapping[str, tuple[Any, ...]] = {
-    "network_mode": ("bridge", "default"), "ipc": ("private", "none"), "pid": ("",), "uts": ("",), "userns_mode": ("",),
-    "scale": (1, "1"), "runtime": ("",), "privileged": ("false",), "use_api_socket": ("false",),
-}  # fmt: skip
-"""Values of refused fields that a lab's containers have anyway."""
+LIMITS = (
+    "as", "core", "cpu", "data", "fsize", "locks", "memlock", "msgqueue", "nice", "nofile", "nproc", "rss", "rtprio", "rttime",
+    "sigpending", "stack",
+)  # fmt: skip
+"""Names of limits, as in Docker's ``--ulimit`` and setrlimit(2)."""
 DEFAULT = "default"
 """The network of services that name none."""
-
-
-def is_harmless(key: str, value: Any) -> bool:
-    """Return whether a refused field has a value that changes nothing."""
-    return value in HARMLESS.get(key, ())
 
 
 class Reader:
@@ -47,7 +44,7 @@ class Reader:
 
     def service(self, name: str, tree: Map) -> Service:
         """Return a service. Raises ComposeError."""
-        self._refuse(name, tree)
+        build = tree.get("build") or {}
         entrypoint, command = (_words(tree, each) for each in ("entrypoint", "command"))
         return Service(
             name=name, image=self._image(name, tree), at=str(tree.place), command=command, entrypoint=entrypoint,
@@ -58,13 +55,9 @@ class Reader:
             read_only=tree.get("read_only") in (True, "true"), init=tree.get("init") in (True, "true"),
             stop_signal=text(tree.get("stop_signal") or ""), stop_s=_seconds(tree, "stop_grace_period", 10.0),
             extra_hosts=_extra_hosts(tree), condition=links.condition(tree, X_SLOWNET), build=self._build(name, tree),
+            dockerfile=str(build.get("dockerfile_inline") or ""), mac=_mac(tree), ulimits=dict(_ulimits(tree)),
+            post_start=tuple(self._hooks(tree, "post_start")), pre_stop=tuple(self._hooks(tree, "pre_stop")),
         )  # fmt: skip
-
-    def _refuse(self, name: str, tree: Map) -> None:
-        replicas = (tree.get("deploy") or {}).get("replicas")
-        if replicas is not None and text(replicas) != "1":
-            at = tree["deploy"].keys_at["replicas"]
-            _fail(f"{replicas} replicas of {name} are not possible in a lab", at, "name a service for each: web1, web2")
 
     def _image(self, name: str, tree: Map) -> str:
         if tree.get("image"):
@@ -74,20 +67,32 @@ class Reader:
         return f"{self._project}-{name}"
 
     def _build(self, name: str, tree: Map) -> str:
-        """Return the arguments with which buildah, podman or docker builds the image; empty if the file says nothing."""
+        """Return the arguments with which the image is built; empty if the file says nothing."""
         found = tree.get("build")
-        if not found:
-            return ""
-        words = ["build", "-t", self._image(name, tree)]
-        context = str(self._path(found.get("context") or "."))
-        if found.get("dockerfile"):
-            words += ["-f", str(Path(context, found["dockerfile"]))]
-        if found.get("target"):
-            words += ["--target", str(found["target"])]
-        args = found.get("args") or {}
-        pairs = args.items() if isinstance(args, dict) else (text(each).partition("=")[::2] for each in args)
-        words += [word for key, value in pairs for word in ("--build-arg", f"{key}={text(value)}" if value else str(key))]
-        return shlex.join([*words, context])
+        secrets = self._source.tree.get("secrets") or {}
+        return build_command.arguments(found, self._image(name, tree), self._path, secrets) if found else ""
+
+    def replicas(self, name: str, tree: Map) -> int:
+        """Return how many of a service there are. Raises ComposeError."""
+        deploy = tree.get("deploy") or {}
+        around: Any
+        around, key = (tree, "scale") if tree.get("scale") is not None else (deploy, "replicas")
+        value = around.get(key)
+        if value is None:
+            return 1
+        if not text(value).isdecimal():
+            _fail(f"{value} replicas of {name}", around.keys_at[key], "write a whole number")
+        if int(text(value)) > 1 and tree.get("container_name"):
+            fix = "leave it out, or have one replica"
+            _fail(f"{name} has {value} replicas, and one container_name", tree.keys_at["container_name"], fix)
+        return int(text(value))
+
+    def _hooks(self, tree: Map, name: str) -> Iterator[Hook]:
+        for number, each in enumerate(tree.get(name) or ()):
+            words = _words(each, "command")
+            if not words:
+                _fail(f"{name} without a command", tree[name].at[number], "add command:")
+            yield Hook(words, str(each.get("user") or ""), each.get("working_dir") or "", self._stated(each))
 
     def _path(self, given: str) -> Path:
         return self._storage.path(given)
@@ -101,9 +106,13 @@ class Reader:
                 found |= dotenv.read(path, outer, raw=entry.get("format") == "raw")
             elif entry.get("required", True) is not False:
                 _fail(f"no file {path}", at, "create it, or write required: false")
+        return found | self._stated(tree)
+
+    def _stated(self, tree: Map) -> dict[str, str]:
+        """Return the variables that a mapping states; one without a value is the caller's, if that has it."""
         given: Mapping[str, str | None] = tree.get("environment") or {}
         outside = self._source.variables
-        found |= {name: value for name, value in given.items() if value is not None}
+        found = {name: value for name, value in given.items() if value is not None}
         return found | {name: outside[name] for name, value in given.items() if value is None and name in outside}
 
     def _ports(self, tree: Map) -> Iterator[int]:
@@ -138,29 +147,74 @@ class Reader:
                     _fail(f"the {what} '{source}' is not declared", at, f"add it below {kind}: at the top")
                 target = each.get("target") or f"{folder}{source}"
                 target = target if target.startswith("/") else f"{folder}{target}"
-                mode = each.get("mode", 0o444)
-                yield self._content(what, source, declared, target, int(mode, 8) if isinstance(mode, str) else int(mode))
+                made = self._content(what, source, declared, target)
+                yield replace(made, mode=_mode(each), uid=_number(each, "uid"), gid=_number(each, "gid"))
 
-    def _content(self, what: str, name: str, declared: Map, target: str, mode: int) -> Content:
+    def _content(self, what: str, name: str, declared: Map, target: str) -> Content:
         if "file" in declared:
             path, at = self._path(declared["file"]), declared.values_at["file"]
             if not path.is_file():
                 _fail(f"no file {path} for the {what} '{name}'", at, "create it")
             if why := refused(Path(os.path.realpath(path)), at_own_path=False):
                 _fail(f"{path} {why}", at, f"name a file with the {what}")
-            return Content(target, path=str(path), mode=mode)
+            return Content(target, path=str(path))
         if "content" in declared:
-            return Content(target, text=str(declared["content"]), mode=mode)
+            return Content(target, text=str(declared["content"]))
         if "environment" in declared:
             variable, at = str(declared["environment"]), declared.values_at["environment"]
             if variable not in self._source.variables:
                 _fail(f"the variable {variable} of the {what} '{name}' is not set", at, f"set it: export {variable}=...")
-            return Content(target, text=self._source.variables[variable], mode=mode)
-        return _fail(f"the {what} '{name}' is external", declared.place, "a lab has no store of them: name a file")
+            return Content(target, text=self._source.variables[variable])
+        return _fail(f"the {what} '{name}' has no content", declared.place, "add file: with a path")
 
 
 def _fail(what: str, at: object, fix: str) -> NoReturn:
     raise ComposeError(what, str(at), fix)
+
+
+def _number(tree: Map, name: str) -> int:
+    value = text(tree.get(name) or 0)
+    if not value.isdecimal():
+        _fail(f"{name} is '{value}'", tree.keys_at[name], "write a number: a name is the image's own")
+    return int(value)
+
+
+def _mode(tree: Map, name: str = "mode", default: int = 0o444) -> int:
+    """Return a file's mode; a text is octal, as a number with a leading zero is."""
+    value = tree.get(name)
+    if value is None:
+        return default
+    if not re.fullmatch(r"0?o?[0-7]{1,4}" if isinstance(value, str) else r"\d+", str(value)) or _octal(value) > 0o7777:
+        _fail(f"{name} is {value}", tree.keys_at[name], "write it like 0440")
+    return _octal(value)
+
+
+def _octal(value: Any) -> int:
+    return int(value.removeprefix("0o"), 8) if isinstance(value, str) else int(value)
+
+
+def _mac(tree: Map) -> str:
+    """Return the address of a service's interface, which is that in its first network that states one. Raises ComposeError."""
+    stated = [each for each in (tree.get("networks") or {}).values() if isinstance(each, Map) and each.get("mac_address")]
+    around = stated[0] if stated else tree
+    value = text(around.get("mac_address") or "")
+    if value and not _MAC.fullmatch(value):
+        _fail(f"'{value}' is no Ethernet address", around.keys_at["mac_address"], "write one such as 02:42:ac:11:00:0a")
+    return value.lower().replace("-", ":")
+
+
+def _ulimits(tree: Map) -> Iterator[tuple[str, tuple[int, int]]]:
+    for name, value in (tree.get("ulimits") or {}).items():
+        at = tree["ulimits"].keys_at[name]
+        if name not in LIMITS:
+            _fail(f"unknown limit '{name}'", at, nearest(name, LIMITS))
+        texts = (value.get("soft"), value.get("hard")) if isinstance(value, Map) else (value, value)
+        if not all(re.fullmatch(r"-1|\d+", text(each)) for each in texts):
+            _fail(f"the limit {name} is {value}", at, "write a whole number, or {soft: 1024, hard: 2048}; -1 is none")
+        soft, hard = (int(text(each)) for each in texts)
+        if hard != -1 and (soft == -1 or soft > hard):
+            _fail(f"the soft limit {name} of {soft} is above the hard one of {hard}", at, "raise hard:")
+        yield name, (soft, hard)
 
 
 def _words(tree: Map, name: str) -> tuple[str, ...] | None:

@@ -21,6 +21,10 @@ class Variables:
         self.values = values
         self._warn = warn
 
+    def but(self, values: Mapping[str, str]) -> Variables:
+        """Return other variables, with warnings to the same place."""
+        return Variables(values, self._warn)
+
     def substitute(self, text: str, where: str) -> str:
         """Return a text with its variables replaced. Raises ComposeError for a required one that is missing."""
         return _Text(text, where, self.values, self._warn).result()
@@ -60,7 +64,7 @@ class _Text:
             return self._braced(self._text[at + 1 : end]), end + 1
         name = _NAME.match(self._text, at)
         if not name:
-            self._invalid()
+            return "$", at  # text, as in compose-go's template: $(date), $1, 5$
         return self._plain(name[0]), name.end()
 
     def _closing(self, at: int) -> int:

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from slownet.container import bundle, users
+from slownet.container import bundle, kernel, users
 from slownet.container.bundle import Overrides
 from slownet.container.mount import BIND, TMPFS, VOLUME, Mount, complete
 from slownet.container.root import Data, Root
@@ -74,7 +75,7 @@ class Plan:
             cwd = bundle.working_directory(self.image.config, self.replaced)
             words = bundle.argv(self.image.config, self.replaced)
             first = [INIT, "--"] if self.init else []
-            main = bundle.process([*first, *words], {**env, **self.marks}, cwd, user)
+            main = bundle.process([*first, *words], {**env, **self.marks}, cwd, user, self.replaced.limits)
             root.make(cwd)
             root.show(crun, files / PROGRAM)
             for path in (*self.shown, *self.written):  # in place of a symbolic link, which a mount would follow
@@ -108,8 +109,27 @@ class Plan:
             elif each.kind == VOLUME:
                 found[each] = path = self.volumes / str(each.source) if str(each.source) else root.volume(number)
                 path.mkdir(mode=0o755, parents=True, exist_ok=True)
-                root.seed(str(each.path), path)
+                if each.subpath:
+                    found[each] = path = _inner(path, each)
+                if each.copies:
+                    root.seed(str(each.path), path)
         return found
+
+
+def _inner(volume: Path, mount: Mount) -> Path:
+    """Return the folder of a volume that a mount is of; a symbolic link in a volume leads nowhere else. Raises ImageError."""
+    descriptor = os.open(volume, os.O_PATH | os.O_DIRECTORY | os.O_CLOEXEC)
+    try:
+        inner = kernel.open_in(descriptor, mount.subpath, os.O_PATH | os.O_DIRECTORY)
+        try:
+            return Path(os.readlink(f"/proc/self/fd/{inner}"))
+        finally:
+            os.close(inner)
+    except OSError as error:
+        what = f"no folder {mount.subpath} in the volume {mount.source}: {error.strerror}"
+        raise ImageError(what, f"the mount at {mount.target}", "a container that starts before has to make it") from error
+    finally:
+        os.close(descriptor)
 
 
 def _unseen(mount: Mount) -> ImageError:

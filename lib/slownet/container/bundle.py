@@ -18,6 +18,8 @@ from slownet.errors import ImageError
 VERSION = "1.0.2"
 PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 """Docker's, for an image without one."""
+_LIMITLESS = 1 << 64
+"""Limits are of 64 bits; all ones, -1, is RLIM_INFINITY."""
 _SHM = "size=65536k"
 _MOUNTS: list[dict[str, Any]] = [
     {"destination": "/proc", "type": "proc", "source": "proc", "options": ["nosuid", "noexec", "nodev"]},
@@ -43,6 +45,8 @@ class Overrides:
     env: Mapping[str, str] = field(default_factory=dict)
     user: str | None = None
     cwd: str | None = None
+    limits: Mapping[str, tuple[int, int]] = field(default_factory=dict)
+    """Soft and hard resource limits by their names, such as ``nofile``; -1 is none."""
 
 
 def argv(config: Config, replaced: Overrides, where: str = "") -> list[str]:
@@ -68,9 +72,18 @@ def working_directory(config: Config, replaced: Overrides) -> str:
     return "/" + (replaced.cwd or config.working_dir or "/").lstrip("/")
 
 
-def process(words: Sequence[str], env: Mapping[str, str], cwd: str, user: User) -> dict[str, Any]:
+def process(
+    words: Sequence[str], env: Mapping[str, str], cwd: str, user: User, limits: Mapping[str, tuple[int, int]] | None = None,
+) -> dict[str, Any]:  # fmt: skip
     """Return the description of a process in a container: its main one, or one that is run beside it."""
     kept = ("bounding", "effective", "permitted") if user.uid == 0 else ("bounding",)  # as execve gives another user
+    rlimits = [
+        {
+            "type": f"RLIMIT_{name.upper()}",
+            **{key: value % _LIMITLESS for key, value in zip(("soft", "hard"), pair, strict=True)},
+        }
+        for name, pair in (limits or {}).items()
+    ]
     return {
         "terminal": False,
         "user": {"uid": user.uid, "gid": user.gid, "additionalGids": list(user.groups)},
@@ -79,6 +92,7 @@ def process(words: Sequence[str], env: Mapping[str, str], cwd: str, user: User) 
         "cwd": cwd,
         "capabilities": {each: list(confinement.CAPABILITIES) for each in kept},
         "noNewPrivileges": True,
+        **({"rlimits": rlimits} if rlimits else {}),
     }
 
 
@@ -128,6 +142,7 @@ def _mount(mount: Mount, source: str) -> dict[str, Any]:
     options = ["ro"] if mount.read_only else ["rw"]
     if mount.kind == TMPFS:
         return {
-            "destination": str(mount.path), "type": TMPFS, "source": TMPFS, "options": ["nosuid", "nodev", "noexec", *options],
+            "destination": str(mount.path), "type": TMPFS, "source": TMPFS,
+            "options": ["nosuid", "nodev", "noexec", *options, *mount.options],
         }  # fmt: skip
     return {"destination": str(mount.path), "type": BIND, "source": source, "options": ["rbind", "rprivate", "nodev", *options]}

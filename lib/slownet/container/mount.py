@@ -29,6 +29,12 @@ class Mount:
         the network if it has a name, else as long as the container; ``"tmpfs"``: an empty one.
     read_only : bool
         Whether the container may only read it.
+    subpath : str
+        Of a volume with a name: the folder in it that is mounted; a container has made it by then.
+    copies : bool
+        Whether an empty volume begins with what the image has at the target.
+    options : sequence of str
+        Of a tmpfs: mount options, such as ``size=64m`` or ``mode=1777``.
 
     Raises
     ------
@@ -40,6 +46,9 @@ class Mount:
     target: str
     kind: str = BIND
     read_only: bool = False
+    subpath: str = ""
+    copies: bool = True
+    options: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         where = f"the mount at {self.target}"
@@ -54,6 +63,10 @@ class Mount:
             raise ImageError(f"a tmpfs is empty, and has no source '{self.source}'", where, "leave the source out")
         if self.kind == VOLUME and str(self.source) and not _NAME.fullmatch(str(self.source)):
             raise ImageError(f"'{self.source}' is no name of a volume", where, "use letters, digits, '.', '_' and '-'")
+        if self.subpath and not (self.kind == VOLUME and str(self.source)):
+            raise ImageError("only a volume with a name has a subpath", where, "leave it out")
+        if self.options and self.kind != TMPFS:
+            raise ImageError("only a tmpfs has options", where, "leave them out")
 
     @property
     def path(self) -> PurePosixPath:

@@ -60,11 +60,7 @@ class Root:
 
     def read(self, path: str) -> str:
         """Return a file's text; empty if there is none."""
-        try:
-            with open(kernel.open_in(self._descriptor, path), encoding="utf-8", errors="replace") as file:
-                return file.read()
-        except (FileNotFoundError, NotADirectoryError, IsADirectoryError):
-            return ""
+        return read(self._descriptor, path)
 
     def write(self, path: str, text: str) -> None:
         """Write a file in place of what the image has there, also of a symbolic link. Raises OSError."""
@@ -135,6 +131,15 @@ class Root:
                 _copy(["--archive", f"/proc/self/fd/{source}/.", str(volume)], source)
         finally:
             os.close(source)
+
+
+def read(root: int, path: str) -> str:
+    """Return the text of a file of a container. root: a descriptor of its root folder. Empty if there is none."""
+    try:
+        with open(kernel.open_in(root, path), encoding="utf-8", errors="replace") as file:
+            return file.read()
+    except (FileNotFoundError, NotADirectoryError, IsADirectoryError):
+        return ""
 
 
 def _copy_owner(source: str | int, target: str | Path) -> None:

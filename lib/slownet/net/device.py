@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 import subprocess
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -25,6 +25,12 @@ class State:
     mtu: int | None = None
     first_mtu: int | None = None
     offloads: bool = False
+
+
+def set_first_mtu(ends: Iterable[Any], mtu: int) -> None:
+    """Set the MTU that interfaces have from the start, to which `set_mtu` restores them. Raises NetworkError."""
+    for end in ends:
+        _run(end, ["ip", "link", "set", "dev", end.name, "mtu", str(mtu)])
 
 
 def set_mtu(interface: Any, mtu: int | None, state: State, programs: tc.Programs) -> None:

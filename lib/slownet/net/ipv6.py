@@ -77,6 +77,16 @@ def add(hosts: Sequence[Any], folder: Path, where: str) -> None:
     _await_reports(hosts)
 
 
+def give(host: Any, interface: str, stated: Sequence[str]) -> None:
+    """Give an interface of a host addresses of IPv6 with their prefixes, such as fd28::10/64. Raises NetworkError."""
+    with inside(host):
+        if not CONF.exists():
+            raise NetworkError("the kernel has no IPv6", where=f"host {host.name}", fix="use the lab: leave out --native")
+        _switch_on()
+        keep_neighbours(interface, "ipv6")
+        _batch([f"address replace {each} dev {interface} nodad" for each in stated], host.name)
+
+
 def _switch_on() -> None:
     """Switch IPv6 on in this thread's namespace, and forwarding as it is for IPv4."""
     for folder in CONF.iterdir():

@@ -23,16 +23,13 @@ from slownet.container.mount import Mount
 from slownet.errors import ServiceError
 from slownet.net.namespace import Namespace, write_sysctls
 from slownet.net.nodes import inside
-from slownet.services import snapshot
+from slownet.services import container_program, snapshot
 from slownet.services.awaited import Awaited
 from slownet.services.container_data import Written
 from slownet.services.healthcheck import Healthy, Probe
 from slownet.tools.process import Host, end, environment, wait_until
 
 HOSTS, HOSTNAME, RESOLVER = "/etc/hosts", "/etc/hostname", "/etc/resolv.conf"
-BATCH_S = 0.02
-"""How long its output is collected before it is written: waking up for each line would take CPU from what is measured."""
-CHUNK = 1 << 16
 KILLED_S = 10.0
 SIGNALLED = 128  # crun's exit status for a program that a signal has ended, as a shell's
 
@@ -80,6 +77,8 @@ class Container(Awaited):
         The first part of the log's name: the image's name, unless given.
     timeout : float
         Seconds until it must be ready.
+    limits : mapping of str to (int, int)
+        Soft and hard resource limits by name, such as ``{"nofile": (1024, 4096)}``; -1 is none.
     stop_signal : str, optional
         The signal that ends it, such as ``"SIGQUIT"``, in place of the image's.
     stop_s : float
@@ -106,7 +105,7 @@ class Container(Awaited):
         cwd: str | Path | None = None, hostname: str | None = None, mounts: Sequence[Mount] = (),
         read_only: bool = False, init: bool = False, directory: str | Path | None = None, port: int | None = None,
         ready: str | Callable[[Container], bool] | Healthy | None = None, name: str = "", timeout: float = 60.0,
-        stop_signal: str | None = None, stop_s: float = 10.0,
+        stop_signal: str | None = None, stop_s: float = 10.0, limits: Mapping[str, tuple[int, int]] | None = None,
     ) -> None:  # fmt: skip
         name = name or image.removeprefix("sha256:").rpartition("/")[2].partition("@")[0].partition(":")[0]
         condition = None if isinstance(ready, Healthy) else ready
@@ -114,7 +113,7 @@ class Container(Awaited):
         self.image = image
         self.replaced = Overrides(
             _words(command), _words(entrypoint), {key: str(value) for key, value in (env or {}).items()},
-            user, str(cwd) if cwd is not None else None,
+            user, str(cwd) if cwd is not None else None, limits or {},
         )  # fmt: skip
         self.hostname = hostname or host.name
         self.mounts = tuple(mounts)
@@ -178,7 +177,7 @@ class Container(Awaited):
     def _popen(self, log: IO[bytes]) -> subprocess.Popen[bytes]:
         assert self._plan
         plan, (reading, writing) = self._plan, os.pipe()
-        self._copying = threading.Thread(target=_copy, args=(reading, os.dup(log.fileno())), daemon=True)
+        self._copying = threading.Thread(target=container_program.copy, args=(reading, os.dup(log.fileno())), daemon=True)
         self._copying.start()
         try:
             if getattr(self.host, "inNamespace", True):
@@ -219,7 +218,10 @@ class Container(Awaited):
         finally:
             self.deadline_s = limit
 
-    def execute(self, words: Sequence[str] | str, output: Path | None = None) -> subprocess.Popen[bytes]:
+    def execute(
+        self, words: Sequence[str] | str, output: Path | None = None, *, user: str = "", cwd: str = "",
+        env: Mapping[str, str] | None = None, attached: bool = False, reads: bool = False,
+    ) -> subprocess.Popen[bytes]:  # fmt: skip
         """Start another program in the running container, as its user and with its environment.
 
         Parameters
@@ -228,6 +230,14 @@ class Container(Awaited):
             The program and its arguments.
         output : path, optional
             A file for its output; without it the process has a pipe for standard output and one for errors.
+        user, cwd : str, optional
+            Another user, by the container's own files, and another working directory.
+        env : mapping of str to str, optional
+            Environment variables in addition to the container's.
+        attached : bool
+            Whether it has this program's standard output and errors.
+        reads : bool
+            Whether it then has the standard input, too.
 
         Returns
         -------
@@ -236,23 +246,28 @@ class Container(Awaited):
 
         Raises
         ------
-        ServiceError
-            The container does not run.
+        ServiceError, ImageError
+            The container does not run, or has no such user.
         """
         if not self.running:
             raise ServiceError(f"{self.name} is not started", f"host '{self.host.name}'", "call start() first")
-        return self._begin(_words(words) or (), output)
+        assert self._plan
+        own = {**self._plan.image.config.env, **self.replaced.env}
+        main = container_program.described(self._main, _words(words) or (), cwd, env or {})
+        if user:
+            main = container_program.as_user(main, user, self._first(), "HOME" in own, f"host '{self.host.name}'")
+        return self._start(main, output, (attached, reads))
 
     def _begin(self, words: Sequence[str], output: Path | None) -> subprocess.Popen[bytes]:
+        return self._start({**self._main, "args": list(words)}, output)
+
+    def _start(
+        self, main: Mapping[str, Any], output: Path | None, attached: tuple[bool, bool] = (False, False)
+    ) -> subprocess.Popen[bytes]:
         description = self.state / "process.json"
-        description.write_text(json.dumps({**self._main, "args": list(words)}))
+        description.write_text(json.dumps(main))
         argv = runtime.execute(self._crun, self.state, description)
-        # Not in the host's mount namespace: crun looks at the machine's cgroups, which are not in the host's own /sys.
-        options = {"stdin": subprocess.DEVNULL, "env": environment(), "mounts": lambda: None}
-        if output is None:
-            return self.host.popen(argv, **options)
-        with output.open("wb") as file:
-            return self.host.popen(argv, stdout=file, stderr=file, **options)
+        return container_program.start(self.host, argv, output, *attached)
 
     def _unhealthy(self, what: str, output: str) -> ServiceError:
         return ServiceError(f"{self.name} is unhealthy: {what}", f"host '{self.host.name}'", f"its log is {self.log}", output)
@@ -331,12 +346,3 @@ def _words(text: Sequence[str] | str | None) -> tuple[str, ...] | None:
     if text is None:
         return None
     return tuple(shlex.split(text)) if isinstance(text, str) else tuple(map(str, text))
-
-
-def _copy(source: int, target: int) -> None:
-    """Copy what the container writes to the log: a pipe, as Docker's, which programs of any user can open as /dev/stdout."""
-    with open(source, "rb", buffering=0) as reading, open(target, "ab", buffering=0) as log:
-        while data := reading.read(CHUNK):
-            log.write(data)
-            if len(data) < CHUNK:
-                time.sleep(BATCH_S)

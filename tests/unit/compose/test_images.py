@@ -1,5 +1,8 @@
 """A project's images are kept, or the line says how to get them."""
 
+import json
+import subprocess
+
 import pytest
 from kept import keep
 
@@ -58,6 +61,27 @@ def test_an_image_that_is_to_be_built(builder, reference, project, tmp_path, mon
     assert error.value.what == "there is no image 'shop-web', which web is built as"
     program, source = builder or "buildah", reference or "containers-storage:localhost/"
     assert error.value.fix == f"{program} build -t shop-web {tmp_path}/web && slownet image add {source}shop-web"
+
+
+def test_a_dockerfile_of_the_file_itself_is_piped(project, tmp_path, monkeypatch):
+    monkeypatch.setenv("PATH", "/usr/bin:/bin")
+    inline = "FROM debian:13\nRUN echo 'a 50% b' \\\n  && c   d\t e\n"
+    text = f"name: shop\nservices:\n  web: {{build: {{context: ., dockerfile_inline: {json.dumps(inline)}}}}}\n"
+    with pytest.raises(ComposeError) as error:
+        images.need(project(text))
+    assert "\n" not in str(error.value)
+    printed, _, rest = error.value.fix.partition(" | ")
+    assert rest.partition(" ")[2].startswith(f"build -t shop-web -f - {tmp_path} && slownet image add ")
+    assert subprocess.run(["sh", "-c", printed], capture_output=True, text=True, check=True).stdout == inline
+
+
+def test_all_images_that_are_missing(project):
+    found = project("services:\n  web: {image: shop:1}\n  own: {image: shop:1}\n  db: {image: postgres:17, scale: 2}\n")
+    assert [each.what for each in images.lacking(found.services)] == [
+        "there is no image 'shop:1', which web runs", "there is no image 'postgres:17', which db runs",
+    ]  # fmt: skip
+    with pytest.raises(ComposeError, match=r"\(another one is missing: slownet compose --check lists all\)"):
+        images.need(found)
 
 
 def test_an_image_that_was_built_and_added(project):
