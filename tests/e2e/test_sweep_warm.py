@@ -1,6 +1,7 @@
 """Services that a sweep prepares once: its boots begin with a snapshot, and measure what fresh ones do."""
 
 import json
+import os
 import shutil
 import sys
 from pathlib import Path
@@ -132,6 +133,13 @@ def test_boots_with_a_snapshot_measure_what_those_that_prepare_do(snapshots, tmp
     again = sweep(tmp_path, "again", *grid)
     assert {key: values["sum_n"] for key, values in again.items()} == {key: values["sum_n"] for key, values in warm.items()}
     assert (folder / "mariadb-server.tar").stat().st_mtime_ns == made.st_mtime_ns
+    os.truncate(folder / "mariadb-server.tar", 1000)
+    done = slownet("sweep", *grid, "--out", "mended", "--json", cwd=tmp_path)
+    what = f"the snapshot of prepared services is damaged: mariadb-server.tar has 1000 bytes, and {made.st_size} were written"
+    assert f"slownet: {what}, {folder / 'mariadb-server.tar'}: making it anew\n" in done.stderr
+    assert {key: values["sum_n"] for key, values in means(tmp_path / "mended").items()} == {
+        key: values["sum_n"] for key, values in warm.items()
+    }
     (tmp_path / "query.py").write_text(FILE.replace("3000", "30"))
     less = sweep(tmp_path, "less", *grid)
     assert max(values["sum_n"] for values in less.values()) < min(values["sum_n"] for values in warm.values())

@@ -125,7 +125,7 @@ def _part(image: Kept) -> Part:
 WANTED = {
     "digest": TEXT, "names": TEXTS, "size": NUMBER, "added": RATIO, "source": TEXT, "aliases": TEXTS, "seen": LISTS,
 }  # fmt: skip
-PART = Part("a kept image", (CONFIG, SQUASHFS), "slownet image add it again, from where it came", (FACTS,))
+PART = Part("a kept image", (CONFIG, SQUASHFS), "slownet image add REF adds it again", (FACTS,))
 SHELF = Shelf(container_shares.KIND, PART, _load, _part)
 
 

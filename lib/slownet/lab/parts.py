@@ -21,6 +21,9 @@ from slownet.lab.shelf import Shelf
 
 T = TypeVar("T")
 Report = Callable[[str, bool], None]
+CRASHES = (signal.SIGSEGV, signal.SIGBUS, signal.SIGILL)
+CRASHED = {status for each in CRASHES for status in (-each, 128 + each)}
+"""Statuses of a command, by itself or in a shell, whose program or a library of it may be damaged."""
 
 
 @dataclass(frozen=True)
@@ -53,11 +56,40 @@ class Parts:
 
     def lab(self, clock: Clock, *, megabytes: int = MEGABYTES, shares: Sequence[Share] = ()) -> Lab:
         """Return a lab of these parts, not yet booted."""
-        return Lab(
+        return _Lab(
             kernel=self.kernel.path, init=self.tools / "init.cpio", confine=self.tools / "confine", image=self.image.path,
             layer=self.layer.path if self.layer else None, kernel_arguments=self.kernel.arguments,
-            clock=clock, megabytes=megabytes, shares=shares,
+            clock=clock, megabytes=megabytes, shares=shares, verify=self.verify,
         )  # fmt: skip
+
+    def verify(self) -> None:
+        """Read all files of the parts. Raises LabError if one is damaged."""
+        kernel.SHELF.load(self.kernel.path.parent, full=True)
+        init.SHELF.load(self.tools, full=True)
+        image.SHELF.load(self.image.path.parent, full=True)
+        if self.layer:
+            layers.SHELF.load(self.layer.path.parent, full=True)
+
+
+@dataclass
+class _Lab(Lab):
+    """A lab that looks for damage of its parts if it dies or its command crashes: today's check may have been before that."""
+
+    verify: Callable[[], None] = lambda: None
+
+    def run(self, argv: Sequence[str], **how: Any) -> int:
+        """Do as `Lab.run` does."""
+        try:
+            status = super().run(argv, **how)
+        except DamagedError:
+            raise
+        except LabError:
+            if self._run:  # else it never began
+                self.verify()
+            raise
+        if status in CRASHED:
+            self.verify()
+        return status
 
 
 def keys() -> dict[str, str]:

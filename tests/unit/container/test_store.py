@@ -216,7 +216,7 @@ def test_a_record_that_cannot_be_read_is_one_line_and_the_other_images_can_be_us
     else:
         facts = json.loads(record.read_text())
         record.write_text(text if isinstance(text, str) else json.dumps({**facts, text[0]: text[1]}))
-    fix = "slownet image add it again, from where it came"
+    fix = "slownet image add REF adds it again"
     line = f"the kept image {made.digest[7:19]} is damaged: image.json {how}, {record}: {fix}"
     for asked in ("shop:1", made.digest):
         with pytest.raises(ImageError) as error:

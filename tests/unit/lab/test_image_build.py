@@ -4,6 +4,7 @@ import json
 
 import pytest
 
+from slownet.errors import DamagedError
 from slownet.lab import cache, image, wordpress_site
 
 MMDEBSTRAP = """#!/bin/sh
@@ -131,6 +132,16 @@ def test_packages_are_installed_without_the_users_settings_for_python(machine, m
     environment = (machine.archive / "environment").read_text()
     assert "PYTHON" not in environment
     assert f"SOURCE_DATE_EPOCH={image.FILES_UNTIL}\n" in environment
+
+
+def test_an_image_that_is_damaged_is_built_anew(machine):
+    built = machine.build("one")
+    whole = built.path.read_bytes()
+    built.path.write_bytes(whole[:1])
+    with pytest.raises(DamagedError, match=r"^the lab's image is damaged: image.squashfs has 1 bytes, "):
+        image.find()
+    assert machine.build("one").path.read_bytes() == whole
+    assert image.find().path == built.path
 
 
 def test_an_image_of_a_version_that_kept_no_site_stays_valid(machine):

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from slownet.errors import LabError
+from slownet.errors import DamagedError, LabError
 from slownet.lab import kernel
 from slownet.lab.kernel import Kernel
 
@@ -101,6 +101,16 @@ def test_if_no_kernel_takes_the_patches_the_last_reason_is_told_and_nothing_kept
         kernel.build()
     assert kernel.find() is None
     assert [path.name for path in (tmp_path / "cache").rglob("*") if path.is_file()] == [f".{kernel.key()}.lock"]
+
+
+def test_a_kernel_that_is_damaged_is_built_anew(builds):
+    builds.update(there=["7.3"])
+    first = kernel.build()
+    first.path.write_bytes(b"?")
+    with pytest.raises(DamagedError, match=r"^the lab's kernel is damaged: linux has 1 bytes, and 0 were written, "):
+        kernel.find()
+    assert kernel.build() == first == kernel.find()
+    assert (first.path.read_bytes(), builds["log"]) == (b"", ["7.3", "7.3"])
 
 
 def test_a_kernel_that_does_not_boot_is_not_kept(builds):

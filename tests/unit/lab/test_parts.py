@@ -1,0 +1,123 @@
+"""The parts of a lab together: which are built anew, and when their files are read."""
+
+import json
+import os
+from dataclasses import replace
+
+import pytest
+
+from slownet.errors import DamagedError, LabError
+from slownet.lab import boot, image, init, kernel, layer, parts
+from slownet.lab.clock import Clock
+from slownet.lab.layer import Layer
+
+
+@pytest.fixture
+def built(monkeypatch, tmp_path):
+    """Parts of a few bytes."""
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    home = tmp_path / "slownet"
+    fill(home / "kernel" / kernel.key(), "linux", "kernel.json", {"release": "7.3.4", "source": "s"})
+    fill(home / "image" / image.key(), "image.squashfs", "image.json", {"built": 1, "packages": {}})
+    fill(home / "init" / init.key(), "init.cpio", "confine", {})
+    (home / "init" / init.key() / "probe").touch()
+    return parts.need()
+
+
+def fill(folder, main, other, facts):
+    folder.mkdir(parents=True)
+    (folder / main).write_text("12345")
+    (folder / other).write_text(json.dumps(facts))
+
+
+def damage(path):
+    """Change bits of a file that today's check has seen."""
+    status = path.stat()
+    path.write_text("1234x")
+    os.utime(path, ns=(status.st_atime_ns, status.st_mtime_ns))
+
+
+@pytest.fixture
+def damaged(built):
+    damage(built.image.path)
+    assert parts.need() == built  # its size and time are what they were
+    return built
+
+
+def ends(monkeypatch, outcome):
+    """Let labs end with a status or an error, as if they had run."""
+
+    def run(lab, argv):
+        lab._run = object()
+        if isinstance(outcome, Exception):
+            raise outcome
+        return outcome
+
+    monkeypatch.setattr(boot.Lab, "run", run)
+
+
+@pytest.mark.parametrize("outcome", [139, 135, 132, -11, LabError("the lab's kernel panicked")])
+def test_damage_is_named_instead_of_what_it_caused(damaged, monkeypatch, outcome):
+    ends(monkeypatch, outcome)
+    with pytest.raises(DamagedError, match=r"^the lab's image is damaged: image.squashfs has other bytes than were written"):
+        damaged.lab(Clock("real")).run(["true"])
+
+
+@pytest.mark.parametrize("status", [0, 1, 2, 137, -9])
+def test_after_other_ends_nothing_is_read(damaged, monkeypatch, status):
+    ends(monkeypatch, status)
+    assert damaged.lab(Clock("real")).run(["true"]) == status
+
+
+def test_without_damage_an_end_is_what_it_was(built, monkeypatch):
+    ends(monkeypatch, 139)
+    assert built.lab(Clock("real")).run(["true"]) == 139
+    ends(monkeypatch, LabError("the lab ran out of its 9 MB of memory"))
+    with pytest.raises(LabError, match=r"^the lab ran out"):
+        built.lab(Clock("real")).run(["true"])
+
+
+def test_a_lab_that_never_began_has_another_reason(damaged, monkeypatch):
+    def run(lab, argv):
+        raise LabError("no folder has room")
+
+    monkeypatch.setattr(boot.Lab, "run", run)
+    with pytest.raises(LabError, match=r"^no folder has room"):
+        damaged.lab(Clock("real")).run(["true"])
+
+
+def test_the_layer_is_among_them(built, monkeypatch, tmp_path):
+    folder = tmp_path / "slownet" / "layer" / "l1"
+    fill(folder, "layer.squashfs", "layer.json", {"built": 1, "asked": [], "versions": {}})
+    layer.SHELF.load(folder)
+    damage(folder / "layer.squashfs")
+    with_layer = replace(built, layer=Layer(folder / "layer.squashfs", "l1", []))
+    ends(monkeypatch, 139)
+    with pytest.raises(DamagedError, match=r"^the layer of a project's packages is damaged: layer.squashfs "):
+        with_layer.lab(Clock("real")).run(["true"])
+
+
+@pytest.mark.parametrize("part", ["kernel", "image", "init"])
+def test_only_what_is_damaged_is_built_anew_and_it_is_said(built, monkeypatch, part):
+    path = {"kernel": built.kernel.path, "image": built.image.path, "init": built.tools / "init.cpio"}[part]
+    path.write_text("1")
+    with pytest.raises(DamagedError):
+        parts.find()
+    made, said = [], []
+
+    def make(module):
+        def build(*how):
+            made.append(module.SHELF.kind)
+            if module.SHELF.kind == part:
+                path.write_text("12345")
+                os.utime(path)
+
+        return build
+
+    for each in (kernel, image, init):
+        monkeypatch.setattr(each, "build", make(each))
+    assert parts.build(lambda what, done: said.append((what, done))) == built
+    assert set(made) == {part, "init"}  # which takes no time
+    line = f"the lab's {part} is damaged: {path.name} has 1 bytes, and 5 were written, {path}: building it anew"
+    assert said[0] == (line, False)
+    assert (part, True) in said
