@@ -1,3 +1,6 @@
+import importlib
+import pickle
+
 import pytest
 
 from slownet.errors import ServiceError, SlownetError, ToolError, nearest
@@ -37,3 +40,20 @@ def test_nearest_suggests_one_name_or_lists_them():
     assert nearest("zebra", known) == "choose from client_delay, database_delay"
     assert nearest("zebra", []) == "there are none"
     assert nearest("zebra", [f"{n:02}" for n in range(14)]).endswith("10, 11 and 2 more")
+
+
+def every_kind(kind=SlownetError):
+    yield kind
+    for each in kind.__subclasses__():
+        yield from every_kind(each)
+
+
+def test_every_error_reaches_another_process():
+    """A sweep's workers send them to the planner; one that cannot be read there looks like a worker's death."""
+    for name in ("slownet.cli", "slownet.runner.booting"):
+        importlib.import_module(name)
+    kinds = {kind for kind in every_kind() if kind.__module__.startswith("slownet.")}
+    assert {"ProtocolError", "EventError", "ServiceError"} <= {each.__name__ for each in kinds}
+    for kind in kinds:
+        sent = pickle.loads(pickle.dumps(kind("what", "where", "fix")))
+        assert (type(sent), str(sent)) == (kind, "what, where: fix")

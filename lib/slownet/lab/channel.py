@@ -33,11 +33,11 @@ _NUMBER = re.compile(rb"[0-9]{1,5}")
 class ProtocolError(LabError):
     """Something came from the lab that its first process never sends."""
 
-    def __init__(self, what: str) -> None:
-        super().__init__(
-            f"the lab broke the protocol of its channel: {what}",
-            fix="it was stopped; only root in the lab can write to its channel",
-        )
+    @classmethod
+    def of(cls, what: str) -> ProtocolError:
+        """Return the error; its constructor is that of all errors, with which a sweep's workers send it to the planner."""
+        fix = "it was stopped; only root in the lab can write to its channel"
+        return cls(f"the lab broke the protocol of its channel: {what}", fix=fix)
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,18 +116,18 @@ class Parser:
 
     def _check_head(self, kind: bytes, size: int) -> None:
         if kind not in MOST_BYTES:
-            raise ProtocolError(f"a frame of unknown type {kind[0]:#04x}")
+            raise ProtocolError.of(f"a frame of unknown type {kind[0]:#04x}")
         name = kind.decode()
         if size > MOST_BYTES[kind]:
-            raise ProtocolError(f"a frame of type {name} announces {size} bytes, more than {MOST_BYTES[kind]}")
+            raise ProtocolError.of(f"a frame of type {name} announces {size} bytes, more than {MOST_BYTES[kind]}")
         if self._last:
-            raise ProtocolError(f"a frame of type {name} after the last one, of type {self._last}")
+            raise ProtocolError.of(f"a frame of type {name} after the last one, of type {self._last}")
         if kind != MESSAGE and (kind == READY) is self._is_ready:
-            raise ProtocolError(
+            raise ProtocolError.of(
                 "a second frame of type R" if self._is_ready else f"a frame of type {name} before that of type R"
             )
         if kind in (FULL, TAKEN) and self._is_full:
-            raise ProtocolError(f"a frame of type {name} after that of type F")
+            raise ProtocolError.of(f"a frame of type {name} after that of type F")
 
     def _frame(self, kind: bytes, payload: bytes) -> Frame:
         if kind in (OUTPUT, ERRORS):
@@ -140,7 +140,7 @@ class Parser:
         if kind == FULL:
             self._is_full = True
             if payload not in (b"disk", b"memory"):
-                raise ProtocolError(f"a frame of type F that names {payload!r}")
+                raise ProtocolError.of(f"a frame of type F that names {payload!r}")
             return Full(payload.decode())
         self._last = kind.decode()
         if kind == EXIT:
@@ -150,14 +150,14 @@ class Parser:
 
 def _number(kind: bytes, payload: bytes, most: int) -> int:
     if not _NUMBER.fullmatch(payload) or int(payload) > most:
-        raise ProtocolError(f"a frame of type {kind.decode()} with {payload!r}, not a number up to {most}")
+        raise ProtocolError.of(f"a frame of type {kind.decode()} with {payload!r}, not a number up to {most}")
     return int(payload)
 
 
 def _exit_code(status: int) -> int:
     """Return an exit code from a status of wait(2), that of a process that has ended."""
     if not (os.WIFEXITED(status) or os.WIFSIGNALED(status)):
-        raise ProtocolError(f"a frame of type X with status {status}, which is not that of a process that has ended")
+        raise ProtocolError.of(f"a frame of type X with status {status}, which is not that of a process that has ended")
     return os.waitstatus_to_exitcode(status)
 
 

@@ -27,6 +27,7 @@ EVENT_BYTES = 32 << 20
 """Of one event; that of a sample holds all its values."""
 EVENT_VALUES = 4_000_000
 """Commas and brackets in one event: its values as Python's objects take up to 70 bytes each."""
+TOO_LARGE = f"more than {EVENT_BYTES >> 20} MB or {EVENT_VALUES} values"
 LAST = ("end", "error")
 """After one of these a program says nothing more."""
 
@@ -38,11 +39,11 @@ Grammar = Mapping[str, Shape]
 class EventError(LabError):
     """What looks like an event is none of the program that measures."""
 
-    def __init__(self, what: str) -> None:
-        super().__init__(
-            f"the lab sent an event that is none: {what}",
-            fix="the boot was ended; an experiment, or a program that it runs, printed the mark of slownet's events",
-        )
+    @classmethod
+    def of(cls, what: str) -> EventError:
+        """Return the error; its constructor is that of all errors, with which a sweep's workers send it to the planner."""
+        fix = "the boot was ended; an experiment, or a program that it runs, printed the mark of slownet's events"
+        return cls(f"the lab sent an event that is none: {what}", fix=fix)
 
 
 def line(event: str, **values: Any) -> bytes:
@@ -124,7 +125,7 @@ class Reader:
             begin = end
         del self._pending[:begin]
         if len(self._pending) - len(MARK) > EVENT_BYTES:
-            raise EventError(f"more than {EVENT_BYTES >> 20} MB")
+            raise EventError.of(TOO_LARGE)
 
     def _take(self, whole: bytes) -> None:
         printed, mark, text = whole.partition(MARK)
@@ -138,21 +139,21 @@ class Reader:
         event = _parsed(text)
         name = event.get("event") if isinstance(event, dict) else None
         if not isinstance(event, dict) or not isinstance(name, str):
-            raise EventError("no object with the name of an event")
+            raise EventError.of("no object with the name of an event")
         if name not in self._grammar:
-            raise EventError(f"its name {name[:40]!r} is unknown")
+            raise EventError.of(f"its name {name[:40]!r} is unknown")
         try:
             self._grammar[name]({key: value for key, value in event.items() if key != "event"}, f"'{name}'")
         except ShapeError as error:
-            raise EventError(str(error)) from error
+            raise EventError.of(str(error)) from error
         self._check_order(name, event.get("index"))
         return event
 
     def _check_order(self, name: str, index: Any) -> None:
         if self._ended_by:
-            raise EventError(f"'{name}' after '{self._ended_by}'")
+            raise EventError.of(f"'{name}' after '{self._ended_by}'")
         if (name, index) in self._seen:
-            raise EventError(f"a second '{name}'" + (f" of {index}" if index is not None else ""))
+            raise EventError.of(f"a second '{name}'" + (f" of {index}" if index is not None else ""))
         self._seen.add((name, index))
         if name in LAST:
             self._ended_by = name
@@ -160,11 +161,11 @@ class Reader:
 
 def _parsed(text: bytes) -> Any:
     if len(text) > EVENT_BYTES or _values(text) > EVENT_VALUES:
-        raise EventError(f"more than {EVENT_BYTES >> 20} MB or {EVENT_VALUES} values")
+        raise EventError.of(TOO_LARGE)
     try:
         return json.loads(text.decode(), parse_constant=_no_number)
     except (ValueError, RecursionError) as error:
-        raise EventError("no JSON") from error
+        raise EventError.of("no JSON") from error
 
 
 def _values(text: bytes) -> int:

@@ -31,7 +31,7 @@ class Feed:
     def taken(self, count: int) -> None:
         """Add `count` bytes of room; called when the lab has consumed them. Raises ProtocolError if it was not sent as many."""
         if self._room + count > frames.WINDOW_BYTES:
-            raise ProtocolError(f"it took {count} bytes, and {frames.WINDOW_BYTES - self._room} were on their way")
+            raise ProtocolError.of(f"it took {count} bytes, and {frames.WINDOW_BYTES - self._room} were on their way")
         self._add_room(count)
 
     def _add_room(self, count: int) -> None:
