@@ -146,7 +146,8 @@ def check(folder: Path, part: Part, notes: Sequence[Path], *, full: bool = False
     now = {name: Digest(seen[name].st_size, _read(folder / name, part), bool(seen[name].st_mode & 0o111)) for name in names}
     for name, digest in (files or {}).items():
         if now[name].sha256 != digest.sha256:
-            keep_note(notes, Note())  # so that the next one, which may look at sizes and times only, reads everything
+            # so that the next one, which may look at sizes and times only, reads everything
+            keep_note(notes, Note(files=files or {}, inode=folder.stat().st_ino))
             raise part.damaged(folder / name, "has other bytes than were written: its SHA-256 is not the recorded one")
     if stated is None and notes and notes[0].parent == folder.parent:
         with contextlib.suppress(OSError):
@@ -300,3 +301,4 @@ def _why(error: OSError) -> str:
 def _write(path: Path, data: Mapping[str, Any]) -> None:
     """Write JSON whole or not at all, and not through a link that a lab may have left. Raises OSError."""
     place(path, (json.dumps(data, indent=1, sort_keys=True) + "\n").encode())
+    path.chmod(0o644)  # whatever the umask: who may read the part must be able to check it

@@ -162,9 +162,8 @@ def _own(where: Where, source: str) -> tuple[tuple[str, str], ...]:
     try:
         return versions(where, source)
     except LabError as error:
-        raise SweepError(
-            f"worker {worker()}: {error.what}", "--cluster", f"{error.fix} there, or name one with --lab"
-        ) from error
+        what = ", ".join(filter(None, [error.what, error.where]))
+        raise SweepError(f"worker {worker()}: {what}", "--cluster", f"{error.fix} there, or name one with --lab") from error
 
 
 def _fetch(task: Task, source: Source) -> None:

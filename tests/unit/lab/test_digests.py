@@ -518,6 +518,28 @@ def test_a_part_that_cannot_be_noted_is_read_each_time_and_used(reads, monkeypat
     assert not made.note.exists()
 
 
+def test_damage_of_a_part_without_a_record_stays_known_where_no_record_can_be_written(made, monkeypatch, home):
+    made.as_of_an_earlier_version()
+    real = os.access
+    closed = made.folder.parent
+    monkeypatch.setattr(os, "access", lambda path, how, **more: path != closed and real(path, how, **more))
+    made.shelf.load(made.folder)
+    flip(made.main)
+    lines = {str(made.error()) for _ in range(3)}
+    assert len(lines) == 1
+    assert "has other bytes than were written" in lines.pop()
+    assert not (made.folder / "digests.json").exists()
+
+
+def test_others_can_read_the_record_whatever_the_umask(monkeypatch):
+    before = os.umask(0o077)
+    try:
+        made = Made(KINDS["kernel"])
+    finally:
+        os.umask(before)
+    assert [path.stat().st_mode & 0o777 for path in (made.folder / "digests.json", made.note)] == [0o644] * 2
+
+
 def test_two_who_make_a_damaged_part_anew_make_it_once():
     made = Made(KINDS["kernel"])
     os.truncate(made.main, 5)
