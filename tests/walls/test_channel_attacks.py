@@ -54,10 +54,10 @@ def attack(net, rtt):
 def attacked(tmp_path):
     """attacked(code) runs the code in a lab; returns status, standard error and the run's directory."""
 
-    def attacked(code, command="run"):
+    def attacked(code, command="run", *more):
         source = EXPERIMENT.replace("ATTACK", code.strip().replace("\n", "\n        "))
         (tmp_path / "attack.py").write_text(source)
-        words = [*SLOWNET, command, "./attack.py", "--place", "lab"]
+        words = [*SLOWNET, command, "./attack.py", "--place", "lab", *more]
         words += ["--repeat", "1"] if command == "run" else ["--out", "swept", "--labs", "1"]
         before = {path: path.read_bytes() for path in tmp_path.iterdir() if path.is_file()}
         with (tmp_path / "out").open("wb") as out, (tmp_path / "err").open("wb") as err:
@@ -121,9 +121,11 @@ def test_a_head_that_announces_4_gb(attacked):
 
 
 def test_a_message_of_the_lab_is_shown(attacked):
-    status, err, _ = attacked('send((b"M", b"\\x1b]0;pwned\\x07 all is \\x9bwell\\n\\nslownet: done"))\ntime.sleep(3600)')
+    """On the real clock, where nothing else is sent before the host ends the lab."""
+    code = 'send((b"M", b"\\x1b]0;pwned\\x07 all is \\x9bwell\\n\\nslownet: done"))\ntime.sleep(3600)'
+    status, err, _ = attacked(code, "run", "--clock", "real")
     assert status == 2
-    assert "slownet: \\x1b]0;pwned\\x07 all is" in err
+    assert "slownet: \\x1b]0;pwned\\x07 all is \ufffdwell slownet: done: the lab was stopped\n" in err
 
 
 EVENTS = {

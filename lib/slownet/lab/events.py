@@ -120,7 +120,7 @@ class Reader:
         most = mark if mark >= 0 else len(self._pending) - len(MARK)
         begin = 0
         while most - begin >= LINE_BYTES or (begin < most == mark):
-            end = _cut(self._pending, begin, most)
+            end = _cut(self._pending, begin, mark)
             _show(bytes(self._pending[begin:end]))
             begin = end
         del self._pending[:begin]
@@ -177,13 +177,12 @@ def _no_number(name: str) -> NoReturn:
     raise ValueError(name)
 
 
-def _cut(data: bytes | bytearray, begin: int, most: int) -> int:
-    """Return where the next piece of a long line ends: not within a character of UTF-8."""
-    end = min(most, begin + LINE_BYTES)
-    for back in range(4):
-        if end == most or data[end - back] & 0xC0 != 0x80:
-            return end if end == most else end - back
-    return end
+def _cut(data: bytes | bytearray, begin: int, last: int) -> int:
+    """Return where the next piece of a long line ends: not within a character of UTF-8. last: the line's end, -1 if unknown."""
+    end = begin + LINE_BYTES
+    if 0 <= last <= end:
+        return last
+    return next((end - back for back in range(4) if data[end - back] & 0xC0 != 0x80), end)
 
 
 def _pass_on(printed: bytes) -> None:

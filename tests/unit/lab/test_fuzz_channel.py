@@ -204,13 +204,16 @@ lines = st.one_of(
 @untimed
 @given(st.lists(lines, max_size=8).map(b"".join), sizes)
 @example(b"x" * 16 + MARK[:5] + b"y\n", [16, 3])
+@example(b"x" * 16 + b"\x80" + b"x" * 9, [1])
+@example(b"x" * 15 + b"\xc2\x80" + b"x" * 8, [1])
 @example(b"\xc3\xa4" * 20 + events.line(**SAMPLE), [1])
 def test_any_output_is_text_and_events_or_one_error(data, pieces):
     with mock.patch.multiple(events, LINE_BYTES=16, EVENT_BYTES=1000):  # so that long lines are short enough to try many
         found, printed, error = read(data, pieces)
         assert (found, printed, error) == read(data, [max(1, len(data))])
     assert not CONTROL.search(printed)
-    assert error.isprintable()
+    assert not CONTROL.search(error)
+    assert "\n" not in error
     assert len(error) < 500
     keys = [(each["event"], each.get("index")) for each in found]
     assert len(keys) == len(set(keys))
