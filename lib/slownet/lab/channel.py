@@ -40,12 +40,12 @@ class ProtocolError(LabError):
         return cls(f"the lab broke the protocol of its channel: {what}", fix=fix)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Ready:
     """The lab is ready for its job."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Output:
     """A piece of the command's output."""
 
@@ -53,28 +53,28 @@ class Output:
     is_error: bool
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Taken:
     """So many more bytes of JOB and INPUT frames were consumed."""
 
     count: int
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Full:
     """What of the lab was full: "disk" or "memory"."""
 
     what: str
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Message:
     """The lab cannot go on, and why."""
 
     text: str
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Exit:
     """The command's exit status, -N if signal N ended it."""
 

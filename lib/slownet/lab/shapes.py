@@ -138,8 +138,8 @@ def mapping(shape: Shape) -> Shape:
     return check
 
 
-def record(required: Mapping[str, Shape], more: Mapping[str, Shape] | None = None) -> Shape:
-    """An object with these names; those of ``more`` may be missing."""
+def record(required: Mapping[str, Shape], more: Mapping[str, Shape] | None = None, others: Shape | None = None) -> Shape:
+    """An object with these names; those of ``more`` may be missing. others: the shape of all others, None to refuse them."""
     known = {**required, **(more or {})}
 
     def check(value: Any, where: str) -> None:
@@ -148,9 +148,11 @@ def record(required: Mapping[str, Shape], more: Mapping[str, Shape] | None = Non
             if name not in value:
                 raise ShapeError(f"{where} has no {name!r}")
         for name, item in value.items():
-            if name not in known:
+            shape = known.get(name, others)
+            if shape is None:
                 raise ShapeError(f"{where} has {_shown(name)}, which is unknown")
-            known[name](item, f"{where}.{name}")
+            _name(name, where)
+            shape(item, f"{where}.{name}")
 
     return check
 

@@ -8,9 +8,44 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from slownet.lab.events import Grammar
-from slownet.lab.shapes import anything, each, mapping, member, number, one_of, optional, record, text, whole
+from slownet.lab.shapes import (
+    Shape,
+    anything,
+    each,
+    flag,
+    mapping,
+    member,
+    number,
+    numbers,
+    one_of,
+    optional,
+    record,
+    text,
+    whole,
+)
 
 _METRIC = record({"mean": number(), "sd": optional(number(0)), "n": optional(whole())})
+_METRIC_WITH_VALUES = record(
+    {"mean": number()},
+    {
+        "sd": optional(number(0)), "n": optional(whole()), "values": optional(numbers), "ordered": optional(flag),
+        "groups": optional(numbers), "steps": optional(each(numbers)), "step": optional(number()),
+    },
+    others=anything,
+)  # fmt: skip
+SAMPLE = record(
+    {"cell": mapping(text()), "index": whole(), "status": one_of("ok", "failed")},
+    {
+        "metrics": optional(mapping(_METRIC_WITH_VALUES)), "experiment": text(), "condition": mapping(anything),
+        "tool": optional(text()), "error": optional(text()), "verified_rtt_ms": optional(number()), "unverified": each(text()),
+        "raw": each(text()), "virtual_s": optional(number(0)), "wall_s": optional(number(0)), "facts": mapping(anything),
+        "links": mapping(text()), "counters": mapping(mapping(anything)), "captures": each(mapping(anything)),
+        "rate_bit_s": optional(number(0)), "lab": whole(1), "boot": whole(1), "block": whole(1), "random": flag,
+        "seeds": each(whole(-(2**64), 2**64)), "charged_s": optional(number(0)),
+    },
+    others=anything,
+)  # fmt: skip
+"""A whole sample, as `slownet.records.samples` describes it."""
 
 
 def grammar(indices: Iterable[int]) -> Grammar:
@@ -26,15 +61,22 @@ def grammar(indices: Iterable[int]) -> Grammar:
             }
         ),
         "cell": record({"index": index, "cell": mapping(text())}),
-        "sample": record(
-            {
-                "index": index,
-                "status": one_of("ok", "failed"),
-                "error": optional(text()),
-                "virtual_s": optional(number(0)),
-                "metrics": mapping(_METRIC),
-            }
-        ),
+        "sample": _sample(index),
         "end": record({"virtual_s": number(0)}),
         "error": record({"line": text(), "log": text()}),
     }
+
+
+def _sample(index: Shape) -> Shape:
+    """A sample as a whole, or what those who follow a run need of it."""
+    whole_one = record({"index": index, "sample": SAMPLE})
+    news = record(
+        {
+            "index": index,
+            "status": one_of("ok", "failed"),
+            "error": optional(text()),
+            "virtual_s": optional(number(0)),
+            "metrics": mapping(_METRIC),
+        }
+    )
+    return lambda value, where: (whole_one if "sample" in value else news)(value, where)

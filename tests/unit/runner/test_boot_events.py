@@ -1,0 +1,53 @@
+"""The shape of a whole sample: every field that slownet.records.samples describes, and none of another type."""
+
+import json
+
+import pytest
+
+from slownet.lab.shapes import ShapeError
+from slownet.runner.boot_events import SAMPLE, grammar
+
+WHOLE = {
+    "experiment": "shop", "cell": {"rtt": "10ms"}, "condition": {"rtt_ms": 10.0}, "index": 0, "tool": "ab", "status": "ok",
+    "error": None,
+    "metrics": {
+        "time_ms": {"mean": 1.5, "sd": 0.1, "n": 3, "values": [1, 1.5, 2.0], "ordered": True, "groups": [1, 2], "step": 0.5},
+        "p99_ms": {"mean": 2.0, "sd": None, "n": None, "percent": 99, "of": "time_ms", "steps": [[1.0, 1], [2.0, 3]]},
+    },
+    "verified_rtt_ms": 10.01, "unverified": ["a-b: no ping"], "raw": ["raw/ab.txt"], "virtual_s": 0.5, "wall_s": 0.1,
+    "facts": {"server": "nginx"}, "links": {"a-b": "rtt 10 ms"}, "counters": {"a-b": {"up": {"dropped": 0}, "down": {}}},
+    "captures": [{"file": "captures/a.pcap", "interface": "a-eth0", "packets": 3, "dropped": 0}], "rate_bit_s": None,
+    "lab": 1, "boot": 2, "block": 1, "random": True, "seeds": [1, 2**32], "charged_s": 0.25,
+}  # fmt: skip
+
+
+def test_a_whole_sample_is_one():
+    SAMPLE(WHOLE, "sample")
+    SAMPLE({name: WHOLE[name] for name in ("cell", "index", "status")}, "sample")
+    SAMPLE({**WHOLE, "new": {"a": [1]}}, "sample")
+
+
+@pytest.mark.parametrize("name", WHOLE)
+@pytest.mark.parametrize(
+    "wrong", [object(), float("inf"), "\ud800", [[{"a": float("nan")}]]], ids=["object", "inf", "half", "nan"]
+)
+def test_no_field_is_of_another_type(name, wrong):
+    with pytest.raises(ShapeError, match=rf"sample\.{name}"):
+        SAMPLE({**WHOLE, name: wrong}, "sample")
+
+
+def test_a_million_values_are_checked_without_a_call_for_each():
+    values = json.loads("[" + "1.25," * 999_999 + "1.25]")
+    SAMPLE({**WHOLE, "metrics": {"time_ms": {"mean": 1.25, "values": values}}}, "sample")
+    values[500_000] = None
+    with pytest.raises(ShapeError, match=r"^an item of sample\.metrics\.time_ms\.values is None, not a number$"):
+        SAMPLE({**WHOLE, "metrics": {"time_ms": {"mean": 1.25, "values": values}}}, "sample")
+
+
+def test_an_event_holds_a_whole_sample():
+    shape = grammar([0])["sample"]
+    shape({"index": 0, "sample": WHOLE}, "'sample'")
+    with pytest.raises(ShapeError, match=r"^'sample'\.sample\.cell is None, not an object$"):
+        shape({"index": 0, "sample": {**WHOLE, "cell": None}}, "'sample'")
+    with pytest.raises(ShapeError, match="which is unknown"):
+        shape({"index": 0, "sample": WHOLE, "status": "ok"}, "'sample'")
