@@ -32,6 +32,7 @@ from slownet.commands.options import (
     ProfileOption,
     RunsOption,
     ShareOption,
+    StpOption,
     SummaryOption,
     TdfOption,
     ToolOption,
@@ -238,6 +239,7 @@ app.command()(analysis.calibrate)
 @app.command("mininet", context_settings={"ignore_unknown_options": True, "allow_interspersed_args": False})
 def mininet_program(
     program: Annotated[list[str], typer.Argument(metavar="PROGRAM", help="A Python file or mn, then its arguments.")],
+    stp: StpOption = False,
     clock: ClockOption = None,
     tdf: TdfOption = None,
     cpu: CpuOption = None,
@@ -248,7 +250,7 @@ def mininet_program(
     from slownet.lab.place import choose
 
     chosen = choose(place, clock, tdf, memory, cpu)
-    words = [chosen.python, "-m", "slownet.net.standin", *program]
+    words = [chosen.python, "-m", "slownet.net.standin", *(["--stp"] if stp else []), *program]
     raise typer.Exit(foreground.run_here(chosen, words, [], terminal=foreground.are_terminals(0, 1, 2)))
 
 

@@ -60,17 +60,23 @@ def condition(words: Sequence[str]) -> Condition:
 
     Raises ConditionError, UnitError.
     """
-    base = Condition()
-    fields: dict[str, str] = {}
+    base, given = fields(words)
+    return (base or Condition()).but(**given)
+
+
+def fields(words: Sequence[str]) -> tuple[Condition | None, dict[str, str]]:
+    """Parse a condition's words into the named one that comes first, if any, and fields. Raises ConditionError."""
+    base = None
+    found: dict[str, str] = {}
     for number, word in enumerate(words):
         name, equals, value = word.partition("=")
         if equals and value:
-            fields[name] = value
+            found[name] = value
         elif number == 0 and not equals:
             base = conditions.find(word)
         else:
             raise ConditionError(f"unclear field '{word}'", fix="write NAME=VALUE such as rtt=10ms, or 'NAME=TWO WORDS'")
-    return base.but(**fields)
+    return base, found
 
 
 def link(text: str, of: Topo) -> tuple[str, str, list[str]]:

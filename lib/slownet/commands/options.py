@@ -19,6 +19,7 @@ ClockOption = Annotated[
         autocompletion=one_of("real", "virtual"),
     ),
 ]
+StpOption = Annotated[bool, typer.Option("--stp", help="All switches run the Spanning Tree Protocol.")]
 TdfOption = Annotated[
     str | None,
     typer.Option(

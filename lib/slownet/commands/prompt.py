@@ -118,7 +118,7 @@ class Prompt(CLI):  # type: ignore[misc]  # Mininet has no types
         return {**super().getLocals(), "network": self.network}
 
     def do_set(self, line: str) -> None:
-        """Set the whole condition of a link; what is not named is removed.
+        """Set the condition of a link. What is not named is as the topology states it; after a NAME, or none, nothing is.
         Usage: set node1 node2 [NAME] [rtt=10ms] [loss=1%] [rate=2Mbit] ...
         Examples: set client server rtt=10ms, set client server LTE, set client server none"""
         given = specs.words(line)
@@ -171,9 +171,14 @@ def _row(flow: Flow) -> list[str]:
 
 
 def set_link(network: Network, first: str, second: str, words: list[str]) -> None:
-    """Set a link to a condition given as words (see `specs.condition`). Raises SlownetError."""
+    """Set a link to a condition given as words (see `specs.condition`). Raises SlownetError.
+
+    A name replaces the whole condition; fields alone keep what the topology states besides.
+    """
     network.settings.clear()
-    network.link(first, second).set(specs.condition(words))
+    specs.condition(words)  # so that only fields are given to `set`
+    base, fields = specs.fields(words)
+    network.link(first, second).set(base, **fields)  # type: ignore[arg-type]
 
 
 def main(argv: list[str]) -> int:
@@ -183,7 +188,8 @@ def main(argv: list[str]) -> int:
     job = json.loads(argv[0])
     try:
         topology = _project(job) if "compose" in job else specs.topology(job["topology"])
-        with Network(topology) as network, topology.serve(network) if "compose" in job else nullcontext() as services:
+        network = Network(topology, job.get("stp", False))
+        with network, topology.serve(network) if "compose" in job else nullcontext() as services:
             for first, second, words in job["links"]:
                 set_link(network, first, second, words)
             if services and job.get("exec"):

@@ -10,7 +10,7 @@ import typer
 
 from slownet.commands import completing
 from slownet.commands.lab import unless_asked
-from slownet.commands.options import ClockOption, CpuOption, MemoryOption, PlaceOption, TdfOption
+from slownet.commands.options import ClockOption, CpuOption, MemoryOption, PlaceOption, StpOption, TdfOption
 from slownet.errors import LabError
 from slownet.lab import foreground
 from slownet.lab.boot import MEGABYTES, Share
@@ -35,6 +35,7 @@ def shell(
             autocompletion=completing.links,
         ),
     ] = None,
+    stp: StpOption = False,
     clock: ClockOption = None,
     tdf: TdfOption = None,
     cpu: CpuOption = None,
@@ -47,14 +48,14 @@ def shell(
     from slownet.net import shape
 
     planned = specs.topology(topology)
-    shape.check(planned)
+    shape.check(planned, stp)
     links = [specs.link(text, planned) for text in link or []]
     chosen = choose(place, unless_asked(clock, tdf, cpu), tdf, memory, cpu)
     path, _, rest = topology.partition(".py")
     file = Path(f"{path}.py").resolve() if topology.startswith(f"{path}.py") else None
     if file and chosen.kind == "lab" and hides(file.parent):
         raise LabError(f"{file.parent} would hide the lab's own folder", where=topology, fix="move the file to another folder")
-    job = json.dumps({"topology": f"{file}{rest}" if file else topology, "links": links})
+    job = json.dumps({"topology": f"{file}{rest}" if file else topology, "links": links, "stp": stp})
     shares = [Share(file.parent)] if file and file.parent != Path.cwd() else []
     terminal = foreground.are_terminals(0, 1)
     raise typer.Exit(foreground.run_here(chosen, [chosen.python, "-m", "slownet.commands.prompt", job], shares, terminal))

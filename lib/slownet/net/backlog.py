@@ -19,6 +19,7 @@ from slownet.net import reading
 from slownet.net.netlink import Route
 from slownet.net.nodes import inside
 from slownet.net.plan import ROOT
+from slownet.net.shaper import TCEnd
 from slownet.net.shaping import Shaping
 
 FIRST_S = 0.01
@@ -88,7 +89,7 @@ def queues(cables: Iterable[Any], shaping: Shaping) -> list[Queue]:
         for end in (cable.intf1, cable.intf2):
             stated = shaping.end(end).stated
             if stated and (stated.limited or stated.condition.queue):
-                found.append(Queue(end.name, end.node, stated.limited))
+                found.append(Queue(end.name, end.node, stated.limited and not isinstance(stated, TCEnd)))
     return found
 
 

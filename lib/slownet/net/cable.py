@@ -20,6 +20,7 @@ from slownet.net.capture import Capture
 from slownet.net.log import Log, Setting
 from slownet.net.play import Playing
 from slownet.net.seeds import ASKED, Seeds
+from slownet.net.shaper import TCEnd
 from slownet.net.shaping import Shaping, together
 from slownet.net.verify import Verification
 
@@ -69,15 +70,16 @@ class Link:
 
     @property
     def condition(self) -> Condition:
-        """The condition that was set last and confirmed by the kernel.
+        """The condition that the link has: that of the last `set`, or what another program has made of it with tc since.
 
         Raises
         ------
         ConditionError
-            The parameters of a TCLink made its ends differ in more than a condition can state for each direction.
+            No condition can state it, such as ends that differ in more than a condition has for each direction, or queueing
+            disciplines of another program that slownet does not know.
         """
         try:
-            return together(*self.directions)
+            return together(*(self._shaping.now(end) for end in self._ends))
         except ConditionError as error:
             raise ConditionError(error.what, where=f"link {self.name}", fix=error.fix) from None
 
@@ -135,8 +137,9 @@ class Link:
         Parameters
         ----------
         condition : Condition or str
-            What to start from: a condition, or a name such as "LTE" (`slownet.conditions.profiles`); without it an
-            unimpaired link. Fields of the previous condition are not kept.
+            What to start from: a condition, or a name such as "LTE" (`slownet.conditions.profiles`), which replace all that
+            the topology states. Without it what the topology states of the link, such as the bw of a TCLink: fields that are
+            not named keep it, and `rate=None` takes it away. Fields of an earlier `set` are never kept.
         ping : bool or IP
             Whether to verify the condition with a ping: True over IPv4, `slownet.ip.IPV6` over what `Network.add_ipv6` gives.
         **fields : any
@@ -157,8 +160,11 @@ class Link:
         """
         if self._cable in self._shaping.playing:
             raise NetworkError(f"a schedule is playing on {self.name}", fix="set the link before or after, or add a step to it")
+        if condition is None:
+            condition = self._of_topology()
         wanted = self.seeded(self.wanted(condition, **fields))
         before = self.directions
+        self._shaping.look_again(self._cable)
         changed = _Changed(self, before)
         try:
             if wanted.seed is not None:
@@ -172,6 +178,23 @@ class Link:
         first, second = self._ends
         self._log.settings.append(Setting((first.node.name, second.node.name), wanted, verification))
         return changed
+
+    def _of_topology(self) -> Condition | None:
+        """Return what the topology states of the link, as seen from its first end."""
+        try:
+            found = self._shaping.of_topology(self._cable)
+        except ConditionError as error:
+            raise ConditionError(error.what, f"link {self.name}", "give set a whole condition: Condition.parse(...)") from None
+        return found.reversed if found and not self._forward else found
+
+    def own(self, condition: Condition) -> None:
+        """State what the topology says of the link, which `set` keeps unless it is named.
+
+        Parameters
+        ----------
+        condition : Condition
+        """
+        self._shaping.own[self._cable] = condition if self._forward else condition.reversed
 
     def play(self, schedule: Schedule | Mapping[str, Any]) -> Playing:
         """Change the link over time while a `with` lasts; afterwards its previous condition returns.
@@ -256,14 +279,15 @@ class Link:
         """
         for end, way in zip(self._ends, ("up", "down"), strict=True):
             stays = since is not None and plan.layers(since, way) == plan.layers(condition, way)
+            stays = stays and not isinstance(self._shaping.last(end), TCEnd)
             self._shaping.set(end, OneWay(condition, way), queues_stay=stays)
         self._shaping.conditions[self._cable] = condition if self._forward else condition.reversed
 
     @property
     def directions(self) -> tuple[OneWay, OneWay]:
-        """The condition that each end was given last, for `tell`."""
-        first, second = self._ends
-        return self._shaping.last(first), self._shaping.last(second)
+        """The condition of each end, for `apply_directions`."""
+        first, second = (self._shaping.present(end) for end in self._ends)
+        return first, second
 
     def apply_directions(self, each: tuple[OneWay, OneWay]) -> None:
         """Give each end its own condition and read it back.
@@ -277,6 +301,7 @@ class Link:
         ------
         NetworkError
         """
+        self._shaping.look_again(self._cable)
         for end, one in zip(self._ends, each, strict=True):
             self._shaping.set(end, one)
         with suppress(ConditionError):  # the ends may differ in more than one condition can state

@@ -17,17 +17,17 @@ from pathlib import Path
 from typing import Any
 
 from mininet.link import Intf, Link, OVSIntf, OVSLink, TCIntf, TCLink
+from mininet.log import warn
 
 from slownet import owner
 from slownet.conditions import tclink
-from slownet.conditions.link import Condition
-from slownet.conditions.oneway import OneWay
-from slownet.errors import NetworkError, SlownetError
-from slownet.net import ethtool, names, tc
+from slownet.errors import NetworkError
+from slownet.net import ethtool, names, parameters, places, tc
 from slownet.net.conversion import made_quick
 from slownet.net.namespace import current
 from slownet.net.netlink import End, Route
 from slownet.net.nodes import QuickSwitch, inside
+from slownet.net.shaper import TCEnd
 from slownet.net.shaping import Shaping
 
 SHAPING = ("bw", "delay", "jitter", "loss", "max_queue_size")
@@ -38,6 +38,10 @@ SIOCGIFFLAGS, IFF_UP = 0x8913, 1
 
 class QuickInterface(Intf):  # type: ignore[misc]  # Mininet has no types
     """Mixin for an interface class of Mininet or of a user; see `quick_interface`."""
+
+    def config(self, **params: Any) -> Any:
+        """Configure it like Mininet. Raises ConditionError for a parameter that no class takes, or that has no effect."""
+        return super().config(**parameters.check_interface(self, params))
 
     ip: str | None
     prefixLen: str | None  # noqa: N815
@@ -101,7 +105,7 @@ class QuickTCInterface(QuickInterface, TCIntf):  # type: ignore[misc]
                 done = subprocess.run(words, capture_output=True, text=True, check=False, timeout=tc.DEADLINE_S)
             except subprocess.TimeoutExpired:
                 raise tc.silent(shlex.join(words), f"node {self.node.name}") from None
-        if done.returncode and words[0] == "tc":
+        if done.returncode:
             raise NetworkError(f"{shlex.join(words)}: {done.stderr.strip()}", where=f"node {self.node.name}")
         return done.stdout
 
@@ -148,13 +152,11 @@ class ShapedInterface(QuickTCInterface):
         return "noqueue" if self._asked is not None else super().tc(cmd, tc)
 
     def _shape(self, asked: Mapping[str, Any]) -> None:
-        try:
-            condition = tclink.condition(**asked)
-        except SlownetError as error:
-            raise type(error)(error.what, where=f"interface {self.name}", fix=error.fix) from None
-        if self.shaping.end(self).stated is None and condition == Condition():
+        with parameters.located(f"interface {self.name}", places.here()):
+            stated = TCEnd.of(asked)
+        if self.shaping.end(self).stated is None and not stated.root:
             return
-        stated = OneWay(condition)
+        self.shaping.own.pop(self.link, None)
         if isinstance(self.node, QuickSwitch) and not getattr(self.node, "made", False):
             self.shaping.end(self).stated = stated  # Open vSwitch will remove qdiscs when it starts, see set_again
         else:
@@ -193,9 +195,10 @@ class QuickLink(Link):  # type: ignore[misc]
         self._offloads_off = offloads_off
         self.shaping = shaping or Shaping()
         if isinstance(self, TCLink):
-            params.setdefault("cls1", TCIntf)
-            params.setdefault("cls2", TCIntf)
+            for key in ("cls1", "cls2"):  # stock Mininet ignores the intf of a TCLink
+                params.setdefault(key, parameters.usual_end(type(self), params.get("intf")))
         params["intf"] = made_quick(params.get("intf") or Intf, quick_interface)
+        self._shape_plain_ends(params)
         for key in ("cls1", "cls2"):
             if params.get(key):
                 params[key] = made_quick(params[key], quick_interface)
@@ -205,6 +208,17 @@ class QuickLink(Link):  # type: ignore[misc]
         super().__init__(node1, node2, *args, **params)
         for end in (self.intf1, self.intf2):  # findable by Mininet's name, too, if the machine has another one
             end.node.nameToIntf.setdefault(f"{end.node.name}-eth{end.node.ports[end]}", end)
+
+    def _shape_plain_ends(self, params: dict[str, Any]) -> None:
+        """Make the ends of a plain link with a TCLink's parameters those of a TCLink."""
+        before = [params.get(key) for key in ("cls1", "cls2")]
+        for key, end in zip(("cls1", "cls2"), parameters.ends(type(self), params, (None, None)), strict=True):
+            if end is TCIntf:
+                params.setdefault(key, TCIntf)
+        if before != [params.get(key) for key in ("cls1", "cls2")]:
+            stated = {**params, **(params.get("params1") or {}), **(params.get("params2") or {})}
+            words = ", ".join(name for name in tclink.SHAPING if stated.get(name) is not None)
+            warn(f"*** a plain Link with {words}: made a TCLink (stock Mininet ignores them)\n")
 
     def intfName(self, node: Any, n: int) -> str:  # noqa: N802
         return f"{node}-eth{n}"

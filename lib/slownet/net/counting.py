@@ -11,6 +11,9 @@ from slownet.net import reading
 from slownet.net.netlink import Route
 from slownet.net.nodes import inside
 
+OF_QDISCS = ("dropped", "overlimits", "requeues")
+"""Counts that a replaced queueing discipline takes with it."""
+
 
 def counters(cables: Iterable[Any], gone: Callable[[Any], Flow]) -> dict[Any, Counters]:
     """Return what each of Mininet's links has carried so far; "up" is what its intf1 sent. Raises NetworkError.
@@ -29,7 +32,7 @@ def counters(cables: Iterable[Any], gone: Callable[[Any], Flow]) -> dict[Any, Co
         flow = found[end.node if end.node.inNamespace else None].get(end.name, none)
         before = gone(end)
         return Flow(
-            **flow.to_json() | {name: getattr(flow, name) + getattr(before, name) for name in ("overlimits", "requeues")},
+            **flow.to_json() | {name: getattr(flow, name) + getattr(before, name) for name in OF_QDISCS},
             qdiscs=flow.qdiscs,
         )
 

@@ -23,9 +23,17 @@ def layout(hosts: Iterable[Any], switches: Iterable[Any], cables: Iterable[Any])
     return {"hosts": [each.name for each in hosts], "switches": [each.name for each in switches], "links": links}
 
 
-def given(cables: Iterable[Any], log: Mapping[Any, list[Condition]]) -> dict[str, str]:
-    """Return in words the conditions of each link in a `ConditionLog`, by its name."""
-    return {name: ", then ".join(_stated(log[cable])) for name, cable in named(cables) if cable in log}
+def given(cables: Iterable[Any], log: Mapping[Any, list[Condition]], unstated: Mapping[Any, str]) -> dict[str, str]:
+    """Return in words the conditions of each link in a `ConditionLog`, by its name.
+
+    unstated: words for what another program has made of a link since.
+    """
+    found = {}
+    for name, cable in named(cables):
+        words = [*_stated(log.get(cable, [])), *([unstated[cable]] if cable in unstated else [])]
+        if words:
+            found[name] = ", then ".join(words)
+    return found
 
 
 def _stated(found: list[Condition]) -> list[str]:

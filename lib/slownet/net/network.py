@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import shutil
-import subprocess
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from functools import partial
@@ -22,7 +21,7 @@ from slownet.conditions.oneway import OneWay
 from slownet.counters import Counters
 from slownet.errors import ConditionError, ExperimentError, NetworkError, SlownetError, nearest
 from slownet.lab import native
-from slownet.net import addresses, counting, device, ipv6, names, openvswitch, reach, shape, stated
+from slownet.net import addresses, counting, device, ipv6, names, openvswitch, reach, shape, spanning_tree, stated
 from slownet.net.cable import Link
 from slownet.net.capture import Capture, interface_of
 from slownet.net.condition_log import ConditionLog
@@ -61,6 +60,8 @@ class Network:
     ----------
     topology : Topo or callable
         A Mininet topology, or a callable that returns one, such as its class.
+    stp : bool
+        Whether all its switches run the Spanning Tree Protocol, as ``stp=True`` states for one in a topology.
 
     Attributes
     ----------
@@ -72,7 +73,9 @@ class Network:
     Raises
     ------
     NetworkError
-        When it is entered: the topology cannot be built, or its hosts do not reach each other within 30 s.
+        When it is entered: the topology cannot be built, its switches form a loop, or its hosts do not reach each other.
+    ConditionError, UnitError
+        When it is entered: a parameter of a node or link has no effect or is wrong.
 
     Examples
     --------
@@ -83,8 +86,9 @@ class Network:
             net["client"].cmd("ping -c 3 10.0.0.2")
     """
 
-    def __init__(self, topology: Topology | Callable[[], Topology]) -> None:
+    def __init__(self, topology: Topology | Callable[[], Topology], stp: bool = False) -> None:
         self._topology = topology() if callable(topology) else topology
+        self._stp = stp
         self.mininet: Any = None
         self.shaping = Shaping()  # the state of its interfaces and cables
         self.seeds = ASKED
@@ -93,20 +97,21 @@ class Network:
 
     def __enter__(self) -> Self:
         setLogLevel("error")
-        shape.check(self._topology)
+        shape.check(self._topology, self._stp)
         if self._topology.switches():
             openvswitch.ensure(may_start=native.inside_lab())
         try:
             with names.choosing():
                 self.mininet = QuickNet(
                     topo=self._topology, switch=STANDALONE, controller=None, link=TCLink, autoSetMacs=True, build=False,
-                    sysctls=SYSCTLS, offloads_off=list(device.OFFLOADS), shaping=self.shaping,
+                    sysctls=SYSCTLS, offloads_off=list(device.OFFLOADS), shaping=self.shaping, stp=self._stp,
                 )  # fmt: skip
                 self.mininet.build()
                 self._files = Path(mkdtemp(prefix="names-", dir=owner.directory()))
                 addresses.publish(self.mininet.hosts, self._files)
                 stated.prepare(self._topology, self.mininet.hosts, self._files)
                 self.mininet.start()
+            spanning_tree.wait(self.mininet.switches, type(self._topology).__name__)
             first, *others = self.mininet.hosts
             reach.wait(first, others, DEADLINE_S, type(self._topology).__name__)
             for switch in self.mininet.switches[:1]:
@@ -339,9 +344,3 @@ class Network:
         if self._files is not None:
             shutil.rmtree(self._files, ignore_errors=True)
             self._files = None
-
-
-def ovs_version() -> str:
-    """Return Open vSwitch's version, such as "3.5.0"."""
-    text = subprocess.run(["ovs-vsctl", "--version"], capture_output=True, text=True, check=True).stdout
-    return text.split()[3] if text else ""

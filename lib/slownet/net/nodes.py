@@ -166,6 +166,17 @@ class QuickSwitch(QuickNode, OVSSwitch):  # type: ignore[misc]
 
     made = False
 
+    def __init__(self, name: str, *args: Any, rstp: bool = False, **params: Any) -> None:
+        """rstp: whether it runs the Rapid Spanning Tree Protocol, which Mininet's switch does not offer."""
+        super().__init__(name, *args, **params)
+        self.rstp = rstp
+        self.failMode: str
+        self.stp: bool
+        if (self.stp or rstp) and self.failMode != "standalone":
+            word = "rstp" if rstp else "stp"
+            what = f"{word}=True has no effect on {name}, whose failMode is '{self.failMode}'"
+            raise NetworkError(what, f"switch {name}", "give it failMode='standalone'")
+
     @classmethod
     def setup(cls) -> None:
         """Ensure that Open vSwitch runs. Raises NetworkError."""
@@ -197,7 +208,8 @@ class QuickSwitch(QuickNode, OVSSwitch):  # type: ignore[misc]
             self.made = not self.batch
 
     def bridgeOpts(self) -> str:  # noqa: N802
-        return f"{super().bridgeOpts()} external_ids:slownet={owner.this().mark}"
+        rapid = " rstp_enable=true" if self.rstp else ""
+        return f"{super().bridgeOpts()}{rapid} external_ids:slownet={owner.this().mark}"
 
     def vsctl(self, *args: Any, **kwargs: Any) -> Any:
         words = " ".join(str(each).strip() for each in args)

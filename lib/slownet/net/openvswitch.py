@@ -52,3 +52,9 @@ def _start(daemon: str, *words: str) -> None:
     except subprocess.SubprocessError:
         said = log.read_text(errors="replace").strip().splitlines()
         raise NetworkError(f"{daemon} does not start: {said[-1] if said else 'it printed nothing'}") from None
+
+
+def version() -> str:
+    """Return Open vSwitch's version, such as "3.5.0"."""
+    text = subprocess.run(["ovs-vsctl", "--version"], capture_output=True, text=True, check=True).stdout
+    return text.split()[3] if text else ""

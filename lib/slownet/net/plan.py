@@ -60,21 +60,21 @@ def layers(condition: Condition, way: str, *, child: bool = False) -> list[Layer
 @lru_cache(maxsize=16)  # a schedule's step needs those of its predecessor and, twice, its own
 def _layers(at: OneWay, child: bool) -> Sequence[Layer]:
     condition = at.condition
-    cable = _layer(at, CABLE, "root", ROOT, "netem")
+    cable = layer(at, CABLE, "root", ROOT, "netem")
     if condition.cut:
         return [cable, Layer(ROOT, BLACKHOLE, "blackhole", ())]
     if not at.limited and not child:
         return [cable]
     if at.limited and condition.aqm == "cake":
-        return [cable, _layer(at, CAKE, ROOT, "54:", "cake", "besteffort")]
+        return [cable, layer(at, CAKE, ROOT, "54:", "cake", "besteffort")]
     if not at.limited or (condition.aqm is None and condition.burst is None):
-        return [cable, _layer(at, LINE, ROOT, "52:", "netem")]
-    bucket = _layer(at, BUCKET, ROOT, "53:", "tbf")
-    return [cable, bucket, _layer(at, at.manager, "53:1", HANDLES[at.manager], at.manager)]
+        return [cable, layer(at, LINE, ROOT, "52:", "netem")]
+    bucket = layer(at, BUCKET, ROOT, "53:", "tbf")
+    return [cable, bucket, layer(at, at.manager, "53:1", HANDLES[at.manager], at.manager)]
 
 
-def _layer(at: OneWay, discipline: str, parent: str, handle: str, kind: str, *always: str) -> Layer:
-    """Return one qdisc with the options of all rows, and words that it always gets."""
+def layer(at: OneWay, discipline: str, parent: str, handle: str, kind: str, *always: str) -> Layer:
+    """Return one qdisc of a discipline's options, those of all rows, and words that it always gets."""
     found = [option(at) for option in _OPTIONS[discipline]]
     options = sorted((option for option in found if option is not None), key=lambda option: not option.first)
     shown = {name: expected for option in options for name, expected in option.shown.items()}

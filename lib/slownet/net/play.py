@@ -11,6 +11,7 @@ from types import TracebackType
 from typing import Any, Protocol, Self
 
 from slownet.conditions.link import Condition
+from slownet.conditions.oneway import OneWay
 from slownet.conditions.schedule import Schedule, State
 from slownet.errors import NetworkError
 from slownet.net import neighbours
@@ -25,6 +26,11 @@ class Reshaped(Protocol):
 
     @property
     def condition(self) -> Condition: ...
+
+    @property
+    def directions(self) -> tuple[OneWay, OneWay]: ...
+
+    def apply_directions(self, each: tuple[OneWay, OneWay]) -> None: ...
 
     def apply(self, condition: Condition, since: Condition | None = None) -> None: ...
 
@@ -92,6 +98,7 @@ class Playing:
                 f"a schedule is already playing on {self._link.name}", fix="join the two: schedule.beside(another)"
             )
         self._before = self._now = self._link.condition
+        self._sides = self._link.directions
         self._schedule.check(self._before)
         with ExitStack() as undone:
             for end in self._ends:
@@ -123,7 +130,7 @@ class Playing:
             error.add_note(f"the schedule on {self._link.name} ended early: {self._error}")
 
     def _restore(self) -> None:
-        self._link.apply(self._before)
+        self._link.apply_directions(self._sides)
 
     def _begin(self, states: Iterator[State]) -> State | None:
         """Apply the states that are due at 0 s; return the first one that is not."""

@@ -10,10 +10,10 @@ from slownet.net.plan import ROOT, Layer
 Deviation = tuple[str, Any, Any]  # field, stated, found
 
 
-def deviations(layers: Sequence[Layer], shown: Sequence[Mapping[str, Any]]) -> Iterator[Deviation]:
+def deviations(layers: Sequence[Layer], shown: Sequence[Mapping[str, Any]], root: str = ROOT) -> Iterator[Deviation]:
     """Yield each field in which the kernel differs from what was stated.
 
-    shown: the output of `tc -json qdisc show dev ...`. Fields that it does not show are 0.
+    shown: the output of `tc -json qdisc show dev ...`. Fields that it does not show are 0. root: the handle of the root.
     """
     found = {qdisc["handle"]: qdisc for qdisc in shown}
     for layer in layers:
@@ -31,7 +31,7 @@ def deviations(layers: Sequence[Layer], shown: Sequence[Mapping[str, Any]]) -> I
                 yield f"{layer.kind} {name}", stated.value, value
     stated_handles = {layer.handle for layer in layers}
     for handle, qdisc in found.items():
-        if handle not in stated_handles and _under(qdisc, ROOT):
+        if handle not in stated_handles and _under(qdisc, root):
             yield f"{qdisc['kind']} {handle}", "nothing", "it"
 
 

@@ -10,9 +10,10 @@ from dataclasses import dataclass
 
 from slownet.net.netlink import IFLA_IFALIAS, IFLA_IFNAME, Route, attributes
 
-RTM_GETLINK, RTM_GETQDISC = 18, 38
+RTM_GETLINK, RTM_GETQDISC, RTM_GETTCLASS = 18, 38, 42
 IFLA_STATS64 = 23
-TCA_KIND, TCA_STATS2 = 1, 7
+TCA_KIND, TCA_OPTIONS, TCA_STATS2 = 1, 2, 7
+TCA_HTB_PARMS, TCA_HTB_RATE64, TCA_HFSC_USC = 1, 6, 3
 TCA_STATS_BASIC, TCA_STATS_QUEUE, TCA_STATS_PKT64 = 1, 3, 8
 TC_H_ROOT = 0xFFFFFFFF
 
@@ -58,6 +59,29 @@ def interfaces(route: Route) -> list[Interface]:
 def qdiscs(route: Route) -> list[Qdisc]:
     """Return the queueing disciplines of the socket's namespace. Raises NetworkError."""
     return [_qdisc(each) for each in route.dump(RTM_GETQDISC, bytes(20), "list the queueing disciplines")]
+
+
+def class_rates(route: Route, interface: int) -> dict[str, int]:
+    """Return the rates of an interface's classes of htb and hfsc in bit/s, by handle: tc shows them in words only.
+
+    interface: its number in the socket's namespace. Raises NetworkError.
+    """
+    request = struct.pack("=BxHiIII", 0, 0, interface, 0, 0, 0)
+    return dict(filter(None, map(_rate, route.dump(RTM_GETTCLASS, request, "list the classes"))))
+
+
+def _rate(message: bytes) -> tuple[str, int] | None:
+    (handle,) = struct.unpack_from("=I", message, 8)
+    found = attributes(message[20:])
+    options = attributes(found.get(TCA_OPTIONS, b""))
+    octets = None
+    if TCA_HTB_RATE64 in options:
+        (octets,) = struct.unpack("=Q", options[TCA_HTB_RATE64])
+    elif _text(found[TCA_KIND]) == "htb" and TCA_HTB_PARMS in options:
+        (octets,) = struct.unpack_from("=I", options[TCA_HTB_PARMS], 8)  # tc_htb_opt.rate.rate
+    elif _text(found[TCA_KIND]) == "hfsc" and TCA_HFSC_USC in options:
+        (octets,) = struct.unpack_from("=I", options[TCA_HFSC_USC], 8)  # tc_service_curve.m2
+    return None if octets is None else (f"{handle >> 16:x}:{handle & 0xFFFF:x}", 8 * octets)
 
 
 def _interface(message: bytes) -> Interface:

@@ -4,24 +4,41 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from mininet.link import TCLink
+from mininet.node import Host, OVSSwitch
 from mininet.topo import Topo
 
 from slownet.errors import NetworkError
+from slownet.net import loops, parameters, places
 
 NAME_LENGTH = 15  # of an interface or a bridge, IFNAMSIZ less one
 
 
-def check(topology: Topo) -> None:
-    """Raise NetworkError when hosts share an address, a name is too long, or parts are not connected."""
+def check(topology: Topo, stp: bool = False) -> None:
+    """Raise an error for a topology that could not run.
+
+    NetworkError: hosts share an address, a name is too long, parts are not connected, or switches form a loop without a
+    spanning tree. ConditionError, UnitError: a parameter of a node or link has no effect or is wrong. stp: whether all switches
+    run STP.
+    """
     where = type(topology).__name__
     nodes, links = list(topology.nodes()), list(topology.iterLinks(withInfo=True))
     if not topology.hosts():
         raise NetworkError("there is no host", where=where, fix="addHost in the topology's build()")
+    for first, second, info in links:
+        if first == second and not topology.isSwitch(first):
+            raise NetworkError(f"'{first}' is linked to itself", where=_places(where, topology, info), fix="name another node")
     _names(topology, links, where)
     _addresses(topology, where)
+    parameters.check_topology(topology, TCLink, {"host": Host, "switch": OVSSwitch})
+    loops.check_topology(topology, OVSSwitch, where, standalone=True, stp=stp)
     lost = _unreachable(nodes, [(first, second) for first, second, _ in links])
     if lost:
         raise NetworkError(f"'{lost}' is not connected to '{nodes[0]}'", where=where, fix="addLink in the topology's build()")
+
+
+def _places(where: str, topology: Topo, info: dict[str, object]) -> str:
+    return ", ".join(filter(None, (where, str(places.of_link(topology, info)))))
 
 
 def _names(topology: Topo, links: Iterable[tuple[str, str, dict[str, object]]], where: str) -> None:

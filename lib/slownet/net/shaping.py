@@ -14,7 +14,7 @@ from slownet.conditions.link import WAYS, Condition
 from slownet.conditions.oneway import OneWay
 from slownet.counters import Flow
 from slownet.errors import ConditionError
-from slownet.net import device, qdisc, tc
+from slownet.net import device, qdisc, shaper, tc
 from slownet.net.condition_log import ConditionLog
 
 
@@ -32,8 +32,8 @@ class Shaping:
     """The conditions of one network's interfaces, and the programs that apply them.
 
     programs: the network's `tc` and `ip`. conditions: of its cables. playing: the cables on which a schedule is playing.
-    introduced: those whose two sides have permanent neighbour entries for each other. Interfaces and cables are Mininet's
-    Intf and Link.
+    own: what the topology states of its cables, which a change keeps unless it names it. introduced: those whose two sides have
+    permanent neighbour entries for each other. Interfaces and cables are Mininet's Intf and Link.
     """
 
     def __init__(self) -> None:
@@ -41,6 +41,7 @@ class Shaping:
         self.conditions = ConditionLog()
         self.playing: WeakSet[Any] = WeakSet()
         self.introduced: WeakSet[Any] = WeakSet()
+        self.own: WeakKeyDictionary[Any, Condition] = WeakKeyDictionary()
         self._ends: WeakKeyDictionary[Any, End] = WeakKeyDictionary()
 
     def end(self, interface: Any) -> End:
@@ -71,13 +72,72 @@ class Shaping:
         stated = self.end(interface).stated
         return stated or OneWay(Condition(up=qdisc.delay(self.programs.run(interface, []))))
 
+    def now(self, interface: Any) -> OneWay:
+        """Return the condition that an interface was given last, or what another program has made of it since.
+
+        Raises ConditionError if no condition can state that.
+        """
+        stated = self.end(interface).stated
+        if stated is None or not self.end(interface).queues.applied:
+            return self.last(interface)
+        shown = self.programs.run(interface, [])
+        if not qdisc.changed(interface, stated, shown):
+            return stated
+        try:
+            return qdisc.observed(interface, shown)
+        except ConditionError as error:
+            raise ConditionError(error.what, f"interface {interface.name}", error.fix) from error
+
+    def of_topology(self, cable: Any) -> Condition | None:
+        """Return what the topology states of a cable, None if nothing. Raises ConditionError, see `together`."""
+        ends = [self.last(end) for end in (cable.intf1, cable.intf2)]
+        if cable not in self.own and any(isinstance(end, shaper.TCEnd) for end in ends):
+            self.own[cable] = together(*map(shaper.own, ends))
+        return self.own.get(cable)
+
+    def present(self, interface: Any) -> OneWay:
+        """Return what `now` does, or where no condition can state it, the one that was given last."""
+        try:
+            return self.now(interface)
+        except ConditionError:
+            return self.last(interface)
+
     def is_set(self, cable: Any) -> bool:
         """Return whether either end of a cable was given a condition."""
         return any(self.end(end).stated is not None for end in (cable.intf1, cable.intf2))
 
     def of(self, cable: Any) -> Condition:
-        """Return the condition of a cable; `up` is what its intf1 sends. Raises ConditionError, see `together`."""
-        return together(self.last(cable.intf1), self.last(cable.intf2))
+        """Return the condition of a cable as it is now; `up` is what its intf1 sends. Raises ConditionError, see `now`."""
+        return together(self.now(cable.intf1), self.now(cable.intf2))
+
+    def look_again(self, cable: Any) -> None:
+        """Read the queueing disciplines of a cable's ends before the next change: a program may have changed them."""
+        for end in (cable.intf1, cable.intf2):
+            self.end(end).queues.shown = None
+
+    def note_changes(self) -> dict[Any, str]:
+        """Log what other programs have made of cables that were given a condition; return those that none can state, in words.
+
+        Raises NetworkError.
+        """
+        unstated = {}
+        for cable in [each for each in self.conditions if each not in self.playing]:
+            try:
+                found = self.of(cable)
+            except ConditionError as error:
+                if any(self.is_changed(end) for end in (cable.intf1, cable.intf2)):
+                    unstated[cable] = error.what
+                continue
+            if found != self.conditions[cable]:
+                self.conditions[cable] = found
+        return unstated
+
+    def is_changed(self, interface: Any) -> bool:
+        """Return whether another program has changed the queueing disciplines that an interface was given last."""
+        stated = self.end(interface).stated
+        if stated is None or not self.end(interface).queues.applied:
+            return False
+        return qdisc.changed(interface, stated, self.programs.run(interface, []))
 
     def gone(self, interface: Any) -> Flow:
         """Return the counts of an interface's replaced queueing disciplines."""

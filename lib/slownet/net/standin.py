@@ -6,11 +6,13 @@ Mininet's own modules keep their classes, which slownet's are built on.
 
 from __future__ import annotations
 
+import functools
 import importlib
 import runpy
 import shutil
 import sys
 from collections.abc import Mapping
+from contextlib import suppress
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -26,22 +28,60 @@ class _StandIn(ModuleType):
         self.__dict__.update({**vars(real), **names})
 
 
-def install() -> None:
-    """Make imports from Mininet give slownet's classes, for the rest of this process."""
+STP = "--stp"
+
+
+def install(stp: bool = False, exits: bool = False) -> None:
+    """Make imports from Mininet give slownet's classes, for the rest of this process.
+
+    stp: whether all switches run STP. exits: whether a user's mistake ends the process: in a program that catches exceptions.
+    """
     from mininet import link, net, node
 
     from slownet.net.cables import quick_interface, quick_link
     from slownet.net.conversion import quick
     from slownet.net.quick import QuickNet
 
+    QuickNet.stp = stp
     links = {name: quick_link(getattr(link, name)) for name in ("Link", "TCLink", "TCULink")}
     interfaces = {name: quick_interface(getattr(link, name)) for name in ("Intf", "TCIntf")}
     nodes = {name: quick(getattr(node, name)) for name in ("Node", "Host", "CPULimitedHost", "OVSSwitch", "OVSBridge")}
     nodes["OVSKernelSwitch"] = nodes["OVSSwitch"]
-    for real, names in ((net, {"Mininet": QuickNet}), (link, links | interfaces), (node, nodes)):
+    for real, names in (
+        (net, {"Mininet": _exiting(QuickNet) if exits else QuickNet}),
+        (link, links | interfaces),
+        (node, nodes),
+    ):
         standin = _StandIn(real, names)
         sys.modules[real.__name__] = standin
         setattr(importlib.import_module("mininet"), real.__name__.rpartition(".")[2], standin)
+
+
+def _exiting(cls: Any) -> Any:
+    """Return the class with a constructor and a `start` that end the process after a user's mistake."""
+
+    def ending(method: Any) -> Any:
+        @functools.wraps(method)
+        def run(*args: Any, **params: Any) -> Any:
+            try:
+                return method(*args, **params)
+            except SlownetError as error:
+                sys.exit(_failed(error))
+
+        return run
+
+    return type(cls.__name__, (cls,), {name: ending(getattr(cls, name)) for name in ("__init__", "start")})
+
+
+def _failed(error: SlownetError) -> int:
+    """Print a user's mistake, remove the networks that the program made, and return the exit status."""
+    from slownet.net.quick import QuickNet
+
+    print(f"slownet: {error}", file=sys.stderr)
+    for network in list(QuickNet.running):
+        with suppress(Exception):  # whatever a half-built network lacks
+            network.stop()
+    return 2
 
 
 def find(program: str) -> str:
@@ -57,18 +97,23 @@ def find(program: str) -> str:
 
 
 def main(argv: list[str]) -> int:
-    """Run the program as `python PROGRAM` would; a user's mistake gives one line and exit status 2."""
+    """Run the program as `python PROGRAM` would; a user's mistake gives one line and exit status 2, and leaves no network.
+
+    `--stp` before the program makes all switches run STP.
+    """
+    given = argv[:1]
     try:
         if not argv:
             raise ExperimentError("no program is given", fix="python -m slownet.net.standin PROGRAM ARGUMENT...")
-        path = find(argv[0])
-        install()
+        if argv[0] == STP:
+            argv = argv[1:]
+        path = find(argv[0] if argv else "")
+        install(stp=STP in given, exits=Path(path).name == "mn")
         sys.argv = [path, *argv[1:]]
         sys.path[0] = str(Path(path).resolve().parent)
         runpy.run_path(path, run_name="__main__")
     except SlownetError as error:
-        print(f"slownet: {error}", file=sys.stderr)
-        return 2
+        return _failed(error)
     return 0
 
 

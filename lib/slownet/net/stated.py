@@ -24,6 +24,8 @@ def prepare(topology: Any, hosts: Sequence[Any], folder: Path) -> None:
 def set_conditions(network: Any) -> None:
     """Set the conditions that the links of a running network have from the start."""
     for ends, condition in getattr(network.topology, "conditions", {}).items():
-        network.link(*ends).set(condition)
+        link = network.link(*ends)
+        link.set(condition)
+        link.own(condition)
     network.verified.clear()
     network.settings.clear()

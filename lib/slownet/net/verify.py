@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -13,7 +13,7 @@ from slownet.conditions.oneway import OneWay
 from slownet.errors import NetworkError
 from slownet.ip import ECHO_HEADER, IP, IPV4
 from slownet.lab import native
-from slownet.net import ipv6
+from slownet.net import ipv6, spanning_tree
 from slownet.net.nodes import inside
 from slownet.net.shaping import Shaping
 from slownet.tools.ping import Ping, ping
@@ -39,15 +39,30 @@ OWN_SHARE_FREE_CPU_S = 0.0001
 EARLY_S = 0.00002
 
 
-def across(ends: tuple[Any, Any]) -> tuple[Any, Any, list[Any]] | None:
-    """Return the nearest hosts on both sides of a cable and the cables between them; None if a side has no host."""
-    first, second = (_nearest_host(end, other) for end, other in (ends, ends[::-1]))
+def across(ends: tuple[Any, Any], blocked: Collection[str] = ()) -> tuple[Any, Any, list[Any]] | None:
+    """Return the nearest hosts on both sides of a cable and the cables between them; None if a side has no host.
+
+    blocked: the ports that a spanning tree blocks.
+    """
+    first, second = (_nearest_host(end, other, blocked) for end, other in (ends, ends[::-1]))
     if not first or not second:
         return None
     return first[0], second[0], [*first[1], ends[0].link, *second[1]]
 
 
-def _nearest_host(end: Any, other: Any) -> tuple[Any, list[Any]] | None:
+def _blocked(ends: tuple[Any, Any]) -> frozenset[str]:
+    """Return the ports that a spanning tree blocks among those that cables connect with these ends. Raises NetworkError."""
+    nodes, todo = {end.node for end in ends}, [end.node for end in ends]
+    while todo:
+        for interface in todo.pop().intfList():
+            for far in (interface.link.intf1, interface.link.intf2) if interface.link else ():
+                if far.node not in nodes:
+                    nodes.add(far.node)
+                    todo.append(far.node)
+    return spanning_tree.blocked(node for node in nodes if _is_switch(node))
+
+
+def _nearest_host(end: Any, other: Any, blocked: Collection[str]) -> tuple[Any, list[Any]] | None:
     """Return the host nearest to this end without crossing the cable, and the cables on the path."""
     queue: deque[tuple[Any, list[Any]]] = deque([(end.node, [])])
     seen = {end.node, other.node}
@@ -59,7 +74,7 @@ def _nearest_host(end: Any, other: Any) -> tuple[Any, list[Any]] | None:
             if interface.link is None:
                 continue
             far = interface.link.intf2 if interface.link.intf1 is interface else interface.link.intf1
-            if far.node not in seen:
+            if far.node not in seen and not {far.name, interface.name} & set(blocked):
                 seen.add(far.node)
                 queue.append((far.node, [*cables, interface.link]))
     return None
@@ -114,13 +129,16 @@ def check(ends: tuple[Any, Any], shaping: Shaping, ip: IP = IPV4) -> Verificatio
     It stays unverified if there are no hosts on both sides, if lossy cables on the path lost every ping, or if pings were late
     or lost while other packets filled a cable. Raises NetworkError with the stated and the found value.
     """
-    found = across(ends)
+    blocked = _blocked(ends)
+    if {end.name for end in ends} & blocked:
+        return Verification(unverified="the spanning tree blocks the link")
+    found = across(ends, blocked)
     if not found:
         return Verification(unverified="no hosts on both sides")
     source, target, cables = found
     interfaces = [end for cable in cables for end in (cable.intf1, cable.intf2)]
     address = ipv6.address(ip, address_at(target, cables[-1]))
-    path = _Path(source, address, interfaces, [span(shaping.last(end), ip) for end in interfaces])
+    path = _Path(source, address, interfaces, [span(shaping.present(end), ip) for end in interfaces])
     where = f"{source.name} to {target.name} over {_names(cables)}"
     for _ in range(1 if native.cpu_is_free() else ROUNDS):
         record, busy = path.ping()

@@ -21,10 +21,10 @@ from slownet.errors import NetworkError, ServiceError, SlownetError, ToolError
 from slownet.experiment import Cell, Experiment, condition
 from slownet.lab import native
 from slownet.lab.events import tell
-from slownet.net import Network
+from slownet.net import Network, openvswitch
 from slownet.net import capture as captures
 from slownet.net.layout import layout
-from slownet.net.network import SYSCTLS, ovs_version
+from slownet.net.network import SYSCTLS
 from slownet.net.seeds import FREE, Seeds
 from slownet.records.samples import Sample, SampleLog, cell_key, of_lab
 from slownet.runner import disk
@@ -73,7 +73,7 @@ def run(experiment: Experiment, directory: Path, job: Job) -> None:
                 tell(
                     "facts",
                     settings=settings,
-                    openvswitch=ovs_version(),
+                    openvswitch=openvswitch.version(),
                     service=facts,
                     topology=layout(net.hosts, net.switches, net.mininet.links),
                 )

@@ -73,9 +73,11 @@ class Measurements:
         finally:
             if "virtual_s" not in sample:
                 sample |= _spent_since(began, charged)
+            unstated = self._net.shaping.note_changes()
             conditions = self._net.condition_log
             sample |= {"rate_bit_s": conditions.highest_rate, "random": conditions.random, "seeds": conditions.seeds}
-            sample["links"] = given(self._net.mininet.links, self._net.condition_log.given) if self._keep else {}
+            links = self._net.mininet.links
+            sample["links"] = given(links, conditions.given, unstated) if self._keep else {}
             sample["counters"] = counters.record(before, self._counters())
             for ping in self._new("ping", self._net.verified):
                 self._store(sample, "ping.txt", transcript(ping))

@@ -3,7 +3,7 @@
 import pytest
 
 from slownet.conditions.link import Condition
-from slownet.conditions.tclink import condition
+from slownet.conditions.tclink import MEANT, condition, numbers, shaper, unknown
 from slownet.errors import ConditionError, SlownetError, UnitError
 
 
@@ -32,6 +32,15 @@ from slownet.errors import ConditionError, SlownetError, UnitError
         ({"loss": "2%"}, {"loss": "2%"}),
         ({"bw": 10}, {"rate": "10Mbit"}),
         ({"bw": 0.5}, {"rate": "500kbit"}),
+        *(({"bw": text}, {"rate": "10Mbit"}) for text in ("10", "10m", "10M", "10Mbit", "10 Mbit/s", "10Mb/s", "10mbits/sec")),
+        ({"bw": "1.25MB/s"}, {"rate": "10Mbit"}),
+        ({"bw": "500kbit"}, {"rate": "500kbit"}),
+        ({"bw": "1Gbit"}, {"rate": "1Gbit"}),
+        ({"loss": "0.5 %"}, {"loss": "0.5%"}),
+        ({"loss": "1"}, {"loss": "1%"}),
+        ({"max_queue_size": "100 packets"}, {"queue": "100 packets"}),
+        ({"delay": "5 ms"}, {"delay": "5ms"}),
+        ({"delay": "10 ms 2 ms"}, {"delay": "10ms", "jitter": "2ms"}),
         ({"bw": 2500}, {"rate": "2500Mbit"}),  # Mininet ignores values above 1000
         ({"max_queue_size": 1000}, {"queue": "1000 packets"}),
         (
@@ -72,9 +81,21 @@ def test_parameters_keep_their_meaning(params, fields):
         ({"loss": "many"}, ConditionError, "loss='many' is not a number: give percent"),
         ({"bw": 0}, ConditionError, "bw=0 lets nothing through"),
         ({"bw": -1}, ConditionError, "bw=-1 lets nothing through"),
-        ({"bw": "10m"}, ConditionError, "bw='10m' is not a number: give Mbit/s"),
+        ({"bw": "ten"}, ConditionError, "bw='ten' is not a number: give Mbit/s"),
+        (
+            {"bw": "10Mbps"},
+            ConditionError,
+            "bw='10Mbps': tc reads Mbps as bytes per second, most people as bits: give Mbit/s, such",
+        ),
+        ({"bw": "10MB"}, ConditionError, "bw='10MB' has an unknown unit: give Mbit/s, such as 10 or '10Mbit'"),
+        ({"bw": "10 apples"}, ConditionError, "unknown unit"),
+        ({"bw": True}, ConditionError, "bw=True is not a number"),
+        ({"bw": float("inf")}, ConditionError, "is not finite"),
+        ({"bw": 10, "use_hfsc": True, "use_tbf": True}, ConditionError, "one shaper limits a rate"),
+        ({"use_hfsc": True}, ConditionError, "use_hfsc without bw"),
+        ({"max_queue_size": 1.5}, ConditionError, "not a whole number of packets"),
         ({"max_queue_size": 0}, ConditionError, "holds nothing"),
-        ({"max_queue_size": -1}, SlownetError, "-1 packets"),
+        ({"max_queue_size": -1}, SlownetError, "max_queue_size=-1 is not a whole number of packets"),
         ({"bw": 1, "latency_ms": 5}, ConditionError, "latency_ms without use_tbf"),
         ({"enable_ecn": True}, ConditionError, "enable_ecn without bw"),
         ({"use_tbf": True, "delay": "1ms"}, ConditionError, "use_tbf without bw"),
@@ -86,3 +107,52 @@ def test_what_mininet_passes_over_is_one_line(params, error, words):
         condition(**params)
     assert words in str(caught.value)
     assert len(str(caught.value).splitlines()) == 1
+
+
+@pytest.mark.parametrize("value", ["on", "True", True, 1, "yes"])
+def test_a_text_may_turn_a_flag_on(value):
+    assert numbers({"use_tbf": value, "gro": "off", "mine": "on"}) == {"use_tbf": True, "gro": False, "mine": "on"}
+
+
+def test_a_flag_that_is_neither_on_nor_off_is_one_line():
+    with pytest.raises(ConditionError, match="enable_ecn='perhaps' is neither on nor off: give True or False"):
+        numbers({"enable_ecn": "perhaps"})
+
+
+def test_texts_become_numbers_before_mininet_compares_them():
+    assert numbers({"loss": "1%", "bw": "10Mbit", "delay": "5ms"}) == {"loss": 1.0, "bw": 10.0, "delay": "5ms"}
+
+
+@pytest.mark.parametrize(
+    ("params", "kind"),
+    [({}, ""), ({"bw": 1}, "htb"), ({"bw": 1, "use_tbf": True}, "tbf"), ({"bw": 1, "use_hfsc": True, "delay": "1ms"}, "hfsc")],
+)
+def test_which_discipline_limits_the_rate(params, kind):
+    assert shaper(**params) == kind
+
+
+TAKEN = ("bw", "delay", "jitter", "loss", "max_queue_size", "latency_ms", "speedup", "use_hfsc", "enable_ecn")
+
+
+@pytest.mark.parametrize(
+    ("name", "fix"),
+    [
+        ("bandwidth", "did you mean 'bw'?"),
+        ("latency", "did you mean 'delay'?"),  # not latency_ms, which is nearer in letters
+        ("max_queue", "did you mean 'max_queue_size'?"),
+        ("packet_loss", "did you mean 'loss'?"),
+        ("speed", "did you mean 'bw'?"),
+        ("jiter", "did you mean 'jitter'?"),
+        ("rtt", "give delay, which is one-way: half of the round trip"),
+        ("duplicate", "net.link(...).set(duplicate=...)"),
+        ("xyz", "choose from bw"),
+    ],
+)
+def test_an_unknown_parameter_suggests_what_was_meant(name, fix):
+    line = str(unknown(name, TAKEN, "a TCLink"))
+    assert line.startswith(f"a TCLink has no parameter '{name}': ")
+    assert fix in line
+
+
+def test_what_is_meant_is_never_itself_a_name_to_replace():
+    assert not set(MEANT) & set(MEANT.values())

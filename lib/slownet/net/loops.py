@@ -1,0 +1,139 @@
+"""Loops of switches that learn by themselves: every broadcast circles there for ever, so the network must not start.
+
+A host, such as a router, does not forward frames and closes no loop. A spanning tree (STP, RSTP) opens a loop if all its
+switches take part: Open vSwitch without it does not pass on what the others say.
+"""
+
+from __future__ import annotations
+
+import socket
+from collections import deque
+from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
+from typing import Any
+
+from mininet.node import Controller, OVSBridge, OVSController, OVSSwitch
+from mininet.nodelib import LinuxBridge
+from mininet.topo import Topo
+
+from slownet.errors import NetworkError
+from slownet.net import places
+from slownet.net.parameters import class_of, preset
+
+MOST_NAMED = 12
+ANSWERS_S = 1.0
+LEARNING = (Controller, OVSController)
+"""Controllers that make their switches learn, each by itself."""
+
+
+def shortest(cables: Sequence[tuple[str, str]], switches: Mapping[str, bool]) -> list[str]:
+    """Return the switches of a loop, in order, or none.
+
+    cables: the two ends of each. switches: those that forward, and whether each runs STP. Where all do, there is no loop.
+    """
+    between = [(first, second) for first, second in cables if first in switches and second in switches]
+    at: dict[str, list[tuple[int, str]]] = {name: [] for name in switches}
+    for number, (first, second) in enumerate(between):
+        at[first].append((number, second))
+        at[second].append((number, first))
+    for name, stp in switches.items():
+        if stp:
+            continue
+        found = [loop for number, neighbour in at[name] if (loop := _back(neighbour, name, number, at))]
+        if found:
+            return min(found, key=len)
+    return []
+
+
+def _back(start: str, end: str, without: int, at: Mapping[str, Sequence[tuple[int, str]]]) -> list[str]:
+    """Return the shortest way from a neighbour back to a switch, without the cable between them: the end first."""
+    if start == end:
+        return [end]
+    before = {start: end}
+    queue = deque([start])
+    while queue:
+        name = queue.popleft()
+        for number, neighbour in at[name]:
+            if number == without:
+                continue
+            if neighbour == end:
+                way = [name]
+                while way[-1] != start:
+                    way.append(before[way[-1]])
+                return [end, *reversed(way)]
+            if neighbour not in before:
+                before[neighbour] = name
+                queue.append(neighbour)
+    return []
+
+
+def check_topology(topology: Topo, switch: Any, where: str, *, standalone: bool, stp: bool = False) -> None:
+    """Check a topology before it is built. Raises NetworkError naming the switches of a loop.
+
+    switch: the network's maker of switches. standalone: whether they learn unless stated otherwise. stp: whether all run STP.
+    """
+    switches = {}
+    for name in topology.switches():
+        info = topology.nodeInfo(name)
+        maker = info.get("cls") or switch
+        cls, params = class_of(maker), {**preset(maker), **info}
+        if cls is not None and _learns(cls, params.get("failMode", "standalone" if standalone else "secure")):
+            switches[name] = stp or bool(params.get("stp") or params.get("rstp"))
+    cables = topology.links(sort=True, withInfo=True)
+    loop = shortest([(first, second) for first, second, _ in cables], switches)
+    if loop:
+        place = next(
+            (str(places.of_link(topology, info)) for first, second, info in reversed(cables) if {first, second} <= set(loop)),
+            "",
+        )
+        _refuse(loop, ", ".join(filter(None, (where, place))))
+
+
+def _learns(cls: type, fail_mode: str) -> bool:
+    if issubclass(cls, LinuxBridge | OVSBridge):
+        return True
+    return issubclass(cls, OVSSwitch) and fail_mode == "standalone"
+
+
+def check_network(switches: Iterable[Any], cables: Iterable[Any], controllers: Iterable[Any], where: str) -> None:
+    """Check a network that was built and does not run yet. Raises NetworkError naming the switches of a loop.
+
+    Controllers that answer, other than those that make switches learn, are trusted with loops.
+    """
+    controllers = list(controllers)
+    steering = any(type(each) not in LEARNING and _answers(each) for each in controllers)
+    learning = any(type(each) in LEARNING for each in controllers)
+    forwarding = {}
+    for each in switches:
+        alone = isinstance(each, LinuxBridge) or _learns(type(each), getattr(each, "failMode", ""))
+        if isinstance(each, LinuxBridge | OVSBridge) or (
+            not steering and (alone or (learning and isinstance(each, OVSSwitch)))
+        ):
+            forwarding[each.name] = runs_stp(each)
+    ends = [(cable.intf1.node.name, cable.intf2.node.name) for cable in cables]
+    loop = shortest(ends, forwarding)
+    if loop:
+        _refuse(loop, where)
+
+
+def runs_stp(switch: Any) -> bool:
+    """Return whether a switch takes part in a spanning tree."""
+    return bool(getattr(switch, "stp", False) or getattr(switch, "rstp", False))
+
+
+def _answers(controller: Any) -> bool:
+    ports = [controller.port] if getattr(controller, "port", None) else [6653, 6633]
+    for port in ports:
+        with suppress(OSError), socket.create_connection((controller.IP(), port), ANSWERS_S):
+            return True
+    return False
+
+
+def _refuse(loop: Sequence[str], where: str) -> None:
+    if len(loop) == 1:
+        what = f"the switch {loop[0]} is linked to itself: its broadcasts would circle for ever"
+    else:
+        names = ", ".join(loop[:MOST_NAMED]) + (f" and {len(loop) - MOST_NAMED} more" if len(loop) > MOST_NAMED else "")
+        what = f"the switches {names} form a loop, where broadcasts circle for ever"
+    fix = "give the switches stp=True, or --stp to slownet shell and slownet mininet, or leave out a link"
+    raise NetworkError(what, where, fix)

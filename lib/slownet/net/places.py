@@ -1,0 +1,110 @@
+"""Where a program states a node or a link: its file and line, for one clear line about a mistake in it."""
+
+from __future__ import annotations
+
+import ast
+import functools
+import os
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from types import FrameType
+from typing import Any
+from weakref import WeakKeyDictionary
+
+import mininet
+from mininet.topo import Topo
+
+import slownet
+
+_LIBRARIES = tuple(os.path.join(folder, "") for package in (mininet, slownet) for folder in package.__path__)
+_RUNS = ("runpy", "importlib", "contextlib", "functools")
+
+
+@dataclass(frozen=True)
+class Place:
+    """A line of a program; without a file if the program is none of a user's, such as mn."""
+
+    file: str = ""
+    line: int = 0
+
+    def __str__(self) -> str:
+        if not self.file:
+            return ""
+        path = os.path.relpath(self.file)
+        return f"{self.file if path.startswith('..') else path}:{self.line}"
+
+
+_nodes: WeakKeyDictionary[Topo, dict[str, Place]] = WeakKeyDictionary()
+_links: WeakKeyDictionary[Topo, dict[int, Place]] = WeakKeyDictionary()
+
+
+def here() -> Place:
+    """Return the innermost line on this thread's stack that is neither Mininet's nor slownet's."""
+    for frame in _frames():
+        code = frame.f_code.co_filename
+        if code.startswith("<") or code.startswith(_LIBRARIES) or frame.f_globals.get("__name__", "").startswith(_RUNS):
+            continue
+        return Place() if Path(code).name == "mn" else Place(code, frame.f_lineno)
+    return Place()
+
+
+def _frames() -> Iterator[FrameType]:
+    frame: FrameType | None = sys._getframe(1)
+    while frame is not None:
+        yield frame
+        frame = frame.f_back
+
+
+def of_node(topology: Topo, name: str) -> Place:
+    """Return where a topology adds a node."""
+    return _nodes.get(topology, {}).get(name, Place())
+
+
+def of_link(topology: Topo, info: dict[str, Any]) -> Place:
+    """Return where a topology adds a link. info: the link's, as `Topo.iterLinks` gives it."""
+    return _links.get(topology, {}).get(id(info), Place())
+
+
+def _remembered() -> None:
+    """Make topologies remember where their nodes and links are added."""
+    add_node, add_link = Topo.addNode, Topo.addLink
+
+    @functools.wraps(add_node)
+    def with_place(self: Topo, name: str, **opts: Any) -> Any:
+        _nodes.setdefault(self, {})[name] = here()
+        return add_node(self, name, **opts)
+
+    @functools.wraps(add_link)
+    def with_places(self: Topo, node1: str, node2: str, *args: Any, **opts: Any) -> Any:
+        place = here()
+        key = add_link(self, node1, node2, *args, **opts)
+        _links.setdefault(self, {})[id(self.linkInfo(node1, node2, key))] = place
+        return key
+
+    Topo.addNode, Topo.addLink = with_place, with_places
+
+
+@functools.cache
+def reads(file: str) -> frozenset[str]:
+    """Return the names that a program looks up in mappings: a parameter of its own that only the program itself reads."""
+    try:
+        tree = ast.parse(Path(file).read_bytes())
+    except (OSError, SyntaxError, ValueError):
+        return frozenset()
+    return frozenset(filter(None, map(_looked_up, ast.walk(tree))))
+
+
+def _looked_up(node: ast.AST) -> str | None:
+    key: ast.AST | None = None
+    if isinstance(node, ast.Subscript) and isinstance(node.ctx, ast.Load):
+        key = node.slice
+    elif isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr in ("get", "pop") and node.args:
+        key = node.args[0]
+    elif isinstance(node, ast.Compare) and isinstance(node.ops[0], ast.In | ast.NotIn):
+        key = node.left
+    return key.value if isinstance(key, ast.Constant) and isinstance(key.value, str) else None
+
+
+_remembered()
