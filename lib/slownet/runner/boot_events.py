@@ -53,12 +53,13 @@ def grammar(indices: Iterable[int]) -> Grammar:
     index = member(frozenset(indices), "a place in the plan of this boot")
     return {
         "facts": record(
+            {},
             {
                 "settings": mapping(text()),
                 "openvswitch": text(),
                 "service": mapping(anything),
                 "topology": record({"hosts": each(text()), "switches": each(text()), "links": mapping(each(text(), most=2))}),
-            }
+            },
         ),
         "cell": record({"index": index, "cell": mapping(text())}),
         "sample": _sample(index),
@@ -71,12 +72,12 @@ def _sample(index: Shape) -> Shape:
     """A sample as a whole, or what those who follow a run need of it."""
     whole_one = record({"index": index, "sample": SAMPLE})
     news = record(
+        {"index": index},
         {
-            "index": index,
             "status": one_of("ok", "failed"),
             "error": optional(text()),
             "virtual_s": optional(number(0)),
             "metrics": mapping(_METRIC),
-        }
+        },
     )
     return lambda value, where: (whole_one if "sample" in value else news)(value, where)

@@ -176,7 +176,6 @@ HOSTILE = {
     "of the host": ({"event": "planned", "cells": 10**9}, "its name 'planned' is unknown"),
     "long name": ({"event": "x" * 10**6}, f"its name '{'x' * 40}' is unknown"),
     "no index": (without(TOLD, "index"), f"{SAMPLE} has no 'index'"),
-    "no status": (without(TOLD, "status"), f"{SAMPLE} has no 'status'"),
     "further": ({**TOLD, "lab": 7}, f"{SAMPLE} has 'lab', which is unknown"),
     "far": ({**TOLD, "index": 5}, f"{SAMPLE}.index is 5, not a place in the plan of this boot"),
     "negative": ({**TOLD, "index": -1}, f"{SAMPLE}.index is -1, not a place in the plan of this boot"),
