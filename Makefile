@@ -4,7 +4,7 @@ BIN := $(VENV)/bin
 # Otherwise each worker and each command would compile all imported modules anew.
 export PYTHONDONTWRITEBYTECODE :=
 
-.PHONY: help run test check unit lab-tests e2e bench soak trust nightly nightly-status lab wheel docs docs-figures docs-test \
+.PHONY: help run test check unit lab-tests e2e bench fuzz soak trust nightly nightly-status lab wheel docs docs-figures docs-test \
 	examples test-report test-packaging test-stock-kernel test-provision test-kernels clean
 .DELETE_ON_ERROR:
 
@@ -88,6 +88,9 @@ soak: $(VENV)/dev lab ## repeat the tests next to a busy program on each process
 
 trust: $(VENV)/dev lab ## test whether verdicts, intervals and T0 hold under load; hours (ROUNDS=10 ONLY="t0 aa" EXPERIMENTS="oltp")
 	cd tests && $(abspath $(BIN))/python -m trust --rounds $(or $(ROUNDS),10) --experiments "$(EXPERIMENTS)" $(ONLY)
+
+fuzz: $(VENV)/dev ## feed all readers of files, parsers and decoders random input for some time (MINUTES=60 ONLY="tests/unit/tools")
+	$(BIN)/python tests/fuzz.py --minutes $(or $(MINUTES),60) $(ONLY)
 
 lab: $(VENV)/ready ## build the lab's kernel and image, once per machine
 	$(BIN)/slownet lab build

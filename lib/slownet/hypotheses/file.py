@@ -46,6 +46,8 @@ from slownet.hypotheses import own, predictions
 from slownet.hypotheses.predictions import Prediction
 from slownet.hypotheses.source import Source, read_toml
 from slownet.hypotheses.toolbox import SERVICES, TOOLS, Named
+from slownet.importing import described
+from slownet.records.unreadable import MALFORMED
 
 TOP = ("question", "topology", "parameters", "service", "page", "tool", "unit", "options", "conditions", "prediction")
 TABLES = ("parameters", "options", "conditions")
@@ -100,7 +102,12 @@ def read(path: Path) -> Hypothesis:
     if path.exists() and not path.is_file():
         raise ExperimentError(f"{path} is no file", fix="save what it holds as one: the lab reads it, too")
     text, data = read_toml(path)
-    return _Reader(Source(path, text), path, data).read()
+    try:
+        return _Reader(Source(path, text), path, data).read()
+    except (*MALFORMED, OSError) as error:  # a value of a type that nothing above has named
+        raise ExperimentError(
+            f"a value has a wrong type ({described(error)})", str(path), "compare it with an example"
+        ) from error
 
 
 class _Reader:
@@ -171,7 +178,7 @@ class _Reader:
         value = self._data.get(key)
         if own.is_own(value):
             self._source.tried(lambda: own.load(str(value), self._path.parent), (key,))
-        elif value not in known:
+        elif not isinstance(value, str) or value not in known:
             what = f"unknown {key} '{value}'" if value is not None else f"{key} is missing"
             self._source.fail(what, (key,), nearest(str(value or ""), known))
         return str(value)

@@ -112,6 +112,9 @@ def _fields(source: Source, table: Any, where: Keys) -> tuple[str, dict[str, Any
     if not isinstance(table, dict):
         source.fail("a claim must be a table", where, 'write it as { claim = "bound", ... }')
     kind = table.get(CLAIM, "")
+    for name in (CLAIM, SAYS):
+        if not isinstance(table.get(name, ""), str):
+            source.fail(f"{name} is {table[name]!r}", (*where, name), "write a text in quotes")
     if kind in COMPOSED:
         return kind, {PARTS: _parts(source, kind, table, where)}
     if kind not in KINDS:

@@ -47,7 +47,7 @@ def read_each(
     over_quic: Callable[[Sequence[Datagram], KeyLog], R],
 ) -> list[R]:
     """Return what a function finds in each connection; parameters and errors as for `connections`."""
-    log = keylog.parse(keys.read_text() if keys.exists() else "")
+    log = keylog.parse(keys.read_text(errors="replace") if keys.exists() else "")
     if transport == QUIC:
         return [over_quic(each, log) for each in capture.datagrams(pcap, PORT)]
     return [over_tcp(each, log) for each in capture.connections(pcap)]

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 from urllib.parse import urlsplit
 
+from slownet import userfile
 from slownet.errors import ToolError
 from slownet.measured import Metrics
 from slownet.programs.load import Schedule
@@ -193,7 +194,7 @@ def parse(text: str, command: Sequence[str] = ("slownet.programs.loader",), rate
         The text is not JSON, or a number is missing; ``.raw`` is the text.
     """
     try:
-        report = json.loads(text)
+        report = userfile.json(text)
         values: dict[str, Any] = {name: int(report[name]) for name in ("planned", "answered", "failed", "unanswered")}
         values |= {kind: dict(report[kind]) for kind in KINDS} | {"seconds": float(report["seconds"])}
         values["batches"] = tuple(map(float, report.get("batches", ())))

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from slownet import userfile
 from slownet.errors import ToolError
 from slownet.measured import Metrics
 from slownet.tools.numbers import Metric, series
@@ -125,7 +125,7 @@ def parse(text: str, command: Sequence[str] = ("curl",)) -> Curl:
         There is no transfer, or a number is missing.
     """
     try:
-        found = [json.loads(line) for line in text.splitlines() if line.startswith("{")]
+        found = [userfile.json(line) for line in text.splitlines() if line.startswith("{")]
         if not found:
             raise complaint("curl printed no transfer", text, command)
         return Curl(

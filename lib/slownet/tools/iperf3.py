@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 import subprocess
 from collections.abc import Iterator, Mapping, Sequence
@@ -11,9 +10,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from slownet import owner
+from slownet import owner, userfile
 from slownet.errors import ToolError
 from slownet.measured import Metrics
+from slownet.records.unreadable import MALFORMED
 from slownet.tools.numbers import Metric, metric, sample_sd
 from slownet.tools.output import complaint, last_line, unread
 from slownet.tools.process import Host, end, environment, wait_until
@@ -214,12 +214,14 @@ def reading(text: str, command: Sequence[str]) -> Iterator[Mapping[str, Any]]:
     Raises ToolError if it is not JSON or an error, or if the block misses a number; ``.raw`` is the text.
     """
     try:
-        report: Mapping[str, Any] = json.loads(text)
+        report: Mapping[str, Any] = userfile.json(text)
     except ValueError:
         raise unread("iperf3 printed no JSON", text, command) from None
+    if not isinstance(report, dict):
+        raise unread("iperf3 printed no JSON object", text, command)
     if report.get("error"):
         raise complaint(f"iperf3: {report['error']}", text, command)
     try:
         yield report
-    except (KeyError, TypeError, ValueError, ZeroDivisionError) as error:
+    except MALFORMED as error:
         raise complaint(f"iperf3 printed JSON without {error}", text, command) from None

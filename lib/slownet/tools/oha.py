@@ -6,7 +6,6 @@ for each answered request, when it was due (when oha's timer fired for it), when
 
 from __future__ import annotations
 
-import json
 import re
 import sqlite3
 from collections.abc import Mapping, Sequence
@@ -15,7 +14,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from slownet import owner
+from slownet import owner, userfile
 from slownet.errors import ToolError
 from slownet.lab import load_generators
 from slownet.programs.load import Recording, Schedule
@@ -154,7 +153,7 @@ def parse(
         The text is not JSON, or a number is missing; ``.raw`` is the text.
     """
     try:
-        report = json.loads(text)
+        report = userfile.json(text)
         seconds = float(report["summary"]["total"])
         broken = sum(map(int, report["errorDistribution"].values()))
     except (ValueError, KeyError, TypeError, AttributeError) as error:

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import json
 import sys
 from collections.abc import Sequence
 from typing import Any
 
+from slownet import userfile
 from slownet.errors import ToolError
 from slownet.tools.output import complaint, last_line
 
@@ -20,7 +20,7 @@ def read_json(text: str, command: Sequence[str], *names: str) -> dict[str, Any]:
     """Parse the last line as a JSON object that has all of ``names``. Raises ToolError that quotes the line."""
     last = last_line(text)
     try:
-        record = json.loads(last)
+        record = userfile.json(last)
         missing = [name for name in names if name not in record]
     except (ValueError, TypeError):
         missing = list(names)

@@ -283,4 +283,7 @@ def _tables(text: str) -> Mapping[str, Distribution]:
 
 
 def _time(number: str, unit: str) -> float:
-    return round(float(number) * _SECONDS[unit], 9)
+    try:
+        return round(float(number) * _SECONDS[unit], 9)
+    except ValueError as error:
+        raise ToolError(f"wrk printed the time {number}{unit}", fix="run it again: its output is damaged") from error
