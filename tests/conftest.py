@@ -5,12 +5,18 @@ import os
 import signal
 
 with contextlib.suppress(ModuleNotFoundError):  # a lab does not have it
-    from hypothesis import HealthCheck, settings
+    from hypothesis import HealthCheck, Phase, settings
 
     # `make fuzz` sets HYPOTHESIS_PROFILE; otherwise each fuzzer tries the same few examples every time.
     CHECKS = [HealthCheck.too_slow, HealthCheck.data_too_large, HealthCheck.filter_too_much]
     settings.register_profile(
-        "quick", max_examples=25, derandomize=True, database=None, deadline=None, suppress_health_check=CHECKS
+        "quick",
+        max_examples=25,
+        derandomize=True,
+        database=None,
+        deadline=None,
+        suppress_health_check=CHECKS,
+        phases=[Phase.explicit, Phase.generate],
     )
     settings.register_profile("fuzz", max_examples=1000, deadline=None, print_blob=True, suppress_health_check=CHECKS)
     settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "quick"))
