@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
 import io
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, NamedTuple, cast
@@ -96,7 +97,8 @@ def connections(source: Path | bytes) -> list[list[Segment]]:
     """
     from scapy.layers.inet import TCP
 
-    packets = [_Sent(ns, between(frame, TCP), frame) for ns, frame in frames(source) if TCP in frame]
+    with undamaged(source):
+        packets = [_Sent(ns, between(frame, TCP), frame) for ns, frame in frames(source) if TCP in frame]
     by_connection: dict[frozenset[tuple[str, int]], list[_Sent]] = {}
     for each in packets:
         by_connection.setdefault(_both(each.ends), []).append(each)
@@ -106,7 +108,8 @@ def connections(source: Path | bytes) -> list[list[Segment]]:
             openings.setdefault(each.ends, each)  # a SYN that is sent again opens nothing new
     if not openings:
         raise ToolError(f"no connection starts in {len(packets)} TCP packets", _name(source))
-    return [_segments(by_connection[_both(ends)], opening) for ends, opening in openings.items()]
+    with undamaged(source):
+        return [_segments(by_connection[_both(ends)], opening) for ends, opening in openings.items()]
 
 
 def datagrams(source: Path | bytes, port: int) -> list[list[Datagram]]:
@@ -133,6 +136,18 @@ def datagrams(source: Path | bytes, port: int) -> list[list[Datagram]]:
     return begun
 
 
+@contextlib.contextmanager
+def undamaged(source: Path | bytes) -> Iterator[None]:
+    """Read packets in this block: what scapy and aioquic raise for damaged ones becomes a ToolError."""
+    try:
+        yield
+    except ToolError:
+        raise
+    except Exception as error:  # struct.error, IndexError, CryptoError...: every dissector has its own
+        why = f"{type(error).__name__}: {error}"
+        raise ToolError(f"a packet of the capture is damaged ({why})", _name(source), "measure it again") from error
+
+
 def _name(source: Path | bytes) -> str:
     return str(source) if isinstance(source, Path) else "capture"
 
@@ -147,7 +162,7 @@ def frames(source: Path | bytes) -> list[tuple[int, Any]]:
     try:
         content = source.read_bytes() if isinstance(source, Path) else source
         # raw, because scapy's own packets have their time as a float with a resolution of 240 ns
-        with RawPcapReader(cast(str, io.BytesIO(content))) as reader:
+        with undamaged(source), RawPcapReader(cast(str, io.BytesIO(content))) as reader:
             fraction = 1 if reader.nano else 1000
             return [(meta.sec * 10**9 + meta.usec * fraction, Ether(data)) for data, meta in reader]
     except (Scapy_Exception, EOFError, OSError) as error:

@@ -48,6 +48,7 @@ def read_each(
 ) -> list[R]:
     """Return what a function finds in each connection; parameters and errors as for `connections`."""
     log = keylog.parse(keys.read_text(errors="replace") if keys.exists() else "")
-    if transport == QUIC:
-        return [over_quic(each, log) for each in capture.datagrams(pcap, PORT)]
-    return [over_tcp(each, log) for each in capture.connections(pcap)]
+    with capture.undamaged(pcap):
+        if transport == QUIC:
+            return [over_quic(each, log) for each in capture.datagrams(pcap, PORT)]
+        return [over_tcp(each, log) for each in capture.connections(pcap)]
