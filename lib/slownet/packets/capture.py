@@ -162,7 +162,7 @@ def frames(source: Path | bytes) -> list[tuple[int, Any]]:
     try:
         content = source.read_bytes() if isinstance(source, Path) else source
         # raw, because scapy's own packets have their time as a float with a resolution of 240 ns
-        with undamaged(source), RawPcapReader(cast(str, io.BytesIO(content))) as reader:
+        with RawPcapReader(cast(str, io.BytesIO(content))) as reader, undamaged(source):
             fraction = 1 if reader.nano else 1000
             return [(meta.sec * 10**9 + meta.usec * fraction, Ether(data)) for data, meta in reader]
     except (Scapy_Exception, EOFError, OSError) as error:
