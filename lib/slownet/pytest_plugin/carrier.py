@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import json
 import re
+import shutil
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
@@ -76,6 +77,7 @@ class _Carrier:
         self._left = ALL_BYTES
         self._runs: dict[str, str] = {}
         self._bases = [each.base.resolve() for each in plan.keep]
+        self._begun: set[int] = set()
 
     def files(self, kept: Sequence[int] | range, done: set[PurePosixPath], everything: bool = False) -> None:
         """Carry the files of these entries, or everything; add their names to those that are done."""
@@ -111,7 +113,11 @@ class _Carrier:
                             remove_below(self._bases[number], text)
 
     def _kept(self, entry: outbox.Entry, number: int, below: PurePosixPath) -> None:
-        if self._plan.keep[number].entry.has(below):
+        keep = self._plan.keep[number]
+        if keep.entry.has(below):
+            if keep.fresh and number not in self._begun:
+                shutil.rmtree(self._bases[number] / keep.pattern[0], ignore_errors=True)  # follows no link
+            self._begun.add(number)
             self._place(entry, self._bases[number], below)
         else:
             self._carried.refused.append(f"{shown(below)} is not what is kept")

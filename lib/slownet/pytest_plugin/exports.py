@@ -27,6 +27,8 @@ class Keep:
     """Whether it is copied after every test."""
     coverage: bool = False
     """Whether it is coverage data, which the controller of pytest-xdist combines before its workers' labs end."""
+    fresh: bool = False
+    """Whether what is there goes before the first file comes, as with pytest's folder for temporary files."""
 
     @classmethod
     def of(cls, path: Path, always: bool = False) -> Keep:
@@ -86,7 +88,8 @@ def _of_pytest(config: pytest.Config) -> Iterator[Keep]:
         yield Keep(config.rootpath / expanded(os.path.expandvars(config.getini("cache_dir"))))
     basetemp = config.getoption("basetemp", None)
     if basetemp and not hasattr(config, "workerinput"):
-        yield Keep(here / basetemp)
+        base = here / basetemp
+        yield Keep(base.parent, (base.name,), fresh=True)  # no overlay's own folder: pytest removes and makes it
     if config.pluginmanager.hasplugin("hypothesispytest"):
         yield Keep(here / ".hypothesis")
     for name in ("xmlpath", "htmlpath", "json_report_file"):
