@@ -5,12 +5,15 @@ import subprocess
 import time
 
 import pytest
+from mininet.node import CPULimitedHost, Node
+from mininet.topo import Topo
 from readings import OWN_MS, qdiscs
 
 from slownet.errors import ExperimentError, NetworkError, UnitError
 from slownet.net import verify
 from slownet.net.cables import ACQUAINTED_S
-from slownet.net.network import SYSCTLS
+from slownet.net.network import SYSCTLS, Network
+from slownet.topologies.client_proxy_server import ClientProxyServer
 
 
 def pinged_ms(net, source, target, count=5):
@@ -145,3 +148,39 @@ def test_hosts_find_each_other_by_name(net, name):
 def test_names_are_of_this_network_alone(net):
     assert subprocess.run(["getent", "hosts", "web"], check=False, capture_output=True).returncode == 2
     assert "localhost" in net["web"].cmd("getent hosts localhost").split()
+
+
+class OnItsOwn(Node):
+    """A host of a class that starts programs in its own way, as a user's may."""
+
+    def popen(self, *args, **params):
+        return super().popen(*args, **params)
+
+
+class Configured(Node):
+    """A host whose configuration runs a command, before the network has all its hosts."""
+
+    def config(self, **params):
+        result = super().config(**params)
+        self.cmd("true")
+        return result
+
+
+class Pair(Topo):
+    def build(self, cls):
+        self.addLink(self.addHost("one", cls=cls), self.addHost("two"))
+
+
+@pytest.mark.parametrize("cls", [OnItsOwn, Configured, CPULimitedHost, Node])
+def test_hosts_of_every_class_find_the_others_by_name(cls):
+    with Network(Pair(cls)) as pair:
+        assert pair["one"].cmd("getent hosts two").split() == [pair["two"].IP(), "two"]
+        found = pair["one"].popen(["getent", "hosts", "two"]).communicate()[0]
+        assert found.decode().split() == [pair["two"].IP(), "two"]
+        assert subprocess.run(["getent", "hosts", "two"], check=False, capture_output=True).returncode == 2
+
+
+@pytest.mark.parametrize("name", ["client", "proxy"])
+def test_a_router_finds_the_others_by_name(name):
+    with Network(ClientProxyServer()) as routed:
+        assert routed[name].cmd("getent hosts server").split() == ["10.0.1.2", "server"]

@@ -109,9 +109,10 @@ class Compose(Topology):
 
         folder: lasts as long as the network.
         """
+        from slownet.net import addresses as published
         from slownet.net import device, ipv6  # a run's largest imports, which the host does not need
         from slownet.net.netlink import Route
-        from slownet.net.nodes import QuickNode, inside
+        from slownet.net.nodes import inside
 
         for host in hosts:
             interface = host.intfList()[0]
@@ -129,11 +130,10 @@ class Compose(Topology):
                 device.set_first_mtu((interface.link.intf1, interface.link.intf2), mtu)
         addresses = {host.name: host.IP() for host in hosts}
         for host in hosts:
-            if isinstance(host, QuickNode) and host.namespace:
-                file = folder / f"hosts-{host.name}"
-                file.write_text(names.hosts_file(host.name, self.project, addresses))
-                file.chmod(0o644)
-                host.namespace.files[HOSTS] = file
+            file = folder / f"hosts-{host.name}"
+            file.write_text(names.hosts_file(host.name, self.project, addresses))
+            file.chmod(0o644)
+            published.show(host, HOSTS, file)
 
     def _elsewhere(self, host: Any, further: Sequence[Any]) -> list[IPv4Network]:
         """Return the project's networks in which a host has no address."""

@@ -7,12 +7,15 @@ answer for the network (`ask`) and when it ends (`write`).
 from __future__ import annotations
 
 import ipaddress
+import os
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 from slownet.lab import native
+from slownet.net import namespace
 from slownet.net.nodes import QuickNode, inside
 
 HOSTS, RESOLVER = Path("/etc/hosts"), Path("/etc/resolv.conf")
@@ -32,15 +35,34 @@ def lines(hosts: Iterable[Any], machine: str = "", of: Callable[[str], str] | No
 
 
 def publish(hosts: Iterable[Any], folder: Path, of: Callable[[str], str] | None = None) -> None:
-    """Write the files into a folder, for programs that start on these hosts from now on; of: as for `lines`."""
+    """Write the files into a folder, for the programs of these hosts; of: as for `lines`."""
     hosts = list(hosts)
     for path, text in ((HOSTS, lines(hosts, _machine(HOSTS), of)), (RESOLVER, _resolver())):
         file = folder / path.name
         file.write_text(text)
         file.chmod(0o644)
         for host in hosts:
-            if path.exists() and isinstance(host, QuickNode) and host.namespace:
-                host.namespace.files[str(path)] = file
+            if path.exists():
+                show(host, str(path), file)
+
+
+def show(host: Any, path: str, file: Path) -> None:
+    """Show a host's programs a file in place of the machine's; a host without a mount namespace of its own sees the machine's.
+
+    A host of any class: its configuration may have started programs, and a class may start them in its own way.
+    """
+    if isinstance(host, QuickNode):
+        if host.namespace:
+            host.namespace.show(path, file)
+        return
+    with suppress(ProcessLookupError, FileNotFoundError):
+        of_shell = f"/proc/{host.pid}/ns/mnt"
+        if host.inNamespace and os.readlink(of_shell) != os.readlink("/proc/self/ns/mnt"):
+            mounts = os.open(of_shell, os.O_RDONLY | os.O_CLOEXEC)
+            try:
+                namespace.show(mounts, path, file)
+            finally:
+                os.close(mounts)
 
 
 def ask(host: Any, address: str, options: Sequence[str] = ()) -> dict[Path, str] | None:

@@ -89,13 +89,41 @@ def apart(enter: Callable[[], None], argv: Sequence[str], **options: Any) -> sub
     return started[0]
 
 
+def show(mounts: int, path: str, file: Path) -> None:
+    """Show a file in place of another one in a mount namespace, a descriptor. Raises NetworkError."""
+
+    def mount() -> None:
+        _call("unshare", CLONE_FS)
+        _call("setns", mounts, CLONE_NEWNS)
+        _call("mount", str(file).encode(), path.encode(), None, MS_BIND, None)
+
+    _alone(mount)
+
+
+def _alone(do: Callable[[], None]) -> None:
+    """Call a function in a thread of its own, which may leave it in other namespaces. Raises what that raises."""
+    failed: list[BaseException] = []
+
+    def run() -> None:
+        try:
+            do()
+        except BaseException as error:
+            failed.append(error)
+
+    thread = threading.Thread(target=run)
+    thread.start()
+    thread.join()
+    if failed:
+        raise failed[0]
+
+
 class Namespace:
     """A new network namespace, and on demand a mount namespace with a matching /sys."""
 
     def __init__(self, sysctls: Mapping[str, str]) -> None:
         self.net = -1
         self.files: dict[str, Path] = {}
-        """Files that its programs see in place of the machine's, by path. They are fixed when its first program starts."""
+        """Files that its programs see in place of the machine's, by path."""
         self.folder: Path | None = None
         """A private folder of its network, which lasts as long as that."""
         self._mounts: int | None = None
@@ -113,6 +141,13 @@ class Namespace:
         finally:
             _call("setns", own, CLONE_NEWNET)
             os.close(own)
+
+    def show(self, path: str, file: Path) -> None:
+        """Show programs a file in place of the machine's, also those that run already. Raises NetworkError."""
+        with self._lock:
+            shown, self.files[path] = self.files.get(path), file
+            if self._mounts is not None and shown != file:
+                show(self._mounts, path, file)
 
     def close(self) -> None:
         """Close the descriptors; the kernel removes the namespaces when the last program in them has ended."""
