@@ -13,13 +13,14 @@ import signal
 import sys
 import tempfile
 import traceback
+import warnings
 from collections.abc import Iterator
 from types import FrameType
-from typing import NoReturn
+from typing import NoReturn, TextIO
 
 from slownet import __version__, importing
 from slownet.control_characters import guard
-from slownet.errors import SlownetError
+from slownet.errors import DamageWarning, SlownetError
 
 MISTAKE, BUG, INTERRUPTED, CLOSED_PIPE = 2, 70, 128 + signal.SIGINT, 128 + signal.SIGPIPE
 """Exit statuses; 70 is EX_SOFTWARE of sysexits.h."""
@@ -48,6 +49,8 @@ def one_line() -> Iterator[None]:
     _open_streams()
     guard()
     signal.signal(signal.SIGTERM, _end)
+    warnings.simplefilter("always", DamageWarning)
+    warnings.showwarning = _warn
     try:
         yield
         _flush()
@@ -184,3 +187,18 @@ def _has_directory() -> bool:
 def _end(number: int, frame: FrameType | None) -> NoReturn:
     """Exit on SIGTERM through an exception, so that everything that was started is stopped."""
     raise importing.Terminated(128 + number)
+
+
+def _warn(
+    message: Warning | str,
+    category: type[Warning],
+    filename: str,
+    lineno: int,
+    file: TextIO | None = None,
+    line: str | None = None,
+) -> None:
+    """Print a warning about a run's records as one line like the others; Python's own form is for programmers."""
+    text = f"slownet: {message}\n"
+    if not issubclass(category, DamageWarning):
+        text = warnings.formatwarning(message, category, filename, lineno, line)
+    print(text, file=file or sys.stderr, end="")

@@ -80,6 +80,10 @@ class NoCellError(ExperimentError):
     """A condition that was not measured."""
 
 
+class DamageWarning(UserWarning):
+    """Some of a run's samples are damaged or missing; the message says which, and the others are used."""
+
+
 class TooFewError(ExperimentError):
     """Too few values for an answer."""
 

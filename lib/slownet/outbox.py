@@ -1,11 +1,10 @@
 """The folder that a lab writes to, read by the host without believing or following what lies there.
 
 A program in a lab may be root there, and may leave anything in a folder that is shared with it to be written: a symbolic link
-to a file of the host's, a FIFO that never answers, a device, a file of terabytes, or a file that turns into one of these
-while the host looks. So the host opens nothing below such a folder by its path. It opens a file once, beneath the folder and
-without following links (openat2 of Linux 5.6; where that is missing or forbidden, one folder after the other with
-O_NOFOLLOW), first without any effect (O_PATH), makes sure that it is a regular file, and only then opens that same file for
-reading, up to a limit.
+to a file of the host's, a FIFO that never answers, a device, a file of terabytes, or a file that turns into one of these while
+the host looks. So the host opens nothing below such a folder by its path. It opens a file once, beneath the folder and without
+following links (openat2 of Linux 5.6; where that is missing or forbidden, one folder after the other with O_NOFOLLOW), first
+without any effect (O_PATH), makes sure that it is a regular file, and only then opens that same file for reading, to a limit.
 """
 
 from __future__ import annotations
@@ -24,6 +23,8 @@ from slownet.errors import SlownetError
 MEBI = 2**20
 LIMIT = 256 * MEBI
 """Bytes of one file, unless the caller knows better."""
+LARGEST = 64 * 1024 * MEBI
+"""Bytes of a file that becomes a part of a lab, such as a layer."""
 MOST_FILES = 100_000
 """Files and folders in one outbox, and DEEPEST levels; what is beyond is refused."""
 DEEPEST = 64

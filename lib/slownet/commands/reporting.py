@@ -55,7 +55,7 @@ def show(
     ],
     as_json: JsonOption = False,
 ) -> None:
-    """Print runs as `slownet run` printed them: question, answer, table, law and claims."""
+    """Print runs as `slownet run` printed them: question, answer, table, law and claims. The status is 1 if one is damaged."""
     from slownet.commands.terminal import console
     from slownet.records.result import load
     from slownet.report import table
@@ -63,7 +63,9 @@ def show(
     loaded = [load(each) for each in runs]
     if as_json:
         print(json.dumps({"runs": [each.to_json() for each in loaded]}))
-        return
-    screen = console()
-    for each in loaded:
-        screen.print(table.show(each))
+    else:
+        screen = console()
+        for each in loaded:
+            screen.print(table.show(each))
+    if any(each.damage for each in loaded):  # its verdicts rest on samples that are gone
+        raise typer.Exit(1)

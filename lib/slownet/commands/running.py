@@ -21,7 +21,7 @@ from slownet.runner.asked import Asked, what_is_left
 def run_and_show(asked: Asked, as_json: bool, for_ci: ForCi) -> int:
     """Run, judge and print; return the exit status. Raises SlownetError."""
     plans, place = asked.plans()
-    for line in asked.notices(plans):
+    for line in [*asked.notices(plans), *(f"{line}: what it had is measured again" for each in plans for line in each.damage)]:
         print(f"slownet: {line}", file=sys.stderr)
     try:
         with Interrupts(place) as interrupts, Follower(planning.totals(plans)) as follower:

@@ -23,6 +23,7 @@ from slownet.lab import cache, debian, digests, excerpt, wheels, wordpress_site
 from slownet.lab.boot import Lab, Share
 from slownet.lab.digests import NUMBER, TABLE, Part
 from slownet.lab.shelf import Shelf
+from slownet.outbox import LARGEST, Outbox
 
 HERE = Path(__file__).parent
 PROVISION = ["packages.txt", "provision", "make-site", "same-random", "wordpress"]
@@ -167,7 +168,7 @@ def _build(folder: Path, boot: Boot, say: Say) -> None:
     site_key = wordpress_site.key(key(), packages, [work / each for each in wordpress_site.ACCOUNTS])
     is_carried = _take_site(site_key, site, tar, say)
     if not is_carried:
-        _make_site(boot, base, kit, work, log)
+        _make_site(boot, base, kit, tar, log)
         wordpress_site.pack(tar, site, wordpress_site.QUICK)
     # Two tars in one: without the end of the first one, which is two empty blocks.
     together: list[str | Path] = ["sh", "-c", 'head -c -1024 "$1" && exec sqfs2tar --root-becomes . "$2"', "sh", tar, base]
@@ -212,10 +213,12 @@ def _take_site(site_key: str, into: Path, tar: Path, say: Say) -> bool:
     return True
 
 
-def _make_site(boot: Boot, base: Path, kit: Path, work: Path, log: Path) -> None:
-    """Let the site's servers write their files in a lab, and pack them as `site.tar`. Raises LabError."""
+def _make_site(boot: Boot, base: Path, kit: Path, tar: Path, log: Path) -> None:
+    """Let the site's servers write their files in a lab, and pack them as a tar. Raises LabError."""
+    out = tar.parent / "out"
+    out.mkdir()
     with excerpt.appended(log) as output:
-        lab = boot(base, SITE_MEMORY, [Share(kit, at=SITE), Share(work, writable=True, at=OUT)])
+        lab = boot(base, SITE_MEMORY, [Share(kit, at=SITE), Share(out, writable=True, at=OUT)])
         status = lab.run(
             ["sh", f"{SITE}/make-site", SITE, OUT, str(FILES_UNTIL)],
             stdout=output.add,
@@ -224,6 +227,8 @@ def _make_site(boot: Boot, base: Path, kit: Path, work: Path, log: Path) -> None
         )
     if status:
         raise cache.failure(WHAT, status, log)
+    with Outbox(out).open(tar.name, LARGEST) as made, tar.open("wb") as copy:
+        shutil.copyfileobj(made, copy)
 
 
 def _squash_output(argv: Sequence[str | Path], image: Path, log: Path) -> None:

@@ -20,6 +20,7 @@ from slownet.lab.digests import NUMBER, TABLE, TEXT, TEXTS, Part
 from slownet.lab.image import COMPRESSOR, PROGRAMS, Image, requirements, squash
 from slownet.lab.project import Project
 from slownet.lab.shelf import Shelf
+from slownet.outbox import LARGEST, Outbox
 
 INSTALL = Path(__file__).with_name("install-layer")
 MEGABYTES = 1024
@@ -128,8 +129,9 @@ def _build(folder: Path, project: Project, image: Image, boot: Boot) -> None:
         _wheels(project, kit, log)
     size = sum(path.stat().st_size for path in kit.rglob("*")) // 2**20
     _install(project, boot(LEAST_MEMORY + UNPACKED * size, [Share(kit, at=KIT), Share(out, writable=True, at=OUT)]), log)
-    _squash(out / "layer.tar", folder / SQUASHFS, log)
-    versions = {**dict(map(_version, debs)), **dict(map(_python_version, (out / "python").read_text().split()))}
+    written = Outbox(out)  # by the packages' own scripts, which are root in that lab
+    _squash(written, folder / SQUASHFS, log)
+    versions = {**dict(map(_version, debs)), **dict(map(_python_version, written.text("python").split()))}
     asked = [*project.packages, *map(_name, project.requirements)]
     what = {"project": str(project.file), "asked": asked, "versions": versions}
     facts = {"format": digests.FORMAT, "built": int(time.time()), **what}
@@ -182,9 +184,9 @@ def _install(project: Project, lab: Lab, log: Path) -> None:
         raise _told_by(log, pattern, project, "dependencies", more) or cache.failure(WHAT, status, log, debian.HINTS)
 
 
-def _squash(tar: Path, squashfs: Path, log: Path) -> None:
+def _squash(written: Outbox, squashfs: Path, log: Path) -> None:
     with contextlib.ExitStack() as files:
-        output, content = files.enter_context(log.open("ab")), files.enter_context(tar.open("rb"))
+        output, content = files.enter_context(log.open("ab")), files.enter_context(written.open("layer.tar", LARGEST))
         status = files.enter_context(cache.start(squash(squashfs), stdin=content, stdout=output, stderr=output)).wait()
     if status:
         raise cache.failure(WHAT, status, log, debian.HINTS)

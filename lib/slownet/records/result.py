@@ -7,20 +7,21 @@ from __future__ import annotations
 
 import json
 import math
+import warnings
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
-from slownet.errors import ExperimentError, NoCellError, SlownetError, nearest
+from slownet.errors import DamageWarning, ExperimentError, NoCellError, SlownetError, nearest
 from slownet.lab.clock import in_words
 from slownet.records import readings
 from slownet.records.cell import TIME, Cell, of_samples
 from slownet.records.charging import Charging, Terms
 from slownet.records.judgement import Judgement
 from slownet.records.rows import row
-from slownet.records.samples import RUN, Sample, cell_key, finite, read_samples, write_run_json
+from slownet.records.samples import RUN, Sample, cell_key, finite, read_log, write_run_json
 from slownet.records.unreadable import MALFORMED, unreadable
 from slownet.stats import CONFIDENCE, DECIDING
 
@@ -47,6 +48,8 @@ class RunData:
         Of the intervals of the cells' summaries.
     lasting : float
         Upper limit of the confidence for a law's bend: see `slownet.law.Law`.
+    damage : tuple of str
+        What of its samples is damaged or missing, a line each; the others are used.
     """
 
     directory: Path
@@ -56,6 +59,7 @@ class RunData:
     claims: tuple[Judgement, ...] = field(default=())
     confidence: float = CONFIDENCE
     lasting: float = DECIDING
+    damage: tuple[str, ...] = ()
 
     def at_confidence(self, confidence: float) -> RunData:
         """Return the run with intervals of another confidence."""
@@ -254,7 +258,7 @@ class RunData:
         facts = {name: self.facts.get(name) for name in ("clock", "tdf", "kernel")}
         cells = [cell.to_json() | {"beyond_cpu": self.beyond_cpu(cell)} for cell in self.cells]
         claims = [claim.to_json() for claim in self.claims]
-        named = {"experiment": self.experiment, **facts, "cells": cells, "claims": claims}
+        named = {"experiment": self.experiment, **facts, "cells": cells, "claims": claims, "damage": list(self.damage)}
         record: dict[str, Any] = finite(named)
         return record | {"directory": str(self.directory)}
 
@@ -287,7 +291,7 @@ class RunData:
 def load(directory: Path | str) -> RunData:
     """Read a run from ``samples.jsonl`` and ``run.json``; one of the two is enough.
 
-    Lines that a kill cut short are skipped with a warning.
+    What is damaged or missing in the samples is left out, with a `DamageWarning`; see `RunData.damage`.
 
     Parameters
     ----------
@@ -300,9 +304,12 @@ def load(directory: Path | str) -> RunData:
         Neither file exists, or they are damaged or of a newer version.
     """
     try:
-        return _load(Path(directory))
+        run = _load(Path(directory))
     except MALFORMED as error:
         raise unreadable(directory, error) from error
+    for line in run.damage:
+        warnings.warn(f"{line}, in {directory}", DamageWarning, stacklevel=2)
+    return run
 
 
 def _load(directory: Path) -> RunData:
@@ -313,10 +320,10 @@ def _load(directory: Path) -> RunData:
         pass
     except (OSError, ValueError) as error:
         raise SlownetError(f"cannot read {RUN}, {error}", f"in {directory}") from error
-    samples = read_samples(directory)
-    if not facts and not samples:
+    log = read_log(directory, facts)
+    if not facts and not log.samples:
         raise SlownetError("no run here", f"in {directory}", "give a directory that holds run.json")
-    return gather(samples, facts, directory)
+    return replace(gather(log.latest, facts, directory), damage=tuple(log.damage))
 
 
 def gather(samples: Iterable[Sample], facts: Mapping[str, Any], directory: Path = Path()) -> RunData:

@@ -7,11 +7,11 @@ diamond is a write. If a bar is to the right of its diamond, the kernel held the
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from pathlib import Path
 
-from slownet.errors import ToolError
+from slownet.errors import SlownetError
 from slownet.packets.capture import ACK, Segment, departures, read
 from slownet.records.result import RunData
+from slownet.records.samples import RawOutput
 from slownet.report import scale
 from slownet.report.chart import Chart, Point
 from slownet.report.figure import Figure
@@ -28,19 +28,20 @@ NOTED = 4
 def sequence_figures(run: RunData) -> list[Figure]:
     """Draw a figure for each sample that has both a trace and a capture; unreadable ones are left out."""
     found: list[Figure] = []
+    kept = RawOutput(run.directory)
     for title, trace, capture in _evidence(run):
         try:
-            calls, segments = parse(trace.read_text(errors="replace")), read(capture)
-        except (ToolError, OSError):
+            calls, segments = parse(kept.text(trace)), read(kept.read(capture))
+        except (SlownetError, OSError):
             continue
         found.append(sequence_figure(title, calls, segments, f"segments-{len(found) + 1}"))
     return found
 
 
-def _evidence(run: RunData) -> Iterator[tuple[str, Path, Path]]:
+def _evidence(run: RunData) -> Iterator[tuple[str, str, str]]:
     for cell in run.cells:
         for sample in cell.samples:
-            found = {end: run.directory / raw for raw in sample.get("raw") or () for end in (STRACE, PCAP) if raw.endswith(end)}
+            found = {end: raw for raw in sample.get("raw") or () for end in (STRACE, PCAP) if raw.endswith(end)}
             if len(found) == 2:
                 yield where(cell.label, run), found[STRACE], found[PCAP]
 

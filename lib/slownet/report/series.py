@@ -7,11 +7,11 @@ import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import accumulate, pairwise
-from pathlib import Path
 
 from slownet.errors import SlownetError
 from slownet.records.cell import Cell
 from slownet.records.result import RunData
+from slownet.records.samples import RawOutput
 from slownet.report import scale
 from slownet.report.chart import COLOURS, Chart, Point
 from slownet.report.figure import Figure
@@ -85,18 +85,19 @@ def _stairs(steps: Sequence[tuple[float, float]]) -> Steps:
 
 
 def _steps(run: RunData, cell: Cell, quantity: Quantity) -> Steps:
+    kept = RawOutput(run.directory)
     for sample in cell.samples:
         for raw in sample.get("raw") or ():
             for ending, read in quantity.readers.items():
-                if raw.endswith(ending) and (steps := _read(run.directory / raw, read)):
+                if raw.endswith(ending) and (steps := _read(kept, raw, read)):
                     return _even(steps)
     return []
 
 
-def _read(path: Path, read: Callable[[str], Steps]) -> Steps:
+def _read(kept: RawOutput, name: str, read: Callable[[str], Steps]) -> Steps:
     """Read a file; nothing if it is damaged, because the run's numbers do not depend on it."""
     try:
-        return read(path.read_text(errors="replace"))
+        return read(kept.text(name))
     except (OSError, SlownetError, ValueError, LookupError, TypeError, AttributeError):
         return []
 

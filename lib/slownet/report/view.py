@@ -256,7 +256,8 @@ def intervals_line(seen: View) -> str:
 def sampling_notes(run: RunData) -> list[str]:
     """List notes about the measurement: repetitions and why they are enough, labs, changed facts, warm-ups, outliers."""
     why = (run.facts.get("sampling") or {}).get("why")
-    notes = [f"sampling: {why}"] if why else []
+    notes = [f"damaged: {line}" for line in run.damage]
+    notes += [f"sampling: {why}"] if why else []
     if run.facts.get("labs", 1) > 1:
         notes.append(f"labs: {run.facts['labs']} side by side, one repetition each")
     for name, values in (run.facts.get("contradicted") or {}).items():

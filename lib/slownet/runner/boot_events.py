@@ -9,7 +9,6 @@ from collections.abc import Iterable
 
 from slownet.lab.events import Grammar
 from slownet.lab.shapes import (
-    Shape,
     anything,
     each,
     flag,
@@ -24,8 +23,7 @@ from slownet.lab.shapes import (
     whole,
 )
 
-_METRIC = record({"mean": number(), "sd": optional(number(0)), "n": optional(whole())})
-_METRIC_WITH_VALUES = record(
+_METRIC = record(
     {"mean": number()},
     {
         "sd": optional(number(0)), "n": optional(whole()), "values": optional(numbers), "ordered": optional(flag),
@@ -36,7 +34,7 @@ _METRIC_WITH_VALUES = record(
 SAMPLE = record(
     {"cell": mapping(text()), "index": whole(), "status": one_of("ok", "failed")},
     {
-        "metrics": optional(mapping(_METRIC_WITH_VALUES)), "experiment": text(), "condition": mapping(anything),
+        "metrics": optional(mapping(_METRIC)), "experiment": text(), "condition": mapping(anything),
         "tool": optional(text()), "error": optional(text()), "verified_rtt_ms": optional(number()), "unverified": each(text()),
         "raw": each(text()), "virtual_s": optional(number(0)), "wall_s": optional(number(0)), "facts": mapping(anything),
         "links": mapping(text()), "counters": mapping(mapping(anything)), "captures": each(mapping(anything)),
@@ -62,22 +60,7 @@ def grammar(indices: Iterable[int]) -> Grammar:
             },
         ),
         "cell": record({"index": index, "cell": mapping(text())}),
-        "sample": _sample(index),
+        "sample": record({"index": index, "sample": SAMPLE}),
         "end": record({"virtual_s": number(0)}),
         "error": record({"line": text(), "log": text()}),
     }
-
-
-def _sample(index: Shape) -> Shape:
-    """A sample as a whole, or what those who follow a run need of it."""
-    whole_one = record({"index": index, "sample": SAMPLE})
-    news = record(
-        {"index": index},
-        {
-            "status": one_of("ok", "failed"),
-            "error": optional(text()),
-            "virtual_s": optional(number(0)),
-            "metrics": mapping(_METRIC),
-        },
-    )
-    return lambda value, where: (whole_one if "sample" in value else news)(value, where)

@@ -1,16 +1,23 @@
-"""Boots a place once, measures the steps of a job there, and passes its progress on."""
+"""Boots a place once, measures the steps of a job there, and passes its progress on.
+
+What the place says is checked against the job: a boot is over when its event "end" says so and every planned measurement has
+arrived, never because a process ended with status 0. A lab can lie about what it measured, and about nothing else.
+"""
 
 from __future__ import annotations
 
+import contextlib
 import json
-from collections.abc import Callable, Sequence
+import signal
+from collections.abc import Callable, Mapping
 from typing import Any
 
-from slownet.errors import ServiceError, SlownetError
+from slownet.errors import ExperimentError, ServiceError, SlownetError
 from slownet.lab import events
 from slownet.lab.excerpt import Excerpt
 from slownet.lab.place import Place
-from slownet.records.samples import of_lab
+from slownet.outbox import place as write_whole
+from slownet.records.samples import Sample, cell_key, of_lab
 from slownet.runner import boot_events, surroundings
 from slownet.runner.job import Job
 from slownet.runner.planning import Plan
@@ -19,22 +26,16 @@ Handle = Callable[[dict[str, Any]], None]
 
 
 def boot(plan: Plan, place: Place, job: Job, handle: Handle, pinned: Callable[[int], None] = lambda processor: None) -> None:
-    """Measure the steps of a job in one boot; the samples are in the plan's directory when this returns.
+    """Measure the steps of a job in one boot.
 
-    handle: gets the events of `slownet.runner.inside`; pinned: the number of the processor. Raises SlownetError, and
-    KeyboardInterrupt if a signal ended the boot.
+    handle: gets the events of `slownet.runner.inside` as they come, "sample" with the whole sample; pinned: the number of the
+    processor. Raises SlownetError, and KeyboardInterrupt if the user ended the boot.
     """
-    errors: list[SlownetError] = []
     complaints = Excerpt()
-
-    def on_line(event: dict[str, Any]) -> None:
-        if event["event"] == "error":
-            errors.append(ServiceError(event["line"], log=event["log"]))
-        handle(event)
-
-    around = surroundings.of(plan)
+    progress = Progress(plan, job, handle)
+    around = surroundings.of(plan, job)
     asked = {"experiment": plan.facts["source"], "directory": str(plan.directory), "path": list(around.path)}
-    with events.Reader(on_line, boot_events.grammar(index for index, _, _ in job.steps)) as stdout:
+    with events.Reader(progress.take, boot_events.grammar(index for index, _, _ in job.steps)) as stdout:
         code = place.run(
             [place.python, "-m", "slownet.runner.inside", json.dumps(asked | job.to_json())],
             shares=around.shares,
@@ -45,17 +46,73 @@ def boot(plan: Plan, place: Place, job: Job, handle: Handle, pinned: Callable[[i
             turn=job.boot - 1,
             pinned=pinned,
         )
-    _check(plan, job.lab, code, errors, complaints)
-
-
-def _check(plan: Plan, lab: int, code: int, errors: Sequence[SlownetError], complaints: Excerpt) -> None:
-    log = plan.directory / of_lab("stderr.txt", lab)
+    for name in job.folders():
+        with contextlib.suppress(OSError):  # it has something
+            (plan.directory / name).rmdir()
+    log = plan.directory / of_lab("stderr.txt", job.lab)
     if complaints:
-        log.write_bytes(complaints.data())
-    if errors:
-        raise errors[0]
-    if code < 0:
+        write_whole(log, complaints.data())
+    if place.received and code < 0:
         raise KeyboardInterrupt
-    if code:
-        last = complaints.last_line(f"status {code}")
-        raise SlownetError(f"{plan.experiment.name} failed: {last}", where=f"see {log}")
+    progress.check(code, complaints, f"see {log}" if complaints else "")
+
+
+class Progress:
+    """What a boot has said so far, checked against its job."""
+
+    def __init__(self, plan: Plan, job: Job, handle: Handle) -> None:
+        self._plan, self._job, self._handle = plan, job, handle
+        self._left = {index: (block, cell) for index, block, cell in job.steps}
+        self._failed = set[str]()
+        self._error: SlownetError | None = None
+        self._cell: Mapping[str, str] | None = None
+        self._has_ended = False
+
+    def take(self, event: dict[str, Any]) -> None:
+        """Note what an event says, and pass it on; `boot_events` has checked its shape, and that it comes once."""
+        kind = event["event"]
+        if kind == "error":
+            self._error = ServiceError(event["line"], log=event["log"])
+        elif kind == "cell":
+            self._cell = self._step(event)[1]
+        elif kind == "sample":
+            sample = self._sample(event)
+            event = {"event": kind, "index": sample["index"], "sample": sample}
+        elif kind == "end":
+            self._has_ended = True
+        self._handle(event)
+
+    def _step(self, event: Mapping[str, Any]) -> tuple[int, Mapping[str, str]]:
+        return self._left[event["index"]]
+
+    def _sample(self, event: Mapping[str, Any]) -> Sample:
+        block, cell = self._step(event)
+        sample = event["sample"]
+        del self._left[event["index"]]
+        if sample["status"] == "failed":
+            self._failed.add(cell_key(cell))
+        own = {"experiment": self._plan.experiment.name, "cell": dict(cell), "index": event["index"]}
+        return {**sample, **own, "lab": self._job.lab, "boot": self._job.boot, "block": block}
+
+    def check(self, code: int, complaints: Excerpt, log: str) -> None:
+        """Raise SlownetError unless the boot ended as it should, with all its measurements. code: its exit status."""
+        name = self._plan.experiment.name
+        if self._error:
+            raise self._error
+        if code < 0:
+            reason = f"was killed by signal {-code} ({signal.strsignal(-code) or 'unknown'})"
+            raise SlownetError(f"{name} {reason}{self._at}", log, "its samples so far are kept: --resume goes on")
+        if code:
+            raise SlownetError(f"{name} failed: {complaints.last_line(f'status {code}')}", where=log)
+        missing = [cell for _, cell in self._left.values() if cell_key(cell) not in self._failed]
+        if missing or not self._has_ended:
+            planned = len(self._job.steps)
+            done = f"with {planned - len(missing)} of {planned} measurements" if planned else "before it was done"
+            fix = "a measuring function returns what it measured; it must not end its process (sys.exit, os._exit)"
+            raise ExperimentError(f"{name} ended {done}{self._at}", str(self._plan.facts.get("source", "")), fix)
+
+    @property
+    def _at(self) -> str:
+        """The cell that was measured last, in words."""
+        label = ", ".join(f"{name} {value}" for name, value in (self._cell or {}).items())
+        return f" in cell {label}" if label else ""

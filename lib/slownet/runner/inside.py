@@ -1,7 +1,7 @@
 """Measures cells where the network is, in a lab or natively: `python -m slownet.runner.inside JOB`.
 
-Samples and raw output go to the run directory as they come. Progress goes to standard output (see `slownet.lab.events`):
-the events "facts", "cell", "sample", "end" and "error".
+Raw output goes to the run directory's folders `raw`, `services` and `captures`, which are all that a lab can write. Everything
+else goes to standard output as it comes (see `slownet.lab.events`): the events "facts", "cell", "sample", "end" and "error".
 """
 
 from __future__ import annotations
@@ -17,8 +17,9 @@ from typing import Any
 
 from slownet import owner
 from slownet.catalogue import find
-from slownet.errors import NetworkError, ServiceError, SlownetError, ToolError
+from slownet.errors import ExperimentError, NetworkError, ServiceError, SlownetError, ToolError
 from slownet.experiment import Cell, Experiment, condition
+from slownet.importing import Terminated
 from slownet.lab import native
 from slownet.lab.events import tell
 from slownet.net import Network, openvswitch
@@ -26,9 +27,9 @@ from slownet.net import capture as captures
 from slownet.net.layout import layout
 from slownet.net.network import SYSCTLS
 from slownet.net.seeds import FREE, Seeds
-from slownet.records.samples import Sample, SampleLog, cell_key, of_lab
+from slownet.records.samples import RAW, Raw, Sample, cell_key, of_lab
 from slownet.runner import disk
-from slownet.runner.job import Job
+from slownet.runner.job import CAPTURES, SERVICES, Job
 from slownet.runner.measurement import Measurements, new_sample
 from slownet.services import snapshot
 from slownet.tools.returned import as_record
@@ -54,43 +55,46 @@ def main(argv: list[str]) -> int:
 
 def end_with_parent() -> None:
     """End on SIGTERM, and when the parent process is killed, so that everything that was started is stopped."""
-    signal.signal(signal.SIGTERM, lambda number, frame: sys.exit(128 + number))
+    signal.signal(signal.SIGTERM, _terminate)
     owner.end_with_parent(signal.SIGTERM)
+
+
+def _terminate(number: int, frame: object) -> None:
+    raise Terminated(128 + number)
 
 
 def run(experiment: Experiment, directory: Path, job: Job) -> None:
     """Measure the cells of a boot. A failed cell is recorded and not retried; the others continue."""
     began, failed = time.monotonic(), set[str]()
-    with SampleLog(directory, job.lab) as log:
-        owner.note(str(directory))
-        if job.snapshot and not job.saves:
-            disk.restore(Path(job.snapshot))
-        with Network(experiment.topology) as net:
-            interfaces = captures.find(net, job.capture)
-            with serving(experiment, net, directory / of_lab("services", job.lab), job) as service:
-                facts = dict(service.facts()) if service is not None and hasattr(service, "facts") else {}
-                settings = {**SYSCTLS, "offloads": "off"}
-                tell(
-                    "facts",
-                    settings=settings,
-                    openvswitch=openvswitch.version(),
-                    service=facts,
-                    topology=layout(net.hosts, net.switches, net.mininet.links),
-                )
-                for index, block, cell in job.steps:
-                    if cell_key(cell) in failed:
-                        continue
-                    tell("cell", index=index, cell=cell)
-                    if job.aligned and native.cpu_is_free():
-                        align()
-                    net.seeds = Seeds(job.turn(block), FREE if native.cpu_is_free() else None)
-                    sample = measure(experiment, net, service, cell, log, index, interfaces, job.queues)
-                    log.append({**sample, "lab": job.lab, "boot": job.boot, "block": block})
-                    if sample["status"] == "failed":
-                        failed.add(cell_key(cell))
-                    tell("sample", index=index, **_news(sample))
-        if job.saves:
-            disk.save(Path(job.snapshot))
+    (directory / RAW).mkdir(parents=True, exist_ok=True)
+    owner.note(str(directory))
+    if job.snapshot and not job.saves:
+        disk.restore(Path(job.snapshot))
+    with Network(experiment.topology) as net:
+        interfaces = captures.find(net, job.capture)
+        with serving(experiment, net, directory / of_lab(SERVICES, job.lab), job) as service:
+            facts = dict(service.facts()) if service is not None and hasattr(service, "facts") else {}
+            settings = {**SYSCTLS, "offloads": "off"}
+            tell(
+                "facts",
+                settings=settings,
+                openvswitch=openvswitch.version(),
+                service=facts,
+                topology=layout(net.hosts, net.switches, net.mininet.links),
+            )
+            for index, block, cell in job.steps:
+                if cell_key(cell) in failed:
+                    continue
+                tell("cell", index=index, cell=cell)
+                if job.aligned and native.cpu_is_free():
+                    align()
+                net.seeds = Seeds(job.turn(block), FREE if native.cpu_is_free() else None)
+                sample = measure(experiment, net, service, cell, directory, index, interfaces, job.queues)
+                if sample["status"] == "failed":
+                    failed.add(cell_key(cell))
+                tell("sample", index=index, sample=sample)
+    if job.saves:
+        disk.save(Path(job.snapshot))
     tell("end", virtual_s=round(time.monotonic() - began, 6))
 
 
@@ -107,21 +111,13 @@ def serving(experiment: Experiment, net: Network, folder: Path, job: Job) -> Ite
         yield service
 
 
-def _news(sample: Mapping[str, Any]) -> dict[str, Any]:
-    """Return what those who follow the run need of a sample; all of it is in the log."""
-    numbers = {
-        name: {key: each.get(key) for key in ("mean", "sd", "n")} for name, each in (sample.get("metrics") or {}).items()
-    }
-    return {**{name: sample.get(name) for name in ("status", "error", "virtual_s")}, "metrics": numbers}
-
-
 def align() -> None:
     """Wait until the virtual clock is at a multiple of `ALIGNED_S`."""
     time.sleep(ALIGNED_S - time.monotonic() % ALIGNED_S)
 
 
 def measure(
-    experiment: Experiment, net: Network, service: Any, cell: Cell, log: SampleLog, index: int,
+    experiment: Experiment, net: Network, service: Any, cell: Cell, directory: Path, index: int,
     interfaces: Sequence[tuple[Any, str]] = (), queues: bool = False,
 ) -> Sample:  # fmt: skip
     """Measure one block: call the experiment's function, which sets a link, and return the sample.
@@ -133,10 +129,12 @@ def measure(
         past.clear()
     arguments = [service] if experiment.service else []
     packets: list[captures.Capture] = []
-    capturing = captures.capturing(interfaces, log.directory / "captures", f"{index:03}", packets)
+    capturing = captures.capturing(interfaces, directory / CAPTURES, f"{index:03}", packets)
     with suppress(ToolError, ServiceError, NetworkError):  # recorded in the sample
-        Measurements(net, log.raw, queues).take(sample, lambda: _measured(experiment, net, *arguments, **cell), capturing)
-    sample["captures"] = [each.to_json(log.directory) for each in packets]
+        Measurements(net, Raw(directory).keep, queues).take(
+            sample, lambda: _measured(experiment, net, *arguments, **cell), capturing
+        )
+    sample["captures"] = [each.to_json(directory) for each in packets]
     for pinged in net.verified:
         sample["verified_rtt_ms"] = pinged.rtt_ms.min if pinged.rtt_ms else None
     sample["unverified"] = [f"{each.link}: {why}" for each in net.settings if (why := each.verification.unverified)]
@@ -144,7 +142,18 @@ def measure(
 
 
 def _measured(experiment: Experiment, *arguments: Any, **cell: str) -> Any:
-    return as_record(experiment.measure(*arguments, **cell), experiment.name, experiment.unit)
+    try:
+        returned = experiment.measure(*arguments, **cell)
+    except Terminated:
+        raise
+    except SystemExit as error:  # nothing was measured, whatever its status says
+        what = f"the measuring function of {experiment.name} ended its process (sys.exit, status {error.code or 0})"
+        raise ExperimentError(what, _where(cell), "return what was measured, or raise an error") from error
+    return as_record(returned, experiment.name, experiment.unit)
+
+
+def _where(cell: Mapping[str, str]) -> str:
+    return "in cell " + (", ".join(f"{name} {value}" for name, value in cell.items()) or "without conditions")
 
 
 if __name__ == "__main__":

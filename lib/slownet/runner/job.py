@@ -7,6 +7,9 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from slownet.experiment import Cell
+from slownet.records.samples import RAW, of_lab
+
+SERVICES, CAPTURES = "services", "captures"
 
 
 @dataclass(frozen=True)
@@ -43,6 +46,10 @@ class Job:
     def to_json(self) -> dict[str, Any]:
         """Return the job as JSON for ``read``."""
         return asdict(self)
+
+    def folders(self) -> list[str]:
+        """Return the names of the run directory's folders that the boot writes to; it can only read the others."""
+        return [RAW, CAPTURES, of_lab(SERVICES, self.lab)]
 
     def turn(self, block: int) -> int:
         """Return how many blocks of a cell precede this one over all boots; `slownet.net.seeds` derives seeds from it."""

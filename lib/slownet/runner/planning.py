@@ -54,6 +54,8 @@ class Plan:
     """Wall time of the last round of boots."""
     error: str = ""
     """Why the run failed; its samples until then are kept."""
+    damage: Sequence[str] = ()
+    """What was damaged in the samples of a resumed run, a line each; it is measured again."""
 
     @property
     def left(self) -> list[int]:
@@ -186,12 +188,14 @@ def source_of(name: str) -> str:
 def resume(directory: Path, labs: int | None = None) -> Plan:
     """Return the plan of an interrupted run, with any number of labs. Raises SlownetError."""
     facts = {name: value for name, value in _facts(directory).items() if name != "error"}
-    samples.collect(directory)
+    damage = samples.read_log(directory, facts).damage
+    with samples.SampleLog(directory) as log:  # sets aside what is damaged
+        facts[samples.SEAL] = log.seal
     brought.take(directory)
     rule = Rule.from_json(facts.get("sampling") or {})
     boots = read(facts)
     facts["boots"] = facts.get("boots") or [boot.to_json() for boot in boots]
-    return Plan(find(facts["source"]), directory.resolve(), facts["planned"], facts, rule, boots, labs=labs)
+    return Plan(find(facts["source"]), directory.resolve(), facts["planned"], facts, rule, boots, labs=labs, damage=damage)
 
 
 def where_it_ran(directory: Path) -> tuple[str, str, str | None, str | None]:

@@ -14,7 +14,7 @@ from slownet.lab import cpu
 from slownet.lab.place import Place
 from slownet.records import samples
 from slownet.records.merging import merge_facts
-from slownet.records.samples import cell_key
+from slownet.records.samples import SEAL, Sample, SampleLog, cell_key
 from slownet.runner import booting, sharing
 from slownet.runner.boots import Boot
 from slownet.runner.job import Job
@@ -62,6 +62,8 @@ def _broken(begun: Sequence[tuple[Round, Future[None]]]) -> list[tuple[Plan, Bas
 class Round:
     """The boots of a plan between two looks at its claims, measured by its labs, one thread each.
 
+    The samples of all labs go to one file, which this writes.
+
     If a lab fails, the other labs finish their boots but start no more.
     """
 
@@ -76,6 +78,7 @@ class Round:
         self._broken = False
         self._virtual_s: list[float] = []
         self._spans: list[tuple[float, float]] = []
+        self._log: SampleLog | None = None
 
     def measure(self, lab: int) -> None:
         """Measure boots in one lab (numbered from 1) until none is left. Raises SlownetError, KeyboardInterrupt."""
@@ -92,9 +95,10 @@ class Round:
                 raise
 
     def end(self) -> None:
-        """Record how long the round took and merge the labs' samples into one file; for when all labs have ended."""
+        """Record how long the round took and close the file of samples; for when all labs have ended."""
         plan = self.plan
-        samples.collect(plan.directory)
+        if self._log:
+            self._log.close()
         booted, ended = zip(*self._spans, strict=True) if self._spans else ((0.0,), (0.0,))
         plan.last_s = max(ended) - min(booted)
         spans = {"wall_s": round(plan.last_s, 3), "virtual_s": round(sum(self._virtual_s), 6) if self._virtual_s else None}
@@ -136,13 +140,32 @@ class Round:
             if event["event"] == "facts":
                 plan.facts = merge_facts(plan.facts, {key: value for key, value in event.items() if key != "event"})
                 samples.write_run_json(plan.directory, plan.facts)
-            elif event["event"] == "sample" and event.get("status") == "failed":
-                self._failed.add(cell_key(plan.cells[event["index"]]))
+            elif event["event"] == "sample":
+                sample = event["sample"]
+                self._keep(sample)
+                event = {"event": "sample", "index": event["index"], **_news(sample)}
+                if sample["status"] == "failed":
+                    self._failed.add(cell_key(sample["cell"]))
             elif event["event"] == "end":
                 self._virtual_s.append(event["virtual_s"])
             # what breaks while labs are being ended is not the run's failure, so nobody is told
             told = {**event, "error": None} if self._place.received and event.get("error") else event
             self._follow(plan.experiment.name, {**told, "lab": lab})
+
+    def _keep(self, sample: Sample) -> None:
+        """Put a sample on the disk, before anything else uses it."""
+        if self._log is None:
+            self._log = SampleLog(self.plan.directory)
+        self._log.append(sample)
+        self.plan.facts[SEAL] = self._log.seal
+
+
+def _news(sample: Sample) -> dict[str, Any]:
+    """Return what those who follow the run need of a sample; all of it is in the log."""
+    numbers = {
+        name: {key: each.get(key) for key in ("mean", "sd", "n")} for name, each in (sample.get("metrics") or {}).items()
+    }
+    return {**{name: sample.get(name) for name in ("status", "error", "virtual_s")}, "metrics": numbers}
 
 
 def _added(before: float | None, seconds: float | None) -> float | None:

@@ -149,9 +149,9 @@ def last_lines(runs: Sequence[RunData]) -> list[str]:
 
 
 def status(runs: Sequence[RunData]) -> int:
-    """Return 0 if every claim is supported, every cell was measured and no run failed, else 1."""
+    """Return 0 if every claim is supported, every cell was measured, nothing is damaged and no run failed, else 1."""
     verdicts = {claim.verdict for run in runs for claim in run.claims}
-    return int(bool(verdicts - {SUPPORTED}) or any(run.failed or run.facts.get("error") for run in runs))
+    return int(bool(verdicts - {SUPPORTED}) or any(run.failed or run.damage or run.facts.get("error") for run in runs))
 
 
 def _judgements(run: RunData, each: Plan, siblings: Mapping[str, RunData]) -> list[Judgement]:

@@ -7,10 +7,12 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from slownet.catalogue import FILES
+from slownet.errors import SlownetError
 from slownet.lab import caller
 from slownet.lab.boot import Share
 from slownet.lab.caller import Given
 from slownet.runner import brought
+from slownet.runner.job import Job
 from slownet.runner.planning import Plan
 
 
@@ -24,23 +26,39 @@ class Surroundings:
     path: Sequence[str] = ()
 
 
-def of(plan: Plan) -> Surroundings:
-    """Return those of a run.
+def of(plan: Plan, job: Job) -> Surroundings:
+    """Return those of a boot. Raises SlownetError.
 
     A file of the caller's own has what pytest's tests have: the caller's environment, import path and working directory, the
     folders read-only. The project's experiments have none of this, so that they measure the same everywhere. Both have what
-    the caller adds (``--env``, ``--share``).
+    the caller adds (``--env``, ``--share``). The run directory can be read; only the job's own folders in it can be written,
+    because the host acts on the others.
     """
     given = Given.from_json(plan.facts.get("given"))
-    run = Share(plan.directory, writable=True)
+    run = [Share(plan.directory), *(Share(each, writable=True) for each in _made(plan.directory, job))]
     folders = [*given.shares, *brought.shares(plan.directory)]
     more = brought.variables(plan.directory)
     source = Path(plan.facts["source"])
     if source.suffix not in FILES:
-        return Surroundings([*folders, run], {**more, **given.env})
+        return Surroundings([*folders, *run], {**more, **given.env})
     here = caller.working_directory()
     path = [each.absolute() for each in caller.import_path(here or source.parent)]
     readable = caller.outermost([*path, *([here] if here else [])])
     taken = [each.path for each in given.shares]
     code = [Share(source.parent), *(Share(each) for each in readable if each != source.parent and each not in taken)]
-    return Surroundings([*code, *folders, run], {**caller.variables(), **more, **given.env}, here, [str(each) for each in path])
+    return Surroundings(
+        [*code, *folders, *run], {**caller.variables(), **more, **given.env}, here, [str(each) for each in path]
+    )
+
+
+def _made(directory: Path, job: Job) -> list[Path]:
+    """Make the folders that a boot writes to, and return them. Raises SlownetError."""
+    folders = [directory / name for name in job.folders()]
+    for each in folders:
+        try:
+            each.mkdir(exist_ok=True)
+        except OSError as error:
+            raise SlownetError(
+                f"cannot make {each.name}, {error.strerror}", f"in {directory}", "remove what is there"
+            ) from error
+    return folders

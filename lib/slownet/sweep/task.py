@@ -23,7 +23,7 @@ from slownet.errors import LabError, SlownetError, SweepError
 from slownet.experiment import Cell
 from slownet.lab.place import Place, choose, with_given
 from slownet.records.merging import merge_facts
-from slownet.records.samples import RAW, read_samples
+from slownet.records.samples import RAW, RawOutput, Sample
 from slownet.runner import booting, brought
 from slownet.runner.boots import passes
 from slownet.runner.job import Job
@@ -95,8 +95,8 @@ def measure(task: Task) -> Result:
         tempfile.TemporaryDirectory(prefix="boot-", dir=own) as folder,
         _disk_watched(folder),  # before the folder goes, and makes space
     ):
-        facts = _boot(task, Path(folder))
-        kept = tuple(collected(task, Path(folder)))
+        facts, samples = _boot(task, Path(folder))
+        kept = tuple(collected(task, samples, Path(folder)))
     return Result(kept, facts, time.monotonic() - began, worker())
 
 
@@ -182,7 +182,7 @@ def _fetch(task: Task, source: Source) -> None:
         raise SweepError(f"worker {worker()}: {error.what}", error.where, error.fix) from error
 
 
-def _boot(task: Task, directory: Path) -> dict[str, Any]:
+def _boot(task: Task, directory: Path) -> tuple[dict[str, Any], list[Sample]]:
     place, experiment = place_of(task.where, task.source), find(task.source)
     known = {"source": task.source, **({"given": place.given.to_json()} if place.given else {})}
     known |= brought.hand_over(experiment.topology, directory)
@@ -200,40 +200,44 @@ def _boot(task: Task, directory: Path) -> dict[str, Any]:
         return limited(plan, warm.with_snapshot(place, folder), replace(job, snapshot=warm.AT), task.limit_s)
 
 
-def limited(plan: Plan, place: Place, job: Job, limit_s: float) -> dict[str, Any]:
-    """Boot a lab for a job, for a limited wall time, and return the facts that it states. Raises LabError."""
+def limited(plan: Plan, place: Place, job: Job, limit_s: float) -> tuple[dict[str, Any], list[Sample]]:
+    """Boot a lab for a job, for a limited wall time; return the facts that it states, and its samples. Raises LabError."""
     facts: dict[str, Any] = {}
+    samples: list[Sample] = []
 
     def follow(event: dict[str, Any]) -> None:
         nonlocal facts
         if event["event"] == "facts":
             facts = merge_facts(facts, {name: value for name, value in event.items() if name != "event"})
+        elif event["event"] == "sample":
+            samples.append(event["sample"])
 
     late = threading.Timer(limit_s, place.signal, [signal.SIGKILL])
     late.daemon = True
     late.start()
     try:
         booting.boot(plan, place, job, follow)
-    except KeyboardInterrupt as error:  # the lab's command was ended by a signal; people's interrupts reach the planner alone
-        what = f"finish {len(job.steps)} measurements" if job.steps else "prepare its services"
-        hung = f"the lab did not {what} within {show_duration(limit_s)}"
-        raise LabError("the lab's command was killed" if late.is_alive() else hung, fix="the boot counts as failed") from error
     except SlownetError as error:
+        if not late.is_alive():
+            what = f"finish {len(job.steps)} measurements" if job.steps else "prepare its services"
+            hung = f"the lab did not {what} within {show_duration(limit_s)}"
+            raise LabError(hung, fix="the boot counts as failed") from error
         if str(plan.directory) not in error.where:
             raise
         raise LabError(error.what, fix=error.fix) from error  # the folder is removed
     finally:
         late.cancel()
-    return facts
+    return facts, samples
 
 
-def collected(task: Task, directory: Path) -> list[Kept]:
+def collected(task: Task, samples: Sequence[Sample], directory: Path) -> list[Kept]:
     """Return the samples of a boot with the tools' output. Raises LabError if a cell has none."""
+    output = RawOutput(directory)
     unit_of = {tuple(sorted(cell.items())): unit for cell, unit in zip(task.cells, task.units, strict=True)}
     found = []
-    for sample in read_samples(directory):
+    for sample in samples:
         unit = unit_of[tuple(sorted(sample["cell"].items()))]
-        raw = {name.removeprefix(f"{RAW}/"): (directory / name).read_bytes() for name in sample.get("raw") or ()}
+        raw = {name.removeprefix(f"{RAW}/"): output.read(name) for name in sample.get("raw") or ()}
         found.append(Kept(f"{unit}-{sample['block']}", unit, sample, raw))
     if missing := {*task.units} - {each.unit for each in found}:
         raise LabError(f"{len(missing)} of {len(task)} cells have no sample", fix="the boot counts as failed")

@@ -17,6 +17,7 @@ from slownet.lab.boot import Share
 from slownet.lab.clock import Clock
 from slownet.lab.place import DAY_S, Place
 from slownet.lab.unused import SNAPSHOTS, WARM
+from slownet.outbox import Outbox, complaint
 from slownet.runner import brought
 from slownet.runner.job import Job
 from slownet.runner.planning import Plan
@@ -89,8 +90,11 @@ def _make(plan: Plan, place: Place, half: Path, boot: Boot) -> None:
         except SlownetError as error:  # of a service or of the experiment's own code, which another lab would not change
             what = f"{plan.experiment.name} cannot be prepared: {error.what}"
             raise SweepError(what, error.where, error.fix or "try it with slownet run") from error
-    if not any(half.iterdir()):
+    refused: list[str] = []
+    if not list(Outbox(half).files(refused.append)):
         raise LabError("the lab made no snapshot", fix="measure with --cold")
+    if refused:
+        raise LabError(f"the lab's snapshot is none: {complaint(refused)}", fix="measure with --cold")
 
 
 def trim(base: Path, most: int = MOST) -> None:

@@ -57,7 +57,7 @@ def test_a_run_is_read_back(directory):
 def test_json_for_the_command_line(directory):
     claim = Judgement("4 round trips", "supported", 4.0, 4.0, 3.9, float("inf"), (3.8, None), "4.00 measured")
     record = load(directory).judged([claim]).to_json()
-    assert list(record) == ["experiment", "clock", "tdf", "kernel", "cells", "claims", "directory"]
+    assert list(record) == ["experiment", "clock", "tdf", "kernel", "cells", "claims", "damage", "directory"]
     assert (record["clock"], record["tdf"], record["directory"]) == ("virtual", 4, str(directory))
     assert record["cells"][1] == {
         "condition": {"rtt_ms": 10.0},

@@ -7,7 +7,16 @@ import time
 import pytest
 
 from slownet.errors import SlownetError
-from slownet.records.samples import SampleLog, cell_key, collect, finite, new_run_directory, read_samples, taken, write_run_json
+from slownet.records.samples import (
+    SampleLog,
+    cell_key,
+    finite,
+    new_run_directory,
+    read_log,
+    read_samples,
+    taken,
+    write_run_json,
+)
 
 
 def sample(rtt="0ms", index=0, status="ok", **more):
@@ -17,7 +26,9 @@ def sample(rtt="0ms", index=0, status="ok", **more):
 def test_a_sample_is_on_disk_when_append_returns(tmp_path):
     with SampleLog(tmp_path / "run") as log:
         log.append(sample())
-        assert json.loads((tmp_path / "run" / "samples.jsonl").read_text()) == sample()
+        written = json.loads((tmp_path / "run" / "samples.jsonl").read_text())
+        assert {**written, **sample()} == written
+        assert written.keys() - sample().keys() == {"after", "sum"}
         log.append(sample("10ms", 1))
         assert [each["index"] for each in read_samples(tmp_path / "run")] == [0, 1]
 
@@ -43,51 +54,121 @@ def test_resume_names_what_is_done(tmp_path):
     assert [each["status"] for each in read_samples(tmp_path)] == ["ok", "ok"]
 
 
-def test_labs_side_by_side_have_a_file_each_until_they_end(tmp_path):
-    with SampleLog(tmp_path) as first, SampleLog(tmp_path, lab=2) as second:
-        second.append(sample("10ms", 1, lab=2))
-        first.append(sample("0ms", 0, lab=1))
-        first.append(sample("40ms", 2, lab=1))
-    assert (tmp_path / "samples-2.jsonl").exists()
+def test_the_labs_of_an_older_version_had_a_file_each(tmp_path):
+    (tmp_path / "samples.jsonl").write_text(json.dumps(sample("0ms", 0, lab=1)) + "\n")
+    (tmp_path / "samples-2.jsonl").write_text(json.dumps(sample("10ms", 1, lab=2)) + "\n")
     before = read_samples(tmp_path)
-    assert [(each["index"], each["lab"]) for each in before] == [(0, 1), (1, 2), (2, 1)]
-    collect(tmp_path)
-    collect(tmp_path)
-    assert sorted(path.name for path in tmp_path.iterdir()) == ["raw", "samples.jsonl"]
-    assert len((tmp_path / "samples.jsonl").read_text().splitlines()) == 3
-    assert read_samples(tmp_path) == before
+    assert [(each["index"], each["lab"]) for each in before] == [(0, 1), (1, 2)]
+    for _ in range(2):
+        with SampleLog(tmp_path):
+            pass
+        assert sorted(path.name for path in tmp_path.iterdir()) == ["raw", "samples.jsonl"]
+        assert read_samples(tmp_path) == before
 
 
-def test_a_kill_while_samples_are_collected_loses_and_doubles_nothing(tmp_path):
-    with SampleLog(tmp_path, lab=2) as log:
+def test_what_was_measured_again_replaces_what_failed(tmp_path):
+    with SampleLog(tmp_path) as log:
+        log.append(sample("10ms", 1, status="failed"))
         log.append(sample("10ms", 1))
-        log.append(sample("40ms", 2))
-    half = (tmp_path / "samples-2.jsonl").read_text()
-    (tmp_path / "samples.jsonl").write_text(half[: len(half) - 20])  # the first line and part of the second
-    collect(tmp_path)
-    with pytest.warns(UserWarning, match="samples.jsonl:2 "):
-        assert [each["index"] for each in read_samples(tmp_path)] == [1, 2]
-
-
-def test_what_a_lab_measured_again_replaces_what_failed(tmp_path):
-    with SampleLog(tmp_path) as first, SampleLog(tmp_path, lab=2) as second:
-        first.append(sample("10ms", 1, status="failed"))
-        second.append(sample("10ms", 1))
     assert [each["status"] for each in read_samples(tmp_path)] == ["ok"]
 
 
-def test_a_torn_last_line_is_skipped_with_a_warning_and_not_built_upon(tmp_path):
+@pytest.fixture
+def five(tmp_path):
+    """A run of five samples, and the fact of run.json that seals them."""
+    with SampleLog(tmp_path) as log:
+        for index in range(5):
+            log.append(sample(f"{index}ms", index))
+        return tmp_path, {"samples": log.seal}
+
+
+def without(*numbers):
+    return lambda lines: [line for number, line in enumerate(lines, 1) if number not in numbers]
+
+
+def changed(old, new):
+    return lambda lines: [line.replace(old, new) for line in lines]
+
+
+def stripped(lines):
+    return [re.sub(r', "after": .*', "}", line) for line in lines]
+
+
+OUT = "and was left out"
+ORDER = "or are in another order"
+NO_SAMPLE = f"is cut short or no sample, {OUT}"
+ALL = [0, 1, 2, 3, 4]
+DAMAGES = {
+    "emptied": (lambda lines: [], [], "the last 5 lines are missing"),
+    "its last line missing": (without(5), ALL[:4], "the last line is missing"),
+    "its first line missing": (without(1), ALL[1:], f"lines are missing before line 1, {ORDER}"),
+    "two lines missing": (without(2, 3), [0, 3, 4], f"lines are missing before line 2, {ORDER}"),
+    "a number changed": (changed('"rtt": "2ms"', '"rtt": "7ms"'), [0, 1, 3, 4], f"line 3 was changed, {OUT}"),
+    "a checksum changed": (lambda lines: [*lines[:4], lines[4][:-4] + '0"}'], ALL[:4], f"line 5 was changed, {OUT}"),
+    "a line torn": (lambda lines: [*lines[:4], lines[4][:-9]], ALL[:4], f"line 5 {NO_SAMPLE}"),
+    "a line of something else": (lambda lines: [*lines, "[1, 2]"], ALL, f"line 6 {NO_SAMPLE}"),
+    "lines swapped": (lambda lines: [lines[1], lines[0], *lines[2:]], ALL, f"lines are missing before line 1, {ORDER}"),
+    "its checksums stripped": (stripped, ALL, "line 5 is not the one that run.json knows"),
+    "a line added": (lambda lines: [*lines, json.dumps(sample("9ms", 9))], ALL, f"line 6 has no checksum, {OUT}"),
+    "binary in it": (lambda lines: [lines[0], "\0\ufffd", *lines[1:]], ALL, f"line 2 {NO_SAMPLE}"),
+}
+
+
+@pytest.mark.parametrize("damage", DAMAGES)
+def test_damage_is_named_and_the_rest_is_used(five, damage):
+    directory, facts = five
+    harm, left, line = DAMAGES[damage]
+    path = directory / "samples.jsonl"
+    path.write_text("".join(f"{each}\n" for each in harm(path.read_text().splitlines())))
+    log = read_log(directory, facts)
+    assert [each["index"] for each in log.latest] == left
+    assert log.damage[0] == f"samples.jsonl: {line}"
+
+
+def test_a_whole_file_has_no_damage(five):
+    directory, facts = five
+    assert read_log(directory, facts).damage == []
+    with SampleLog(directory) as log:  # killed before run.json knew of it
+        log.append(sample("9ms", 9))
+    assert read_log(directory, facts).damage == []
+
+
+def test_what_is_added_to_a_damaged_file_leaves_a_whole_one(five):
+    directory, _ = five
+    path = directory / "samples.jsonl"
+    lines = path.read_text().splitlines(keepends=True)
+    path.write_text("".join([lines[0], "x", *lines[2:]]))
+    damaged = path.read_text()
+    with SampleLog(directory) as log:
+        assert log.seal["lines"] == 4 - 1
+        log.append(sample("1ms", 1))
+    assert [each["index"] for each in read_samples(directory)] == [0, 1, 3, 4]
+    assert read_log(directory, {"samples": log.seal}).damage == []
+    assert (directory / "samples.damaged.jsonl").read_text() == damaged
+
+
+def test_lines_without_checksums_are_of_an_older_version(tmp_path):
+    path = tmp_path / "samples.jsonl"
+    path.write_text("".join(json.dumps(sample(f"{index}ms", index)) + "\n" for index in range(2)))
+    assert read_log(tmp_path, {}).damage == []
+    with SampleLog(tmp_path) as log:
+        log.append(sample("2ms", 2))
+    assert read_log(tmp_path, {"samples": log.seal}).damage == []
+    path.write_text(path.read_text().replace('"1ms"', '"7ms"'))
+    assert read_log(tmp_path).damage == ["samples.jsonl: lines are missing before line 3, or are in another order"]
+
+
+def test_a_torn_last_line_is_skipped_and_not_built_upon(tmp_path):
     with SampleLog(tmp_path) as log:
         log.append(sample("0ms", 0))
         log.append(sample("10ms", 1))
     path = tmp_path / "samples.jsonl"
     os.truncate(path, path.stat().st_size - 9)
-    with pytest.warns(UserWarning, match=r"samples\.jsonl:2 is cut short and was skipped"):
-        assert len(read_samples(tmp_path)) == 1
+    assert len(read_samples(tmp_path)) == 1
     with SampleLog(tmp_path) as log:
         log.append(sample("10ms", 1))
-    with pytest.warns(UserWarning, match="samples.jsonl:2 "):
-        assert [each["index"] for each in read_samples(tmp_path)] == [0, 1]
+    assert [each["index"] for each in read_samples(tmp_path)] == [0, 1]
+    assert read_log(tmp_path).damage == []
 
 
 def test_a_whole_line_that_lacks_only_its_end_is_kept(tmp_path):

@@ -3,13 +3,14 @@
 import io
 import json
 import threading
+from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
 from rich.console import Console
 
 from slownet.claim import INCONCLUSIVE, NOT_JUDGED, REFUTED, SUPPORTED, bound, law, more_round_trips
-from slownet.errors import ExperimentError, LabError, ServiceError
+from slownet.errors import ExperimentError, LabError, ServiceError, SlownetError
 from slownet.experiment import experiment
 from slownet.lab.caller import Given
 from slownet.lab.clock import INF, Clock
@@ -47,6 +48,7 @@ class FakePlace:
     kind, python, clock, facts = "lab", "python", Clock("virtual", INF), {"kernel": "k", "place": "lab"}
     given = Given()
     received = ()
+    printed = b""
 
     def __init__(self, output=b"", samples=(), errors=b"", status=0):
         self.output, self.samples, self.errors, self.status = output, samples, errors, status
@@ -55,13 +57,14 @@ class FakePlace:
         return self
 
     def run(self, argv, *, shares, stdout, stderr, turn=0, pinned=lambda processor: None, **around):
-        directory = shares[-1].path
-        assert shares[-1].writable
-        with (directory / "samples.jsonl").open("a") as file:
-            for sample in self.samples:
-                file.write(json.dumps(sample) + "\n")
-        for byte in self.output:  # events may be split anywhere
-            stdout(bytes([byte]))
+        directory = next(Path(json.loads(each)["directory"]) for each in argv if each.startswith("{"))
+        writable = {each.path.name for each in shares if each.writable and each.path.parent == directory}
+        assert {"raw", "captures"} < writable < {"raw", "captures", "services", *(f"services-{lab}" for lab in range(2, 9))}
+        assert [each.writable for each in shares if each.path == directory] == [False]
+        own = b"".join(line("sample", index=each["index"], sample=each) for each in self.samples)
+        output = self.output or self.printed + own + line("end", virtual_s=7.5)
+        for byte in output if len(output) < 5000 else (output,):  # events may be split anywhere
+            stdout(bytes([byte]) if isinstance(byte, int) else byte)
         stderr(self.errors)
         return self.status
 
@@ -89,15 +92,20 @@ def test_a_plan_is_on_disk_before_anything_runs(plan):
 
 def test_events_are_followed_and_claims_judged(plan):
     seen = []
-    events = [{"event": "facts", "settings": {"a": "b"}}, {"event": "sample", "index": 0}, {"event": "end", "virtual_s": 7.5}]
-    place = FakePlace(b"".join(line(**each) for each in events), [sample(0, 5.0, 0), sample(10, 45.0, 1)])
+    pair = [sample(0, 5.0, 0), sample(10, 45.0, 1)]
+    measured = [{"event": "sample", "index": each["index"], "sample": each} for each in pair]
+    stated = {"event": "facts", "settings": {"a": "b"}, "given": {"share": ["/"]}}
+    events = [stated, *measured, {"event": "end", "virtual_s": 7.5}]
+    place = FakePlace(b"".join(line(**each) for each in events))
     (done,) = run.execute([plan], place, lambda name, event: seen.append((name, event["event"])))
-    assert seen == [("example", "facts"), ("example", "sample"), ("example", "end")]
+    assert seen == [("example", "facts"), ("example", "sample"), ("example", "sample"), ("example", "end")]
     assert [claim.verdict for claim in done.claims] == [SUPPORTED]
     assert run.status([done]) == 0
     facts = json.loads((plan.directory / "run.json").read_text())
     assert facts["virtual_s"] == 7.5
     assert facts["settings"] == {"a": "b"}
+    assert "given" not in facts, "the host's, not the place's"
+    assert facts["samples"]["lines"] == 2
     assert (plan.directory / "report.html").exists()
 
 
@@ -138,20 +146,18 @@ class SideBySide(FakePlace):
 
     def run(self, argv, *, shares, stdout, stderr, turn=0, pinned=lambda processor: None, **around):
         job = json.loads(argv[-1])
-        lab, boot = job["lab"], job["boot"]
+        lab = job["lab"]
         pinned(7 - turn)
         with self.lock:
             self.jobs.append(job)
         self.all_there.wait(10)  # fails unless both run at the same time
-        with SampleLog(job["directory"], lab) as log:
-            self.tell(stdout, "facts", service={"page_length": self.pages.get(lab, 51686)}, openvswitch="3.5")
-            for index, block, cell in job["steps"]:
-                self.tell(stdout, "cell", index=index, cell=cell)
-                rtt_ms = int(cell["rtt"][:-2])
-                log.append(sample(rtt_ms, 5.0 + 4 * rtt_ms, index) | {"lab": lab, "boot": boot, "block": block})
-                self.tell(stdout, "sample", index=index, status="ok", error=None)
-                if lab in self.dies:
-                    raise LabError(f"lab {lab} is gone")
+        self.tell(stdout, "facts", service={"page_length": self.pages.get(lab, 51686)}, openvswitch="3.5")
+        for index, _, cell in job["steps"]:
+            self.tell(stdout, "cell", index=index, cell=cell)
+            rtt_ms = int(cell["rtt"][:-2])
+            self.tell(stdout, "sample", index=index, sample=sample(rtt_ms, 5.0 + 4 * rtt_ms, index))
+            if lab in self.dies:
+                raise LabError(f"lab {lab} is gone")
         stderr(f"lab {lab} says".encode())
         self.tell(stdout, "end", virtual_s=2.5)
         return 0
@@ -204,7 +210,7 @@ def test_labs_side_by_side_measure_a_boot_each_with_all_its_cells(two_processors
     assert (each.directory / "stderr.txt").read_text() == "lab 1 says"
     assert (each.directory / "stderr-2.txt").read_text() == "lab 2 says"
     assert len((each.directory / "samples.jsonl").read_text().splitlines()) == 16
-    assert not (each.directory / "samples-2.jsonl").exists()
+    assert {path.name for path in each.directory.glob("samples*")} == {"samples.jsonl", "samples.parquet"}
 
 
 def test_a_lab_that_dies_leaves_the_boot_of_the_other_and_only_what_it_lacks_is_measured_again(two_processors, tmp_path):
@@ -257,7 +263,8 @@ def test_every_experiment_has_a_lab_before_any_has_two_and_what_is_left_over_hel
                 began.append((job["experiment"], job["boot"], job["lab"]))
             if job["experiment"] == "third" or job["boot"] == 1:
                 both.wait(10)  # fails unless two run at the same time
-            return FakePlace.run(self, argv, **options)
+            own = [sample(int(cell["rtt"][:-2]), 5.0, index) for index, _, cell in job["steps"]]
+            return FakePlace(samples=own).run(argv, **options)
 
     lock, both = threading.Lock(), threading.Barrier(2)
     place = Slow()
@@ -319,10 +326,6 @@ class Repeating(FakePlace):
             one = sample(int(cell["rtt"][:-2]), times[cell["rtt"]], index) | {"boot": job["boot"], "block": block}
             one["metrics"]["time_per_request_ms"]["sd"] = self.sd
             self.samples.append(one | ({} if times[cell["rtt"]] else {"status": "failed", "error": "no", "metrics": {}}))
-        told = [
-            {"event": "sample", "error": None, **{name: each[name] for name in ("index", "status")}} for each in self.samples
-        ]
-        self.output = b"".join(line(**each) for each in [*told, {"event": "end", "virtual_s": 7.5}])
         return super().run(argv, shares=shares, stdout=stdout, stderr=stderr, turn=turn, pinned=pinned, **around)
 
 
@@ -473,9 +476,49 @@ def test_a_claim_that_cannot_be_judged_breaks_its_own_run_off_only(plan, monkeyp
 
 
 def test_what_an_experiment_prints_is_no_event(plan, capsys):
-    place = FakePlace(b"hello\n[1, 2]\n", [sample(0, 5.0, 0), sample(10, 45.0, 1)])
-    run.execute([plan], place, lambda name, event: pytest.fail("an event?"))
+    place, seen = FakePlace(samples=[sample(0, 5.0, 0), sample(10, 45.0, 1)]), []
+    place.printed = b"hello\n[1, 2]\n"
+    run.execute([plan], place, lambda name, event: seen.append(event["event"]))
+    assert seen == ["sample", "sample", "end"]
     assert capsys.readouterr().err == "hello\n[1, 2]\n"
+
+
+def events(*names, samples=()):
+    """The output of a boot that says so: samples by their index, and events by their names."""
+    of = {"sample": lambda each: line("sample", index=each["index"], sample=each)}
+    said = [line("cell", index=0, cell={"rtt": "0ms"}), *map(of["sample"], samples)]
+    return b"".join([*said, *(line(name, virtual_s=1.0) for name in names)])
+
+
+BOTH = [sample(0, 5.0, 0), sample(10, 45.0, 1)]
+ENDINGS = {
+    "status 0 and one of two": (events("end", samples=BOTH[:1]), 0, "example ended with 1 of 2 measurements in cell rtt 0ms, "),
+    "status 0 and no end": (events(samples=BOTH), 0, "example ended with 2 of 2 measurements in cell rtt 0ms, "),
+    "status 0 and nothing": (b"", 0, "example ended with 0 of 2 measurements, "),
+    "status 3": (events("end", samples=BOTH), 3, "example failed: status 3"),
+    "killed": (events(samples=BOTH[:1]), -9, "example was killed by signal 9 (Killed) in cell rtt 0ms: its samples so far are"),
+    "twice the same": (events("end", samples=[BOTH[0], *BOTH]), 0, "example reports a measurement that was not asked for, "),
+    "one that is not asked for": (events("end", samples=[sample(0, 5.0, 7)]), 0, "example reports a measurement that was not"),
+    "no index": (line("sample", sample={}), 0, "example reports a measurement that was not asked for, "),
+    "no sample": (line("sample", index=0), 0, "example reports a sample that is none (it is no object), "),
+    "wrong types": (events(samples=[{**BOTH[0], "metrics": 7}]), 0, "example reports a sample that is none (its metrics"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("ending", ENDINGS)
+def test_a_boot_that_did_not_measure_all_is_no_run(plan, ending):
+    output, status, why = ENDINGS[ending]
+    with pytest.raises(SlownetError) as error:
+        run.execute([plan], FakePlace(output, status=status), lambda name, event: None)
+    assert error.value.line.startswith(why)
+
+
+def test_a_place_cannot_say_which_cell_it_measured(plan):
+    forged = BOTH[1] | {"cell": {"rtt": "7ms"}, "experiment": "another", "lab": 5, "boot": 9, "block": 9}
+    (done,) = run.execute([plan], FakePlace(samples=[BOTH[0], forged]), lambda name, event: None)
+    assert [cell.label for cell in done.cells] == [{"rtt": "0ms"}, {"rtt": "10ms"}]
+    own = done.cells[1].samples[0]
+    assert (own["experiment"], own["lab"], own["boot"], own["block"]) == ("example", 1, 1, 1)
 
 
 def test_only_a_run_can_be_continued(tmp_path, plan):

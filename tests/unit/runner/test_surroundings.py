@@ -9,6 +9,7 @@ from slownet.errors import LabError
 from slownet.lab.boot import Share
 from slownet.lab.caller import Given
 from slownet.runner import surroundings
+from slownet.runner.job import Job
 
 
 @pytest.fixture
@@ -24,7 +25,8 @@ def around(tmp_path, monkeypatch):
 
     def of(source, given=None):
         facts = {"source": str(source)} | ({"given": given.to_json()} if given else {})
-        return surroundings.of(SimpleNamespace(facts=facts, directory=tmp_path / "runs" / "x"))
+        (tmp_path / "runs" / "x").mkdir(parents=True, exist_ok=True)
+        return surroundings.of(SimpleNamespace(facts=facts, directory=tmp_path / "runs" / "x"), Job([], lab=2))
 
     return of
 
@@ -36,7 +38,9 @@ def test_a_file_of_ones_own_has_what_a_test_has(around, tmp_path):
     assert shares[0] == (tmp_path / "mine", False)
     assert (tmp_path / "here", False) in shares
     assert (tmp_path / "site", False) in shares
-    assert shares[-1] == (tmp_path / "runs" / "x", True)
+    run = tmp_path / "runs" / "x"
+    assert shares[-4:] == [(run, False), (run / "raw", True), (run / "captures", True), (run / "services-2", True)]
+    assert all(path.is_dir() for path, _ in shares[-4:])
     assert found.cwd == tmp_path / "here"
     assert found.path[:2] == [str(tmp_path / "here"), str(tmp_path / "site")]
     assert found.env["SHOP_QUERIES"] == "6"
@@ -45,7 +49,8 @@ def test_a_file_of_ones_own_has_what_a_test_has(around, tmp_path):
 
 def test_the_projects_own_measure_the_same_everywhere(around, tmp_path):
     found = around("client_delay")
-    assert [each.path for each in found.shares] == [tmp_path / "runs" / "x"]
+    run = tmp_path / "runs" / "x"
+    assert [each.path for each in found.shares] == [run, run / "raw", run / "captures", run / "services-2"]
     assert (dict(found.env), found.cwd, list(found.path)) == ({}, None, [])
 
 

@@ -1,14 +1,15 @@
 """What a worker does, and how many there are."""
 
+import os
 import pickle
 from types import SimpleNamespace
 
 import pytest
 
-from slownet.errors import LabError, SweepError
+from slownet.errors import LabError, SlownetError, SweepError
 from slownet.lab.clock import INF, Clock
 from slownet.lab.place import Place
-from slownet.records.samples import SampleLog
+from slownet.records.samples import Raw
 from slownet.sweep import task, workers
 from slownet.sweep.spec import Spec, Where, from_file, is_file
 from slownet.sweep.task import Task
@@ -33,21 +34,31 @@ def test_a_task_divides_into_its_cells_and_travels():
 
 
 def test_samples_are_collected_with_the_tools_output(tmp_path):
-    with SampleLog(tmp_path) as log:
-        for index, cell in enumerate(CELLS):
-            raw = [log.raw(f"{index:03}-ping.txt", f"output {index}")]
-            log.append({"cell": cell, "index": index, "status": "ok", "block": 1, "raw": raw})
-    found = task.collected(TASK, tmp_path)
+    (tmp_path / "raw").mkdir()
+    raw = Raw(tmp_path)
+    samples = [
+        {"cell": cell, "index": n, "status": "ok", "block": 1, "raw": [raw.keep(f"{n:03}-ping.txt", f"output {n}")]}
+        for n, cell in enumerate(CELLS)
+    ]
+    found = task.collected(TASK, samples, tmp_path)
     assert [(each.key, each.unit, each.raw) for each in found] == [
         (f"{unit}-1", unit, {f"{index:03}-ping.txt": f"output {index}".encode()}) for index, unit in enumerate("abc")
     ]
 
 
 def test_a_boot_without_a_sample_of_each_cell_failed(tmp_path):
-    with SampleLog(tmp_path) as log:
-        log.append({"cell": CELLS[0], "index": 0, "status": "ok", "block": 1})
     with pytest.raises(LabError, match="2 of 3 cells have no sample"):
-        task.collected(TASK, tmp_path)
+        task.collected(TASK, [{"cell": CELLS[0], "index": 0, "status": "ok", "block": 1}], tmp_path)
+
+
+@pytest.mark.parametrize("name", ["raw/../secret", "../secret", "/etc/passwd", "raw/link", "raw/fifo"])
+def test_output_that_a_lab_names_elsewhere_is_not_taken(tmp_path, name):
+    (tmp_path / "raw").mkdir()
+    (tmp_path / "secret").write_text("secret")
+    (tmp_path / "raw" / "link").symlink_to("../secret")
+    os.mkfifo(tmp_path / "raw" / "fifo")
+    with pytest.raises(SlownetError, match=r"is no path below|is a symbolic link|is a FIFO"):
+        task.collected(TASK, [{"cell": CELLS[0], "index": 0, "status": "ok", "block": 1, "raw": [name]}], tmp_path)
 
 
 def test_a_worker_with_another_image_is_refused_by_its_name(monkeypatch):
