@@ -143,7 +143,7 @@ class Round:
             elif event["event"] == "sample":
                 sample = event["sample"]
                 self._keep(sample)
-                event = {"event": "sample", "index": event["index"], **_news(sample)}
+                event = {"event": "sample", "index": event["index"], **news(sample)}
                 if sample["status"] == "failed":
                     self._failed.add(cell_key(sample["cell"]))
             elif event["event"] == "end":
@@ -160,7 +160,7 @@ class Round:
         self.plan.facts[SEAL] = self._log.seal
 
 
-def _news(sample: Sample) -> dict[str, Any]:
+def news(sample: Sample) -> dict[str, Any]:
     """Return what those who follow the run need of a sample; all of it is in the log."""
     numbers = {
         name: {key: each.get(key) for key in ("mean", "sd", "n")} for name, each in (sample.get("metrics") or {}).items()

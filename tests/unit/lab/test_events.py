@@ -14,13 +14,19 @@ from slownet.lab.events import EVENT_BYTES, LINE_BYTES, MARK, EventError, Reader
 from slownet.runner.boot_events import grammar
 
 PRINTED = b'{"event": "end", "virtual_s": 0}\n'
-TOLD = {"event": "sample", "index": 3, "status": "ok", "error": None, "virtual_s": 0.5, "metrics": {}}
+MEASURED = {"cell": {"rtt": "10ms"}, "index": 3, "status": "ok", "error": None, "virtual_s": 0.5, "metrics": {}}
+TOLD = {"event": "sample", "index": 3, "sample": MEASURED}
 END = {"event": "end", "virtual_s": 1.5}
 FACTS = {
     "event": "facts", "settings": {"a": "1"}, "openvswitch": "3.5", "service": {"page_bytes": 1},
     "topology": {"hosts": ["a"], "switches": [], "links": {"a-b": ["a", "b"]}},
 }  # fmt: skip
 CELL = {"event": "cell", "index": 3, "cell": {"rtt": "10ms"}}
+
+
+def told_with(index=3, **changed):
+    """An event of a sample with other values."""
+    return {**TOLD, "index": index, "sample": {**MEASURED, **changed}}
 
 
 def parted(data, size=1):
@@ -71,7 +77,7 @@ def test_what_is_printed_last_without_the_end_of_a_line_is_shown(capsys):
 
 
 def test_every_event_of_a_boot_is_taken():
-    told = [FACTS, CELL, TOLD, {**CELL, "index": 4}, {**TOLD, "index": 4, "status": "failed", "error": "no"}, END]
+    told = [FACTS, CELL, TOLD, {**CELL, "index": 4}, told_with(4, status="failed", error="no"), END]
     data = b"".join(events.line(**each) for each in told)
     assert parted(data) == parted(data, 4096) == told
     failed = {"event": "error", "line": "no nginx", "log": ""}
@@ -182,11 +188,11 @@ HOSTILE = {
     "true index": ({**TOLD, "index": True}, f"{SAMPLE}.index is True, not a place in the plan of this boot"),
     "float index": ({**TOLD, "index": 3.0}, f"{SAMPLE}.index is 3.0, not a place in the plan of this boot"),
     "list index": ({**TOLD, "index": [3]}, f"{SAMPLE}.index is a list, not a place in the plan of this boot"),
-    "status": ({**TOLD, "status": "supported"}, f"{SAMPLE}.status is 'supported', not 'ok' or 'failed'"),
-    "error": ({**TOLD, "error": {"a": 1}}, f"{SAMPLE}.error is an object, not a text of at most 1048576 characters"),
-    "half": ({**TOLD, "error": "\ud800"}, f"{SAMPLE}.error is '\\ud800', not a text of Unicode characters"),
-    "metric": ({**TOLD, "metrics": {"a": 1}}, f"{SAMPLE}.metrics.a is 1, not an object"),
-    "mean": ({**TOLD, "metrics": {"a": {"mean": "1", "sd": 0, "n": 1}}}, f"{SAMPLE}.metrics.a.mean is '1', not a number"),
+    "status": (told_with(status="supported"), f"{SAMPLE}.sample.status is 'supported', not 'ok' or 'failed'"),
+    "error": (told_with(error={"a": 1}), f"{SAMPLE}.sample.error is an object, not a text of at most 1048576 characters"),
+    "half": (told_with(error="\ud800"), f"{SAMPLE}.sample.error is '\\ud800', not a text of Unicode characters"),
+    "metric": (told_with(metrics={"a": 1}), f"{SAMPLE}.sample.metrics.a is 1, not an object"),
+    "mean": (told_with(metrics={"a": {"mean": "1", "sd": 0, "n": 1}}), f"{SAMPLE}.sample.metrics.a.mean is '1', not a number"),
     "facts": ({**FACTS, "given": {"share": ["/:rw"]}}, "'facts' has 'given', which is unknown"),
     "topology": ({**FACTS, "topology": {"hosts": 1}}, "'facts'.topology has no 'switches'"),
     "depth": ({**FACTS, "service": {"a": json.loads("[" * 30 + "]" * 30)}}, "a is a list, not a value of at most 20 levels"),

@@ -20,6 +20,7 @@ from slownet.records.result import gather
 from slownet.report.going import Going
 from slownet.report.topology import topology_figure
 from slownet.runner.boot_events import grammar
+from slownet.runner.repetition import news
 
 untimed = settings(deadline=None)
 CONTROL = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
@@ -133,8 +134,11 @@ def test_never_more_is_on_its_way_than_init_has_room_for(size, counts):
 
 
 SAMPLE = {
-    "event": "sample", "index": 1, "status": "ok", "error": None, "virtual_s": 0.5,
-    "metrics": {"time_ms": {"mean": 1.5, "sd": 0.1, "n": 10}},
+    "event": "sample", "index": 1,
+    "sample": {
+        "cell": {"rtt": "10ms"}, "index": 1, "status": "ok", "error": None, "virtual_s": 0.5,
+        "metrics": {"time_ms": {"mean": 1.5, "sd": 0.1, "n": 10}},
+    },
 }  # fmt: skip
 TOLD = [
     {"event": "facts", "settings": {"a": "1"}, "openvswitch": "3.5", "service": {"page": [1, {"x": None}]},
@@ -234,7 +238,8 @@ def test_what_is_taken_of_an_event_can_be_used(event):
         json.dumps(each, allow_nan=False).encode()
         json.dumps(each, ensure_ascii=False).encode()
         going = Going("run", 2)
-        going.take({**each, "lab": 1}, 0.0)
+        told = {"event": "sample", "index": each["index"], **news(each["sample"])} if each["event"] == "sample" else each
+        going.take({**told, "lab": 1}, 0.0)
         assert going.progress(1.0) + going.activity(1.0) + going.summary(1.0)
         facts = {key: value for key, value in each.items() if key != "event"}
         topology_figure(gather([], {"experiment": "x", **facts} if each["event"] == "facts" else {"experiment": "x"}))

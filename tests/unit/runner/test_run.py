@@ -94,7 +94,7 @@ def test_events_are_followed_and_claims_judged(plan):
     seen = []
     pair = [sample(0, 5.0, 0), sample(10, 45.0, 1)]
     measured = [{"event": "sample", "index": each["index"], "sample": each} for each in pair]
-    stated = {"event": "facts", "settings": {"a": "b"}, "given": {"share": ["/"]}}
+    stated = {"event": "facts", "settings": {"a": "b"}}
     events = [stated, *measured, {"event": "end", "virtual_s": 7.5}]
     place = FakePlace(b"".join(line(**each) for each in events))
     (done,) = run.execute([plan], place, lambda name, event: seen.append((name, event["event"])))
@@ -104,7 +104,6 @@ def test_events_are_followed_and_claims_judged(plan):
     facts = json.loads((plan.directory / "run.json").read_text())
     assert facts["virtual_s"] == 7.5
     assert facts["settings"] == {"a": "b"}
-    assert "given" not in facts, "the host's, not the place's"
     assert facts["samples"]["lines"] == 2
     assert (plan.directory / "report.html").exists()
 
@@ -491,17 +490,18 @@ def events(*names, samples=()):
 
 
 BOTH = [sample(0, 5.0, 0), sample(10, 45.0, 1)]
+FORGED = "the lab sent an event that is none"
 ENDINGS = {
     "status 0 and one of two": (events("end", samples=BOTH[:1]), 0, "example ended with 1 of 2 measurements in cell rtt 0ms, "),
     "status 0 and no end": (events(samples=BOTH), 0, "example ended with 2 of 2 measurements in cell rtt 0ms, "),
     "status 0 and nothing": (b"", 0, "example ended with 0 of 2 measurements, "),
     "status 3": (events("end", samples=BOTH), 3, "example failed: status 3"),
     "killed": (events(samples=BOTH[:1]), -9, "example was killed by signal 9 (Killed) in cell rtt 0ms: its samples so far are"),
-    "twice the same": (events("end", samples=[BOTH[0], *BOTH]), 0, "example reports a measurement that was not asked for, "),
-    "one that is not asked for": (events("end", samples=[sample(0, 5.0, 7)]), 0, "example reports a measurement that was not"),
-    "no index": (line("sample", sample={}), 0, "example reports a measurement that was not asked for, "),
-    "no sample": (line("sample", index=0), 0, "example reports a sample that is none (it is no object), "),
-    "wrong types": (events(samples=[{**BOTH[0], "metrics": 7}]), 0, "example reports a sample that is none (its metrics"),
+    "twice the same": (events("end", samples=[BOTH[0], *BOTH]), 0, f"{FORGED}: a second 'sample' of 0: "),
+    "one that is not asked for": (events("end", samples=[sample(0, 5.0, 7)]), 0, f"{FORGED}: 'sample'."),
+    "no index": (line("sample", sample={}), 0, f"{FORGED}: 'sample'"),
+    "no sample": (line("sample", index=0), 0, f"{FORGED}: 'sample'"),
+    "wrong types": (events(samples=[{**BOTH[0], "metrics": 7}]), 0, f"{FORGED}: 'sample'.sample.metrics"),
 }  # fmt: skip
 
 
