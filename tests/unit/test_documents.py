@@ -22,7 +22,7 @@ PROGRAM = re.compile(r"(?:sudo )?(?:\.venv/bin/)?(make|slownet)(?= |$)(.*)")
 PLACEHOLDER = "NAME"
 ROOMS = {"slownet.experiments": "experiments", "slownet.topologies": "topologies"}
 """Rooms that are folders of the checkout."""
-LARGEST = 350
+LARGEST = 600
 
 
 def commands():
