@@ -47,6 +47,9 @@ from slownet.units import duration, show_duration
 PLAIN_UNIT = "time_ms"
 """A metric with the unit of plain numbers, used if neither side is a measured metric."""
 
+MOST_TIMES = 1000.0
+"""A larger ratio is not shown: with a free CPU, T0 is a few microseconds that mean nothing."""
+
 
 class Expectation:
     """An expected value with its margin; `slowed` and `about` make it.
@@ -65,6 +68,8 @@ class Expectation:
         The ratio that is shown for the expected value.
     unit : str
         Name of a metric that has the unit of plain numbers.
+    instead : callable
+        Says what a number that refutes the expectation means.
 
     Raises
     ------
@@ -86,7 +91,9 @@ class Expectation:
         parameters: Mapping[str, Any],
         times: float = 1.0,
         unit: str = PLAIN_UNIT,
+        instead: Callable[[Measured], str] | None = None,
     ) -> None:
+        self._instead = instead
         self.within = validation.within(within, name)
         self.name = f"{name}, within {100 * self.within:g} %"
         self._expected = expected
@@ -118,6 +125,8 @@ class Expectation:
             f"ratio {interval(shown, 3)}, expected {self._times:.3f} ({low:.3f} to {high:.3f}); {100 * DECIDING:g} % interval; "
             f"{measured.mean:.2f} against {expected.mean:.2f} expected"
         )
+        if found == REFUTED and self._instead:
+            text += f"; {self._instead(measured)}"
         if not against.known:
             text += "; its interval is not known: measure more"
         elif not self.within and against.low != against.high and found == INCONCLUSIVE:
@@ -171,7 +180,7 @@ def slowed(near: Measured | Summary | float, *, round_trips: float, rtt: str, wi
     ----------
     near : Measured, Summary or float
         The time T0 without the delay: measured, so that its interval counts too, or a number of ms. It may be 0 where the CPU
-        is free; the ratio shown is then measured over expected time.
+        is free; the ratio shown is then measured over expected time, as where T0 is below a thousandth of the expected time.
     round_trips : float
         Round trips per operation, k, above 0.
     rtt : str
@@ -195,11 +204,14 @@ def slowed(near: Measured | Summary | float, *, round_trips: float, rtt: str, wi
     start, unit = _start(near)
     added = trips * duration(rtt)
     times = 1 + in_unit_of(unit, f"{added:.12f}s") / start.mean if start.mean > 0 else 1.0
+    if times > MOST_TIMES:
+        times = 1.0
     said = f"{trips:g} round trip{'s' * (trips != 1)} of {show_duration(duration(rtt))}"
     name = f"{said} on {start.mean:.2f}{' ms' * unit.endswith('_ms')}"
     return Expectation(
         name, lambda far: start.plus(in_unit_of(far.name, f"{added:.12f}s")),
         within=within, kind=slowed.__name__, parameters={"round_trips": trips, "rtt": rtt}, times=times, unit=unit,
+        instead=lambda far: f"{(far.mean - start.mean) / in_unit_of(far.name, rtt):.2f} round trips instead of {trips:g}",
     )  # fmt: skip
 
 

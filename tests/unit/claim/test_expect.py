@@ -41,7 +41,7 @@ def test_the_text_names_everything():
     assert time(60.0, setting=Setting(10.061, "real clock")) != expected
     assert repr(expected) == (
         "4 round trips of 10 ms on 11.80 ms, within 5 %: refuted: ratio 5.085 (5.081 to 5.088), expected 4.390 "
-        "(4.170 to 4.609); 99 % interval; 60.00 against 51.80 expected; verified RTT 10.06 ms, real clock"
+        "(4.170 to 4.609); 99 % interval; 60.00 against 51.80 expected; 4.82 round trips instead of 4; verified RTT 10.06 ms, real clock"
     )
     assert expected.judgement.verdict == "refuted"
     assert not time(51.8, 0, 1) == expected  # noqa: SIM201
@@ -221,3 +221,18 @@ def test_every_tools_record_has_its_metrics_as_attributes():
         found += [kind for kind in classes if "metrics" in vars(kind)]
     assert len(found) > 1
     assert [kind.__name__ for kind in found if not issubclass(kind, Metrics)] == []
+
+
+def test_a_refuted_number_of_round_trips_says_how_many_were_measured():
+    expected = slowed(time(11.8), round_trips=4, rtt="10ms")
+    assert time(61.8) != expected
+    assert "; 5.00 round trips instead of 4" in str(expected)
+    held = slowed(time(11.8), round_trips=4, rtt="10ms")
+    assert time(51.8) == held
+    assert "instead of" not in str(held)
+
+
+def test_a_ratio_to_a_time_that_means_nothing_is_not_shown():
+    expected = slowed(time(0.001, 0), round_trips=4, rtt="10ms")
+    assert time(40.001, 0) == expected
+    assert expected.judgement.expected == 1.0
