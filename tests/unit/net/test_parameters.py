@@ -88,7 +88,7 @@ def test_a_parameter_of_a_link_without_effect_is_one_line(link, line):
         {"cls": Costly, "cost": 3, "delay": "1ms"},
         {"cls1": Own, "cls2": Own, "colour": "red", "shade": "dark"},
         {"params1": {"ip": "10.0.1.1/24"}, "addr1": "00:00:00:00:00:01", "intfName1": "mine", "fast": False},
-        {"cls": lambda *ends, **params: TCLink(*ends, **params), "anything": 1},  # only building it tells
+        pytest.param({"cls": lambda *ends, **params: TCLink(*ends, **params), "anything": 1}, id="a function"),  # unknowable
         {"gro": True, "txo": False, "rxo": "off", "disable_gro": False},
     ],
     ids=str,
