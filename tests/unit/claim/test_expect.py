@@ -41,7 +41,8 @@ def test_the_text_names_everything():
     assert time(60.0, setting=Setting(10.061, "real clock")) != expected
     assert repr(expected) == (
         "4 round trips of 10 ms on 11.80 ms, within 5 %: refuted: ratio 5.085 (5.081 to 5.088), expected 4.390 "
-        "(4.170 to 4.609); 99 % interval; 60.00 against 51.80 expected; 4.82 round trips instead of 4; verified RTT 10.06 ms, real clock"
+        "(4.170 to 4.609); 99 % interval; 60.00 against 51.80 expected; "
+        "4.82 round trips instead of 4; verified RTT 10.06 ms, real clock"
     )
     assert expected.judgement.verdict == "refuted"
     assert not time(51.8, 0, 1) == expected  # noqa: SIM201
