@@ -11,7 +11,7 @@ True
 False
 >>> print(five)
 5 round trips of 10 ms on 11.80 ms, within 5 %: refuted: ratio 4.390 (4.381 to 4.399), expected 5.237 (4.975 to 5.499); \
-99 % interval; 51.80 against 61.80 expected; verified RTT 10.06 ms, virtual clock, TDF 4
+99 % interval; 51.80 against 61.80 expected; 4.00 round trips instead of 5; verified RTT 10.06 ms, virtual clock, TDF 4
 
 The interval decides, as for claims: ``==`` holds if it lies inside the margin, ``!=`` if it lies wholly outside; neither
 holds while the comparison is inconclusive. After a comparison the expectation's text describes its result.
