@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 export PYTHONDONTWRITEBYTECODE :=
 
 .PHONY: help run test check unit lab-tests e2e bench fuzz soak trust nightly nightly-status lab wheel docs docs-figures docs-test \
-	examples test-report test-packaging test-stock-kernel test-provision test-kernels clean
+	examples walls test-report test-packaging test-stock-kernel test-provision test-kernels clean
 .DELETE_ON_ERROR:
 
 help: ## print this list
@@ -34,12 +34,13 @@ lab-tests: $(VENV)/dev lab ## run the tests that need a network, inside one lab
 
 e2e: $(VENV)/dev lab ## run the tests of the commands, which boot labs
 	$(BIN)/pytest -q -n 2 --dist loadfile tests/e2e 'tests/examples/test_examples.py::test_example[node]' \
-		tests/docs/test_docs_executed.py::test_a_quick_page
+		tests/docs/test_docs_executed.py::test_a_quick_page \
+		'tests/walls/test_run_directory_attacks.py::test_nothing_can_be_planted_where_the_host_acts[root-Landlock-run]'
 
 bench: $(VENV)/dev lab ## measure performance and print it next to the targets (ONLY="building clocks")
 	$(BIN)/python tests/bench.py $(ONLY)
 
-nightly: $(VENV)/dev lab ## run the six long tests below, each to its end; many hours (ONLY="provision soak")
+nightly: $(VENV)/dev lab ## run the seven long tests below, each to its end; many hours (ONLY="provision soak")
 	$(BIN)/python tests/nightly.py $(ONLY)
 
 nightly-status: $(VENV)/dev ## show when each long test last ran here, and how it ended
@@ -60,6 +61,9 @@ docs-test: docs lab ## run every command and every piece of code of the document
 test-report: $(VENV)/dev ## test reports in a browser, in minutes; nothing to measure (apt-get install chromium)
 	$(BIN)/pip install --quiet --disable-pip-version-check --editable '.[browser]'
 	$(BIN)/pytest -q -rs tests/browser
+
+walls: $(VENV)/dev lab ## attack the host from labs, as root and as an ordinary user, with Landlock and without it; half an hour
+	$(BIN)/pytest -q -n 2 --dist loadscope tests/walls
 
 examples: $(VENV)/dev lab ## run the examples as their pages say, with images for the shop, layers for Node.js, Java and Go; a quarter of an hour
 	$(BIN)/pytest -q tests/examples

@@ -27,6 +27,7 @@ RECORD = "nightly.json"
 JOBS: Mapping[str, Sequence[str]] = {
     "report": soak.make("test-report"),
     "examples": soak.make("examples"),
+    "walls": soak.make("walls"),
     "stock-kernel": soak.make("test-stock-kernel"),
     "provision": soak.make("test-provision"),
     "kernels": soak.make("test-kernels"),

@@ -39,6 +39,7 @@ MENDS = {
     errno.EPERM: "change its permissions, or name another",
     errno.ENAMETOOLONG: "use a shorter name",
     errno.EIO: "check that disk",
+    errno.EPIPE: "a process of this command ended; check that its Python can be started by this user",
 }
 """How to mend what the operating system refuses."""
 
@@ -57,8 +58,8 @@ def one_line() -> Iterator[None]:
     except SystemExit as error:
         if not isinstance(error, importing.Terminated) and importing.place_of(error):
             _fail(str(importing.failure(error)), error)
-        if isinstance(error.__context__, BrokenPipeError):  # rich makes such an exit of it
-            _fail("", error, CLOSED_PIPE)
+        if isinstance(error.__context__, BrokenPipeError):  # rich and typer make such an exit of it
+            _fail(*_explained(error.__context__))
         _finish(error)
     except KeyboardInterrupt as error:
         _fail("interrupted", error, INTERRUPTED)
@@ -72,7 +73,7 @@ def _explained(error: BaseException) -> tuple[str, BaseException, int]:
         return str(error), error, MISTAKE
     if importing.place_of(error):
         return str(importing.failure(error)), error, MISTAKE
-    if isinstance(error, BrokenPipeError):
+    if isinstance(error, BrokenPipeError) and _reader_is_gone():
         return "", error, CLOSED_PIPE
     if isinstance(error, MemoryError) or "failed to map segment" in str(error):  # the latter from the dynamic loader
         return f"memory does not suffice: {MENDS[errno.ENOMEM]}", error, MISTAKE
@@ -98,6 +99,18 @@ def _bug(error: BaseException) -> str:
     except OSError:
         return f"{what}: run it again with {TRACEBACK}=1, and please report the lines to slownet's repository"
     return f"{what}: please report it to slownet's repository with {file.name}"
+
+
+def _reader_is_gone() -> bool:
+    """Return whether nobody reads this command's output any more; a pipe to a process of its own may break as well."""
+    import select
+
+    watched = select.poll()
+    for fd in (1, 2):
+        with contextlib.suppress(OSError):
+            os.fstat(fd)
+            watched.register(fd, 0)
+    return any(event & select.POLLERR for _, event in watched.poll(0))
 
 
 def _fail(line: str, error: BaseException, status: int = MISTAKE) -> NoReturn:

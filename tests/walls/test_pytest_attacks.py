@@ -15,7 +15,7 @@ from pathlib import Path
 
 import pytest
 
-from slownet.lab import cache, native, parts
+from slownet.lab import native
 
 NOBODY = 65534
 PATIENCE_S = 300
@@ -163,26 +163,6 @@ def hashed(top):
         date = about.st_mtime_ns if path.is_file() else 0
         found[str(name)] = (about.st_mode, about.st_uid, date, content)
     return found
-
-
-@pytest.fixture(scope="module")
-def lab_of_all(tmp_path_factory):
-    """A cache that an ordinary user can read."""
-    built = parts.need()
-    folder = Path("/var/tmp", f"slownet-walls-cache-{os.getpid()}")
-    (folder / "slownet").mkdir(parents=True)
-    for each in ("kernel", "image", "init", "tdf"):
-        shutil.copytree(cache.root() / each, folder / "slownet" / each, copy_function=link_or_copy)
-    assert built
-    yield folder
-    shutil.rmtree(folder)
-
-
-def link_or_copy(source, target):
-    try:
-        os.link(source, target)
-    except OSError:
-        shutil.copy2(source, target)
 
 
 @pytest.fixture(params=USERS)

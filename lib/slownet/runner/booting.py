@@ -32,7 +32,7 @@ def boot(plan: Plan, place: Place, job: Job, handle: Handle, pinned: Callable[[i
     processor. Raises SlownetError, and KeyboardInterrupt if the user ended the boot.
     """
     complaints = Excerpt()
-    progress = Progress(plan, job, handle)
+    progress = BootCheck(plan, job, handle)
     around = surroundings.of(plan, job)
     asked = {"experiment": plan.facts["source"], "directory": str(plan.directory), "path": list(around.path)}
     with events.Reader(progress.take, boot_events.grammar(index for index, _, _ in job.steps)) as stdout:
@@ -57,7 +57,7 @@ def boot(plan: Plan, place: Place, job: Job, handle: Handle, pinned: Callable[[i
     progress.check(code, complaints, f"see {log}" if complaints else "")
 
 
-class Progress:
+class BootCheck:
     """What a boot has said so far, checked against its job."""
 
     def __init__(self, plan: Plan, job: Job, handle: Handle) -> None:
