@@ -118,6 +118,9 @@ def run(
     runs: RunsOption = RUNS,
     env: EnvOption = None,
     share: ShareOption = None,
+    keep: Annotated[
+        bool, typer.Option("--keep", help="Keep what a compose project mounts, with its secrets, in the run directory.")
+    ] = False,
     junit: JunitOption = None,
     summary: SummaryOption = None,
     as_json: JsonOption = False,
@@ -128,7 +131,7 @@ def run(
 
     asked = Asked(
         experiments or [], clock, tdf, cpu, memory, place, vary or [], compose or [], profile or [], tool, url, option or [],
-        capture, repeat, budget, labs, resume, runs, env or [], share or [],
+        capture, repeat, budget, labs, resume, runs, env or [], share or [], keep,
     )  # fmt: skip
     asked.check()
     raise typer.Exit(run_and_show(asked, as_json, ForCi(junit, summary)))

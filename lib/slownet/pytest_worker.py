@@ -1,7 +1,7 @@
 """Runs an interpreter of pytest-xdist in a lab: `python -m slownet.pytest_worker JOB -u -c CODE`, started by execnet.
 
-JOB (JSON) holds the clock, the TDF, what is charged for CPU, the rootdir, the shares and the environment. Input and output are
-execnet's messages.
+JOB (JSON) holds the clock, the TDF, what is charged for CPU, the rootdir, the shares, and what the lab's environment has beside
+this process's. Input and output are execnet's messages.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ from pathlib import Path
 
 from slownet import pytest_inside
 from slownet.errors import SlownetError
+from slownet.lab import caller
 from slownet.lab.boot import Share
 from slownet.lab.foreground import attend
 from slownet.lab.place import Place, choose
@@ -24,12 +25,13 @@ def main(argv: list[str]) -> int:
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the controller handles it and ends its workers
     job, *options, code = argv
     given = json.loads(job)
+    env = {**caller.variables(), **given["env"]}
     try:
         place = choose("lab", given["clock"], given["tdf"], cpu=given["cpu"], folder=Path(given["root"]))
         return attend(
             place, [place.python, *options, f"{_begin(place)}; {code}"],
             shares=[Share(Path(path), writable, at) for path, writable, at in given["shares"]],
-            env={**given["env"], "PYTEST_PLUGINS": pytest_inside.with_the_plugin(given["env"].get("PYTEST_PLUGINS", ""))},
+            env={**env, "PYTEST_PLUGINS": pytest_inside.with_the_plugin(env.get("PYTEST_PLUGINS", ""))},
             cwd=Path.cwd(),
         )  # fmt: skip
     except SlownetError as error:

@@ -118,8 +118,7 @@ def test_a_project_is_measured_without_any_python(images, tmp_path):
     assert sorted(facts["images"]) == ["cache", "db", "prepared", "web"]
     assert facts["images"]["db"] == facts["images"]["prepared"]
     assert facts["images"]["db"].startswith("sha256:")
-    kept = Path(found["directory"], "compose")
-    assert kept.stat().st_mode & 0o777 == 0o700
+    assert not Path(found["directory"], "compose").exists()
     logs = sorted(path.name for path in Path(found["directory"]).glob("services*/*.log"))
     assert logs == ["cache.log", "db.log", "prepared.log", "web.log"]
 
@@ -263,10 +262,11 @@ def test_no_file(tmp_path):
 
 def test_a_run_is_continued_with_the_project_as_it_was(project):
     words = ["run", "--compose", "compose.yaml", "--tool", "ping", "--option", "to=web", "--option", "count=2", "--tdf", "inf"]
-    done = run(*words, "--vary", "web:rtt=0ms,8ms", "--json", cwd=project)
+    done = run(*words, "--vary", "web:rtt=0ms,8ms", "--json", "--keep", cwd=project)
     assert done.returncode == 0, done.stderr
     (found,) = json.loads(done.stdout)["runs"]
     directory = Path(found["directory"])
+    assert (directory / "compose").stat().st_mode & 0o777 == 0o700
     samples = (directory / "samples.jsonl").read_text().splitlines(keepends=True)
     (directory / "samples.jsonl").write_text(samples[0])
     (project / "compose.yaml").write_text("services: {}\n")

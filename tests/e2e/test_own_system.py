@@ -110,9 +110,11 @@ def test_the_environment_is_the_same_here_and_in_the_lab(shop, monkeypatch):
     assert verdicts == ["supported"]
     assert measured == pytest.approx(6, rel=0.05)
     assert "GET / HTTP" in (directory / "services" / "python3-web.log").read_text()
-    given = slownet("run", "shop.py", "--json", "--env", "SHOP_QUERIES=2", cwd=shop)
+    given = slownet("run", "shop.py", "--json", "--env", "SHOP_QUERIES=2", "--env", "TOKEN=pass-word-4711", cwd=shop)
     assert k(given)[:2] == (["supported"], pytest.approx(4, rel=0.05))
-    assert json.loads((k(given)[2] / "run.json").read_text())["given"] == {"env": {"SHOP_QUERIES": "2"}, "shares": []}
+    directory = k(given)[2]
+    assert json.loads((directory / "run.json").read_text())["given"] == {"env": ["SHOP_QUERIES", "TOKEN"], "shares": []}
+    assert not [path for path in directory.rglob("*") if path.is_file() and b"pass-word-4711" in path.read_bytes()]
 
 
 def test_shares_are_read_only_unless_asked(shop, tmp_path_factory):

@@ -20,6 +20,7 @@ from slownet.field import baseline
 from slownet.field import compare as comparing
 from slownet.field.row import margin
 from slownet.lab.boot import MEGABYTES
+from slownet.lab.caller import without_values
 from slownet.lab.place import Interrupts, Place
 from slownet.records import result
 from slownet.records.result import RunData
@@ -58,6 +59,7 @@ def run(
     runs: Path | str = RUNS,
     env: Mapping[str, str] | None = None,
     share: Path | str | Sequence[Path | str] = (),
+    keep: bool = False,
     progress: bool = True,
 ) -> Run:
     """Run an experiment, judge its claims and write its records and report, as `slownet run` does.
@@ -105,6 +107,8 @@ def run(
         Variables for the experiment, here and in the lab; the caller's are as before afterwards.
     share : Path, str, or sequence of them
         Folders that the lab sees under the same path; with ``:rw`` at the end it may write to them.
+    keep : bool
+        Whether what a compose project mounts stays in the run directory, with its secrets.
     progress : bool
         Whether to show progress on standard error.
 
@@ -126,14 +130,14 @@ def run(
         [str(each) for each in _all(profile)], tool, url, _assigned(option),
         HOSTS if capture is True else _joined(capture or "") or None,
         _number(repeat), _number(budget), str(labs), Path(resume) if resume else None, Path(runs), _assigned(env),
-        [str(each) for each in _all(share)],
+        [str(each) for each in _all(share)], keep,
     )  # fmt: skip
     asked.check()
     with _restored(env or {}):
         plans, where = asked.plans()
         for line in asked.notices(plans):
             print(f"slownet: {visible(line)}", file=sys.stderr)
-        plans[0].facts["argv"] = asked.words()
+        plans[0].facts["argv"] = without_values(asked.words())
         with Follower(planning.totals(plans)) if progress else contextlib.nullcontext(_ignore) as follow:
             return _measured(plans, where, follow)
 

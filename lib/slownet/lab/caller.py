@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
 import sys
 import sysconfig
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +18,9 @@ from slownet.lab import native
 from slownet.lab.boot import WRITABLE, Share
 from slownet.lab.folders import hides, refused
 
+ENV = "--env"
+ROUNDS = 200_000
+"""Of the hash of a value that may be a secret: a tenth of a second."""
 SESSION = "SLOWNET_SESSION"
 """The variable by which a pytest session hands facts to the one in its lab; see `slownet.pytest_inside`."""
 # Variables that describe this machine, not the work done on it.
@@ -85,24 +90,54 @@ class Given:
 
     @classmethod
     def from_json(cls, record: Mapping[str, Any] | None) -> Given:
-        """Return it from a run's facts."""
+        """Return it from a run's facts; the values of variables are those of this process. Raises LabError."""
         found = record or {}
-        return cls(found.get("env") or {}, [Share(Path(path), writable) for path, writable in found.get("shares") or ()])
+        shares = [f"{path}{WRITABLE if writable else ''}" for path, writable in found.get("shares") or ()]
+        return cls(dict(_of_run(name) for name in found.get("env") or ()), shares_of(shares))
 
     def to_json(self) -> dict[str, Any]:
-        """Return it for a run's facts."""
-        return {"env": dict(self.env), "shares": [[str(each.path), each.writable] for each in self.shares]}
+        """Return it for a run's facts: of variables the names alone, since their values may be secrets."""
+        return {"env": list(self.env), "shares": [[str(each.path), each.writable] for each in self.shares]}
+
+    def fingerprint(self) -> dict[str, Any]:
+        """Return what tells it from others: as `to_json`, with values by `disguised`."""
+        return {**self.to_json(), "env": {name: disguised(f"{name}={value}") for name, value in self.env.items()}}
 
     def __bool__(self) -> bool:
         return bool(self.env or self.shares)
 
 
+def without_values(argv: Sequence[str]) -> list[str]:
+    """Return a command line for a record: of the variables that ``--env`` gives, the names alone."""
+    found: list[str] = []
+    for word in argv:
+        if found[-1:] == [ENV]:
+            word = word.partition("=")[0]
+        elif word.startswith(f"{ENV}="):
+            word = "=".join(word.split("=")[:2])
+        found.append(word)
+    return found
+
+
+@lru_cache
+def disguised(text: str) -> str:
+    """Return a hash that tells a text from others, and takes too long to try all texts that it may be of."""
+    return hashlib.pbkdf2_hmac("sha256", text.encode(errors="surrogateescape"), b"slownet", ROUNDS).hex()[:32]
+
+
+def _of_run(name: str) -> tuple[str, str]:
+    if name not in os.environ:
+        fix = f"export it, or add {ENV} {name}=VALUE"
+        raise LabError(f"the run was given the variable {name}, whose value no file keeps", "--resume", fix)
+    return name, os.environ[name]
+
+
 def _variable(text: str) -> tuple[str, str]:
     name, equals, value = text.partition("=")
     if not name or "\0" in text:
-        raise LabError(f"invalid variable '{text}'", where="--env", fix="write NAME or NAME=VALUE")
+        raise LabError("a variable without a name" if not name else "a variable with a NUL", ENV, "write NAME or NAME=VALUE")
     if not equals and name not in os.environ:
-        raise LabError(f"the variable {name} is not set", where="--env", fix=f"write {name}=VALUE, or export it")
+        raise LabError(f"the variable {name} is not set", where=ENV, fix=f"write {name}=VALUE, or export it")
     return name, value if equals else os.environ[name]
 
 

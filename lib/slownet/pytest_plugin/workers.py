@@ -154,13 +154,14 @@ class Workers:
         shared = Shares(config, plan)
         self._staging = staging.Staging(plan, shared.trees)
         shares = [(str(each.path), each.writable, each.at) for each in [*shared.all(), self._staging.share]]
+        env = session.environment(config, facts, inside.handed_over().get("only"), self._staging.handed())
         job = {
             "clock": wish.clock,
             "tdf": wish.tdf,
             "cpu": wish.cpu,
             "root": str(config.rootpath),
             "shares": shares,
-            "env": session.environment(config, facts, inside.handed_over().get("only"), self._staging.handed()),
+            "env": {name: value for name, value in env.items() if os.environ.get(name) != value},  # a command line is public
         }
         return ["env", f"PYTHONPATH={own_path()}", sys.executable, "-m", "slownet.pytest_worker", json.dumps(job)]
 

@@ -115,7 +115,7 @@ def _surroundings(facts: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
     named = {
         "project": project.get("file"),
         "share": project.get("share"),
-        "--env": [f"{name}={value}" for name, value in (given.get("env") or {}).items()],
+        "--env": list(given.get("env") or ()),
         "--share": [path + WRITABLE * writable for path, writable in given.get("shares") or ()],
     }
     return ((name, _plain(value)) for name, value in named.items() if value)

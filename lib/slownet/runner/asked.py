@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -47,6 +47,7 @@ class Asked:
     runs: Path = RUNS
     env: Sequence[str] = ()
     share: Sequence[str] = ()
+    keep: bool = False
 
     def check(self) -> tuple[Rule, int | None]:
         """Return how often to measure and in how many labs. Raises SlownetError for what contradicts itself."""
@@ -74,14 +75,15 @@ class Asked:
         named = names(self)
         check_labs(labs, place)
         if self.resume:
-            return [planning.resume(self.resume, labs)], place
+            return [replace(planning.resume(self.resume, labs), keep=self.keep)], place
         if not named:
             raise ExperimentError("no experiment is named", fix=nearest("", discover()))
         chosen = {} if self.compose else conditions(self.vary)
         planning.check(named, chosen)
         capture = self.capture.split(",") if self.capture else []
         once = [each for number, each in enumerate(named) if each not in named[:number]]
-        return [planning.plan(name, place, self.runs, chosen, rule, capture, labs) for name in once], place
+        made = [planning.plan(name, place, self.runs, chosen, rule, capture, labs) for name in once]
+        return [replace(each, keep=self.keep) for each in made], place
 
     def words(self) -> list[str]:
         """Return the command line that asks for the same."""
@@ -89,6 +91,9 @@ class Asked:
         for each in fields(self):
             value = getattr(self, each.name)
             if each.name == "experiments" or value in (each.default, None) or value == []:
+                continue
+            if value is True:
+                found.append(f"--{each.name}")
                 continue
             listed = [value] if isinstance(value, str | int | Path) else value
             found += [word for one in listed for word in (f"--{each.name}", str(one))]

@@ -4,16 +4,20 @@ from __future__ import annotations
 
 import hashlib
 import json
+import shutil
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 from slownet.compose import handover, images
 from slownet.compose.topology import Compose
+from slownet.errors import ComposeError
 from slownet.lab.boot import Share
+from slownet.lab.caller import disguised
 
 FOLDER = "compose"
 """In the run directory; only its owner may enter it."""
+REMOVE = "it may hold secrets: remove it yourself"
 
 
 def is_project(topology: Any) -> bool:
@@ -27,7 +31,8 @@ def hand_over(topology: Any, directory: Path) -> dict[str, Any]:
         return {}
     found = images.need(topology.project)
     handover.write(directory / FOLDER, {topology.key: topology.project})
-    return {"compose": {**topology.facts(), "images": {name: each.digest for name, each in found.items()}}}
+    digests = {name: each.digest for name, each in found.items()}
+    return {"compose": {**topology.facts(), "images": digests, "hash": disguised(fingerprint(topology))}}
 
 
 def check(topology: Any) -> None:
@@ -60,6 +65,34 @@ def take(directory: Path) -> None:
     """Take the project of an earlier run, whatever its files say by now."""
     if (directory / FOLDER).is_dir():
         handover.use(directory / FOLDER)
+
+
+def take_again(topology: Any, directory: Path, facts: Mapping[str, Any]) -> None:
+    """Write the project of a finished run, whose files ended with it, into its directory again.
+
+    Raises ComposeError if it is no longer the same.
+    """
+    if not is_project(topology) or (directory / FOLDER).is_dir():
+        return
+    project = topology.project
+    if (facts.get("compose") or {}).get("hash") != disguised(fingerprint(topology)):
+        what = "the project, its images or the files that it mounts are not what the run was given"
+        raise ComposeError(what, ", ".join(project.files), "start a new run; with --keep one keeps what it was given")
+    handover.write(directory / FOLDER, {topology.key: project})
+
+
+def end(directory: Path, keep: bool = False) -> None:
+    """Remove what a run was given once it is finished: secrets, mounted files. keep: keep it, for its owner alone."""
+    folder = directory / FOLDER
+    if not folder.is_dir() or folder.is_symlink():
+        return
+    try:
+        if keep:
+            handover.close(folder)
+        else:
+            shutil.rmtree(folder)
+    except OSError as error:
+        raise ComposeError(f"cannot {'close' if keep else 'remove'} {error.filename}: {error.strerror}", fix=REMOVE) from error
 
 
 def shares(directory: Path) -> list[Share]:

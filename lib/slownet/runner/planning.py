@@ -16,6 +16,7 @@ from slownet.catalogue import FILES, RECORD, find
 from slownet.claim import preflight
 from slownet.errors import ExperimentError
 from slownet.experiment import Cell, Experiment, condition
+from slownet.lab.caller import Given, without_values
 from slownet.lab.clock import TIME, WORK
 from slownet.lab.place import Place
 from slownet.records import samples
@@ -52,6 +53,8 @@ class Plan:
     """How many parallel labs the caller wants; None lets `sharing` decide."""
     last_s: float = 0.0
     """Wall time of the last round of boots."""
+    keep: bool = False
+    """Whether what a compose project was given stays in the directory when the run has ended."""
     error: str = ""
     """Why the run failed; its samples until then are kept."""
     damage: Sequence[str] = ()
@@ -163,7 +166,7 @@ def described(experiment: Experiment, place: Place) -> dict[str, Any]:
         **place.facts,
         "slownet": __version__,
         "git": _git(),
-        "argv": sys.argv,
+        "argv": without_values(sys.argv),
         "published": experiment.published,
         "operation": getattr(experiment.service, "operation", None),
     }
@@ -188,6 +191,7 @@ def source_of(name: str) -> str:
 def resume(directory: Path, labs: int | None = None) -> Plan:
     """Return the plan of an interrupted run, with any number of labs. Raises SlownetError."""
     facts = {name: value for name, value in _facts(directory).items() if name != "error"}
+    Given.from_json(facts.get("given"))  # raises LabError for a variable that has no value now
     damage = samples.read_log(directory, facts).damage
     with samples.SampleLog(directory) as log:  # sets aside what is damaged
         facts[samples.SEAL] = log.seal
@@ -195,7 +199,9 @@ def resume(directory: Path, labs: int | None = None) -> Plan:
     rule = Rule.from_json(facts.get("sampling") or {})
     boots = read(facts)
     facts["boots"] = facts.get("boots") or [boot.to_json() for boot in boots]
-    return Plan(find(facts["source"]), directory.resolve(), facts["planned"], facts, rule, boots, labs=labs, damage=damage)
+    experiment = find(facts["source"])
+    brought.take_again(experiment.topology, directory, facts)
+    return Plan(experiment, directory.resolve(), facts["planned"], facts, rule, boots, labs=labs, damage=damage)
 
 
 def where_it_ran(directory: Path) -> tuple[str, str, str | None, str | None]:

@@ -16,7 +16,7 @@ from slownet.lab import ceiling
 from slownet.lab.place import Place
 from slownet.records import result, samples
 from slownet.records.result import RunData
-from slownet.runner import repetition, sampling
+from slownet.runner import brought, repetition, sampling
 from slownet.runner.labs import Labs
 from slownet.runner.planning import Plan
 from slownet.runner.repetition import Follow
@@ -125,6 +125,8 @@ def judge(runs: Sequence[RunData], plans: Sequence[Plan], go_on: bool = False) -
         done.save()
         done.write_parquet()
         write_report(done)
+        if not each.error:
+            brought.end(each.directory, each.keep)
         judged.append(done)
     return judged
 

@@ -22,6 +22,7 @@ from typing import Any
 
 import slownet
 from slownet.catalogue import find
+from slownet.lab.caller import disguised
 from slownet.lab.place import PACKAGE, Place
 from slownet.runner import brought
 
@@ -143,8 +144,8 @@ def circumstances(source: str, place: Place, cold: bool = False) -> dict[str, An
         "image": parts.image.key if parts else place.facts["versions"],
         "layer": parts.layer.key if parts and parts.layer else "",
         "memory": place.megabytes,
-        "given": place.given.to_json(),
-        **({"project": project} if project else {}),
+        "given": place.given.fingerprint(),
+        **({"project": disguised(project)} if project else {}),
         **own,
     }
 

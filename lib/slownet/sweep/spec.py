@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, field, fields
+from dataclasses import asdict, dataclass, field, fields, replace
 from pathlib import Path
 from typing import Any
 
 from slownet import userfile
 from slownet.errors import SweepError, nearest
 from slownet.lab.boot import MEGABYTES
+from slownet.lab.caller import Given
 
 TABLE = "sweep"
 
@@ -26,6 +27,10 @@ class Where:
     env: tuple[str, ...] = ()
     share: tuple[str, ...] = ()
     folder: str = ""
+
+    def with_values(self) -> Where:
+        """Return it with the value of each variable, for workers that have another environment. Raises LabError."""
+        return replace(self, env=tuple(f"{name}={value}" for name, value in Given.read(self.env, ()).env.items()))
 
 
 PLACED = tuple(each.name for each in fields(Where) if each.name != "folder")
@@ -50,8 +55,9 @@ class Spec:
     refine: str = ""
 
     def to_json(self) -> dict[str, Any]:
-        """Return it for sweep.json."""
-        return asdict(self)
+        """Return it for sweep.json: of variables the names alone."""
+        whole = asdict(self)
+        return {**whole, "where": {**whole["where"], "env": [each.partition("=")[0] for each in self.where.env]}}
 
     @classmethod
     def from_json(cls, record: Mapping[str, Any]) -> Spec:

@@ -154,6 +154,7 @@ def run(
     spec = _resumed(directory, asked) if exists and resume else asked
     if exists and not resume:
         raise SweepError(f"{directory} holds a sweep", "--out", "add --resume to go on with it, or name another folder")
+    spec = replace(spec, where=spec.where.with_values())
     if not spec.experiment:
         raise SweepError("no experiment is named", "slownet sweep", "name one of slownet list, or resume a sweep")
     if spec.repeat < 1:
@@ -249,4 +250,9 @@ def _team(cluster: str | None, scheduler_file: Path | str | None, labs: int | No
 
 def _resumed(directory: Path, asked: Spec) -> Spec:
     """Return what is asked of a folder's sweep now: unless an experiment is named, what was asked before."""
-    return asked if asked.experiment else Spec.from_json(stores.read_header(directory).get("spec") or {})
+    if asked.experiment:
+        return asked
+    before = Spec.from_json(stores.read_header(directory).get("spec") or {})
+    again = {each.partition("=")[0]: each for each in asked.where.env}  # their values are in no file
+    env = {**{name.partition("=")[0]: name for name in before.where.env}, **again}
+    return replace(before, where=replace(before.where, env=tuple(env.values())))

@@ -252,11 +252,11 @@ def test_a_page_holds_everything_and_needs_nothing(tmp_path):
 
 
 def test_the_page_says_what_the_lab_was_given():
-    given = {"env": {"QUERIES": "6", "A": "b c"}, "shares": [["/data", False], ["/out", True]]}
+    given = {"env": ["QUERIES", "A"], "shares": [["/data", False], ["/out", True]]}
     project = {"file": "/shop/pyproject.toml", "share": ["/shop/dist", "/shop/<x>"]}
     html = render_page([view(run_of(LINE, facts=COMPARED | {"given": given, "project": project}))])
     for name, text in (
-        ("project", "/shop/pyproject.toml"), ("share", "/shop/dist /shop/&lt;x&gt;"), ("--env", "QUERIES=6 A=b c"),
+        ("project", "/shop/pyproject.toml"), ("share", "/shop/dist /shop/&lt;x&gt;"), ("--env", "QUERIES A"),
         ("--share", "/data /out:rw"),
     ):  # fmt: skip
         assert f"<dt>{name}</dt><dd>{text}</dd>" in html

@@ -115,7 +115,7 @@ def test_a_file_that_is_wrong_is_one_line(tmp_path, text, said):
 
 
 def test_a_description_is_read_back():
-    spec = Spec("echo", {"rtt": ("0ms", "1ms")}, repeat=2, where=Where(tdf="inf", env=("A=1",)), criterion="time_ms<3")
+    spec = Spec("echo", {"rtt": ("0ms", "1ms")}, repeat=2, where=Where(tdf="inf", env=("A",)), criterion="time_ms<3")
     assert Spec.from_json(spec.to_json()) == spec
     with pytest.raises(SweepError, match=r"sweep\.json"):
         Spec.from_json({})
