@@ -1,6 +1,7 @@
 """Shares this machine's memory among the labs of all its users: a lab that would not fit waits until another one ends.
 
 A lab takes pages as it needs them, so that free memory alone says little: labs that run may still grow to what they were given.
+What other users' processes say of themselves need not be true, and anybody may keep the lock: for these nobody waits for long.
 """
 
 from __future__ import annotations
@@ -8,11 +9,12 @@ from __future__ import annotations
 import contextlib
 import fcntl
 import os
+import pwd
 import re
 import sys
 import time
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from slownet.errors import LabError
@@ -21,6 +23,8 @@ PROC = Path("/proc")
 LOCK = Path("/sys/devices/system/cpu")
 """A folder that every user may lock, on the whole machine: only one lab at a time looks for memory and starts."""
 PATIENCE_S, LOCK_S, PAUSE_S = 1800.0, 5.0, 0.2
+COURTESY_S = 60.0
+"""How long a process waits for what other users' labs, or what looks like some, may still take of the free memory."""
 OF_A_LAB = re.compile(rb"(?:^|\0)mem=(\d+)M\0mem-fd=(\d+)\0")
 
 
@@ -32,6 +36,18 @@ class Running:
     used: int
     device: int | None
     """The file system that its memory file lies on; None if this user may not know."""
+    user: int = 0
+    pid: int = 0
+
+    @property
+    def is_trusted(self) -> bool:
+        """Whether it belongs to this user or to root; another user's process may only look like a lab."""
+        return self.user in (os.geteuid(), 0)
+
+    @property
+    def holder(self) -> str:
+        """Whose it is: ``process 1234 of ada``."""
+        return holder(self.pid, self.user)
 
     @property
     def promised(self) -> int:
@@ -45,6 +61,11 @@ class Machine:
 
     available: int
     running: tuple[Running, ...] = ()
+
+    def trusted(self) -> Machine:
+        """Return it with what other users' labs have taken, but without what they may still take: that is their word alone."""
+        running = (each if each.is_trusted else replace(each, given=each.used) for each in self.running)
+        return Machine(self.available, tuple(running))
 
     @property
     def free(self) -> int:
@@ -84,7 +105,8 @@ def _running(process: Path) -> Running | None:
         if words and leads:
             status = (process / "status").read_text()
             used = _megabytes(status, "RssShmem") + _megabytes(status, "RssFile")
-            return Running(int(words[1]), used, _device(process / "fd" / words[2].decode()))
+            about = process.stat()
+            return Running(int(words[1]), used, _device(process / "fd" / words[2].decode()), about.st_uid, int(process.name))
     return None
 
 
@@ -103,18 +125,25 @@ def _megabytes(text: str, name: str) -> int:
 def room(megabytes: int, asked_to_end: Callable[[], bool] = lambda: False) -> Iterator[Machine]:
     """Wait until there is room for a lab, and keep other labs from starting while the block starts it.
 
-    What would not fit if all labs ended is not waited for. It says once that it waits. Raises LabError after half an hour.
+    What would not fit if all labs ended is not waited for, nor for long what other users' labs may still take. It says once
+    that it waits. Raises LabError after half an hour.
     """
-    deadline, said = time.monotonic() + PATIENCE_S, False
+    began = time.monotonic()
+    deadline, said = began + PATIENCE_S, False
     while True:
         with contextlib.ExitStack() as stack:
             _lock(stack)
             found = examine()
+            if time.monotonic() - began > _courtesy.left:
+                found = _without_others(found)
             if found.free >= megabytes or megabytes > found.available + found.used or asked_to_end():
                 yield found
                 return
         labs = len(found.running)
         what = f"{labs} lab{'s run' if labs > 1 else ' runs'} here, and no room is left for {megabytes} MB"
+        others = [each.holder for each in found.running if not each.is_trusted]
+        if others:
+            what += f" ({', '.join(others[:3])}{' and others' if len(others) > 3 else ''})"
         if time.monotonic() > deadline:
             raise LabError(what, fix="try again later, or give labs less: --memory")
         if not said:
@@ -123,14 +152,57 @@ def room(megabytes: int, asked_to_end: Callable[[], bool] = lambda: False) -> It
         time.sleep(PAUSE_S)
 
 
+@dataclass
+class _Courtesy:
+    """How long this process still waits for other users, in seconds; used up, later labs of it do not wait again."""
+
+    left: float = COURTESY_S
+    for_lock: float = LOCK_S
+
+
+_courtesy = _Courtesy()
+
+
+def holder(pid: int, user: int | None = None) -> str:
+    """Return the name of a process and its user."""
+    with contextlib.suppress(OSError, KeyError):
+        return f"process {pid} of {pwd.getpwuid((PROC / str(pid)).stat().st_uid if user is None else user).pw_name}"
+    return f"process {pid}"
+
+
+def _without_others(found: Machine) -> Machine:
+    others = [each.holder for each in found.running if not each.is_trusted]
+    if others and _courtesy.left:
+        _courtesy.left = 0.0
+        sys.stderr.write(
+            f"slownet: other labs get no more than {COURTESY_S:g} s of waiting ({', '.join(others[:3])}): starting\n"
+        )
+    return found.trusted()
+
+
 def _lock(stack: contextlib.ExitStack) -> None:
     """Hold the lock; without it, if this machine has none or somebody keeps it, labs start all the same."""
-    deadline = time.monotonic() + LOCK_S
+    deadline = time.monotonic() + _courtesy.for_lock
     with contextlib.suppress(FileNotFoundError, PermissionError):
         lock = os.open(LOCK, os.O_RDONLY | os.O_DIRECTORY)
         stack.callback(os.close, lock)
-        while time.monotonic() < deadline:
+        while True:
             with contextlib.suppress(BlockingIOError):
                 fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
                 return
+            if time.monotonic() >= deadline:
+                break
             time.sleep(PAUSE_S / 10)
+        if _courtesy.for_lock:
+            _courtesy.for_lock = 0.0
+            whose = ", ".join(map(holder, _keepers(os.fstat(lock).st_ino))) or "another process"
+            sys.stderr.write(f"slownet: {whose} keeps the lock by which labs start one by one ({LOCK}): starting without it\n")
+
+
+def _keepers(inode: int) -> list[int]:
+    """Return the processes that hold a lock on a file."""
+    with contextlib.suppress(OSError, ValueError, IndexError):
+        lines = (line.split() for line in (PROC / "locks").read_text().splitlines())
+        found = [words for words in lines if words[1] == "FLOCK" and words[5].endswith(f":{inode}")]
+        return [int(words[4]) for words in found if int(words[4]) > 0]
+    return []

@@ -3,6 +3,7 @@
 import fcntl
 import os
 
+import ordinary_user
 import pytest
 
 from slownet.errors import LabError
@@ -41,6 +42,7 @@ def proc(tmp_path, monkeypatch):
     monkeypatch.setattr(memory, "PROC", found.folder)
     monkeypatch.setattr(memory, "LOCK", found.lock)
     monkeypatch.setattr(memory, "PAUSE_S", 0.01)
+    monkeypatch.setattr(memory, "_courtesy", memory._Courtesy())
     return found
 
 
@@ -128,3 +130,66 @@ def test_labs_start_where_the_lock_cannot_be_had(proc, monkeypatch):
     proc.lock.rmdir()
     with memory.room(1024):
         pass
+
+
+def test_another_users_process_that_looks_like_a_lab_holds_nobody_for_long(proc, capsys, monkeypatch):
+    """Its words say that it may still take the whole machine; it is waited for once, and named."""
+    fake = proc.lab(10, 999_999)
+    monkeypatch.setattr(memory.Running, "is_trusted", False)
+    monkeypatch.setattr(memory, "holder", lambda pid, user=None: f"process {pid} of mallory")
+    monkeypatch.setattr(memory, "COURTESY_S", 0.3)
+    memory._courtesy.left = 0.3
+    proc.free(3000)
+    for _ in range(2):
+        with memory.room(1024) as found:
+            assert (found.free, found.promised) == (3000, 0)
+    assert capsys.readouterr().err.splitlines() == [
+        "slownet: 1 lab runs here, and no room is left for 1024 MB (process 10 of mallory): waiting until one ends",
+        "slownet: other labs get no more than 0.3 s of waiting (process 10 of mallory): starting",
+    ]
+    assert fake.is_dir()
+
+
+def test_free_memory_counts_even_when_nobody_waits_for_others(proc, monkeypatch):
+    proc.lab(10, 1024, used=900)
+    monkeypatch.setattr(memory.Running, "is_trusted", False)
+    memory._courtesy.left = 0.0
+    monkeypatch.setattr(memory, "PATIENCE_S", 0.1)
+    proc.free(200)
+    with pytest.raises(LabError), memory.room(1024):
+        pass
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="becomes another user")
+def test_whose_labs_are_trusted(proc):
+    for pid, user in ((10, 0), (20, ordinary_user.NOBODY), (30, 1)):
+        os.chown(proc.lab(pid, 100), user, user)
+    for each in (proc.folder, *proc.folder.parents):
+        if str(each).startswith("/tmp/"):
+            each.chmod(0o755)
+
+    def look():
+        found = memory.examine()
+        return sorted(each.pid for each in found.trusted().running if each.promised), sorted(
+            each.holder for each in found.running
+        )
+
+    names = ["process 10 of root", "process 20 of nobody", "process 30 of daemon"]
+    assert look() == ([10], names)
+    assert ordinary_user.call(look) == ([10, 20], names)
+
+
+def test_who_keeps_the_lock_is_named_and_waited_for_once(proc, capsys, monkeypatch):
+    memory._courtesy.for_lock = 0.1
+    kept = os.open(proc.lock, os.O_RDONLY | os.O_DIRECTORY)
+    (proc.folder / "locks").write_text(f"1: FLOCK  ADVISORY  WRITE 77 00:16:{os.fstat(kept).st_ino} 0 EOF\n")
+    monkeypatch.setattr(memory, "holder", lambda pid, user=None: f"process {pid} of mallory")
+    fcntl.flock(kept, fcntl.LOCK_EX)
+    try:
+        for _ in range(2):
+            with memory.room(1024):
+                pass
+    finally:
+        os.close(kept)
+    line = f"slownet: process 77 of mallory keeps the lock by which labs start one by one ({proc.lock}): starting without it\n"
+    assert capsys.readouterr().err == line
