@@ -110,7 +110,8 @@ def _reader_is_gone() -> bool:
         with contextlib.suppress(OSError):
             os.fstat(fd)
             watched.register(fd, 0)
-    return any(event & select.POLLERR for _, event in watched.poll(0))
+    broken = any(event & select.POLLERR for _, event in watched.poll(0))
+    return broken or os.fstat(1).st_rdev == os.stat(os.devnull).st_rdev  # rich sends what is left there
 
 
 def _fail(line: str, error: BaseException, status: int = MISTAKE) -> NoReturn:
