@@ -67,10 +67,12 @@ def test_regions_are_as_far_apart_as_their_gateways():
 def test_a_bottleneck_may_be_set_from_the_start():
     with Network(topologies.Dumbbell(1, bw=8, delay="3ms")) as net:
         bottleneck = net.link("west", "east")
-        assert str(bottleneck.condition) == "+6 ms RTT, 8 Mbit"
+        assert str(bottleneck.condition) == "+6 ms RTT, 8 Mbit, burst 15360 B, queue 1000 packets"  # as Mininet makes it
         with bottleneck.set(rate="4Mbit"):
-            assert delay_and_rate(net["west"], "west-eth1") == (1e-9, 500_000)
-        assert delay_and_rate(net["west"], "west-eth1") == (0.003, 1_000_000)
+            assert delay_and_rate(net["west"], "west-eth1") == (0.003, 500_000), "what is not named stays"
+        assert qdiscs(net["west"], "west-eth1")["10:"]["delay"]["delay"] == 0.003
+        (shaper,) = json.loads(net["west"].cmd("tc -json class show dev west-eth1"))
+        assert (shaper["class"], shaper["rate"]) == ("htb", 1_000_000), "as Mininet makes it again"
 
 
 def delay_and_rate(node, name):

@@ -15,6 +15,6 @@ def test_a_network_says_what_it_looks_like_and_which_conditions_its_links_had():
         net.condition_log.begin()
         with net.link("far", "near").set(rtt="40ms", loss="1%"):
             pass
-        assert given(net.mininet.links, net.condition_log.given) == {"near-far": "+40 ms RTT, loses 1 %"}
+        assert given(net.mininet.links, net.condition_log.given, {}) == {"near-far": "+40 ms RTT, loses 1 %"}
         net.condition_log.begin()
-        assert given(net.mininet.links, net.condition_log.given) == {}
+        assert given(net.mininet.links, net.condition_log.given, {}) == {}

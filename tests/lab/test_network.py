@@ -9,6 +9,8 @@ from mininet.node import CPULimitedHost, Node
 from mininet.topo import Topo
 from readings import OWN_MS, qdiscs
 
+from slownet.conditions.link import Condition
+from slownet.conditions.oneway import OneWay
 from slownet.errors import ExperimentError, NetworkError, UnitError
 from slownet.net import verify
 from slownet.net.cables import ACQUAINTED_S
@@ -73,6 +75,13 @@ def test_two_delayed_links_add_up_and_are_verified_together(net):
         assert 30 <= net.verified[-1].rtt_ms.min <= 30 + OWN_MS
 
 
+@pytest.fixture
+def trusting(net, monkeypatch):
+    """Takes no notice of what a program has made of a link by hand, as of a kernel that does something else than it says."""
+    monkeypatch.setattr(net.shaping, "present", lambda interface: OneWay(Condition()))
+
+
+@pytest.mark.usefixtures("trusting")
 def test_a_link_that_lies_is_an_error_that_names_both_values(net):
     link = net.link("client", "switch")
     net.link("web", "switch").set()
@@ -85,7 +94,16 @@ def test_a_link_that_lies_is_an_error_that_names_both_values(net):
         net["web"].cmd("tc qdisc change dev web-eth0 root netem delay 0ms")
 
 
+def test_a_delay_that_a_program_adds_by_hand_is_known(net):
+    net["web"].cmd("tc qdisc replace dev web-eth0 root netem delay 7ms")
+    try:
+        assert verify.check(net.link("client", "switch")._ends, net.shaping).ping.rtt_ms.min >= 7
+    finally:
+        net["web"].cmd("tc qdisc change dev web-eth0 root netem delay 0ms")
+
+
 @pytest.mark.charged
+@pytest.mark.usefixtures("trusting")
 def test_pings_that_are_late_only_for_a_moment_are_repeated(net):
     net.link("web", "switch").set()
     net["web"].cmd("tc qdisc replace dev web-eth0 root netem delay 7ms")
