@@ -29,6 +29,8 @@ from typing import Any
 SESSION = "SLOWNET_SESSION"
 INTERRUPTED = 2  # as pytest has it
 PLUGIN = "slownet.pytest_plugin"
+COMPILED = {"hypothesis": "hypothesispytest"}
+"""Packages with compiled modules whose plugin of pytest needs them, by the name of the plugin."""
 TEST = "PYTEST_CURRENT_TEST"
 OUT = "/run/slownet-out"
 """The folder of the lab that the host reads."""
@@ -84,11 +86,29 @@ def main(argv: list[str]) -> int:
     try:
         import pytest
 
-        return int(pytest.main(["-p", PLUGIN, *arguments]))
+        return int(pytest.main([*without_useless(), "-p", PLUGIN, *arguments]))
     except KeyboardInterrupt:  # before pytest handles it
         return INTERRUPTED
     finally:
         walls.finish()
+
+
+def without_useless() -> list[str]:
+    """Return the options that leave out plugins whose package has compiled modules, none of them for this Python.
+
+    Such a plugin is loaded, because it imports its package late, and ends the session with an error when it does.
+    """
+    import importlib.machinery
+    import importlib.util
+
+    options = []
+    for package, plugin in COMPILED.items():
+        found = importlib.util.find_spec(package)
+        folders = (found.submodule_search_locations if found else None) or []
+        suffixes = {"." + each.name.partition(".")[2] for folder in folders for each in Path(folder).glob("*.so")}
+        if suffixes and not suffixes & {*importlib.machinery.EXTENSION_SUFFIXES}:
+            options += ["-p", f"no:{plugin}"]
+    return options
 
 
 def with_the_plugin(names: str) -> str:

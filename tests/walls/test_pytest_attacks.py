@@ -14,6 +14,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from everybody import lab_of_all  # noqa: F401  # a fixture
 
 from slownet.lab import native
 
@@ -166,7 +167,7 @@ def hashed(top):
 
 
 @pytest.fixture(params=USERS)
-def attack(request, lab_of_all):
+def attack(request, lab_of_all):  # noqa: F811
     """Run a session whose test does this: attack(code, *options) -> the completed process, after looking at the host."""
     top = Path("/var/tmp", f"slownet-walls-{os.getpid()}")
     project = top / "project"

@@ -16,6 +16,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from everybody import lab_of_all  # noqa: F401  # a fixture
 
 from slownet.lab import confinement, native
 
@@ -191,7 +192,7 @@ def hashed(top):
 
 
 @pytest.fixture(params=itertools.product(USERS, ["Landlock", "none"]), ids="-".join)
-def attacked(request, lab_of_all):
+def attacked(request, lab_of_all):  # noqa: F811
     """attacked(command, **variables): run the attack; returns the process and the folders of its runs."""
     user, landlock = request.param
     if landlock == "Landlock" and confinement.landlock() < 1:

@@ -110,7 +110,8 @@ def _grammar(count: int) -> events.Grammar:
 
 
 def _number_or_numbers(value: Any, where: str) -> None:
-    (numbers if isinstance(value, list) else number())(value, where)
+    """A number, a list of them, or some by their names, such as quantiles."""
+    (numbers if isinstance(value, list) else mapping(number()) if isinstance(value, dict) else number())(value, where)
 
 
 def _check(status: int, errors: Sequence[str], complaints: Excerpt) -> None:
