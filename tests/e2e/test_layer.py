@@ -97,7 +97,9 @@ def project(run, home, tmp_path_factory):
 
 
 def layers(home):
-    return sorted(each.name for each in (home / "slownet" / "layer").iterdir() if not each.name.endswith(".lock"))
+    return sorted(
+        each.name for each in (home / "slownet" / "layer").iterdir() if not each.name.startswith(".") and each.is_dir()
+    )
 
 
 def test_the_second_build_takes_nothing(run, project, home):
