@@ -71,7 +71,9 @@ def write(content: Any, path: Path) -> None:
     except OSError as error:
         with contextlib.suppress(OSError):
             draft.unlink(missing_ok=True)
-        raise SweepError(f"cannot write {path.name}, {error.strerror or error}", f"in {path.parent}", "free space") from error
+        raise SweepError(
+            f"cannot write {path.name}, {error.strerror or error}", f"in {path.parent}", "free space, then --resume"
+        ) from error
 
 
 def paths(directory: Path, folder: str) -> list[Path]:
