@@ -130,9 +130,9 @@ class constant_round_trips:  # noqa: N801
     def judge(self, run: RunData, siblings: Siblings = ALONE) -> Judgement:
         """Compare the ratio of the round trips at the two delays with 1."""
         name = f"the same round trips at {self.at[0]} and {self.at[1]}, within {100 * self.within:g} %"
-        base = run.baseline(self.along)
         delays = [validation.milliseconds("at", delay, name) for delay in self.at]
         cells = [run.cell(self.along, delay) for delay in delays]
+        base = run.baseline_of(cells[0].label)
         gaps = [delay - float(base.condition[self.along]) for delay in delays]
         if 0 in gaps:
             where = f"in experiment {run.experiment}"

@@ -11,7 +11,7 @@ from slownet.records.columns import NONE
 from slownet.records.judgement import INCONCLUSIVE, NOT_JUDGED, REFUTED, SUPPORTED, Judgement
 from slownet.records.result import RunData
 from slownet.report.text import trimmed
-from slownet.report.view import CURE, Row, View
+from slownet.report.view import CURE, Row, View, baseline
 from slownet.report.words import amount, capital, counted, listed, noun, one, operation, place, unit, where
 from slownet.stats import Summary
 
@@ -94,7 +94,7 @@ def _latencies(run: RunData) -> str:
     cells = [cell for cell in run.cells if all(name in cell.metrics for name in LATENCIES)]
     if not cells:
         return ""
-    compared = [cell for cell in cells if cell is not run.cells[0]] or cells
+    compared = [cell for cell in cells if cell is not baseline(run, cell)] or cells
     worst = max(compared, key=lambda cell: cell.metrics[LATENCIES[0]].mean)
     due, sent = (amount(worst.metrics[name].mean, "s") for name in LATENCIES)
     at = f"with {where(worst.label, run)}, " if len(cells) > 1 else ""

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from slownet.claim import verdict
-from slownet.errors import SlownetError
+from slownet.errors import ExperimentError, SlownetError
 from slownet.law import Law, fit
 from slownet.records.cell import TIME, Cell
 from slownet.records.charging import Charging
@@ -23,8 +23,6 @@ RATE = "requests_per_second"
 ALONG = "rtt_ms"
 CURE = "cure"
 """The condition that names a cure, or "none"."""
-OPERATION = "operation"
-"""The condition that names the timed operation, in runs with several."""
 WITHIN = 0.05
 """Margin around the law within which a cell lies on it, as a fraction."""
 MOSTLY_CPU = 0.5
@@ -98,20 +96,19 @@ def view(run: RunData) -> View:
     published_rows = run.published.get("rows", ())
     article = {float(row[along]): row for row in published_rows if along in row}
     by_cell = {cell_key(row["cell"]): row for row in published_rows if "cell" in row}
-    reader = _Reader(run, metric, along, law, baseline(run, along), article, by_cell)
+    reader = _Reader(run, metric, along, law, article, by_cell)
     rows = tuple(reader.row(cell) for cell in run.cells)
     return View(run, metric, along, rows, law, note, article)
 
 
 @dataclass(frozen=True)
 class _Reader:
-    """Makes rows of cells, with the law, the baseline and the article's rows by delay and by cell."""
+    """Makes rows of cells, with the law and the article's rows by delay and by cell."""
 
     run: RunData
     metric: str
     along: str
     law: Law | None
-    base: Cell | None
     article: Mapping[float, Mapping[str, Any]]
     by_cell: Mapping[str, Mapping[str, Any]]
 
@@ -138,7 +135,7 @@ class _Reader:
             uncured=self._uncured(cell),
             published_time=published.get(self.metric),
             published_rate=published.get(RATE),
-            published_ratio=self._published_ratio(published),
+            published_ratio=self._published_ratio(cell),
             predicted=predicted,
             verified_rtt_ms=cell.verified_rtt_ms,
             verdict=self._verdict(cell, predicted),
@@ -154,17 +151,11 @@ class _Reader:
         return cell.within_run(self.metric) if cell and self.metric in cell.metrics else None
 
     def _ratio(self, cell: Cell) -> Summary | None:
-        base = self._base_of(cell)
+        base = baseline(self.run, cell)
         time, start = self._within(cell), self._within(base)
         if time is None or start is None or start.mean == 0:
             return None
         return Summary(1.0, 1.0, 1.0, time.n) if cell is base else ratio(time, start)
-
-    def _base_of(self, cell: Cell) -> Cell | None:
-        """Return the baseline; in a run of several operations that is the first cell with the same one."""
-        if OPERATION not in cell.label:
-            return self.base
-        return next(each for each in self.run.cells if each.label.get(OPERATION) == cell.label[OPERATION])
 
     def _uncured(self, cell: Cell) -> Summary | None:
         """Return the ratio of the cell that differs only by its condition ``cure``, which is "none"."""
@@ -174,8 +165,9 @@ class _Reader:
         same = next((each for each in self.run.cells if cell_key(each.label) == without), None)
         return self._ratio(same) if same else None
 
-    def _published_ratio(self, published: Mapping[str, Any]) -> float | None:
-        start = self.published(self.base) if self.base else None
+    def _published_ratio(self, cell: Cell) -> float | None:
+        base, published = baseline(self.run, cell), self.published(cell)
+        start = self.published(base) if base else None
         if not start or not start.get(self.metric) or not published.get(self.metric):
             return None
         return float(published[self.metric]) / float(start[self.metric])
@@ -191,7 +183,7 @@ class _Reader:
         time = self._within(cell)
         if cell.status == "failed":
             return "failed"
-        if cell is self._base_of(cell):
+        if cell is baseline(self.run, cell):
             return "baseline"
         if time is None or predicted is None or self.law is None or len(self.law.times) < 3:
             return ""
@@ -210,11 +202,12 @@ def _orders(run: RunData, name: str) -> bool:
     return all(isinstance(value, int | float) for value in values) and len(set(values)) == len(values)
 
 
-def baseline(run: RunData, along: str) -> Cell | None:
-    """Return the cell with the smallest value of the varied condition, else the first cell; None without cells."""
-    if along:
-        return run.baseline(along)
-    return run.cells[0] if run.cells else None
+def baseline(run: RunData, cell: Cell) -> Cell | None:
+    """Return the cell that a cell is compared with; None if it was not measured."""
+    try:
+        return run.baseline_of(cell.label)
+    except ExperimentError:
+        return None
 
 
 def _law(run: RunData, metric: str, along: str) -> tuple[Law | None, str]:
