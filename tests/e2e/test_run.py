@@ -258,11 +258,11 @@ def test_the_real_clock_takes_three_repetitions(tmp_path):
     assert claim["confidence"] == sampling["confidence"]
 
 
-def test_the_virtual_clock_says_why_two_repetitions_of_ones_own_programs_are_enough(tmp_path):
+def test_the_virtual_clock_says_why_four_repetitions_of_ones_own_programs_are_enough(tmp_path):
     (tmp_path / "mine.py").write_text(CLAIMED % ("client", 0.1))
     done = slownet("run", "mine.py", "--tdf", "inf", cwd=tmp_path)
     assert done.returncode == 0, done.stdout
-    said = "2 repetitions: every claim that can be decided is; with free CPU all gave the same numbers"
+    said = "4 repetitions: every claim that can be decided is; with free CPU all gave the same numbers"
     assert said in " ".join(done.stdout.split())
 
 
@@ -301,7 +301,7 @@ def test_programs_of_ones_own_that_are_random_are_not_judged_on_one_boot(tmp_pat
     assert all(each["low"] < each["mean"] < each["high"] for each in intervals)
     once = slownet("run", "waits.py", "--tdf", "inf", "--repeat", "1", "--json", cwd=tmp_path)
     assert [claim["verdict"] for claim in json.loads(once.stdout)["runs"][0]["claims"]] == ["inconclusive"]
-    assert "of programs that slownet does not know a verdict needs 2 boots, to see whether they differ" in once.stderr
+    assert "of programs that slownet does not know a verdict needs 4 boots, to see whether they differ" in once.stderr
 
 
 def test_repetitions_as_told(tmp_path):

@@ -10,6 +10,7 @@ from slownet.ip import IPV4, IPV6
 from slownet.lab import boot, clock, counter
 from slownet.net import verify
 from slownet.records.charging import LEAST_BOOTS, USUAL_MARGIN, WAVER, Charging
+from slownet.records.exactness import AGREEING
 from slownet.runner import rule
 from slownet.stats import DECIDING
 from slownet.tools import exchange
@@ -21,6 +22,7 @@ def facts() -> dict[str, str]:
     """Return all of them."""
     http, spdy = published.spdy_slopes()
     return {
+        "agreeing": f"{AGREEING}",
         "amplification": f"{handshakes.AMPLIFICATION}",
         "asyncio_delay": f"{fallback.CLIENTS['asyncio']:g} ms",
         "base_mss": f"{path_mtu.BASE_MSS}",

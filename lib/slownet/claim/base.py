@@ -9,6 +9,7 @@ from types import MappingProxyType
 from typing import Protocol
 
 from slownet.records.cell import Cell
+from slownet.records.charging import LEAST_BOOTS
 from slownet.records.judgement import INCONCLUSIVE, NOT_JUDGED, REFUTED, SUPPORTED, Judgement
 from slownet.records.result import RunData
 from slownet.stats import Summary
@@ -89,10 +90,13 @@ def decide(
     said = text(measured) if callable(text) else text
     if not said:
         said = f"{interval(measured)} measured" + ("" if expected is None else f", {expected:g} expected")
-    return placed(judged(name, measured, expected, margin, said), run, cells)
+    least = max((LEAST_BOOTS, *(cell.verdict_from for cell in cells or run.cells)))
+    return placed(judged(name, measured, expected, margin, said, least), run, cells)
 
 
-def judged(name: str, measured: Summary, expected: float | None, margin: Margin, text: str) -> Judgement:
+def judged(
+    name: str, measured: Summary, expected: float | None, margin: Margin, text: str, repetitions: int = LEAST_BOOTS
+) -> Judgement:
     """Compare a number with its margin.
 
     Parameters
@@ -107,6 +111,8 @@ def judged(name: str, measured: Summary, expected: float | None, margin: Margin,
         Lower and upper end; None is open.
     text : str
         The sentence about the number.
+    repetitions : int
+        How many to advise if the interval is unknown.
 
     Returns
     -------
@@ -116,7 +122,7 @@ def judged(name: str, measured: Summary, expected: float | None, margin: Margin,
     least, most = ends(margin)
     found, stays = verdict(measured, least, most), ""
     if not measured.known:
-        text += " (its interval is not known: repeat the measurement, --repeat 3 or more)"
+        text += f" (its interval is not known: repeat the measurement, --repeat {repetitions} or more)"
     elif margin[0] == margin[1] and measured.low != measured.high and found != REFUTED:
         stays = NO_WIDTH
         text += f" ({NO_WIDTH}, {interval(measured, 4)}: widen it, such as within=0.05)"

@@ -50,7 +50,12 @@ def sweep(
     ] = None,
     seed: Annotated[int | None, typer.Option("--seed", metavar="N", help="Of the sample. Default: 1.")] = None,
     repeat: Annotated[
-        int | None, typer.Option("--repeat", metavar="N", help="Repetitions of each cell, with other seeds. Default: 1.")
+        int | None,
+        typer.Option(
+            "--repeat",
+            metavar="N",
+            help="Repetitions of each cell, with other seeds. Default: 1; with --criterion and programs of your own, up to 4.",
+        ),
     ] = None,
     criterion: Annotated[
         str | None,

@@ -15,7 +15,7 @@ from slownet.records.columns import NONE
 from slownet.records.result import RunData, clock
 from slownet.records.samples import cell_key
 from slownet.report.text import confidence, number
-from slownet.report.words import operation
+from slownet.report.words import counted, operation
 from slownet.stats import Summary, ratio
 from slownet.units import show_rate, spoken
 
@@ -243,7 +243,18 @@ def beyond_line(run: RunData) -> str:
 def intervals_line(seen: View) -> str:
     """Describe the intervals of a page or table in one line."""
     verdicts = ", as for the verdicts" if seen.run.claims else ""
-    return f"intervals: {confidence(seen.run.confidence)}{verdicts}"
+    return f"intervals: {confidence(seen.run.confidence)}{verdicts}{_within_boots(seen.run)}"
+
+
+def _within_boots(run: RunData) -> str:
+    """Say that intervals lack what varies between boots, if programs that slownet does not know were measured too seldom."""
+    if not run.terms.own_programs:
+        return ""
+    few = [cell for cell in run.cells if 0 < cell.repetitions < cell.verdict_from]
+    if not few:
+        return ""
+    boots, least = min(cell.repetitions for cell in few), max(cell.verdict_from for cell in few)
+    return f", within {counted(boots, 'boot')}: how much boots differ is not known, --repeat {least} or more tells"
 
 
 def sampling_notes(run: RunData) -> list[str]:
