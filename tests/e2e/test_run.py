@@ -304,6 +304,46 @@ def test_programs_of_ones_own_that_are_random_are_not_judged_on_one_boot(tmp_pat
     assert "of programs that slownet does not know a verdict needs 4 boots, to see whether they differ" in once.stderr
 
 
+DRAWS = """
+import os
+
+from slownet import TwoHosts, experiment
+
+ASKED = {
+    "date": "awk 'BEGIN { srand(); print int(1e6 * rand()) }'",
+    "shell": "bash -c 'echo $RANDOM'",
+    "hash": 'python3 -c "print(hash(str(1)) % 1000003)"',
+}
+
+
+@experiment(topology=TwoHosts, vary={"rtt": ["0ms"]})
+def draws(net, rtt):
+    "What do programs draw?"
+    host = net["client"]
+    return {name: float(host.cmd(command)) for name, command in ASKED.items()} | {"kernel": float(os.urandom(6)[0])}
+"""
+
+
+def test_each_boot_draws_its_own_random_numbers(tmp_path):
+    """As the page on compatibility says: what is seeded by the date repeats with the run, what the kernel draws never does."""
+    (tmp_path / "draws.py").write_text(DRAWS)
+    found = []
+    for _ in range(2):
+        done = slownet("run", "draws.py", "--tdf", "inf", "--repeat", "4", "--json", cwd=tmp_path)
+        (run,) = json.loads(done.stdout)["runs"]
+        lines = (tmp_path / run["directory"] / "samples.jsonl").read_text().splitlines()
+        samples = sorted(map(json.loads, lines), key=lambda each: each["boot"])
+        found.append(
+            {name: [each["metrics"][name]["mean"] for each in samples] for name in ("date", "shell", "hash", "kernel")}
+        )
+    first, again = found
+    assert len(set(first["date"])) == len(set(first["shell"])) == 4
+    assert (first["date"], first["shell"]) == (again["date"], again["shell"])
+    assert len(set(first["hash"] + again["hash"])) == 1
+    assert len(set(first["kernel"])) > 1
+    assert first["kernel"] != again["kernel"]
+
+
 def test_repetitions_as_told(tmp_path):
     (tmp_path / "mine.py").write_text(CLAIMED % ("client", 0.1))
     done = slownet("run", "mine.py", "--tdf", "inf", "--repeat", "2", "--json", cwd=tmp_path)

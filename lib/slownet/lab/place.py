@@ -35,7 +35,8 @@ PACKAGE = Path(__file__).resolve().parent.parent
 CODE = "/opt/slownet/code"
 """Folder in a lab with the installed package and nothing else: its neighbours may be packages for another Python."""
 # On the virtual clock every run sees the same dates. They begin a day after the image was built, because programs mishandle
-# files dated in the future: PHP's cache, for example, ignores them.
+# files dated in the future: PHP's cache, for example, ignores them. Each further boot of a run begins a second later: a program
+# that takes its random numbers from the date would draw the same ones in all of them, which would look as if it drew none.
 DAY_S = 86_400
 
 
@@ -117,7 +118,7 @@ class Place:
             return lab.run(
                 argv, env=given, cwd=str(cwd) if cwd else "", stdin=stdin,
                 stdout=stdout, stderr=stderr, terminal=terminal,
-                wall_clock=self.parts.built + DAY_S - self.early_s if self.clock.kind == "virtual" else 0,
+                wall_clock=self.parts.built + DAY_S - self.early_s + turn if self.clock.kind == "virtual" else 0,
             )  # fmt: skip
 
     def signal(self, number: int) -> None:
