@@ -4,19 +4,18 @@ One boot tries every name with every kind of thing, for each command, as the hos
 Landlock and without it.
 """
 
-import ctypes
 import hashlib
 import itertools
 import json
 import os
 import shutil
-import struct
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 from everybody import lab_of_all  # noqa: F401  # a fixture
+from no_landlock import without_landlock
 
 from slownet.lab import confinement, native
 
@@ -161,21 +160,6 @@ COMMANDS = {
 USELESS = set()
 """Commands that an ordinary user cannot run with this Python."""
 SPAWNS = "import multiprocessing, time; new = multiprocessing.get_context('spawn').Lock; new(); time.sleep(1); new()"
-
-
-def without_landlock():
-    """Let landlock_create_ruleset fail in this process and its children, as on a kernel that has no Landlock."""
-    steps = [
-        (0x20, 0, 0, 0),
-        (0x15, 0, 1, confinement.LANDLOCK_CREATE_RULESET),
-        (0x06, 0, 0, 0x00050000 | 38),
-        (0x06, 0, 0, 0x7FFF0000),
-    ]
-    program = ctypes.create_string_buffer(b"".join(struct.pack("HBBI", *step) for step in steps))
-    header = ctypes.create_string_buffer(struct.pack("HxxxxxxP", len(steps), ctypes.addressof(program)))
-    libc = ctypes.CDLL(None, use_errno=True)
-    assert libc.prctl(38, 1, 0, 0, 0) == 0  # PR_SET_NO_NEW_PRIVS
-    assert libc.prctl(22, 2, header) == 0  # PR_SET_SECCOMP
 
 
 def hashed(top):

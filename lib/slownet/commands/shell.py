@@ -10,7 +10,7 @@ import typer
 
 from slownet.commands import completing
 from slownet.commands.lab import unless_asked
-from slownet.commands.options import ClockOption, CpuOption, MemoryOption, PlaceOption, StpOption, TdfOption
+from slownet.commands.options import ClockOption, ConfinementOption, CpuOption, MemoryOption, PlaceOption, StpOption, TdfOption
 from slownet.errors import LabError
 from slownet.lab import foreground
 from slownet.lab.boot import MEGABYTES, Share
@@ -41,6 +41,7 @@ def shell(
     cpu: CpuOption = None,
     memory: MemoryOption = MEGABYTES,
     place: PlaceOption = "auto",
+    require_confinement: ConfinementOption = False,
 ) -> None:
     """Build a network and open Mininet's command line in it, on the real clock by default."""
     from slownet import specs
@@ -50,7 +51,7 @@ def shell(
     planned = specs.topology(topology)
     shape.check(planned, stp)
     links = [specs.link(text, planned) for text in link or []]
-    chosen = choose(place, unless_asked(clock, tdf, cpu), tdf, memory, cpu)
+    chosen = choose(place, unless_asked(clock, tdf, cpu), tdf, memory, cpu, confined=require_confinement)
     path, _, rest = topology.partition(".py")
     file = Path(f"{path}.py").resolve() if topology.startswith(f"{path}.py") else None
     if file and chosen.kind == "lab" and hides(file.parent):

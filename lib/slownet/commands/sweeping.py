@@ -13,6 +13,7 @@ from rich.table import Table
 
 from slownet.commands.options import (
     ClockOption,
+    ConfinementOption,
     CpuOption,
     EnvOption,
     JsonOption,
@@ -103,6 +104,7 @@ def sweep(
     cpu: CpuOption = None,
     memory: MemoryOption = MEGABYTES,
     place: PlaceOption = "auto",
+    require_confinement: ConfinementOption = False,
     env: EnvOption = None,
     share: ShareOption = None,
     as_json: JsonOption = False,
@@ -117,7 +119,7 @@ def sweep(
         "repeat": repeat, "fresh": fresh or None, "cold": cold or None, "clock": clock, "tdf": tdf, "cpu": cpu,
         "env": env, "share": share,
         "criterion": criterion, "refine": refine, "out": out, "memory": memory if memory != MEGABYTES else None,
-        "place": place if place != "auto" else None,
+        "place": place if place != "auto" else None, "require_confinement": require_confinement or None,
     }  # fmt: skip
     if experiment and is_file(experiment):
         given = from_file(Path(experiment)) | {

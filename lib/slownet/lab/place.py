@@ -184,11 +184,13 @@ def choose(
     megabytes: int = MEGABYTES,
     cpu: str | None = None,
     folder: Path | None = None,
+    confined: bool = False,
 ) -> Place:
     """Return the place for these command-line options.
 
-    "auto" means native if the machine supports it and the virtual clock is not requested, else a lab. The project's file is
-    searched from `folder` upwards, by default from the working directory. Raises LabError.
+    "auto" means native if the machine supports it and neither the virtual clock nor confinement is requested, else a lab. The
+    project's file is searched from `folder` upwards, by default from the working directory; it may request confinement, too.
+    Raises LabError, also if labs are to be confined and this machine cannot do that; if they are not, a line says so.
     """
     if place not in ("auto", "native", "lab"):
         raise LabError(f"unknown place '{place}'", where="--place", fix=nearest(place, ["auto", "native", "lab"]))
@@ -208,6 +210,9 @@ def choose(
         )
     check_megabytes(megabytes)
     wants_virtual = kind == "virtual" or tdf is not None or wanted is not None
+    of = here(folder) if not native.inside_lab() else None
+    if not native.inside_lab() and (confined or (of and of.require_confinement)):
+        place = _confined(place, of if not confined else None)
     if place == "native" or (place == "auto" and not wants_virtual):
         missing = native.lacks()
         if not missing:
@@ -232,8 +237,20 @@ def choose(
                 fix="use a lab (--place lab), or run as root on a kernel that has them",
             )
     asked = clock is not None or tdf is not None
-    chosen = _lab(kind or "virtual", factor, megabytes, wanted, here(folder))
+    chosen = _lab(kind or "virtual", factor, megabytes, wanted, of)
     return replace(chosen, clock_is_asked_for=asked)
+
+
+def _confined(place: str, asker: project.Project | None) -> str:
+    """Return "lab", as only there programs are confined. Raises LabError.
+
+    asker: the project whose file asks for it, None if an option does.
+    """
+    where = str(asker.file) if asker else "--require-confinement"
+    if place == "native":
+        raise LabError("natively nothing is confined", where, "leave out --place, or what requires confinement")
+    confinement.need(where)
+    return "lab"
 
 
 def here(folder: Path | None = None) -> project.Project | None:
@@ -246,6 +263,7 @@ def here(folder: Path | None = None) -> project.Project | None:
 
 def _lab(kind: str, factor: float | None, megabytes: int, cpu: str | None, of: project.Project | None) -> Place:
     found = lab_parts.need()
+    confinement.warn()
     whole = found.with_layer(of)
     measured = charged(found, cpu) if kind == "virtual" else calibrate.tdf(found)
     tdf = factor if factor is not None else float(str(measured["tdf"]))

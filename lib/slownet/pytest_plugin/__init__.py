@@ -26,7 +26,7 @@ from slownet.pytest_plugin.fixtures import (
     slownet_nginx,
     slownet_wordpress,
 )
-from slownet.pytest_plugin.wishes import OPTIONS, SEED, seed
+from slownet.pytest_plugin.wishes import CONFINED, OPTIONS, SEED, seed
 
 __all__ = [
     "slownet_compose",
@@ -48,6 +48,9 @@ for marker in ("topology", f"{names.PREFIX}topology"):
 def pytest_addoption(parser: pytest.Parser, pluginmanager: pytest.PytestPluginManager) -> None:
     group = parser.getgroup("slownet", "emulated networks")
     for name, metavar, text in OPTIONS:
+        if name == CONFINED:
+            group.addoption(name, action="store_true", help=text)
+            continue
         kind = seed if name == SEED else str
         group.addoption(name, metavar=metavar, default=None, type=kind, help=text)
     names.offer(parser, pluginmanager)

@@ -31,7 +31,7 @@ from slownet.lab.boot import Share
 from slownet.lab.clock import Clock
 from slownet.lab.place import Place, choose
 from slownet.pytest_plugin import exports, junit, projects, records, shares, staging
-from slownet.pytest_plugin.wishes import Wish, needs_network, of_item, of_session
+from slownet.pytest_plugin.wishes import CONFINED, Wish, needs_network, of_item, of_session
 
 GOES_ON = (pytest.ExitCode.OK, pytest.ExitCode.TESTS_FAILED, pytest.ExitCode.NO_TESTS_COLLECTED)
 
@@ -50,7 +50,7 @@ class Session:
             result = yield
             projects.hand_over(self._config, projects.of(session.items))
             rest = not all(map(needs_network, session.items))
-            groups = with_the_rest(together(self._wishes(session), self._config.rootpath), rest)
+            groups = with_the_rest(together(self._wishes(session), self._config), rest)
         except BaseException:
             self._held.show()
             raise
@@ -89,12 +89,12 @@ Groups = Sequence[tuple[Sequence[Wish], Place]]
 """The places of a session, each with the wishes that it fulfils."""
 
 
-def together(wishes: Iterable[Wish], root: Path | None = None) -> Groups:
+def together(wishes: Iterable[Wish], config: pytest.Config) -> Groups:
     """Return the places for these wishes, in order. Wishes that amount to the same clock, such as "virtual" and a lab's
-    default, share a place. root: the session's rootdir. Raises pytest.UsageError."""
+    default, share a place. Raises pytest.UsageError."""
     found: list[tuple[list[Wish], Place]] = []
     for wish in wishes:
-        place = _place(wish, root)
+        place = _place(wish, config.rootpath, config.getoption(CONFINED))
         alike = [group for group, other in found if (other.kind, other.clock) == (place.kind, place.clock)]
         if alike:
             alike[0].append(wish)
@@ -142,9 +142,9 @@ def environment(
     return {**caller.variables(), **projects.variables(config), inside.SESSION: json.dumps(handed)}
 
 
-def _place(wish: Wish, root: Path | None) -> Place:
+def _place(wish: Wish, root: Path | None, confined: bool) -> Place:
     try:
-        return choose("auto", wish.clock, wish.tdf, cpu=wish.cpu, folder=root)
+        return choose("auto", wish.clock, wish.tdf, cpu=wish.cpu, folder=root, confined=confined)
     except SlownetError as error:
         raise pytest.UsageError(f"slownet: {error}") from error
 

@@ -14,11 +14,13 @@ if TYPE_CHECKING:
     import pytest
 
 CLOCK, TDF, CPU = "--slownet-clock", "--slownet-tdf", "--slownet-cpu"
+CONFINED = "--slownet-require-confinement"
 SEED, REPORT = "--slownet-seed", "--slownet-report"
 OPTIONS = (
     (CLOCK, "real|virtual", "Clock of the tests with a network; a lab's is virtual by default."),
     (TDF, "N|inf|auto", "How many times faster the CPU looks on the virtual clock."),
     (CPU, "work|time|auto", "What the virtual clock charges: instructions or CPU time."),
+    (CONFINED, "", "Refuse to run where nothing but its own kernel confines a lab."),
     (SEED, "N", "Seed of every link with loss or another random condition that states no seed itself."),
     (REPORT, "FOLDER", "Save the measurements of `measure`: one run directory per test, with its report.html."),
 )

@@ -27,7 +27,7 @@ from slownet.lab import native
 from slownet.lab.place import own_path
 from slownet.pytest_plugin import exports, projects, records, session, staging
 from slownet.pytest_plugin.shares import Shares
-from slownet.pytest_plugin.wishes import Wish, needs_network, of_item
+from slownet.pytest_plugin.wishes import CONFINED, Wish, needs_network, of_item
 
 STATUS = pytest.StashKey[int]()
 """The exit status of a session that ran elsewhere."""
@@ -95,7 +95,7 @@ class Workers:
     def pytest_xdist_setupnodes(self, config: pytest.Config, specs: Sequence[Any]) -> None:
         assert self._session
         collected = Collected() if native.inside_lab() else _collected_by_a_copy(self._session)
-        groups = session.with_the_rest(session.together(collected.wishes, config.rootpath), collected.rest)
+        groups = session.with_the_rest(session.together(collected.wishes, config), collected.rest)
         if len(groups) > 1:
             assert self._held
             self._held.forget()
@@ -159,6 +159,7 @@ class Workers:
             "clock": wish.clock,
             "tdf": wish.tdf,
             "cpu": wish.cpu,
+            "confined": config.getoption(CONFINED),
             "root": str(config.rootpath),
             "shares": shares,
             "env": {name: value for name, value in env.items() if os.environ.get(name) != value},  # a command line is public
