@@ -561,3 +561,86 @@ def test_a_test_may_start_a_pytest_of_its_own(session):
     result = session("--slownet-tdf=inf", test_nested=NESTED)
     result.assert_outcomes(passed=1, deselected=1)
     assert re.findall(r"=+ (.*) in [\d.]+s", result.stdout.str()) == ["1 passed, 1 deselected"] * 2
+
+
+BOOTS = '''
+"""Each boot has a number of its own, which a module's fixture draws."""
+import pytest
+
+from slownet import TwoHosts, about
+from slownet.errors import ToolError
+from slownet.measured import Measured
+from slownet.stats import DECIDING, Summary
+
+pytestmark = pytest.mark.topology(TwoHosts)
+RUNS, BUILT = {}, []
+
+
+@pytest.fixture(scope="module")
+def boot(slownet_network):
+    """The boot, with a network that is kept for the module."""
+    BUILT.append(slownet_network)
+    yield len(BUILT)
+
+
+def found(request, boot, half=4.0, means=(20.0, 20.1, 19.9, 20.0)):
+    RUNS.setdefault(request.node.name, []).append(boot)
+    mean = means[(len(RUNS[request.node.name]) - 1) % len(means)]
+    return Measured("rtt_ms", Summary(mean, mean - half, mean + half, 5, 4, DECIDING))
+
+
+def test_open(net, boot, request, measure):
+    measure(lambda: {"answer_ms": 1.0})
+    assert found(request, boot) == about(20, within=0.1)
+
+
+def test_refuted(net, boot, request):
+    assert found(request, boot, half=0.1) == about(30, within=0.1)
+
+
+@pytest.mark.boots(5)
+def test_stated(net, boot, request):
+    assert found(request, boot, half=0.01, means=(20.0, 26.0, 14.0, 23.0, 17.0)) == about(20, within=0.1)
+
+
+@pytest.mark.boots(3)
+def test_broken(net, boot, request):
+    if len(RUNS.get(request.node.name, [])) == 1:
+        raise ToolError("the second boot fails")
+    assert found(request, boot) == about(20, within=0.1)
+
+
+@pytest.mark.boots(0)
+def test_none(net):
+    pass
+
+
+def test_every_boot_had_a_network_of_its_own(net):
+    assert {name: len(boots) for name, boots in RUNS.items()} == {
+        "test_open": 4, "test_refuted": 1, "test_stated": 5, "test_broken": 1,
+    }
+    assert len(set(RUNS["test_open"])) == 4
+    assert len(set(RUNS["test_stated"])) == 5
+    assert len({id(each) for each in BUILT}) == len(BUILT)
+'''
+
+
+def test_an_open_comparison_and_a_marker_take_further_boots(session, pytester):
+    pytester.makepyfile(test_boots=BOOTS)
+    result = session("--slownet-tdf=inf", "--slownet-report=records", "--junitxml=junit.xml")
+    result.assert_outcomes(passed=2, failed=4)
+    result.stdout.fnmatch_lines_random([
+        "*inconclusive: ratio * 99 % interval of 5 boots; the last one 17.00 against 20.00 expected*",
+        "*the marker boots has 0, *: write a whole number from 1 to 100, as in @pytest.mark.boots(5)*",
+        "*the second boot fails*",
+    ])  # fmt: skip
+    cases = ET.parse(pytester.path / "junit.xml").iter("testcase")
+    boots = {
+        case.get("name"): each.get("value")
+        for case in cases
+        for each in case.iter("property")
+        if each.get("name") == "slownet_boots"
+    }
+    assert boots == {"test_open": "4", "test_stated": "5", "test_broken": "2"}
+    (samples,) = (pytester.path / "records").glob("*test_open/samples.jsonl")
+    assert [json.loads(line)["boot"] for line in samples.read_text().splitlines()] == [1, 2, 3, 4]

@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 from slownet.lab import native
-from slownet.pytest_plugin import explain, junit, marks, missing, names, records, session, workers
+from slownet.pytest_plugin import boots, explain, junit, marks, missing, names, records, session, workers
 from slownet.pytest_plugin.fixtures import (
     slownet_compose,
     slownet_lab,
@@ -60,6 +60,7 @@ def pytest_addoption(parser: pytest.Parser, pluginmanager: pytest.PytestPluginMa
 def pytest_configure(config: pytest.Config) -> None:
     names.settle(config)
     config.pluginmanager.register(records.Records(config), "slownet records")
+    config.pluginmanager.register(boots.Boots(), "slownet boots")
     if native.inside_lab():
         config.pluginmanager.register(records.Outgoing(config), "slownet outgoing")
     junit.register(config)

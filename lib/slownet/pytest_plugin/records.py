@@ -35,6 +35,8 @@ if TYPE_CHECKING:
 NETWORK = pytest.StashKey["Net"]()
 RECORD = pytest.StashKey["Record"]()
 FAILED = pytest.StashKey[bool]()
+AGAIN = pytest.StashKey[bool]()
+"""Whether the test is run in another boot after this one."""
 SINCE = pytest.StashKey["Since"]()
 
 _here: dict[str, Any] = {}
@@ -86,8 +88,15 @@ class Record:
         self._measurements: Measurements | None = None
         self._index = 0
         self._blocks: Counter[str] = Counter()
+        self._boot = 1
         self.judged: list[dict[str, Any]] = []
         self.lines: list[str] = []
+
+    def begin(self, boot: int) -> None:
+        """Begin a boot of the test; what was claimed in earlier ones is judged again."""
+        self._boot, self._measurements = boot, None
+        self._blocks.clear()
+        self.judged.clear()
 
     def measure(self, net: Net, tool: Callable[..., Any], *args: Any, **options: Any) -> Any:
         """Call the tool, record its result with the conditions, and return it."""
@@ -99,10 +108,7 @@ class Record:
         sample = _sample(self._item.name, self._index, net)
         self._index += 1
         self._blocks[key := cell_key(sample["cell"])] += 1
-        sample |= {
-            "boot": 1,
-            "block": self._blocks[key],
-        }  # a test's network counts as one boot
+        sample |= {"boot": self._boot, "block": self._blocks[key]}
         returned: list[Any] = []
 
         def call() -> Any:
@@ -190,7 +196,7 @@ class Records:
             if needs_network(item):
                 here = facts()
                 item.user_properties += [(f"slownet_{name}", str(here[name])) for name in ("clock", "tdf", "kernel")]
-            if RECORD in item.stash:
+            if RECORD in item.stash and not item.stash.get(AGAIN, False):
                 item.stash[RECORD].end()
 
     @pytest.hookimpl(trylast=True)
