@@ -34,6 +34,10 @@ def coordinated_omission(net, site, tool, rtt):
         return steady.LOADS[tool](net["client"], site.url, rate=RATE, seconds=seconds, connections=CONNECTIONS)
 
 
+if any(cell["tool"] == "wrk2" for cell in INSTALLED):
+    coordinated_omission.chance = "wrk2's timers round to whole milliseconds of a clock that each boot begins elsewhere"
+
+
 def by(cell):
     """The program's name in a claim's name, if it is not our own."""
     return f" ({cell['tool']})" if cell in INSTALLED else ""

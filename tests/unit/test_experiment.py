@@ -1,5 +1,6 @@
 """Tests of experiments: their cells, their names, the files they come from."""
 
+import importlib.util
 import re
 
 import pytest
@@ -7,6 +8,7 @@ import pytest
 from slownet.catalogue import discover, find
 from slownet.errors import ExperimentError, SlownetError, UnitError
 from slownet.experiment import condition, experiment
+from slownet.lab import load_generators
 from slownet.topologies import ClientWebDb
 from slownet.topologies import find as find_topology
 
@@ -166,3 +168,22 @@ def test_topologies_by_the_name_that_mn_uses():
     assert topology.hosts() == ["client", "db", "web"]
     assert topology.switches() == ["switch"]
     assert [topology.nodeInfo(host)["ip"] for host in ("client", "web", "db")] == ["10.0.0.1/24", "10.0.0.2/24", "10.0.0.3/24"]
+
+
+@pytest.mark.parametrize("there", [True, False])
+def test_wrk2s_timers_make_the_thought_experiment_differ_from_boot_to_boot(there, tmp_path, monkeypatch):
+    for program in ("wrk2", "oha"):
+        monkeypatch.setenv(load_generators.variable(program), "")
+    monkeypatch.setenv("PATH", str(tmp_path))
+    monkeypatch.setattr(load_generators, "FOLDERS", str(tmp_path))
+    if there:
+        (tmp_path / "wrk2").touch(mode=0o755)
+    module = importlib.util.module_from_spec(importlib.util.find_spec("slownet.experiments.coordinated_omission"))
+    module.__spec__.loader.exec_module(module)
+    made = module.coordinated_omission
+    assert ({"tool": "wrk2", "rtt": "1ms"} in made.cells()) == there
+    assert ("timers" in made.chance) == there
+    bounds = [each for each in made.judged_by if getattr(each, "metric", "") == "corrected_p50_s"]
+    assert [(each.at_least, each.at_most) for each in bounds if hasattr(each, "at_least")] == (
+        [(0.0009, 0.0033)] if there else []
+    )
