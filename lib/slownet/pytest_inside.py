@@ -13,13 +13,16 @@ one folder that the lab shares with the host, OUT. The host takes it from there 
 from __future__ import annotations
 
 import ctypes
+import io
 import json
 import os
 import re
+import select
 import shutil
 import socket
 import stat
 import sys
+import termios
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from fnmatch import fnmatchcase
@@ -43,6 +46,12 @@ MEMORY = "/run/slownet-walls"
 NAMES = 10_000
 """So many names of files that are not kept, or were deleted, are passed on."""
 UPPER_SHARE = "50%"
+EVENTS = "SLOWNET_EVENTS"
+"""The variable with the file descriptor to which this process sends what happens, see `send`."""
+MARK = b"\x1eslownet-pytest"
+MORE, LAST = b"+", b"."
+PIECE = 1400
+"""Bytes of an event in one line: a line is written at once, and no other process writes between its bytes."""
 _BIND = 4096  # MS_BIND, linux/mount.h
 _test = os.environ.get(TEST)
 """The test that started this process, if one did."""
@@ -58,6 +67,62 @@ def handed_over() -> dict[str, Any]:
     if _test in (None, found.get("test")):
         return found
     return {name: value for name, value in found.items() if name != "only"} if found.get("facts") else {}
+
+
+def is_forwarded() -> bool:
+    """Return whether another pytest reports what happens in this one."""
+    return bool((handed_over().get("only") or {}).get("forward"))
+
+
+def send(event: dict[str, Any]) -> None:
+    """Send an event to the session that reports: lines with a mark, since what tests print may share the descriptor."""
+    data = json.dumps(event, default=str).encode()
+    pieces = [data[at : at + PIECE] for at in range(0, len(data), PIECE)]
+    for number, piece in enumerate(pieces, 1):
+        os.write(int(os.environ[EVENTS]), MARK + (LAST if number == len(pieces) else MORE) + piece + b"\n")
+
+
+class Asking(io.TextIOBase):
+    """Standard input whose lines the host reads, while it stops the lab: the clock waits for the person who types."""
+
+    def __init__(self, plain: Any, is_virtual: bool) -> None:
+        self._plain, self._is_virtual = plain, is_virtual
+        self._kept = b""
+
+    def readable(self) -> bool:
+        return True
+
+    def fileno(self) -> int:
+        return int(self._plain.fileno())
+
+    def isatty(self) -> bool:
+        return True
+
+    def readline(self, size: int | None = -1) -> str:  # type: ignore[override, unused-ignore]
+        """Return a line, empty at the end of the input."""
+        if not self._kept:
+            sys.stdout.flush()
+            send({"event": "ask"})
+        while b"\n" not in self._kept:
+            # An idle lab skips to its next timer, so this one stays busy until the host stops it.
+            if self._is_virtual and not select.select([0], [], [], 0)[0]:
+                continue
+            data = os.read(0, 4096)
+            if not data:
+                break
+            self._kept += data
+        line, end, self._kept = self._kept.partition(b"\n")
+        return (line + end).decode(errors="replace")
+
+
+def begin_forwarding(asks: bool) -> None:
+    """Prepare this process to send events, and to ask the host for input if it has a terminal."""
+    os.environ[EVENTS] = str(os.dup(1))
+    if asks:
+        settings = termios.tcgetattr(0)
+        settings[3] &= ~termios.ECHO  # the host has shown what was typed
+        termios.tcsetattr(0, termios.TCSANOW, settings)
+        sys.stdin = Asking(sys.stdin, os.environ.get("SLOWNET_LAB") != "real")  # type: ignore[assignment, unused-ignore]
 
 
 def extend_path() -> None:
@@ -82,6 +147,11 @@ def main(argv: list[str]) -> int:
     walls = Walls.of(handed_over())
     walls.build()
     extend_path()
+    only = handed_over().get("only") or {}
+    if only.get("forward"):
+        if only.get("hostname"):
+            socket.sethostname(only["hostname"])
+        begin_forwarding(bool(only.get("asks")))
     sys.argv = ["pytest", *arguments]
     try:
         import pytest

@@ -261,11 +261,10 @@ def test_the_fixtures_and_what_comes_out(session, pytester):
     arguments = ["--slownet-tdf=inf", "--slownet-seed=7", "--slownet-report=reports", "--junitxml=junit.xml"]
     result = session(*arguments, test_features=FEATURES)
     assert result.ret == 1
-    result.assert_outcomes(passed=6, failed=1, deselected=1)
     text = result.stdout.str()
-    assert re.findall(r"=+ (.*) in [\d.]+s", text) == ["1 passed, 7 deselected", "1 failed, 6 passed, 1 deselected"]
-    assert text.count("test session starts") == 2
-    assert re.search(r"slownet: in a lab, virtual clock, TDF inf, Linux \d", text)
+    assert re.findall(r"=+ (.*) in [\d.]+s", text) == ["1 failed, 7 passed"]
+    assert text.count("test session starts") == 1
+    assert re.search(r"slownet: 7 tests in a lab, virtual clock, TDF inf, Linux \d", text)
     section = text[text.index("- slownet -") :]
     assert re.search(r"link set: client-switch: \+40 ms RTT \(ping 40(\.\d+)? ms\)", section)
     assert re.search(r"measured: client-switch \+40 ms RTT: ping rtt_ms 40[.\d]*, loss 0", section)
@@ -392,7 +391,7 @@ def test_the_virtual_clock_asked_for_by_name_is_the_labs_usual_one(session, opti
     marked = "import pytest\n@pytest.mark.clock('virtual')\ndef test_virtual(net): pass\ndef test_usual(net): pass\n"
     result = session(*options, test_usual=marked)
     result.assert_outcomes(passed=2)
-    assert str(result.stdout).count("slownet: in a lab") == (0 if options else 1)
+    assert str(result.stdout).count(" in a lab, ") == (0 if options else 1)
 
 
 @pytest.mark.parametrize("workers", [[], ["-n1"]], ids=["alone", "a worker"])
@@ -426,7 +425,8 @@ def test_the_report_has_this_machines_dates_and_times(session, pytester, workers
     assert 0 < whole <= (after - before).total_seconds()
     assert 0 < sum(float(each.get("time")) for each in suite.iter("testcase")) <= whole
     assert suite.get("hostname") == platform.node()
-    assert re.search(r"36\d\d\.\d+s call", result.stdout.str())  # pytest's own list has the lab's
+    (slowest,) = re.findall(r"(\d+\.\d+)s call .*test_it", result.stdout.str())
+    assert 0 < float(slowest) <= whole
     assert not list(pytester.path.glob(".slownet-time*"))
 
 
@@ -478,7 +478,7 @@ def test_every_worker_is_a_lab(session, pytester):
 @pytest.mark.parametrize(
     ("test", "arguments", "status", "said"),
     [
-        ('@pytest.mark.clock("rael")\ndef test_it(net): pass', [], 4, "test_it.py::test_it: did you mean 'real'?"),
+        ('@pytest.mark.clock("rael")\ndef test_it(net): pass', [], 1, "test_it.py::test_it: did you mean 'real'?"),
         ("def test_it(net): pass", ["--slownet-tdf=fast"], 4, "invalid time dilation factor 'fast'"),
         ("def test_it(net): pass", ["--slownet-seed=x"], 4, "'x' is not a seed"),
         ('@pytest.mark.topology("star", n=0)\ndef test_it(net): pass', ["--slownet-tdf=inf"], 1, "Star does not accept these"),
@@ -549,7 +549,7 @@ def test_another_session(tmp_path):
     words = [sys.executable, "-m", "pytest", "-p", "slownet.pytest_plugin", "-p", "no:cacheprovider", "--slownet-tdf=inf"]
     done = subprocess.run(words, cwd=tmp_path, capture_output=True, text=True)
     assert done.returncode == 0, done.stdout + done.stderr
-    assert done.stdout.count("1 passed, 1 deselected") == 2
+    assert "2 passed" in done.stdout
 
 
 def test_a_network(net):
@@ -559,8 +559,7 @@ def test_a_network(net):
 
 def test_a_test_may_start_a_pytest_of_its_own(session):
     result = session("--slownet-tdf=inf", test_nested=NESTED)
-    result.assert_outcomes(passed=1, deselected=1)
-    assert re.findall(r"=+ (.*) in [\d.]+s", result.stdout.str()) == ["1 passed, 1 deselected"] * 2
+    assert re.findall(r"=+ (.*) in [\d.]+s", result.stdout.str()) == ["2 passed"]
 
 
 BOOTS = '''

@@ -8,6 +8,7 @@ from dataclasses import replace
 from types import MappingProxyType
 from typing import Protocol
 
+from slownet.option_names import here
 from slownet.records.cell import Cell
 from slownet.records.charging import LEAST_BOOTS
 from slownet.records.judgement import INCONCLUSIVE, NOT_JUDGED, REFUTED, SUPPORTED, Judgement
@@ -122,7 +123,7 @@ def judged(
     least, most = ends(margin)
     found, stays = verdict(measured, least, most), ""
     if not measured.known:
-        text += f" (its interval is not known: repeat the measurement, --repeat {repetitions} or more)"
+        text += here(f" (its interval is not known: repeat the measurement, --repeat {repetitions} or more)")
     elif margin[0] == margin[1] and measured.low != measured.high and found != REFUTED:
         stays = NO_WIDTH
         text += f" ({NO_WIDTH}, {interval(measured, 4)}: widen it, such as within=0.05)"
@@ -177,7 +178,7 @@ def placed(judgement: Judgement, run: RunData, cells: Sequence[Cell] = ()) -> Ju
     if not few or found.verdict not in (SUPPORTED, REFUTED):
         return found
     takes = max(cell.verdict_from for cell in few)
-    text = f"{found.text} (too few boots to know how they differ: --repeat {takes} or more)"
+    text = here(f"{found.text} (too few boots to know how they differ: --repeat {takes} or more)")
     return replace(found, verdict=INCONCLUSIVE, text=text)
 
 

@@ -132,6 +132,21 @@ class Place:
             each.resize(rows, columns)
 
     @contextlib.contextmanager
+    def stopped(self) -> Iterator[None]:
+        """Stop the labs that run, and with them a virtual clock, for a ``with`` block in a sink of their output."""
+        with contextlib.ExitStack() as stack:
+            for each in self._running:
+                if isinstance(each, Lab) and self.clock.kind == "virtual":
+                    stack.enter_context(each.stopped())
+            yield
+
+    def give(self, data: bytes) -> None:
+        """Pass a line of input to the commands that run in labs."""
+        for each in self._running:
+            if isinstance(each, Lab):
+                each.give(data)
+
+    @contextlib.contextmanager
     def _as_running(self, command: Lab | InPlace) -> Iterator[None]:
         self._running.append(command)
         try:

@@ -20,8 +20,9 @@ from slownet.errors import SlownetError
 from slownet.lab import native
 from slownet.lab.charge import charged_s, charged_since
 from slownet.lab.clock import in_words
+from slownet.pytest_plugin.forwarding import is_forwarded
 from slownet.pytest_plugin.staging import say
-from slownet.pytest_plugin.wishes import REPORT, SEED, needs_network
+from slownet.pytest_plugin.wishes import REPORT, SEED, needs_network, option_names_here
 from slownet.records import observers as verdicts
 from slownet.records.samples import RUN, SampleLog, cell_key, new_run_directory, write_run_json
 
@@ -177,6 +178,7 @@ class Records:
             if needs_network(item):
                 from slownet.measured import measured_under
 
+                stack.enter_context(option_names_here())
                 item.stash[SINCE] = Since()
                 stack.enter_context(measured_under(lambda: _setting(item)))
             stack.enter_context(verdicts.observed_by(lambda verdict: of(item).add_judgement(verdict)))
@@ -209,7 +211,7 @@ class Outgoing:
     """Copies what is kept of a session in a lab to where the host reads it."""
 
     def __init__(self, config: pytest.Config) -> None:
-        self._worker = hasattr(config, "workerinput")
+        self._worker = hasattr(config, "workerinput") and not is_forwarded(config)
         self._walls = inside.Walls.of(inside.handed_over())
 
     @pytest.hookimpl(trylast=True)
