@@ -25,8 +25,10 @@ from slownet.net import addresses, counting, device, ipv6, names, openvswitch, r
 from slownet.net.cable import Link
 from slownet.net.capture import Capture, interface_of
 from slownet.net.condition_log import ConditionLog
+from slownet.net.fingerprint import sysctl
 from slownet.net.layout import named
 from slownet.net.log import Log, Setting
+from slownet.net.nodes import inside
 from slownet.net.play import Played
 from slownet.net.quick import QuickNet
 from slownet.net.seeds import ASKED
@@ -49,6 +51,8 @@ SYSCTLS = {
     "net.ipv4.tcp_slow_start_after_idle": "1",
     "net.ipv6.conf.all.disable_ipv6": "1",
 }
+BUFFERS = ("net.ipv4.tcp_rmem", "net.ipv4.tcp_wmem", "net.ipv4.tcp_moderate_rcvbuf", "net.core.rmem_max", "net.core.wmem_max")
+"""Settings that limit a connection's windows, as Mininet or the machine has them; they are recorded."""
 
 
 class Network:
@@ -158,6 +162,17 @@ class Network:
     def topology(self) -> Topology:
         """The topology that it was made from."""
         return self._topology
+
+    def kernel_settings(self) -> dict[str, str]:
+        """Return the kernel's settings that measurements depend on: those that are set, and `BUFFERS` of the first host."""
+        found = {**SYSCTLS, "offloads": "off"}
+        first = next((each for each in self.mininet.hosts if each.inNamespace), None)
+        if first is not None:
+            with inside(first):
+                for name in BUFFERS:
+                    with suppress(OSError):  # a kernel has some of them for the whole machine only
+                        found[name] = " ".join(sysctl(name).split())
+        return found
 
     @property
     def hosts(self) -> list[Node]:

@@ -258,7 +258,7 @@ def _within_boots(run: RunData) -> str:
 
 
 def sampling_notes(run: RunData) -> list[str]:
-    """List notes about the measurement: repetitions and why they are enough, labs, changed facts, warm-ups, outliers."""
+    """List notes about the measurement: repetitions and why they suffice, labs, changed facts, limits, warm-ups, outliers."""
     why = (run.facts.get("sampling") or {}).get("why")
     notes = [f"damaged: {line}" for line in run.damage]
     notes += [f"sampling: {why}"] if why else []
@@ -266,6 +266,7 @@ def sampling_notes(run: RunData) -> list[str]:
         notes.append(f"labs: {run.facts['labs']} side by side, one repetition each")
     for name, values in (run.facts.get("contradicted") or {}).items():
         notes.append(f"circumstances differed between repetitions: {name} was {', then '.join(map(str, values))}")
+    notes += [f"{cell.title}: {cell.limit}" for cell in run.cells if cell.limit]
     for cell in run.cells:
         for name, count in cell.warm_up.items():
             notes.append(f"{cell.title}: the first {count} values of {name} are warm-up and left out")

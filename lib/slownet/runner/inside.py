@@ -26,7 +26,6 @@ from slownet.lab.events import tell
 from slownet.net import Network, openvswitch
 from slownet.net import capture as captures
 from slownet.net.layout import layout
-from slownet.net.network import SYSCTLS
 from slownet.net.seeds import FREE, Seeds
 from slownet.records.samples import RAW, Raw, Sample, cell_key, of_lab
 from slownet.runner import disk
@@ -75,10 +74,9 @@ def run(experiment: Experiment, directory: Path, job: Job) -> None:
         interfaces = captures.find(net, job.capture)
         with serving(experiment, net, directory / of_lab(SERVICES, job.lab), job) as service:
             facts = dict(service.facts()) if service is not None and hasattr(service, "facts") else {}
-            settings = {**SYSCTLS, "offloads": "off"}
             tell(
                 "facts",
-                settings=settings,
+                settings=net.kernel_settings(),
                 openvswitch=openvswitch.version(),
                 service=facts,
                 topology=layout(net.hosts, net.switches, net.mininet.links),
