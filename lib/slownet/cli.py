@@ -11,7 +11,7 @@ import typer
 from typer.core import TyperGroup
 
 from slownet import __version__, endings
-from slownet.commands import analysis, completing, images, lab, reporting
+from slownet.commands import analysis, completing, images, lab, reporting, unchanged
 from slownet.commands.ci import ForCi
 from slownet.commands.cleaning import clean
 from slownet.commands.composing import WithExec, compose
@@ -260,7 +260,9 @@ def mininet_program(
 
     chosen = choose(place, clock, tdf, memory, cpu, confined=require_confinement)
     words = [chosen.python, "-m", "slownet.net.standin", *(["--stp"] if stp else []), *program]
-    raise typer.Exit(foreground.run_here(chosen, words, [], terminal=foreground.are_terminals(0, 1, 2)))
+    named = [Path(program[0])] if Path(program[0]).is_file() else []
+    terminal = foreground.are_terminals(0, 1, 2)
+    raise typer.Exit(unchanged.run(chosen, words, [*named, *unchanged.files_in(program[1:])], terminal))
 
 
 app.command(cls=WithExec)(compose)

@@ -8,13 +8,11 @@ from typing import Annotated
 
 import typer
 
-from slownet.commands import completing
+from slownet.commands import completing, unchanged
 from slownet.commands.lab import unless_asked
 from slownet.commands.options import ClockOption, ConfinementOption, CpuOption, MemoryOption, PlaceOption, StpOption, TdfOption
-from slownet.errors import LabError
 from slownet.lab import foreground
-from slownet.lab.boot import MEGABYTES, Share
-from slownet.lab.folders import hides
+from slownet.lab.boot import MEGABYTES
 
 
 def shell(
@@ -54,9 +52,6 @@ def shell(
     chosen = choose(place, unless_asked(clock, tdf, cpu), tdf, memory, cpu, confined=require_confinement)
     path, _, rest = topology.partition(".py")
     file = Path(f"{path}.py").resolve() if topology.startswith(f"{path}.py") else None
-    if file and chosen.kind == "lab" and hides(file.parent):
-        raise LabError(f"{file.parent} would hide the lab's own folder", where=topology, fix="move the file to another folder")
     job = json.dumps({"topology": f"{file}{rest}" if file else topology, "links": links, "stp": stp})
-    shares = [Share(file.parent)] if file and file.parent != Path.cwd() else []
-    terminal = foreground.are_terminals(0, 1)
-    raise typer.Exit(foreground.run_here(chosen, [chosen.python, "-m", "slownet.commands.prompt", job], shares, terminal))
+    words = [chosen.python, "-m", "slownet.commands.prompt", job]
+    raise typer.Exit(unchanged.run(chosen, words, [file] if file else [], foreground.are_terminals(0, 1)))

@@ -23,7 +23,7 @@ def run_here(place: Place, command: list[str], shares: Sequence[Share], terminal
 
     terminal: whether the command gets a terminal. Raises LabError.
     """
-    _open_what_is_closed()
+    open_what_is_closed()
     here = caller.working_directory() if place.kind == "lab" else None
     if here and here not in [each.path for each in shares]:
         shares = [Share(here), *shares]
@@ -94,12 +94,18 @@ def are_terminals(*fds: int) -> bool:
     return all(os.isatty(fd) for fd in fds)
 
 
-def _open_what_is_closed() -> None:
+def open_what_is_closed() -> None:
     """Open those of the descriptors 0, 1 and 2 that are closed, so that no pipe of ours gets such a number."""
     fd = os.open(os.devnull, os.O_RDWR)
     while fd < 3:
         fd = os.dup(fd)
     os.close(fd)
+
+
+def say(line: str) -> None:
+    """Print a line to standard error, if that can be written."""
+    with contextlib.suppress(OSError, LabError):
+        write(2, f"{line}\n".encode(errors="replace"))
 
 
 def _resize(place: Place) -> None:

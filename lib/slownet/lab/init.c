@@ -199,15 +199,23 @@ static void make_folders(const char *path)
 	mkdir(part, 0755);
 }
 
-static void write_file(const char *path, const char *text)
+static void write_to(int fd, const char *path, const char *text)
 {
-	int fd = open(path, O_WRONLY | O_CLOEXEC);
-
 	if (fd < 0)
 		return;
 	if (write(fd, text, strlen(text)) < 0)
 		perror(path);
 	close(fd);
+}
+
+static void write_file(const char *path, const char *text)
+{
+	write_to(open(path, O_WRONLY | O_CLOEXEC), path, text);
+}
+
+static void create_file(const char *path, const char *text)
+{
+	write_to(open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0644), path, text);
 }
 
 static void open_channel(void)
@@ -333,6 +341,23 @@ static void outlast_chance(void)
 		write_file(names[i], "30000");
 }
 
+/*
+ * The lab's own name is known, and no name server is asked: the one of the machine that
+ * built the image may be inside the hosts' own network, and who asks it would wait.
+ */
+static void name_lab(void)
+{
+	static const char hosts[] = "127.0.0.1\tlocalhost\n127.0.1.1\tlab\n"
+				    "::1\tlocalhost ip6-localhost ip6-loopback\n"
+				    "ff02::1\tip6-allnodes\nff02::2\tip6-allrouters\n";
+
+	sethostname("lab", 3);
+	unlink("/etc/hosts");
+	unlink("/etc/resolv.conf");
+	create_file("/etc/hosts", hosts);
+	create_file("/etc/resolv.conf", "# no name server\n");
+}
+
 static void settle(void)
 {
 	struct ifreq lo = { .ifr_name = "lo", .ifr_flags = IFF_UP | IFF_RUNNING };
@@ -340,7 +365,7 @@ static void settle(void)
 
 	ioctl(fd, SIOCSIFFLAGS, &lo);
 	close(fd);
-	sethostname("lab", 3);
+	name_lab();
 	limit_memory();
 	limit_processes();
 	if (cpu_is_free())

@@ -5,7 +5,6 @@ from __future__ import annotations
 import shutil
 from collections.abc import Callable, Mapping
 from contextlib import suppress
-from functools import partial
 from pathlib import Path
 from tempfile import mkdtemp
 from types import TracebackType
@@ -13,7 +12,6 @@ from typing import TYPE_CHECKING, Any, Self
 
 from mininet.link import TCLink
 from mininet.log import setLogLevel
-from mininet.node import OVSSwitch
 
 from slownet import owner
 from slownet.conditions.link import Condition
@@ -30,7 +28,7 @@ from slownet.net.layout import named
 from slownet.net.log import Log, Setting
 from slownet.net.nodes import inside
 from slownet.net.play import Played
-from slownet.net.quick import QuickNet
+from slownet.net.quick import STANDALONE, QuickNet
 from slownet.net.seeds import ASKED
 from slownet.net.shaping import Shaping
 from slownet.tools.ping import Ping
@@ -39,8 +37,6 @@ if TYPE_CHECKING:
     from slownet.mininets import Node, Topology
 
 DEADLINE_S = 30.0
-STANDALONE = partial(OVSSwitch, failMode="standalone")
-"""A switch that learns by itself: the network has no controller."""
 Remembered = Mapping[Any, tuple[OneWay, OneWay]]
 """Mininet's links and the conditions of their ends."""
 

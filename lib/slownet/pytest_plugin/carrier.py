@@ -14,13 +14,11 @@ from typing import Any
 
 from slownet import outbox
 from slownet import pytest_inside as inside
-from slownet.deposit import place_below, remove_below
+from slownet.deposit import ALL_BYTES, FILE_BYTES, place_below, remove_below
 from slownet.outbox import Outbox, RefusedError, shown
 from slownet.pytest_plugin.exports import Plan
 from slownet.records.samples import RUN, SAMPLES
 
-FILE_BYTES, ALL_BYTES = 2**30, 2**32
-"""The most bytes of one file, and of all, that leave a lab."""
 OF_A_RUN = (RUN, SAMPLES)
 """Files that the lab writes into a run directory; it also has folders of them. The rest is made here, from these."""
 FOLDERS_OF_A_RUN = ("raw", "services", "captures")

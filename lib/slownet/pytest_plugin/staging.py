@@ -14,7 +14,6 @@ import fcntl
 import json
 import os
 import shutil
-import subprocess
 import sys
 import tempfile
 from collections.abc import Iterable, Iterator, Sequence
@@ -27,6 +26,7 @@ from slownet import outbox
 from slownet import pytest_inside as inside
 from slownet.errors import SlownetError
 from slownet.lab.boot import Share
+from slownet.outbox import discard
 from slownet.pytest_plugin.carrier import NAMED, Carried, carry, carry_coverage, carry_late
 from slownet.pytest_plugin.exports import Plan
 from slownet.pytest_plugin.forwarding import TESTS
@@ -170,11 +170,3 @@ def _abandoned(folder: Path, plan: Plan) -> Iterator[Plan]:
         yield plan.of_killed(json.loads((folder / "session.json").read_text(encoding="utf-8")))
     finally:
         os.close(lock)
-
-
-def discard(folder: Path) -> None:
-    """Remove a folder in which a lab may have left anything: deeper than Python's own function goes, and closed ones."""
-    quiet: dict[str, Any] = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL, "check": False}
-    if subprocess.run(["rm", "-rf", "--", folder], **quiet).returncode:
-        subprocess.run(["chmod", "-R", "u+rwX", "--", folder], **quiet)
-        subprocess.run(["rm", "-rf", "--", folder], **quiet)
