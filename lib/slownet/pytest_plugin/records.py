@@ -240,11 +240,11 @@ class Since:
 def _setting(item: pytest.Item) -> Setting:
     """Return the setting of a measurement: the ping of the link as set now, the clock, and what it charged."""
     from slownet.measured import Setting
+    from slownet.net.log import longest
     from slownet.records.charging import Charging
 
     net = item.stash.get(NETWORK, None)
-    pinged = [each for each in net.settings if each.ping and each.ping.rtt_ms and _holds(net, each)] if net else []
-    rtt = pinged[-1].ping.rtt_ms.min if pinged and pinged[-1].ping and pinged[-1].ping.rtt_ms else None
+    rtt = longest(each for each in net.settings if _holds(net, each)) if net else None
     took, charged = item.stash[SINCE].passed()
     return Setting(rtt, clock(), Charging.of(facts()), charged, took, _draws(net))
 
@@ -290,15 +290,15 @@ def _draw(directory: Path) -> None:
 
 
 def _sample(name: str, index: int, net: Net) -> dict[str, Any]:
+    from slownet.net.log import longest
     from slownet.runner.measurement import new_sample
 
     changed = {setting.link: setting for setting in net.settings}
     now = net.conditions
     cell = {link: str(condition) for link, condition in now.items() if str(condition) != "no condition"}
-    pings = [setting.ping for setting in changed.values() if setting.ping and setting.ping.rtt_ms]
     condition = {"rtt_ms": round(1000 * sum(each.rtt for each in now.values()), 6)}
     return new_sample(name, cell, condition, index) | {
-        "verified_rtt_ms": pings[-1].rtt_ms.min if cell and pings and pings[-1].rtt_ms else None,
+        "verified_rtt_ms": longest(changed.values()) if cell else None,
         "unverified": [_why(each) for each in changed.values() if each.verification.unverified and _is_in(cell, each)],
     }
 

@@ -185,7 +185,9 @@ class RunData:
         return tuple(cell for cell in self.cells if cell.status == "failed")
 
     def beyond_cpu(self, cell: Cell) -> bool:
-        """Return whether a link of the cell has a rate that the CPU cannot carry, so that the CPU limited it."""
+        """Return whether a link of the cell has a rate that the CPU cannot carry; a free CPU carries every rate."""
+        if self.charging is Charging.FREE:
+            return False
         ceiling, rate = self.facts.get("ceiling_bit_s"), cell.rate_bit_s
         return ceiling is not None and rate is not None and rate > ceiling
 

@@ -65,7 +65,7 @@ def _law(seen: View) -> str:
     if law is None or len(farther) < 2 or law.k.mean <= 0:
         return ""
     claim = next((each for each in run.claims if each.kind == "law" and each.metric == seen.metric), None)
-    gap = farther[-2 if len(farther) > 2 else -1] - farther[0]
+    gap = (farther[-2 if len(farther) > 2 else -1] - farther[0]) * seen.trip
     thing, longer = operation(run), amount(law.k.mean * gap, "ms", 2)
     then = f"{trimmed(gap)} ms further away, it takes"
     return _judged_law(seen, claim, thing, f"{then} {longer} longer", f"{then} about {longer} longer")
@@ -74,7 +74,10 @@ def _law(seen: View) -> str:
 def _judged_law(seen: View, claim: Judgement | None, thing: str, then: str, about: str) -> str:
     assert seen.law is not None
     k = seen.law.k
-    found = f"{trimmed(k.mean, 3)} round trips" + (f" ({trimmed(k.low, 3)} to {trimmed(k.high, 3)})" if k.known else "")
+    middle = trimmed(k.mean, 3)
+    found = f"{middle} round trip{'s' * (middle != '1')}" + (
+        f" ({trimmed(k.low, 3)} to {trimmed(k.high, 3)})" if k.known else ""
+    )
     verdict = NOT_JUDGED if claim is None else claim.verdict  # a judgement itself is true only if supported
     expected = None if claim is None else claim.expected
     if expected and verdict == SUPPORTED:

@@ -77,9 +77,9 @@ def _curve(
         steps = [first + (last - first) * step / STEPS for step in range(STEPS + 1)]
         start = seen.article.get(0.0, {}).get(seen.metric)
         if start is not None:
-            line = ((at, curve(start + law.k.mean * at)) for at in steps)
+            line = ((at, curve(start + law.k.mean * seen.trip * at)) for at in steps)
             chart.line(line, "law with the published T0", "published", dashed=True)
-        chart.line(((at, curve(law.t0.mean + law.k.mean * at)) for at in steps), "law, fitted")
+        chart.line(((at, curve(law.t0.mean + law.k.mean * seen.trip * at)) for at in steps), "law, fitted")
     points = [Point(at, each, f"{_at(seen, at)}: {each:g} published") for at, each in published]
     if points:
         chart.points(points, "published", "published", hollow=True)

@@ -8,7 +8,7 @@ from typing import Any
 
 from slownet.claim import verdict
 from slownet.errors import ExperimentError, SlownetError
-from slownet.law import Law, fit
+from slownet.law import Law, fit, per_round_trip
 from slownet.records.cell import TIME, Cell
 from slownet.records.charging import Charging
 from slownet.records.columns import NONE
@@ -25,6 +25,9 @@ CURE = "cure"
 """The condition that names a cure, or "none"."""
 WITHIN = 0.05
 """Margin around the law within which a cell lies on it, as a fraction."""
+NOTHING_MS = 1.0
+"""With a free CPU a shorter time is clock readings and the lab's own share, not programs: no ratio to it is shown."""
+MILLISECONDS = {"us": 0.001, "ms": 1.0, "s": 1000.0}
 MOSTLY_CPU = 0.5
 """A cell is CPU-bound if T0 is more than this fraction of its time."""
 
@@ -74,7 +77,12 @@ class View:
     @property
     def lawful(self) -> bool:
         """Whether a law makes sense: the run measured a time against a delay."""
-        return self.along.endswith("_ms") and self.metric.endswith("_ms")
+        return per_round_trip(self.along) is not None and self.metric.endswith("_ms")
+
+    @property
+    def trip(self) -> float:
+        """How many ms a round trip gains by each ms of what was varied."""
+        return per_round_trip(self.along) or 1.0
 
     @property
     def cures(self) -> bool:
@@ -124,7 +132,7 @@ class _Reader:
         delay = float(at) if isinstance(at, int | float) else None
         time = cell.metrics.get(self.metric)
         published = self.published(cell)
-        predicted = self.law.at(delay) if self.law and delay is not None else None
+        predicted = self.law.at(delay * (per_round_trip(self.along) or 1.0)) if self.law and delay is not None else None
         share = self._cpu_share(time)
         return Row(
             title=cell.title,
@@ -153,9 +161,14 @@ class _Reader:
     def _ratio(self, cell: Cell) -> Summary | None:
         base = baseline(self.run, cell)
         time, start = self._within(cell), self._within(base)
-        if time is None or start is None or start.mean == 0:
+        if time is None or start is None or start.mean == 0 or self._is_nothing(start):
             return None
         return Summary(1.0, 1.0, 1.0, time.n) if cell is base else ratio(time, start)
+
+    def _is_nothing(self, start: Summary) -> bool:
+        """Return whether the baseline is a time that means nothing: with a free CPU, what is left of one without a network."""
+        unit_ms = MILLISECONDS.get(self.metric.rpartition("_")[2])
+        return self.run.charging is Charging.FREE and unit_ms is not None and start.mean * unit_ms < NOTHING_MS
 
     def _uncured(self, cell: Cell) -> Summary | None:
         """Return the ratio of the cell that differs only by its condition ``cure``, which is "none"."""
@@ -212,10 +225,11 @@ def baseline(run: RunData, cell: Cell) -> Cell | None:
 
 def _law(run: RunData, metric: str, along: str) -> tuple[Law | None, str]:
     """Fit the law to the successful cells; return it with a note for the reader."""
-    if not (along.endswith("_ms") and metric.endswith("_ms")):
+    trip = per_round_trip(along)
+    if trip is None or not metric.endswith("_ms"):
         return None, "a law needs times against delays"
     try:
-        cells = [(delay, cell) for delay, cell in run.along(along) if cell.status == "ok"]
+        cells = [(delay * trip, cell) for delay, cell in run.along(along) if cell.status == "ok"]
         law = fit((delay, cell.within_run(metric)) for delay, cell in cells)
     except SlownetError as error:
         return None, str(error)
@@ -281,5 +295,6 @@ def law_line(seen: View) -> str:
         return f"no law ({seen.law_note})"
     k, t0 = seen.law.k, seen.law.t0
     width = f" (k {number(k.low)} to {number(k.high)})" if k.known and k.low != k.high else ""
-    note = f", {seen.law_note}" if seen.law_note else ""
+    note = f", d = {seen.trip:g} x {spoken(seen.along).partition(',')[0]}" if seen.trip != 1 else ""
+    note += f", {seen.law_note}" if seen.law_note else ""
     return f"T(d) = {number(t0.mean)} ms + {number(k.mean)} d{width}{note}"
