@@ -26,6 +26,7 @@ OPENING = {
     "access", "ZipFile", "TarFile", "read_parquet", "read_csv", "load", "place",
 }  # fmt: skip
 """Functions and methods that follow a path which they are given, or called on."""
+OUTBOX = "slownet.outbox"
 SAFE = {"Outbox", "Share"}
 """What takes such a path and opens nothing below it by its name."""
 
@@ -219,7 +220,8 @@ class Analysis:
         if name in SAFE:
             return False
         targets = list(self._targets(node, name, scope))
-        if (on or any(given)) and name in OPENING and not targets:
+        name = self._imports[scope.module].get(name, ("", name))[1]
+        if (on or any(given)) and name in OPENING and all(module == OUTBOX for module, _, _ in targets):
             self.found.add(Found(scope.module, scope.function, name))
         results = [self._enter(node, target, scope) for target in targets]
         if name == "folders" and isinstance(node.func, ast.Attribute) and "job" in ast.unparse(node.func.value):
