@@ -198,6 +198,9 @@ def main(argv: list[str]) -> int:
                 return execute(services[name], words, reads=True)
             if services:
                 print_services(services, network)
+            if len(network.parts) > 1:
+                groups = " | ".join(", ".join(host.name for host in part) for part in network.parts)
+                print(f"slownet: these do not reach each other: {groups}", file=sys.stderr, flush=True)
             prompt = Prompt(network, services)
     except SlownetError as error:
         print(f"slownet: {error}", file=sys.stderr)

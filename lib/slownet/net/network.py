@@ -67,6 +67,8 @@ class Network:
     ----------
     mininet : mininet.net.Mininet
         Mininet's own object; None before the network is entered.
+    parts : list of list of node
+        Its hosts in groups that reach each other: one, unless some are apart by their topology or their VLANs.
     seeds : Seeds
         How to shift the seeds of conditions that are set from now on.
 
@@ -92,6 +94,7 @@ class Network:
         self.mininet: Any = None
         self.shaping = Shaping()  # the state of its interfaces and cables
         self.seeds = ASKED
+        self.parts: list[list[Any]] = []  # its hosts that reach each other
         self._log = Log()
         self._files: Path | None = None  # of its hosts, which may outlive this object
 
@@ -112,8 +115,8 @@ class Network:
                 stated.prepare(self._topology, self.mininet.hosts, self._files)
                 self.mininet.start()
             spanning_tree.wait(self.mininet.switches, type(self._topology).__name__)
-            first, *others = self.mininet.hosts
-            reach.wait(first, others, DEADLINE_S, type(self._topology).__name__)
+            self.parts = reach.parts(self.mininet.hosts, DEADLINE_S, type(self._topology).__name__)
+            self.shaping.parts = [frozenset(part) for part in self.parts] if len(self.parts) > 1 else []
             for switch in self.mininet.switches[:1]:
                 self.shaping.programs.warm(switch)
             for cable in filter(self.shaping.is_set, self.mininet.links):  # a TCLink of the topology
@@ -302,7 +305,7 @@ class Network:
     def add_ipv6(self) -> None:
         """Give hosts IPv6 beside IPv4: 2001:db8::a00:1 for 10.0.0.1. Raises NetworkError if they do not reach each other."""
         if self._files:
-            ipv6.add(self.mininet.hosts, self._files, type(self._topology).__name__)
+            ipv6.add(self.mininet.hosts, self._files, type(self._topology).__name__, self.parts)
 
     def remember(self) -> Remembered:
         """Return the conditions of all links.
