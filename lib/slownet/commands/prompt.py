@@ -188,7 +188,7 @@ def main(argv: list[str]) -> int:
     job = json.loads(argv[0])
     machine.prepare()
     try:
-        topology = _project(job) if "compose" in job else specs.topology(job["topology"])
+        topology = _project(job) if "compose" in job else specs.topology(job["topology"], job.get("arguments", []))
         network = Network(topology, job.get("stp", False))
         with network, topology.serve(network) if "compose" in job else nullcontext() as services:
             for first, second, words in job["links"]:

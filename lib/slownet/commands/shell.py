@@ -24,6 +24,9 @@ def shell(
             autocompletion=completing.topologies,
         ),
     ],
+    arguments: Annotated[
+        list[str] | None, typer.Argument(metavar="ARGUMENT", help="After --: what the file reads from sys.argv.")
+    ] = None,
     link: Annotated[
         list[str] | None,
         typer.Option(
@@ -46,12 +49,14 @@ def shell(
     from slownet.lab.place import choose
     from slownet.net import shape
 
-    planned = specs.topology(topology)
+    planned = specs.topology(topology, arguments or [])
     shape.check(planned, stp)
     links = [specs.link(text, planned) for text in link or []]
     chosen = choose(place, unless_asked(clock, tdf, cpu), tdf, memory, cpu, confined=require_confinement)
     path, _, rest = topology.partition(".py")
     file = Path(f"{path}.py").resolve() if topology.startswith(f"{path}.py") else None
-    job = json.dumps({"topology": f"{file}{rest}" if file else topology, "links": links, "stp": stp})
+    job = json.dumps(
+        {"topology": f"{file}{rest}" if file else topology, "links": links, "stp": stp, "arguments": arguments or []}
+    )
     words = [chosen.python, "-m", "slownet.commands.prompt", job]
     raise typer.Exit(unchanged.run(chosen, words, [file] if file else [], foreground.are_terminals(0, 1)))
