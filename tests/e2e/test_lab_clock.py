@@ -345,21 +345,3 @@ def test_the_factor_is_the_one_that_was_measured(execute, built):
 
     done = execute("sh", "-c", "cat /proc/cmdline; echo $SLOWNET_LAB")
     assert f"skip-idle tdf={charged(built)['tdf']}".encode() in done.stdout
-
-
-DRAWN = """
-found["urandom"] = os.urandom(8).hex()
-found["uuid"] = open("/proc/sys/kernel/random/uuid").read()
-found["address"] = open("/proc/self/stat").read().split()[27]  # the stack's: where chance puts it
-found["mktemp"] = subprocess.run(["mktemp", "-u"], capture_output=True, text=True).stdout
-"""
-
-
-def test_at_tdf_inf_labs_draw_the_same_random_numbers(execute):
-    first, *others = (run(execute, DRAWN, CLOCKS["inf"]) for _ in range(3))
-    assert others == [first, first]
-
-
-def test_elsewhere_each_lab_draws_its_own(execute):
-    first, second = (run(execute, DRAWN, CLOCKS["4"]) for _ in range(2))
-    assert not set(first.values()) & set(second.values())

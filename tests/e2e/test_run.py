@@ -325,14 +325,12 @@ def draws(net, rtt):
 
 
 def test_each_boot_draws_its_own_random_numbers(tmp_path):
-    """As the page on compatibility says: all of them repeat with the run, whether the date seeds them or the boot's number."""
+    """As the page on compatibility says: what is seeded by the date repeats with the run, what the kernel draws never does."""
     (tmp_path / "draws.py").write_text(DRAWS)
     found = []
-    for labs in ("1", "2"):
-        done = slownet("run", "draws.py", "--tdf", "inf", "--repeat", "4", "--labs", labs, "--json", cwd=tmp_path)
+    for _ in range(2):
+        done = slownet("run", "draws.py", "--tdf", "inf", "--repeat", "4", "--json", cwd=tmp_path)
         (run,) = json.loads(done.stdout)["runs"]
-        facts = json.loads((tmp_path / run["directory"] / "run.json").read_text())
-        assert [each["random_seed"] for each in facts["boots"]] == [each["boot"] for each in facts["boots"]] == [1, 2, 3, 4]
         lines = (tmp_path / run["directory"] / "samples.jsonl").read_text().splitlines()
         samples = sorted(map(json.loads, lines), key=lambda each: each["boot"])
         found.append(
@@ -343,7 +341,7 @@ def test_each_boot_draws_its_own_random_numbers(tmp_path):
     assert (first["date"], first["shell"]) == (again["date"], again["shell"])
     assert len(set(first["hash"] + again["hash"])) == 1
     assert len(set(first["kernel"])) > 1
-    assert first["kernel"] == again["kernel"]
+    assert first["kernel"] != again["kernel"]
 
 
 def test_repetitions_as_told(tmp_path):

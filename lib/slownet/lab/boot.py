@@ -72,14 +72,6 @@ def check_megabytes(megabytes: int) -> int:
     return megabytes
 
 
-def random_seed(clock: Clock, turn: int) -> int | None:
-    """Return the seed of the kernel's random numbers in the boot with a number, from 0; None if they are drawn anew.
-
-    Only where the CPU is free: elsewhere two boots differ anyhow, and the addresses that chance gives programs belong to that.
-    """
-    return turn + 1 if clock.cpu_is_free else None
-
-
 @dataclass
 class Lab:
     """A lab to boot. `run` may be called once; `signal` ends its command from another thread."""
@@ -331,14 +323,12 @@ def _start(
         image = files.enter_context(open(lab.image, "rb")).fileno()
         init = files.enter_context(open(lab.init, "rb")).fileno()
         layers = [files.enter_context(open(lab.layer, "rb")).fileno()] if lab.layer else []
-        number = random_seed(lab.clock, lab.turn)
-        seed = [] if number is None else [f"random.seed={number}"]
         words = [
             *_confined(lab), f"mem={lab.megabytes}M", f"mem-fd={room}",
             f"ubd0r=/proc/self/fd/{image}",
             *(f"ubd1r=/proc/self/fd/{each}" for each in layers),
             f"initrd=/proc/self/fd/{init}", "con=null", "con0=null,fd:1", f"con1=fd:{channel}", "uml_dir=/proc/self/",
-            f"lpj={LOOPS_PER_JIFFY}", "noreboot", "quiet", *seed, *lab.kernel_arguments, *lab.clock.arguments(processor),
+            f"lpj={LOOPS_PER_JIFFY}", "noreboot", "quiet", *lab.kernel_arguments, *lab.clock.arguments(processor),
         ]  # fmt: skip
         process = subprocess.Popen(
             words, stdin=subprocess.DEVNULL, stdout=console, stderr=console, cwd="/", start_new_session=True,

@@ -25,7 +25,7 @@ from slownet.lab import (
     project,
 )
 from slownet.lab import parts as lab_parts
-from slownet.lab.boot import MEGABYTES, Lab, Share, Sink, check_megabytes, random_seed
+from slownet.lab.boot import MEGABYTES, Lab, Share, Sink, check_megabytes
 from slownet.lab.caller import Given
 from slownet.lab.clock import INF, TIME, WORK, Clock, check_cpu, check_kind, check_tdf
 from slownet.lab.inplace import InPlace
@@ -66,10 +66,6 @@ class Place:
             return self
         factor = check_tdf(tdf)
         return self if factor is None else replace(self, clock=Clock("virtual", factor, counter=self.clock.counter))
-
-    def random_seed(self, turn: int) -> int | None:
-        """Return the seed of the kernel's random numbers in the boot with a number, from 0; None if they are drawn anew."""
-        return random_seed(self.clock, turn) if self.parts else None
 
     @property
     def python(self) -> str:

@@ -111,7 +111,7 @@ class Round:
             if self._broken or not self._left:
                 return None
             boot, left = self._left.pop(0)
-            self.plan.note(boot, lab=lab, processor=None, random_seed=self._place.random_seed(boot.number - 1))
+            self.plan.note(boot, lab=lab, processor=None)
             self._used.add(lab)
             self.plan.facts["labs"] = max(len(self._used), self.plan.facts.get("labs", 1))
             # A cell that failed in an earlier boot is not retried: it counts as failed in any case.

@@ -57,9 +57,6 @@ class FakePlace:
     def on(self, tdf):
         return self
 
-    def random_seed(self, turn):
-        return turn + 1
-
     def run(self, argv, *, shares, stdout, stderr, turn=0, pinned=lambda processor: None, **around):
         directory = next(Path(json.loads(each)["directory"]) for each in argv if each.startswith("{"))
         writable = {each.path.name for each in shares if each.writable and each.path.parent == directory}
@@ -217,8 +214,8 @@ def test_labs_side_by_side_measure_a_boot_each_with_all_its_cells(two_processors
     assert "contradicted" not in facts
     lab_of = {job["boot"]: job["lab"] for job in place.jobs}
     assert facts["boots"] == [
-        {"boot": 1, "first": 0, "places": 8, "blocks": 2, "lab": lab_of[1], "processor": 7, "random_seed": 1},
-        {"boot": 2, "first": 8, "places": 8, "blocks": 2, "lab": lab_of[2], "processor": 6, "random_seed": 2},
+        {"boot": 1, "first": 0, "places": 8, "blocks": 2, "lab": lab_of[1], "processor": 7},
+        {"boot": 2, "first": 8, "places": 8, "blocks": 2, "lab": lab_of[2], "processor": 6},
     ]
     assert [claim.verdict for claim in done.claims] == [SUPPORTED]
     assert (each.directory / "stderr.txt").read_text() == "lab 1 says"
