@@ -8,6 +8,7 @@ import re
 import signal
 import subprocess
 import sys
+import time
 import xml.etree.ElementTree as ET
 from pathlib import Path
 
@@ -534,6 +535,49 @@ def test_the_debugger_has_the_terminal(session, pytester):
     status, text = shown.end()
     assert status == 2
     assert b"Quitting debugger" in text
+
+
+BREAKS = """
+import time
+
+
+def test_fails(net):
+    raise AssertionError
+
+
+def test_it(net):
+    for _ in range(2):
+        before = time.monotonic()
+        breakpoint()
+        assert time.monotonic() - before < 1
+"""
+
+
+@pytest.mark.parametrize("options", [["--slownet-tdf=inf"], ["--slownet-tdf=4", "-s"]], ids=" ".join)
+def test_the_clock_waits_while_somebody_types(pytester, built, monkeypatch, options):
+    monkeypatch.setenv("XDG_CACHE_HOME", CACHE)
+    pytester.makepyfile(test_breaks=BREAKS)
+    shown = Terminal([*PYTEST, "-W", "error", *options], cwd=pytester.path)
+    for number in (6, 7):
+        shown.until(b"(Pdb) ")
+        time.sleep(3)  # of the person, not of the lab
+        shown.write(b"p 7 * %d\r" % number)
+        shown.until(b"\r\n%d\r\n" % (7 * number))
+        shown.write(b"c\r")
+    status, text = shown.end()
+    assert status == 1
+    assert b"1 failed" in text
+    assert b"1 passed" in text
+
+
+USERS = (Path(__file__).parents[1] / "vagrant/users.py").read_text()
+
+
+def test_claims_about_a_link_are_decided_on_the_real_clock(session):
+    """Beside whatever else this machine does: what a link takes is known, and the machine's part is measured."""
+    result = session("--slownet-clock=real", test_users=USERS)
+    result.assert_outcomes(passed=2, failed=1)
+    assert "about 100ms, within 5 %: refuted: " in result.stdout.str()
 
 
 NESTED = """

@@ -252,17 +252,17 @@ def _setting(item: pytest.Item) -> Setting:
     from slownet.records.charging import Charging
 
     net = item.stash.get(NETWORK, None)
-    rtt = longest(each for each in net.settings if _holds(net, each)) if net else None
+    held = [each for each in net.settings if _holds(net, each)] if net else []
+    rtt = longest(held)
     took, charged = item.stash[SINCE].passed()
-    return Setting(rtt, clock(), Charging.of(facts()), charged, took, _draws(net), _late(net, pinged))
+    return Setting(rtt, clock(), Charging.of(facts()), charged, took, _draws(net), _late(net, held))
 
 
-def _late(net: Net | None, pinged: Sequence[NetSetting]) -> float | None:
+def _late(net: Net | None, held: Sequence[NetSetting]) -> float | None:
     """Return by how much links are later than stated, as in `Setting`: that of the latest one; None if one was not pinged."""
-    delayed = {link for link, condition in net.conditions.items() if condition.rtt > 0} if net else set()
-    late = {each.link: each.late for each in pinged if each.late is not None}
-    known = {*late, *("-".join(reversed(link.split("-"))) for link in late)}
-    return max(late.values()) if late and delayed <= known else None
+    delayed = {frozenset(link.split("-")) for link, condition in net.conditions.items() if condition.rtt > 0} if net else set()
+    late = {frozenset(each.ends): each.late for each in held if each.late is not None}
+    return max(late.values()) if late and delayed <= late.keys() else None
 
 
 def _draws(net: Net | None) -> bool | None:
