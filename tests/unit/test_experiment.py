@@ -7,7 +7,7 @@ import pytest
 
 from slownet.catalogue import discover, find
 from slownet.errors import ExperimentError, SlownetError, UnitError
-from slownet.experiment import condition, experiment
+from slownet.experiment import condition, experiment, grid
 from slownet.lab import load_generators
 from slownet.topologies import ClientWebDb
 from slownet.topologies import find as find_topology
@@ -187,3 +187,14 @@ def test_wrk2s_timers_make_the_thought_experiment_differ_from_boot_to_boot(there
     assert [(each.at_least, each.at_most) for each in bounds if hasattr(each, "at_least")] == (
         [(0.0009, 0.0033)] if there else []
     )
+
+
+def test_too_many_combinations_are_one_line():
+    values = {"rtt": ["0ms"] * 1000, "loss": ["0%"] * 1000, "rate": ["1Mbit"] * 1000}
+    with pytest.raises(ExperimentError) as error:
+        grid(values)
+    assert str(error.value) == (
+        "the conditions have 1,000,000,000 combinations, 1000 x 1000 x 1000: "
+        "a run has at most 10,000: vary less, or use slownet sweep with --sample"
+    )
+    assert grid({"rtt": ["0ms", "5ms"], "loss": ["1%"]}) == [{"rtt": "0ms", "loss": "1%"}, {"rtt": "5ms", "loss": "1%"}]

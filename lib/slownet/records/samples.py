@@ -38,7 +38,9 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any
 
+from slownet import userfile
 from slownet.errors import SlownetError
+from slownet.lab.shapes import anything, mapping, number, numbers, optional, record
 from slownet.outbox import Outbox, place
 
 SAMPLES = "samples.jsonl"
@@ -52,6 +54,13 @@ SUM, AFTER = "sum", "after"
 SUM_DIGITS = 32
 
 Sample = dict[str, Any]
+METRICS = optional(
+    mapping(record({}, {"mean": optional(number()), "sd": optional(number()), "values": optional(numbers)}, others=anything))
+)
+"""What every reader may rely on of a sample's metrics."""
+MOST_DAMAGE = 5
+"""Damaged lines that are named."""
+
 _sorted = json.JSONEncoder(sort_keys=True).encode
 
 
@@ -146,6 +155,8 @@ def read_log(directory: Path | str, facts: Mapping[str, Any] | None = None) -> L
         _compare(log, sealed["lines"], str(sealed.get(SUM)))
     for path in _of_others(Path(directory)):  # of an older version, whose parallel labs wrote a file each
         log.samples += _checked(_lines(path), path.name).samples
+    if (more := len(log.damage) - MOST_DAMAGE) > 0:
+        log.damage[MOST_DAMAGE:] = [f"{SAMPLES}: {more} more of its lines are damaged"]
     return log
 
 
@@ -162,7 +173,7 @@ def taken(directory: Path | str) -> set[tuple[str, int]]:
 
 def _lines(path: Path) -> list[str]:
     try:
-        text = path.read_text(encoding="utf-8", errors="replace")
+        text = userfile.read_record(path).decode(errors="replace")
     except FileNotFoundError:
         return []
     except OSError as error:
@@ -201,7 +212,8 @@ def _parsed(line: str) -> Sample | None:
     try:
         sample = json.loads(line)
         _ = cell_key(sample["cell"]), int(sample["index"])
-    except (ValueError, KeyError, TypeError, RecursionError):
+        METRICS(sample.get("metrics"), "metrics")
+    except (ValueError, KeyError, TypeError, OverflowError, RecursionError):
         return None
     return dict(sample)
 

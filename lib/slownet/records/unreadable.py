@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import json
 import re
 from pathlib import Path
 
-from slownet import __version__
+from slownet import __version__, userfile
 from slownet.errors import SlownetError
 from slownet.records.samples import RUN
 
@@ -26,7 +25,7 @@ def unreadable(directory: Path | str, error: Exception) -> SlownetError:
 
 def _version(directory: Path) -> str:
     try:
-        return str(json.loads((directory / RUN).read_text(encoding="utf-8"))["slownet"])
+        return str(userfile.json(userfile.read_record(directory / RUN))["slownet"])
     except (OSError, *MALFORMED):
         return ""
 
