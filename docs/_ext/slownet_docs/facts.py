@@ -12,7 +12,7 @@ from slownet.net import verify
 from slownet.records.charging import LEAST_BOOTS, USUAL_MARGIN, WAVER, Charging
 from slownet.records.comparisons import LOOKS
 from slownet.records.exactness import AGREEING
-from slownet.runner import rule
+from slownet.runner import rule, warming
 from slownet.stats import DECIDING
 from slownet.tools import exchange
 from slownet.traces import file as traces
@@ -51,6 +51,7 @@ def facts() -> dict[str, str]:
         "most": f"{rule.MOST}",
         "most_mib": f"{userfile.MOST // userfile.MEBIBYTE}",
         "looks": ", ".join(f"{look}th" for look in LOOKS[1:-1]) + f" and {LOOKS[-1]}th",
+        "warm_up": f"{warming.OPERATIONS}",
         "most_record_mib": f"{userfile.MOST_RECORD // userfile.MEBIBYTE}",
         "most_trace_mib": f"{traces.MOST // userfile.MEBIBYTE}",
         "nginx_quic_window": f"{handshakes.NGINX_QUIC_WINDOW:,}",

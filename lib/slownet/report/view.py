@@ -12,6 +12,7 @@ from slownet.law import Law, fit, per_round_trip
 from slownet.records.cell import TIME, Cell
 from slownet.records.charging import Charging
 from slownet.records.columns import NONE
+from slownet.records.positions import Shift, shifts
 from slownet.records.result import RunData, clock
 from slownet.records.samples import cell_key
 from slownet.report.text import confidence, number
@@ -281,12 +282,21 @@ def sampling_notes(run: RunData) -> list[str]:
     for name, values in (run.facts.get("contradicted") or {}).items():
         notes.append(f"circumstances differed between repetitions: {name} was {', then '.join(map(str, values))}")
     notes += [f"{cell.title}: {cell.limit}" for cell in run.cells if cell.limit]
+    notes += [_shifted(each, run) for each in shifts(run, run.main_metric)]
     for cell in run.cells:
         for name, count in cell.warm_up.items():
             notes.append(f"{cell.title}: the first {count} values of {name} are warm-up and left out")
         for name, count in cell.outliers.items():
             notes.append(f"{cell.title}: {count} outlier{'s' * (count > 1)} of {name}, kept")
     return notes
+
+
+def _shifted(shift: Shift, run: RunData) -> str:
+    """Say that a cell's place in the boots explains its number, and what to do."""
+    early, late = number(shift.early.mean), number(shift.late.mean)
+    done = int((run.facts.get("warm_up") or {}).get("operations", 0))
+    what = f"its place in a boot explains {shift.metric}: {early} in the first half of boots, {late} in the second"
+    return f"{shift.cell.title}: {what}; programs keep something from cell to cell: more than warm_up={done} may mend it"
 
 
 def law_line(seen: View) -> str:

@@ -82,6 +82,12 @@ def run(experiment: Experiment, directory: Path, job: Job) -> None:
                 service=facts,
                 topology=layout(net.hosts, net.switches, net.mininet.links),
             )
+            if job.steps:
+                index, block, cell = job.steps[0]
+                net.seeds = Seeds(job.turn(block), FREE if native.cpu_is_free() else None)
+                arguments = [service] if experiment.service else []
+                with alone(experiment, cell):
+                    job.warm_up.run(lambda: _measured(experiment, net, *arguments, **cell))
             for index, block, cell in job.steps:
                 if cell_key(cell) in failed:
                     continue

@@ -7,7 +7,7 @@ import json
 import subprocess
 import sys
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -27,6 +27,7 @@ from slownet.runner import brought
 from slownet.runner.boots import Boot, blocks_of, passes, read
 from slownet.runner.rule import Rule
 from slownet.runner.sampling import first_boots
+from slownet.runner.warming import WarmUp
 
 if TYPE_CHECKING:
     from slownet.hypotheses.composed import Composed
@@ -77,15 +78,24 @@ class Plan:
         chosen = [cell for cell in _once(self.cells or [dict(cell) for cell in cells]) if cell_key(cell) in asked]
         self.first = len(self.cells)
         self.facts["boots"] = list(self.facts.get("boots") or [boot.to_json() for boot in self.boots])
-        terms = Terms.of(self.facts)
-        in_one_order = terms.own_programs and terms.charging is Charging.FREE  # to see whether boots repeat
         for _ in range(boots if chosen else 0):
             number = self.boots[-1].number + 1 if self.boots else 1
             boot = Boot(number, len(self.cells), len(chosen) * self.blocks, self.blocks)
-            self.cells = [*self.cells, *passes(chosen, self.blocks, 1 if in_one_order else number)]
+            self.cells = [*self.cells, *passes(chosen, self.blocks, number)]
             self.boots = [*self.boots, boot]
             self.facts["boots"].append(boot.to_json())
         self.facts["planned"] = self.cells
+
+    @property
+    def warm_up(self) -> WarmUp:
+        """What is done before the first cell of each boot."""
+        return WarmUp(**self.facts.get("warm_up", {}))
+
+    @property
+    def aligned(self) -> bool:
+        """Whether each cell begins at the same phase of the kernel's timers, so that its place in the boot hardly matters."""
+        terms = Terms.of(self.facts)  # boots of unknown programs are compared to the bit
+        return terms.own_programs and terms.charging is Charging.FREE
 
     @property
     def boot_s(self) -> float:
@@ -172,7 +182,13 @@ def described(experiment: Experiment, place: Place) -> dict[str, Any]:
     }
     own = has_own_programs(*experiment.parts)
     drawn = experiment.chance or chance(experiment.name if _is_ours(experiment) else "", *experiment.parts)
-    return facts | {"chance": drawn, "own_programs": own, "repeats": repeats(Charging.of(facts), drawn, own)}
+    warm_up = asdict(WarmUp.of(experiment, own))
+    return facts | {
+        "chance": drawn,
+        "own_programs": own,
+        "repeats": repeats(Charging.of(facts), drawn, own),
+        "warm_up": warm_up,
+    }
 
 
 def _is_ours(experiment: Experiment) -> bool:

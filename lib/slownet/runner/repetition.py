@@ -128,7 +128,8 @@ class Round:
                 samples.write_run_json(self.plan.directory, self.plan.facts)
 
         steps = [(index, boot.block(index), self.plan.cells[index]) for index in indices]
-        job = Job(steps, boot.number, boot.blocks, lab, self.plan.facts.get("capture") or [])
+        capture, plan = self.plan.facts.get("capture") or [], self.plan
+        job = Job(steps, boot.number, boot.blocks, lab, capture, aligned=plan.aligned, warm_up=plan.warm_up)
         try:
             booting.boot(self.plan, self._place, job, lambda event: self._tell(event, lab), on_processor)
         finally:

@@ -293,7 +293,7 @@ def _why_enough(run: RunData, good: Sequence[Cell]) -> str:
             return f"with free CPU {'and nothing random another repetition gives' if known else 'all gave'} the same numbers"
         seeds = any(cell.is_random for cell in good)
         return (
-            "the intervals include the spread of seeds" if seeds else "with free CPU only programs' own random numbers differ"
+            "the intervals include the spread of seeds" if seeds else "with free CPU only programs' own random numbers and the order of cells differ"
         )
     if run.charging.is_measured:
         return f"the intervals include the spread between boots as measured earlier ({100 * run.charging.waver:g} %)"

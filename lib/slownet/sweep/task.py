@@ -23,11 +23,13 @@ from slownet.errors import LabError, SlownetError, SweepError
 from slownet.experiment import Cell
 from slownet.lab.place import Place, choose, with_given
 from slownet.records.merging import merge_facts
+from slownet.records.repeatability import has_own_programs
 from slownet.records.samples import RAW, RawOutput, Sample
 from slownet.runner import booting, brought
 from slownet.runner.boots import passes
 from slownet.runner.job import Job
 from slownet.runner.planning import Plan
+from slownet.runner.warming import WarmUp
 from slownet.sweep import identity, warm
 from slownet.sweep.kept import Kept
 from slownet.sweep.spec import Where
@@ -189,7 +191,14 @@ def _boot(task: Task, directory: Path) -> tuple[dict[str, Any], list[Sample]]:
     plan = Plan(experiment, directory, [], known)
     ordered = passes(task.cells, task.blocks, task.repetition)
     steps = [(index, 1 + index // len(task), cell) for index, cell in enumerate(ordered)]
-    job = Job(steps, task.repetition, task.blocks, aligned=True, queues=False)  # for reports of runs
+    job = Job(
+        steps,
+        task.repetition,
+        task.blocks,
+        aligned=True,
+        queues=False,
+        warm_up=WarmUp.of(experiment, has_own_programs(*experiment.parts)),
+    )
     if not warm.is_wanted(plan, place, task.cold):
         return limited(plan, place, job, task.limit_s)
 
