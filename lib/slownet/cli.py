@@ -11,7 +11,7 @@ import typer
 from typer.core import TyperGroup
 
 from slownet import __version__, endings
-from slownet.commands import analysis, completing, images, lab, reporting, unchanged
+from slownet.commands import analysis, completing, images, lab, reporting
 from slownet.commands.ci import ForCi
 from slownet.commands.cleaning import clean
 from slownet.commands.composing import WithExec, compose
@@ -23,7 +23,6 @@ from slownet.commands.options import (
     CaptureOption,
     ClockOption,
     ComposeOption,
-    ConfinementOption,
     CpuOption,
     EnvOption,
     JsonOption,
@@ -91,7 +90,6 @@ def run(
     cpu: CpuOption = None,
     memory: MemoryOption = MEGABYTES,
     place: PlaceOption = "auto",
-    require_confinement: ConfinementOption = False,
     vary: VaryOption = None,
     compose: ComposeOption = None,
     profile: ProfileOption = None,
@@ -133,7 +131,7 @@ def run(
 
     asked = Asked(
         experiments or [], clock, tdf, cpu, memory, place, vary or [], compose or [], profile or [], tool, url, option or [],
-        capture, repeat, budget, labs, resume, runs, env or [], share or [], keep, require_confinement,
+        capture, repeat, budget, labs, resume, runs, env or [], share or [], keep,
     )  # fmt: skip
     asked.check()
     raise typer.Exit(run_and_show(asked, as_json, ForCi(junit, summary)))
@@ -158,7 +156,6 @@ def reproduce(
     cpu: CpuOption = None,
     memory: MemoryOption = MEGABYTES,
     place: PlaceOption = "auto",
-    require_confinement: ConfinementOption = False,
     repeat: Annotated[
         str, typer.Option("--repeat", metavar="N|auto", help="Number of repetitions. auto: until every claim is decided.")
     ] = "auto",
@@ -176,8 +173,7 @@ def reproduce(
     from slownet.runner.rule import read_rule
 
     rule, for_ci = read_rule(repeat, budget), ForCi(junit, summary)
-    chosen = choose(place, clock, tdf, memory, cpu, confined=require_confinement)
-    raise typer.Exit(reproduce_and_show(only or [], chosen, runs, rule, as_json, for_ci, every))
+    raise typer.Exit(reproduce_and_show(only or [], choose(place, clock, tdf, memory, cpu), runs, rule, as_json, for_ci, every))
 
 
 app.command()(sweep)  # here because --help lists commands in this order
@@ -217,7 +213,6 @@ def check(
     cpu: CpuOption = None,
     memory: MemoryOption = MEGABYTES,
     place: PlaceOption = "auto",
-    require_confinement: ConfinementOption = False,
     runs: RunsOption = RUNS,
     env: EnvOption = None,
     share: ShareOption = None,
@@ -232,7 +227,7 @@ def check(
 
     if key and (blind or as_json or answers):
         raise ExperimentError("a key contains no predictions", "--key", "leave out --blind, --answers and --json")
-    chosen = with_given(choose(place, clock, tdf, memory, cpu, confined=require_confinement), env or [], share or [])
+    chosen = with_given(choose(place, clock, tdf, memory, cpu), env or [], share or [])
     if key:
         raise typer.Exit(checking.key(files, chosen, runs, ONCE_DECIDED, key))
     for_ci = ForCi(junit, summary)
@@ -253,16 +248,13 @@ def mininet_program(
     cpu: CpuOption = None,
     memory: MemoryOption = MEGABYTES,
     place: PlaceOption = "auto",
-    require_confinement: ConfinementOption = False,
 ) -> None:
     """Run an unchanged Mininet program with slownet's networks, whose TCLinks do what they say."""
     from slownet.lab.place import choose
 
-    chosen = choose(place, clock, tdf, memory, cpu, confined=require_confinement)
+    chosen = choose(place, clock, tdf, memory, cpu)
     words = [chosen.python, "-m", "slownet.net.standin", *(["--stp"] if stp else []), *program]
-    named = [Path(program[0])] if Path(program[0]).is_file() else []
-    terminal = foreground.are_terminals(0, 1, 2)
-    raise typer.Exit(unchanged.run(chosen, words, [*named, *unchanged.files_in(program[1:])], terminal))
+    raise typer.Exit(foreground.run_here(chosen, words, [], terminal=foreground.are_terminals(0, 1, 2)))
 
 
 app.command(cls=WithExec)(compose)

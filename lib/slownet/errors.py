@@ -11,7 +11,6 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from slownet.control_characters import visible
-from slownet.option_names import here
 
 MAX_LISTED = 12
 
@@ -46,7 +45,7 @@ class SlownetError(Exception):
     def line(self) -> str:
         """The one line, without what a subclass appends to it."""
         text = f"{self.what}, {self.where}" if self.where else self.what
-        return here(f"{text}: {self.fix}" if self.fix else text)
+        return f"{text}: {self.fix}" if self.fix else text
 
     def __str__(self) -> str:
         return self.line

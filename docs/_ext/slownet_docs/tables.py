@@ -116,8 +116,7 @@ def markers() -> str:
 
 def options() -> str:
     """Return the options of pytest."""
-    rows = ([f"`{name}={form}`" if form else f"`{name}`", text] for name, form, text in wishes.OPTIONS)
-    return _table(["option of pytest", "what it does"], rows)
+    return _table(["option of pytest", "what it does"], ([f"`{name}={form}`", text] for name, form, text in wishes.OPTIONS))
 
 
 # ---- run.json ----
@@ -187,7 +186,6 @@ VARIABLES: Mapping[str, str] = {
 }
 NO_READER = (
     "SLOWNET_DB_HOST",
-    "SLOWNET_EVENTS",
     "SLOWNET_LAUNCHER",
     "SLOWNET_MEMCACHED",
     "SLOWNET_REQUIREMENTS",

@@ -91,10 +91,7 @@ class Hypothesis:
         if self.parameters and not isinstance(topology, Compose):
             topology = functools.partial(topology, **self.parameters)
         judged_by = [] if any(each.open for each in self.predictions) else [each.claim() for each in self.predictions]
-        return Experiment(
-            self.name, self.question, measure, topology, self.vary, service, judged_by=judged_by, unit=self.unit,
-            made_of=(tool.run, make), chance=tool.chance(self.options),
-        )  # fmt: skip
+        return Experiment(self.name, self.question, measure, topology, self.vary, service, judged_by=judged_by, unit=self.unit)
 
 
 def read(path: Path) -> Hypothesis:
