@@ -27,12 +27,16 @@ def waited(part, at):
     """The longest wait of that part of the requests, in seconds, if the server answers them in order.
 
     A request answered at time t was due when the number of due requests was the number answered by t: at t / overload.
+    wrk2's connections begin later than the test, 5 ms apart, or after the second that its event loop sometimes sleeps first:
+    both times count from then, and all answers came since then.
     """
 
     def seconds(run):
         names = ("counted_from_s", "counted_to_s", "answered_per_s", "target_per_s")
         first, last, answered, due = (run.at(at).summary(name) for name in names)
-        return (first + part * (last - first)) * (1 - answered / due)
+        began = run.at(at).summary("started_s") if at.get("tool") == "wrk2" else 0
+        when = first + part * (last - first)
+        return (when - began) * (1 - answered * last / (last - began) / due)
 
     return seconds
 

@@ -90,7 +90,7 @@ FILES = {
             limit: "float"
 
             def judge(self, run, siblings=ALONE):
-                cell, base = run.at(self.at), run.start_of(self.at)
+                cell, base = run.at(self.at), run.baseline_of(self.at)
                 gap = lambda: difference(cell.summary(self.metric), base.summary(self.metric))
                 return decide(run, f"at most {self.limit:g} more", gap, margin=(None, self.limit), cells=(base, cell))
     ''',

@@ -11,7 +11,7 @@ import typer
 from typer.core import TyperGroup
 
 from slownet import __version__, endings
-from slownet.commands import analysis, completing, images, lab, reporting
+from slownet.commands import analysis, completing, images, lab, reporting, unchanged
 from slownet.commands.ci import ForCi
 from slownet.commands.cleaning import clean
 from slownet.commands.composing import WithExec, compose
@@ -23,6 +23,7 @@ from slownet.commands.options import (
     CaptureOption,
     ClockOption,
     ComposeOption,
+    ConfinementOption,
     CpuOption,
     EnvOption,
     JsonOption,
@@ -90,6 +91,7 @@ def run(
     cpu: CpuOption = None,
     memory: MemoryOption = MEGABYTES,
     place: PlaceOption = "auto",
+    require_confinement: ConfinementOption = False,
     vary: VaryOption = None,
     compose: ComposeOption = None,
     profile: ProfileOption = None,
@@ -131,7 +133,7 @@ def run(
 
     asked = Asked(
         experiments or [], clock, tdf, cpu, memory, place, vary or [], compose or [], profile or [], tool, url, option or [],
-        capture, repeat, budget, labs, resume, runs, env or [], share or [], keep,
+        capture, repeat, budget, labs, resume, runs, env or [], share or [], keep, require_confinement,
     )  # fmt: skip
     asked.check()
     raise typer.Exit(run_and_show(asked, as_json, ForCi(junit, summary)))
@@ -156,6 +158,7 @@ def reproduce(
     cpu: CpuOption = None,
     memory: MemoryOption = MEGABYTES,
     place: PlaceOption = "auto",
+    require_confinement: ConfinementOption = False,
     repeat: Annotated[
         str, typer.Option("--repeat", metavar="N|auto", help="Number of repetitions. auto: until every claim is decided.")
     ] = "auto",
@@ -173,7 +176,8 @@ def reproduce(
     from slownet.runner.rule import read_rule
 
     rule, for_ci = read_rule(repeat, budget), ForCi(junit, summary)
-    raise typer.Exit(reproduce_and_show(only or [], choose(place, clock, tdf, memory, cpu), runs, rule, as_json, for_ci, every))
+    chosen = choose(place, clock, tdf, memory, cpu, confined=require_confinement)
+    raise typer.Exit(reproduce_and_show(only or [], chosen, runs, rule, as_json, for_ci, every))
 
 
 app.command()(sweep)  # here because --help lists commands in this order
@@ -213,6 +217,7 @@ def check(
     cpu: CpuOption = None,
     memory: MemoryOption = MEGABYTES,
     place: PlaceOption = "auto",
+    require_confinement: ConfinementOption = False,
     runs: RunsOption = RUNS,
     env: EnvOption = None,
     share: ShareOption = None,
@@ -227,7 +232,7 @@ def check(
 
     if key and (blind or as_json or answers):
         raise ExperimentError("a key contains no predictions", "--key", "leave out --blind, --answers and --json")
-    chosen = with_given(choose(place, clock, tdf, memory, cpu), env or [], share or [])
+    chosen = with_given(choose(place, clock, tdf, memory, cpu, confined=require_confinement), env or [], share or [])
     if key:
         raise typer.Exit(checking.key(files, chosen, runs, ONCE_DECIDED, key))
     for_ci = ForCi(junit, summary)
@@ -248,13 +253,16 @@ def mininet_program(
     cpu: CpuOption = None,
     memory: MemoryOption = MEGABYTES,
     place: PlaceOption = "auto",
+    require_confinement: ConfinementOption = False,
 ) -> None:
     """Run an unchanged Mininet program with slownet's networks, whose TCLinks do what they say."""
     from slownet.lab.place import choose
 
-    chosen = choose(place, clock, tdf, memory, cpu)
+    chosen = choose(place, clock, tdf, memory, cpu, confined=require_confinement)
     words = [chosen.python, "-m", "slownet.net.standin", *(["--stp"] if stp else []), *program]
-    raise typer.Exit(foreground.run_here(chosen, words, [], terminal=foreground.are_terminals(0, 1, 2)))
+    named = [Path(program[0])] if Path(program[0]).is_file() else []
+    terminal = foreground.are_terminals(0, 1, 2)
+    raise typer.Exit(unchanged.run(chosen, words, [*named, *unchanged.files_in(program[1:])], terminal))
 
 
 app.command(cls=WithExec)(compose)

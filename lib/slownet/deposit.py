@@ -15,29 +15,36 @@ from typing import BinaryIO
 
 from slownet.outbox import LIMIT, MEBI, RefusedError, kind_of, parts_of, shown
 
+FILE_BYTES, ALL_BYTES = 2**30, 2**32
+"""The most bytes of one file, and of all, that leave a lab."""
 
-def place_below(top: Path, name: str | PurePosixPath, file: BinaryIO, limit: int = LIMIT) -> int:
+
+def place_below(top: Path, name: str | PurePosixPath, file: BinaryIO, limit: int = LIMIT, *, plain: bool = False) -> int:
     """Copy a file of a lab's to a path, which the lab has chosen, below a folder of the host's; return how many bytes.
 
     It is written whole or not at all, and replaces a file of that name. Folders are made; none is entered by a link, which the
-    host's user may have below that folder.
+    host's user may have below that folder. plain: whether it may be no program: none is made, and none is replaced.
 
     Raises
     ------
     RefusedError
-        A component is a link, or a file where a folder is needed, the name is a folder's, or the file grew beyond the limit.
+        A component is a link, or a file where a folder is needed, the name is a folder's, or with `plain` a program's, or the
+        file grew beyond the limit.
     OSError
         The host's folder cannot be written.
     """
     *folders, last = parts_of(name)
     top.mkdir(parents=True, exist_ok=True)
-    mode = 0o666 | (0o111 if os.fstat(file.fileno()).st_mode & 0o100 else 0)
+    mode = 0o666 | (0o111 if not plain and os.fstat(file.fileno()).st_mode & 0o100 else 0)
     draft = f".slownet-{os.getpid()}.part"
     with _entered(top, folders, make=True) as here:
         with contextlib.suppress(FileNotFoundError):
             about = os.stat(last, dir_fd=here, follow_symlinks=False)
             if not stat.S_ISREG(about.st_mode):
                 raise RefusedError(f"{shown(name)} is {kind_of(about.st_mode)} here")
+            if plain and about.st_mode & 0o111:
+                raise RefusedError(f"{shown(name)} is a program here")
+            mode = stat.S_IMODE(about.st_mode) if plain else mode
         fd = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC, mode, dir_fd=here)
         try:
             with os.fdopen(fd, "wb") as target:

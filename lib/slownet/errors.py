@@ -11,6 +11,7 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from slownet.control_characters import visible
+from slownet.option_names import here
 
 MAX_LISTED = 12
 
@@ -45,7 +46,7 @@ class SlownetError(Exception):
     def line(self) -> str:
         """The one line, without what a subclass appends to it."""
         text = f"{self.what}, {self.where}" if self.where else self.what
-        return f"{text}: {self.fix}" if self.fix else text
+        return here(f"{text}: {self.fix}" if self.fix else text)
 
     def __str__(self) -> str:
         return self.line

@@ -67,6 +67,10 @@ class Experiment:
         The claims, in order.
     listed : sequence of dict
         The argument ``cells`` of `experiment`.
+    made_of : sequence, optional
+        What measure and service were made of, if that was at run time, as from a hypothesis file: see `parts`.
+    chance : str
+        What is random in it, beside what its parts say themselves.
     """
 
     name: str
@@ -82,6 +86,14 @@ class Experiment:
     blocks: int | None = None
     unit: str | None = None
     prepare: Callable[..., object] | None = None
+    made_of: Sequence[Any] | None = None
+    chance: str = ""
+
+    @property
+    def parts(self) -> tuple[Any, ...]:
+        """All that decides its numbers, for `slownet.records.repeatability.has_own_programs`."""
+        made = (self.measure, self.service) if self.made_of is None else tuple(self.made_of)
+        return (*made, self.prepare, self.topology)
 
     def claims(self, *claims: Claim) -> None:
         """Add claims, which are judged after every run.

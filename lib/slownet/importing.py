@@ -6,20 +6,23 @@ the file is called much later. So files are registered here as they are imported
 
 from __future__ import annotations
 
+import argparse
 import contextlib
 import importlib.util
+import optparse
 import os
 import sys
 import traceback
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from types import ModuleType
-from typing import NoReturn
+from typing import Any, NoReturn
 
 from slownet.errors import ExperimentError, SlownetError
 
 MOST = 4 << 20
 """Bytes of a Python file."""
+ARGUMENTS = "give them after --, as in: slownet shell FILE -- --bw 10; slownet mininet FILE --bw 10 runs it as a program"
 LONGEST = 300
 """Characters of an error's own words that are shown."""
 _folders: set[str] = set()
@@ -34,8 +37,12 @@ class _Exit(SystemExit):
     """What `os._exit` becomes while a file is imported: the real one would end this program as if all were well."""
 
 
-def file(path: Path, otherwise: str) -> ModuleType:
-    """Import a file and return the module.
+class _UsageError(Exception):
+    """What a parser of arguments says is wrong with those that a file was given."""
+
+
+def file(path: Path, otherwise: str, arguments: Sequence[str] = ()) -> ModuleType:
+    """Import a file and return the module. arguments: those that it finds in sys.argv after its own name.
 
     Raises ExperimentError: with the fix ``otherwise`` if there is no such file; with file and line for what the file raises, or
     if it ends the program. A SlownetError of another kind that the file raises passes.
@@ -52,9 +59,30 @@ def file(path: Path, otherwise: str) -> ModuleType:
     assert spec
     assert spec.loader
     module = importlib.util.module_from_spec(spec)
-    with called(path):
+    with called(path), _arguments([str(path), *arguments]):
         spec.loader.exec_module(module)
     return module
+
+
+@contextlib.contextmanager
+def _arguments(words: list[str]) -> Iterator[None]:
+    """Let a file find its own arguments, and let parsers of arguments raise an error instead of ending the program."""
+    before = sys.argv
+    parsers: list[Any] = [argparse.ArgumentParser, optparse.OptionParser]
+    errors = {cls: cls.error for cls in parsers}
+
+    def error(parser: Any, message: str) -> NoReturn:
+        raise _UsageError(message)
+
+    sys.argv = words
+    for cls in errors:
+        cls.error = error
+    try:
+        yield
+    finally:
+        sys.argv = before
+        for cls, method in errors.items():
+            cls.error = method
 
 
 @contextlib.contextmanager
@@ -91,10 +119,20 @@ def failure(error: BaseException, path: Path | None = None) -> ExperimentError:
         place = f"{_relative(error.filename)}:{error.lineno or 1}"
     else:
         place = place_of(error) or (str(path) if path else "")
+    if isinstance(error, _UsageError):
+        return ExperimentError(f"the file reads its own arguments: {error}", place, ARGUMENTS)
+    if isinstance(error, IndexError) and "argv" in _line(error):
+        return ExperimentError("the file reads its own arguments, and finds too few", place, ARGUMENTS)
     if isinstance(error, SystemExit):
         how = f"os._exit({error.code!r})" if isinstance(error, _Exit) else f"SystemExit({error.code!r})"
         return ExperimentError(f"the file ends the program: {how}", place, "leave that out: a file only defines")
     return ExperimentError(described(error), place, "correct the file")
+
+
+def _line(error: BaseException) -> str:
+    """Return the line of source in which an error was raised."""
+    frames = traceback.extract_tb(error.__traceback__)
+    return (frames[-1].line or "") if frames else ""
 
 
 def described(error: BaseException) -> str:

@@ -22,6 +22,25 @@ ENOUGH = 10  # degrees of freedom
 SIGNIFICANT = 0.01
 
 
+_PER_ROUND_TRIP = {"rtt_ms": 1.0, "delay_ms": 2.0, "delay_up_ms": 1.0, "delay_down_ms": 1.0}
+
+
+def per_round_trip(condition: str) -> float | None:
+    """Return how many ms a round trip gains by each ms of a condition; None if it is no delay of a link.
+
+    Parameters
+    ----------
+    condition : str
+        With its unit, and the host that its link belongs to if there is one: ``"rtt_ms"``, ``"db:delay_ms"``.
+
+    Returns
+    -------
+    float or None
+        2 for a delay in each direction.
+    """
+    return _PER_ROUND_TRIP.get(condition.rpartition(":")[2])
+
+
 @dataclass(frozen=True)
 class Law:
     """A straight line through measured times, made by `fit`.

@@ -15,8 +15,8 @@ Traceback (most recent call last):
 slownet.errors.ExperimentError: time_per_request_ms is compared with 51.8 without a margin: write about(51.8, within=0.05) \
 on the right of == or !=, from slownet.claim
 
-A test measures in one boot. If the clock charges CPU, the interval includes the variation between boots
-(`slownet.records.intervals`); if it does not, only that of the single values.
+The interval of one boot includes the variation between boots if the clock charges CPU (`slownet.records.intervals`); if it does
+not, only that of the single values. A comparison that this leaves open is made in further boots: `slownet.records.comparisons`.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from numbers import Number
 from typing import Any, ClassVar
 
 from slownet.errors import ExperimentError, nearest
-from slownet.records import intervals
+from slownet.records import comparisons, intervals
 from slownet.records.charging import Charging, Terms
 from slownet.stats import DECIDING, Summary, difference
 from slownet.units import duration
@@ -68,9 +68,9 @@ class Setting:
             return ""
         what = "on the real clock" if self.charging is Charging.REAL else "if CPU time is charged"
         return (
-            f"this is one boot, and {what} CPU time differs by about {100 * self.charging.waver:g} % between boots: use "
-            "TDF inf if only the network matters, instruction counters (sysctl kernel.perf_event_paranoid=2), or an "
-            "experiment, which repeats"
+            f"{what} CPU time differs by about {100 * self.charging.waver:g} % between boots: use TDF inf if only the network "
+            "matters, instruction counters (sysctl kernel.perf_event_paranoid=2), more boots (@pytest.mark.boots(30)), "
+            "or a wider margin"
         )
 
     def __str__(self) -> str:
@@ -155,22 +155,31 @@ class Measured:
         raise ExperimentError(f"{self.name} is compared with {name} without a margin", fix=fix)
 
     def __lt__(self, other: Measured | float | str) -> bool:
-        return self._minus(other).high < 0
+        return self._compared("<", other, lambda gap: gap.high < 0, lambda gap: gap.low >= 0)
 
     def __gt__(self, other: Measured | float | str) -> bool:
-        return self._minus(other).low > 0
+        return self._compared(">", other, lambda gap: gap.low > 0, lambda gap: gap.high <= 0)
 
     def __le__(self, other: Measured | float | str) -> bool:
-        return self._minus(other).high <= 0
+        return self._compared("<=", other, lambda gap: gap.high <= 0, lambda gap: gap.low > 0)
 
     def __ge__(self, other: Measured | float | str) -> bool:
-        return self._minus(other).low >= 0
+        return self._compared(">=", other, lambda gap: gap.low >= 0, lambda gap: gap.high < 0)
 
     def __repr__(self) -> str:
         low, mean, high = (f"{each:.2f}" for each in (self.low, self.mean, self.high))
         width = f" ({low} to {high})" if low != high else ""
         under = f", {self.setting}" if str(self.setting) else ""
         return f"{self.name} {mean}{width} of {self.n}{under}"
+
+    def _compared(
+        self, sign: str, other: Measured | float | str, is_so: Callable[[Summary], bool], is_not: Callable[[Summary], bool]
+    ) -> bool:
+        """Return whether a comparison holds in all boots of the test together."""
+        test = comparisons.current()
+        gap = test.take(f"{self.name} {sign}", self._minus(other))
+        test.judged(gap, not is_so(gap) and not is_not(gap))
+        return is_so(gap) or test.holds
 
     def _minus(self, other: Measured | float | str) -> Summary:
         if isinstance(other, Measured):

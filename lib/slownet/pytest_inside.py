@@ -13,14 +13,17 @@ one folder that the lab shares with the host, OUT. The host takes it from there 
 from __future__ import annotations
 
 import ctypes
+import io
 import json
 import os
 import re
+import select
 import shutil
 import socket
 import stat
 import sys
-from collections.abc import Iterator, Sequence
+import termios
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from fnmatch import fnmatchcase
 from pathlib import Path, PurePosixPath
@@ -37,12 +40,19 @@ OUT = "/run/slownet-out"
 RECORDS, KEPT, LEFT, GONE, LOGS, SEED = "records", "kept", "left", "gone", "logs", "seed"
 """Folders in OUT: run directories; copies of what is kept, by the number of its entry; names of what is not kept, and of what
 was deleted, a file for each lab; files that pytest writes as it goes; what was there before where the lab does not see it."""
+LINK, OTHER = "a symbolic link", "not a regular file"
 DEEPEST = 60
 """Levels of folders that are looked into."""
 MEMORY = "/run/slownet-walls"
 NAMES = 10_000
 """So many names of files that are not kept, or were deleted, are passed on."""
 UPPER_SHARE = "50%"
+EVENTS = "SLOWNET_EVENTS"
+"""The variable with the file descriptor to which this process sends what happens, see `send`."""
+MARK = b"\x1eslownet-pytest"
+MORE, LAST = b"+", b"."
+PIECE = 1400
+"""Bytes of an event in one line: a line is written at once, and no other process writes between its bytes."""
 _BIND = 4096  # MS_BIND, linux/mount.h
 _test = os.environ.get(TEST)
 """The test that started this process, if one did."""
@@ -60,6 +70,62 @@ def handed_over() -> dict[str, Any]:
     return {name: value for name, value in found.items() if name != "only"} if found.get("facts") else {}
 
 
+def is_forwarded() -> bool:
+    """Return whether another pytest reports what happens in this one."""
+    return bool((handed_over().get("only") or {}).get("forward"))
+
+
+def send(event: dict[str, Any]) -> None:
+    """Send an event to the session that reports: lines with a mark, since what tests print may share the descriptor."""
+    data = json.dumps(event, default=str).encode()
+    pieces = [data[at : at + PIECE] for at in range(0, len(data), PIECE)]
+    for number, piece in enumerate(pieces, 1):
+        os.write(int(os.environ[EVENTS]), MARK + (LAST if number == len(pieces) else MORE) + piece + b"\n")
+
+
+class Asking(io.TextIOBase):
+    """Standard input whose lines the host reads, while it stops the lab: the clock waits for the person who types."""
+
+    def __init__(self, plain: Any, is_virtual: bool) -> None:
+        self._plain, self._is_virtual = plain, is_virtual
+        self._kept = b""
+
+    def readable(self) -> bool:
+        return True
+
+    def fileno(self) -> int:
+        return int(self._plain.fileno())
+
+    def isatty(self) -> bool:
+        return True
+
+    def readline(self, size: int | None = -1) -> str:  # type: ignore[override, unused-ignore]
+        """Return a line, empty at the end of the input."""
+        if not self._kept:
+            sys.stdout.flush()
+            send({"event": "ask"})
+        while b"\n" not in self._kept:
+            # An idle lab skips to its next timer, so this one stays busy until the host stops it.
+            if self._is_virtual and not select.select([0], [], [], 0)[0]:
+                continue
+            data = os.read(0, 4096)
+            if not data:
+                break
+            self._kept += data
+        line, end, self._kept = self._kept.partition(b"\n")
+        return (line + end).decode(errors="replace")
+
+
+def begin_forwarding(asks: bool) -> None:
+    """Prepare this process to send events, and to ask the host for input if it has a terminal."""
+    os.environ[EVENTS] = str(os.dup(1))
+    if asks:
+        settings = termios.tcgetattr(0)
+        settings[3] &= ~termios.ECHO  # the host has shown what was typed
+        termios.tcsetattr(0, termios.TCSANOW, settings)
+        sys.stdin = Asking(sys.stdin, os.environ.get("SLOWNET_LAB") != "real")  # type: ignore[assignment, unused-ignore]
+
+
 def extend_path() -> None:
     """Append the session's folders to sys.path, after this interpreter's own, which have the tested versions."""
     sys.path.extend(each for each in handed_over().get("path", ()) if each not in sys.path)
@@ -72,6 +138,8 @@ def begin(hostname: str) -> None:
     coverage's, would clash without distinct host names.
     """
     socket.sethostname(hostname)
+    with suppress(OSError), open("/etc/hosts", "a", encoding="utf-8") as hosts:
+        hosts.write(f"127.0.1.1\t{hostname}\n")
     Walls.of(handed_over()).build()
     extend_path()
 
@@ -82,6 +150,11 @@ def main(argv: list[str]) -> int:
     walls = Walls.of(handed_over())
     walls.build()
     extend_path()
+    only = handed_over().get("only") or {}
+    if only.get("forward"):
+        if only.get("hostname"):
+            socket.sethostname(only["hostname"])
+        begin_forwarding(bool(only.get("asks")))
     sys.argv = ["pytest", *arguments]
     try:
         import pytest
@@ -141,8 +214,13 @@ class Entry:
 class Walls:
     """What a session in a lab may write: anything, in memory; the entries leave it."""
 
-    def __init__(self, trees: Sequence[str] = (), entries: Sequence[Entry] = (), logs: Sequence[tuple[str, str]] = ()) -> None:
+    def __init__(
+        self, trees: Sequence[str] = (), entries: Sequence[Entry] = (), logs: Sequence[tuple[str, str]] = (),
+        elsewhere: Mapping[str, str] | None = None,
+    ) -> None:  # fmt: skip
+        """elsewhere: where the lab has the host's folder of a tree, if not at its own path."""
         self._trees = [Path(each) for each in trees]
+        self._elsewhere = elsewhere or {}
         self._entries = entries
         self._logs = logs
         self._copied: dict[Path, tuple[int, int]] = {}
@@ -176,15 +254,15 @@ class Walls:
                 for each in seed.glob("*"):
                     shutil.copyfile(each, entry.base / each.name)
 
-    @staticmethod
-    def _cover(tree: Path, own: Path) -> None:
+    def _cover(self, tree: Path, own: Path) -> None:
         for name in ("lower", "upper", "work"):
             (own / name).mkdir(parents=True)
-        about = tree.stat()
+        source = self._elsewhere.get(str(tree), str(tree))
+        about = os.stat(source)
         os.chown(own / "upper", about.st_uid, about.st_gid)
         os.chmod(own / "upper", stat.S_IMODE(about.st_mode))
         inner = [(each, os.open(each, os.O_PATH | os.O_CLOEXEC)) for each in mounts_below(tree)]
-        mount(str(tree), str(own / "lower"), "", "", _BIND)
+        mount(source, str(own / "lower"), "", "", _BIND)
         mount("walls", str(tree), "overlay", f"lowerdir={own}/lower,upperdir={own}/upper,workdir={own}/work")
         for path, fd in inner:
             path.mkdir(parents=True, exist_ok=True)
@@ -210,7 +288,7 @@ class Walls:
             top = self._of(entry.base, "upper") or entry.base
             for below in entry.walk(top):
                 try:
-                    what = self._copy(top / below, Path(OUT, KEPT, str(number), below))
+                    what = self.copy_file(top / below, Path(OUT, KEPT, str(number), below))
                 except FileNotFoundError:  # a test's own process is still at work there
                     continue
                 except OSError as error:
@@ -219,16 +297,16 @@ class Walls:
                     odd.append(f"{entry.base / below} ({what})")
         return odd
 
-    def _copy(self, source: Path, target: Path) -> str | None:
+    def copy_file(self, source: Path, target: Path) -> str | None:
         """Copy a file, if it is one and has changed; return what it is otherwise. Raises OSError."""
         about = source.lstat()
         now = (about.st_mtime_ns, about.st_size)
         if _is_deletion(about) or self._copied.get(target) == now:
             return None
         if stat.S_ISLNK(about.st_mode):
-            return None if source.name.endswith("current") else "a symbolic link"  # pytest has links of that name
+            return None if source.name.endswith("current") else LINK  # pytest has links of that name
         if not stat.S_ISREG(about.st_mode):
-            return "not a regular file"
+            return OTHER
         target.parent.mkdir(parents=True, exist_ok=True)
         draft = target.with_name(f".slownet-{socket.gethostname()}")
         draft.unlink(missing_ok=True)
@@ -247,7 +325,7 @@ class Walls:
         for name, value in ((LEFT, left), (GONE, gone)):
             if value:
                 try:
-                    _write_whole(Path(OUT, name, f"{socket.gethostname()}.json"), json.dumps(value[:NAMES]))
+                    write_whole(Path(OUT, name, f"{socket.gethostname()}.json"), json.dumps(value[:NAMES]))
                 except OSError as error:
                     print(f"slownet: cannot write {name} ({error.strerror})", file=sys.stderr)
 
@@ -259,13 +337,17 @@ class Walls:
     def _not_kept(self) -> Iterator[str]:
         """Yield the paths of what was written or deleted in the session's folders and does not leave the lab."""
         logs = {Path(path) for path, _ in self._logs}
-        for number, tree in enumerate(self._trees):
+        for number, below, written in self.changes():
+            path = self._trees[number] / below
+            if path not in logs and not self._keeps(path):
+                yield str(path) if written else f"{path} (deleted)"
+
+    def changes(self) -> Iterator[tuple[int, PurePosixPath, Path | None]]:
+        """Yield what was written or deleted in the trees: a tree's number, the path below it, and where it is now, if it is."""
+        for number in range(len(self._trees)):
             upper = Path(MEMORY, str(number), "upper")
             for below in _walk(upper, PurePosixPath(), lambda folder: folder.name != "__pycache__", lambda path: True):
-                path = tree / below
-                if path not in logs and not self._keeps(path):
-                    gone = _is_deletion((upper / below).lstat())
-                    yield f"{path} (deleted)" if gone else str(path)
+                yield number, below, None if _is_deletion((upper / below).lstat()) else upper / below
 
     def _keeps(self, path: Path) -> bool:
         return any(
@@ -289,7 +371,7 @@ def _walk(top: Path, below: PurePosixPath, enter: Any, wanted: Any) -> Iterator[
                 yield path
 
 
-def _write_whole(path: Path, text: str) -> None:
+def write_whole(path: Path, text: str) -> None:
     path.parent.mkdir(exist_ok=True)
     draft = path.with_suffix(".part")
     draft.unlink(missing_ok=True)

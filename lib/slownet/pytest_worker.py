@@ -27,7 +27,9 @@ def main(argv: list[str]) -> int:
     given = json.loads(job)
     env = {**caller.variables(), **given["env"]}
     try:
-        place = choose("lab", given["clock"], given["tdf"], cpu=given["cpu"], folder=Path(given["root"]))
+        place = choose(
+            "lab", given["clock"], given["tdf"], cpu=given["cpu"], folder=Path(given["root"]), confined=given["confined"]
+        )
         return attend(
             place, [place.python, *options, f"{_begin(place)}; {code}"],
             shares=[Share(Path(path), writable, at) for path, writable, at in given["shares"]],

@@ -17,14 +17,17 @@ from slownet.conditions.link import Condition
 from slownet.errors import ConditionError, ExperimentError, SlownetError, nearest
 
 
-def topology(text: str) -> Topo:
+def topology(text: str, arguments: Sequence[str] = ()) -> Topo:
     """Parse a topology as in `mn --topo`, such as `star,5`, or from a file: `mine.py`, `mine.py:lan,3`.
 
-    The file is one for `mn --custom`: it has a dictionary `topos`, or a single class of Topo. Raises ExperimentError.
+    The file is one for `mn --custom`: it has a dictionary `topos`, or a single class of Topo. arguments: those that it reads
+    from sys.argv. Raises ExperimentError.
     """
     name, args, kwargs = splitArgs(text)
     path, _, which = name.partition(":")
-    make = _of_file(Path(path), which) if path.endswith(".py") else topologies.find(name)
+    make = _of_file(Path(path), which, arguments) if path.endswith(".py") else topologies.find(name)
+    if arguments and not path.endswith(".py"):
+        raise ExperimentError(f"{text} is no file, and takes no arguments", fix=f"leave out {' '.join(arguments)}")
     with importing.called(Path(path)) if path.endswith(".py") else contextlib.nullcontext():
         try:
             return make(*args, **kwargs)
@@ -36,8 +39,8 @@ def topology(text: str) -> Topo:
             raise ExperimentError(f"{text} cannot be built: {error}") from error
 
 
-def _of_file(path: Path, which: str) -> Any:
-    module = importing.file(path, f"name a topology ({', '.join(topologies.known())}) or a Python file")
+def _of_file(path: Path, which: str, arguments: Sequence[str]) -> Any:
+    module = importing.file(path, f"name a topology ({', '.join(topologies.known())}) or a Python file", arguments)
     own = {
         name: each
         for name, each in vars(module).items()

@@ -153,3 +153,34 @@ def test_a_mistake_is_one_line_and_makes_nothing(check, tmp_path, text, options,
     assert len(done.stderr.splitlines()) == 1
     assert said in done.stderr
     assert not (tmp_path / "runs").exists()
+
+
+DRAWN = """\
+import random
+
+from slownet import ping
+
+TRIPS = random.randint(2, 13)  # drawn when the program starts
+
+
+def page(net):
+    found = ping(net["client"], net["server"].IP(), count=3, interval=0.01)
+    return {"page_ms": [TRIPS * reply.ms for reply in found.replies]}
+"""
+
+
+def test_a_tool_of_ones_own_that_draws_its_round_trips_is_not_marked_by_one_boot(check, tmp_path):
+    """One boot's page costs the same round trips each time, so that its interval is narrow, and means nothing."""
+    (tmp_path / "mine.py").write_text(DRAWN)
+    text = PAGE.replace(
+        'service = "nginx"\npage = "30kB"\ntool = "ab"\n\n[options]\nrequests = 10\n', 'tool = "mine.py:page"\n'
+    )
+    text = text.replace('"switch"', '"server"').replace("time_per_request_ms", "page_ms").replace('"?"', "200")
+    done = check(f'topology = "two_hosts"\n{text}', "--tdf", "inf", "--json")
+    (run,) = json.loads(done.stdout)["runs"]
+    boots = [cell["repetitions"] for cell in run["cells"]]
+    assert min(boots) >= 3
+    samples = [json.loads(line) for line in (tmp_path / run["directory"] / "samples.jsonl").read_text().splitlines()]
+    trips = {round(each["metrics"]["page_ms"]["mean"] / 40) for each in samples if each["cell"]["rtt"] == "40ms"}
+    (claim,) = run["claims"]
+    assert len(trips) == 1 or claim["high"] - claim["low"] > 1, "the interval has what differs between boots"

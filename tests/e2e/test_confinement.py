@@ -15,7 +15,8 @@ from pathlib import Path
 
 import pytest
 from command_line import SLOWNET
-from conftest import PATIENCE_S
+from conftest import PATIENCE_S, one_line
+from no_landlock import without_landlock
 
 from slownet.lab import boot, confinement, counter, init
 from slownet.lab.clock import Clock
@@ -67,6 +68,90 @@ def confine(request, built, tmp_path_factory):
 def test_a_lab_says_whether_it_is_confined(built, tmp_path):
     said = subprocess.run([*SLOWNET, "lab", "info"], capture_output=True, text=True, check=True, cwd=tmp_path).stdout
     assert f"confined  {confinement.describe(LANDLOCK)}\n" in said
+
+
+UNCONFINED = (
+    b"slownet: labs are not confined: this machine's kernel has no Landlock (Linux 5.13 and newer have it); a program that "
+    b"takes a lab's kernel over can do to files and processes what you can (--require-confinement refuses that)\n"
+)
+REFUSED = (
+    "labs are not confined: this machine's kernel has no Landlock (Linux 5.13 and newer have it), {where}: use a machine that "
+    "confines them, or leave out what requires confinement"
+)
+EXPERIMENT = """
+from slownet.experiment import experiment
+from slownet.topologies import TwoHosts
+
+
+@experiment(topology=TwoHosts, vary={"rtt": ["0ms", "10ms"]}, tdf="inf", unit="ms")
+def tiny(net, rtt):
+    return [1.0, 2.0]
+"""
+TEST = """
+def test_tiny(net):
+    assert net
+"""
+MEASURING = {
+    "run": ["run", "./tiny.py", "--repeat", "1", "--place", "lab"],
+    "sweep": ["sweep", "./tiny.py", "--out", "swept", "--labs", "2", "--fresh", "--place", "lab"],
+    "exec": ["lab", "exec", "true"],
+    "pytest": ["-q"],
+}
+
+
+@pytest.fixture(params=MEASURING)
+def measuring(request, built, tmp_path):
+    """measuring(*options, **how): run one of the commands that start labs."""
+    (tmp_path / "tiny.py").write_text(EXPERIMENT)
+    (tmp_path / "test_tiny.py").write_text(TEST)
+
+    def run(*options, **how):
+        words = MEASURING[request.param]
+        if request.param == "pytest":
+            words = [sys.executable, "-m", "pytest", "-p", "slownet.pytest_plugin", "--slownet-tdf=inf", *words]
+            words += [each.replace("--", "--slownet-") for each in options]
+        else:
+            words = [*SLOWNET, *words[:-1], *options, words[-1]] if words[0] == "lab" else [*SLOWNET, *words, *options]
+        return subprocess.run(
+            words, capture_output=True, check=False, cwd=tmp_path, timeout=PATIENCE_S, stdin=subprocess.DEVNULL, **how
+        )
+
+    run.is_pytest = request.param == "pytest"
+    return run
+
+
+def test_without_landlock_each_run_says_what_does_not_hold(measuring):
+    done = measuring(preexec_fn=without_landlock)
+    assert done.returncode == 0, done
+    assert done.stderr.count(UNCONFINED) == 1, done.stderr
+    assert done.stderr.count(b"not confined") == 1
+
+
+@needs_landlock
+def test_with_landlock_nothing_is_said_and_all_requirements_are_met(measuring):
+    done = measuring("--require-confinement")
+    assert done.returncode == 0, done
+    assert b"confine" not in done.stdout + done.stderr
+
+
+def refused_by(measuring, where, *options):
+    """Whether nothing runs, and one line says why."""
+    done = measuring(*options, preexec_fn=without_landlock)
+    if measuring.is_pytest:
+        assert done.returncode == pytest.ExitCode.USAGE_ERROR, done
+        assert f"slownet: {REFUSED.format(where=where)}" in done.stderr.decode(), done.stderr
+    else:
+        assert one_line(done) == REFUSED.format(where=where)
+
+
+def test_confinement_can_be_required_by_an_option(measuring):
+    refused_by(measuring, "--require-confinement", "--require-confinement")
+
+
+def test_confinement_can_be_required_by_a_project(measuring, tmp_path):
+    file = tmp_path / "slownet.toml"
+    file.write_text("require_confinement = true\n")
+    refused_by(measuring, str(file))
 
 
 ATTEMPTS = """
@@ -340,6 +425,65 @@ def test_truncation(attempt):
     """
     assert attempt(code, f"read={attempt.folder}/read") == "Permission denied\n" * 2
     assert {(attempt.folder / name).read_text() for name in ("read", "other")} == {"xxx"}
+
+
+SET_USER_ID = """
+    import ctypes, os, stat
+    os.chdir({folder!r})
+    os.umask(0)
+    libc = ctypes.CDLL(None, use_errno=True)
+    def call(*words):
+        if libc.syscall(*[ctypes.c_long(each) if isinstance(each, int) else each for each in words]) < 0:
+            raise OSError(ctypes.get_errno(), os.strerror(ctypes.get_errno()))
+    for bits in (stat.S_ISUID, stat.S_ISGID, stat.S_ISUID | stat.S_ISGID):
+        mode = bits | 0o777
+        with open("file", "w") as file:
+            for name, *words in (
+                ("chmod", 90, b"file", mode), ("fchmod", 91, file.fileno(), mode), ("fchmodat", 268, -100, b"file", mode),
+                ("fchmodat2", 452, -100, b"file", mode, 0), ("open", 2, b"a", os.O_CREAT, mode),
+                ("openat", 257, -100, b"b", os.O_CREAT, mode), ("creat", 85, b"c", mode),
+                ("openat2", 437, -100, b"d", (ctypes.c_uint64 * 3)(os.O_CREAT, mode, 0), 24),
+                ("mknod", 133, b"e", stat.S_IFREG | mode, 0), ("mknodat", 259, -100, b"f", stat.S_IFREG | mode, 0),
+                ("O_TMPFILE", 257, -100, b".", os.O_TMPFILE | os.O_RDWR, mode),
+            ):
+                print(name, tried(lambda: call(*words)))
+    os.chmod("file", 0o1757)
+    print(oct(os.stat("file").st_mode))
+"""
+
+
+def test_no_file_becomes_set_user_id(attempt):
+    """Nor set-group-ID, whatever the system call; other modes can be set."""
+    share = attempt.folder / "share"
+    share.mkdir()
+    share.chmod(0o777)
+    lines = attempt(SET_USER_ID.format(folder=str(share)), f"write={share}").splitlines()
+    assert lines.pop() == "0o101757"
+    assert len(lines) == 33
+    assert {line.partition(" ")[2] for line in lines} == {"Operation not permitted"}, lines
+    assert [path.name for path in share.iterdir()] == ["file"]
+
+
+@pytest.mark.parametrize("landlock", [pytest.param(True, marks=needs_landlock), False], ids=["Landlock", "none"])
+def test_what_root_leaves_in_a_share_is_never_set_user_id(execute, tmp_path, landlock):
+    """One that was there loses the bits when a lab changes it."""
+    share = tmp_path / "share"
+    share.mkdir()
+    (share / "old").touch()
+    (share / "old").chmod(0o6755)
+    script = f"""
+        cd {share} || exit
+        cp -a /usr/bin/passwd /usr/bin/mount . ; install -m 6755 /bin/true true; mkdir -m 2777 folder
+        echo x > old; echo x > file; chmod u+s file; chmod g+s file folder; mv passwd moved; ln mount hard
+        chmod 1711 file && stat -c %a file
+    """
+    more = {} if landlock else {"preexec_fn": without_landlock}
+    done = execute("sh", "-c", script, options=["--share", f"{share}:rw"], **more)
+    assert done.stdout == b"1711\n", done
+    assert done.stderr.count(b"Operation not permitted") >= 5, done
+    assert sorted(path.name for path in share.iterdir()) == ["file", "folder", "hard", "mount", "moved", "old", "true"]
+    assert [path for path in share.iterdir() if path.stat().st_mode & 0o6000] == []
+    assert (share / "old").read_text() == "x\n"
 
 
 NETWORK = """

@@ -3,6 +3,7 @@
 import os
 import re
 import subprocess
+from pathlib import Path
 
 import pytest
 from conftest import environment, of_ones_own
@@ -96,7 +97,7 @@ def test_every_fixture_twice_and_after_a_failure(run, project):
     (project / "test_fixtures.py").write_text(FIXTURES)
     done = run("test_fixtures.py")
     text = done.stdout + done.stderr
-    assert re.findall(r"=+ (.*) in [\d.]+s", text) == ["2 passed, 16 deselected", "2 failed, 14 passed, 2 deselected"], text
+    assert re.findall(r"=+ (.*) in [\d.]+s", text) == ["2 failed, 16 passed"], text
     assert done.returncode == 1
     assert text.count("assert 0 == 1") == 2
 
@@ -109,3 +110,92 @@ def test_workers(run, project):
     assert re.findall(r"=+ (.*) in [\d.]+s", text) == ["2 passed", "2 failed, 14 passed"], text
     assert done.returncode == 1
     assert text.count("test session starts") == 2
+
+
+LIMITS = """
+def test_here_fails():
+    raise AssertionError
+
+
+def test_net_passes(net): pass
+
+
+def test_net_fails(net):
+    raise AssertionError
+
+
+def test_net_never(net): pass
+"""
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["--maxfail=2"], "2 failed, 1 passed"), (["-x"], "1 failed"), (["-x", "-knet"], "1 failed, 1 passed, 1 deselected"),
+        ([], "2 failed, 2 passed"),
+    ],
+)  # fmt: skip
+def test_a_limit_of_failures_counts_those_of_the_lab_too(run, project, words, said):
+    (project / "test_limits.py").write_text(LIMITS)
+    done = run("test_limits.py", *words)
+    assert re.findall(r"=+ (.*) in [\d.]+s", done.stdout) == [said], done.stdout + done.stderr
+    assert done.returncode == 1
+
+
+COVERED = "def here():\n    return 1\n\n\ndef there():\n    return 2\n"
+COVERS = "import covered\n\n\ndef test_here():\n    covered.here()\n\n\ndef test_there(net):\n    covered.there()\n"
+
+
+def test_the_least_coverage_counts_that_of_the_lab(run, project):
+    (project / "covered.py").write_text(COVERED)
+    (project / "test_covers.py").write_text(COVERS)
+    words = ["test_covers.py", "--cov=covered", "--cov-fail-under=100"]
+    whole, there = run(*words), run(*words, "-k", "there")
+    assert (whole.returncode, there.returncode) == (0, 1), whole.stdout + whole.stderr + there.stdout
+    assert re.search(r"Required test coverage of 100(\.0)?% reached", whole.stdout)
+    assert whole.stdout.count("TOTAL") == 1
+    assert re.search(r"FAIL Required test coverage of 100(\.0)?% not reached. Total coverage: 75.00%", there.stdout)
+
+
+ERRORS = """
+import pytest
+from slownet import Command
+
+
+@pytest.mark.parametrize("time", range(2))
+@pytest.mark.parametrize("folder", [True, False])
+def test_log(net, tmp_path, folder, time):
+    with Command(net["web"], "sh -c 'echo the reason; exit 3'", *([tmp_path] if folder else []), port=8000):
+        pass
+
+
+@pytest.mark.parametrize("time", range(2))
+def test_error(net, time):
+    net.link("client", "nowhere").set(rtt="10ms")
+
+
+@pytest.mark.tdf("fast")
+def test_marker(net):
+    pass
+
+
+def test_other(net):
+    pass
+"""
+
+
+def test_errors_show_the_callers_line_and_their_log_is_where_they_say(run, project):
+    (project / "test_errors.py").write_text(ERRORS)
+    done = run("test_errors.py", "-k", "not True")
+    text = done.stdout + done.stderr
+    assert re.findall(r"=+ (.*) in [\d.]+s", done.stdout) == ["4 failed, 1 passed, 2 deselected, 1 error"], text
+    for log in re.findall(r"its log is (\S+\.log)", done.stdout.split("short test summary")[0]):
+        assert "the reason" in Path(log).read_text()
+    assert len(set(re.findall(r"its log is (\S+\.log)", done.stdout))) >= 1
+    assert "site-packages/slownet/" not in text
+    shown = [line for line in text.splitlines() if line.startswith(">")]
+    assert len([line for line in shown if 'net.link("client", "nowhere")' in line]) == 2
+    assert len(shown) == 4  # one line of each failure: the caller's
+    assert "test_marker: write a whole number" in text
+    assert " --tdf" not in text
+    assert "invalid time dilation factor 'slow', --slownet-tdf: " in run("test_errors.py", "--slownet-tdf=slow").stderr

@@ -7,6 +7,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
+from command_line import slownet
 from conftest import children_of, one_line
 
 from slownet.errors import LabError
@@ -51,6 +52,91 @@ EAT = "a = []\nwhile True: a.append(bytearray(1 << 20))"
 @pytest.mark.parametrize("clock", [["--clock", "real"], ["--tdf", "1"], ["--tdf", "inf"]], ids=" ".join)
 def test_too_little_memory(execute, clock):
     assert last_line(execute("python3", "-c", EAT, options=[*SMALL, *clock])) == NO_MEMORY
+
+
+BOMB = "f() { f | f & }; f; sleep 5"
+NO_PROCESSES = (
+    "the lab ran out of room for processes, one thread for each 512 kB of its 200 MB of memory: raise --memory, or start fewer"
+)
+
+
+@pytest.mark.parametrize("clock", [["--clock", "real"], ["--tdf", "inf"]], ids=" ".join)
+def test_a_fork_bomb(execute, clock):
+    assert last_line(execute("bash", "-c", f"{BOMB}; exit 1", options=[*SMALL, *clock])) in (NO_PROCESSES, NO_MEMORY)
+
+
+PUT_OUT = f"""
+import os, subprocess, time
+def threads():
+    return int(open("/proc/loadavg").read().split()[3].partition("/")[2])
+subprocess.Popen(["bash", "-c", "{BOMB}"])
+time.sleep(5)
+full = threads()
+os.kill(-1, 9)
+time.sleep(1)
+print(full, threads(), subprocess.check_output(["echo", "on"], text=True))
+"""
+
+
+PUT_OUT = f"""
+import os, subprocess, time
+def threads():
+    return int(open("/proc/loadavg").read().split()[3].partition("/")[2])
+subprocess.Popen(["bash", "-c", "{BOMB}"])
+time.sleep(5)
+full = threads()
+os.kill(-1, 9)
+time.sleep(1)
+print(full, threads(), subprocess.check_output(["echo", "on"], text=True))
+"""
+
+
+def test_a_lab_in_which_a_bomb_was_put_out_goes_on(execute):
+    done = execute("python3", "-c", PUT_OUT, options=["--memory", "512"])
+    assert done.returncode == 0, done
+    full, after, on = done.stdout.split()
+    assert int(full) > 900 > 100 > int(after)
+    assert on == b"on"
+
+
+FORKS = {
+    "a shell's": f"subprocess.run(['bash', '-c', '{BOMB}'])",
+    "of threads": "while True:\n            threading.Thread(target=time.sleep, args=(1e6,)).start()",
+    "of its own": "while True:\n            os.fork()",
+    "a child that comes back": "os.fork()",
+}
+FORKING = """
+import os
+import subprocess
+import threading
+import time
+
+from slownet.experiment import experiment
+from slownet.topologies import TwoHosts
+
+
+@experiment(topology=TwoHosts, vary={"rtt": ["0ms", "10ms", "20ms"]}, tdf="inf", unit="ms")
+def forking(net, rtt):
+    if rtt == "10ms":
+        CODE
+    return [1.0, 2.0]
+"""
+
+
+@pytest.mark.parametrize("kind", FORKS)
+def test_a_measuring_function_with_a_fork_bomb_is_named(built, tmp_path, kind):
+    (tmp_path / "forking.py").write_text(FORKING.replace("CODE", FORKS[kind]))
+    done = slownet("run", "./forking.py", "--repeat", "1", "--place", "lab", "--memory", "400", cwd=tmp_path)
+    (run,) = (tmp_path / "runs").iterdir()
+    samples = (run / "samples.jsonl").read_text().splitlines()
+    if kind == "a child that comes back":
+        assert (done.returncode, len(samples)) == (0, 3), done
+        return
+    assert (done.returncode, len(samples)) == (2, 1), done
+    assert done.stderr.splitlines()[-1] == (
+        "slownet: forking left no room for processes in cell rtt 10ms, as a fork bomb does: "
+        "start fewer processes, or end them; --memory makes room"
+    )
 
 
 def test_memory_and_disk_together_are_too_much(execute):

@@ -258,11 +258,11 @@ def test_the_real_clock_takes_three_repetitions(tmp_path):
     assert claim["confidence"] == sampling["confidence"]
 
 
-def test_the_virtual_clock_says_why_two_repetitions_of_ones_own_programs_are_enough(tmp_path):
+def test_the_virtual_clock_says_why_four_repetitions_of_ones_own_programs_are_enough(tmp_path):
     (tmp_path / "mine.py").write_text(CLAIMED % ("client", 0.1))
     done = slownet("run", "mine.py", "--tdf", "inf", cwd=tmp_path)
     assert done.returncode == 0, done.stdout
-    said = "2 repetitions: every claim that can be decided is; with free CPU all gave the same numbers"
+    said = "4 repetitions: every claim that can be decided is; with free CPU all gave the same numbers"
     assert said in " ".join(done.stdout.split())
 
 
@@ -301,7 +301,47 @@ def test_programs_of_ones_own_that_are_random_are_not_judged_on_one_boot(tmp_pat
     assert all(each["low"] < each["mean"] < each["high"] for each in intervals)
     once = slownet("run", "waits.py", "--tdf", "inf", "--repeat", "1", "--json", cwd=tmp_path)
     assert [claim["verdict"] for claim in json.loads(once.stdout)["runs"][0]["claims"]] == ["inconclusive"]
-    assert "of programs that slownet does not know a verdict needs 2 boots, to see whether they differ" in once.stderr
+    assert "of programs that slownet does not know a verdict needs 4 boots, to see whether they differ" in once.stderr
+
+
+DRAWS = """
+import os
+
+from slownet import TwoHosts, experiment
+
+ASKED = {
+    "date": "awk 'BEGIN { srand(); print int(1e6 * rand()) }'",
+    "shell": "bash -c 'echo $RANDOM'",
+    "hash": 'python3 -c "print(hash(str(1)) % 1000003)"',
+}
+
+
+@experiment(topology=TwoHosts, vary={"rtt": ["0ms"]})
+def draws(net, rtt):
+    "What do programs draw?"
+    host = net["client"]
+    return {name: float(host.cmd(command)) for name, command in ASKED.items()} | {"kernel": float(os.urandom(6)[0])}
+"""
+
+
+def test_each_boot_draws_its_own_random_numbers(tmp_path):
+    """As the page on compatibility says: what is seeded by the date repeats with the run, what the kernel draws never does."""
+    (tmp_path / "draws.py").write_text(DRAWS)
+    found = []
+    for _ in range(2):
+        done = slownet("run", "draws.py", "--tdf", "inf", "--repeat", "4", "--json", cwd=tmp_path)
+        (run,) = json.loads(done.stdout)["runs"]
+        lines = (tmp_path / run["directory"] / "samples.jsonl").read_text().splitlines()
+        samples = sorted(map(json.loads, lines), key=lambda each: each["boot"])
+        found.append(
+            {name: [each["metrics"][name]["mean"] for each in samples] for name in ("date", "shell", "hash", "kernel")}
+        )
+    first, again = found
+    assert len(set(first["date"])) == len(set(first["shell"])) == 4
+    assert (first["date"], first["shell"]) == (again["date"], again["shell"])
+    assert len(set(first["hash"] + again["hash"])) == 1
+    assert len(set(first["kernel"])) > 1
+    assert first["kernel"] != again["kernel"]
 
 
 def test_repetitions_as_told(tmp_path):

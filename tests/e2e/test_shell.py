@@ -90,9 +90,37 @@ def test_a_topology_of_ones_own_from_a_file_of_commands(built, tmp_path):
     assert "dropped" not in done.stdout
 
 
+READS = """
+from argparse import ArgumentParser
+from mininet.topo import Topo
+
+parser = ArgumentParser()
+parser.add_argument("--rate", type=float, required=True)
+given = parser.parse_args()
+
+class Pair(Topo):
+    def build(self):
+        self.addLink(self.addHost("a"), self.addHost("b"), bw=given.rate)
+"""
+
+
+def test_a_file_gets_its_own_arguments(built, tmp_path):
+    (tmp_path / "pair.py").write_text(READS)
+    done = shell("pair.py", "--tdf", "inf", "--", "--rate", "7", told="show\n", cwd=tmp_path)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert "7 Mbit" in done.stdout
+    for words, why in ([], "the following arguments are required: --rate"), (["--rate", "x"], "invalid float value: 'x'"):
+        done = shell("pair.py", "--tdf", "inf", *(["--", *words] if words else []), cwd=tmp_path)
+        assert (done.returncode, done.stdout) == (2, "")
+        assert len(done.stderr.splitlines()) == 1
+        assert done.stderr.startswith("slownet: the file reads its own arguments: ")
+        assert f"{why}, pair.py:7: give them after --, as in: slownet shell FILE -- --bw 10" in done.stderr
+
+
 @pytest.mark.parametrize(
     ("words", "line"),
     [
+        (["two_hosts", "--", "x"], "two_hosts is no file, and takes no arguments"),
         (["two_hosst"], "no topology 'two_hosst': did you mean 'two_hosts'?"),
         (["nothing.py"], "no file nothing.py"),
         (["two_hosts", "--link", "client-sever=LTE"], "no link 'client-sever', --link: did you mean 'client-server'?"),

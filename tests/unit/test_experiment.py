@@ -1,5 +1,6 @@
 """Tests of experiments: their cells, their names, the files they come from."""
 
+import importlib.util
 import re
 
 import pytest
@@ -7,6 +8,8 @@ import pytest
 from slownet.catalogue import discover, find
 from slownet.errors import ExperimentError, SlownetError, UnitError
 from slownet.experiment import condition, experiment
+from slownet.lab import load_generators
+from slownet.tools.wrk2_plan import SENT_LATE_S
 from slownet.topologies import ClientWebDb
 from slownet.topologies import find as find_topology
 
@@ -166,3 +169,26 @@ def test_topologies_by_the_name_that_mn_uses():
     assert topology.hosts() == ["client", "db", "web"]
     assert topology.switches() == ["switch"]
     assert [topology.nodeInfo(host)["ip"] for host in ("client", "web", "db")] == ["10.0.0.1/24", "10.0.0.2/24", "10.0.0.3/24"]
+
+
+@pytest.mark.parametrize("there", [True, False])
+def test_the_thought_experiment_expects_of_wrk2_what_its_source_says(there, tmp_path, monkeypatch):
+    for program in ("wrk2", "oha"):
+        monkeypatch.setenv(load_generators.variable(program), "")
+    monkeypatch.setenv("PATH", str(tmp_path))
+    monkeypatch.setattr(load_generators, "FOLDERS", str(tmp_path))
+    if there:
+        (tmp_path / "wrk2").touch(mode=0o755)
+    module = importlib.util.module_from_spec(importlib.util.find_spec("slownet.experiments.coordinated_omission"))
+    module.__spec__.loader.exec_module(module)
+    made, cell = module.coordinated_omission, {"tool": "wrk2", "rtt": "1ms"}
+    assert (cell in made.cells()) == there
+    claims = {each.metric: each for each in made.judged_by if each.at == cell}
+    if not there:
+        assert claims == {}
+        return
+    assert [module.wrk2_shows(late)["p50"] for late in (0, SENT_LATE_S)] == pytest.approx([0.001, 0.003])
+    assert claims["corrected_p50_s"].at_most == 0.01
+    assert claims["corrected_mean_s"].expected == pytest.approx(24.66, abs=0.01)  # measured in three labs: 24.658 to 24.661
+    assert claims["corrected_p75_s"].expected == pytest.approx(49.38, abs=0.03)  # 49.380
+    assert claims["corrected_p99_99_s"].expected == pytest.approx(100, rel=0.001)

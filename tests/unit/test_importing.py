@@ -1,8 +1,10 @@
 """Whatever a user's file does is told by file and line."""
 
+import argparse
 import os
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
@@ -35,7 +37,7 @@ def file(tmp_path, monkeypatch):
         ("import os\nos._exit(0)", "the file ends the program: os._exit(0), mine.py:2: leave that out: a file only defines"),
         (
             "import argparse\nargparse.ArgumentParser(exit_on_error=True).parse_args(['--no'])",
-            "the file ends the program: SystemExit(2), mine.py:2: leave that out: a file only defines",
+            "the file reads its own arguments: unrecognized arguments: --no, mine.py:2: give them after --",
         ),
         ("raise ValueError('one\\ntwo')", "ValueError: one two, mine.py:1: correct the file"),
         ("raise ValueError('x' * 10**6)", f"ValueError: {'x' * 300}..., mine.py:1: correct the file"),
@@ -122,3 +124,39 @@ def test_an_exit_at_import_is_no_success(file):
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert (done.returncode, done.stdout) == (2, "")
     assert done.stderr == "slownet: the file ends the program: os._exit(0), mine.py:2: leave that out: a file only defines\n"
+
+
+ARGPARSE = "import argparse\nparser = argparse.ArgumentParser()\nparser.add_argument('--bw', type=int, required=True)\n"
+OPTPARSE = "import optparse\nparser = optparse.OptionParser()\nparser.add_option('--bw', type=int)\n"
+
+
+@pytest.mark.parametrize(
+    ("text", "words", "why"),
+    [
+        (f"{ARGPARSE}parser.parse_args()", [], "the following arguments are required: --bw, mine.py:4"),
+        (f"{ARGPARSE}parser.parse_args()", ["--bw", "x"], "argument --bw: invalid int value: 'x', mine.py:4"),
+        (f"{OPTPARSE}parser.parse_args()", ["--wb", "1"], "no such option: --wb, mine.py:4"),
+    ],
+)
+def test_what_a_parser_of_the_files_own_arguments_says_is_one_line(tmp_path, monkeypatch, capsys, text, words, why):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "mine.py").write_text(text)
+    before = sys.argv
+    with pytest.raises(ExperimentError) as caught:
+        importing.file(Path("mine.py"), "", words)
+    assert str(caught.value).startswith(f"the file reads its own arguments: {why}: give them after --, as in")
+    assert capsys.readouterr() == ("", "")
+    assert sys.argv is before
+    with pytest.raises(SystemExit):  # parsers of others are as before
+        argparse.ArgumentParser().error("mine")
+
+
+def test_a_file_that_takes_its_arguments_by_itself(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "mine.py").write_text("import sys\nNAME, SIZE = sys.argv[0], int(sys.argv[1])\n")
+    module = importing.file(Path("mine.py"), "", ["7"])
+    assert (module.NAME, module.SIZE) == ("mine.py", 7)
+    with pytest.raises(
+        ExperimentError, match=r"the file reads its own arguments, and finds too few, mine\.py:2: give them after"
+    ):
+        importing.file(Path("mine.py"), "")

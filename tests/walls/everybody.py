@@ -1,12 +1,18 @@
-"""What the attacks share: a lab that an ordinary user can have."""
+"""What the attacks share: a lab that an ordinary user can have, with a container's image."""
 
 import os
 import shutil
+import sys
 from pathlib import Path
 
 import pytest
 
 from slownet.lab import cache, parts
+
+sys.path.insert(0, str(Path(__file__).parents[1] / "lab"))
+import images  # stands beside the lab's tests
+
+HOSTILE = Path(__file__).with_name("hostile_container.c")
 
 
 @pytest.fixture(scope="module")
@@ -18,6 +24,10 @@ def lab_of_all():
     for each in ("kernel", "image", "init", "tdf"):
         if (cache.root() / each).is_dir():
             shutil.copytree(cache.root() / each, folder / "slownet" / each, copy_function=link_or_copy)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("XDG_CACHE_HOME", str(folder))
+        program = images.file(images.compiled(HOSTILE, folder / "hostile"), 0o755)
+        images.keep("hostile:1", {"/hostile": program, "/bound": images.folder(), "/tmp": images.folder(0o1777)})
     yield folder
     shutil.rmtree(folder)
 

@@ -21,7 +21,7 @@ from slownet.lab import native
 NOBODY = 65534
 PATIENCE_S = 300
 USERS = ["root", "ordinary"] if os.geteuid() == 0 else ["ordinary"]
-KEPT = (".pytest_cache", ".coverage", "junit.xml", "reports", "base", "out", "log.txt")
+KEPT = (".pytest_cache", ".coverage", ".hypothesis", "junit.xml", "reports", "base", "out", "log.txt")
 
 pytestmark = pytest.mark.skipif(not native.lacks(), reason="this machine runs them in place, without a wall")
 
@@ -264,6 +264,25 @@ def send(self, name, **more):
 WorkerInteractor.sendevent = send
 """
     attack(code, "-n1")
+
+
+FORGED = {
+    "no JSON": b".{",
+    "deep JSON": b"." + b"[" * 100_000,
+    "no end": b"+" + b"x" * 10_000,
+    "a test of another lab": b'.{"event": "start", "test": "test_other.py::test_it"}',
+    "no report": b'.{"event": "report", "report": {"nodeid": "test_evil.py::test_evil", "outcome": "passed"}}',
+    "a method": b'.{"event": "report", "report": {"nodeid": "test_evil.py::test_evil", "outcome": "passed", "when": "call", '
+    b'"keywords": {}, "location": [], "sections": [], "longrepr": null, "toterminal": "x", "$report_type": "TestReport"}}',
+}
+
+
+@pytest.mark.parametrize("kind", FORGED)
+def test_forged_events_end_the_session_with_one_line(attack, kind):
+    done = attack(f"os.write(int(os.environ['SLOWNET_EVENTS']), b'\\x1eslownet-pytest' + {FORGED[kind]!r} + b'\\n')")
+    lines = [line for line in done.stderr.splitlines() if line.startswith("slownet: the lab sent an event that is none: ")]
+    assert len(lines) == 1, done.stdout + done.stderr
+    assert done.returncode == 3
 
 
 def test_an_honest_session_is_whole(attack):

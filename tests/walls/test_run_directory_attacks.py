@@ -4,19 +4,18 @@ One boot tries every name with every kind of thing, for each command, as the hos
 Landlock and without it.
 """
 
-import ctypes
 import hashlib
 import itertools
 import json
 import os
 import shutil
-import struct
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 from everybody import lab_of_all  # noqa: F401  # a fixture
+from no_landlock import without_landlock
 
 from slownet.lab import confinement, native
 
@@ -29,7 +28,8 @@ pytestmark = pytest.mark.skipif(not native.lacks(), reason="this machine runs ex
 
 NAMES = (
     "stderr.txt", "stderr-2.txt", "run.json", "run.json.part", "report.html", "samples.jsonl", "samples-9.jsonl",
-    "samples.parquet", "samples.damaged.jsonl", "experiment.json", "compose/projects.json", "evil", "raw", "captures",
+    "samples.parquet", "samples.damaged.jsonl", "experiment.json", "compose/projects.json", "compose/files/evil",
+    "compose/modes.json", "evil", "raw", "captures",
 )  # fmt: skip
 """In the run directory: what the host writes, reads or acts on."""
 KINDS = {
@@ -151,7 +151,18 @@ metric = "ms"
 at = {rtt = "0ms"}
 at_least = 0.5
 """
+COMPOSE = """
+name: shop
+services:
+  web:
+    image: hostile:1
+    command: [/hostile]
+    volumes: ["./bound:/bound", "./bound:/read:ro", "./bound/file:/single"]
+    secrets: [key]
+secrets: {key: {file: bound/secret}}
+"""
 COMMANDS = {
+    "compose": ["run", "./composed.py", "--repeat", "1"],
     "run": ["run", "./hostile.py", "--repeat", "1"],
     "sweep": ["sweep", "./hostile.py", "--out", "swept", "--labs", "1"],
     "check": ["check", "./hostile.toml", "--tdf", "inf"],
@@ -163,25 +174,10 @@ USELESS = set()
 SPAWNS = "import multiprocessing, time; new = multiprocessing.get_context('spawn').Lock; new(); time.sleep(1); new()"
 
 
-def without_landlock():
-    """Let landlock_create_ruleset fail in this process and its children, as on a kernel that has no Landlock."""
-    steps = [
-        (0x20, 0, 0, 0),
-        (0x15, 0, 1, confinement.LANDLOCK_CREATE_RULESET),
-        (0x06, 0, 0, 0x00050000 | 38),
-        (0x06, 0, 0, 0x7FFF0000),
-    ]
-    program = ctypes.create_string_buffer(b"".join(struct.pack("HBBI", *step) for step in steps))
-    header = ctypes.create_string_buffer(struct.pack("HxxxxxxP", len(steps), ctypes.addressof(program)))
-    libc = ctypes.CDLL(None, use_errno=True)
-    assert libc.prctl(38, 1, 0, 0, 0) == 0  # PR_SET_NO_NEW_PRIVS
-    assert libc.prctl(22, 2, header) == 0  # PR_SET_SECCOMP
-
-
 def hashed(top):
     """Return what there is below the folders that no lab is given: mode and content of each file."""
     found = {}
-    for path in sorted([*(top / "sibling").rglob("*"), *(top / "project").glob("*.*")]):
+    for path in sorted([*(top / "sibling").rglob("*"), *(top / "project").glob("*.*"), *(top / "project/bound").rglob("*")]):
         about = path.lstat()
         found[str(path)] = (
             about.st_mode,
@@ -189,6 +185,21 @@ def hashed(top):
             hashlib.sha256(path.read_bytes()).hexdigest() if path.is_file() else "",
         )
     return found
+
+
+def lay_out(project, secret):
+    """Write the project of the attack, and the file that is to stay as it is."""
+    secret.write_text("the host's own\n")
+    hostile = HOSTILE.replace("@SECRET@", str(secret))
+    tool = "\n\ndef tool(*hosts):\n    measure()\n    return {'ms': [1.0, 2.0]}\n"
+    (project / "hostile.py").write_text(hostile + tool)
+    (project / "hostile.toml").write_text(PREDICTION)
+    composed = hostile.replace("from slownet.topologies import TwoHosts", "from slownet import Compose")
+    (project / "composed.py").write_text(composed.replace("TwoHosts", 'Compose("compose.yaml")'))
+    (project / "compose.yaml").write_text(COMPOSE)
+    (project / "bound/deep").mkdir(parents=True)
+    for each in ("file", "secret", "deep/file"):
+        (project / "bound" / each).write_text("of the project")
 
 
 @pytest.fixture(params=itertools.product(USERS, ["Landlock", "none"]), ids="-".join)
@@ -201,12 +212,7 @@ def attacked(request, lab_of_all):  # noqa: F811
     project = top / "project"
     for each in (project, top / "sibling", top / "cache"):
         each.mkdir(parents=True)
-    secret = top / "sibling/secret"
-    secret.write_text("the host's own\n")
-    hostile = HOSTILE.replace("@SECRET@", str(secret))
-    tool = "\n\ndef tool(*hosts):\n    measure()\n    return {'ms': [1.0, 2.0]}\n"
-    (project / "hostile.py").write_text(hostile + tool)
-    (project / "hostile.toml").write_text(PREDICTION)
+    lay_out(project, top / "sibling/secret")
     ordinary = user == "ordinary" and os.geteuid() == 0
     if ordinary:
         subprocess.run(["chown", "-R", f"{NOBODY}:{NOBODY}", top], check=True)
@@ -248,12 +254,16 @@ def test_nothing_can_be_planted_where_the_host_acts(attacked, command):
     assert len(ATTACKS) >= 60
     done, runs = attacked(command)
     assert done.returncode == 0, done.stdout + done.stderr
-    if command == "run":
+    if command in ("run", "compose"):
         assert {each.name for each in runs[0].iterdir() if each.is_symlink()} == set()
+        assert not (runs[0] / "compose").exists()
+    if command == "compose":
+        logs = [each.read_text() for each in (runs[0] / "services").rglob("*") if each.is_file()]
+        assert "evil" in "".join(logs), "the container has tried"
         assert len((runs[0] / "samples.jsonl").read_text().splitlines()) == 2
 
 
-@pytest.mark.parametrize("command", ["run", "sweep"])
+@pytest.mark.parametrize("command", ["run", "sweep", "compose"])
 def test_a_lab_that_unmounts_its_folders_harms_itself(attacked, command):
     """What it would write then is the lab's own, or below folders that it can only read; its output has no place."""
     done, _ = attacked(command, UNMOUNT="yes")
@@ -261,13 +271,13 @@ def test_a_lab_that_unmounts_its_folders_harms_itself(attacked, command):
     assert "Read-only file system" in done.stderr or "No such file" in done.stderr, done.stderr
 
 
-@pytest.mark.parametrize("command", ["run", "sweep"])
+@pytest.mark.parametrize("command", ["run", "sweep", "compose"])
 def test_what_samples_name_is_not_followed(attacked, command):
     done, runs = attacked(command, FORGE="../../sibling/")
-    if command == "run":
+    if command != "sweep":
         assert done.returncode == 0, done.stderr  # the numbers are the lab's word; the files are not looked for elsewhere
         facts = json.loads((runs[0] / "run.json").read_text())
-        assert facts["source"].endswith("hostile.py")
+        assert facts["source"].endswith("composed.py" if command == "compose" else "hostile.py")
         show = subprocess.run(
             [sys.executable, "-m", "slownet.cli", "report", runs[0]],
             capture_output=True,

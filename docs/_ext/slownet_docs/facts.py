@@ -10,6 +10,8 @@ from slownet.ip import IPV4, IPV6
 from slownet.lab import boot, clock, counter
 from slownet.net import verify
 from slownet.records.charging import LEAST_BOOTS, USUAL_MARGIN, WAVER, Charging
+from slownet.records.comparisons import LOOKS
+from slownet.records.exactness import AGREEING
 from slownet.runner import rule
 from slownet.stats import DECIDING
 from slownet.tools import exchange
@@ -21,6 +23,7 @@ def facts() -> dict[str, str]:
     """Return all of them."""
     http, spdy = published.spdy_slopes()
     return {
+        "agreeing": f"{AGREEING}",
         "amplification": f"{handshakes.AMPLIFICATION}",
         "asyncio_delay": f"{fallback.CLIENTS['asyncio']:g} ms",
         "base_mss": f"{path_mtu.BASE_MSS}",
@@ -47,6 +50,7 @@ def facts() -> dict[str, str]:
         "memory_mb": f"{boot.MEGABYTES}",
         "most": f"{rule.MOST}",
         "most_mib": f"{userfile.MOST // userfile.MEBIBYTE}",
+        "looks": ", ".join(f"{look}th" for look in LOOKS[1:-1]) + f" and {LOOKS[-1]}th",
         "most_record_mib": f"{userfile.MOST_RECORD // userfile.MEBIBYTE}",
         "most_trace_mib": f"{traces.MOST // userfile.MEBIBYTE}",
         "nginx_quic_window": f"{handshakes.NGINX_QUIC_WINDOW:,}",

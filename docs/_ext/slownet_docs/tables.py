@@ -116,7 +116,8 @@ def markers() -> str:
 
 def options() -> str:
     """Return the options of pytest."""
-    return _table(["option of pytest", "what it does"], ([f"`{name}={form}`", text] for name, form, text in wishes.OPTIONS))
+    rows = ([f"`{name}={form}`" if form else f"`{name}`", text] for name, form, text in wishes.OPTIONS)
+    return _table(["option of pytest", "what it does"], rows)
 
 
 # ---- run.json ----
@@ -186,6 +187,7 @@ VARIABLES: Mapping[str, str] = {
 }
 NO_READER = (
     "SLOWNET_DB_HOST",
+    "SLOWNET_EVENTS",
     "SLOWNET_LAUNCHER",
     "SLOWNET_MEMCACHED",
     "SLOWNET_REQUIREMENTS",

@@ -60,6 +60,7 @@ def run(
     env: Mapping[str, str] | None = None,
     share: Path | str | Sequence[Path | str] = (),
     keep: bool = False,
+    require_confinement: bool = False,
     progress: bool = True,
 ) -> Run:
     """Run an experiment, judge its claims and write its records and report, as `slownet run` does.
@@ -109,6 +110,8 @@ def run(
         Folders that the lab sees under the same path; with ``:rw`` at the end it may write to them.
     keep : bool
         Whether what a compose project mounts stays in the run directory, with its secrets.
+    require_confinement : bool
+        Whether to refuse to run where nothing but its own kernel confines a lab.
     progress : bool
         Whether to show progress on standard error.
 
@@ -130,7 +133,7 @@ def run(
         [str(each) for each in _all(profile)], tool, url, _assigned(option),
         HOSTS if capture is True else _joined(capture or "") or None,
         _number(repeat), _number(budget), str(labs), Path(resume) if resume else None, Path(runs), _assigned(env),
-        [str(each) for each in _all(share)], keep,
+        [str(each) for each in _all(share)], keep, require_confinement,
     )  # fmt: skip
     asked.check()
     with _restored(env or {}):

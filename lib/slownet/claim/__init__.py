@@ -29,7 +29,7 @@ A custom kind of claim is any class with a method ``judge``; ``decide`` does the
 ...     at_most: float
 ...
 ...     def judge(self, run, siblings=ALONE):
-...         cell, base = run.at(self.at), run.start_of(self.at)
+...         cell, base = run.at(self.at), run.baseline_of(self.at)
 ...         gap = lambda: difference(cell.summary(self.metric), base.summary(self.metric))
 ...         return decide(run, f"at most {self.at_most:g} more", gap, margin=(None, self.at_most), cells=(base, cell))
 >>>

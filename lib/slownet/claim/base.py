@@ -8,7 +8,9 @@ from dataclasses import replace
 from types import MappingProxyType
 from typing import Protocol
 
+from slownet.option_names import here
 from slownet.records.cell import Cell
+from slownet.records.charging import LEAST_BOOTS
 from slownet.records.judgement import INCONCLUSIVE, NOT_JUDGED, REFUTED, SUPPORTED, Judgement
 from slownet.records.result import RunData
 from slownet.stats import Summary
@@ -89,10 +91,13 @@ def decide(
     said = text(measured) if callable(text) else text
     if not said:
         said = f"{interval(measured)} measured" + ("" if expected is None else f", {expected:g} expected")
-    return placed(judged(name, measured, expected, margin, said), run, cells)
+    least = max((LEAST_BOOTS, *(cell.verdict_from for cell in cells or run.cells)))
+    return placed(judged(name, measured, expected, margin, said, least), run, cells)
 
 
-def judged(name: str, measured: Summary, expected: float | None, margin: Margin, text: str) -> Judgement:
+def judged(
+    name: str, measured: Summary, expected: float | None, margin: Margin, text: str, repetitions: int = LEAST_BOOTS
+) -> Judgement:
     """Compare a number with its margin.
 
     Parameters
@@ -107,6 +112,8 @@ def judged(name: str, measured: Summary, expected: float | None, margin: Margin,
         Lower and upper end; None is open.
     text : str
         The sentence about the number.
+    repetitions : int
+        How many to advise if the interval is unknown.
 
     Returns
     -------
@@ -116,7 +123,7 @@ def judged(name: str, measured: Summary, expected: float | None, margin: Margin,
     least, most = ends(margin)
     found, stays = verdict(measured, least, most), ""
     if not measured.known:
-        text += " (its interval is not known: repeat the measurement, --repeat 3 or more)"
+        text += here(f" (its interval is not known: repeat the measurement, --repeat {repetitions} or more)")
     elif margin[0] == margin[1] and measured.low != measured.high and found != REFUTED:
         stays = NO_WIDTH
         text += f" ({NO_WIDTH}, {interval(measured, 4)}: widen it, such as within=0.05)"
@@ -171,7 +178,7 @@ def placed(judgement: Judgement, run: RunData, cells: Sequence[Cell] = ()) -> Ju
     if not few or found.verdict not in (SUPPORTED, REFUTED):
         return found
     takes = max(cell.verdict_from for cell in few)
-    text = f"{found.text} (too few boots to know how they differ: --repeat {takes} or more)"
+    text = here(f"{found.text} (too few boots to know how they differ: --repeat {takes} or more)")
     return replace(found, verdict=INCONCLUSIVE, text=text)
 
 

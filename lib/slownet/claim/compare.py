@@ -202,7 +202,7 @@ class no_worse_than:  # noqa: N801
 
 def _pair(run: RunData, at: Mapping[str, str], of: Mapping[str, str] | None) -> tuple[Cell, Cell]:
     cell = run.at(at)
-    base = run.start_of(at) if of is None else _named(run, of) or run.at({**cell.label, **of} if of else of)
+    base = run.baseline_of(at) if of is None else _named(run, of) or run.at({**cell.label, **of} if of else of)
     if cell is base:
         what = f"{described(at) or 'no condition'} is compared with itself"
         raise ExperimentError(what, f"in experiment {run.experiment}", "name two cells")

@@ -39,6 +39,7 @@ from slownet.claim import validation
 from slownet.claim.base import around, ends, interval, verdict
 from slownet.errors import ExperimentError
 from slownet.measured import Measured, in_unit_of
+from slownet.records import comparisons
 from slownet.records.judgement import INCONCLUSIVE, REFUTED, SUPPORTED, Judgement
 from slownet.records.observers import notify
 from slownet.stats import DECIDING, Summary
@@ -117,13 +118,16 @@ class Expectation:
             On the ratio of measured to expected.
         """
         expected = self._expected(measured)
-        against = stats.ratio(measured.summary, expected)
+        test = comparisons.current()
+        against = test.take(f"{measured.name} {self._kind}", stats.ratio(measured.summary, expected))
         found = verdict(against, *ends(around(1.0, self.within)))
         shown = against.scaled(self._times)
         low, high = around(self._times, self.within)
+        test.judged(against, found == INCONCLUSIVE)
+        several = f" of {test.boots} boots; the last one" if test.boots > 1 else ";"
         text = (
-            f"ratio {interval(shown, 3)}, expected {self._times:.3f} ({low:.3f} to {high:.3f}); {100 * DECIDING:g} % interval; "
-            f"{measured.mean:.2f} against {expected.mean:.2f} expected"
+            f"ratio {interval(shown, 3)}, expected {self._times:.3f} ({low:.3f} to {high:.3f}); "
+            f"{100 * against.confidence:.4g} % interval{several} {measured.mean:.2f} against {expected.mean:.2f} expected"
         )
         if found == REFUTED and self._instead:
             text += f"; {self._instead(measured)}"
@@ -135,7 +139,7 @@ class Expectation:
             text += f"; {measured.setting.advice}"
         self.judgement = Judgement(
             self.name, found, shown.mean, self._times, shown.low, shown.high, (low, high), text,
-            confidence=DECIDING, setting=str(measured.setting),
+            confidence=against.confidence, setting=str(measured.setting),
             kind=self._kind, metric=measured.name, parameters=self._parameters,
         )  # fmt: skip
         notify(self.judgement)
@@ -144,12 +148,12 @@ class Expectation:
     def __eq__(self, other: object) -> bool:
         if isinstance(other, Expectation):
             return self is other
-        return self.judge(self._measured(other)).verdict == SUPPORTED
+        return self.judge(self._measured(other)).verdict == SUPPORTED or comparisons.current().holds
 
     def __ne__(self, other: object) -> bool:
         if isinstance(other, Expectation):
             return self is not other
-        return self.judge(self._measured(other)).verdict == REFUTED
+        return self.judge(self._measured(other)).verdict == REFUTED or comparisons.current().holds
 
     def _measured(self, other: object) -> Measured:
         """Convert the other side of the comparison. Raises ExperimentError if it is not a number, UnitError."""

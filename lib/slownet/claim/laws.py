@@ -11,11 +11,12 @@ from slownet.claim.base import ALONE, Margin, Siblings, around, decide, ends, in
 from slownet.claim.stated import stating
 from slownet.claim.theories import Expected
 from slownet.errors import ExperimentError, nearest
-from slownet.law import Law, fit
+from slownet.law import Law, fit, per_round_trip
 from slownet.records.judgement import INCONCLUSIVE, NOT_JUDGED, REFUTED, SUPPORTED, Judgement
 from slownet.records.result import RunData
 from slownet.records.samples import cell_key
 from slownet.stats import Summary, ratio
+from slownet.units import duration
 
 
 @dataclass(frozen=True)
@@ -31,7 +32,7 @@ class law:  # noqa: N801
     within : float
         Margin around ``round_trips``, as a fraction of it: 0.05 for 5 %.
     along : str
-        The condition in ms that is the law's d.
+        The condition in ms that is the law's d; a one-way ``delay`` counts twice, once in each direction.
     at : mapping of str to str, optional
         Conditions of the cells; all cells unless given.
 
@@ -130,10 +131,10 @@ class constant_round_trips:  # noqa: N801
     def judge(self, run: RunData, siblings: Siblings = ALONE) -> Judgement:
         """Compare the ratio of the round trips at the two delays with 1."""
         name = f"the same round trips at {self.at[0]} and {self.at[1]}, within {100 * self.within:g} %"
-        base = run.baseline(self.along)
         delays = [validation.milliseconds("at", delay, name) for delay in self.at]
         cells = [run.cell(self.along, delay) for delay in delays]
-        gaps = [delay - float(base.condition[self.along]) for delay in delays]
+        base = run.baseline_of(cells[0].label)
+        gaps = [(delay - float(base.condition[self.along])) * trip(self.along) for delay in delays]
         if 0 in gaps:
             where = f"in experiment {run.experiment}"
             raise ExperimentError(f"{name} compares a delay with itself", where, "name two other delays")
@@ -241,7 +242,7 @@ class published_times:  # noqa: N801
     within : float
         Margin around 1, as a fraction: 0.05 for 5 %.
     along : str
-        The condition in ms that is the law's d.
+        The condition in ms that is the law's d; a one-way ``delay`` counts twice, once in each direction.
 
     Raises
     ------
@@ -276,14 +277,15 @@ class published_times:  # noqa: N801
 
     def _furthest(self, run: RunData, name: str) -> Judgement:
         found = fitted(run, self.metric, self.along)
-        predicted = {delay: found.predict(self.t0_ms, delay) for delay in self.times_ms}
+        added = {delay: duration(delay) * 1000 * trip(self.along) for delay in self.times_ms}
+        predicted = {delay: found.predict(self.t0_ms, added[delay]) for delay in self.times_ms}
         pairs = (f"{predicted[at].mean:.1f} ms ({time:.1f}) at {at}" for at, time in self.times_ms.items())
         text = f"predicted (published): {', '.join(pairs)}"
         margin = around(1.0, self.within)
 
         def judged(delay: str, time: float) -> Judgement:
             def of(laws: Sequence[Law]) -> Summary:
-                return laws[0].predict(self.t0_ms, delay).scaled(1 / time)
+                return laws[0].predict(self.t0_ms, added[delay]).scaled(1 / time)
 
             each = decide(run, name, lambda: of((found,)), margin, 1.0, (), text)
             return unless_bent(each, (run,), self.metric, self.along, of, margin)
@@ -301,8 +303,13 @@ def expected_round_trips(run: RunData, metric: str) -> float | None:
 
 
 def fitted(run: RunData, metric: str, along: str = "rtt_ms") -> Law:
-    """Fit the law of a metric (a time in ms) over all cells of a run, against the condition ``along`` (in ms)."""
-    return fit(((delay, cell.within_run(metric)) for delay, cell in run.along(along)), run.lasting)
+    """Fit the law of a metric (a time in ms) over all cells of a run, against the round trips that ``along`` (in ms) adds."""
+    return fit(((delay * trip(along), cell.within_run(metric)) for delay, cell in run.along(along)), run.lasting)
+
+
+def trip(along: str) -> float:
+    """Return how many ms a round trip gains by each ms of a condition; 1 of one that is no link's."""
+    return per_round_trip(along) or 1.0
 
 
 def unless_bent(

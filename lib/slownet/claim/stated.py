@@ -28,8 +28,8 @@ def stating(judge: Judge) -> Judge:
 
 
 def stated(claim: Any, found: Judgement) -> Judgement:
-    """Add the claim's kind, metric and parameters to a judgement."""
-    return replace(found, **statement(claim))
+    """Add the claim's kind, metric and parameters to a judgement, and whether its author named it."""
+    return replace(found, **statement(claim), named=bool(getattr(claim, "name", "")))
 
 
 def statement(claim: Any) -> dict[str, Any]:

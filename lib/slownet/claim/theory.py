@@ -26,6 +26,7 @@ from slownet.claim.base import (
 from slownet.claim.stated import stating
 from slownet.claim.theories import Expected
 from slownet.errors import ExperimentError
+from slownet.law import per_round_trip
 from slownet.records.cell import Cell
 from slownet.records.judgement import INCONCLUSIVE, REFUTED, SUPPORTED, Judgement
 from slownet.records.result import RunData
@@ -167,7 +168,9 @@ class round_trips_between:  # noqa: N801
                 raise ExperimentError(
                     f"{name} compares a delay with itself", f"in experiment {run.experiment}", "name two delays"
                 )
-            return stats.difference(far.summary(self.metric), near.summary(self.metric)).scaled(1 / gap)
+            return stats.difference(far.summary(self.metric), near.summary(self.metric)).scaled(
+                1 / (gap * (per_round_trip(self.along) or 1.0))
+            )
 
         def said(found: Summary) -> str:
             times = f"from {near.summary(self.metric).mean:.4g} ms to {far.summary(self.metric).mean:.4g} ms"

@@ -11,6 +11,7 @@ from slownet.commands import completing
 from slownet.commands.ci import ForCi
 from slownet.commands.options import (
     ClockOption,
+    ConfinementOption,
     CpuOption,
     JsonOption,
     JunitOption,
@@ -154,6 +155,7 @@ def calibrate(
     cpu: CpuOption = None,
     memory: MemoryOption = MEGABYTES,
     place: PlaceOption = "auto",
+    require_confinement: ConfinementOption = False,
     only: Annotated[
         list[str] | None,
         typer.Option("--only", metavar="NAME", help="Only this kind of condition, e.g. delay or loss. Repeatable."),
@@ -172,4 +174,5 @@ def calibrate(
 
     choose_cases((), only or [])
     ip = IPV6 if ipv6 else IPV4
-    raise typer.Exit(calibrate_and_show(choose(place, clock, tdf, memory, cpu), only or [], quick, seed, ip, as_json))
+    chosen = choose(place, clock, tdf, memory, cpu, confined=require_confinement)
+    raise typer.Exit(calibrate_and_show(chosen, only or [], quick, seed, ip, as_json))

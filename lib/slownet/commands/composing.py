@@ -13,7 +13,15 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 from typer.core import TyperCommand
 
-from slownet.commands.options import ClockOption, CpuOption, MemoryOption, PlaceOption, ProfileOption, TdfOption
+from slownet.commands.options import (
+    ClockOption,
+    ConfinementOption,
+    CpuOption,
+    MemoryOption,
+    PlaceOption,
+    ProfileOption,
+    TdfOption,
+)
 from slownet.errors import ComposeError, nearest
 from slownet.lab import foreground
 from slownet.lab.boot import MEGABYTES, Share
@@ -66,6 +74,7 @@ def compose(
     cpu: CpuOption = None,
     memory: MemoryOption = MEGABYTES,
     place: PlaceOption = "auto",
+    require_confinement: ConfinementOption = False,
     check: Annotated[
         bool, typer.Option("--check", help="Only print what is refused and ignored, and all images that are missing.")
     ] = False,
@@ -93,19 +102,20 @@ def compose(
     images.need(project)
     for line in project.warnings:
         print(f"slownet: {line}", file=sys.stderr)
-    raise typer.Exit(_bring_up(project, named, profile or [], words, (clock, tdf, cpu, memory, place)))
+    raise typer.Exit(_bring_up(project, named, profile or [], words, (clock, tdf, cpu, memory, place, require_confinement)))
 
 
 def _bring_up(
-    project: Project, named: Sequence[Path], profile: Sequence[str], words: Sequence[str], lab: tuple[Any, Any, Any, int, Any],
+    project: Project, named: Sequence[Path], profile: Sequence[str], words: Sequence[str],
+    lab: tuple[Any, Any, Any, int, Any, bool],
 ) -> int:  # fmt: skip
     """Run the prompt, or one command, in the project's network; return its exit status."""
     from slownet.commands.lab import unless_asked
     from slownet.compose import handover
     from slownet.lab.place import choose
 
-    clock, tdf, cpu, memory, place = lab
-    chosen = choose(place, unless_asked(clock, tdf, cpu), tdf, memory, cpu)
+    clock, tdf, cpu, memory, place, require_confinement = lab
+    chosen = choose(place, unless_asked(clock, tdf, cpu), tdf, memory, cpu, confined=require_confinement)
     with tempfile.TemporaryDirectory(prefix="slownet-compose-") as parent:
         folder = Path(parent, "project")
         handover.write(folder, {handover.key(named, profile): project})

@@ -10,7 +10,16 @@ from typing import Annotated
 import typer
 
 from slownet.commands import transferring
-from slownet.commands.options import ClockOption, CpuOption, MemoryOption, PlaceOption, ShareOption, SystemOption, TdfOption
+from slownet.commands.options import (
+    ClockOption,
+    ConfinementOption,
+    CpuOption,
+    MemoryOption,
+    PlaceOption,
+    ShareOption,
+    SystemOption,
+    TdfOption,
+)
 from slownet.lab import cache, caller, foreground
 from slownet.lab.boot import MEGABYTES
 from slownet.lab.clock import check_limit
@@ -53,6 +62,7 @@ def execute(
     cpu: CpuOption = None,
     memory: MemoryOption = MEGABYTES,
     place: PlaceOption = "lab",
+    require_confinement: ConfinementOption = False,
     limit: Annotated[
         str | None,
         typer.Option(
@@ -62,7 +72,7 @@ def execute(
     share: ShareOption = None,
 ) -> None:
     """Run one command in a new lab and pass on its output, errors and exit status."""
-    chosen = choose(place, clock, tdf, memory, cpu)
+    chosen = choose(place, clock, tdf, memory, cpu, confined=require_confinement)
     if limit is not None:
         chosen.clock = replace(chosen.clock, limit_s=check_limit(limit))
     shares = caller.shares_of(share or ())
@@ -76,10 +86,11 @@ def shell(
     cpu: CpuOption = None,
     memory: MemoryOption = MEGABYTES,
     place: PlaceOption = "lab",
+    require_confinement: ConfinementOption = False,
     share: ShareOption = None,
 ) -> None:
     """Open a shell in a new lab, on the real clock by default: a virtual clock jumps ahead while you think."""
-    chosen = choose(place, unless_asked(clock, tdf, cpu), tdf, memory, cpu)
+    chosen = choose(place, unless_asked(clock, tdf, cpu), tdf, memory, cpu, confined=require_confinement)
     shares = caller.shares_of(share or ())
     raise typer.Exit(foreground.run_here(chosen, ["bash", "-i"], shares, terminal=foreground.are_terminals(0)))
 

@@ -60,6 +60,9 @@ PlaceOption = Annotated[
         autocompletion=one_of("auto", "native", "lab"),
     ),
 ]
+ConfinementOption = Annotated[
+    bool, typer.Option("--require-confinement", help="Refuse to run where nothing but its own kernel confines a lab.")
+]
 SystemOption = Annotated[
     bool,
     typer.Option("--system", help="For all accounts of this machine, in SLOWNET_SYSTEM_CACHE, by default /var/cache/slownet."),

@@ -20,7 +20,7 @@ from slownet import specs
 from slownet.commands.terminal import console
 from slownet.counters import Flow
 from slownet.errors import ExperimentError, SlownetError, nearest
-from slownet.net import Network
+from slownet.net import Network, absent, machine
 from slownet.runner.inside import end_with_parent
 
 if TYPE_CHECKING:
@@ -186,8 +186,9 @@ def main(argv: list[str]) -> int:
     terminal. With exec in the job, run that command in a service's container, and return its status."""
     end_with_parent()
     job = json.loads(argv[0])
+    machine.prepare()
     try:
-        topology = _project(job) if "compose" in job else specs.topology(job["topology"])
+        topology = _project(job) if "compose" in job else specs.topology(job["topology"], job.get("arguments", []))
         network = Network(topology, job.get("stp", False))
         with network, topology.serve(network) if "compose" in job else nullcontext() as services:
             for first, second, words in job["links"]:
@@ -197,10 +198,16 @@ def main(argv: list[str]) -> int:
                 return execute(services[name], words, reads=True)
             if services:
                 print_services(services, network)
+            if len(network.parts) > 1:
+                groups = " | ".join(", ".join(host.name for host in part) for part in network.parts)
+                print(f"slownet: these do not reach each other: {groups}", file=sys.stderr, flush=True)
             prompt = Prompt(network, services)
     except SlownetError as error:
         print(f"slownet: {error}", file=sys.stderr)
         return 2
+    finally:
+        if missing := absent.line():
+            print(f"slownet: {missing}", file=sys.stderr)
     return 2 if prompt.mistakes and not os.isatty(0) else 0
 
 

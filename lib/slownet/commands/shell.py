@@ -8,13 +8,11 @@ from typing import Annotated
 
 import typer
 
-from slownet.commands import completing
+from slownet.commands import completing, unchanged
 from slownet.commands.lab import unless_asked
-from slownet.commands.options import ClockOption, CpuOption, MemoryOption, PlaceOption, StpOption, TdfOption
-from slownet.errors import LabError
+from slownet.commands.options import ClockOption, ConfinementOption, CpuOption, MemoryOption, PlaceOption, StpOption, TdfOption
 from slownet.lab import foreground
-from slownet.lab.boot import MEGABYTES, Share
-from slownet.lab.folders import hides
+from slownet.lab.boot import MEGABYTES
 
 
 def shell(
@@ -26,6 +24,9 @@ def shell(
             autocompletion=completing.topologies,
         ),
     ],
+    arguments: Annotated[
+        list[str] | None, typer.Argument(metavar="ARGUMENT", help="After --: what the file reads from sys.argv.")
+    ] = None,
     link: Annotated[
         list[str] | None,
         typer.Option(
@@ -41,21 +42,21 @@ def shell(
     cpu: CpuOption = None,
     memory: MemoryOption = MEGABYTES,
     place: PlaceOption = "auto",
+    require_confinement: ConfinementOption = False,
 ) -> None:
     """Build a network and open Mininet's command line in it, on the real clock by default."""
     from slownet import specs
     from slownet.lab.place import choose
     from slownet.net import shape
 
-    planned = specs.topology(topology)
+    planned = specs.topology(topology, arguments or [])
     shape.check(planned, stp)
     links = [specs.link(text, planned) for text in link or []]
-    chosen = choose(place, unless_asked(clock, tdf, cpu), tdf, memory, cpu)
+    chosen = choose(place, unless_asked(clock, tdf, cpu), tdf, memory, cpu, confined=require_confinement)
     path, _, rest = topology.partition(".py")
     file = Path(f"{path}.py").resolve() if topology.startswith(f"{path}.py") else None
-    if file and chosen.kind == "lab" and hides(file.parent):
-        raise LabError(f"{file.parent} would hide the lab's own folder", where=topology, fix="move the file to another folder")
-    job = json.dumps({"topology": f"{file}{rest}" if file else topology, "links": links, "stp": stp})
-    shares = [Share(file.parent)] if file and file.parent != Path.cwd() else []
-    terminal = foreground.are_terminals(0, 1)
-    raise typer.Exit(foreground.run_here(chosen, [chosen.python, "-m", "slownet.commands.prompt", job], shares, terminal))
+    job = json.dumps(
+        {"topology": f"{file}{rest}" if file else topology, "links": links, "stp": stp, "arguments": arguments or []}
+    )
+    words = [chosen.python, "-m", "slownet.commands.prompt", job]
+    raise typer.Exit(unchanged.run(chosen, words, [file] if file else [], foreground.are_terminals(0, 1)))

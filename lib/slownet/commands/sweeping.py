@@ -13,6 +13,7 @@ from rich.table import Table
 
 from slownet.commands.options import (
     ClockOption,
+    ConfinementOption,
     CpuOption,
     EnvOption,
     JsonOption,
@@ -50,7 +51,12 @@ def sweep(
     ] = None,
     seed: Annotated[int | None, typer.Option("--seed", metavar="N", help="Of the sample. Default: 1.")] = None,
     repeat: Annotated[
-        int | None, typer.Option("--repeat", metavar="N", help="Repetitions of each cell, with other seeds. Default: 1.")
+        int | None,
+        typer.Option(
+            "--repeat",
+            metavar="N",
+            help="Repetitions of each cell, with other seeds. Default: 1; with --criterion and programs of your own, up to 4.",
+        ),
     ] = None,
     criterion: Annotated[
         str | None,
@@ -98,6 +104,7 @@ def sweep(
     cpu: CpuOption = None,
     memory: MemoryOption = MEGABYTES,
     place: PlaceOption = "auto",
+    require_confinement: ConfinementOption = False,
     env: EnvOption = None,
     share: ShareOption = None,
     as_json: JsonOption = False,
@@ -112,7 +119,7 @@ def sweep(
         "repeat": repeat, "fresh": fresh or None, "cold": cold or None, "clock": clock, "tdf": tdf, "cpu": cpu,
         "env": env, "share": share,
         "criterion": criterion, "refine": refine, "out": out, "memory": memory if memory != MEGABYTES else None,
-        "place": place if place != "auto" else None,
+        "place": place if place != "auto" else None, "require_confinement": require_confinement or None,
     }  # fmt: skip
     if experiment and is_file(experiment):
         given = from_file(Path(experiment)) | {

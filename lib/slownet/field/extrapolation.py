@@ -204,5 +204,5 @@ def _is_near(cell: Cell, rtt: Summary, within: float) -> bool:
 
 def _own_round_trip(run: RunData) -> float | None:
     """Return the run's round trip without added delay, in ms; None if it was not verified by ping."""
-    base = run.baseline(ALONG)
-    return None if base.verified_rtt_ms is None else max(0.0, base.verified_rtt_ms - float(base.condition[ALONG]))
+    added, nearest = run.along(ALONG)[0]
+    return None if nearest.verified_rtt_ms is None else max(0.0, nearest.verified_rtt_ms - added)

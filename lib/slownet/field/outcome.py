@@ -129,10 +129,10 @@ def word(row: Row) -> str:
 def _no_slower(row: Row, within: float) -> bool:
     if row.verdict == EQUIVALENT:
         return True
-    if not (row.first and row.difference and row.difference.known):
+    if row.beyond is None or not row.beyond[0].known:
         return False
-    width = within * abs(row.first.mean)
-    return row.difference.high <= width if better(row.metric) == LOWER else row.difference.low >= -width
+    gap, width = row.beyond
+    return gap.high <= width if better(row.metric) == LOWER else gap.low >= -width
 
 
 def _greatest(rows: Sequence[Row]) -> str:

@@ -1,12 +1,17 @@
 """Compares one metric of two runs: equivalent, different or inconclusive. Pure.
 
-Equivalence is shown by two one-sided tests (TOST) with a margin relative to the first number. Intervals have the confidence of
-verdicts (99 %). Holm's procedure keeps the probability that two identical runs get any "differs" at 1 %, no matter how many
-rows there are. "Equivalent" needs no correction, because a comparison is equivalent only if every row is.
+Equivalence is shown by two one-sided tests (TOST) on the logarithms. The margin is a factor: within 5 % is 1.05 times as much
+or as little, so that a number and its reciprocal, as the time of a request and requests per second, have the same verdict.
+Numbers that are not above 0 are compared by their difference.
+
+Intervals have the confidence of verdicts (99 %). Holm's procedure keeps the probability that two identical runs get any
+"differs" at 1 %, no matter how many rows there are. "Equivalent" needs no correction, because a comparison is equivalent only
+if every row is.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -35,6 +40,8 @@ class Row:
     note: str = ""
     p_differs: float | None = None
     """The p-value of the test that the difference is beyond the margin."""
+    beyond: tuple[Summary, float] | None = None
+    """What was tested: the difference, of logarithms if they exist, and its margin on either side."""
 
     @property
     def name(self) -> str:
@@ -63,10 +70,17 @@ def margin(text: str) -> float:
 
 
 def compared(condition: str, metric: str, first: Summary, second: Summary, within: float, note: str = "") -> Row:
-    """Return the row of two summaries; the margin is ``within`` times the first mean (the second, if the first is 0)."""
+    """Return the row of two summaries; the margin is a factor of ``1 + within`` either way.
+
+    Of numbers that are not both above 0 it is ``within`` times the first mean (the second, if the first is 0).
+    """
     first, second = first.at_confidence(DECIDING), second.at_confidence(DECIDING)
-    gap, width = difference(second, first), within * abs(first.mean or second.mean)
-    p = equivalent(second, first, -width, width).p if width and gap.known else None
+    absolute = difference(second, first)
+    one, other, width = first, second, within * abs(first.mean or second.mean)
+    if min(first.mean, second.mean) > 0:
+        one, other, width = _logarithm(first), _logarithm(second), math.log1p(within)
+    gap = difference(other, one)
+    p = equivalent(other, one, -width, width).p if width and gap.known else None
     beyond = further(gap, width) if gap.known else None
     if gap.known and gap.low == gap.high == 0:
         p, verdict = 0.0, EQUIVALENT
@@ -76,7 +90,14 @@ def compared(condition: str, metric: str, first: Summary, second: Summary, withi
         verdict = DIFFERS
     else:
         verdict = INCONCLUSIVE
-    return Row(condition, metric, first, second, ratio(second, first), gap, p, verdict, note, beyond)
+    times = ratio(second, first)
+    return Row(condition, metric, first, second, times, absolute, p, verdict, note, beyond, (gap, width))
+
+
+def _logarithm(number: Summary) -> Summary:
+    """Return the natural logarithm of a positive number, whose error is the relative one."""
+    middle, half = math.log(number.mean), number.half_width / number.mean
+    return replace(number, mean=middle, low=middle - half, high=middle + half)
 
 
 def together(rows: Sequence[Row]) -> tuple[Row, ...]:

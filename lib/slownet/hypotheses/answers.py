@@ -20,6 +20,7 @@ from pathlib import Path
 from slownet.errors import ExperimentError, SlownetError, writing
 from slownet.hypotheses.predictions import Prediction
 from slownet.hypotheses.source import read_toml
+from slownet.law import per_round_trip
 from slownet.units import duration, percent, rate
 
 STUDENT = "student"
@@ -53,7 +54,7 @@ class Question:
         """What the number counts; empty if it is none of the known units."""
         fields, kind = self.prediction.fields, self.prediction.kind
         if self.field == "round_trips" or "round_trips" in kind:
-            return ROUND_TRIPS if str(fields.get("along", "rtt_ms")) == "rtt_ms" else ""
+            return ROUND_TRIPS if per_round_trip(str(fields.get("along", "rtt_ms"))) else ""
         if kind == "ratio":
             return TIMES
         metric = str(fields.get("metric", ""))

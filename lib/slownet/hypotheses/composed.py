@@ -89,7 +89,9 @@ def _of(record: Mapping[str, Any]) -> Composed:
     what = " ".join(filter(None, (record["tool"], record["url"])))
     question = f"{what} on the compose project {project.name}"
     one: Sequence[Cell] = [] if vary else [{}]
-    return Composed(re.sub(r"\W+", "_", project.name), question, measure, topology, vary, listed=one, record=record)
+    return Composed(
+        re.sub(r"\W+", "_", project.name), question, measure, topology, vary, listed=one, record=record, made_of=(named.run,),
+    )  # fmt: skip
 
 
 def _tool(record: Mapping[str, Any], project: Project) -> tuple[Named, dict[str, Any]]:

@@ -91,7 +91,10 @@ class Hypothesis:
         if self.parameters and not isinstance(topology, Compose):
             topology = functools.partial(topology, **self.parameters)
         judged_by = [] if any(each.open for each in self.predictions) else [each.claim() for each in self.predictions]
-        return Experiment(self.name, self.question, measure, topology, self.vary, service, judged_by=judged_by, unit=self.unit)
+        return Experiment(
+            self.name, self.question, measure, topology, self.vary, service, judged_by=judged_by, unit=self.unit,
+            made_of=(tool.run, make), chance=tool.chance(self.options),
+        )  # fmt: skip
 
 
 def read(path: Path) -> Hypothesis:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -36,10 +36,28 @@ class Named:
     run: Callable[[Any, Any, Mapping[str, Any]], Any]
     own: tuple[str, ...]
     asks: tuple[str, ...] = ()
+    random_with: Mapping[tuple[str, str], str] = field(default_factory=dict)
+    """What the tool draws at random with a value of an option."""
 
     @property
     def options(self) -> tuple[str, ...]:
         return ("from", *self.own)
+
+    def chance(self, options: Mapping[str, Any]) -> str:
+        """Return what is random in the tool with these options; empty if nothing is."""
+        return next((why for (name, value), why in self.random_with.items() if options.get(name) == value), "")
+
+
+@dataclass(frozen=True)
+class Starts:
+    """What starts a service in hypothesis files, with the network, the run directory and the size of nginx's page."""
+
+    make: Callable[[Any, Path, str], AbstractContextManager[Any]]
+    chance: str = ""
+    """What is random in it."""
+
+    def __call__(self, net: Any, directory: Path, page: str) -> AbstractContextManager[Any]:
+        return self.make(net, directory, page)
 
 
 @dataclass(frozen=True)
@@ -104,13 +122,17 @@ _TOOLS: Mapping[str, Named] = {
     "ping": Named(_ping, ("to", "count", "interval")),
     "wget": Named(_wget, (), asks=WEB),
     "fetch": Named(_fetch, ("requests", "http", "tls"), asks=WEB),
-    "iperf3": Named(_iperf3, ("to", "seconds", "congestion", "omit")),
+    "iperf3": Named(
+        _iperf3,
+        ("to", "seconds", "congestion", "omit"),
+        random_with={("congestion", "bbr"): "BBR starts its cycle of rates at random"},
+    ),
     "sysbench": Named(_sysbench, ("threads", "transactions", "rows"), asks=("mariadb",)),
 }
 _SERVICES: Mapping[str, Callable[[Any, Path, str], AbstractContextManager[Any]]] = {
-    "wordpress": lambda net, directory, page: WordPress(net, directory),
-    "nginx": _page,
-    "mariadb": _database,
+    "wordpress": Starts(lambda net, directory, page: WordPress(net, directory), WordPress.chance),
+    "nginx": Starts(_page),
+    "mariadb": Starts(_database, OltpDatabase.chance),
 }
 TOOLS = Register("tools", _TOOLS)
 SERVICES = Register("services", _SERVICES)

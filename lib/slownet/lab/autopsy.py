@@ -39,7 +39,10 @@ def explain(console: str, status: int, megabytes: int, host_is_full: bool) -> La
 
 
 def full(what: str, megabytes: int) -> LabError:
-    """Return the error for a lab whose "disk" or "memory" was too small for its command."""
+    """Return the error for a lab that had too little "disk" or "memory" for its command, or room for too few "processes"."""
     disk = f"the lab's disk, three quarters of its {megabytes} MB of memory, is full"
     memory = f"the lab ran out of its {megabytes} MB of memory"
+    if what == "processes":
+        room = f"the lab ran out of room for processes, one thread for each 512 kB of its {megabytes} MB of memory"
+        return LabError(room, fix="raise --memory, or start fewer")
     return LabError(disk if what == "disk" else memory, fix="raise --memory")

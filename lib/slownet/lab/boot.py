@@ -8,11 +8,12 @@ import os
 import resource
 import selectors
 import shutil
+import signal
 import socket
 import subprocess
 import tempfile
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -135,6 +136,18 @@ class Lab:
         if self._run:
             self._run.resize(rows, columns)
 
+    @contextlib.contextmanager
+    def stopped(self) -> Iterator[None]:
+        """Stop the lab with its clock for a ``with`` block. Only a sink may use it: the lab is not served meanwhile."""
+        assert self._run
+        with self._run.stopped():
+            yield
+
+    def give(self, data: bytes) -> None:
+        """Pass a line of input to the command, beside what it reads from `stdin`."""
+        assert self._run
+        self._run.give(data)
+
 
 class _Run:
     """A running lab."""
@@ -188,6 +201,18 @@ class _Run:
             self._channel.send(frames.SIGNAL, str(int(number)).encode())
         else:
             self._process.kill()
+
+    @contextlib.contextmanager
+    def stopped(self) -> Iterator[None]:
+        # Its first process serves all others: what they compute by themselves ends at their next system call.
+        self._process.send_signal(signal.SIGSTOP)
+        try:
+            yield
+        finally:
+            self._process.send_signal(signal.SIGCONT)
+
+    def give(self, data: bytes) -> None:
+        self._feed.give(data)
 
     def resize(self, rows: int, columns: int) -> None:
         if self._started:

@@ -26,7 +26,7 @@ HEAD_BYTES = _HEAD.size
 # Bytes of JOB and INPUT frames that may be in flight; init.c has a buffer of this size.
 WINDOW_BYTES = 3072
 # Largest payloads of frames from the lab: CHUNK of init.c, its buffer for a message, and room for its numbers.
-MOST_BYTES = {READY: 0, OUTPUT: 4096, ERRORS: 4096, TAKEN: 23, FULL: 6, MESSAGE: 511, EXIT: 15}
+MOST_BYTES = {READY: 0, OUTPUT: 4096, ERRORS: 4096, TAKEN: 23, FULL: 9, MESSAGE: 511, EXIT: 15}
 _NUMBER = re.compile(rb"[0-9]{1,5}")
 
 
@@ -62,7 +62,7 @@ class Taken:
 
 @dataclass(frozen=True)
 class Full:
-    """What of the lab was full: "disk" or "memory"."""
+    """What of the lab was full: "disk", "memory" or "processes"."""
 
     what: str
 
@@ -139,7 +139,7 @@ class Parser:
             return Ready()
         if kind == FULL:
             self._is_full = True
-            if payload not in (b"disk", b"memory"):
+            if payload not in (b"disk", b"memory", b"processes"):
                 raise ProtocolError.of(f"a frame of type F that names {payload!r}")
             return Full(payload.decode())
         self._last = kind.decode()

@@ -7,9 +7,12 @@ from __future__ import annotations
 
 import errno
 import os
+import sys
 from collections.abc import Sequence
 from functools import lru_cache
 from pathlib import Path
+
+from slownet.errors import LabError
 
 LANDLOCK_CREATE_RULESET, ASK_VERSION = 444, 1  # the number is the same on every architecture
 READ = ["/proc/cpuinfo"]
@@ -17,6 +20,9 @@ READ = ["/proc/cpuinfo"]
 DEVICES = ["/dev/null"]
 SINCE = {"truncation": 3, "TCP": 4, "devices": 5, "signals": 6}
 """The version of Landlock that first confines these; each confines all files, and ptrace."""
+
+WARNED = "_SLOWNET_UNCONFINED"
+"""The variable that keeps the processes of a command from saying again that labs are not confined."""
 
 
 @lru_cache(maxsize=1)
@@ -33,11 +39,34 @@ def describe(version: int) -> str:
     if version > 0:
         beyond = [what for what, since in SINCE.items() if version < since]
         return f"yes: Landlock ABI {version}" + (f", which does not confine {', '.join(beyond)}" if beyond else "")
+    return f"no: {why_not(version)}"
+
+
+def why_not(version: int) -> str:
+    """Return why there is no Landlock, given what `landlock` returned."""
     reasons = {
         errno.ENOSYS: "this machine's kernel has no Landlock (Linux 5.13 and newer have it)",
         errno.EOPNOTSUPP: "Landlock is off: boot with landlock in lsm=",
     }
-    return f"no: {reasons.get(-version, f'Landlock is denied here ({os.strerror(-version)})')}"
+    return reasons.get(-version, f"Landlock is denied here ({os.strerror(-version)})")
+
+
+def need(where: str) -> None:
+    """Raise LabError, with what requires it, if labs are not confined."""
+    version = landlock()
+    if version < 1:
+        fix = "use a machine that confines them, or leave out what requires confinement"
+        raise LabError(f"labs are not confined: {why_not(version)}", where, fix)
+
+
+def warn() -> None:
+    """Say in one line what does not hold without Landlock, once for a command and the processes that it starts."""
+    version = landlock()
+    if version > 0 or os.environ.get(WARNED):
+        return
+    os.environ[WARNED] = "1"
+    what = "a program that takes a lab's kernel over can do to files and processes what you can"
+    sys.stderr.write(f"slownet: labs are not confined: {why_not(version)}; {what} (--require-confinement refuses that)\n")
 
 
 def words(confine: Path, run: Path, *, read: Sequence[Path], write: Sequence[Path]) -> list[str]:

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import select
 import signal
 import termios
 import tty
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 from slownet.errors import LabError
 from slownet.lab import caller
-from slownet.lab.boot import Share
+from slownet.lab.boot import Share, Sink
 from slownet.lab.place import Interrupts, Place
 
 
@@ -21,7 +23,7 @@ def run_here(place: Place, command: list[str], shares: Sequence[Share], terminal
 
     terminal: whether the command gets a terminal. Raises LabError.
     """
-    _open_what_is_closed()
+    open_what_is_closed()
     here = caller.working_directory() if place.kind == "lab" else None
     if here and here not in [each.path for each in shares]:
         shares = [Share(here), *shares]
@@ -37,10 +39,12 @@ def attend(
     cwd: Path | None = None,
     stdin: int | None = 0,
     terminal: bool = False,
+    stdout: Sink | None = None,
 ) -> int:
     """Run a command in a place with this process's input, output and signals.
 
     terminal: whether the command gets a terminal, in which case descriptors 0, 1 and 2 of this process must be terminals.
+    stdout: what takes the command's output instead of this process's; this process may go on writing lines to its terminal.
     Returns the exit status as a shell reports it, 128 + N after signal N. Raises LabError.
     """
     size = os.get_terminal_size(0) if terminal else None
@@ -49,11 +53,12 @@ def attend(
     try:
         with Interrupts(place) as interrupts:
             if raw:
-                tty.setraw(0)
+                _set_raw(keeps_lines=stdout is not None)
                 signal.signal(signal.SIGWINCH, lambda number, frame: _resize(place))
             status = place.run(
-                command, shares=shares, env=env, cwd=cwd, stdin=stdin, stdout=lambda data: _write(1, data),
-                stderr=lambda data: _write(2, data), terminal=(size.lines, size.columns) if size else None,
+                command, shares=shares, env=env, cwd=cwd, stdin=stdin,
+                stdout=stdout or (lambda data: write(1, data)), stderr=lambda data: write(2, data),
+                terminal=(size.lines, size.columns) if size else None,
             )  # fmt: skip
     except BrokenPipeError:  # the reader is gone, as with `... | head`
         return 128 + signal.SIGPIPE
@@ -66,11 +71,30 @@ def attend(
     return status
 
 
+def _set_raw(keeps_lines: bool) -> None:
+    tty.setraw(0)
+    if keeps_lines:
+        settings = termios.tcgetattr(0)
+        settings[1] |= termios.OPOST | termios.ONLCR
+        termios.tcsetattr(0, termios.TCSANOW, settings)
+
+
+@contextlib.contextmanager
+def as_usual(settings: list[Any]) -> Iterator[None]:
+    """Give the terminal these settings for a ``with`` block."""
+    now = termios.tcgetattr(0)
+    termios.tcsetattr(0, termios.TCSADRAIN, settings)
+    try:
+        yield
+    finally:
+        termios.tcsetattr(0, termios.TCSADRAIN, now)
+
+
 def are_terminals(*fds: int) -> bool:
     return all(os.isatty(fd) for fd in fds)
 
 
-def _open_what_is_closed() -> None:
+def open_what_is_closed() -> None:
     """Open those of the descriptors 0, 1 and 2 that are closed, so that no pipe of ours gets such a number."""
     fd = os.open(os.devnull, os.O_RDWR)
     while fd < 3:
@@ -78,12 +102,19 @@ def _open_what_is_closed() -> None:
     os.close(fd)
 
 
+def say(line: str) -> None:
+    """Print a line to standard error, if that can be written."""
+    with contextlib.suppress(OSError, LabError):
+        write(2, f"{line}\n".encode(errors="replace"))
+
+
 def _resize(place: Place) -> None:
     size = os.get_terminal_size(0)
     place.resize(size.lines, size.columns)
 
 
-def _write(fd: int, data: bytes) -> None:
+def write(fd: int, data: bytes) -> None:
+    """Write all of it. Raises BrokenPipeError, LabError."""
     while data:
         try:
             data = data[os.write(fd, data) :]

@@ -51,6 +51,9 @@ UNUSED = [
     "/var/lib/mysql/*",
     "/etc/ssl/private/ssl-cert-snakeoil.key",
     "/etc/ssl/certs/ssl-cert-snakeoil.pem",
+    "/etc/openvswitch-testcontroller/*",
+    "/var/lib/openvswitch/pki/*",
+    "/etc/ssh/ssh_host_*",
 ]
 """What packages write at random when they are installed, and services of a lab do not use."""
 LEFT_OUT = [

@@ -7,7 +7,7 @@
  *
  *   to the host    R ready   O, E output and error output of the command
  *                  T how many bytes of jobs and input were taken, heads included
- *                  F what of the lab is full, "disk" or "memory"
+ *                  F what of the lab is full, "disk", "memory" or "processes"
  *                  M a message, the lab cannot go on
  *                  X how the command ended, as wait(2) tells it
  *   from the host  J a piece of the job, empty: its end. "key=value" strings,
@@ -61,9 +61,12 @@
 #define GROUP "/sys/fs/cgroup/command"
 #define WINDOW_BYTES 3072
 #define HEAD_BYTES 5
+#define BYTES_OF_A_PROCESS (512ull << 10)
+#define LEAST_PROCESSES 256
 
 static int channel = -1;
 static int disk = -1;
+static unsigned long most_processes;
 
 struct job {
 	char **words;		/* ends with a NULL */
@@ -196,15 +199,23 @@ static void make_folders(const char *path)
 	mkdir(part, 0755);
 }
 
-static void write_file(const char *path, const char *text)
+static void write_to(int fd, const char *path, const char *text)
 {
-	int fd = open(path, O_WRONLY | O_CLOEXEC);
-
 	if (fd < 0)
 		return;
 	if (write(fd, text, strlen(text)) < 0)
 		perror(path);
 	close(fd);
+}
+
+static void write_file(const char *path, const char *text)
+{
+	write_to(open(path, O_WRONLY | O_CLOEXEC), path, text);
+}
+
+static void create_file(const char *path, const char *text)
+{
+	write_to(open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0644), path, text);
 }
 
 static void open_channel(void)
@@ -281,6 +292,23 @@ static void limit_memory(void)
 	write_file(GROUP "/memory.max", text);
 }
 
+/*
+ * Threads of all processes, root's too, at most: each is a process of the host besides. Those of a shell that forks for
+ * ever fit into the memory then, so that the rest of the lab goes on. Who needs more may write there.
+ */
+static void limit_processes(void)
+{
+	struct sysinfo info;
+	char text[24];
+
+	sysinfo(&info);
+	most_processes = (unsigned long long)info.totalram * info.mem_unit / BYTES_OF_A_PROCESS;
+	if (most_processes < LEAST_PROCESSES)
+		most_processes = LEAST_PROCESSES;
+	snprintf(text, sizeof(text), "%lu", most_processes);
+	write_file("/proc/sys/kernel/threads-max", text);
+}
+
 static int cpu_is_free(void)
 {
 	char line[4096];
@@ -313,6 +341,23 @@ static void outlast_chance(void)
 		write_file(names[i], "30000");
 }
 
+/*
+ * The lab's own name is known, and no name server is asked: the one of the machine that
+ * built the image may be inside the hosts' own network, and who asks it would wait.
+ */
+static void name_lab(void)
+{
+	static const char hosts[] = "127.0.0.1\tlocalhost\n127.0.1.1\tlab\n"
+				    "::1\tlocalhost ip6-localhost ip6-loopback\n"
+				    "ff02::1\tip6-allnodes\nff02::2\tip6-allrouters\n";
+
+	sethostname("lab", 3);
+	unlink("/etc/hosts");
+	unlink("/etc/resolv.conf");
+	create_file("/etc/hosts", hosts);
+	create_file("/etc/resolv.conf", "# no name server\n");
+}
+
 static void settle(void)
 {
 	struct ifreq lo = { .ifr_name = "lo", .ifr_flags = IFF_UP | IFF_RUNNING };
@@ -320,8 +365,9 @@ static void settle(void)
 
 	ioctl(fd, SIOCSIFFLAGS, &lo);
 	close(fd);
-	sethostname("lab", 3);
+	name_lab();
 	limit_memory();
+	limit_processes();
 	if (cpu_is_free())
 		outlast_chance();
 	setenv("PATH", "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin", 1);
@@ -604,6 +650,7 @@ static void report_full(void)
 	FILE *events = fopen(GROUP "/memory.events", "re");
 	unsigned long killed = 0;
 	struct statvfs now;
+	struct sysinfo info;
 	char line[64];
 
 	while (events && fgets(line, sizeof(line), events))
@@ -614,6 +661,8 @@ static void report_full(void)
 		send_frame('F', "memory", 6);
 	else if (disk >= 0 && !fstatvfs(disk, &now) && now.f_bavail * now.f_bsize < 65536)
 		send_frame('F', "disk", 4);
+	else if (!sysinfo(&info) && info.procs >= most_processes / 10 * 9)
+		send_frame('F', "processes", 9);
 }
 
 static const struct { long number; const char *name; } CALLS[] = {

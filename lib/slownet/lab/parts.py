@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from slownet.errors import DamagedError, LabError
-from slownet.lab import cache, image, init, kernel, trial
+from slownet.lab import cache, confinement, image, init, kernel, trial
 from slownet.lab import layer as layers
 from slownet.lab.boot import MEGABYTES, Lab, Share
 from slownet.lab.clock import INF, Clock
@@ -174,6 +174,8 @@ def _whole(shelf: Shelf[T], key: str, report: Report = lambda what, done: None) 
 
 def build_layer(found: Parts, project: Project) -> Parts:
     """Return the parts with what a project needs; build its layer if necessary. Raises LabError."""
+    if project.require_confinement:
+        confinement.need(str(project.file))
 
     def lab(megabytes: int, shares: Sequence[Share]) -> Lab:
         return found.lab(Clock("real"), megabytes=megabytes, shares=shares)

@@ -35,7 +35,8 @@ PACKAGE = Path(__file__).resolve().parent.parent
 CODE = "/opt/slownet/code"
 """Folder in a lab with the installed package and nothing else: its neighbours may be packages for another Python."""
 # On the virtual clock every run sees the same dates. They begin a day after the image was built, because programs mishandle
-# files dated in the future: PHP's cache, for example, ignores them.
+# files dated in the future: PHP's cache, for example, ignores them. Each further boot of a run begins a second later: a program
+# that takes its random numbers from the date would draw the same ones in all of them, which would look as if it drew none.
 DAY_S = 86_400
 
 
@@ -117,7 +118,7 @@ class Place:
             return lab.run(
                 argv, env=given, cwd=str(cwd) if cwd else "", stdin=stdin,
                 stdout=stdout, stderr=stderr, terminal=terminal,
-                wall_clock=self.parts.built + DAY_S - self.early_s if self.clock.kind == "virtual" else 0,
+                wall_clock=self.parts.built + DAY_S - self.early_s + turn if self.clock.kind == "virtual" else 0,
             )  # fmt: skip
 
     def signal(self, number: int) -> None:
@@ -129,6 +130,21 @@ class Place:
         """Resize the terminal of every running command."""
         for each in list(self._running):
             each.resize(rows, columns)
+
+    @contextlib.contextmanager
+    def stopped(self) -> Iterator[None]:
+        """Stop the labs that run, and with them a virtual clock, for a ``with`` block in a sink of their output."""
+        with contextlib.ExitStack() as stack:
+            for each in self._running:
+                if isinstance(each, Lab) and self.clock.kind == "virtual":
+                    stack.enter_context(each.stopped())
+            yield
+
+    def give(self, data: bytes) -> None:
+        """Pass a line of input to the commands that run in labs."""
+        for each in self._running:
+            if isinstance(each, Lab):
+                each.give(data)
 
     @contextlib.contextmanager
     def _as_running(self, command: Lab | InPlace) -> Iterator[None]:
@@ -183,11 +199,13 @@ def choose(
     megabytes: int = MEGABYTES,
     cpu: str | None = None,
     folder: Path | None = None,
+    confined: bool = False,
 ) -> Place:
     """Return the place for these command-line options.
 
-    "auto" means native if the machine supports it and the virtual clock is not requested, else a lab. The project's file is
-    searched from `folder` upwards, by default from the working directory. Raises LabError.
+    "auto" means native if the machine supports it and neither the virtual clock nor confinement is requested, else a lab. The
+    project's file is searched from `folder` upwards, by default from the working directory; it may request confinement, too.
+    Raises LabError, also if labs are to be confined and this machine cannot do that; if they are not, a line says so.
     """
     if place not in ("auto", "native", "lab"):
         raise LabError(f"unknown place '{place}'", where="--place", fix=nearest(place, ["auto", "native", "lab"]))
@@ -207,6 +225,9 @@ def choose(
         )
     check_megabytes(megabytes)
     wants_virtual = kind == "virtual" or tdf is not None or wanted is not None
+    of = here(folder) if not native.inside_lab() else None
+    if not native.inside_lab() and (confined or (of and of.require_confinement)):
+        place = _confined(place, of if not confined else None)
     if place == "native" or (place == "auto" and not wants_virtual):
         missing = native.lacks()
         if not missing:
@@ -231,8 +252,20 @@ def choose(
                 fix="use a lab (--place lab), or run as root on a kernel that has them",
             )
     asked = clock is not None or tdf is not None
-    chosen = _lab(kind or "virtual", factor, megabytes, wanted, here(folder))
+    chosen = _lab(kind or "virtual", factor, megabytes, wanted, of)
     return replace(chosen, clock_is_asked_for=asked)
+
+
+def _confined(place: str, asker: project.Project | None) -> str:
+    """Return "lab", as only there programs are confined. Raises LabError.
+
+    asker: the project whose file asks for it, None if an option does.
+    """
+    where = str(asker.file) if asker else "--require-confinement"
+    if place == "native":
+        raise LabError("natively nothing is confined", where, "leave out --place, or what requires confinement")
+    confinement.need(where)
+    return "lab"
 
 
 def here(folder: Path | None = None) -> project.Project | None:
@@ -245,6 +278,7 @@ def here(folder: Path | None = None) -> project.Project | None:
 
 def _lab(kind: str, factor: float | None, megabytes: int, cpu: str | None, of: project.Project | None) -> Place:
     found = lab_parts.need()
+    confinement.warn()
     whole = found.with_layer(of)
     measured = charged(found, cpu) if kind == "virtual" else calibrate.tdf(found)
     tdf = factor if factor is not None else float(str(measured["tdf"]))

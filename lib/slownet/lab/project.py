@@ -17,7 +17,7 @@ from slownet.lab import caller, ownership
 from slownet.lab.boot import Share
 
 OWN, SHARED = "slownet.toml", "pyproject.toml"
-KEYS = ("packages", "dependencies", "requirements", "share", "write")
+KEYS = ("packages", "dependencies", "requirements", "share", "write", "require_confinement")
 PACKAGE = re.compile(r"[a-z0-9][a-z0-9+.-]+(=[A-Za-z0-9.+:~-]+)?")
 """A Debian package, as for apt-get: ``jq`` or ``jq=1.7.1-6``."""
 MENTIONED = re.compile(rb"\btool\b.*\bslownet\b", re.DOTALL)
@@ -42,6 +42,8 @@ class Project:
     """Folders that every lab can read, or change if the file says so with ``:rw``."""
     write: Sequence[PurePosixPath] = ()
     """Files and folders below the file's folder that tests in a lab may change; a component may be a pattern."""
+    require_confinement: bool = False
+    """Whether labs must not run where nothing but their own kernel confines them."""
 
     @property
     def needs_layer(self) -> bool:
@@ -104,7 +106,10 @@ def parse(file: Path, table: Mapping[str, Any]) -> Project:
     limits = [line for line, limit in found if limit]
     shares = caller.shares_of(_texts(file, table, "share"), file.parent, str(file), "correct `share`")
     write = dict.fromkeys(_writable(file, each) for each in _texts(file, table, "write"))
-    return Project(file, tuple(sorted(set(packages))), tuple(lines), tuple(limits), shares, tuple(write))
+    required = table.get("require_confinement", False)
+    if not isinstance(required, bool):
+        raise LabError("require_confinement is not true or false", str(file), "write require_confinement = true")
+    return Project(file, tuple(sorted(set(packages))), tuple(lines), tuple(limits), shares, tuple(write), required)
 
 
 def _writable(file: Path, text: str) -> PurePosixPath:

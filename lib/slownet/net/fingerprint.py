@@ -52,7 +52,7 @@ def _of_node(node: Any, sysctls: Collection[str]) -> Fingerprint:
             "addresses": sorted(_addresses(asking, names)),
             "routes": sorted(_routes(asking)) if node.inNamespace else [],
             "queues": _queues(asking, names),
-            "sysctls": {name: _sysctl(name) for name in sysctls} if node.inNamespace else {},
+            "sysctls": {name: sysctl(name) for name in sysctls} if node.inNamespace else {},
         }
 
 
@@ -111,5 +111,6 @@ def _attributes(body: bytes, offset: int) -> dict[int, bytes]:
     return found
 
 
-def _sysctl(name: str) -> str:
+def sysctl(name: str) -> str:
+    """Return a setting of the kernel, of this thread's network namespace. Raises OSError."""
     return Path("/proc/sys", name.replace(".", "/")).read_text().strip()

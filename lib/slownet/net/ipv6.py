@@ -56,10 +56,11 @@ def network(text: str) -> str:
     return f"{of(address)}/{PREFIX.prefixlen + int(prefix or 32)}"
 
 
-def add(hosts: Sequence[Any], folder: Path, where: str) -> None:
+def add(hosts: Sequence[Any], folder: Path, where: str, parts: Sequence[Sequence[Any]]) -> None:
     """Give a network's hosts and routers IPv6; it is no error if they have it.
 
     Programs that start from now on find both addresses by a host's name. folder: of the hosts' files, see `addresses.publish`.
+    parts: the hosts that reach each other.
     Raises NetworkError if they do not reach each other.
     """
     for host in hosts:
@@ -72,8 +73,8 @@ def add(hosts: Sequence[Any], folder: Path, where: str) -> None:
                     keep_neighbours(interface.name, "ipv6")
             _batch([*_addresses(host), *_routes()], host.name)
     addresses.publish(hosts, folder, of)
-    first, *others = hosts
-    reach.wait(first, others, DEADLINE_S, f"{where} over IPv6", of)
+    for first, *others in parts:
+        reach.wait(first, others, DEADLINE_S, f"{where} over IPv6", of)
     _await_reports(hosts)
 
 

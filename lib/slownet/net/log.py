@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 from slownet.conditions.link import Condition
@@ -52,3 +53,12 @@ class Log:
     """The changes by `Link.set`."""
     played: list[Played] = field(default_factory=list)
     """The schedules that were played, with the times of their steps."""
+
+
+def longest(settings: Iterable[Setting]) -> float | None:
+    """Return the longest of the links' round trips in ms, each as its last change was verified; None if none was by a ping.
+
+    Where several links are set, one may have a delay and another one loss, whichever was set last.
+    """
+    last = {frozenset(each.ends): each.ping for each in settings}
+    return max((ping.rtt_ms.min for ping in last.values() if ping and ping.rtt_ms), default=None)

@@ -22,7 +22,39 @@ from slownet.net.parameters import class_of, preset
 
 MOST_NAMED = 12
 ANSWERS_S = 1.0
-LEARNING = (Controller, OVSController)
+
+
+class Reference(Controller):  # type: ignore[misc]  # Mininet has no types
+    """Mininet's `Controller`, with Open vSwitch's test controller where its own program is missing: Debian does not have it."""
+
+    def __init__(self, name: str, inNamespace: bool = False, command: str = "controller", **params: Any) -> None:  # noqa: N803
+        if command == "controller" and not Controller.isAvailable():
+            command = OVSController.isAvailable() or command
+        super().__init__(name, inNamespace=inNamespace, command=command, **params)
+
+    @classmethod
+    def isAvailable(cls) -> Any:  # noqa: N802
+        """Return the program, if there is one."""
+        return Controller.isAvailable() or OVSController.isAvailable()
+
+
+class StandIn(Reference):
+    """Stands for a controller where switches learn by themselves: it may be started and stopped, and does nothing."""
+
+    stands_in = True
+
+    def checkListening(self) -> None:  # noqa: N802  # Mininet's names
+        """No program of it listens."""
+
+    def start(self) -> None:
+        """Nothing is to start."""
+
+    def stop(self, *args: Any, **params: Any) -> None:
+        """End its shell."""
+        self.terminate()
+
+
+LEARNING = (Controller, OVSController, Reference)
 """Controllers that make their switches learn, each by itself."""
 
 
@@ -100,7 +132,7 @@ def check_network(switches: Iterable[Any], cables: Iterable[Any], controllers: I
 
     Controllers that answer, other than those that make switches learn, are trusted with loops.
     """
-    controllers = list(controllers)
+    controllers = [each for each in controllers if not isinstance(each, StandIn)]
     steering = any(type(each) not in LEARNING and _answers(each) for each in controllers)
     learning = any(type(each) in LEARNING for each in controllers)
     forwarding = {}

@@ -5,7 +5,6 @@ from __future__ import annotations
 import shutil
 from collections.abc import Callable, Mapping
 from contextlib import suppress
-from functools import partial
 from pathlib import Path
 from tempfile import mkdtemp
 from types import TracebackType
@@ -13,7 +12,6 @@ from typing import TYPE_CHECKING, Any, Self
 
 from mininet.link import TCLink
 from mininet.log import setLogLevel
-from mininet.node import OVSSwitch
 
 from slownet import owner
 from slownet.conditions.link import Condition
@@ -25,10 +23,12 @@ from slownet.net import addresses, counting, device, ipv6, names, openvswitch, r
 from slownet.net.cable import Link
 from slownet.net.capture import Capture, interface_of
 from slownet.net.condition_log import ConditionLog
+from slownet.net.fingerprint import sysctl
 from slownet.net.layout import named
 from slownet.net.log import Log, Setting
+from slownet.net.nodes import inside
 from slownet.net.play import Played
-from slownet.net.quick import QuickNet
+from slownet.net.quick import STANDALONE, QuickNet
 from slownet.net.seeds import ASKED
 from slownet.net.shaping import Shaping
 from slownet.tools.ping import Ping
@@ -37,8 +37,6 @@ if TYPE_CHECKING:
     from slownet.mininets import Node, Topology
 
 DEADLINE_S = 30.0
-STANDALONE = partial(OVSSwitch, failMode="standalone")
-"""A switch that learns by itself: the network has no controller."""
 Remembered = Mapping[Any, tuple[OneWay, OneWay]]
 """Mininet's links and the conditions of their ends."""
 
@@ -49,6 +47,8 @@ SYSCTLS = {
     "net.ipv4.tcp_slow_start_after_idle": "1",
     "net.ipv6.conf.all.disable_ipv6": "1",
 }
+BUFFERS = ("net.ipv4.tcp_rmem", "net.ipv4.tcp_wmem", "net.ipv4.tcp_moderate_rcvbuf", "net.core.rmem_max", "net.core.wmem_max")
+"""Settings that limit a connection's windows, as Mininet or the machine has them; they are recorded."""
 
 
 class Network:
@@ -67,6 +67,8 @@ class Network:
     ----------
     mininet : mininet.net.Mininet
         Mininet's own object; None before the network is entered.
+    parts : list of list of node
+        Its hosts in groups that reach each other: one, unless some are apart by their topology or their VLANs.
     seeds : Seeds
         How to shift the seeds of conditions that are set from now on.
 
@@ -92,6 +94,7 @@ class Network:
         self.mininet: Any = None
         self.shaping = Shaping()  # the state of its interfaces and cables
         self.seeds = ASKED
+        self.parts: list[list[Any]] = []  # its hosts that reach each other
         self._log = Log()
         self._files: Path | None = None  # of its hosts, which may outlive this object
 
@@ -112,8 +115,8 @@ class Network:
                 stated.prepare(self._topology, self.mininet.hosts, self._files)
                 self.mininet.start()
             spanning_tree.wait(self.mininet.switches, type(self._topology).__name__)
-            first, *others = self.mininet.hosts
-            reach.wait(first, others, DEADLINE_S, type(self._topology).__name__)
+            self.parts = reach.parts(self.mininet.hosts, DEADLINE_S, type(self._topology).__name__)
+            self.shaping.parts = [frozenset(part) for part in self.parts] if len(self.parts) > 1 else []
             for switch in self.mininet.switches[:1]:
                 self.shaping.programs.warm(switch)
             for cable in filter(self.shaping.is_set, self.mininet.links):  # a TCLink of the topology
@@ -158,6 +161,17 @@ class Network:
     def topology(self) -> Topology:
         """The topology that it was made from."""
         return self._topology
+
+    def kernel_settings(self) -> dict[str, str]:
+        """Return the kernel's settings that measurements depend on: those that are set, and `BUFFERS` of the first host."""
+        found = {**SYSCTLS, "offloads": "off"}
+        first = next((each for each in self.mininet.hosts if each.inNamespace), None)
+        if first is not None:
+            with inside(first):
+                for name in BUFFERS:
+                    with suppress(OSError):  # a kernel has some of them for the whole machine only
+                        found[name] = " ".join(sysctl(name).split())
+        return found
 
     @property
     def hosts(self) -> list[Node]:
@@ -291,7 +305,7 @@ class Network:
     def add_ipv6(self) -> None:
         """Give hosts IPv6 beside IPv4: 2001:db8::a00:1 for 10.0.0.1. Raises NetworkError if they do not reach each other."""
         if self._files:
-            ipv6.add(self.mininet.hosts, self._files, type(self._topology).__name__)
+            ipv6.add(self.mininet.hosts, self._files, type(self._topology).__name__, self.parts)
 
     def remember(self) -> Remembered:
         """Return the conditions of all links.

@@ -18,10 +18,12 @@ from mininet.node import Node, OVSSwitch
 from slownet import owner
 from slownet.errors import NetworkError
 from slownet.lab import native
-from slownet.net import openvswitch
+from slownet.net import absent, openvswitch
 from slownet.net.namespace import Namespace, apart, entered
 from slownet.net.netlink import Route
 
+NORMAL, CONTROLLER = "NORMAL", "CONTROLLER"
+"""Open vSwitch's actions for packets that no flow matches."""
 ARGUMENTS = 100_000  # characters per ovs-vsctl command line; the kernel allows more
 
 
@@ -58,6 +60,7 @@ class QuickNode(Renamed, Node):  # type: ignore[misc]  # Mininet has no types
 
     namespace: Namespace | None
     _of_the_shell = ("shell", "stdin", "stdout", "pollOut", "pid")
+    _opening = False
 
     def __init__(self, name: str, *args: Any, sysctls: Mapping[str, str] | None = None, **params: Any) -> None:
         """sysctls: set in its network namespace before it has an interface."""
@@ -83,24 +86,28 @@ class QuickNode(Renamed, Node):  # type: ignore[misc]  # Mininet has no types
     def _open_shell(self) -> None:
         inside_one, self.inNamespace = self.inNamespace, False  # the namespace exists already, and _popen enters it
         self.shell = None
+        self._opening = True
         try:
             super().startShell("-cd")
         except BaseException:
             del self.shell
             raise
         finally:
-            self.inNamespace = inside_one
+            self.inNamespace, self._opening = inside_one, False
 
     def _popen(self, cmd: Sequence[str], **params: Any) -> subprocess.Popen[Any]:
         start: Callable[..., subprocess.Popen[Any]] = self.namespace.popen if self.namespace else subprocess.Popen
         if "mounts" in params and not self.namespace:
             start = partial(apart, params.pop("mounts"))
-        params["env"] = {**(params.get("env") or os.environ), owner.VARIABLE: owner.this().mark}
+        # The shell's output is a terminal, where ip writes colours; programs read what `cmd` returns.
+        plain = {"NO_COLOR": "1"} if self._opening else {}
+        params["env"] = {**(params.get("env") or os.environ), **plain, owner.VARIABLE: owner.this().mark}
         try:
             return start(list(cmd), **params)
         except FileNotFoundError:
             if cmd[0] == "mnexec":
                 raise
+            absent.note(cmd[0])
             return start(["mnexec", *cmd], **params)  # as in Mininet: mnexec prints the error and exits with 1
 
     def popen(self, *args: Any, **kwargs: Any) -> subprocess.Popen[Any]:
@@ -125,6 +132,8 @@ class QuickNode(Renamed, Node):  # type: ignore[misc]  # Mininet has no types
             with inside(self), Route() as route:
                 route.up("lo")
             return ""
+        if self._opening:
+            args = (*args, ";", absent.function())
         return super().cmd(*args, **kwargs)
 
     def setDefaultRoute(self, intf: Any = None) -> None:  # noqa: N802
@@ -165,6 +174,9 @@ class QuickSwitch(QuickNode, OVSSwitch):  # type: ignore[misc]
     """An Open vSwitch switch; one ovs-vsctl creates all switches with their ports."""
 
     made = False
+    learns_by = ""
+    """The action for packets that no flow matches, if it learns: by itself in place of a controller, or by Mininet's default
+    controllers. These add a flow for it, which `del-flows` deletes; with OpenFlow 1.0 there was none that could be deleted."""
 
     def __init__(self, name: str, *args: Any, rstp: bool = False, **params: Any) -> None:
         """rstp: whether it runs the Rapid Spanning Tree Protocol, which Mininet's switch does not offer."""
@@ -201,6 +213,8 @@ class QuickSwitch(QuickNode, OVSSwitch):  # type: ignore[misc]
 
     def start(self, controllers: Sequence[Any]) -> None:
         self.dpid: str
+        controllers = [each for each in controllers if not getattr(each, "stands_in", False)]
+        self.learns_by = "" if controllers else self.learns_by
         if not controllers and len(self.dpid.lstrip("0")) <= 8:  # nobody refers to it by number: make it unique
             self.dpid = f"{SystemRandom().getrandbits(32):08x}{int(self.dpid, 16):08x}"
         with _remembered([self]):
@@ -210,6 +224,15 @@ class QuickSwitch(QuickNode, OVSSwitch):  # type: ignore[misc]
     def bridgeOpts(self) -> str:  # noqa: N802
         rapid = " rstp_enable=true" if self.rstp else ""
         return f"{super().bridgeOpts()}{rapid} external_ids:slownet={owner.this().mark}"
+
+    def cmd(self, *args: Any, **kwargs: Any) -> Any:
+        """Run a command like Mininet; a switch that learns goes on learning after `del-flows`."""
+        answer = super().cmd(*args, **kwargs)
+        if self.learns_by and "del-flows" in " ".join(map(str, args)):
+            shown = super().cmd(f"ovs-ofctl dump-flows {self}")
+            if self.learns_by not in shown:
+                super().cmd(f"ovs-ofctl add-flow {self} priority=0,actions={self.learns_by}")
+        return answer
 
     def vsctl(self, *args: Any, **kwargs: Any) -> Any:
         words = " ".join(str(each).strip() for each in args)

@@ -15,6 +15,7 @@ from typing import Any
 
 from mininet.link import Intf, Link, OVSIntf, OVSLink, TCIntf, TCLink
 from mininet.node import CPULimitedHost, Host, Node, OVSSwitch
+from mininet.nodelib import NAT
 from mininet.topo import Topo
 
 from slownet.conditions import tclink
@@ -24,6 +25,8 @@ from slownet.net.places import Place
 
 # Those that Mininet looks up in its keyword arguments, and those that a topology adds to its nodes.
 _OF_NODES = {"cls", "name", "inNamespace", "privateDirs", "waitExited", "isSwitch", "batch", "sysctls"}
+_OF_BEFORE = {NAT: {"inetIntf"}}
+"""What classes took in an earlier Mininet, and what programs state still: Mininet's own examples do."""
 _OF_INTERFACES = {"use_htb", "disable_gro", "moveIntfFn", "port"}
 _NOT_STATED = {"self", "node", "link", "node1", "node2", "intf", "args", "kwargs", "params", "results"}
 _METHODS = ("__init__", "config", "build", "start")
@@ -35,6 +38,7 @@ def taken(cls: type) -> frozenset[str]:
     """Return the names of the parameters that a class of nodes, links or interfaces takes."""
     names = set(_OF_NODES if issubclass(cls, Node) else _OF_INTERFACES)
     for each in cls.__mro__:
+        names |= _OF_BEFORE.get(each, set())
         library = each.__module__.partition(".")[0] in ("mininet", "slownet", "builtins")
         for name, member in vars(each).items():
             function = getattr(member, "__func__", member)

@@ -33,7 +33,8 @@ class Shaping:
 
     programs: the network's `tc` and `ip`. conditions: of its cables. playing: the cables on which a schedule is playing.
     own: what the topology states of its cables, which a change keeps unless it names it. introduced: those whose two sides have
-    permanent neighbour entries for each other. Interfaces and cables are Mininet's Intf and Link.
+    permanent neighbour entries for each other. parts: the hosts that reach each other, if not all do. Interfaces and cables are
+    Mininet's Intf and Link.
     """
 
     def __init__(self) -> None:
@@ -42,6 +43,7 @@ class Shaping:
         self.playing: WeakSet[Any] = WeakSet()
         self.introduced: WeakSet[Any] = WeakSet()
         self.own: WeakKeyDictionary[Any, Condition] = WeakKeyDictionary()
+        self.parts: list[frozenset[Any]] = []
         self._ends: WeakKeyDictionary[Any, End] = WeakKeyDictionary()
 
     def end(self, interface: Any) -> End:

@@ -18,6 +18,7 @@ from types import ModuleType
 from typing import Any
 
 from slownet.errors import ExperimentError, SlownetError
+from slownet.net import absent, machine
 
 
 class _StandIn(ModuleType):
@@ -40,13 +41,18 @@ def install(stp: bool = False, exits: bool = False) -> None:
 
     from slownet.net.cables import quick_interface, quick_link
     from slownet.net.conversion import quick
+    from slownet.net.loops import Reference
     from slownet.net.quick import QuickNet
 
     QuickNet.stp = stp
     links = {name: quick_link(getattr(link, name)) for name in ("Link", "TCLink", "TCULink")}
     interfaces = {name: quick_interface(getattr(link, name)) for name in ("Intf", "TCIntf")}
-    nodes = {name: quick(getattr(node, name)) for name in ("Node", "Host", "CPULimitedHost", "OVSSwitch", "OVSBridge")}
+    nodes: dict[str, Any] = {
+        name: quick(getattr(node, name)) for name in ("Node", "Host", "CPULimitedHost", "OVSSwitch", "OVSBridge")
+    }
     nodes["OVSKernelSwitch"] = nodes["OVSSwitch"]
+    nodes["Controller"] = Reference
+    nodes["findController"] = lambda *controllers: node.DefaultController  # for mn, which would name another one
     for real, names in (
         (net, {"Mininet": _exiting(QuickNet) if exits else QuickNet}),
         (link, links | interfaces),
@@ -108,12 +114,16 @@ def main(argv: list[str]) -> int:
         if argv[0] == STP:
             argv = argv[1:]
         path = find(argv[0] if argv else "")
+        machine.prepare(Path(path).read_text(encoding="utf-8", errors="replace"))
         install(stp=STP in given, exits=Path(path).name == "mn")
         sys.argv = [path, *argv[1:]]
         sys.path[0] = str(Path(path).resolve().parent)
         runpy.run_path(path, run_name="__main__")
     except SlownetError as error:
         return _failed(error)
+    finally:
+        if missing := absent.line():
+            print(f"slownet: {missing}", file=sys.stderr)
     return 0
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -39,15 +39,19 @@ OWN_SHARE_FREE_CPU_S = 0.0001
 EARLY_S = 0.00002
 
 
-def across(ends: tuple[Any, Any], blocked: Collection[str] = ()) -> tuple[Any, Any, list[Any]] | None:
+def across(
+    ends: tuple[Any, Any], blocked: Collection[str] = (), parts: Collection[Collection[Any]] = ()
+) -> tuple[Any, Any, list[Any]] | None:
     """Return the nearest hosts on both sides of a cable and the cables between them; None if a side has no host.
 
-    blocked: the ports that a spanning tree blocks.
+    blocked: the ports that a spanning tree blocks. parts: the hosts that reach each other, if not all do.
     """
-    first, second = (_nearest_host(end, other, blocked) for end, other in (ends, ends[::-1]))
-    if not first or not second:
-        return None
-    return first[0], second[0], [*first[1], ends[0].link, *second[1]]
+    sides = [list(_hosts_from(end, other, blocked)) for end, other in (ends, ends[::-1])]
+    for first, cables in sides[0]:
+        for second, others in sides[1]:
+            if not parts or any(first in part and second in part for part in parts):
+                return first, second, [*cables, ends[0].link, *others]
+    return None
 
 
 def _blocked(ends: tuple[Any, Any]) -> frozenset[str]:
@@ -62,14 +66,15 @@ def _blocked(ends: tuple[Any, Any]) -> frozenset[str]:
     return spanning_tree.blocked(node for node in nodes if _is_switch(node))
 
 
-def _nearest_host(end: Any, other: Any, blocked: Collection[str]) -> tuple[Any, list[Any]] | None:
-    """Return the host nearest to this end without crossing the cable, and the cables on the path."""
+def _hosts_from(end: Any, other: Any, blocked: Collection[str]) -> Iterator[tuple[Any, list[Any]]]:
+    """Yield the hosts on this end's side of the cable, nearest first, and the cables on the path; none behind another host."""
     queue: deque[tuple[Any, list[Any]]] = deque([(end.node, [])])
     seen = {end.node, other.node}
     while queue:
         node, cables = queue.popleft()
         if hasattr(node, "IP") and not _is_switch(node):
-            return node, cables
+            yield node, cables
+            continue
         for interface in node.intfList():
             if interface.link is None:
                 continue
@@ -77,7 +82,6 @@ def _nearest_host(end: Any, other: Any, blocked: Collection[str]) -> tuple[Any, 
             if far.node not in seen and not {far.name, interface.name} & set(blocked):
                 seen.add(far.node)
                 queue.append((far.node, [*cables, interface.link]))
-    return None
 
 
 def address_at(host: Any, cable: Any) -> str:
@@ -132,9 +136,10 @@ def check(ends: tuple[Any, Any], shaping: Shaping, ip: IP = IPV4) -> Verificatio
     blocked = _blocked(ends)
     if {end.name for end in ends} & blocked:
         return Verification(unverified="the spanning tree blocks the link")
-    found = across(ends, blocked)
+    found = across(ends, blocked, shaping.parts)
     if not found:
-        return Verification(unverified="no hosts on both sides")
+        apart = " that reach each other" if across(ends, blocked) else ""
+        return Verification(unverified=f"no hosts on both sides{apart}")
     source, target, cables = found
     interfaces = [end for cable in cables for end in (cable.intf1, cable.intf2)]
     address = ipv6.address(ip, address_at(target, cables[-1]))

@@ -9,12 +9,27 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Generator
+from pathlib import Path
 from typing import Any
 
 import pytest
 
+from slownet import pytest_inside as inside
+from slownet.errors import SlownetError
 from slownet.lab import native
-from slownet.pytest_plugin import explain, junit, marks, missing, names, records, session, workers
+from slownet.pytest_plugin import (
+    boots,
+    explain,
+    forwarding,
+    junit,
+    marks,
+    missing,
+    names,
+    own_frames,
+    records,
+    session,
+    workers,
+)
 from slownet.pytest_plugin.fixtures import (
     slownet_compose,
     slownet_lab,
@@ -26,7 +41,7 @@ from slownet.pytest_plugin.fixtures import (
     slownet_nginx,
     slownet_wordpress,
 )
-from slownet.pytest_plugin.wishes import OPTIONS, SEED, seed
+from slownet.pytest_plugin.wishes import CONFINED, OPTIONS, SEED, needs_network, of_item, seed
 
 __all__ = [
     "slownet_compose",
@@ -48,6 +63,9 @@ for marker in ("topology", f"{names.PREFIX}topology"):
 def pytest_addoption(parser: pytest.Parser, pluginmanager: pytest.PytestPluginManager) -> None:
     group = parser.getgroup("slownet", "emulated networks")
     for name, metavar, text in OPTIONS:
+        if name == CONFINED:
+            group.addoption(name, action="store_true", help=text)
+            continue
         kind = seed if name == SEED else str
         group.addoption(name, metavar=metavar, default=None, type=kind, help=text)
     names.offer(parser, pluginmanager)
@@ -57,9 +75,14 @@ def pytest_addoption(parser: pytest.Parser, pluginmanager: pytest.PytestPluginMa
 def pytest_configure(config: pytest.Config) -> None:
     names.settle(config)
     config.pluginmanager.register(records.Records(config), "slownet records")
+    config.pluginmanager.register(boots.Boots(), "slownet boots")
     if native.inside_lab():
         config.pluginmanager.register(records.Outgoing(config), "slownet outgoing")
     junit.register(config)
+    if forwarding.is_forwarded(config):
+        forwarding.silence(config)
+        config.pluginmanager.register(forwarding.Forwarder(config), "slownet forwarder")
+        return
     if workers.is_worker(config):
         workers.settle(config)
     elif workers.distributes(config):
@@ -77,6 +100,24 @@ def pytest_report_header(config: pytest.Config) -> str | None:
     return session.header() if native.inside_lab() else None
 
 
+def _make_parents(basetemp: str | None) -> None:
+    if basetemp:
+        Path(basetemp).parent.mkdir(parents=True, exist_ok=True)
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_runtest_setup(item: pytest.Item) -> None:
+    """Fail a test whose markers contradict each other."""
+    wrong = ""
+    if needs_network(item):
+        try:
+            of_item(item)
+        except SlownetError as error:
+            wrong = str(error)
+    if wrong:
+        pytest.fail(f"slownet: {wrong}", pytrace=False)
+
+
 @pytest.hookimpl(trylast=True)
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     session.deselect_other_labs(config, items)
@@ -90,6 +131,7 @@ def pytest_assertrepr_compare(config: pytest.Config, op: str, left: object, righ
 def pytest_runtest_makereport(
     item: pytest.Item, call: pytest.CallInfo[Any]
 ) -> Generator[None, pytest.TestReport, pytest.TestReport]:
+    own_frames.hide(item.config, call.excinfo)
     report = yield
     missing.explain(report, call.excinfo.value if call.excinfo else None)
     return explain.with_the_network(item, report)
@@ -104,7 +146,10 @@ def pytest_make_collect_report(collector: pytest.Collector) -> Generator[None, p
 
 
 @pytest.hookimpl(wrapper=True)
-def pytest_load_initial_conftests() -> Generator[None, object, object]:
+def pytest_load_initial_conftests(early_config: pytest.Config) -> Generator[None, object, object]:
+    if inside.is_forwarded():
+        forwarding.prepare(early_config)
+        _make_parents(early_config.known_args_namespace.basetemp)
     try:
         return (yield)
     except Exception as error:

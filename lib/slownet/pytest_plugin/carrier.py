@@ -6,6 +6,7 @@ import contextlib
 import json
 import re
 import shutil
+import tempfile
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
@@ -13,13 +14,11 @@ from typing import Any
 
 from slownet import outbox
 from slownet import pytest_inside as inside
-from slownet.deposit import place_below, remove_below
+from slownet.deposit import ALL_BYTES, FILE_BYTES, place_below, remove_below
 from slownet.outbox import Outbox, RefusedError, shown
 from slownet.pytest_plugin.exports import Plan
 from slownet.records.samples import RUN, SAMPLES
 
-FILE_BYTES, ALL_BYTES = 2**30, 2**32
-"""The most bytes of one file, and of all, that leave a lab."""
 OF_A_RUN = (RUN, SAMPLES)
 """Files that the lab writes into a run directory; it also has folders of them. The rest is made here, from these."""
 FOLDERS_OF_A_RUN = ("raw", "services", "captures")
@@ -94,7 +93,7 @@ class _Carrier:
                 self._record(entry, rest[0], PurePosixPath(*rest[1:]))
             elif kind == inside.LOGS and len(rest) == 1 and rest[0] in map(str, range(len(self._plan.logs))):
                 path = self._plan.logs[int(rest[0])].resolve()
-                self._place(entry, path.parent, PurePosixPath(path.name))
+                self._log(entry, path)
             elif kind == inside.LEFT and len(rest) == 1:
                 self._carried.left += [each for each in self._names(entry.name) if isinstance(each, str)]
             elif kind != inside.LOGS or not self._late:
@@ -108,19 +107,39 @@ class _Carrier:
         for pair in (each for name in gone for each in self._names(name)):
             match pair:
                 case [int(number), str(text)] if 0 <= number < len(self._plan.keep):
-                    if self._plan.keep[number].entry.has(PurePosixPath(text)):
+                    if self._plan.keep[number].has(PurePosixPath(text)):
                         with contextlib.suppress(OSError, RefusedError):  # it is not there, or is a folder
                             remove_below(self._bases[number], text)
 
     def _kept(self, entry: outbox.Entry, number: int, below: PurePosixPath) -> None:
         keep = self._plan.keep[number]
-        if keep.entry.has(below):
+        if keep.coverage and not self._is_coverage(entry):
+            self._carried.refused.append(f"{shown(below)} is no coverage data")
+        elif keep.has(below):
             if keep.fresh and number not in self._begun:
                 shutil.rmtree(self._bases[number] / keep.pattern[0], ignore_errors=True)  # follows no link
             self._begun.add(number)
             self._place(entry, self._bases[number], below)
         else:
             self._carried.refused.append(f"{shown(below)} is not what is kept")
+
+    def _is_coverage(self, entry: outbox.Entry) -> bool:
+        """Return whether pytest-cov can combine a file: one that it cannot read would end the session."""
+        try:
+            import coverage
+        except ImportError:
+            return False
+        with tempfile.NamedTemporaryFile(prefix="slownet-coverage-") as copy:
+            try:
+                copy.write(self._box.read(entry.name, FILE_BYTES))
+                copy.flush()
+                data = coverage.CoverageData(basename=copy.name)
+                data.read()
+                for name in data.measured_files():
+                    data.contexts_by_lineno(name)
+            except Exception:  # whatever a file of a lab's makes it raise
+                return False
+        return True
 
     def _record(self, entry: outbox.Entry, name: str, below: PurePosixPath) -> None:
         records = self._plan.records
@@ -149,6 +168,21 @@ class _Carrier:
             self._carried.refused.append(error.what)
         except OSError as error:
             self._carried.refused.append(f"{shown(below)} cannot be written in {base} ({error.strerror})")
+
+    def _log(self, entry: outbox.Entry, path: Path) -> None:
+        if not self._plan.adds_to_logs:
+            self._place(entry, path.parent, PurePosixPath(path.name))
+            return
+        limit = min(FILE_BYTES, self._left)
+        try:
+            with self._box.open(entry.name, limit) as file, path.open("ab") as log:
+                content = file.read(limit)
+                log.write(content)
+                self._left -= len(content)
+        except RefusedError as error:
+            self._carried.refused.append(error.what)
+        except OSError as error:
+            self._carried.refused.append(f"{path} cannot be written ({error.strerror})")
 
     def _names(self, name: PurePosixPath) -> list[Any]:
         """Return a list that a lab wrote as JSON; empty if it is none."""

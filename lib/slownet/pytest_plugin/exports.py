@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from typing import Any
 
 import pytest
@@ -14,6 +14,9 @@ from slownet import pytest_inside as inside
 from slownet.lab import project
 from slownet.pytest_plugin.wishes import REPORT
 from slownet.userfile import expanded
+
+LOGS = "slownet-logs"
+"""The folder of servers' logs and configuration, in a session's folder for temporary files."""
 
 
 @dataclass(frozen=True)
@@ -27,6 +30,8 @@ class Keep:
     """Whether it is copied after every test."""
     coverage: bool = False
     """Whether it is coverage data, which the controller of pytest-xdist combines before its workers' labs end."""
+    but: tuple[str, ...] = ()
+    """The beginning of paths that this machine's pytest writes, and reads again in the same session."""
     fresh: bool = False
     """Whether what is there goes before the first file comes, as with pytest's folder for temporary files."""
 
@@ -34,6 +39,10 @@ class Keep:
     def of(cls, path: Path, always: bool = False) -> Keep:
         """Return what keeps one path: a folder that is there with all below it, or a name."""
         return cls(path, always=always) if path.is_dir() else cls(path.parent, (path.name,), always)
+
+    def has(self, below: PurePosixPath) -> bool:
+        """Return whether a path relative to the base may come from the lab."""
+        return self.entry.has(below) and not (self.but and below.parts[: len(self.but)] == self.but)
 
     @property
     def entry(self) -> inside.Entry:
@@ -48,6 +57,10 @@ class Plan:
     records: Path | None = None
     keep: tuple[Keep, ...] = ()
     logs: tuple[Path, ...] = ()
+    temporary: Path | None = None
+    """The lab's folder for temporary files; None leaves it to pytest."""
+    adds_to_logs: bool = False
+    """Whether what the lab logs comes after what is in these files, which this process writes, too."""
 
     def to_json(self) -> dict[str, Any]:
         """Return it for the session that finds the folder of a killed one; paths with their links followed."""
@@ -72,32 +85,51 @@ NOTHING = Keep(Path("/"), ("",))
 """Stands for an entry of another session's."""
 
 
-def planned(config: pytest.Config) -> Plan:
-    """Return what leaves the labs of a session. Raises SlownetError."""
+def planned(config: pytest.Config, lab: str = "", alone: bool = True) -> Plan:
+    """Return what leaves the labs of a session. Raises SlownetError.
+
+    lab: the name of the one whose tests this process reports, none with workers; alone: this process runs no others.
+    """
     here = config.invocation_params.dir
     report = config.getoption(REPORT)
-    keep = [*_of_pytest(config), *_of_coverage(config), *_of_project(config.rootpath)]
+    temporary = _temporary(config, lab, alone) if lab else None
+    keep = [*_of_pytest(config, temporary), *_of_coverage(config), *_of_project(config.rootpath)]
     return Plan(
-        config.rootpath, here / report if report else None, tuple(dict.fromkeys(keep)), tuple(dict.fromkeys(_logs(config)))
+        config.rootpath, here / report if report else None, tuple(dict.fromkeys(keep)), tuple(dict.fromkeys(_logs(config))),
+        temporary, adds_to_logs=bool(lab),
     )  # fmt: skip
 
 
-def _of_pytest(config: pytest.Config) -> Iterator[Keep]:
+def _temporary(config: pytest.Config, lab: str, alone: bool) -> Path | None:
+    """Return the folder for temporary files of a lab: one of this session's, so that a path means the same in both."""
+    factory = getattr(config, "_tmp_path_factory", None)
+    if factory is None:  # without pytest's plugin for them
+        return None
+    if alone and config.getoption("basetemp", None):
+        return None
+    return Path(factory.getbasetemp(), lab)
+
+
+def _of_pytest(config: pytest.Config, temporary: Path | None) -> Iterator[Keep]:
     here = config.invocation_params.dir
     if config.pluginmanager.hasplugin("cacheprovider"):
-        yield Keep(config.rootpath / expanded(os.path.expandvars(config.getini("cache_dir"))))
+        yield Keep(config.rootpath / expanded(os.path.expandvars(config.getini("cache_dir"))), but=("v", "cache"))
     basetemp = config.getoption("basetemp", None)
-    if basetemp and not hasattr(config, "workerinput"):
+    if temporary:
+        yield Keep(temporary) if basetemp else Keep(temporary, (LOGS,))
+    elif basetemp and not hasattr(config, "workerinput"):
         base = here / basetemp
         yield Keep(base.parent, (base.name,), fresh=True)  # no overlay's own folder: pytest removes and makes it
+    else:
+        yield from _logs_of_workers(config)
     if config.pluginmanager.hasplugin("hypothesispytest"):
         yield Keep(here / ".hypothesis")
-    for name in ("xmlpath", "htmlpath", "json_report_file"):
-        text = config.getoption(name, None)
-        if text:
-            yield Keep.of(here / expanded(os.path.expandvars(text)))
-            if name == "htmlpath":
-                yield Keep((here / text).parent / "assets")
+
+
+def _logs_of_workers(config: pytest.Config) -> Iterator[Keep]:
+    factory = getattr(config, "_tmp_path_factory", None)
+    if factory is not None:
+        yield Keep(Path(factory.getbasetemp()), ("popen-gw*", LOGS))  # the folders that pytest-xdist gives its workers
 
 
 def _of_coverage(config: pytest.Config) -> Iterator[Keep]:
@@ -129,8 +161,8 @@ def _of_project(root: Path) -> Iterator[Keep]:
 
 
 def _logs(config: pytest.Config) -> Iterator[Path]:
-    """Yield the files that pytest and pytest-reportlog write while tests run."""
+    """Yield the file that pytest writes while tests run."""
     ini = config.getini("log_file") if config.pluginmanager.hasplugin("logging-plugin") else None
-    for text in (config.getoption("log_file", None) or ini, config.getoption("report_log", None)):
-        if text and text != os.devnull:
-            yield config.invocation_params.dir / text
+    text = config.getoption("log_file", None) or ini
+    if text and text != os.devnull:
+        yield config.invocation_params.dir / text

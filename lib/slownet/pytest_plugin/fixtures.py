@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
 
 import pytest
 
+from slownet import owner
 from slownet.errors import SlownetError
 from slownet.lab import native
 from slownet.pytest_plugin import names, projects, records
+from slownet.pytest_plugin.exports import LOGS
 from slownet.pytest_plugin.wishes import ROOT_FIXTURE, SEED, of_item
 
 if TYPE_CHECKING:
@@ -31,7 +34,7 @@ S = TypeVar("S")
 
 
 @pytest.fixture(scope="session")
-def slownet_lab() -> None:
+def slownet_lab(tmp_path_factory: pytest.TempPathFactory) -> None:
     """A place where links can be emulated. A test that builds its own network requests it with
     `@pytest.mark.usefixtures("slownet_lab")`."""
     missing = [] if native.inside_lab() or records.is_known() else native.lacks()
@@ -41,6 +44,29 @@ def slownet_lab() -> None:
             f'request.getfixturevalue needs @pytest.mark.usefixtures("{ROOT_FIXTURE}") to run in a lab',
             pytrace=False,
         )
+    _logs(tmp_path_factory)
+
+
+def _logs(folders: pytest.TempPathFactory) -> Path:
+    """Return the folder of servers' logs, which stays when the session ends, and is that of servers that name no other."""
+    found = folders.getbasetemp() / LOGS
+    found.mkdir(exist_ok=True)
+    with contextlib.suppress(OSError):  # an ordinary user starts no server on a host
+        owner.note(str(found))
+    return found
+
+
+def _folder(folders: pytest.TempPathFactory, name: str) -> Path:
+    """Make a folder of a server's logs."""
+    logs, number = _logs(folders), 0
+    while True:
+        found = logs / (f"{name}-{number}" if number else name)
+        try:
+            found.mkdir()
+        except FileExistsError:
+            number += 1
+        else:
+            return found
 
 
 @pytest.fixture(scope="module")
@@ -109,7 +135,6 @@ def slownet_mariadb(slownet_net: Net, slownet_networks: Networks, request: pytes
 @pytest.fixture
 def slownet_nginx(slownet_net: Net, slownet_networks: Networks, request: pytest.FixtureRequest) -> Nginx:
     """nginx on `web` for the module; it serves the folder `nginx.root`, which is empty at first."""
-    from slownet import owner
     from slownet.services.nginx import Nginx
 
     name = _host(request, "web", WEB)
@@ -203,7 +228,7 @@ def _server(request: pytest.FixtureRequest, key: tuple[str, ...], ports: list[tu
     networks: Networks = request.getfixturevalue("slownet_networks")
     folders: pytest.TempPathFactory = request.getfixturevalue("tmp_path_factory")
     try:
-        server: S = networks.kept.server(key, ports, lambda: make(folders.mktemp("-".join(key))))
+        server: S = networks.kept.server(key, ports, lambda: make(_folder(folders, "-".join(key))))
         return server
     except SlownetError as error:
         pytest.fail(f"slownet: {error}", pytrace=False)

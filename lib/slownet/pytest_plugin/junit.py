@@ -22,16 +22,15 @@ import pytest
 
 from slownet.lab import native
 from slownet.pytest_inside import OUT
+from slownet.pytest_plugin.forwarding import is_forwarded
 
 ATTRIBUTE = "slownet_wall_s"
 """Of a test's report: how long it took by this machine's clock."""
 
 
 def register(config: pytest.Config) -> None:
-    """Register what times tests, if a report is to be written."""
-    if not config.getoption("xmlpath", None):
-        return
-    if native.inside_lab():
+    """Register what times tests."""
+    if native.inside_lab() and not is_forwarded(config):  # the host times those
         config.pluginmanager.register(InLab(config), "slownet times")
     if not hasattr(config, "workerinput"):  # a worker writes no report
         config.pluginmanager.register(Written(), "slownet written times")
@@ -113,13 +112,9 @@ class InLab:
 
 
 class Written:
-    """Gives those who write reports while tests run the times of this machine; pytest's own summaries keep the lab's."""
+    """Gives reports of workers in labs the times of this machine."""
 
     @pytest.hookimpl(wrapper=True, tryfirst=True)
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> Generator[None, object, object]:
-        inside = report.duration
-        report.duration = getattr(report, ATTRIBUTE, inside)
-        try:
-            return (yield)
-        finally:
-            report.duration = inside
+        report.duration = getattr(report, ATTRIBUTE, report.duration)
+        return (yield)

@@ -23,6 +23,7 @@ MARKERS = {
     "compose": "(*files, profiles=...): the compose project whose network and services a test gets",
     "clock": "(kind): 'real' or 'virtual'; overrides the session's clock",
     "tdf": "(factor): how many times faster the CPU looks on the virtual clock: a whole number, 'inf' or 'auto'",
+    "boots": "(number): how often the test is run, on a network made anew each time, to judge its comparisons from all of them",
     "hosts": "(web=..., db=..., client=...): which hosts of the topology the servers and their client run on",
 }
 SHORT = (*short.FIXTURES, *MARKERS)

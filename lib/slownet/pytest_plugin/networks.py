@@ -133,8 +133,8 @@ class Kept:
         found = fingerprint.take(_nodes(self.net), SYSCTLS)
         if fingerprint.without_queues(found, shaped) != fingerprint.without_queues(self.state, shaped):
             raise NetworkError("interfaces, addresses, routes or queues have changed")
-        first, *others = self.net.hosts
-        reach.wait(first, others, ANSWER_S, self.wanted.name)
+        for first, *others in self.net.parts:
+            reach.wait(first, others, ANSWER_S, self.wanted.name)
         self.net.verified.clear()
         self.net.settings.clear()
         self.net.played.clear()

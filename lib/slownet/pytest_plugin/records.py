@@ -20,8 +20,9 @@ from slownet.errors import SlownetError
 from slownet.lab import native
 from slownet.lab.charge import charged_s, charged_since
 from slownet.lab.clock import in_words
+from slownet.pytest_plugin.forwarding import is_forwarded
 from slownet.pytest_plugin.staging import say
-from slownet.pytest_plugin.wishes import REPORT, SEED, needs_network
+from slownet.pytest_plugin.wishes import REPORT, SEED, needs_network, option_names_here
 from slownet.records import observers as verdicts
 from slownet.records.samples import RUN, SampleLog, cell_key, new_run_directory, write_run_json
 
@@ -35,6 +36,8 @@ if TYPE_CHECKING:
 NETWORK = pytest.StashKey["Net"]()
 RECORD = pytest.StashKey["Record"]()
 FAILED = pytest.StashKey[bool]()
+AGAIN = pytest.StashKey[bool]()
+"""Whether the test is run in another boot after this one."""
 SINCE = pytest.StashKey["Since"]()
 
 _here: dict[str, Any] = {}
@@ -86,8 +89,15 @@ class Record:
         self._measurements: Measurements | None = None
         self._index = 0
         self._blocks: Counter[str] = Counter()
+        self._boot = 1
         self.judged: list[dict[str, Any]] = []
         self.lines: list[str] = []
+
+    def begin(self, boot: int) -> None:
+        """Begin a boot of the test; what was claimed in earlier ones is judged again."""
+        self._boot, self._measurements = boot, None
+        self._blocks.clear()
+        self.judged.clear()
 
     def measure(self, net: Net, tool: Callable[..., Any], *args: Any, **options: Any) -> Any:
         """Call the tool, record its result with the conditions, and return it."""
@@ -99,10 +109,7 @@ class Record:
         sample = _sample(self._item.name, self._index, net)
         self._index += 1
         self._blocks[key := cell_key(sample["cell"])] += 1
-        sample |= {
-            "boot": 1,
-            "block": self._blocks[key],
-        }  # a test's network counts as one boot
+        sample |= {"boot": self._boot, "block": self._blocks[key]}
         returned: list[Any] = []
 
         def call() -> Any:
@@ -171,6 +178,7 @@ class Records:
             if needs_network(item):
                 from slownet.measured import measured_under
 
+                stack.enter_context(option_names_here())
                 item.stash[SINCE] = Since()
                 stack.enter_context(measured_under(lambda: _setting(item)))
             stack.enter_context(verdicts.observed_by(lambda verdict: of(item).add_judgement(verdict)))
@@ -190,7 +198,7 @@ class Records:
             if needs_network(item):
                 here = facts()
                 item.user_properties += [(f"slownet_{name}", str(here[name])) for name in ("clock", "tdf", "kernel")]
-            if RECORD in item.stash:
+            if RECORD in item.stash and not item.stash.get(AGAIN, False):
                 item.stash[RECORD].end()
 
     @pytest.hookimpl(trylast=True)
@@ -203,7 +211,7 @@ class Outgoing:
     """Copies what is kept of a session in a lab to where the host reads it."""
 
     def __init__(self, config: pytest.Config) -> None:
-        self._worker = hasattr(config, "workerinput")
+        self._worker = hasattr(config, "workerinput") and not is_forwarded(config)
         self._walls = inside.Walls.of(inside.handed_over())
 
     @pytest.hookimpl(trylast=True)
@@ -232,11 +240,11 @@ class Since:
 def _setting(item: pytest.Item) -> Setting:
     """Return the setting of a measurement: the ping of the link as set now, the clock, and what it charged."""
     from slownet.measured import Setting
+    from slownet.net.log import longest
     from slownet.records.charging import Charging
 
     net = item.stash.get(NETWORK, None)
-    pinged = [each for each in net.settings if each.ping and each.ping.rtt_ms and _holds(net, each)] if net else []
-    rtt = pinged[-1].ping.rtt_ms.min if pinged and pinged[-1].ping and pinged[-1].ping.rtt_ms else None
+    rtt = longest(each for each in net.settings if _holds(net, each)) if net else None
     took, charged = item.stash[SINCE].passed()
     return Setting(rtt, clock(), Charging.of(facts()), charged, took, _draws(net))
 
@@ -282,15 +290,15 @@ def _draw(directory: Path) -> None:
 
 
 def _sample(name: str, index: int, net: Net) -> dict[str, Any]:
+    from slownet.net.log import longest
     from slownet.runner.measurement import new_sample
 
     changed = {setting.link: setting for setting in net.settings}
     now = net.conditions
     cell = {link: str(condition) for link, condition in now.items() if str(condition) != "no condition"}
-    pings = [setting.ping for setting in changed.values() if setting.ping and setting.ping.rtt_ms]
     condition = {"rtt_ms": round(1000 * sum(each.rtt for each in now.values()), 6)}
     return new_sample(name, cell, condition, index) | {
-        "verified_rtt_ms": pings[-1].rtt_ms.min if cell and pings and pings[-1].rtt_ms else None,
+        "verified_rtt_ms": longest(changed.values()) if cell else None,
         "unverified": [_why(each) for each in changed.values() if each.verification.unverified and _is_in(cell, each)],
     }
 

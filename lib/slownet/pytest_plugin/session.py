@@ -1,13 +1,13 @@
-"""Runs a session again inside a lab if a collected test needs a network.
+"""One session of pytest, whose tests that need a network run in labs if this machine cannot emulate one.
 
-This process collects the tests and holds back its output. If no test needs a network, or this machine can emulate one itself,
-the session continues here. Otherwise `slownet/pytest_inside.py` runs pytest once for each place, with the same arguments,
-environment and working directory, and with this process's input, output, signals and exit status: here for the tests that need
-no network, in a lab for those that do, and in another lab for each other clock that tests request.
+This process collects the tests, runs those that need no network, and reports all of them: its reporters, limits, coverage and
+exit status are the session's. For the others `slownet/pytest_inside.py` runs pytest in a lab, one for each clock that tests
+request, with the same arguments, environment and working directory; it sends what happens there (`forwarding`), which is
+reported here (`reporting`) as it happens, with this machine's dates and times.
 
 The lab can read the session's rootdir and working directory, and the folders of sys.path. What tests write there stays in the
-lab's memory (`slownet.pytest_inside`); .pytest_cache, coverage data, reports and what `[tool.slownet] write` names are carried
-to where pytest leaves them (`staging`). Everything else, including /tmp, belongs to the lab and is lost with it.
+lab's memory (`slownet.pytest_inside`); .pytest_cache, coverage data, logs of servers and what `[tool.slownet] write` names are
+carried to where pytest leaves them (`staging`). Everything else, including /tmp, belongs to the lab and is lost with it.
 """
 
 from __future__ import annotations
@@ -16,7 +16,9 @@ import contextlib
 import json
 import os
 import platform
+import signal
 import sys
+import termios
 from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
@@ -27,60 +29,97 @@ import pytest
 from slownet import pytest_inside as inside
 from slownet.errors import SlownetError
 from slownet.lab import caller, foreground
-from slownet.lab.boot import Share
 from slownet.lab.clock import Clock
 from slownet.lab.place import Place, choose
 from slownet.pytest_plugin import exports, junit, projects, records, shares, staging
-from slownet.pytest_plugin.wishes import Wish, needs_network, of_item, of_session
+from slownet.pytest_plugin.reporting import Lines, Reporter
+from slownet.pytest_plugin.wishes import CONFINED, Wish, needs_network, of_session, option_names_here, wish_or_none
 
 GOES_ON = (pytest.ExitCode.OK, pytest.ExitCode.TESTS_FAILED, pytest.ExitCode.NO_TESTS_COLLECTED)
 
 
 class Session:
-    """Decides after collection where the tests run."""
+    """Decides after collection where the tests run, and runs them."""
 
     def __init__(self, config: pytest.Config) -> None:
         self._config = config
-        self._status: int | None = None
-        self._held = HeldBack(config)
+        self._labs: Groups = ()
 
-    @pytest.hookimpl(wrapper=True, tryfirst=True)
-    def pytest_collection(self, session: pytest.Session) -> Generator[None, object, object]:
-        try:
-            result = yield
-            projects.hand_over(self._config, projects.of(session.items))
-            rest = not all(map(needs_network, session.items))
-            groups = with_the_rest(together(self._wishes(session), self._config.rootpath), rest)
-        except BaseException:
-            self._held.show()
-            raise
-        if all(place.kind == "native" for _, place in groups) and len(groups) < 2:
-            for _, place in groups:
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_collection_finish(self, session: pytest.Session) -> None:
+        """Choose the places. Raises pytest.UsageError."""
+        if session.testsfailed and not self._config.option.continue_on_collection_errors:
+            return  # the session cannot run
+        groups = together(self._wishes(session), self._config)
+        for _, place in groups:
+            if place.kind == "native":
                 records.remember(place.facts, place.clock)
-            self._held.show()
-            return result
-        self._held.forget()
-        # From here on this process must report nothing: its plugins would overwrite the reports of the lab's.
-        for hook in ("pytest_runtestloop", "pytest_sessionfinish"):
-            _only(self._config, hook, self)
-        self._status = run(self._config, groups)
-        return result
+        self._labs = [group for group in groups if group[1].kind == "lab"]
+        if self._labs:
+            projects.hand_over(self._config, projects.of(session.items))
 
-    def pytest_sessionfinish(self, session: pytest.Session) -> None:
-        self._held.show()
-        if self._status is not None:
-            session.exitstatus = self._status
+    def pytest_report_collectionfinish(self, items: Sequence[pytest.Item]) -> list[str]:
+        """Say where the tests run, as pytest's header would; with -q there is none."""
+        if self._config.get_verbosity() < 0:
+            return []
+        return [
+            f"slownet: {_count(len(self._of(wishes, items)))} in a lab, {place.clock}, Linux {_release(place)}"
+            for wishes, place in self._labs
+        ]
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_runtestloop(self, session: pytest.Session) -> bool | None:
+        """Run the tests of this machine, then those of each lab; leave it to pytest if there is none."""
+        failed = session.testsfailed and not self._config.option.continue_on_collection_errors
+        if not self._labs or failed or self._config.option.collectonly:
+            return None
+        of_labs = [(place, self._of(wishes, session.items)) for wishes, place in self._labs]
+        elsewhere = {id(item) for _, items in of_labs for item in items}
+        _run_here(session, [item for item in session.items if id(item) not in elsewhere])
+        for number, (place, items) in enumerate(of_labs, 1):
+            with _capture_suspended(self._config):
+                Elsewhere(session, place, items, f"lab-{number}" if number > 1 else "lab").run()
+        return True
+
+    def _of(self, wishes: Sequence[Wish], items: Sequence[pytest.Item]) -> list[pytest.Item]:
+        return [item for item in items if needs_network(item) and wish_or_none(item) in wishes]
 
     def _wishes(self, session: pytest.Session) -> list[Wish]:
-        """Return the wishes of the tests with a network, the session's own first; none if the session cannot run."""
-        if session.testsfailed and not self._config.option.continue_on_collection_errors:
-            return []
+        """Return the wishes of the tests with a network, the session's own first. Raises pytest.UsageError."""
         try:
             own = of_session(self._config)
-            wishes = dict.fromkeys(of_item(item) for item in session.items if needs_network(item))
         except SlownetError as error:
-            raise pytest.UsageError(f"slownet: {error}") from error
-        return sorted(wishes, key=lambda wish: wish != own)
+            raise _usage_error(error) from error
+        return sorted(wishes_of(session.items), key=lambda wish: wish != own)
+
+
+def wishes_of(items: Iterable[pytest.Item]) -> list[Wish]:
+    """Return the wishes of the tests with a network, each once. One with wrong markers has none: it fails when it is set up."""
+    found = dict.fromkeys(wish_or_none(item) for item in items if needs_network(item))
+    return [wish for wish in found if wish is not None]
+
+
+def _count(tests: int) -> str:
+    return f"{tests} test{'s' if tests != 1 else ''}"
+
+
+def _release(place: Place) -> str:
+    return str(place.facts.get("kernel", "")).split(" (")[0]
+
+
+def _run_here(session: pytest.Session, items: Sequence[pytest.Item]) -> None:
+    """Run tests in this process, as pytest does. Raises what ends a session."""
+    followed_by: list[pytest.Item | None] = [*items[1:], None]
+    for item, following in zip(items, followed_by, strict=False):
+        item.config.hook.pytest_runtest_protocol(item=item, nextitem=following)
+        _stop_if_asked(session)
+
+
+def _stop_if_asked(session: pytest.Session) -> None:
+    if session.shouldfail:
+        raise session.Failed(session.shouldfail)
+    if session.shouldstop:
+        raise session.Interrupted(session.shouldstop)
 
 
 THIS_MACHINE = Place(Clock("real"), {})
@@ -89,12 +128,12 @@ Groups = Sequence[tuple[Sequence[Wish], Place]]
 """The places of a session, each with the wishes that it fulfils."""
 
 
-def together(wishes: Iterable[Wish], root: Path | None = None) -> Groups:
+def together(wishes: Iterable[Wish], config: pytest.Config) -> Groups:
     """Return the places for these wishes, in order. Wishes that amount to the same clock, such as "virtual" and a lab's
-    default, share a place. root: the session's rootdir. Raises pytest.UsageError."""
+    default, share a place. Raises pytest.UsageError."""
     found: list[tuple[list[Wish], Place]] = []
     for wish in wishes:
-        place = _place(wish, root)
+        place = _place(wish, config.rootpath, config.getoption(CONFINED))
         alike = [group for group, other in found if (other.kind, other.clock) == (place.kind, place.clock)]
         if alike:
             alike[0].append(wish)
@@ -104,8 +143,8 @@ def together(wishes: Iterable[Wish], root: Path | None = None) -> Groups:
 
 
 def with_the_rest(groups: Groups, rest: bool) -> Groups:
-    """Return the places of a session. The first one, this machine, also runs the tests that need no network, if there are
-    any (rest)."""
+    """Return the places of a session with workers. The first one, this machine, also runs the tests that need no network, if
+    there are any (rest)."""
     if not any(place.kind == "lab" for _, place in groups) or not rest:
         return groups
     native_ones = [group for group in groups if group[1].kind == "native"]
@@ -114,15 +153,20 @@ def with_the_rest(groups: Groups, rest: bool) -> Groups:
 
 
 def deselect_other_labs(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """If a session uses several labs, deselect the tests that run in another one."""
+    """If workers of a session use several places, deselect the tests that run in another one."""
     mine = inside.handed_over().get("only")
-    if not mine:
+    if not mine or mine.get("forward"):
         return
     wishes = [Wish(*each) for each in mine["wishes"]]
-    here = [item for item in items if (of_item(item) in wishes if needs_network(item) else mine["rest"])]
+    here = [item for item in items if (wish_or_none(item) in wishes if of_a_place(item) else mine["rest"])]
     if len(here) < len(items):
         config.hook.pytest_deselected(items=[item for item in items if item not in here])
         items[:] = here
+
+
+def of_a_place(item: pytest.Item) -> bool:
+    """Return whether it matters where a test runs."""
+    return needs_network(item) and wish_or_none(item) is not None
 
 
 def header() -> str:
@@ -142,71 +186,180 @@ def environment(
     return {**caller.variables(), **projects.variables(config), inside.SESSION: json.dumps(handed)}
 
 
-def _place(wish: Wish, root: Path | None) -> Place:
+def _place(wish: Wish, root: Path | None, confined: bool) -> Place:
     try:
-        return choose("auto", wish.clock, wish.tdf, cpu=wish.cpu, folder=root)
+        return choose("auto", wish.clock, wish.tdf, cpu=wish.cpu, folder=root, confined=confined)
     except SlownetError as error:
-        raise pytest.UsageError(f"slownet: {error}") from error
+        raise _usage_error(error) from error
 
 
-def run(config: pytest.Config, groups: Groups, distributed: bool = False) -> int:
-    """Run the session in each place, one after the other, and draw its reports; return pytest's exit status.
+def _usage_error(error: SlownetError) -> pytest.UsageError:
+    with option_names_here():
+        return pytest.UsageError(f"slownet: {error}")
 
-    distributed: each pytest runs here, and its workers in the place.
+
+class Elsewhere:
+    """The part of a session that runs in one lab."""
+
+    def __init__(self, session: pytest.Session, place: Place, items: Sequence[pytest.Item], name: str) -> None:
+        self._session, self._config, self._place, self._items = session, session.config, place, items
+        self._name = name
+        self._terminal = foreground.are_terminals(0, 1, 2)
+        self._settings = termios.tcgetattr(0) if self._terminal else []
+        self._reporter = Reporter(session, items, self._ask)
+        self._line = b""
+        self._told = False
+
+    def run(self) -> None:
+        """Run and report these tests. Raises what ends a session: pytest's own exceptions."""
+        for stream in (sys.stdout, sys.stderr):
+            stream.flush()
+        try:
+            status = self._attend()
+        except SlownetError as error:
+            with option_names_here():
+                line = f"slownet: {error}"
+            self._reporter.fail_running(line)
+            print(line, file=sys.stderr)
+            pytest.exit("the lab did not run these tests to their end", int(pytest.ExitCode.INTERNAL_ERROR))
+        self._conclude(status)
+
+    def _conclude(self, status: int) -> None:
+        found = self._reporter
+        if found.interrupt and found.interrupt["kind"] == "Exit":
+            code = found.interrupt["status"]
+            pytest.exit(found.interrupt["reason"], code if type(code) is int else None)
+        if found.interrupt and found.interrupt["kind"] == "Interrupted" and not found.errors:
+            raise self._session.Interrupted(found.interrupt["reason"])
+        if found.internal:
+            pytest.exit("an internal error of pytest in the lab", int(pytest.ExitCode.INTERNAL_ERROR))
+        if (found.interrupt and not found.errors) or status > 128:
+            raise KeyboardInterrupt
+        _stop_if_asked(self._session)
+        if found.errors and not self._config.option.continue_on_collection_errors:
+            count = f"{found.errors} error{'s' if found.errors != 1 else ''}"
+            raise self._session.Interrupted(f"{count} during collection in the lab")
+        if not found.ended:
+            pytest.exit(f"pytest in the lab ended with status {status}", status or int(pytest.ExitCode.INTERNAL_ERROR))
+        found.fail_missing()
+        _stop_if_asked(self._session)
+
+    def _attend(self) -> int:
+        config, place = self._config, self._place
+        asks = (
+            config.getoption("capture", "no") == "no" or config.getoption("usepdb", False) or config.getoption("trace", False)
+        )
+        only = {"forward": True, "asks": self._terminal, "hostname": self._name}
+        facts = {**place.facts, **place.clock.facts}
+        plan = exports.planned(config, self._name, alone=len(self._items) == len(self._session.items))
+        staging.say(config, staging.recover(config, plan))
+        shared = shares.Shares(config, plan)
+        with staging.staged(config, plan, shared.trees, [item.nodeid for item in self._items]) as staged:
+            env = environment(config, facts, only, staged.handed())
+            if not self._terminal and _writes(config):
+                env["COLUMNS"] = str(config.get_terminal_writer().fullwidth)
+            lines = Lines(self._take, self._pass_on)
+            return foreground.attend(
+                place, [*inside_pytest(place), "--", *self._arguments(plan)], shares=[*shared.all(), staged.share], env=env,
+                cwd=config.invocation_params.dir, stdin=0 if asks or self._terminal else None, terminal=self._terminal,
+                stdout=lines.feed,
+            )  # fmt: skip
+
+    def _arguments(self, plan: exports.Plan) -> list[str]:
+        """Return pytest's arguments there: those of this session, and what this session knows by now."""
+        config = self._config
+        more = [f"--basetemp={plan.temporary}"] if plan.temporary else []
+        limit = config.getoption("maxfail", 0)
+        more += [f"--maxfail={limit - self._session.testsfailed}"] if limit else []
+        seed = getattr(config.option, "randomly_seed", None)
+        more += [f"--randomly-seed={seed}"] if isinstance(seed, int) and config.pluginmanager.hasplugin("randomly") else []
+        return [*_looks(config, self._terminal), *map(str, config.invocation_params.args), *more]
+
+    def _take(self, event: dict[str, Any]) -> None:
+        self._reporter.take(event)
+        if (self._session.shouldstop or self._session.shouldfail) and not self._told and event["event"] == "finish":
+            self._told = True
+            if not self._session.shouldfail:  # the other session has the same limit of failures, and ends by itself
+                self._place.signal(signal.SIGINT)
+        sys.stdout.flush()
+
+    def _pass_on(self, data: bytes) -> None:
+        sys.stdout.flush()
+        # the lab's terminal has ended lines already, and this one does it, too
+        foreground.write(1, data.replace(b"\r\n", b"\n") if self._terminal else data)
+        self._line = (self._line + data).rpartition(b"\n")[2][-1000:]
+
+    def _ask(self) -> None:
+        """Read a line for a test or its debugger, while the lab and its clock stand still."""
+        prompt = self._line.decode(errors="replace")
+        self._line = b""
+        with self._place.stopped(), foreground.as_usual(self._settings), _interrupted_by_keys():
+            answer = _line_of_person(prompt)
+        self._place.give(answer)
+
+
+def _line_of_person(prompt: str) -> bytes:
+    with contextlib.suppress(ImportError):
+        import readline  # noqa: F401  input() edits with it
+    while True:
+        sys.stdout.write("\r")  # the prompt stands there already; an editor of lines wants to write it itself
+        sys.stdout.flush()
+        try:
+            return input(prompt).encode(errors="surrogateescape") + b"\n"
+        except EOFError:
+            return b"\x04"
+        except KeyboardInterrupt:
+            print("\n--KeyboardInterrupt--")
+
+
+@contextlib.contextmanager
+def _interrupted_by_keys() -> Generator[None]:
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)
+
+
+def run(config: pytest.Config, groups: Groups) -> int:
+    """Run a session with workers once for each place, one after the other, and draw its reports; return its exit status.
+
+    Each of these pytests runs here, and its workers in the place.
     """
     with _capture_suspended(config):
-        status = _run(config, groups, distributed)
+        status = _run(config, groups)
     records.draw(config)
     return status
 
 
-def _run(config: pytest.Config, groups: Groups, distributed: bool) -> int:
+def _run(config: pytest.Config, groups: Groups) -> int:
     reports = junit.Reports(config.getoption("xmlpath", None))
     statuses: list[int] = []
-    for number, (wishes, place) in enumerate(groups):
-        only = (
-            {"wishes": [[each.clock, each.tdf, each.cpu] for each in wishes], "rest": number == 0} if len(groups) > 1 else None
-        )
+    for number, (wishes, _) in enumerate(groups):
+        only = {"wishes": [[each.clock, each.tdf, each.cpu] for each in wishes], "rest": number == 0}
         more = ["--cov-append"] if number and config.pluginmanager.hasplugin("_cov") else []
         span = junit.Span()
-        statuses.append(_attend(config, THIS_MACHINE if distributed else place, only, more))
+        statuses.append(_attend_workers(config, only, more))
         reports.take(span)
-        if statuses[-1] not in GOES_ON or (statuses[-1] == pytest.ExitCode.TESTS_FAILED and config.getvalue("maxfail")):
+        if statuses[-1] not in GOES_ON or (statuses[-1] == pytest.ExitCode.TESTS_FAILED and config.getvalue("maxfail") == 1):
             break
     reports.merge()
     ran = [each for each in statuses if each != pytest.ExitCode.NO_TESTS_COLLECTED]
     return max(ran, default=int(pytest.ExitCode.NO_TESTS_COLLECTED))
 
 
-def _attend(config: pytest.Config, place: Place, only: Mapping[str, Any] | None, more: Sequence[str]) -> int:
-    """Run pytest in one place. A lab that ends before pytest does counts as an internal error of pytest (3)."""
-    asks = config.getoption("capture", "no") == "no" or config.getoption("usepdb", False) or config.getoption("trace", False)
+def _attend_workers(config: pytest.Config, only: Mapping[str, Any], more: Sequence[str]) -> int:
     terminal = foreground.are_terminals(0, 1, 2)
     arguments = [*more, *_looks(config, terminal), *map(str, config.invocation_params.args)]
-    # without facts no network can be emulated there: its tests are those that need none
-    facts = {**place.facts, **place.clock.facts} if place.facts else {}
     sys.stdout.flush()
     sys.stderr.flush()
-
-    def attend(shared: Sequence[Share], env: Mapping[str, str]) -> int:
-        return foreground.attend(
-            place, [*inside_pytest(place), "--", *arguments], shares=shared, env=env, cwd=config.invocation_params.dir,
-            stdin=0 if asks or terminal else None, terminal=terminal,
-        )  # fmt: skip
-
     try:
-        if place.kind == "native":
-            env = environment(config, facts, only)
-            status = attend((), {inside.SESSION: env[inside.SESSION]})
-        else:
-            plan = exports.planned(config)
-            staging.say(config, staging.recover(config, plan))
-            shared = shares.Shares(config, plan)
-            with staging.staged(config, plan, shared.trees) as staged:
-                env = environment(config, facts, only, staged.handed())
-                if not terminal and _writes(config):
-                    env["COLUMNS"] = str(config.get_terminal_writer().fullwidth)
-                status = attend([*shared.all(), staged.share], env)
+        # without facts no network can be emulated there: the tests of this machine are those that need none
+        env = environment(config, {}, only)
+        status = foreground.attend(
+            THIS_MACHINE, [*inside_pytest(THIS_MACHINE), "--", *arguments], env={inside.SESSION: env[inside.SESSION]},
+            cwd=config.invocation_params.dir, stdin=0 if terminal else None, terminal=terminal,
+        )  # fmt: skip
     except SlownetError as error:
         print(f"slownet: {error}", file=sys.stderr)
         return int(pytest.ExitCode.INTERNAL_ERROR)

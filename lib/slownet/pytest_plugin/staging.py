@@ -14,7 +14,6 @@ import fcntl
 import json
 import os
 import shutil
-import subprocess
 import sys
 import tempfile
 from collections.abc import Iterable, Iterator, Sequence
@@ -27,8 +26,10 @@ from slownet import outbox
 from slownet import pytest_inside as inside
 from slownet.errors import SlownetError
 from slownet.lab.boot import Share
+from slownet.outbox import discard
 from slownet.pytest_plugin.carrier import NAMED, Carried, carry, carry_coverage, carry_late
 from slownet.pytest_plugin.exports import Plan
+from slownet.pytest_plugin.forwarding import TESTS
 
 PREFIX = ".slownet-session-"
 SEED_BYTES = 2**26
@@ -36,16 +37,29 @@ SEED_BYTES = 2**26
 
 
 @contextlib.contextmanager
-def staged(config: pytest.Config, plan: Plan, trees: Sequence[Path]) -> Iterator[Staging]:
-    """Provide the folder of a session while its lab runs, then carry what is in it. Raises SlownetError."""
-    staging = Staging(plan, trees, append=_appends(config))
+def staged(config: pytest.Config, plan: Plan, trees: Sequence[Path], tests: Sequence[str]) -> Iterator[Staging]:
+    """Provide the folder of a session while its lab runs these tests, then carry what is in it. Raises SlownetError."""
+    staging = Staging(plan, trees)
+    staging.name_tests(tests)
     try:
         yield staging
     finally:
         try:
-            say(config, staging.carry().lines(config.rootpath))
+            with _added_to_logs(config):
+                say(config, staging.carry().lines(config.rootpath))
         finally:
             staging.close()
+
+
+@contextlib.contextmanager
+def _added_to_logs(config: pytest.Config) -> Iterator[None]:
+    """Let others append to the file that pytest logs to."""
+    handler: Any = getattr(config.pluginmanager.get_plugin("logging-plugin"), "log_file_handler", None)
+    if handler is not None:
+        handler.flush()
+    yield
+    with contextlib.suppress(OSError, AttributeError, ValueError):  # it has no file, or one that has no end
+        handler.stream.seek(0, os.SEEK_END)
 
 
 def say(config: pytest.Config, lines: Iterable[str]) -> None:
@@ -56,19 +70,12 @@ def say(config: pytest.Config, lines: Iterable[str]) -> None:
             print(f"slownet: {line}", file=sys.stderr, flush=True)
 
 
-def _appends(config: pytest.Config) -> bool:
-    if not config.pluginmanager.hasplugin("logging-plugin"):
-        return False
-    return str(config.getoption("log_file_mode", None) or config.getini("log_file_mode") or "w").startswith("a")
-
-
 class Staging:
     """The folder of one session: `out` below it is the lab's."""
 
-    def __init__(self, plan: Plan, trees: Sequence[Path], append: bool = False) -> None:
+    def __init__(self, plan: Plan, trees: Sequence[Path]) -> None:
         self.plan = plan
         self._trees = trees
-        self._append = append
         self._early: set[PurePosixPath] = set()
         parent = plan.records or Path(tempfile.gettempdir())
         try:
@@ -109,10 +116,16 @@ class Staging:
                         target = self.out / inside.SEED / str(number) / path.name
                         target.parent.mkdir(parents=True, exist_ok=True)
                         shutil.copyfile(path, target)
-        for number, path in enumerate(self.plan.logs):
+        if self.plan.logs:
             (self.out / inside.LOGS).mkdir(exist_ok=True)
-            if self._append and path.is_file():
-                shutil.copyfile(path, self.out / inside.LOGS / str(number))
+
+    def name_tests(self, tests: Sequence[str]) -> None:
+        """Say which tests the lab is to run. Raises SlownetError."""
+        try:
+            (self.out / inside.SEED).mkdir(exist_ok=True)
+            outbox.place(self.out / inside.SEED / TESTS.name, json.dumps(tests).encode())
+        except OSError as error:
+            raise SlownetError(f"the names of the tests cannot be written ({error.strerror})", f"in {self.out}") from error
 
     def carry_coverage(self) -> Carried:
         """Carry the coverage data that is there now, once."""
@@ -157,11 +170,3 @@ def _abandoned(folder: Path, plan: Plan) -> Iterator[Plan]:
         yield plan.of_killed(json.loads((folder / "session.json").read_text(encoding="utf-8")))
     finally:
         os.close(lock)
-
-
-def discard(folder: Path) -> None:
-    """Remove a folder in which a lab may have left anything: deeper than Python's own function goes, and closed ones."""
-    quiet: dict[str, Any] = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL, "check": False}
-    if subprocess.run(["rm", "-rf", "--", folder], **quiet).returncode:
-        subprocess.run(["chmod", "-R", "u+rwX", "--", folder], **quiet)
-        subprocess.run(["rm", "-rf", "--", folder], **quiet)

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import argparse
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from slownet import option_names
 from slownet.errors import LabError, SlownetError
 from slownet.lab.clock import INF, TDF_INF, TIME, check_cpu, check_kind, check_tdf
 from slownet.pytest_plugin import names
@@ -14,14 +16,29 @@ if TYPE_CHECKING:
     import pytest
 
 CLOCK, TDF, CPU = "--slownet-clock", "--slownet-tdf", "--slownet-cpu"
+CONFINED = "--slownet-require-confinement"
 SEED, REPORT = "--slownet-seed", "--slownet-report"
 OPTIONS = (
     (CLOCK, "real|virtual", "Clock of the tests with a network; a lab's is virtual by default."),
     (TDF, "N|inf|auto", "How many times faster the CPU looks on the virtual clock."),
     (CPU, "work|time|auto", "What the virtual clock charges: instructions or CPU time."),
+    (CONFINED, "", "Refuse to run where nothing but its own kernel confines a lab."),
     (SEED, "N", "Seed of every link with loss or another random condition that states no seed itself."),
     (REPORT, "FOLDER", "Save the measurements of `measure`: one run directory per test, with its report.html."),
 )
+NAMES = {"--clock": CLOCK, "--tdf": TDF, "--cpu": CPU, "--seed": SEED, "--report": REPORT}
+"""What options of the command line are called here."""
+PHRASES = {
+    r"repeat the measurement, --repeat \d+ or more": "measure more",
+    r"--repeat \d+ or more": "use slownet run, which repeats boots",
+}
+
+
+def option_names_here() -> AbstractContextManager[None]:
+    """Let messages in a ``with`` block name pytest's options."""
+    return option_names.of_another_program(NAMES, PHRASES)
+
+
 ROOT_FIXTURE = "slownet_lab"  # every fixture of the plugin that needs a network requests it
 
 
@@ -78,6 +95,14 @@ def of_item(item: pytest.Item) -> Wish:
         fix = names.with_ini_hint(error.fix, (names.marker(item, name) for name in ("clock", "tdf")))
         raise LabError(error.what, where=item.nodeid, fix=fix) from error
     return wish
+
+
+def wish_or_none(item: pytest.Item) -> Wish | None:
+    """Return a test's wish; None if its markers are wrong, which `of_item` says when the test is set up."""
+    try:
+        return of_item(item)
+    except SlownetError:
+        return None
 
 
 def needs_network(item: pytest.Item) -> bool:

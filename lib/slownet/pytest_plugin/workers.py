@@ -26,8 +26,9 @@ from slownet.errors import SlownetError
 from slownet.lab import native
 from slownet.lab.place import own_path
 from slownet.pytest_plugin import exports, projects, records, session, staging
+from slownet.pytest_plugin.forwarding import is_forwarded
 from slownet.pytest_plugin.shares import Shares
-from slownet.pytest_plugin.wishes import Wish, needs_network, of_item
+from slownet.pytest_plugin.wishes import CONFINED, Wish, of_session, option_names_here
 
 STATUS = pytest.StashKey[int]()
 """The exit status of a session that ran elsewhere."""
@@ -35,7 +36,7 @@ STATUS = pytest.StashKey[int]()
 
 def is_worker(config: pytest.Config) -> bool:
     """Return whether this process runs tests for another one."""
-    return hasattr(config, "workerinput")
+    return hasattr(config, "workerinput") and not is_forwarded(config)
 
 
 def distributes(config: pytest.Config) -> bool:
@@ -95,11 +96,11 @@ class Workers:
     def pytest_xdist_setupnodes(self, config: pytest.Config, specs: Sequence[Any]) -> None:
         assert self._session
         collected = Collected() if native.inside_lab() else _collected_by_a_copy(self._session)
-        groups = session.with_the_rest(session.together(collected.wishes, config.rootpath), collected.rest)
+        groups = session.with_the_rest(session.together(collected.wishes, config), collected.rest)
         if len(groups) > 1:
             assert self._held
             self._held.forget()
-            config.stash[STATUS] = session.run(config, groups, distributed=True)
+            config.stash[STATUS] = session.run(config, groups)
             raise self._session.Failed  # ends this process's session before it has workers, without a word
         self._show()
         if not groups or groups[0][1].kind == "native":
@@ -110,7 +111,8 @@ class Workers:
         try:
             command = self._command(config, collected.wishes[0], {**place.facts, **place.clock.facts})
         except SlownetError as error:
-            raise pytest.UsageError(f"slownet: {error}") from error
+            with option_names_here():
+                raise pytest.UsageError(f"slownet: {error}") from error
         distrust_warnings()
         for spec in specs:
             if spec.popen and not spec.python:
@@ -159,6 +161,7 @@ class Workers:
             "clock": wish.clock,
             "tdf": wish.tdf,
             "cpu": wish.cpu,
+            "confined": config.getoption(CONFINED),
             "root": str(config.rootpath),
             "shares": shares,
             "env": {name: value for name, value in env.items() if os.environ.get(name) != value},  # a command line is public
@@ -203,14 +206,14 @@ class Collected:
     """The compose projects that tests name."""
 
 
-def _collected_by_a_copy(session: pytest.Session) -> Collected:
+def _collected_by_a_copy(own: pytest.Session) -> Collected:
     """Return what the tests want; nothing if the copy could not collect, which the workers will report. Raises UsageError."""
     reader, writer = os.pipe()
     sys.stdout.flush()
     sys.stderr.flush()
     child = os.fork()
     if not child:
-        _collect(session, writer)
+        _collect(own, writer)
     os.close(writer)
     with open(reader, encoding="utf-8") as answer:
         text = answer.read()
@@ -222,20 +225,22 @@ def _collected_by_a_copy(session: pytest.Session) -> Collected:
     return Collected([Wish(*each) for each in found.get("wishes", ())], found.get("rest", False), named)
 
 
-def _collect(session: pytest.Session, writer: int) -> None:
+def _collect(copy: pytest.Session, writer: int) -> None:
     """Collect silently in the forked copy, send what the tests want and exit."""
     answer: dict[str, Any] = {}
     try:
         nothing = os.open(os.devnull, os.O_RDWR)
         for fd in (0, 1, 2):
             os.dup2(nothing, fd)
-        session.perform_collect()
-        wishes = dict.fromkeys(of_item(item) for item in session.items if needs_network(item))
+        copy.perform_collect()
+        of_session(copy.config)
+        wishes = session.wishes_of(copy.items)
         answer["wishes"] = [(each.clock, each.tdf, each.cpu) for each in wishes]
-        answer["projects"] = projects.of(session.items)
-        answer["rest"] = not all(map(needs_network, session.items))
+        answer["projects"] = projects.of(copy.items)
+        answer["rest"] = not all(map(session.of_a_place, copy.items))
     except SlownetError as error:
-        answer["error"] = str(error)
+        with option_names_here():
+            answer["error"] = str(error)
     finally:
         os.write(writer, json.dumps(answer).encode())
         os._exit(0)

@@ -61,6 +61,15 @@ class Cell:
         return max((sample["rate_bit_s"] for sample in self.samples if sample.get("rate_bit_s")), default=None)
 
     @property
+    def limit(self) -> str:
+        """What limited the senders in most of its samples, in words; empty if nothing that is known."""
+        found = [sample["limited"] for sample in self.samples if sample.get("limited")]
+        if 2 * len(found) <= len(self.samples):
+            return ""
+        share = math.fsum(each["share"] for each in found) / len(found)
+        return f"limited by the receive window for {share:.0%} of the time"
+
+    @property
     def title(self) -> str:
         """The condition in words: ``"rtt 10ms"``."""
         return ", ".join(f"{name} {value}" for name, value in self.label.items()) or "no condition"

@@ -9,6 +9,8 @@ from slownet.conditions import profiles as conditions
 from slownet.conditions.link import WORDS
 
 NONE = "none"
+OPERATION = "operation"
+"""The condition that names the timed operation, in runs with several: each has a baseline of its own."""
 HOST = ":"
 """Between a host and a condition of its link."""
 _COLUMNS = {name: row.column for name, row in WORDS.items() if row.column}

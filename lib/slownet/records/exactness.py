@@ -2,7 +2,8 @@
 
 With a free CPU, boots differ only by random numbers. A link states its own, and what the programs draw that slownet brings is
 known (`slownet.records.repeatability`). Whether other programs draw any cannot be known but can be seen: they are measured in
-two boots, and if any number differs, the boots' spread must be estimated, which takes as many as anywhere else.
+four boots, and are exact if all of these agree to the bit; otherwise the boots' spread is estimated. A program that draws one
+of twelve numbers when it starts agrees with itself by chance in 1 of 12 runs of two boots, and in 1 of 1728 of four.
 """
 
 from __future__ import annotations
@@ -14,8 +15,8 @@ from slownet.records import readings
 from slownet.records.charging import LEAST_BOOTS, Charging, Terms
 from slownet.records.samples import Sample
 
-SEEN = 2
-"""Boots needed to see whether they give the same numbers."""
+AGREEING = 4
+"""Boots that have to give the same numbers before those of unknown programs count as exact."""
 
 
 def is_random(samples: Sequence[Sample]) -> bool:
@@ -30,7 +31,7 @@ def is_exact(samples: Sequence[Sample], terms: Terms) -> bool:
     """
     if not terms.repeats or not all(sample.get("random") is False for sample in samples):
         return False
-    return not terms.own_programs or (_boots(samples) >= SEEN and agree(samples))
+    return not terms.own_programs or (len(readings.boots(samples)) >= AGREEING and agree(samples))
 
 
 def agree(samples: Sequence[Sample]) -> bool:
@@ -40,17 +41,12 @@ def agree(samples: Sequence[Sample]) -> bool:
 
 
 def verdict_from(samples: Sequence[Sample], terms: Terms) -> int:
-    """Return the boots that a verdict requires, as far as the samples tell, of which there may be none yet."""
-    charging = terms.charging or Charging.WORK
-    least = charging.verdict_from(is_random(samples))
-    if not terms.own_programs or least > 1:
+    """Return the least number of boots for a verdict, as far as the samples show; there may be none."""
+    least = (terms.charging or Charging.WORK).verdict_from(is_random(samples))
+    if not terms.own_programs:
         return least
-    may_be_exact = charging is Charging.FREE and not terms.chance and agree(samples)
-    return SEEN if may_be_exact else LEAST_BOOTS
-
-
-def _boots(samples: Sequence[Sample]) -> int:
-    return len(readings.boots(samples))
+    may_be_exact = terms.repeats and not is_random(samples) and agree(samples)
+    return AGREEING if may_be_exact else max(least, LEAST_BOOTS)
 
 
 def _numbers(sample: Sample) -> dict[str, tuple[Any, ...]]:

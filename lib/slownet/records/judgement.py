@@ -13,7 +13,7 @@ from slownet.stats import CONFIDENCE
 SUPPORTED, REFUTED, INCONCLUSIVE = "supported", "refuted", "inconclusive"
 NOT_JUDGED = "not judged"
 """The verdict on a claim about cells that were not measured; its text names them."""
-OPTIONAL = ("confidence", "setting", "stays_open", "kind", "metric", "parameters")
+OPTIONAL = ("confidence", "setting", "stays_open", "kind", "metric", "parameters", "named")
 """Fields that older records may lack."""
 WORST_FIRST = (REFUTED, INCONCLUSIVE, NOT_JUDGED, SUPPORTED)
 
@@ -60,6 +60,8 @@ class Judgement:
         The metric of the claim, with its unit; empty if it is composed of other claims.
     parameters : mapping
         The other fields of the claim: numbers, texts, conditions.
+    named : bool, optional
+        Whether the claim's author gave it its name; None in older records.
     """
 
     name: str
@@ -77,6 +79,7 @@ class Judgement:
     kind: str = ""
     metric: str = ""
     parameters: Mapping[str, Any] = field(default_factory=dict)
+    named: bool | None = None
 
     def __bool__(self) -> bool:
         """Return whether the claim is supported, for ``assert``."""

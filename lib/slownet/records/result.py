@@ -19,6 +19,7 @@ from slownet.lab.clock import in_words
 from slownet.records import readings
 from slownet.records.cell import TIME, Cell, of_samples
 from slownet.records.charging import Charging, Terms
+from slownet.records.columns import OPERATION
 from slownet.records.judgement import Judgement
 from slownet.records.rows import row
 from slownet.records.samples import RUN, Sample, cell_key, finite, read_log, write_run_json
@@ -144,10 +145,31 @@ class RunData:
         what = f"{len(cells)} cells at {', '.join(f'{name} {value}' for name, value in label.items()) or 'any condition'}"
         raise ExperimentError(what, f"in experiment {self.experiment}", "name one: " + "; ".join(c.title for c in cells))
 
-    def start_of(self, label: Mapping[str, Any]) -> Cell:
-        """Return the baseline of a cell: it has the first cell's values of the conditions in ``label``, and else the cell's."""
-        first = (self.facts.get("planned") or [each.label for each in self.cells])[0]
-        kept = {name: value for name, value in self.at(label).label.items() if name not in label}
+    def baseline_of(self, label: Mapping[str, Any]) -> Cell:
+        """Return the cell that another cell is compared with, by claims and by reports.
+
+        Parameters
+        ----------
+        label : mapping of str to str
+            The other cell's conditions: all, or those that only this cell has.
+
+        Returns
+        -------
+        Cell
+            The first planned cell; in a run of several operations, the first one with the same operation. Conditions that
+            ``label`` does not name are the other cell's.
+
+        Raises
+        ------
+        ExperimentError
+            There is no such cell, or several; the message lists the existing ones.
+        """
+        own = self.at(label).label
+        planned = self.facts.get("planned") or [cell.label for cell in self.cells]
+        first = next((cell for cell in planned if cell.get(OPERATION) == own.get(OPERATION)), planned[0])
+        kept = {name: value for name, value in own.items() if name not in label}
+        if not kept:
+            return self.at(first)
         return self.at(kept | {name: first[name] for name in label if name in first})
 
     @property
@@ -163,7 +185,9 @@ class RunData:
         return tuple(cell for cell in self.cells if cell.status == "failed")
 
     def beyond_cpu(self, cell: Cell) -> bool:
-        """Return whether a link of the cell has a rate that the CPU cannot carry, so that the CPU limited it."""
+        """Return whether a link of the cell has a rate that the CPU cannot carry; a free CPU carries every rate."""
+        if self.charging is Charging.FREE:
+            return False
         ceiling, rate = self.facts.get("ceiling_bit_s"), cell.rate_bit_s
         return ceiling is not None and rate is not None and rate > ceiling
 
@@ -230,13 +254,6 @@ class RunData:
         known = ", ".join(f"{measured:g}" for measured, _ in pairs) or "none"
         what = f"no cell at {name} = {value:g}"
         raise NoCellError(what, f"in experiment {self.experiment}", f"the values are {known}")
-
-    def baseline(self, name: str = "rtt_ms") -> Cell:
-        """Return the cell that the others are compared with: the one with the smallest value of a condition."""
-        pairs = self.along(name)
-        if not pairs:
-            raise ExperimentError("no cell was measured", f"in experiment {self.experiment}", "run it again")
-        return pairs[0][1]
 
     def fact(self, name: str) -> Any:
         """Return a fact of the samples, such as ``document_length``, from the first that has it. Raises ExperimentError."""

@@ -11,7 +11,7 @@ from slownet.records.columns import NONE
 from slownet.records.judgement import INCONCLUSIVE, NOT_JUDGED, REFUTED, SUPPORTED, Judgement
 from slownet.records.result import RunData
 from slownet.report.text import trimmed
-from slownet.report.view import CURE, Row, View
+from slownet.report.view import CURE, Row, View, baseline
 from slownet.report.words import amount, capital, counted, listed, noun, one, operation, place, unit, where
 from slownet.stats import Summary
 
@@ -65,7 +65,7 @@ def _law(seen: View) -> str:
     if law is None or len(farther) < 2 or law.k.mean <= 0:
         return ""
     claim = next((each for each in run.claims if each.kind == "law" and each.metric == seen.metric), None)
-    gap = farther[-2 if len(farther) > 2 else -1] - farther[0]
+    gap = (farther[-2 if len(farther) > 2 else -1] - farther[0]) * seen.trip
     thing, longer = operation(run), amount(law.k.mean * gap, "ms", 2)
     then = f"{trimmed(gap)} ms further away, it takes"
     return _judged_law(seen, claim, thing, f"{then} {longer} longer", f"{then} about {longer} longer")
@@ -74,7 +74,10 @@ def _law(seen: View) -> str:
 def _judged_law(seen: View, claim: Judgement | None, thing: str, then: str, about: str) -> str:
     assert seen.law is not None
     k = seen.law.k
-    found = f"{trimmed(k.mean, 3)} round trips" + (f" ({trimmed(k.low, 3)} to {trimmed(k.high, 3)})" if k.known else "")
+    middle = trimmed(k.mean, 3)
+    found = f"{middle} round trip{'s' * (middle != '1')}" + (
+        f" ({trimmed(k.low, 3)} to {trimmed(k.high, 3)})" if k.known else ""
+    )
     verdict = NOT_JUDGED if claim is None else claim.verdict  # a judgement itself is true only if supported
     expected = None if claim is None else claim.expected
     if expected and verdict == SUPPORTED:
@@ -94,7 +97,7 @@ def _latencies(run: RunData) -> str:
     cells = [cell for cell in run.cells if all(name in cell.metrics for name in LATENCIES)]
     if not cells:
         return ""
-    compared = [cell for cell in cells if cell is not run.cells[0]] or cells
+    compared = [cell for cell in cells if cell is not baseline(run, cell)] or cells
     worst = max(compared, key=lambda cell: cell.metrics[LATENCIES[0]].mean)
     due, sent = (amount(worst.metrics[name].mean, "s") for name in LATENCIES)
     at = f"with {where(worst.label, run)}, " if len(cells) > 1 else ""

@@ -10,7 +10,7 @@ from typing import Any
 from slownet.records.cell import Cell
 from slownet.records.judgement import NOT_JUDGED, SUPPORTED, WORST_FIRST, Judgement
 from slownet.records.result import RunData
-from slownet.records.samples import finite
+from slownet.records.samples import cell_key, finite
 from slownet.report.view import Row, View, baseline, view
 from slownet.stats import Summary
 
@@ -75,25 +75,32 @@ def lines(run: RunData) -> list[Line]:
     """Compare every published number of a run that was measured too, or whose cell failed."""
     seen = view(run)
     run = seen.run
-    base = baseline(run, seen.along)
-    start = next((row.article for cell, row in zip(run.cells, seen.rows, strict=True) if cell is base), {})
+    articles = {cell_key(cell.label): row.article for cell, row in zip(run.cells, seen.rows, strict=True)}
     return [
-        Line(
-            experiment=run.experiment,
-            condition=row.title,
-            metric=metric,
-            published=float(row.article[metric]),
-            measured=cell.metrics.get(metric),
-            theory=_theory(seen, cell, row, metric),
-            published_ratio=_over(float(row.article[metric]), start.get(metric)),
-            ratio=_over(_mean(cell, metric), _mean(base, metric) if base else None) if start.get(metric) else None,
-            verdict=_verdict(seen, cell, row, metric),
-            is_main=metric == seen.metric,
-        )
+        _line(seen, cell, row, metric, articles)
         for cell, row in zip(run.cells, seen.rows, strict=True)
         for metric in _metrics(seen, row)
         if metric in cell.metrics or cell.status == "failed"
     ]
+
+
+def _line(seen: View, cell: Cell, row: Row, metric: str, articles: Mapping[str, Mapping[str, Any]]) -> Line:
+    """Compare one published number; ``articles``: all published numbers, by cell."""
+    base = baseline(seen.run, cell)
+    start = articles[cell_key(base.label)].get(metric) if base else None
+    published = float(row.article[metric])
+    return Line(
+        experiment=seen.run.experiment,
+        condition=row.title,
+        metric=metric,
+        published=published,
+        measured=cell.metrics.get(metric),
+        theory=_theory(seen, cell, row, metric),
+        published_ratio=_over(published, start),
+        ratio=_over(_mean(cell, metric), _mean(base, metric)) if base and start else None,
+        verdict=_verdict(seen, cell, row, metric),
+        is_main=metric == seen.metric,
+    )
 
 
 def tally(run: RunData) -> Tally:

@@ -6,6 +6,7 @@ import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
+from slownet.records.columns import OPERATION
 from slownet.report import scale
 from slownet.report.chart import Chart, Point
 from slownet.report.comparison import PREDICTION
@@ -16,7 +17,7 @@ from slownet.report.latency import latency_figures
 from slownet.report.sequence import sequence_figures
 from slownet.report.series import series_figures
 from slownet.report.text import confidence, spelled
-from slownet.report.view import ALONG, CURE, OPERATION, RATE, Row, View
+from slownet.report.view import ALONG, CURE, RATE, Row, View, baseline
 from slownet.report.words import capital, noun, operation, unit, where
 from slownet.stats import Summary
 from slownet.units import spoken
@@ -76,9 +77,9 @@ def _curve(
         steps = [first + (last - first) * step / STEPS for step in range(STEPS + 1)]
         start = seen.article.get(0.0, {}).get(seen.metric)
         if start is not None:
-            line = ((at, curve(start + law.k.mean * at)) for at in steps)
+            line = ((at, curve(start + law.k.mean * seen.trip * at)) for at in steps)
             chart.line(line, "law with the published T0", "published", dashed=True)
-        chart.line(((at, curve(law.t0.mean + law.k.mean * at)) for at in steps), "law, fitted")
+        chart.line(((at, curve(law.t0.mean + law.k.mean * seen.trip * at)) for at in steps), "law, fitted")
     points = [Point(at, each, f"{_at(seen, at)}: {each:g} published") for at, each in published]
     if points:
         chart.points(points, "published", "published", hollow=True)
@@ -104,7 +105,8 @@ def dot_figure(seen: View) -> Figure | None:
         says = f"{row.title}: {spelled(row.time)} {unit(seen.metric)}".rstrip()
         found.append(Dot(title, row.time, says, group, hollow, row.published_time, _theory(seen, cell.label)))
     one = is_cured and not any(OPERATION in cell.label for cell in seen.run.cells)  # several operations have no common start
-    base = seen.rows[0].time.mean if one and seen.rows[0].time else None
+    start = baseline(seen.run, seen.run.cells[0]) if one else None
+    base = start.metrics[seen.metric].mean if start and seen.metric in start.metrics else None
     name = "cures" if is_cured else "cells"
     title = f"Harm against cure: {seen.unit}" if is_cured else f"{capital(noun(seen.metric, seen.run)[4:])} by condition"
     measured = [(row, row.time) for row in seen.rows if row.time]

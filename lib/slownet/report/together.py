@@ -58,7 +58,7 @@ def _curves(views: Sequence[View]) -> str:
     for name, each, colour in zip(names(views), views, COLOURS, strict=False):
         if each.law:
             law, delays = each.law, [row.delay for row in each.rows if row.time and row.delay is not None]
-            chart.line(((at, law.t0.mean + law.k.mean * at) for at in (min(delays), max(delays))), colour=colour)
+            chart.line(((at, law.t0.mean + law.k.mean * each.trip * at) for at in (min(delays), max(delays))), colour=colour)
         rows = [(row, row.time) for row in each.rows if row.time and row.delay is not None]
         points = [
             Point(

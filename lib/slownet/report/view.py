@@ -7,15 +7,15 @@ from dataclasses import dataclass
 from typing import Any
 
 from slownet.claim import verdict
-from slownet.errors import SlownetError
-from slownet.law import Law, fit
+from slownet.errors import ExperimentError, SlownetError
+from slownet.law import Law, fit, per_round_trip
 from slownet.records.cell import TIME, Cell
 from slownet.records.charging import Charging
 from slownet.records.columns import NONE
 from slownet.records.result import RunData, clock
 from slownet.records.samples import cell_key
 from slownet.report.text import confidence, number
-from slownet.report.words import operation
+from slownet.report.words import counted, operation
 from slownet.stats import Summary, ratio
 from slownet.units import show_rate, spoken
 
@@ -23,10 +23,11 @@ RATE = "requests_per_second"
 ALONG = "rtt_ms"
 CURE = "cure"
 """The condition that names a cure, or "none"."""
-OPERATION = "operation"
-"""The condition that names the timed operation, in runs with several."""
 WITHIN = 0.05
 """Margin around the law within which a cell lies on it, as a fraction."""
+NOTHING_MS = 1.0
+"""With a free CPU a shorter time is clock readings and the lab's own share, not programs: no ratio to it is shown."""
+MILLISECONDS = {"us": 0.001, "ms": 1.0, "s": 1000.0}
 MOSTLY_CPU = 0.5
 """A cell is CPU-bound if T0 is more than this fraction of its time."""
 
@@ -76,7 +77,12 @@ class View:
     @property
     def lawful(self) -> bool:
         """Whether a law makes sense: the run measured a time against a delay."""
-        return self.along.endswith("_ms") and self.metric.endswith("_ms")
+        return per_round_trip(self.along) is not None and self.metric.endswith("_ms")
+
+    @property
+    def trip(self) -> float:
+        """How many ms a round trip gains by each ms of what was varied."""
+        return per_round_trip(self.along) or 1.0
 
     @property
     def cures(self) -> bool:
@@ -98,20 +104,19 @@ def view(run: RunData) -> View:
     published_rows = run.published.get("rows", ())
     article = {float(row[along]): row for row in published_rows if along in row}
     by_cell = {cell_key(row["cell"]): row for row in published_rows if "cell" in row}
-    reader = _Reader(run, metric, along, law, baseline(run, along), article, by_cell)
+    reader = _Reader(run, metric, along, law, article, by_cell)
     rows = tuple(reader.row(cell) for cell in run.cells)
     return View(run, metric, along, rows, law, note, article)
 
 
 @dataclass(frozen=True)
 class _Reader:
-    """Makes rows of cells, with the law, the baseline and the article's rows by delay and by cell."""
+    """Makes rows of cells, with the law and the article's rows by delay and by cell."""
 
     run: RunData
     metric: str
     along: str
     law: Law | None
-    base: Cell | None
     article: Mapping[float, Mapping[str, Any]]
     by_cell: Mapping[str, Mapping[str, Any]]
 
@@ -127,7 +132,7 @@ class _Reader:
         delay = float(at) if isinstance(at, int | float) else None
         time = cell.metrics.get(self.metric)
         published = self.published(cell)
-        predicted = self.law.at(delay) if self.law and delay is not None else None
+        predicted = self.law.at(delay * (per_round_trip(self.along) or 1.0)) if self.law and delay is not None else None
         share = self._cpu_share(time)
         return Row(
             title=cell.title,
@@ -138,7 +143,7 @@ class _Reader:
             uncured=self._uncured(cell),
             published_time=published.get(self.metric),
             published_rate=published.get(RATE),
-            published_ratio=self._published_ratio(published),
+            published_ratio=self._published_ratio(cell),
             predicted=predicted,
             verified_rtt_ms=cell.verified_rtt_ms,
             verdict=self._verdict(cell, predicted),
@@ -154,17 +159,16 @@ class _Reader:
         return cell.within_run(self.metric) if cell and self.metric in cell.metrics else None
 
     def _ratio(self, cell: Cell) -> Summary | None:
-        base = self._base_of(cell)
+        base = baseline(self.run, cell)
         time, start = self._within(cell), self._within(base)
-        if time is None or start is None or start.mean == 0:
+        if time is None or start is None or start.mean == 0 or self._is_nothing(start):
             return None
         return Summary(1.0, 1.0, 1.0, time.n) if cell is base else ratio(time, start)
 
-    def _base_of(self, cell: Cell) -> Cell | None:
-        """Return the baseline; in a run of several operations that is the first cell with the same one."""
-        if OPERATION not in cell.label:
-            return self.base
-        return next(each for each in self.run.cells if each.label.get(OPERATION) == cell.label[OPERATION])
+    def _is_nothing(self, start: Summary) -> bool:
+        """Return whether the baseline is a time that means nothing: with a free CPU, what is left of one without a network."""
+        unit_ms = MILLISECONDS.get(self.metric.rpartition("_")[2])
+        return self.run.charging is Charging.FREE and unit_ms is not None and start.mean * unit_ms < NOTHING_MS
 
     def _uncured(self, cell: Cell) -> Summary | None:
         """Return the ratio of the cell that differs only by its condition ``cure``, which is "none"."""
@@ -174,8 +178,9 @@ class _Reader:
         same = next((each for each in self.run.cells if cell_key(each.label) == without), None)
         return self._ratio(same) if same else None
 
-    def _published_ratio(self, published: Mapping[str, Any]) -> float | None:
-        start = self.published(self.base) if self.base else None
+    def _published_ratio(self, cell: Cell) -> float | None:
+        base, published = baseline(self.run, cell), self.published(cell)
+        start = self.published(base) if base else None
         if not start or not start.get(self.metric) or not published.get(self.metric):
             return None
         return float(published[self.metric]) / float(start[self.metric])
@@ -191,7 +196,7 @@ class _Reader:
         time = self._within(cell)
         if cell.status == "failed":
             return "failed"
-        if cell is self._base_of(cell):
+        if cell is baseline(self.run, cell):
             return "baseline"
         if time is None or predicted is None or self.law is None or len(self.law.times) < 3:
             return ""
@@ -210,19 +215,21 @@ def _orders(run: RunData, name: str) -> bool:
     return all(isinstance(value, int | float) for value in values) and len(set(values)) == len(values)
 
 
-def baseline(run: RunData, along: str) -> Cell | None:
-    """Return the cell with the smallest value of the varied condition, else the first cell; None without cells."""
-    if along:
-        return run.baseline(along)
-    return run.cells[0] if run.cells else None
+def baseline(run: RunData, cell: Cell) -> Cell | None:
+    """Return the cell that a cell is compared with; None if it was not measured."""
+    try:
+        return run.baseline_of(cell.label)
+    except ExperimentError:
+        return None
 
 
 def _law(run: RunData, metric: str, along: str) -> tuple[Law | None, str]:
     """Fit the law to the successful cells; return it with a note for the reader."""
-    if not (along.endswith("_ms") and metric.endswith("_ms")):
+    trip = per_round_trip(along)
+    if trip is None or not metric.endswith("_ms"):
         return None, "a law needs times against delays"
     try:
-        cells = [(delay, cell) for delay, cell in run.along(along) if cell.status == "ok"]
+        cells = [(delay * trip, cell) for delay, cell in run.along(along) if cell.status == "ok"]
         law = fit((delay, cell.within_run(metric)) for delay, cell in cells)
     except SlownetError as error:
         return None, str(error)
@@ -250,11 +257,22 @@ def beyond_line(run: RunData) -> str:
 def intervals_line(seen: View) -> str:
     """Describe the intervals of a page or table in one line."""
     verdicts = ", as for the verdicts" if seen.run.claims else ""
-    return f"intervals: {confidence(seen.run.confidence)}{verdicts}"
+    return f"intervals: {confidence(seen.run.confidence)}{verdicts}{_within_boots(seen.run)}"
+
+
+def _within_boots(run: RunData) -> str:
+    """Say that intervals lack what varies between boots, if programs that slownet does not know were measured too seldom."""
+    if not run.terms.own_programs:
+        return ""
+    few = [cell for cell in run.cells if 0 < cell.repetitions < cell.verdict_from]
+    if not few:
+        return ""
+    boots, least = min(cell.repetitions for cell in few), max(cell.verdict_from for cell in few)
+    return f", within {counted(boots, 'boot')}: how much boots differ is not known, --repeat {least} or more tells"
 
 
 def sampling_notes(run: RunData) -> list[str]:
-    """List notes about the measurement: repetitions and why they are enough, labs, changed facts, warm-ups, outliers."""
+    """List notes about the measurement: repetitions and why they suffice, labs, changed facts, limits, warm-ups, outliers."""
     why = (run.facts.get("sampling") or {}).get("why")
     notes = [f"damaged: {line}" for line in run.damage]
     notes += [f"sampling: {why}"] if why else []
@@ -262,6 +280,7 @@ def sampling_notes(run: RunData) -> list[str]:
         notes.append(f"labs: {run.facts['labs']} side by side, one repetition each")
     for name, values in (run.facts.get("contradicted") or {}).items():
         notes.append(f"circumstances differed between repetitions: {name} was {', then '.join(map(str, values))}")
+    notes += [f"{cell.title}: {cell.limit}" for cell in run.cells if cell.limit]
     for cell in run.cells:
         for name, count in cell.warm_up.items():
             notes.append(f"{cell.title}: the first {count} values of {name} are warm-up and left out")
@@ -276,5 +295,6 @@ def law_line(seen: View) -> str:
         return f"no law ({seen.law_note})"
     k, t0 = seen.law.k, seen.law.t0
     width = f" (k {number(k.low)} to {number(k.high)})" if k.known and k.low != k.high else ""
-    note = f", {seen.law_note}" if seen.law_note else ""
+    note = f", d = {seen.trip:g} x {spoken(seen.along).partition(',')[0]}" if seen.trip != 1 else ""
+    note += f", {seen.law_note}" if seen.law_note else ""
     return f"T(d) = {number(t0.mean)} ms + {number(k.mean)} d{width}{note}"

@@ -135,7 +135,8 @@ def said(claim: Judgement, run: RunData) -> str:
         "ratio": _ratio, "equal": _equal, "no_worse_than": _no_worse, "bound": _bound, "predicted": _predicted,
         "grows": _trend, "monotone": _trend, "round_trips_between": _between,
     }.get(claim.kind)  # fmt: skip
-    if how is None or (claim.kind in OF_CELLS and not _is_made(claim)):
+    is_named = claim.kind in OF_CELLS and not _is_made(claim) if claim.named is None else claim.named
+    if how is None or is_named:
         return claim.name
     try:
         return capital(how(claim, run)) or claim.name
@@ -144,7 +145,7 @@ def said(claim: Judgement, run: RunData) -> str:
 
 
 OF_CELLS = ("ratio", "bound", "equal", "no_worse_than", "predicted", "grows", "monotone", "round_trips_between")
-"""Kinds of claims whose authors may give them names."""
+"""Kinds of claims whose authors may give them names, in records that do not say whether they did."""
 
 
 def _is_made(claim: Judgement) -> bool:
@@ -161,8 +162,13 @@ def _law(claim: Judgement, run: RunData) -> str:
     label = claim.parameters.get("at") or {}
     at = f" with {listed([place(name, value) for name, value in label.items()])}" if label else ""
     if claim.expected is None:
-        return f"{one(operation(run))} costs as many round trips as theory predicts{at}{_within(claim)}"
-    return f"{one(operation(run))} costs {counted(claim.expected, 'round trip')}{at}{_within(claim)}"
+        return f"{_timed(claim, run)} as many round trips as theory predicts{at}{_within(claim)}"
+    return f"{_timed(claim, run)} {counted(claim.expected, 'round trip')}{at}{_within(claim)}"
+
+
+def _timed(claim: Judgement, run: RunData) -> str:
+    """Return what costs round trips: the operation, or, of another time than that of the run, what that measures."""
+    return f"{one(operation(run))} costs" if claim.metric == run.main_metric else f"{noun(claim.metric, run)} is"
 
 
 def _published(claim: Judgement, run: RunData) -> str:
@@ -172,12 +178,12 @@ def _published(claim: Judgement, run: RunData) -> str:
 
 def _constant(claim: Judgement, run: RunData) -> str:
     near, far = claim.parameters["at"]
-    return f"{one(operation(run))} costs as many round trips at {near} as at {far}{_within(claim)}"
+    return f"{_timed(claim, run)} as many round trips at {near} as at {far}{_within(claim)}"
 
 
 def _more(claim: Judgement, run: RunData) -> str:
     times, of = claim.parameters["at_least"], claim.parameters["of"]
-    return f"{one(operation(run))} costs at least {trimmed(times)} times as many round trips as in {of}"
+    return f"{_timed(claim, run)} at least {trimmed(times)} times as many round trips as in {of}"
 
 
 def _two(claim: Judgement, run: RunData) -> tuple[str, str, str]:
@@ -228,8 +234,8 @@ def _between(claim: Judgement, run: RunData) -> str:
     mine, other, both = apart(far, near, run)
     end = f" {mine} than {other}" + (f", at {both}" if both else "")
     if fields.get("at_most") is not None:
-        return f"{one(operation(run))} costs at most {trimmed(fields['at_most'])} of a round trip more{end}"
-    return f"{one(operation(run))} costs {counted(fields['expected'], 'round trip')} more{end}{_within(claim)}"
+        return f"{_timed(claim, run)} at most {trimmed(fields['at_most'])} of a round trip more{end}"
+    return f"{_timed(claim, run)} {counted(fields['expected'], 'round trip')} more{end}{_within(claim)}"
 
 
 def _trend(claim: Judgement, run: RunData) -> str:

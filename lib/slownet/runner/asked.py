@@ -48,6 +48,7 @@ class Asked:
     env: Sequence[str] = ()
     share: Sequence[str] = ()
     keep: bool = False
+    require_confinement: bool = False
 
     def check(self) -> tuple[Rule, int | None]:
         """Return how often to measure and in how many labs. Raises SlownetError for what contradicts itself."""
@@ -71,7 +72,7 @@ class Asked:
         where, clock, tdf, cpu = self.place, self.clock, self.tdf, self.cpu
         if self.resume:
             where, clock, tdf, cpu = planning.where_it_ran(self.resume)
-        place = with_given(choose(where, clock, tdf, self.memory, cpu), self.env, self.share)
+        place = with_given(choose(where, clock, tdf, self.memory, cpu, confined=self.require_confinement), self.env, self.share)
         named = names(self)
         check_labs(labs, place)
         if self.resume:
@@ -93,7 +94,7 @@ class Asked:
             if each.name == "experiments" or value in (each.default, None) or value == []:
                 continue
             if value is True:
-                found.append(f"--{each.name}")
+                found.append(f"--{each.name.replace('_', '-')}")
                 continue
             listed = [value] if isinstance(value, str | int | Path) else value
             found += [word for one in listed for word in (f"--{each.name}", str(one))]

@@ -39,7 +39,7 @@ SAMPLE = record(
         "raw": each(text()), "virtual_s": optional(number(0)), "wall_s": optional(number(0)), "facts": mapping(anything),
         "links": mapping(text()), "counters": mapping(mapping(anything)), "captures": each(mapping(anything)),
         "rate_bit_s": optional(number(0)), "lab": whole(1), "boot": whole(1), "block": whole(1), "random": flag,
-        "seeds": each(whole(-(2**64), 2**64)), "charged_s": optional(number(0)),
+        "seeds": each(whole(-(2**64), 2**64)), "charged_s": optional(number(0)), "limited": mapping(anything),
     },
     others=anything,
 )  # fmt: skip

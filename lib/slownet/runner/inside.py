@@ -7,6 +7,7 @@ else goes to standard output as it comes (see `slownet.lab.events`): the events 
 from __future__ import annotations
 
 import json
+import os
 import signal
 import sys
 import time
@@ -20,12 +21,12 @@ from slownet.catalogue import find
 from slownet.errors import ExperimentError, NetworkError, ServiceError, SlownetError, ToolError
 from slownet.experiment import Cell, Experiment, condition
 from slownet.importing import Terminated
-from slownet.lab import native
+from slownet.lab import crowd, native
 from slownet.lab.events import tell
 from slownet.net import Network, openvswitch
 from slownet.net import capture as captures
 from slownet.net.layout import layout
-from slownet.net.network import SYSCTLS
+from slownet.net.log import longest
 from slownet.net.seeds import FREE, Seeds
 from slownet.records.samples import RAW, Raw, Sample, cell_key, of_lab
 from slownet.runner import disk
@@ -74,10 +75,9 @@ def run(experiment: Experiment, directory: Path, job: Job) -> None:
         interfaces = captures.find(net, job.capture)
         with serving(experiment, net, directory / of_lab(SERVICES, job.lab), job) as service:
             facts = dict(service.facts()) if service is not None and hasattr(service, "facts") else {}
-            settings = {**SYSCTLS, "offloads": "off"}
             tell(
                 "facts",
-                settings=settings,
+                settings=net.kernel_settings(),
                 openvswitch=openvswitch.version(),
                 service=facts,
                 topology=layout(net.hosts, net.switches, net.mininet.links),
@@ -89,7 +89,8 @@ def run(experiment: Experiment, directory: Path, job: Job) -> None:
                 if job.aligned and native.cpu_is_free():
                     align()
                 net.seeds = Seeds(job.turn(block), FREE if native.cpu_is_free() else None)
-                sample = measure(experiment, net, service, cell, directory, index, interfaces, job.queues)
+                with alone(experiment, cell):
+                    sample = measure(experiment, net, service, cell, directory, index, interfaces, job.queues)
                 if sample["status"] == "failed":
                     failed.add(cell_key(cell))
                 tell("sample", index=index, sample=sample)
@@ -109,6 +110,22 @@ def serving(experiment: Experiment, net: Network, folder: Path, job: Job) -> Ite
         if experiment.prepare and (job.saves or not job.snapshot):
             experiment.prepare(net, *([service] if experiment.service else []))
         yield service
+
+
+@contextmanager
+def alone(experiment: Experiment, cell: Cell) -> Iterator[None]:
+    """End what a measuring function leaves behind that cannot go on: copies of this process, and a lab full of processes."""
+    own = os.getpid()
+    try:
+        yield
+    finally:
+        if os.getpid() != own:  # a child that the function forked, and that came back from it
+            os._exit(1)
+        if native.inside_lab() and crowd.is_crowded():
+            what = f"{experiment.name} left no room for processes {_where(cell)}, as a fork bomb does"
+            error = ExperimentError(what, fix="start fewer processes, or end them; --memory makes room")
+            tell("error", line=error.line, log="")
+            os._exit(0)  # nothing can be taken down, the lab ends now; with another status it would say itself that it is full
 
 
 def align() -> None:
@@ -135,15 +152,15 @@ def measure(
             sample, lambda: _measured(experiment, net, *arguments, **cell), capturing
         )
     sample["captures"] = [each.to_json(directory) for each in packets]
-    for pinged in net.verified:
-        sample["verified_rtt_ms"] = pinged.rtt_ms.min if pinged.rtt_ms else None
+    sample["verified_rtt_ms"] = longest(net.settings)
     sample["unverified"] = [f"{each.link}: {why}" for each in net.settings if (why := each.verification.unverified)]
     return sample
 
 
 def _measured(experiment: Experiment, *arguments: Any, **cell: str) -> Any:
     try:
-        returned = experiment.measure(*arguments, **cell)
+        with alone(experiment, cell):
+            returned = experiment.measure(*arguments, **cell)
     except Terminated:
         raise
     except SystemExit as error:  # nothing was measured, whatever its status says

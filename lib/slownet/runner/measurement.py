@@ -12,7 +12,7 @@ from typing import Any, TypeVar
 from slownet import counters
 from slownet.errors import NetworkError
 from slownet.lab.charge import charged_s, charged_since
-from slownet.net import backlog
+from slownet.net import backlog, senders
 from slownet.net.layout import given
 from slownet.net.network import Network
 from slownet.records.samples import Sample
@@ -52,6 +52,7 @@ class Measurements:
         """
         before = self._counters()
         waited: list[backlog.Backlog] = []
+        ended: list[senders.Sender] = []
         self._net.condition_log.begin()
         began, charged = time.monotonic(), charged_s()
         try:
@@ -61,6 +62,7 @@ class Measurements:
                 if self._queues:
                     links, shaping = self._net.mininet.links, self._net.shaping
                     stack.enter_context(accompanied(lambda: backlog.watched(links, shaping, waited)))
+                    stack.enter_context(senders.watched(self._net.hosts, ended))
                 record = call()
                 sample |= _spent_since(began, charged)
                 self._note(sample, record)
@@ -77,14 +79,16 @@ class Measurements:
             conditions = self._net.condition_log
             sample |= {"rate_bit_s": conditions.highest_rate, "random": conditions.random, "seeds": conditions.seeds}
             links = self._net.mininet.links
+            if found := senders.limited(ended):
+                sample["limited"] = found
             sample["links"] = given(links, conditions.given, unstated) if self._keep else {}
             sample["counters"] = counters.record(before, self._counters())
             for ping in self._new("ping", self._net.verified):
                 self._store(sample, "ping.txt", transcript(ping))
             for played in self._new("schedule", self._net.played):
                 self._store(sample, "schedule.json", json.dumps(played.to_json()))
-            if found := backlog.of_the_longest(waited):  # a ping that verified a link was watched, too
-                self._store(sample, "queue.json", json.dumps(found.to_json()))
+            if queued := backlog.of_the_longest(waited):  # a ping that verified a link was watched, too
+                self._store(sample, "queue.json", json.dumps(queued.to_json()))
 
     def _note(self, sample: Sample, record: Any) -> None:
         sample["tool"] = tool = type(record).__name__.lower()

@@ -145,7 +145,7 @@ def plan(
         "sampling": rule.to_json(),
     }
     own = experiment.cells()
-    if not facts["own_programs"] and all(cell in own for cell in cells):  # of others it was not measured
+    if _is_ours(experiment) and all(cell in own for cell in cells):  # of others it was not measured
         facts["chance_spread"] = spreads(experiment.name)
     facts |= brought.hand_over(experiment.topology, directory)
     made = Plan(experiment, directory, [], facts, rule, labs=labs)
@@ -170,12 +170,14 @@ def described(experiment: Experiment, place: Place) -> dict[str, Any]:
         "published": experiment.published,
         "operation": getattr(experiment.service, "operation", None),
     }
-    own = has_own_programs(experiment.measure, experiment.service) or brought.is_project(experiment.topology)
-    return facts | {
-        "chance": chance(experiment.name, experiment.service),
-        "own_programs": own,
-        "repeats": repeats(Charging.of(facts), experiment.name, experiment.service, own),
-    }
+    own = has_own_programs(*experiment.parts)
+    drawn = experiment.chance or chance(experiment.name if _is_ours(experiment) else "", *experiment.parts)
+    return facts | {"chance": drawn, "own_programs": own, "repeats": repeats(Charging.of(facts), drawn, own)}
+
+
+def _is_ours(experiment: Experiment) -> bool:
+    """Return whether it is one of slownet's own, and not another one of that name."""
+    return experiment.made_of is None and not has_own_programs(*experiment.parts)
 
 
 def totals(plans: Sequence[Plan]) -> dict[str, int]:

@@ -15,6 +15,7 @@ from slownet.errors import SlownetError
 from slownet.lab import ceiling
 from slownet.lab.place import Place
 from slownet.records import result, samples
+from slownet.records.charging import Charging
 from slownet.records.result import RunData
 from slownet.runner import brought, repetition, sampling
 from slownet.runner.labs import Labs
@@ -132,8 +133,8 @@ def judge(runs: Sequence[RunData], plans: Sequence[Plan], go_on: bool = False) -
 
 
 def _weighed(each: Plan, run: RunData, place: Place) -> RunData:
-    """Return the run; if a link stated a rate, add the highest rate that the CPU carries to its facts."""
-    if any(cell.rate_bit_s for cell in run.cells):
+    """Return the run; if a link stated a rate, add the highest rate that the CPU carries to its facts, unless it is free."""
+    if run.charging is not Charging.FREE and any(cell.rate_bit_s for cell in run.cells):
         each.facts["ceiling_bit_s"] = ceiling.known(place)
         samples.write_run_json(each.directory, each.facts)
     return replace(run, facts=each.facts)

@@ -23,7 +23,7 @@ from typing import Any
 from slownet.claim import INCONCLUSIVE, Claim, Judgement, judge_all, not_judged
 from slownet.records.cell import Cell
 from slownet.records.charging import Charging, Terms
-from slownet.records.exactness import SEEN, verdict_from
+from slownet.records.exactness import AGREEING, verdict_from
 from slownet.records.result import RunData
 from slownet.runner.looks import ALL, Schedule
 from slownet.runner.rule import CEILING, Rule
@@ -148,9 +148,9 @@ def _too_few(run: RunData, good: Sequence[Cell], claims: Sequence[Claim], rounds
     if any(cell.is_random for cell in good):
         return f"too few for a verdict, which needs {least} seeds: --repeat {least} or more"
     if _is_for_programs(run):
-        how = f"of programs that slownet does not know a verdict needs {least} boots, {_to_learn(least)}"
+        how = f"of programs that slownet does not know a verdict needs {least} boots, {_to_learn(run)}"
         return f"too few for a verdict: {how}: --repeat {least} or more"
-    how = f"on {run.charging} a verdict needs {least} boots, {_to_learn(least)}"
+    how = f"on {run.charging} a verdict needs {least} boots, {_to_learn(run)}"
     return f"too few for a verdict: {how}: --repeat {least} or more, or --tdf inf if CPU time does not matter"
 
 
@@ -159,8 +159,10 @@ def _is_for_programs(run: RunData) -> bool:
     return run.terms.own_programs and run.charging.verdict_from(is_random=False) == 1
 
 
-def _to_learn(boots: int) -> str:
-    return "to see whether they differ" if boots <= SEEN else "to estimate their spread"
+def _to_learn(run: RunData) -> str:
+    return (
+        "to see whether they differ" if any(cell.verdict_from == AGREEING for cell in run.cells) else "to estimate their spread"
+    )
 
 
 def _before_the_first_look(
@@ -169,7 +171,7 @@ def _before_the_first_look(
     seeds = any(cell.is_random for cell in good)
     is_for_clock = not seeds and not _is_for_programs(run)
     needs = f"{run.charging} needs {plan.first}" if is_for_clock else f"{plan.first} {'seeds ' * seeds}are needed"
-    why = f"{_count(left.rounds)}: {needs} {_to_learn(plan.first)}"
+    why = f"{_count(left.rounds)}: {needs} {_to_learn(run)}"
     if not plan.looks and left.rounds >= left.rule.most:
         line = f"{why}, but {left.why}: --budget {plan.first}"
         return Decision((), DECIDING, line, last_line=line)
@@ -220,7 +222,7 @@ def _look(run: RunData, claims: Sequence[Claim], siblings: Mapping[str, RunData]
     if all(cell.is_exact for cell in needed):
         return Decision((), confidence, f"{state}: nothing is random, another repetition gives the same numbers")
     if all(_repeats(cell) for cell in needed):
-        return Decision((), confidence, f"{state}: the last two repetitions gave identical numbers")
+        return Decision((), confidence, f"{state}: all gave identical numbers")
     if left.boots < 1:
         predicted = _predicted(still, rounds)
         return Decision((), confidence, f"{state}: {left.why}{predicted}", last_line=left.last_line(f"{unsettled}{predicted}"))
@@ -271,9 +273,9 @@ def _affordable(rule: Rule, spent_s: float, round_s: float) -> int:
 
 
 def _repeats(cell: Cell) -> bool:
-    """Return whether the last two samples gave the same numbers."""
-    good = [sample["metrics"] for sample in cell.samples if sample.get("status") == "ok"]
-    return len(good) > 1 and _means(good[-1]) == _means(good[-2])
+    """Return whether all samples gave the same numbers."""
+    good = [_means(sample["metrics"]) for sample in cell.samples if sample.get("status") == "ok"]
+    return len(good) > 1 and all(means == good[0] for means in good)
 
 
 def _means(metrics: Mapping[str, Mapping[str, Any]]) -> dict[str, Any]:

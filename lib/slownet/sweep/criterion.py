@@ -39,7 +39,11 @@ class Criterion:
         return made
 
     def judge(self, run: RunData) -> dict[str, Judgement]:
-        """Return the judgement of each cell by its title. Raises ExperimentError if there is no such metric."""
+        """Return the judgement of each cell by its title. Raises ExperimentError if there is no such metric.
+
+        On programs that slownet does not know a cell's verdict takes several repetitions, as that of a claim does.
+        """
+        run = run.for_verdicts(run.confidence) if run.terms.own_programs else run
         good = [cell for cell in run.cells if cell.status == "ok"]
         return {
             cell.title: self._claim({str(name): str(text) for name, text in cell.label.items()}).judge(run) for cell in good

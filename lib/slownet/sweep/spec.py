@@ -27,6 +27,7 @@ class Where:
     env: tuple[str, ...] = ()
     share: tuple[str, ...] = ()
     folder: str = ""
+    require_confinement: bool = False
 
     def with_values(self) -> Where:
         """Return it with the value of each variable, for workers that have another environment. Raises LabError."""
@@ -90,7 +91,7 @@ def from_file(path: Path) -> dict[str, Any]:
     kinds: dict[str, type] = {
         "experiment": str, "vary": dict, "sample": str, "seed": int, "repeat": int, "fresh": bool, "cold": bool, "out": str,
         "criterion": str, "refine": str,
-        "memory": int, "env": list, "share": list, **dict.fromkeys(STRINGS, str),
+        "memory": int, "require_confinement": bool, "env": list, "share": list, **dict.fromkeys(STRINGS, str),
     }  # fmt: skip
     for name, value in table.items():
         if name not in kinds:

@@ -11,11 +11,13 @@ from typing import Any
 
 from slownet.catalogue import find
 from slownet.errors import SlownetError, SweepError
-from slownet.experiment import Cell
+from slownet.experiment import Cell, Experiment
 from slownet.lab.place import Place
+from slownet.records.charging import Terms
+from slownet.records.exactness import verdict_from
 from slownet.records.judgement import Judgement
 from slownet.records.result import RunData, gather
-from slownet.runner import brought
+from slownet.runner import brought, planning
 from slownet.runner.sharing import check_labs
 from slownet.sweep import cells as chosen
 from slownet.sweep import factors, tables
@@ -79,7 +81,7 @@ def run(
     out: Path | str,
     sample: str = "grid",
     seed: int = 1,
-    repeat: int = 1,
+    repeat: int | None = None,
     fresh: bool = False,
     cold: bool = False,
     criterion: str = "",
@@ -108,8 +110,9 @@ def run(
         ``"grid"`` for all combinations, or a sample of them: ``"random:100"``, ``"lhs:100"``, ``"sobol:128"``.
     seed : int
         Of the sample.
-    repeat : int
-        Repetitions of each cell, each with other seeds.
+    repeat : int, optional
+        Repetitions of each cell, each with other seeds. Unless given, one; with a criterion, as many as a verdict needs on
+        programs that slownet does not know: see `slownet.records.exactness`.
     fresh : bool
         Whether each cell gets a lab of its own, instead of sharing one with up to 15 others.
     cold : bool
@@ -148,7 +151,9 @@ def run(
     SlownetError
         Something is described wrongly, or cannot be used. What was measured until then is in the folder.
     """
-    asked = Spec(experiment or "", dict(vary or {}), sample, seed, repeat, fresh, cold, where or Where(), criterion, refine)
+    asked = Spec(
+        experiment or "", dict(vary or {}), sample, seed, repeat or 0, fresh, cold, where or Where(), criterion, refine
+    )
     directory = Path(out)
     exists = (directory / HEADER).exists()
     spec = _resumed(directory, asked) if exists and resume else asked
@@ -157,11 +162,12 @@ def run(
     spec = replace(spec, where=spec.where.with_values())
     if not spec.experiment:
         raise SweepError("no experiment is named", "slownet sweep", "name one of slownet list, or resume a sweep")
-    if spec.repeat < 1:
-        raise SweepError(f"{spec.repeat} repetitions", "--repeat", "write a whole number from 1")
+    if repeat is not None and repeat < 1:
+        raise SweepError(f"{repeat} repetitions", "--repeat", "write a whole number from 1")
     named, place = find(spec.experiment), place_of(spec.where, spec.experiment)
     brought.check(named.topology)
     check_labs(labs, place)
+    spec = replace(spec, repeat=spec.repeat or _repetitions(named, place, bool(spec.criterion)))
     values, design = factors.of_mapping(spec.vary), Design.read(spec.sample, spec.seed)
     team = _team(cluster, scheduler_file, labs, place, follow)
     fetched = source(str(lab)) if lab else None
@@ -187,6 +193,12 @@ def run(
         store.describe(_recorded(done))
     _write_report(done)
     return done
+
+
+def _repetitions(named: Experiment, place: Place, is_judged: bool) -> int:
+    """Return how often to measure a cell unless the caller says it."""
+    terms = Terms.of(planning.described(named, place))
+    return verdict_from((), terms) if is_judged and terms.own_programs else 1
 
 
 @contextlib.contextmanager

@@ -130,7 +130,7 @@ def place_of(where: Where, source: str) -> Place:
 @lru_cache
 def _chosen(where: Where) -> Place:
     folder = Path(where.folder) if where.folder and Path(where.folder).is_dir() else None
-    place = choose(where.place, where.clock, where.tdf, where.memory, where.cpu, folder)
+    place = choose(where.place, where.clock, where.tdf, where.memory, where.cpu, folder, where.require_confinement)
     return with_given(place, where.env, where.share)
 
 

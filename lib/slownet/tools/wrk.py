@@ -1,8 +1,8 @@
 """``wrk``, which sends a request as soon as the last one is answered, and ``wrk2``, which sends at a constant rate.
 
 The authors call both programs ``wrk``, and the output is nearly the same. wrk measures from when a request was sent, so it
-omits the requests that it did not send while the server stalled. wrk2 (``-R``) measures from when a request was due, and with
-``-U`` also prints the latency from when it was sent.
+omits the requests that it did not send while the server stalled. wrk2 (``-R``) measures from when a request was due: that is
+also what it prints with ``--latency`` alone. With ``-U`` it prints the latency from when a request was sent, too.
 """
 
 from __future__ import annotations
@@ -10,7 +10,8 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
+from getopt import GetoptError, gnu_getopt
 
 from slownet.errors import ToolError
 from slownet.lab import load_generators
@@ -19,20 +20,25 @@ from slownet.tools.numbers import Metric, metric, printed, single
 from slownet.tools.output import complaint, needed
 from slownet.tools.process import Host
 from slownet.tools.tool import run
+from slownet.tools.wrk2_plan import Plan
 
 _SECONDS = {"us": 1e-6, "ms": 1e-3, "s": 1.0, "m": 60.0, "h": 3600.0}
 _TIME = r"([\d.]+)(us|ms|s|m|h)"
 _LATENCY = re.compile(rf"^\s*Latency\s+{_TIME}\s+(?:{_TIME}|-nan\S*)\s+{_TIME}\s+\S+%?$", re.MULTILINE)
+_NO_LATENCY = re.compile(r"^\s*Latency\s+-?nan", re.MULTILINE)
 _REQUESTS = re.compile(rf"^\s*(\d+) requests in {_TIME}, \S+ read$", re.MULTILINE)
 _RATE = re.compile(r"^Requests/sec:\s+([\d.]+)$", re.MULTILINE)
 _NON_2XX = re.compile(r"^\s*Non-2xx or 3xx responses: (\d+)$", re.MULTILINE)
 _ERRORS = re.compile(r"^\s*Socket errors: connect (\d+), read (\d+), write (\d+), timeout (\d+)$", re.MULTILINE)
 _TITLE = re.compile(r"^\s*Latency Distribution(?: \(HdrHistogram - (Recorded|Uncorrected) Latency.*\))?\s*$")
+_NEGATIVE = re.compile(r"about to crash and die|expected_latency_timing = -")
+_CALIBRATED = re.compile(r"^\s*Thread calibration: ", re.MULTILINE)
+_LASTS = re.compile(rf"^Running {_TIME} test @ ", re.MULTILINE)
 _PERCENTILE = re.compile(rf"^\s*([\d.]+)%\s+{_TIME}\s*$")
 _STEP = re.compile(r"^\s*([\d.]+)\s+([01]\.\d+)\s+(\d+)\s+(?:[\d.]+|inf)\s*$")
 _MEAN = re.compile(r"^\s*#\[Mean\s*=\s*([\d.]+), StdDeviation\s*=\s*([\d.]+)\]\s*$")
-CALIBRATION_S = 10.0
-"""wrk2 calibrates itself for this long, then empties its histograms (CALIBRATE_DELAY_MS)."""
+_PARTS = re.compile(r"^\s*(-*|Detailed Percentile spectrum:|Value\s+Percentile\s+TotalCount\s.*|#\[Buckets\s*=.*)\s*$")
+_UNITS = {"": 1, "k": 1000, "m": 1000**2, "g": 1000**3}
 _MAX = re.compile(r"^\s*#\[Max\s*=\s*([\d.]+), Total count\s*=\s*(\d+)\]\s*$")
 
 
@@ -79,15 +85,19 @@ class Wrk(Metrics):
     mean, sd, max : float
         Latency; ``sd`` is None if the program printed none.
     distribution : Distribution
-        The main table of latencies: corrected for coordinated omission if the program is wrk2.
+        The main table of latencies: corrected for coordinated omission if the program is wrk2; empty if it printed none.
     uncorrected : Distribution or None
         The table of wrk2's ``-U``.
     non_2xx : int
         Responses other than 2xx and 3xx.
     errors : tuple of int
         Socket errors: connect, read, write, timeout. A request that counts as a timeout is measured nevertheless.
-    rate : float or None
-        Requests per second that wrk2 was asked for.
+    plan : Plan or None
+        What wrk2 was asked for, if the command is known; None for wrk.
+    calibrated : bool
+        Whether wrk2 counts latencies only from when it had calibrated itself.
+    corrects : bool
+        Whether the program is wrk2, whose main table is corrected for coordinated omission.
     """
 
     command: tuple[str, ...]
@@ -102,22 +112,33 @@ class Wrk(Metrics):
     uncorrected: Distribution | None
     non_2xx: int
     errors: tuple[int, int, int, int]
-    rate: float | None = None
+    plan: Plan | None = None
+    calibrated: bool = False
+    corrects: bool = False
+
+    @property
+    def rate(self) -> float | None:
+        """Requests per second that wrk2 was asked for; None if the command is not known, and for wrk."""
+        return self.plan.rate if self.plan else None
 
     def metrics(self) -> dict[str, Metric]:
-        """Return ``answered_per_s`` and the latencies in seconds: ``uncorrected_...``, and with wrk2 ``corrected_...``.
+        """Return ``answered_per_s`` and the latencies in seconds: wrk's ``uncorrected_...``, wrk2's ``corrected_...`` or both.
 
-        With a rate also ``target_per_s``, and the part of the test in which answers count for the latencies:
-        ``counted_from_s`` to ``counted_to_s`` after the start.
+        For a wrk2 command also ``target_per_s``, the part of the test in which answers count for the latencies,
+        ``counted_from_s`` to ``counted_to_s`` after the start, and ``started_s``: when the requests of all connections began to
+        be due on average, see `slownet.tools.wrk2_plan.Plan.started`.
         """
         found = {"answered_per_s": single(self.requests_per_s, self.requests, 0.01)}
-        if self.rate is not None:
-            exact = {"target_per_s": self.rate, "counted_from_s": CALIBRATION_S}
+        if self.plan is not None:
+            exact = {
+                "target_per_s": self.plan.rate,
+                "counted_from_s": self.plan.calibrated_s if self.calibrated else 0.0,
+                "started_s": self.plan.started(self.requests, self.seconds, self.distribution.max or self.max),
+            }
             found |= {name: metric(value, 0.0, self.requests) for name, value in exact.items()}
             found["counted_to_s"] = single(self.seconds, self.requests)
-        if self.uncorrected is None:
-            return found | self._metrics("uncorrected", self.distribution)
-        return found | self._metrics("corrected", self.distribution) | self._metrics("uncorrected", self.uncorrected)
+        found |= self._metrics("corrected" if self.corrects else "uncorrected", self.distribution)
+        return found | self._metrics("uncorrected", self.uncorrected) if self.uncorrected else found
 
     def _metrics(self, kind: str, table: Distribution) -> dict[str, Metric]:
         n = table.count or self.requests
@@ -182,8 +203,8 @@ def wrk2(
     rate : float
         Requests per second of all connections together, rounded to a whole number.
     seconds : float
-        How long to measure, after 10 seconds of calibration (`CALIBRATION_S`) that count in neither latency. Requests that
-        are unanswered at the end count in neither latency, either.
+        How long to measure at least, after the calibration of 10 seconds and 5 ms for each connection of a thread, which counts
+        in neither latency. Requests that are unanswered at the end count in neither latency, either.
     connections, threads, timeout
         As for `wrk`.
 
@@ -195,21 +216,21 @@ def wrk2(
     Raises
     ------
     ToolError
-        ``wrk2`` is missing, cannot connect, or got responses other than 2xx and 3xx.
+        ``wrk2`` is missing, cannot connect, got responses other than 2xx and 3xx, or printed what cannot be.
     """
-    lasts, asked = math.ceil(CALIBRATION_S + seconds), max(1, round(rate))  # wrk2 takes whole numbers only
+    plan = Plan(max(1, round(rate)), seconds, connections, threads)  # wrk2 takes whole numbers only
+    lasts = math.ceil(plan.calibrated_s + seconds)
     argv = [
         load_generators.path("wrk2") or "wrk2",
         f"-t{threads}",
         f"-c{connections}",
         f"-d{lasts}s",
-        f"-R{asked}",
+        f"-R{plan.rate:g}" if plan.rate < 1e6 else f"-R{int(plan.rate)}",
         "-L",
         "-U",
         url,
     ]
-    record = parse(run(host, argv, timeout=lasts + timeout).stdout, argv)
-    return _checked(replace(record, rate=float(asked)), host)
+    return _checked(parse(run(host, argv, timeout=lasts + timeout).stdout, argv), host)
 
 
 def _checked(record: Wrk, host: Host) -> Wrk:
@@ -220,39 +241,48 @@ def _checked(record: Wrk, host: Host) -> Wrk:
 
 
 def parse(text: str, command: Sequence[str] = ("wrk",)) -> Wrk:
-    """Parse the output of ``wrk --latency`` or ``wrk2 -L -U``.
+    """Parse the output of ``wrk`` or ``wrk2``, with any of its tables.
 
     Parameters
     ----------
     text : str
         The output.
     command : sequence of str
-        The command, for the record and for errors.
+        The command, for the record and for errors. If it has a rate, the program is wrk2, and its numbers are compared with
+        what it was asked for.
 
     Returns
     -------
     Wrk
-        The results, without the rate.
+        The results.
 
     Raises
     ------
     ToolError
-        A line is missing, or no request was answered; ``.raw`` is the text.
+        A line is missing or not understood, no request was answered or counted, or the numbers contradict each other or the
+        command; ``.raw`` is the text.
     """
 
     def need(pattern: re.Pattern[str], what: str) -> re.Match[str]:
         return needed(pattern, text, f"wrk printed no {what}", command)
 
-    requests, latency = need(_REQUESTS, "number of requests"), need(_LATENCY, "latency")
+    if _NEGATIVE.search(text):
+        raise complaint("wrk2 says that it answered before a request was due: its clock went backwards", text, command)
+    requests = need(_REQUESTS, "number of requests")
     if not int(requests[1]):
         raise complaint("wrk got no answer", text, command)
-    tables = _tables(text)
-    errors = _ERRORS.search(text)
-    return Wrk(
+    if _NO_LATENCY.search(text):
+        raise complaint("wrk2 counted no latency: nothing was answered after its calibration", text, command)
+    plan, seconds = _asked(command, text), _time(requests[2], requests[3])
+    step = seconds / max(float(requests[2]), 1e-9) * 10.0 ** -len(requests[2].partition(".")[2])  # the time's last digit
+    if plan and (wrong := _against(plan, text, int(requests[1]), seconds, step)):
+        raise complaint(wrong, text, command)
+    latency, tables, errors = need(_LATENCY, "latency"), _tables(text, command), _ERRORS.search(text)
+    record = Wrk(
         command=tuple(command),
         raw=text,
         requests=int(requests[1]),
-        seconds=_time(requests[2], requests[3]),
+        seconds=seconds,
         requests_per_s=float(need(_RATE, "requests a second")[1]),
         mean=_time(latency[1], latency[2]),
         sd=_time(latency[3], latency[4]) if latency[3] else None,
@@ -261,16 +291,97 @@ def parse(text: str, command: Sequence[str] = ("wrk",)) -> Wrk:
         uncorrected=tables.get("Uncorrected"),
         non_2xx=int(found[1]) if (found := _NON_2XX.search(text)) else 0,
         errors=(int(errors[1]), int(errors[2]), int(errors[3]), int(errors[4])) if errors else (0, 0, 0, 0),
+        plan=plan,
+        calibrated=_CALIBRATED.search(text) is not None,
+        corrects=plan is not None or "Recorded" in tables or _CALIBRATED.search(text) is not None,
     )
+    if wrong := _contradiction(record, step):
+        raise complaint(wrong, text, command)
+    return record
 
 
-def _tables(text: str) -> Mapping[str, Distribution]:
-    """Return the latency tables by kind: "" for wrk, "Recorded" and "Uncorrected" for wrk2."""
+def _asked(command: Sequence[str], text: str) -> Plan | None:
+    """Return the plan that a wrk2 command asks for; None if it has no rate. Raises ToolError."""
+    long = (
+        "connections=",
+        "duration=",
+        "threads=",
+        "script=",
+        "header=",
+        "latency",
+        "u_latency",
+        "batch_latency",
+        "timeout=",
+        "rate=",
+    )
+    try:
+        options, _ = gnu_getopt(list(command[1:]), "c:d:t:s:H:T:R:LUBv", long)
+    except GetoptError:
+        return None  # another program's options
+    given = {name.lstrip("-")[0]: value for name, value in options if name != "--timeout"}
+    if "R" not in given and "r" not in given:
+        return None
+    try:
+        rate, threads, connections = (
+            _whole(value) for value in (given.get("R") or given["r"], given.get("t", "2"), given.get("c", "10"))
+        )
+        seconds = _duration(given.get("d", "10"))
+        if not (rate > 0 and seconds > 0 and connections >= threads > 0):
+            raise ValueError
+    except ValueError:
+        raise complaint(
+            "the command of wrk2 has a rate, a time or a number of connections that is not understood", text, command
+        ) from None
+    return Plan(rate, seconds, connections, threads)
+
+
+def _whole(text: str) -> int:
+    """Return a number that may end with k, M or G (``scan_metric``)."""
+    digits = text.rstrip("kKmMgG")
+    return int(digits) * _UNITS[text[len(digits) :].lower()] if len(text) - len(digits) <= 1 else int("")
+
+
+def _duration(text: str) -> float:
+    """Return seconds of a number that may end with s, m or h (``scan_time``)."""
+    number = text.rstrip("smh")
+    return int(number) * _SECONDS[text[len(number) :] or "s"] if len(text) - len(number) <= 1 else int("")
+
+
+def _against(plan: Plan, text: str, requests: int, seconds: float, step: float) -> str:
+    """Return in which of its numbers wrk2 cannot have done what it was asked for; empty if it can."""
+    if seconds + step < 0.99 * plan.seconds:
+        late = "it begins to count late if its threads leave no processor to it; give it fewer threads"
+        return f"wrk2 printed that a test of {plan.seconds:g} s took {seconds:.3g} s: {late}"
+    if requests > (most := plan.most_requests(seconds + step)):
+        return f"wrk2 printed {requests} requests, but at {plan.rate:g} a second only {most} are due in {seconds:.4g} s"
+    threads = len(_CALIBRATED.findall(text))
+    if threads not in (0, plan.threads):
+        what = "the others' latencies count from the start"
+        return (
+            f"only {threads} of wrk2's {plan.threads} threads calibrated themselves: {what}; give more time, or fewer threads"
+        )
+    return ""
+
+
+def _contradiction(record: Wrk, step: float) -> str:
+    """Return in which of wrk's numbers contradict each other; empty if none do. ``step``: the last digit of the time."""
+    rate = record.requests / record.seconds if record.seconds else math.inf
+    if not math.isclose(rate, record.requests_per_s, rel_tol=0.01 + step / max(record.seconds, 1e-9)):
+        return f"wrk printed {record.requests_per_s:g} requests a second, but {record.requests} in {record.seconds:g} s"
+    counts = {table.count for table in (record.distribution, record.uncorrected) if table and table.count is not None}
+    if len(counts) > 1 or any(count > record.requests for count in counts):
+        return f"wrk2 counted {' and '.join(map(str, sorted(counts)))} latencies of {record.requests} requests"
+    return ""
+
+
+def _tables(text: str, command: Sequence[str]) -> Mapping[str, Distribution]:
+    """Return the latency tables by kind: "" for wrk, "Recorded" and "Uncorrected" for wrk2. Raises ToolError."""
     tables: dict[str, Distribution] = {}
-    table = Distribution()
+    kind, table = "", Distribution()
     for line in text.splitlines():
         if title := _TITLE.match(line):
-            table = tables.setdefault(title[1] or "", Distribution())
+            kind, table = title[1] or "", Distribution()
+            tables[kind] = table
         elif found := _PERCENTILE.match(line):
             table.percentiles[float(found[1])] = _time(found[2], found[3])
         elif found := _STEP.match(line):
@@ -278,7 +389,15 @@ def _tables(text: str) -> Mapping[str, Distribution]:
         elif found := _MEAN.match(line):
             table.mean, table.sd = round(float(found[1]) / 1000, 9), round(float(found[2]) / 1000, 9)
         elif found := _MAX.match(line):
-            table.max, table.count = round(float(found[1]) / 1000, 9), int(found[2])
+            table.max, table.count, kind = round(float(found[1]) / 1000, 9), int(found[2]), ""
+        elif kind and _REQUESTS.match(line):
+            break
+        elif kind and not _PARTS.match(line):
+            raise complaint(
+                f"a line in wrk2's table of {kind.lower()} latencies is not understood: {line.strip()[:80]!r}", text, command
+            )
+    if cut := [kind for kind, table in tables.items() if kind and (table.mean is None or table.count is None)]:
+        raise complaint(f"wrk2's table of {cut[0].lower()} latencies is not complete", text, command)
     return tables
 
 

@@ -54,7 +54,8 @@ def asked(monkeypatch):
 
 def test_its_options_are_those_of_the_command():
     command = typer.main.get_command(cli.app).commands["run"]
-    of_the_command = {each.opts[0].removeprefix("--") for each in command.params if each.opts[0].startswith("--")}
+    names = [each.opts[0] for each in command.params if each.opts[0].startswith("--")]
+    of_the_command = {each.removeprefix("--").replace("-", "_") for each in names}
     of_the_call = set(inspect.signature(slownet.run).parameters)
     assert of_the_call - {"experiment", "progress"} == of_the_command - FOR_THE_TERMINAL
 
@@ -63,10 +64,11 @@ def test_a_call_is_a_command_line(asked):
     options = {
         "vary": {"rtt": ["0ms", "25ms"], "loss": "0%,1%"}, "tdf": 4, "repeat": 3, "budget": "30,10m", "labs": 2,
         "capture": True, "env": {"QUERIES": "6"}, "share": ["data", Path("more:rw")], "memory": 512, "runs": "there",
+        "require_confinement": True,
     }  # fmt: skip
     words = (
         "slownet run mine.py --tdf 4 --memory 512 --vary rtt=0ms,25ms --vary loss=0%,1% --capture hosts --repeat 3 "
-        "--budget 30,10m --labs 2 --runs there --env QUERIES=6 --share data --share more:rw"
+        "--budget 30,10m --labs 2 --runs there --env QUERIES=6 --share data --share more:rw --require-confinement"
     )
     assert asked(Path("mine.py"), **options).words() == words.split()
     assert asked("client_delay").words() == ["slownet", "run", "client_delay"]

@@ -22,6 +22,18 @@ def test_the_interval_of_the_difference_decides():
     assert verdict(base, from_moments(93.4, 4.0, 100), 0.10) == EQUIVALENT
 
 
+@pytest.mark.parametrize("mean", [100.0, 94.0, 95.1, 97.0, 103.0, 104.9, 105.1, 105.5, 106.0, 110.0])
+@pytest.mark.parametrize("sd", [0.0, 0.2, 4.0])
+def test_a_number_and_its_reciprocal_have_the_same_verdict(mean, sd):
+    """1.052 times the time was worse by more than 5 %, and 0.951 times the rate equal within 5 %."""
+
+    def rate(time):
+        return from_moments(1000 / time.mean, sd * 1000 / time.mean**2, 100)
+
+    first, second = from_moments(100.0, sd, 100), from_moments(mean, sd, 100)
+    assert verdict(first, second) == verdict(rate(first), rate(second)) == verdict(second, first)
+
+
 def test_by_how_much():
     row = compared("rtt 0ms", "time_ms", from_moments(100.0, 4.0, 100), from_moments(110.0, 4.0, 100), 0.05)
     assert (row.ratio.mean, row.difference.mean) == (pytest.approx(1.1), pytest.approx(10.0))

@@ -28,7 +28,7 @@ def test_each_open_field_is_a_question_with_a_name_of_its_own():
         (RATE, "Mbit/s", {"10": 10, "10 Mbit/s": 10, "10Mbit": 10, "1Gbit": 1000}),
         (LOSS, "a share of 1", {"0.1": 0.1, "10%": 0.1}),
         (RATIO, "times", {"10": 10, "10 times": 10}),
-        (Prediction("law", {"metric": "rtt_ms", "along": "delay_ms", "round_trips": "?"}), "", {"2": 2}),
+        (Prediction("law", {"metric": "rtt_ms", "along": "load_ms", "round_trips": "?"}), "", {"2": 2}),
         (Prediction("predicted", {"metric": "answers", "expected": "?"}), "", {"2": 2}),
     ],
 )

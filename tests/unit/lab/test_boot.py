@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from slownet.errors import LabError
-from slownet.lab import autopsy, boot
+from slownet.lab import autopsy, boot, crowd
 from slownet.lab.boot import Lab, Share, memory_folder
 from slownet.lab.memory import Machine, Running
 
@@ -138,3 +138,18 @@ def test_why_a_lab_died(console, status, full, line):
 def test_what_of_a_lab_is_full():
     assert str(autopsy.full("disk", 512)) == ("the lab's disk, three quarters of its 512 MB of memory, is full: raise --memory")
     assert str(autopsy.full("memory", 512)) == "the lab ran out of its 512 MB of memory: raise --memory"
+    assert str(autopsy.full("processes", 512)) == (
+        "the lab ran out of room for processes, one thread for each 512 kB of its 512 MB of memory: "
+        "raise --memory, or start fewer"
+    )
+
+
+@pytest.mark.parametrize(
+    ("threads", "most", "crowded"), [(1846, "2048\n", True), (1800, "2048\n", False), (30, "", False), (30, "many", False)]
+)
+def test_whether_a_lab_has_room_for_processes(tmp_path, threads, most, crowded):
+    (tmp_path / "sys/kernel").mkdir(parents=True)
+    (tmp_path / "loadavg").write_text(f"0.00 0.01 0.05 1/{threads} 4711\n")
+    (tmp_path / "sys/kernel/threads-max").write_text(most)
+    assert crowd.is_crowded(tmp_path) is crowded
+    assert not crowd.is_crowded(tmp_path / "nothing")

@@ -107,6 +107,7 @@ def fed(data, size):
         (frame(b"O", b"early"), "a frame of type O before that of type R"),
         (frame(b"X", b"0"), "a frame of type X before that of type R"),
         (R + frame(b"F", b"flask"), "a frame of type F that names b'flask'"),
+        (R + frame(b"F", b"process"), "a frame of type F that names b'process'"),
         (R + frame(b"F", b"memory") + frame(b"F", b"disk"), "a frame of type F after that of type F"),
         (b"Q\0\0\0\0", "a frame of unknown type 0x51"),
         (b"\x1b\0\0\0\0", "a frame of unknown type 0x1b"),

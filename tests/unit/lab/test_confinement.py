@@ -4,7 +4,9 @@ from pathlib import Path
 
 import pytest
 
+from slownet.errors import LabError
 from slownet.lab import boot, confinement
+from slownet.lab.place import choose
 
 
 @pytest.mark.parametrize(
@@ -28,6 +30,56 @@ def test_the_version_is_the_kernels():
     assert version > 0 or -version in errno.errorcode
     if os.path.exists("/sys/kernel/security/lsm"):
         assert (version > 0) == ("landlock" in Path("/sys/kernel/security/lsm").read_text().split(","))
+
+
+def test_what_requires_confinement_is_refused_without_it(monkeypatch):
+    monkeypatch.setattr(confinement, "landlock", lambda: 1)
+    confinement.need("--require-confinement")
+    monkeypatch.setattr(confinement, "landlock", lambda: -errno.EPERM)
+    with pytest.raises(LabError, match=r"^labs are not confined: Landlock is denied here \(.*\), /x: use a machine that"):
+        confinement.need("/x")
+
+
+@pytest.mark.parametrize(
+    ("place", "project", "line"),
+    [
+        ("native", "", "natively nothing is confined, --require-confinement: leave out --place, or what requires confinement"),
+        ("auto", "", "labs are not confined: Landlock is denied here (Operation not permitted), --require-confinement: use a"),
+        (
+            "auto",
+            "require_confinement = true",
+            "labs are not confined: Landlock is denied here (Operation not permitted), {}: ",
+        ),
+        (
+            "native",
+            "require_confinement = true",
+            "natively nothing is confined, {}: leave out --place, or what requires confinement",
+        ),
+    ],
+)
+def test_nothing_runs_unconfined_if_that_is_required(tmp_path, monkeypatch, place, project, line):
+    """Not natively either, where this machine could."""
+    monkeypatch.setattr(confinement, "landlock", lambda: -errno.EPERM)
+    monkeypatch.setattr("slownet.lab.native.lacks", list)
+    file = tmp_path / "slownet.toml"
+    file.write_text(project)
+    with pytest.raises(LabError) as error:
+        choose(place, folder=tmp_path, confined=not project)
+    assert str(error.value).startswith(line.format(file))
+
+
+def test_what_does_not_hold_is_said_once(monkeypatch, capsys):
+    monkeypatch.setattr(confinement, "landlock", lambda: -errno.EPERM)
+    monkeypatch.setenv(confinement.WARNED, "")
+    confinement.warn()
+    confinement.warn()
+    said = capsys.readouterr().err
+    assert said.startswith("slownet: labs are not confined: Landlock is denied here (Operation not permitted); a program that")
+    assert said.count("\n") == 1
+    monkeypatch.setenv(confinement.WARNED, "")
+    monkeypatch.setattr(confinement, "landlock", lambda: 1)
+    confinement.warn()
+    assert capsys.readouterr().err == ""
 
 
 def test_a_lab_gets_its_own_files_and_its_shares():

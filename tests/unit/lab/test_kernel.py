@@ -44,10 +44,11 @@ def test_the_real_patches_are_series_that_say_who_signed_them(series):
         assert all(f"\n{field}: " in head for field in ("From", "Subject", "Signed-off-by")), each.name
 
 
-def test_the_real_series_have_the_same_patches():
-    first, *others = [[(each.name, _head(each)) for each in sorted(series.glob("*.patch"))] for series in kernel._series()]
+def test_the_real_series_have_the_same_patches_but_for_what_only_the_newest_kernel_needs():
+    first, *others = [[(each.name[4:], _head(each)) for each in sorted(series.glob("*.patch"))] for series in kernel._series()]
     assert others
-    assert all(each == first for each in others)
+    newest = {"-tcp-Count-what-was-read-of-a-flight-that-arrived-at-o.patch"}  # mends what came with Linux 6.16
+    assert all(each == [(name, head) for name, head in first if name not in newest] for each in others)
 
 
 def _head(patch):

@@ -135,7 +135,7 @@ def test_descriptors_that_are_closed_are_opened_before_anything_gets_their_numbe
 import os
 from slownet.lab import foreground
 for fd in {closed!r}: os.close(fd)
-foreground._open_what_is_closed()
+foreground.open_what_is_closed()
 assert all(os.readlink(f"/proc/self/fd/{{fd}}") == "/dev/null" for fd in {closed!r})
 os._exit(7 if os.dup(0) >= 3 else 1)
 """

@@ -27,6 +27,7 @@ def test_everything_that_a_project_can_ask_for(write, tmp_path):
     file = write(
         '[tool.slownet]\npackages = ["postgresql", "jq", "jq"]\ndependencies = ["flask>=3", "attrs"]\n'
         'requirements = "requirements.txt"\nshare = ["./dist", "dist/../dist:rw"]\n'
+        "require_confinement = true\n"
     )
     assert project.find(tmp_path) == Project(
         file,
@@ -34,6 +35,7 @@ def test_everything_that_a_project_can_ask_for(write, tmp_path):
         ("attrs", "flask>=3", "redis", "attrs ; python_version > '3'    --hash=sha256:00"),
         ("click<9",),
         (Share(tmp_path / "dist", writable=True),),
+        require_confinement=True,
     )
 
 
@@ -85,6 +87,10 @@ def test_an_empty_table_needs_nothing(write, tmp_path):
         ('write = ["."]', "write: '.' is not below {folder}, {file}: name a file or folder relative to this file"),
         ('write = ["a\\u0000"]', "write: 'a\\x00' is not below {folder}, {file}: name a file or folder relative to this file"),
         ('write = ["a/**/b"]', "write: 'a/**/b' has '**', {file}: name the folder: all that is below it is kept"),
+        (
+            "require_confinement = 1",
+            "require_confinement is not true or false, {file}: write require_confinement = true",
+        ),
         ("x =", "not TOML: Invalid value (at end of document), {file}"),
     ],
 )

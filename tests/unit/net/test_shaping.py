@@ -15,7 +15,7 @@ from slownet.conditions.oneway import OneWay
 from slownet.counters import Flow
 from slownet.errors import ConditionError, NetworkError
 from slownet.net import Network, device, neighbours, tc, verify
-from slownet.net.log import Setting
+from slownet.net.log import Setting, longest
 from slownet.net.seeds import APART, Seeds
 from slownet.net.shaping import Shaping, together
 from slownet.pytest_plugin import records
@@ -225,6 +225,20 @@ def test_a_network_says_how_each_change_of_a_link_was_verified(network):
         ("+20 ms RTT", None, "other packets fill the path"),
         ("+30 ms RTT", None, ""),
     ]
+
+
+def test_of_several_links_the_longest_round_trip_counts():
+    """The one that was set last may have no delay: then it said 0.00 in every cell."""
+
+    def setting(ends, rtt_ms):
+        ping = Ping(("ping",), "", 5, 5, 0, 0, Rtt(rtt_ms, rtt_ms, rtt_ms, 0.0), ()) if rtt_ms is not None else None
+        return Setting(ends, Condition(), verify.Verification(ping))
+
+    client, database = ("client", "switch"), ("db", "switch")
+    assert longest([setting(client, 40.0), setting(database, 0.01)]) == 40.0
+    assert longest([setting(client, 40.0), setting(client[::-1], 10.0), setting(database, 0.01)]) == 10.0
+    assert longest([setting(client, 40.0), setting(client, None)]) is None, "its last change was not verified"
+    assert longest([]) is None
 
 
 def test_a_network_goes_back_to_what_its_links_were_told(network):

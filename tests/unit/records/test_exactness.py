@@ -16,28 +16,29 @@ def boots(*means, random=False, sd=0.5, name="time_ms"):
 @pytest.mark.parametrize(
     ("samples", "exact", "least"),
     [
-        ([], False, 2),
-        (boots(5.0), False, 2),
-        (boots(5.0, 5.0), True, 2),
-        (boots(5.0, 5.0, 5.0), True, 2),
+        ([], False, 4),
+        (boots(5.0), False, 4),
+        (boots(5.0, 5.0, 5.0), False, 4),
+        (boots(5.0, 5.0, 5.0, 5.0), True, 4),
+        (boots(5.0, 5.0, 5.0, 5.0, 5.0), True, 4),
         (boots(5.0, 5.000001), False, 3),
-        (boots(5.0, 5.0, 5.1), False, 3),
-        (boots(5.0) + boots(5.0, sd=0.6, random=False)[:1], False, 2),  # two blocks of one boot
-        (boots(5.0, 5.0)[:1] + boots(5.0, 5.0, sd=0.6)[1:], False, 3),
-        (boots(5.0, 5.0)[:1] + boots(5.0, 5.0, name="other_ms")[1:], False, 3),
-        (boots(5.0, 5.0, random=True), False, 3),
-        (boots(5.0, 5.0, random=None), False, 2),
+        (boots(5.0, 5.0, 5.0, 5.1), False, 3),
+        (boots(5.0, 5.0, 5.0) + boots(5.0, sd=0.6), False, 3),  # two blocks of one boot
+        (boots(5.0, 5.0, 5.0, 5.0)[:3] + boots(5.0, 5.0, 5.0, 5.0, sd=0.6)[3:], False, 3),
+        (boots(5.0, 5.0, 5.0, 5.0)[:3] + boots(5.0, 5.0, 5.0, 5.0, name="other_ms")[3:], False, 3),
+        (boots(5.0, 5.0, 5.0, 5.0, random=True), False, 3),
+        (boots(5.0, 5.0, 5.0, 5.0, random=None), False, 4),
     ],
 )
-def test_two_boots_tell(samples, exact, least):
+def test_four_boots_show_whether_unknown_programs_repeat(samples, exact, least):
     assert (is_exact(samples, OWN), verdict_from(samples, OWN)) == (exact, least)
 
 
-def test_blocks_of_a_boot_may_differ_if_those_of_the_next_do_so_too():
-    samples = [{**each, "boot": boot} for boot in (1, 2) for each in boots(5.0, 5.1)]
+def test_blocks_of_a_boot_may_differ_if_those_of_the_others_do_so_too():
+    samples = [{**each, "boot": boot} for boot in (1, 2, 3, 4) for each in boots(5.0, 5.1)]
     assert agree(samples)
     assert is_exact(samples, OWN)
-    assert not agree([*samples[:3], samples[0]])
+    assert not agree([*samples[:3], samples[0], *samples[4:]])
 
 
 @pytest.mark.parametrize("random", [False, True])

@@ -1,35 +1,35 @@
 from slownet.catalogue import discover
 from slownet.records.charging import Charging
-from slownet.records.repeatability import PARTED, SPREADS, has_own_programs, repeats, spreads
+from slownet.records.repeatability import PARTED, SPREADS, chance, has_own_programs, repeats, spreads
 from slownet.services.wordpress import WordPress
 
 
 def test_only_where_the_cpu_is_free_numbers_come_again_to_the_bit():
-    assert repeats(Charging.FREE, "mine") == "the same numbers, bit for bit"
-    assert "CPU time is charged" in repeats(Charging.TIME, "mine")
-    assert "differs by about 0.3 % from boot to boot" in repeats(Charging.WORK, "mine")
-    assert "real clock" in repeats(Charging.REAL, "mine")
+    assert repeats(Charging.FREE) == "the same numbers, bit for bit"
+    assert "CPU time is charged" in repeats(Charging.TIME)
+    assert "differs by about 0.3 % from boot to boot" in repeats(Charging.WORK)
+    assert "real clock" in repeats(Charging.REAL)
 
 
 def test_programs_that_slownet_does_not_know_may_draw_random_numbers():
     def mine():
         """Not of slownet."""
 
-    assert repeats(Charging.FREE, "mine", own=True).startswith("the same numbers, bit for bit, if its programs draw no random")
-    assert "if its programs" not in repeats(Charging.TIME, "mine", own=True)
+    assert repeats(Charging.FREE, own=True).startswith("the same numbers, bit for bit, if its programs draw no random")
+    assert "if its programs" not in repeats(Charging.TIME, own=True)
     assert has_own_programs(mine, None)
     assert has_own_programs(WordPress, mine)
     assert not has_own_programs(WordPress, None)
-    assert not any(has_own_programs(each.measure, each.service) for each in discover().values())
+    assert not any(has_own_programs(*each.parts) for each in discover().values())
 
 
 def test_a_program_with_a_randomness_of_its_own_is_named():
-    assert repeats(Charging.FREE, "mine", WordPress) == f"similar numbers: {WordPress.chance}"
+    assert repeats(Charging.FREE, chance("mine", None, WordPress)) == f"similar numbers: {WordPress.chance}"
 
 
 def test_every_experiment_of_which_runs_differ_says_so():
     found = discover()
-    chancy = {name for name, each in found.items() if "bit for bit" not in repeats(Charging.FREE, name, each.service)}
+    chancy = {name for name, each in found.items() if "bit for bit" not in repeats(Charging.FREE, chance(name, *each.parts))}
     assert {"client_delay", "database_delay", "nagle_proxy", "oltp", "replication", "sync_pipeline", *PARTED} <= chancy
     assert set(PARTED) <= set(found)
     assert not chancy & {"nagle_patterns", "crafted_segments", "download", "packet_loss", "coordinated_omission"}
@@ -44,4 +44,4 @@ def test_spreads_are_known_of_metrics_that_claims_are_about():
         assert {each.metric for each in measured} <= {each.metric for each in claims}
         assert all(0 < each.relative < 0.05 for each in measured)
         assert all(any(each.at.items() <= cell.items() for cell in cells) for each in measured)
-        assert "bit for bit" not in repeats(Charging.FREE, name, found[name].service)
+        assert "bit for bit" not in repeats(Charging.FREE, chance(name, *found[name].parts))

@@ -49,7 +49,7 @@ def test_a_run_is_read_back(directory):
     assert run.cells[1].verified_rtt_ms == pytest.approx(10.06)
     assert run.metrics == ("time_per_request_ms",)
     assert run.fact("document_length") == 51686
-    assert run.baseline() is run.cells[0]
+    assert run.baseline_of({"rtt": "40ms"}) is run.cells[0]
     assert run.cell("rtt_ms", 40.0) is run.cells[2]
     assert run.failed == ()
 

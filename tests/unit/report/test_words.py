@@ -1,5 +1,6 @@
 """Tests of the words for claims and cells, with claims as the experiments make them."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -7,6 +8,7 @@ import pytest
 from slownet.claim import bound, constant_round_trips, equal, grows, law, more_round_trips, no_worse_than, predicted, ratio
 from slownet.claim import round_trips_between as between
 from slownet.records.cell import Cell
+from slownet.records.judgement import Judgement
 from slownet.records.result import RunData
 from slownet.report.words import amount, apart, counted, noun, said, where
 from slownet.stats import Summary
@@ -127,3 +129,38 @@ def test_a_law_of_some_cells_says_which():
     run = RunData(Path("x"), "x", {"operation": "page"}, cells)
     claim = law(TIME, round_trips=4, at=label)
     assert words(claim, run) == "A page costs four round trips with HTTP/2 (within 5 %)"
+
+
+def test_another_time_than_the_runs_is_not_the_operations():
+    """ "A request costs two round trips" stood beside "A request costs one round trip", which was about the connection."""
+    label = {"rtt": "10ms"}
+    cells = tuple(
+        Cell(
+            {"rtt": f"{rtt}ms"},
+            {"rtt_ms": float(rtt)},
+            ({"status": "ok"},),
+            {TIME: exact(2.0 * rtt), "connect_rtt_ms": exact(1.0 * rtt)},
+        )
+        for rtt in (0, 10, 40)
+    )
+    run = RunData(Path("x"), "x", {}, cells)
+    assert words(law(TIME, round_trips=2), run) == "A request costs two round trips (within 5 %)"
+    assert words(law("connect_rtt_ms", round_trips=1), run) == "The connect rtt time is one round trip (within 5 %)"
+    gained = between("connect_rtt_ms", {"rtt": "40ms"}, of=label, because="", expected=1)
+    assert words(gained, run).startswith("The connect rtt time is one round trip more with 40 ms")
+
+
+@pytest.mark.parametrize("name", [f"{TIME} must not double", "time per request from near to far", "p99 of all is fine"])
+def test_a_name_that_its_author_gave_a_claim_stays(name):
+    """It was replaced where it begins as the name of a metric."""
+    run = delays(0, 10)
+    for claim in (
+        ratio(TIME, {"rtt": "10ms"}, at_most=9, name=name),
+        between(TIME, {"rtt": "10ms"}, of={"rtt": "0ms"}, because="", expected=4, name=name),
+    ):
+        judgement = claim.judge(run)
+        assert judgement.name.startswith(name)
+        assert said(judgement, run) == judgement.name
+        assert Judgement.from_json(judgement.to_json()).named is True
+    made = ratio(TIME, {"rtt": "10ms"}, at_most=9).judge(run)
+    assert said(made, run) == said(replace(made, named=None), run) != made.name

@@ -3,6 +3,7 @@
 import io
 import json
 import threading
+from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -110,6 +111,7 @@ def test_events_are_followed_and_claims_judged(plan):
 
 def test_what_the_cpu_carries_is_measured_only_where_a_link_stated_a_rate(plan, monkeypatch):
     monkeypatch.setattr(run.ceiling, "known", lambda place: 50e6)
+    plan.facts |= {"tdf": 4, "cpu": "work"}
     slow = [sample(0, 5.0, 0), sample(10, 45.0, 1)]
     (done,) = run.execute([plan], FakePlace(samples=slow), lambda name, event: None)
     assert "ceiling_bit_s" not in done.facts
@@ -120,6 +122,16 @@ def test_what_the_cpu_carries_is_measured_only_where_a_link_stated_a_rate(plan, 
     facts = json.loads((plan.directory / "run.json").read_text())
     assert facts["ceiling_bit_s"] == 50e6
     assert [cell["beyond_cpu"] for cell in facts["cells"]] == [False, True]
+
+
+def test_a_free_cpu_carries_every_rate(plan, monkeypatch):
+    """A run at TDF inf was advised to run again with --tdf inf."""
+    monkeypatch.setattr(run.ceiling, "known", lambda place: 50e6)
+    fast = [sample(0, 5.0, 0) | {"rate_bit_s": 10e6}, sample(10, 45.0, 1) | {"rate_bit_s": 100e6}]
+    (done,) = run.execute([plan], FakePlace(samples=fast), lambda name, event: None)
+    assert "ceiling_bit_s" not in done.facts
+    known = replace(done, facts={**done.facts, "ceiling_bit_s": 50e6})  # a record of an older version
+    assert not any(known.beyond_cpu(cell) for cell in known.cells)
 
 
 def test_a_refuted_claim_is_status_1(plan):

@@ -85,47 +85,55 @@ def test_with_free_cpu_only_random_links_are_measured_for_the_first_look(facts):
 UNKNOWN = VIRTUAL | {"own_programs": True}
 
 
-def test_of_unknown_programs_a_second_boot_shows_whether_they_are_random():
-    """A program that waits 0 to 20 ms at random gave "nothing random", and one of three runs refuted that it equals itself."""
-    first = look(run_of(UNKNOWN, 0, random=False), FOUR)
-    assert (first.cells, first.boots) == (CELLS, 1)
-    assert first.why == "1 repetition: 2 are needed to see whether they differ"
-    same = look(run_of(UNKNOWN, 0, 0, random=False), FOUR)
-    assert (same.cells, same.confidence) == ((), 0.99)
-    assert same.why == "2 repetitions: every claim that can be decided is; with free CPU all gave the same numbers"
-    assert run_of(UNKNOWN, 0, 0, random=False).cells[0].summary(TIME).half_width == 0
+def test_of_unknown_programs_four_boots_show_whether_they_are_random():
+    """A program that waits 0 to 20 ms at random gave "nothing random", and one of three runs refuted that it equals itself.
 
-    other = look(run_of(UNKNOWN, 0, 0.001, random=False), FOUR)
-    assert (other.cells, other.boots) == (CELLS, 1)
-    assert other.why == "2 repetitions: 3 are needed to estimate their spread"
+    One that draws its page's round trips from twelve numbers gave the same one in two boots in 1 of 12 runs.
+    """
+    first = look(run_of(UNKNOWN, 0, random=False), FOUR)
+    assert (first.cells, first.boots) == (CELLS, 3)
+    assert first.why == "1 repetition: 4 are needed to see whether they differ"
+    for few in (run_of(UNKNOWN, 0, 0, random=False), run_of(UNKNOWN, 0, 0, 0, random=False)):
+        assert (look(few, FOUR).cells, FOUR.judge(few.for_verdicts(0.99)).verdict) == (CELLS, "inconclusive")
+    same = look(run_of(UNKNOWN, 0, 0, 0, 0, random=False), FOUR)
+    assert (same.cells, same.confidence) == ((), 0.99)
+    assert same.why == "4 repetitions: every claim that can be decided is; with free CPU all gave the same numbers"
+    assert run_of(UNKNOWN, 0, 0, 0, 0, random=False).cells[0].summary(TIME).half_width == 0
     third = look(run_of(UNKNOWN, 0, 0.001, -0.001, random=False), FOUR)
     assert (third.cells, third.confidence) == ((), pytest.approx(0.999))
+    assert (
+        third.why == "3 repetitions: every claim that can be decided is; with free CPU only programs' own random numbers differ"
+    )
     assert FOUR.judge(run_of(UNKNOWN, 0, 0.001, random=False).for_verdicts(0.99)).verdict == "inconclusive"
 
 
-def test_only_the_cells_that_differ_are_measured_a_third_time():
+def test_unknown_programs_whose_round_trips_are_drawn_are_not_judged_by_luck():
+    """k of 6 is claimed; each boot draws 2 to 13 round trips, and every page of that boot costs as many."""
+    drawn = [6, 6, 9]
     samples = [
-        sample(rtt, 10 + 4 * rtt + boot / 1000 * (rtt == 10), 0.1) | {"random": False, "boot": boot}
-        for boot in (1, 2)
+        sample(rtt, 10 + k * rtt, 0.1) | {"random": False, "boot": boot}
+        for boot, k in enumerate(drawn, 1)
         for rtt in (0, 10, 40)
     ]
-    found = look(gather(samples, {"experiment": "e", **UNKNOWN}), FOUR)
-    assert (found.cells, found.boots) == ((CELLS[1],), 1)
+    run = gather(samples, {"experiment": "e", **UNKNOWN})
+    six = law(TIME, round_trips=6)
+    assert look(run, six).cells
+    assert six.judge(run.for_verdicts(0.99)).verdict == "inconclusive"
 
 
 def test_unknown_programs_have_no_waver_that_was_measured_and_may_be_known_to_be_random():
     work = look(run_of(WORK | {"own_programs": True}, 0, random=False), FOUR)
     assert (work.cells, work.boots, work.why) == (CELLS, 2, "1 repetition: 3 are needed to estimate their spread")
     chance = look(run_of(UNKNOWN | {"chance": "threads"}, 0, random=False), FOUR)
-    assert (chance.cells, chance.boots) == (CELLS, 2)
+    assert (chance.cells, chance.boots, chance.why) == (CELLS, 2, "1 repetition: 3 are needed to estimate their spread")
     seeds = look(run_of(UNKNOWN, 0, random=True), FOUR)
     assert seeds.why == "1 repetition: 3 seeds are needed to estimate their spread"
     once = look(run_of(UNKNOWN, 0, random=False), FOUR, rule=Rule(1))
     assert once.last_line == (
-        "1 repetition: too few for a verdict: of programs that slownet does not know a verdict needs 2 boots, "
-        "to see whether they differ: --repeat 2 or more"
+        "1 repetition: too few for a verdict: of programs that slownet does not know a verdict needs 4 boots, "
+        "to see whether they differ: --repeat 4 or more"
     )
-    for facts, first in ((UNKNOWN, 2), (WORK | {"own_programs": True}, 3), (VIRTUAL, 1), (WORK, 1), (CPU_TIME, 3)):
+    for facts, first in ((UNKNOWN, 4), (WORK | {"own_programs": True}, 3), (VIRTUAL, 1), (WORK, 1), (CPU_TIME, 3)):
         assert first_boots(AUTO, Terms.of(facts), claims=True) == first
         assert first_boots(AUTO, Terms.of(facts), claims=False) == 1
 
@@ -343,8 +351,10 @@ def test_what_repeats_itself_is_not_asked_again():
     run = run_of(VIRTUAL, 0, 0, sd=60.0)
     found = look(run, FOUR)
     assert found.cells == ()
-    assert found.why == "2 repetitions, 1 of 1 claim open: the last two repetitions gave identical numbers"
+    assert found.why == "2 repetitions, 1 of 1 claim open: all gave identical numbers"
     assert look(run_of(VIRTUAL, 0, 5, sd=60.0), FOUR).cells == CELLS
+    drawn = run_of(VIRTUAL, 0, 5, 5, sd=60.0)  # two of three drew the same
+    assert look(drawn, FOUR).cells == CELLS
 
 
 def test_wall_time_bounds_it_and_says_so_last():

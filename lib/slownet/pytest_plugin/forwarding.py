@@ -1,0 +1,131 @@
+"""In a lab: sends what happens in this pytest to the session on the host, which alone reports it.
+
+The lab's pytest is a worker, in the sense of pytest-xdist: it has `config.workerinput`, so that plugins which write reports,
+caches or totals leave that to the host's session. It runs the tests that the host names, in the host's order.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import socket
+from collections.abc import Generator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from slownet import pytest_inside as inside
+
+TESTS = Path(inside.OUT, inside.SEED, "tests.json")
+"""The file with the names of the tests to run, beside what else the host puts there."""
+FORWARDED = "slownet_forwarded"
+TEXT_CHARACTERS = 4 << 20
+"""The most characters of a captured output in a report."""
+
+
+def is_forwarded(config: pytest.Config) -> bool:
+    """Return whether this is the pytest of a lab whose events the host reports."""
+    return FORWARDED in getattr(config, "workerinput", {})
+
+
+def prepare(config: pytest.Config) -> None:
+    """Make this session a worker of the host's, before other plugins look."""
+    here = os.getcwd()
+    config.workerinput = {  # type: ignore[attr-defined]
+        FORWARDED: True,
+        "workerid": "master",  # as where nothing is distributed
+        "workercount": 1,
+        "testrunuid": "slownet",
+        "cov_master_host": socket.gethostname(),
+        "cov_master_topdir": here,
+        "cov_master_rsync_roots": [],
+    }
+    config.workeroutput = {}  # type: ignore[attr-defined]
+
+
+class Silent:
+    """Stands for the terminal reporter, which others ask for its writer: nobody calls its hooks."""
+
+    def __init__(self, reporter: Any) -> None:
+        self._reporter = reporter
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._reporter, name)
+
+
+def silence(config: pytest.Config) -> None:
+    """Take the terminal reporter's hooks away."""
+    manager = config.pluginmanager
+    reporter = manager.get_plugin("terminalreporter")
+    if reporter is not None:
+        manager.unregister(reporter)
+        manager.register(Silent(reporter), "terminalreporter")
+
+
+class Forwarder:
+    """Sends the events of a session; see `slownet.pytest_plugin.reporting` for the other end."""
+
+    def __init__(self, config: pytest.Config) -> None:
+        self._config = config
+        self._collected: list[pytest.Item] = []
+
+    @pytest.hookimpl(wrapper=True, tryfirst=True)
+    def pytest_collection_modifyitems(self, items: list[pytest.Item]) -> Generator[None, object, object]:
+        """Select the tests that the host named, whatever other plugins deselected or reordered."""
+        collected = list(items)
+        result = yield
+        wanted = json.loads(TESTS.read_text(encoding="utf-8"))
+        by_name: dict[str, list[pytest.Item]] = {}
+        for item in collected:
+            by_name.setdefault(item.nodeid, []).append(item)
+        items[:] = [by_name[name].pop(0) for name in wanted if by_name.get(name)]
+        return result
+
+    def pytest_collectreport(self, report: pytest.CollectReport) -> None:
+        if report.outcome != "passed":
+            self._report("collected", report)
+
+    def pytest_warning_recorded(self, warning_message: Any, when: str, nodeid: str, location: Any) -> None:
+        kind = warning_message.category
+        inside.send({
+            "event": "warning", "text": str(warning_message.message), "module": kind.__module__, "name": kind.__name__,
+            "file": warning_message.filename, "line": warning_message.lineno, "when": when, "test": nodeid,
+            "location": list(location) if location else None,
+        })  # fmt: skip
+
+    def pytest_runtest_logstart(self, nodeid: str) -> None:
+        inside.send({"event": "start", "test": nodeid})
+
+    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
+        self._report("report", report)
+
+    def pytest_runtest_logfinish(self, nodeid: str) -> None:
+        inside.send({"event": "finish", "test": nodeid})
+
+    def pytest_keyboard_interrupt(self, excinfo: pytest.ExceptionInfo[BaseException]) -> None:
+        value = excinfo.value
+        inside.send({
+            "event": "interrupt", "kind": type(value).__name__, "reason": str(getattr(value, "msg", None) or value),
+            "status": getattr(value, "returncode", None),
+        })  # fmt: skip
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_internalerror(self, excrepr: Any) -> bool:
+        inside.send({"event": "internal", "text": str(excrepr)[-TEXT_CHARACTERS:]})
+        return True
+
+    @pytest.hookimpl(trylast=True)
+    def pytest_sessionfinish(self, session: pytest.Session) -> None:
+        inside.send({"event": "end", "failed": str(session.shouldfail or "")})
+
+    def _report(self, event: str, report: pytest.CollectReport | pytest.TestReport) -> None:
+        report.sections = [(name, _shortened(text)) for name, text in report.sections]
+        data = self._config.hook.pytest_report_to_serializable(config=self._config, report=report)
+        inside.send({"event": event, "report": data})
+
+
+def _shortened(text: str) -> str:
+    if len(text) <= TEXT_CHARACTERS:
+        return text
+    return f"[{len(text) - TEXT_CHARACTERS} characters are left out here]\n{text[-TEXT_CHARACTERS:]}"

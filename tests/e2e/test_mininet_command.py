@@ -1,0 +1,181 @@
+"""`slownet mininet` and `slownet shell` run Mininet programs as they are: results, folders, names, tools, arguments."""
+
+import os
+import re
+import subprocess
+import textwrap
+
+import pytest
+from command_line import SLOWNET
+from conftest import PATIENCE_S
+
+PAIR = """
+from mininet.net import Mininet
+net = Mininet(controller=None)
+a, b = net.addHost("a"), net.addHost("b")
+net.addLink(a, b)
+net.start()
+"""
+
+
+def run(*words, code=None, cwd, told="", name="program.py", start=PAIR):
+    if code is not None:
+        (cwd / name).write_text(start + textwrap.dedent(code) + "net.stop()\n" * bool(start))
+        words = (*words, name)
+    return subprocess.run(
+        [*SLOWNET, *words], cwd=cwd, input=told, capture_output=True, text=True, timeout=PATIENCE_S, check=False
+    )  # fmt: skip
+
+
+def test_results_are_where_the_program_wrote_them(built, tmp_path):
+    (tmp_path / "ping.txt").write_text("last week's\n")
+    (tmp_path / "plan").mkdir()
+    code = """
+        a.cmd("ping -c 2 10.0.0.2 > ping.txt")
+        open("plan/rtt.csv", "w").write("rtt\\n1\\n")
+        a.popen(["sh", "-c", "echo of-a-program > from_popen"]).wait()
+        print(open("ping.txt").read().count("bytes from"))
+        a.cmd("echo x > /tmp/elsewhere.log; ln -s ping.txt latest; mkdir -p made/deep; echo y > made/deep/z; echo > .hidden")
+    """
+    done = run("mininet", "--tdf", "inf", code=code, cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout == "2\n"
+    assert (tmp_path / "ping.txt").read_text().count("bytes from") == 2
+    assert (tmp_path / "plan/rtt.csv").read_text() == "rtt\n1\n"
+    assert (tmp_path / "made/deep/z").read_text() == "y\n"
+    first, *others = done.stderr.splitlines()
+    assert first == "written: from_popen, made/deep/z, ping.txt, plan/rtt.csv"
+    assert others[0] == "slownet: left in the lab: latest (a symbolic link)"
+    assert "not kept: /tmp/elsewhere.log" in others[1]
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["from_popen", "made", "ping.txt", "plan", "program.py"]
+
+
+def test_what_a_program_wrote_before_it_failed_is_here_and_what_cannot_be_here_fails(built, tmp_path):
+    (tmp_path / "script").write_text("#!/bin/sh\n")
+    (tmp_path / "script").chmod(0o755)
+    done = run("mininet", "--tdf", "inf", code='open("early.txt", "w").write("1"); raise SystemExit(7)\n', cwd=tmp_path)
+    assert (done.returncode, done.stderr) == (7, "written: early.txt\n")
+    done = run("mininet", "--tdf", "inf", code='open("script", "a").write("rm -rf /")\n', cwd=tmp_path)
+    assert (done.returncode, done.stderr) == (2, "slownet: left in the lab: script is a program here\n")
+    assert (tmp_path / "script").read_text() == "#!/bin/sh\n"
+
+
+def test_the_prompt_writes_here_too(built, tmp_path):
+    done = run("shell", "two_hosts", "--tdf", "inf", told="client ping -c 1 server > one.txt\n", cwd=tmp_path)
+    assert (done.returncode, done.stderr) == (0, "written: one.txt\n")
+    assert "1 received" in (tmp_path / "one.txt").read_text()
+
+
+def test_a_program_of_another_folder_with_its_modules_and_its_data(built, tmp_path):
+    there, here, data = (tmp_path / name for name in ("there", "here", "data"))
+    for each in (there, here, data):
+        each.mkdir()
+    (there / "helping.py").write_text("ANSWER = 42\n")
+    (data / "input.txt").write_text("words\n")
+    (there / "mine.py").write_text(
+        "import os, sys, helping\nprint(helping.ANSWER, open(sys.argv[1]).read(), end='')\nopen('here.txt', 'w').write('1')\n"
+        "open(os.path.join(os.path.dirname(os.path.realpath(__file__)), 'there.txt'), 'w').write('1')\n"
+    )
+    (here / "linked.py").symlink_to(there / "mine.py")
+    for program in (there / "mine.py", "../there/mine.py", "linked.py"):
+        done = run("mininet", "--tdf", "inf", str(program), "../data/input.txt", cwd=here)
+        assert (done.returncode, done.stdout) == (0, "42 words\n"), done.stderr
+        assert (here / "here.txt").read_text() == "1"
+        (here / "here.txt").unlink()
+    assert (there / "there.txt").read_text() == "1"
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="needs root's home")
+def test_a_program_in_roots_home(built, tmp_path):
+    (tmp_path / "x").write_text("")
+    from pathlib import Path
+
+    program = Path("/root/slownet-test-of-home.py")
+    program.write_text("open('slownet-test-of-home.txt', 'w').write(__file__)\n")
+    result = program.with_suffix(".txt")
+    try:
+        done = run("mininet", "--tdf", "inf", program.name, cwd=program.parent)
+        assert (done.returncode, done.stderr) == (0, f"written: {result.name}\n")
+        assert result.read_text() == program.name
+    finally:
+        program.unlink()
+        result.unlink(missing_ok=True)
+
+
+TOOLS = """
+import re, time
+print("address", re.search(r"inet (10[\\d.]+)/", a.cmd("ip addr show a-eth0"))[1])
+print("by-sudo", re.search(r"inet (10[\\d.]+)/", a.cmd("sudo ip addr show a-eth0"))[1])
+a.cmd("sudo tc qdisc add dev a-eth0 root netem delay 30ms")
+print("rtt", re.search(r"= ([\\d.]+)", a.cmd("ping -q -c 3 -i 0.2 10.0.0.2"))[1])
+for each in ("brctl", "vconfig", "traceroute", "nc", "iptables", "ovs-testcontroller", "killall", "sudo"):
+    print(each, a.cmd("command -v " + each).strip() != "")
+began = time.time()
+a.cmd("python3 -m http.server 80 &")
+time.sleep(0.5)
+print("page", b.cmd("curl -s -o /dev/null -m 5 -w %{http_code} http://10.0.0.1/"), time.time() - began < 5)
+print("unknown", b.cmd("getent hosts no-such-host; echo $?").strip(), time.time() - began < 5)
+print("own", a.cmd("getent hosts $(hostname) | wc -l").split()[-1])
+a.cmd("tshark -i a-eth0")
+"""
+
+
+def test_tools_names_and_colours(built, tmp_path):
+    done = run("mininet", "--tdf", "inf", code=TOOLS, cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    found = dict(line.partition(" ")[::2] for line in done.stdout.splitlines())
+    assert (found.pop("address"), found.pop("by-sudo")) == ("10.0.0.1", "10.0.0.1")
+    assert float(found.pop("rtt")) >= 30
+    assert (found.pop("page"), found.pop("unknown"), found.pop("own")) == ("200 True", "2 True", "1")
+    assert set(found.values()) == {"True"}, found
+    assert re.fullmatch(r'slownet: hosts ran .* the lab: tshark: .*packages = \["tshark"\].* slownet lab build\n', done.stderr)
+
+
+NAT = """
+from mininet.net import Mininet
+from mininet.nodelib import NAT
+net = Mininet(controller=None)
+inner = net.addHost("inner", ip="192.168.7.2/24", defaultRoute="via 192.168.7.1")
+outer = net.addHost("outer", ip="10.0.0.9/8")
+nat = net.addHost("gate", cls=NAT, subnet="192.168.7.0/24", inetIntf="gate-eth0", localIntf="gate-eth1", ip="10.0.0.2/8")
+net.addLink(nat, outer, intfName1="gate-eth0")
+net.addLink(nat, inner, intfName1="gate-eth1", params1={"ip": "192.168.7.1/24"})
+net.start()
+print(inner.cmd("ping -c 2 -W 1 10.0.0.9 | grep -o ' [0-9]*%'"), outer.cmd("ping -c 1 -W 1 192.168.7.2"))
+print(nat.cmd("iptables -t nat -S POSTROUTING"))
+net.stop()
+"""
+
+
+def test_mininets_nat_lets_out_and_not_in(built, tmp_path):
+    done = run("mininet", "--tdf", "inf", code=NAT, cwd=tmp_path, start="")
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout.split()[0] == "0%"
+    assert "unreachable" in done.stdout
+    assert "-j MASQUERADE" in done.stdout
+
+
+FLOWS = """
+import time
+from mininet.net import Mininet
+from mininet.node import OVSController
+from mininet.topo import LinearTopo
+for controller in ({}, {"controller": OVSController}):
+    net = Mininet(topo=LinearTopo(2), **controller)
+    net.start()
+    for change in ("", "del-flows"):
+        for switch in net.switches if change else ():
+            switch.dpctl(change)
+        print("dropped", net.pingAll(timeout="1"))
+    net["s1"].dpctl("add-flow", "priority=9,actions=drop")
+    time.sleep(1)  # until the kernel's flows follow
+    print("cut", net.pingAll(timeout="1"))
+    net.stop()
+"""
+
+
+def test_a_learning_switch_learns_again_once_its_flows_are_deleted(built, tmp_path):
+    done = run("mininet", "--tdf", "inf", code=FLOWS, cwd=tmp_path, start="")
+    assert done.returncode == 0, done.stderr
+    said = [line for line in done.stdout.splitlines() if line.startswith(("dropped", "cut"))]
+    assert said == ["dropped 0.0", "dropped 0.0", "cut 100.0"] * 2

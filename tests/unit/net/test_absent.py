@@ -1,0 +1,52 @@
+"""Commands that hosts lack are named once, with what brings them."""
+
+import subprocess
+
+import pytest
+
+from slownet import owner
+from slownet.lab import native
+from slownet.net import absent
+
+
+@pytest.fixture(autouse=True)
+def mine(tmp_path, monkeypatch):
+    monkeypatch.setattr(owner, "directory", lambda: tmp_path)
+    monkeypatch.setattr(owner.Owner, "directory", tmp_path)
+
+
+def in_lab(monkeypatch, inside=True):
+    monkeypatch.setattr(native, "inside_lab", lambda: inside)
+
+
+def bash(line):
+    return subprocess.run(["bash", "-c", f"{absent.function()}; {line}"], capture_output=True, text=True, check=False)
+
+
+def test_a_shell_says_what_bash_says_and_notes_it(monkeypatch):
+    in_lab(monkeypatch)
+    done = bash("no-such-command a b")
+    assert (done.returncode, done.stderr) == (127, "bash: no-such-command: command not found\n")
+    assert bash("true; no-such-command || nmap-of-nobody").returncode == 127
+    assert absent.line() == (
+        "hosts ran what is not in the lab: no-such-command, nmap-of-nobody: "
+        'write packages = ["..."] under [tool.slownet] in pyproject.toml, then slownet lab build'
+    )
+    assert absent.line() == "", "it was said"
+
+
+def test_known_commands_come_with_their_packages(monkeypatch):
+    for each in ("dig", "nmap", "dig", "nslookup", "netplan"):
+        absent.note(each)
+    in_lab(monkeypatch)
+    assert absent.line() == (
+        "hosts ran what is not in the lab: dig, nmap, nslookup: "
+        'write packages = ["bind9-dnsutils", "nmap"] under [tool.slownet] in pyproject.toml, then slownet lab build'
+    )
+    absent.note("hping3")
+    in_lab(monkeypatch, inside=False)
+    assert absent.line() == "hosts ran what is not on this machine: hping3: apt-get install hping3"
+
+
+def test_nothing_is_said_of_nothing():
+    assert absent.line() == ""
