@@ -4,7 +4,7 @@ BIN := $(VENV)/bin
 # Otherwise each worker and each command would compile all imported modules anew.
 export PYTHONDONTWRITEBYTECODE :=
 
-.PHONY: help run test check unit lab-tests e2e bench fuzz soak trust nightly nightly-status lab wheel docs docs-figures docs-test \
+.PHONY: help run test check unit lab-tests e2e bench fuzz soak trust nightly nightly-status lab wheel release docs docs-figures docs-test \
 	examples walls test-report test-packaging test-stock-kernel test-provision test-kernels clean
 .DELETE_ON_ERROR:
 
@@ -55,11 +55,11 @@ docs-figures: $(VENV)/dev lab ## measure what the documentation shows, and draw 
 	$(BIN)/python docs/repeats.py
 
 docs-test: docs lab ## run every command and every piece of code of the documentation, twice, and look at its pages; half an hour
-	$(BIN)/pip install --quiet --disable-pip-version-check --editable '.[browser]'
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[browser]'
 	$(BIN)/pytest -q tests/docs --deselect tests/docs/test_docs_executed.py::test_a_quick_page
 
 test-report: $(VENV)/dev ## test reports in a browser, in minutes; nothing to measure (apt-get install chromium)
-	$(BIN)/pip install --quiet --disable-pip-version-check --editable '.[browser]'
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[browser]'
 	$(BIN)/pytest -q -rs tests/browser
 
 walls: $(VENV)/dev lab ## attack the host from labs, as root and as an ordinary user, with Landlock and without it; half an hour
@@ -77,6 +77,10 @@ wheel: docs lab ## make dist/ a wheel that carries the lab's kernel, its WordPre
 	SLOWNET_BUNDLE=$(abspath build/bundle) $(BIN)/python -m build --wheel
 	rm -rf build
 	$(BIN)/python -m build --sdist
+
+release: wheel ## make dist/ all that a release publishes: wheel, source archive, lab file, notes, checksums; nothing is uploaded
+	$(BIN)/python -m slownet.transfer.release dist
+	cd dist && sha256sum --check --quiet SHA256SUMS
 
 test-packaging: $(VENV)/dev lab ## install the wheel in clean Debian 12, 13, 14 and Ubuntu 24.04 roots, Python 3.11 to 3.14; a quarter of an hour
 	$(BIN)/pytest -q -rP tests/packaging
@@ -102,11 +106,11 @@ lab: $(VENV)/ready ## build the lab's kernel and image, once per machine
 $(VENV)/ready: pyproject.toml setup.py lib/slownet/lab/host-packages.txt lib/slownet/lab/setup-host
 	lib/slownet/lab/setup-host
 	$(PYTHON) -m venv $(VENV)
-	$(BIN)/pip install --quiet --disable-pip-version-check --editable .
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable .
 	touch $@
 
 $(VENV)/dev: $(VENV)/ready
-	$(BIN)/pip install --quiet --disable-pip-version-check --editable '.[dev]'
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[dev]'
 	touch $@
 
 clean: ## remove what these targets created here, but not the cache

@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import Annotated, Any, NoReturn
 
 import typer
-from typer.core import TyperGroup
 
 from slownet import __version__, endings
 from slownet.commands import analysis, completing, images, lab, reporting, unchanged
@@ -18,6 +17,7 @@ from slownet.commands.composing import WithExec, compose
 from slownet.commands.doctor import doctor
 from slownet.commands.documentation import docs
 from slownet.commands.examples import explain
+from slownet.commands.helping import PLAIN, Group
 from slownet.commands.marking import mark
 from slownet.commands.options import (
     CaptureOption,
@@ -51,7 +51,7 @@ from slownet.runner import RUNS
 from slownet.runner.rule import BUDGET
 
 
-class Commands(TyperGroup):
+class Commands(Group):
     """The commands; an interrupt in one is told apart from an exit, as which Typer would report it without a word."""
 
     def invoke(self, ctx: Any) -> Any:
@@ -62,7 +62,7 @@ class Commands(TyperGroup):
             raise typer.Abort from error
 
 
-app = typer.Typer(name="slownet", cls=Commands, no_args_is_help=True, pretty_exceptions_enable=False)
+app = typer.Typer(name="slownet", cls=Commands, rich_markup_mode=PLAIN, pretty_exceptions_enable=False)
 app.add_typer(lab.app, name="lab")
 app.add_typer(images.app, name="image")
 

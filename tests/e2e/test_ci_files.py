@@ -26,6 +26,7 @@ class Runner:
         self.record, self.output, self.summary = (folder / name for name in ("record", "output", "summary.md"))
         self.fresh = folder / "cache of a new machine"
         self.binaries = environment(installed, folder / "venv")
+        (self.wheel,) = installed.parent.glob("*.whl")
         self.programs.mkdir()
         for name in ("sudo", "apt-get"):
             (self.programs / name).write_text(RECORD)
@@ -41,7 +42,7 @@ class Runner:
     def run(self, shell, script, new_machine=False):
         """Run a script in the project, on this machine or on one that has no lab; return what it did to the machine."""
         self.record.write_text("")
-        variables = of_ones_own(self.binaries, CI="true", PIP_NO_INDEX="1", RECORD=str(self.record))
+        variables = of_ones_own(self.binaries, CI="true", PIP_NO_INDEX="1", RECORD=str(self.record), SLOWNET=str(self.wheel))
         variables |= {"GITHUB_OUTPUT": str(self.output), "GITHUB_STEP_SUMMARY": str(self.summary)}
         variables |= {"PATH": f"{self.programs}:{variables['PATH']}"}
         variables |= {"XDG_CACHE_HOME": str(self.fresh)} if new_machine else {}
@@ -74,9 +75,9 @@ WHOLE = {"tests.xml": [2, 0, 0], "predictions.xml": [1, 0, 0]}
 def test_github_builds_the_lab_once_and_takes_it_from_the_cache_then(runner):
     (job,) = runner.read("github")["jobs"].values()
     steps = {each["name"]: each["run"] for each in job["steps"] if "run" in each}
-    cache = next(each for each in job["steps"] if each.get("uses", "").startswith("actions/cache@"))
+    restore, save = (each for each in job["steps"] if each.get("uses", "").startswith("actions/cache/"))
     assert list(steps) == ["Install slownet", "Name the lab", "Get the lab", "Test", "Check the predictions"]
-    assert cache["with"] == {"path": "lab", "key": "slownet-${{ steps.lab.outputs.key }}"}
+    assert restore["with"] == save["with"] == {"path": "lab", "key": "slownet-${{ steps.lab.outputs.key }}"}
     for name in ("Install slownet", "Name the lab"):
         assert runner.run("bash -e -c", steps[name]) == ""
     assert re.fullmatch(r"key=[\w-]+\n", runner.output.read_text())

@@ -16,7 +16,7 @@ def frame(rows: Sequence[Mapping[str, Any]]) -> pandas.DataFrame:
     try:
         import pandas
     except ImportError as error:
-        fix = "pip install 'slownet[notebook]'"
+        fix = "python -m pip install 'pandas>=2.1'"
         raise SlownetError(f"a data frame needs pandas ({error})", "in frame()", fix) from error
     columns = list(dict.fromkeys(name for row in rows for name in row))
     return pandas.DataFrame.from_records([dict(row) for row in rows], columns=columns)

@@ -9,6 +9,7 @@ import typer
 
 from slownet.commands import completing
 from slownet.commands.ci import ForCi
+from slownet.commands.helping import Group
 from slownet.commands.options import (
     ClockOption,
     ConfinementOption,
@@ -31,7 +32,7 @@ FailOption = Annotated[
         "--fail-if-slower", metavar="PERCENT", help="Fail only if a time is longer or a rate lower by more than this, like 5%."
     ),
 ]
-baseline = typer.Typer(no_args_is_help=True, help="Keep a run's numbers in a file to commit, and compare later runs with it.")
+baseline = typer.Typer(cls=Group, help="Keep a run's numbers in a file to commit, and compare later runs with it.")
 
 
 def predict(

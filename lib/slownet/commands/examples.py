@@ -29,7 +29,7 @@ class Told:
             ends = f"Exit status: {self.status}; 2 {MISTAKE}."
         else:
             ends = f"Exit status: {', '.join(f'{number} {text}' for number, text in self.status.items())}."
-        return "\n".join(["Examples:", *(f"  {each}" for each in self.examples), "", ends])
+        return "\n".join(["\b", "Examples:", *(f"  {each}" for each in self.examples), "", ends])
 
 
 COMMANDS = {

@@ -10,10 +10,11 @@ from typing import Annotated, Any
 import typer
 
 from slownet.commands import completing
+from slownet.commands.helping import Group
 from slownet.commands.options import JsonOption
 from slownet.container import store
 
-app = typer.Typer(no_args_is_help=True, help="Keep container images, whose programs hosts of a network can run.")
+app = typer.Typer(cls=Group, help="Keep container images, whose programs hosts of a network can run.")
 LISTED = 3
 """Paths that could not be read, of those that a line names."""
 

@@ -10,6 +10,7 @@ from typing import Annotated
 import typer
 
 from slownet.commands import transferring
+from slownet.commands.helping import Group
 from slownet.commands.options import (
     ClockOption,
     ConfinementOption,
@@ -27,7 +28,7 @@ from slownet.lab.parts import Parts
 from slownet.lab.place import choose, here
 from slownet.lab.project import Project
 
-app = typer.Typer(no_args_is_help=True, help="Build or use the lab: a Linux kernel that runs as one ordinary process.")
+app = typer.Typer(cls=Group, help="Build or use the lab: a Linux kernel that runs as one ordinary process.")
 
 
 @app.command()

@@ -71,7 +71,7 @@ def contents(name: str, ci: str) -> dict[str, str]:
     found = {path: _template(template) for path, template in FILES.items()}
     if CI[ci]:
         found[CI[ci]] = _template(f"{ci}.yml").replace("PACKAGES", " ".join(host_packages()))
-    runs = f"`{CI[ci]}` runs both commands in CI." if CI[ci] else ""
+    runs = f"`{CI[ci]}` runs both commands in CI, with the slownet that its variable SLOWNET names." if CI[ci] else ""
     readme = found["README.md"].replace("CI_FILE runs both commands in CI.", runs).replace(" \n", "\n")
     return found | {"README.md": readme.replace("NAME", _escaped(name) or "A shop on slow links", 1)}
 

@@ -19,6 +19,8 @@ from slownet.errors import SweepError
 LOCAL = "local"
 RESOURCE = "lab"
 OPTION = "--cluster"
+DASK = "'bokeh>=3.1' 'distributed>=2025.1'"
+"""What the extra "cluster" brings: named by itself, because slownet need not be on the index that pip asks."""
 ANSWER_S = 20.0
 """How long a scheduler may take to answer, and to have a worker."""
 PATIENCE = 10
@@ -136,7 +138,7 @@ def _installed() -> ModuleType:
     try:
         import distributed
     except ImportError as error:
-        raise SweepError("Dask is not installed", OPTION, "pip install 'slownet[cluster]'") from error
+        raise SweepError("Dask is not installed", OPTION, f"python -m pip install {DASK}") from error
     return distributed
 
 

@@ -46,17 +46,18 @@ class _File:
         return Member(self.name, size, digest.hexdigest(), self.path is not None and os.access(self.path, os.X_OK))
 
 
-def write(path: Path, of: Project | None, images: bool) -> Manifest:
+def write(path: Path, of: Project | None, images: bool, *, layers: bool = True) -> Manifest:
     """Write this machine's lab to a file; return its manifest.
 
-    It holds kernel, init and image, the layers that projects on this machine use, and with `images` all kept container images.
+    It holds kernel, init and image, with `layers` those that projects on this machine use, and with `images` all kept container
+    images.
     What was measured of this machine is no part of it. The file gets its name when it is whole. Raises LabError.
     """
     folder = path.absolute().parent
     if path.is_dir() or not folder.is_dir():
         raise LabError(f"{path if path.is_dir() else folder} is {'' if path.is_dir() else 'not '}a folder", fix="name a file")
     found = parts.need()
-    files = [*_parts(found), *_layers(found, of), *(_images() if images else ())]
+    files = [*_parts(found), *(_layers(found, of) if layers else ()), *(_images() if images else ())]
     try:
         with tempfile.NamedTemporaryFile(dir=folder, prefix=f".{path.name}.", delete=False) as half:
             try:

@@ -79,7 +79,7 @@ def test_a_frame_has_one_row_a_sample(run):
 
 def test_without_pandas_it_is_one_line(run, monkeypatch):
     monkeypatch.setitem(sys.modules, "pandas", None)
-    with pytest.raises(slownet.SlownetError, match=r"a data frame needs pandas.*pip install 'slownet\[notebook\]'"):
+    with pytest.raises(slownet.SlownetError, match=r"a data frame needs pandas.*: python -m pip install 'pandas>=2\.1'$"):
         run.frame()
 
 

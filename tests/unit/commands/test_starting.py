@@ -1,6 +1,8 @@
 """The files of `slownet init`: what they say, and that a mistake leaves nothing behind."""
 
 import ast
+import re
+import subprocess
 import tomllib
 from pathlib import Path
 
@@ -82,3 +84,66 @@ def test_an_unknown_service_is_one_line(tmp_path, capsys):
 
 def test_the_packages_are_those_that_building_takes():
     assert {"mmdebstrap", "squashfs-tools-ng", "gcc", "flex"} <= set(host_packages())
+
+
+def of(ci):
+    return yaml.safe_load(contents("shop", ci)[CI[ci]])
+
+
+def scripts(ci):
+    """Return the shell lines of a CI file, in order."""
+    if ci == "gitlab":
+        return [*of(ci)["slow-network"]["before_script"], *of(ci)["slow-network"]["script"]]
+    return [each["run"] for each in of(ci)["jobs"]["slow-network"]["steps"] if "run" in each]
+
+
+@pytest.mark.parametrize("ci", ["github", "gitlab"])
+@pytest.mark.parametrize("unset", [{}, {"SLOWNET": ""}], ids=["not set", "empty"])
+def test_ci_without_a_slownet_to_install_ends_with_one_line(tmp_path, ci, unset):
+    """GitHub gives a variable that is not there as an empty one."""
+    (tmp_path / "python").write_text("#!/bin/sh\necho asked pip")
+    (tmp_path / "python").chmod(0o755)
+    argv = ["bash", "-eo", "pipefail", "-c", scripts(ci)[0]]
+    environment = {"PATH": f"{tmp_path}:/usr/bin:/bin", **unset}
+    done = subprocess.run(argv, env=environment, capture_output=True, text=True, check=False)
+    (line,) = done.stderr.splitlines()
+    assert "SLOWNET: set it, in the " in line
+    assert (done.returncode != 0, done.stdout) == (True, "")
+    done = subprocess.run(argv, env={**environment, "SLOWNET": "a wheel.whl"}, capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stdout) == (0, "asked pip\n")
+
+
+def test_github_maps_the_variable_of_the_repository():
+    assert of("github")["jobs"]["slow-network"]["env"] == {"SLOWNET": "${{ vars.SLOWNET }}"}
+
+
+@pytest.mark.parametrize("ci", ["github", "gitlab"])
+def test_pip_is_asked_for_what_slownet_names_alone(ci):
+    (line,) = [each for each in "\n".join(scripts(ci)).splitlines() if "pip" in each]
+    assert re.fullmatch(r'python -m pip install "\$\{SLOWNET:\?[^}"]+\}"', line)
+
+
+def test_github_saves_the_lab_before_the_tests():
+    steps = of("github")["jobs"]["slow-network"]["steps"]
+    order = [each.get("name") or each["uses"].partition("@")[0] for each in steps]
+    assert order.index("Get the lab") + 1 == order.index("actions/cache/save") == order.index("Test") - 1
+    save = steps[order.index("actions/cache/save")]
+    assert save["if"] == "steps.cache.outputs.cache-hit != 'true'"
+    assert steps[order.index("actions/cache/restore")]["id"] == "cache"
+
+
+def test_gitlab_saves_the_lab_when_a_test_fails():
+    assert of("gitlab")["slow-network"]["cache"] == {"key": "slownet", "when": "always", "paths": ["lab"]}
+
+
+def test_versions_and_permissions_are_pinned():
+    workflow, text = of("github"), contents("shop", "github")[CI["github"]]
+    assert workflow["permissions"] == {"contents": "read"}
+    (job,) = workflow["jobs"].values()
+    assert re.fullmatch(r"ubuntu-\d\d\.\d\d", job["runs-on"])
+    assert job["steps"][0]["with"] == {"persist-credentials": False}
+    uses = re.findall(r"uses: (\S+)@(\S+)(.*)", text)
+    assert len(uses) == 5
+    assert all(re.fullmatch(r"[0-9a-f]{40}", commit) and re.fullmatch(r" # v\d+\.\d+\.\d+", note) for _, commit, note in uses)
+    assert len({(name.removesuffix("/save").removesuffix("/restore"), commit) for name, commit, _ in uses}) == 4
+    assert re.fullmatch(r"python:\d+\.\d+\.\d+-\w+", of("gitlab")["slow-network"]["image"])

@@ -1,0 +1,103 @@
+"""What help shows: the authors' words as they are, on a terminal and through a pipe."""
+
+import re
+import subprocess
+import sys
+
+import pytest
+import typer
+
+from slownet import cli
+from slownet.catalogue import discover
+from slownet.commands.listing import show
+
+
+def below(command, path=()):
+    """Yield the words and the command of the tree's root, of each group and of each command."""
+    yield path, command
+    for name, each in getattr(command, "commands", {}).items():
+        yield from below(each, (*path, name))
+
+
+TREE = dict(below(typer.main.get_command(cli.app)))
+GROUPS = [path for path, command in TREE.items() if hasattr(command, "commands")]
+
+
+def shown(words, capsys, monkeypatch, columns="80"):
+    monkeypatch.setenv("TERMINAL_WIDTH", columns)
+    monkeypatch.setenv("COLUMNS", columns)
+    with pytest.raises(SystemExit) as ended:
+        cli.main(list(words))
+    printed = capsys.readouterr()
+    assert (ended.value.code, printed.err) == (0, "")
+    return printed.out
+
+
+@pytest.mark.parametrize("path", GROUPS, ids=" ".join)
+def test_a_group_alone_shows_its_help(path, capsys, monkeypatch):
+    alone = shown(path, capsys, monkeypatch)
+    assert alone == shown([*path, "--help"], capsys, monkeypatch)
+    assert "Commands:" in alone
+    assert all(re.search(rf"^  {name} ", alone, re.MULTILINE) for name in TREE[path].commands)
+
+
+def test_the_program_alone_ends_with_status_0():
+    done = subprocess.run([sys.executable, "-m", "slownet.cli"], capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout.startswith("Usage: slownet [OPTIONS] COMMAND")
+
+
+@pytest.mark.parametrize("path", TREE, ids=" ".join)
+@pytest.mark.parametrize("columns", ["40", "80", "200"])
+def test_the_words_of_help_are_whole(path, columns, capsys, monkeypatch):
+    """None is eaten as markup, shortened, or followed by a type of Python's."""
+    words = "".join(shown([*path, "--help"], capsys, monkeypatch, columns).split())
+    command = TREE[path]
+    for each in command.params:
+        if getattr(each, "help", None) and not getattr(each, "hidden", False):
+            assert "".join(each.help.split()) in words
+    for each in getattr(command, "commands", {}).values():
+        assert "".join(each.get_short_help_str(1000).split()) in words
+    assert not re.search(r"<(bool|str|int|float|list|Path|file|path)\b", words)
+    assert "…" not in words
+
+
+def test_square_brackets_are_text(capsys, monkeypatch):
+    app = typer.Typer(cls=cli.Commands, rich_markup_mode=cli.PLAIN)
+
+    @app.command()
+    def one(name: str = typer.Argument(help="Of [tool.slownet], [red]or[/red] any.")) -> None:
+        """Reads [tool.slownet] of a file."""
+
+    @app.command()
+    def two() -> None:
+        """The other [one]."""
+
+    for words, text in ((["one", "--help"], "[red]or[/red]"), (["one", "--help"], "Reads [tool.slownet]"), ([], "other [one]")):
+        with pytest.raises(SystemExit) as ended:
+            app(words)
+        assert ended.value.code == 0
+        assert text in " ".join(capsys.readouterr().out.split())
+
+
+def test_a_list_in_a_pipe_has_one_line_for_each_experiment(capsys):
+    show()
+    first, *lines = capsys.readouterr().out.splitlines()
+    assert first.split() == ["experiment", "question", "conditions"]
+    found = discover()
+    assert [line.split()[0] for line in lines] == sorted(found)
+    for line in lines:
+        each = found[line.split()[0]]
+        assert line.index(each.question) == first.index("question")
+        assert line.rstrip() == line
+        assert all(", ".join(values) in line for values in each.conditions.values())
+
+
+def test_a_list_on_a_terminal_is_a_table_of_its_width(capsys, monkeypatch):
+    monkeypatch.setattr(sys.stdout, "isatty", lambda: True, raising=False)
+    monkeypatch.setenv("COLUMNS", "72")
+    monkeypatch.setenv("TERM", "xterm")
+    show()
+    lines = re.sub(r"\x1b\[[\d;]*m", "", capsys.readouterr().out).splitlines()
+    assert max(map(len, lines)) <= 72
+    assert len(lines) > 2 * len(discover())
