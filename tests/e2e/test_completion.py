@@ -1,9 +1,11 @@
-"""Completion in the shells themselves, as `slownet --show-completion` sets it up; and that it is as quick as `--help`."""
+"""Completion in the shells themselves, as `slownet --show-completion` sets it up; and that it imports nothing that measures."""
 
 import os
+import re
 import shutil
 import subprocess
 import sys
+from importlib import metadata
 
 import pytest
 
@@ -39,17 +41,52 @@ def test_a_name_is_completed(shell, variables, tmp_path):
     assert "database_delay" not in done.stdout
 
 
-def test_it_imports_less_than_help(variables, tmp_path):
-    """Imports take nearly all the time of both; `make bench` measures it."""
+def imported(*words, **variables):
+    """Return the names of the modules that a Python imports."""
+    command = [sys.executable, "-X", "importtime", *words]
+    done = subprocess.run(command, env={**os.environ, **variables}, capture_output=True, text=True, check=True)
+    return {line.rpartition("|")[2].strip() for line in done.stderr.splitlines() if line.startswith("import time:")}
 
-    def imported(*words, **more):
-        command = [sys.executable, "-X", "importtime", "-m", "slownet.cli", *words]
-        done = subprocess.run(command, env={**variables, **more}, cwd=tmp_path, capture_output=True, text=True, check=True)
-        return {line.rpartition("|")[2].strip() for line in done.stderr.splitlines() if line.startswith("import time:")}
 
-    of_help = imported("--help")
-    for line in (LINE, "slownet run --vary lo", "slownet shell tw", "slownet show ru"):
-        asked = {"COMP_WORDS": line.replace(" ", "\n"), "COMP_CWORD": str(line.count(" "))}
-        found = imported(**asked, _SLOWNET_COMPLETE="complete_bash")
-        assert len(found) < len(of_help)
-        assert not any(each.startswith(("slownet.experiments.", "slownet.services", "mininet")) for each in found)
+def required(name):
+    """Return a distribution and all that it requires here, without extras."""
+    found = {name}
+    for each in metadata.requires(name) or ():
+        if not re.search("extra ==|platform_system|sys_platform", each):
+            found |= required(re.match(r"[\w.-]+", each)[0].lower().replace("_", "-"))
+    return found
+
+
+@pytest.fixture(scope="module")
+def of_typer():
+    """Typer, which makes the command line, and what it requires."""
+    found = required("typer")
+    assert {"typer", "rich"} <= found
+    return found
+
+
+def distributions(modules):
+    """Return the distributions of modules, but not those that any Python here imports."""
+    of, tops = metadata.packages_distributions(), {each.partition(".")[0] for each in modules - imported("-c", "pass")}
+    return {name.lower().replace("_", "-") for top in tops for name in of.get(top, ())} - {"slownet"}
+
+
+ROOMS_FOR_MEASURING = ("experiments", "services", "tools", "net.", "claim.", "stats")
+
+
+@pytest.mark.parametrize("line", [LINE, "slownet run --vary lo", "slownet shell tw", "slownet show ru", "slownet "])
+def test_it_imports_nothing_that_measures(line, variables, of_typer, tmp_path, monkeypatch):
+    """Imports take nearly all the time of a completion: of packages, it needs only those of the command line."""
+    monkeypatch.chdir(tmp_path)
+    asked = {"COMP_WORDS": line.replace(" ", "\n"), "COMP_CWORD": str(line.count(" "))}
+    found = imported("-m", "slownet.cli", **variables | asked, _SLOWNET_COMPLETE="complete_bash")
+    assert distributions(found) - of_typer == set()
+    assert [each for each in found if each.startswith(tuple(f"slownet.{room}" for room in ROOMS_FOR_MEASURING))] == []
+
+
+def test_a_command_that_imports_experiments_imports_what_measures(of_typer, tmp_path, monkeypatch):
+    """So the test above would see it."""
+    monkeypatch.chdir(tmp_path)
+    found = imported("-m", "slownet.cli", "list")
+    assert distributions(found) - of_typer >= {"mininet", "pexpect"}
+    assert {"slownet.net", "slownet.tools"} <= found

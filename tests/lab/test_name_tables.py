@@ -1,4 +1,4 @@
-"""The last step of the WordPress site: each table's definition gets a version of its name, views have none, and a fault ends it."""
+"""The last step of the WordPress site: each table's definition gets a version of its name; views have none; a fault ends it."""
 
 import hashlib
 import re
