@@ -235,7 +235,7 @@ CLAIMED = (
     OWN.replace("from slownet.tools", "from slownet.claim import law\nfrom slownet.tools")
     + """
 
-mine.claims(law("rtt_ms", round_trips=2, within=%s, along="delay_ms"))
+mine.claims(law("rtt_ms", round_trips=1, within=%s, along="delay_ms"))
 """
 )
 
@@ -373,7 +373,7 @@ def test_a_claim_about_cells_that_were_not_measured_is_told(tmp_path):
     (tmp_path / "mine.py").write_text(CLAIMED % ("client", 0.1))
     done = slownet("run", "mine.py", "--tdf", "inf", "--vary", "delay=7ms", cwd=tmp_path)
     assert done.returncode == 1, done.stderr
-    said = "not judged A request costs two round trips (within 10 %): delay 0ms and delay 3ms were not measured"
+    said = "not judged A request costs one round trip (within 10 %): delay 0ms and delay 3ms were not measured"
     assert said in " ".join(done.stdout.split())
 
 

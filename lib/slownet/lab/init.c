@@ -213,6 +213,17 @@ static void write_file(const char *path, const char *text)
 	write_to(open(path, O_WRONLY | O_CLOEXEC), path, text);
 }
 
+static unsigned long read_number(const char *path)
+{
+	char text[24] = "";
+	int fd = open(path, O_RDONLY | O_CLOEXEC);
+
+	if (fd < 0 || read(fd, text, sizeof(text) - 1) < 0)
+		perror(path);
+	close(fd);
+	return strtoul(text, NULL, 10);
+}
+
 static void create_file(const char *path, const char *text)
 {
 	write_to(open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0644), path, text);
@@ -298,6 +309,8 @@ static void limit_memory(void)
  */
 static void limit_processes(void)
 {
+	static const char path[] = "/proc/sys/kernel/threads-max";
+	const unsigned long stated = read_number(path);
 	struct sysinfo info;
 	char text[24];
 
@@ -305,8 +318,13 @@ static void limit_processes(void)
 	most_processes = (unsigned long long)info.totalram * info.mem_unit / BYTES_OF_A_PROCESS;
 	if (most_processes < LEAST_PROCESSES)
 		most_processes = LEAST_PROCESSES;
+	if (stated <= most_processes) {
+		/* The kernel's own number, or that of its command line. */
+		most_processes = stated;
+		return;
+	}
 	snprintf(text, sizeof(text), "%lu", most_processes);
-	write_file("/proc/sys/kernel/threads-max", text);
+	write_file(path, text);
 }
 
 static int cpu_is_free(void)

@@ -6,7 +6,6 @@ arrived, never because a process ended with status 0. A lab can lie about what i
 
 from __future__ import annotations
 
-import contextlib
 import json
 import signal
 from collections.abc import Callable, Mapping
@@ -46,9 +45,6 @@ def boot(plan: Plan, place: Place, job: Job, handle: Handle, pinned: Callable[[i
             turn=job.boot - 1,
             pinned=pinned,
         )
-    for name in job.folders():
-        with contextlib.suppress(OSError):  # it has something
-            (plan.directory / name).rmdir()
     log = plan.directory / of_lab("stderr.txt", job.lab)
     if complaints:
         write_whole(log, complaints.data())

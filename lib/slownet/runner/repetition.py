@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
@@ -99,11 +100,19 @@ class Round:
         plan = self.plan
         if self._log:
             self._log.close()
+        self._discard_empty_folders()
         booted, ended = zip(*self._spans, strict=True) if self._spans else ((0.0,), (0.0,))
         plan.last_s = max(ended) - min(booted)
         spans = {"wall_s": round(plan.last_s, 3), "virtual_s": round(sum(self._virtual_s), 6) if self._virtual_s else None}
         plan.facts |= {name: _added(plan.facts.get(name), seconds) for name, seconds in spans.items()}
         samples.write_run_json(plan.directory, plan.facts)
+
+    def _discard_empty_folders(self) -> None:
+        """Remove the folders that the labs left empty: not before the last one has ended, since labs share some of them."""
+        for lab in self._used:
+            for name in Job([], 1, 1, lab).folders():
+                with contextlib.suppress(OSError):  # it has something
+                    (self.plan.directory / name).rmdir()
 
     def _next(self, lab: int) -> tuple[Boot, list[int]] | None:
         """Return the next boot that no lab has started, and its remaining places in the plan; None if there is none."""

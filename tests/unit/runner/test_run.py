@@ -3,6 +3,7 @@
 import io
 import json
 import threading
+import time
 from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
@@ -178,6 +179,21 @@ class SideBySide(FakePlace):
         stdout(line(event, **values))
 
 
+class OneEndsEarly(SideBySide):
+    """The second lab mounts its folders when the first one has ended."""
+
+    mounted = ()
+
+    def run(self, argv, *, shares, stdout, **around):
+        job = json.loads(argv[-1])
+        if job["lab"] == 2:
+            deadline = time.monotonic() + 10
+            while not any(Path(job["directory"]).glob("stderr*.txt")) and time.monotonic() < deadline:
+                time.sleep(0.01)
+            self.mounted = [each.path.is_dir() for each in shares if each.writable]
+        return super().run(argv, shares=shares, stdout=stdout, **around)
+
+
 FOUR = {"rtt": ["0ms", "10ms", "40ms", "120ms"]}
 TWICE = Rule(repeat=2)
 
@@ -190,6 +206,15 @@ def places(job):
 def two_processors(monkeypatch):
     monkeypatch.setattr(planning, "find", lambda name: example)
     monkeypatch.setattr(repetition.cpu, "count", lambda: 2)
+
+
+def test_a_lab_that_ends_leaves_the_others_their_folders(two_processors, tmp_path):
+    place = OneEndsEarly()
+    place.all_there = threading.Barrier(1)  # they need not be there at the same time
+    each = planning.plan("example", place, tmp_path, FOUR, TWICE)
+    (done,) = run.execute([each], place, lambda name, event: None)
+    assert place.mounted == [True, True, True]
+    assert not {path.name for path in done.directory.iterdir()} & {"raw", "captures", "services", "services-2"}
 
 
 def test_labs_side_by_side_measure_a_boot_each_with_all_its_cells(two_processors, tmp_path):
