@@ -369,6 +369,13 @@ def test_a_margin_of_500_percent_is_one_line_before_anything_is_measured(tmp_pat
     assert not (tmp_path / "runs").exists()
 
 
+def test_a_file_that_ends_the_program_is_no_success(tmp_path):
+    (tmp_path / "mine.py").write_text("import os\nos._exit(0)\n")
+    done = slownet("run", "mine.py", cwd=tmp_path)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr == "slownet: the file ends the program: os._exit(0), mine.py:2: leave that out: a file only defines\n"
+
+
 def test_a_claim_about_cells_that_were_not_measured_is_told(tmp_path):
     (tmp_path / "mine.py").write_text(CLAIMED % ("client", 0.1))
     done = slownet("run", "mine.py", "--tdf", "inf", "--vary", "delay=7ms", cwd=tmp_path)

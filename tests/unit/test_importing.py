@@ -2,7 +2,6 @@
 
 import argparse
 import os
-import subprocess
 import sys
 from pathlib import Path
 
@@ -116,14 +115,6 @@ def test_a_function_of_a_file_that_is_called_later_is_told_as_well(file, capsys,
         module.later()
     assert caught.value.code == 2
     assert capsys.readouterr() == ("", f"{line}\n")
-
-
-def test_an_exit_at_import_is_no_success(file):
-    file("import os\nos._exit(0)\n")
-    command = [sys.executable, "-c", "from slownet.entry import main; main()", "run", "mine.py"]
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
-    assert (done.returncode, done.stdout) == (2, "")
-    assert done.stderr == "slownet: the file ends the program: os._exit(0), mine.py:2: leave that out: a file only defines\n"
 
 
 ARGPARSE = "import argparse\nparser = argparse.ArgumentParser()\nparser.add_argument('--bw', type=int, required=True)\n"
