@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 export PYTHONDONTWRITEBYTECODE :=
 
 .PHONY: help run test check unit lab-tests e2e bench fuzz soak trust nightly nightly-status lab wheel release docs docs-figures docs-test \
-	examples walls test-report test-packaging test-stock-kernel test-provision test-kernels clean
+	examples walls test-report test-exact test-packaging test-stock-kernel test-provision test-kernels clean
 .DELETE_ON_ERROR:
 
 help: ## print this list
@@ -40,7 +40,7 @@ e2e: $(VENV)/dev lab ## run the tests of the commands, which boot labs
 bench: $(VENV)/dev lab ## measure performance and print it next to the targets (ONLY="building clocks")
 	$(BIN)/python tests/bench.py $(ONLY)
 
-nightly: $(VENV)/dev lab ## run the seven long tests below, each to its end; many hours (ONLY="provision soak")
+nightly: $(VENV)/dev lab ## run the long tests below, each to its end; many hours (ONLY="provision soak")
 	$(BIN)/python tests/nightly.py $(ONLY)
 
 nightly-status: $(VENV)/dev ## show when each long test last ran here, and how it ended
@@ -67,6 +67,9 @@ walls: $(VENV)/dev lab ## attack the host from labs, as root and as an ordinary 
 
 examples: $(VENV)/dev lab ## run the examples as their pages say, with images for the shop, layers for Node.js, Java and Go; a quarter of an hour
 	$(BIN)/pytest -q tests/examples
+
+test-exact: $(VENV)/dev lab ## test labs on the exact clock, in QEMU (apt-get install qemu-system-x86); minutes
+	$(BIN)/pytest -q -rs tests/exact
 
 test-stock-kernel: $(VENV)/dev lab ## test native mode on Debian's own kernel, in QEMU (apt-get install qemu-system-x86)
 	$(BIN)/pytest -q -rP tests/stock_kernel

@@ -26,6 +26,7 @@ FOLDER = soak.ROOT / "runs" / "nightly"
 RECORD = "nightly.json"
 JOBS: Mapping[str, Sequence[str]] = {
     "report": soak.make("test-report"),
+    "exact": soak.make("test-exact"),
     "examples": soak.make("examples"),
     "walls": soak.make("walls"),
     "stock-kernel": soak.make("test-stock-kernel"),

@@ -67,7 +67,9 @@ def execute(
     limit: Annotated[
         str | None,
         typer.Option(
-            "--limit", metavar="TIME", help="End the lab after this long without output, in virtual time. Default: 720h."
+            "--limit",
+            metavar="TIME",
+            help="End the lab after this long without output, in its own time. Default: 720h; exact: 6h.",
         ),
     ] = None,
     share: ShareOption = None,
@@ -77,7 +79,8 @@ def execute(
     if limit is not None:
         chosen.clock = replace(chosen.clock, limit_s=check_limit(limit))
     shares = caller.shares_of(share or ())
-    raise typer.Exit(foreground.run_here(chosen, command, shares, terminal=foreground.are_terminals(0, 1, 2)))
+    terminal = foreground.are_terminals(0, 1, 2) and not chosen.clock.is_exact  # to which nothing comes from outside
+    raise typer.Exit(foreground.run_here(chosen, command, shares, terminal))
 
 
 @app.command()

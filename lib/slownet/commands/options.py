@@ -14,9 +14,9 @@ ClockOption = Annotated[
     str | None,
     typer.Option(
         "--clock",
-        metavar="real|virtual",
+        metavar="real|virtual|exact",
         help="Clock of the lab; virtual by default, real in shells.",
-        autocompletion=one_of("real", "virtual"),
+        autocompletion=one_of("real", "virtual", "exact"),
     ),
 ]
 StpOption = Annotated[bool, typer.Option("--stp", help="All switches run the Spanning Tree Protocol.")]

@@ -51,6 +51,8 @@ class Share:
     path: Path
     writable: bool = False
     at: str = ""
+    only: tuple[str, ...] = ()
+    """What an exact lab, which gets a copy, needs of the folder; everything if nothing is named."""
 
     @property
     def mount(self) -> tuple[str, str, str]:

@@ -20,6 +20,8 @@ from slownet.errors import LabError
 _HEAD = struct.Struct("<cI")
 
 READY, OUTPUT, ERRORS, TAKEN, FULL, MESSAGE, EXIT = b"R", b"O", b"E", b"T", b"F", b"M", b"X"
+CHANGE, CONTENT = b"S", b"C"
+"""Of an exact lab alone, whose writable shares are copies: see init_exact.h."""
 JOB, INPUT, END_OF_INPUT, SIGNAL, WINDOW = b"J", b"I", b"Z", b"K", b"W"
 
 HEAD_BYTES = _HEAD.size
@@ -27,6 +29,7 @@ HEAD_BYTES = _HEAD.size
 WINDOW_BYTES = 3072
 # Largest payloads of frames from the lab: CHUNK of init.c, its buffer for a message, and room for its numbers.
 MOST_BYTES = {READY: 0, OUTPUT: 4096, ERRORS: 4096, TAKEN: 23, FULL: 9, MESSAGE: 511, EXIT: 15}
+MOST_BYTES_EXACT = {**MOST_BYTES, CHANGE: 8256, CONTENT: 4096}
 _NUMBER = re.compile(rb"[0-9]{1,5}")
 
 
@@ -81,7 +84,21 @@ class Exit:
     status: int
 
 
-Frame = Ready | Output | Taken | Full | Message | Exit
+@dataclass(frozen=True)
+class Change:
+    """A change of a writable share, as init_exact.h has it."""
+
+    payload: bytes
+
+
+@dataclass(frozen=True)
+class Content:
+    """A piece of the file that the last change named."""
+
+    data: bytes
+
+
+Frame = Ready | Output | Taken | Full | Message | Exit | Change | Content
 
 
 class Parser:
@@ -90,9 +107,13 @@ class Parser:
     Frames come in this order: READY; OUTPUT, ERRORS and TAKEN, any number; FULL, at most once; OUTPUT and ERRORS; EXIT. A
     MESSAGE may come at any time, and is the last one, as EXIT is. Memory is bounded by the largest frame, time is linear in the
     input.
+
+    most: the largest payload of each type of frame, `MOST_BYTES_EXACT` for an exact lab, which sends CHANGE and CONTENT, too,
+    any number of them after READY.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, most: Mapping[bytes, int] = MOST_BYTES) -> None:
+        self._most = most
         self._received = bytearray()
         self._is_ready = self._is_full = False
         self._last = ""
@@ -115,11 +136,11 @@ class Parser:
             del self._received[:at]
 
     def _check_head(self, kind: bytes, size: int) -> None:
-        if kind not in MOST_BYTES:
+        if kind not in self._most:
             raise ProtocolError.of(f"a frame of unknown type {kind[0]:#04x}")
         name = kind.decode()
-        if size > MOST_BYTES[kind]:
-            raise ProtocolError.of(f"a frame of type {name} announces {size} bytes, more than {MOST_BYTES[kind]}")
+        if size > self._most[kind]:
+            raise ProtocolError.of(f"a frame of type {name} announces {size} bytes, more than {self._most[kind]}")
         if self._last:
             raise ProtocolError.of(f"a frame of type {name} after the last one, of type {self._last}")
         if kind != MESSAGE and (kind == READY) is self._is_ready:
@@ -132,6 +153,10 @@ class Parser:
     def _frame(self, kind: bytes, payload: bytes) -> Frame:
         if kind in (OUTPUT, ERRORS):
             return Output(payload, kind == ERRORS)
+        if kind == CHANGE:
+            return Change(payload)
+        if kind == CONTENT:
+            return Content(payload)
         if kind == TAKEN:
             return Taken(_number(kind, payload, WINDOW_BYTES))
         if kind == READY:

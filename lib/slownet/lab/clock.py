@@ -14,39 +14,58 @@ TDF_INF = "inf"
 """The infinite TDF in options and records."""
 WORK, TIME, FREE = "work", "time", "free"
 """What a virtual clock charges for CPU: retired instructions, CPU time, or nothing."""
+INSTRUCTIONS = "instructions"
+"""What the exact clock charges, which counts them itself."""
+KINDS = ("real", "virtual", "exact")
+SPEED = 3
+"""Instructions in a nanosecond of the exact clock."""
 IDLE_POLL_US = 200
 """How long before a timer an idle lab on the real clock wakes up to poll: a sleeping process wakes about 0.1 ms late, on every
 crossing of a delayed link."""
 LIMIT_S = 30 * 86_400
 """Idling for that long on the virtual clock takes about ten seconds of CPU."""
+EXACT_LIMIT_S = 6 * 3600
+"""The same for the exact clock, on which idling takes a thousandth of that time."""
 
 
 @dataclass(frozen=True)
 class Clock:
-    """A lab's clock. `kind` is "real" or "virtual"; `tdf` is how many times faster the CPU looks from inside (inf: free).
+    """A lab's clock. `kind` is one of `KINDS`; `tdf` is how many times faster the CPU looks from inside (inf: free).
 
     `counter`: the scope of the instruction counter that the virtual clock charges by (`slownet.lab.counter`); empty if it
     charges CPU time.
 
     `limit_s`: how long a command may print nothing, in seconds of the virtual clock: one that waits forever would keep the host
     busy forever. A command that may still get input, from a terminal or an open standard input, has no limit.
+
+    `speed`: how many instructions the exact clock counts in a nanosecond.
     """
 
     kind: str = "real"
     tdf: float = 1
-    limit_s: int = LIMIT_S
+    limit_s: int | None = None
     counter: str = ""
+    speed: int = SPEED
+
+    @property
+    def is_exact(self) -> bool:
+        """Whether it counts instructions in an emulated machine."""
+        return self.kind == "exact"
 
     @property
     def silence_s(self) -> int:
         """The limit that the lab is given; 0 for none."""
-        return self.limit_s if self.kind == "virtual" else 0
+        if self.kind == "real":
+            return 0
+        return (EXACT_LIMIT_S if self.is_exact else LIMIT_S) if self.limit_s is None else self.limit_s
 
     @property
     def cpu(self) -> str | None:
-        """What is charged for CPU, as in records: "work", "time" or "free"; None on the real clock."""
+        """What is charged for CPU, as in records: "work", "time", "free" or "instructions"; None on the real clock."""
         if self.kind == "real":
             return None
+        if self.is_exact:
+            return INSTRUCTIONS
         return FREE if self.tdf == INF else WORK if self.counter else TIME
 
     @property
@@ -71,8 +90,8 @@ class Clock:
 
     @property
     def tdf_json(self) -> int | str | None:
-        """The TDF as in records: a whole number, `TDF_INF`, or None on the real clock."""
-        if self.kind == "real":
+        """The TDF as in records: a whole number, `TDF_INF`, or None where the clock is not virtual."""
+        if self.kind != "virtual":
             return None
         return TDF_INF if self.tdf == INF else int(self.tdf)
 
@@ -86,7 +105,7 @@ class Clock:
 
 
 def in_words(kind: str, tdf: int | str | None, cpu: str | None) -> str:
-    """Describe a clock of a record for people: "virtual clock, TDF 3, work charged"."""
+    """Describe a clock of a record for people: "virtual clock, TDF 3, work charged", "exact clock"."""
     parts = [f"{kind} clock", f"TDF {tdf}" if tdf is not None else "", "work charged" if cpu == WORK else ""]
     return ", ".join(filter(None, parts))
 
@@ -99,9 +118,9 @@ def check_cpu(text: str) -> str | None:
 
 
 def check_kind(text: str) -> str:
-    """Return "real" or "virtual". Raises LabError."""
-    if text not in ("real", "virtual"):
-        raise LabError(f"unknown clock '{text}'", where="--clock", fix=nearest(text, ["real", "virtual"]))
+    """Return "real", "virtual" or "exact". Raises LabError."""
+    if text not in KINDS:
+        raise LabError(f"unknown clock '{text}'", where="--clock", fix=nearest(text, KINDS))
     return text
 
 

@@ -69,13 +69,14 @@ def warn() -> None:
     sys.stderr.write(f"slownet: labs are not confined: {why_not(version)}; {what} (--require-confinement refuses that)\n")
 
 
-def words(confine: Path, run: Path, *, read: Sequence[Path], write: Sequence[Path]) -> list[str]:
+def words(confine: Path, run: Path, *, read: Sequence[Path], write: Sequence[Path], loaders: Sequence[Path] = ()) -> list[str]:
     """Return the command that confines the program `run`, up to the program's own arguments.
 
-    read, write: files and folders that it may read, or write as well.
+    read, write: files and folders that it may read, or write as well; loaders: programs that start it.
     """
     rules = [
-        f"run={run}", *(f"read={each}" for each in [*READ, *read]), *(f"write={each}" for each in write),
+        *(f"run={each}" for each in [run, *loaders]), *(f"read={each}" for each in [*READ, *read]),
+        *(f"write={each}" for each in write),
         *(f"device={each}" for each in DEVICES),
     ]  # fmt: skip
     return [str(confine), *rules, "--", str(run)]

@@ -10,6 +10,7 @@
  *                  F what of the lab is full, "disk", "memory" or "processes"
  *                  M a message, the lab cannot go on
  *                  X how the command ended, as wait(2) tells it
+ *                  S, C of an exact lab: see init_exact.h
  *   from the host  J a piece of the job, empty: its end. "key=value" strings,
  *                  each ended by a NUL
  *                  I input for the command, Z its end
@@ -30,6 +31,8 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
+#include <linux/random.h>
 #include <net/if.h>
 #include <poll.h>
 #include <sched.h>
@@ -50,11 +53,13 @@
 #include <sys/sysinfo.h>
 #include <sys/time.h>
 #include <sys/wait.h>
+#include <sys/xattr.h>
 #include <termios.h>
 #include <time.h>
 #include <unistd.h>
 
 #define CHANNEL "/dev/tty1"
+#define EXACT_CHANNEL "/dev/ttyS1"
 #define IMAGE "/dev/ubda"
 #define LAYER "/dev/ubdb"
 #define CHUNK 4096
@@ -65,7 +70,7 @@
 #define LEAST_PROCESSES 256
 
 static int channel = -1;
-static int disk = -1;
+static int disk = -1;	/* the folder in memory that takes what is written */
 static unsigned long most_processes;
 
 struct job {
@@ -229,15 +234,18 @@ static void create_file(const char *path, const char *text)
 	write_to(open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0644), path, text);
 }
 
+#include "init_exact.h"
+
 static void open_channel(void)
 {
+	const char *line = exact ? EXACT_CHANNEL : CHANNEL;
 	struct termios raw;
 
 	mkdir("/dev", 0755);
 	mount("dev", "/dev", "devtmpfs", 0, NULL);
-	channel = open(CHANNEL, O_RDWR | O_NOCTTY | O_CLOEXEC);
+	channel = open(line, O_RDWR | O_NOCTTY | O_CLOEXEC);
 	if (channel < 0)
-		fail("cannot open %s: %s", CHANNEL, strerror(errno));
+		fail("cannot open %s: %s", line, strerror(errno));
 	tcgetattr(channel, &raw);
 	cfmakeraw(&raw);
 	tcsetattr(channel, TCSANOW, &raw);
@@ -247,14 +255,16 @@ static void open_channel(void)
 static void enter_image(void)
 {
 	const char *options = "lowerdir=/image,upperdir=/disk/upper,workdir=/disk/work";
+	const char *image = exact ? exact_devices[THE_IMAGE].path : IMAGE;
+	const char *layer = exact ? exact_devices[THE_LAYER].path : LAYER;
 
 	mkdir("/image", 0755);
 	mkdir("/disk", 0755);
 	mkdir("/root", 0755);
-	mount_or_fail(IMAGE, "/image", "squashfs", MS_RDONLY, NULL);
-	if (!access(LAYER, F_OK)) {
+	mount_or_fail(image, "/image", "squashfs", MS_RDONLY, NULL);
+	if (!access(layer, F_OK)) {
 		mkdir("/layer", 0755);
-		mount_or_fail(LAYER, "/layer", "squashfs", MS_RDONLY, NULL);
+		mount_or_fail(layer, "/layer", "squashfs", MS_RDONLY, NULL);
 		options = "lowerdir=/layer:/image,upperdir=/disk/upper,workdir=/disk/work";
 	}
 	mount_or_fail("disk", "/disk", "tmpfs", 0, "size=75%,mode=0755");
@@ -394,6 +404,10 @@ static void settle(void)
 
 static void mount_host(const char *host, const char *where, unsigned long flags)
 {
+	if (exact) {
+		mount_packed(host, where, !(flags & MS_RDONLY));
+		return;
+	}
 	make_folders(where);
 	if (mount("none", where, "hostfs", flags, host))
 		fail("cannot mount the host's %s on %s: %s", host, where, strerror(errno));
@@ -402,8 +416,13 @@ static void mount_host(const char *host, const char *where, unsigned long flags)
 /* From now on not even root can mount more of the host, or write to what is there to read. */
 static void keep_to_shares(void)
 {
-	int fd = open("/proc/sys/fs/hostfs_mount_disabled", O_WRONLY | O_CLOEXEC);
+	int fd;
 
+	if (exact) {
+		hide_packed();
+		return;
+	}
+	fd = open("/proc/sys/fs/hostfs_mount_disabled", O_WRONLY | O_CLOEXEC);
 	if (fd < 0 || write(fd, "1", 1) != 1)
 		fail("cannot keep the lab to its shares: %s", strerror(errno));
 	close(fd);
@@ -469,7 +488,7 @@ static void take_job(struct job *job)
 	char *data;
 
 	send_frame('R', NULL, 0);
-	data = take_pieces(&size);
+	data = exact ? read_exact_job(&size) : take_pieces(&size);
 
 	for (char *p = data, *next; p < data + size; p = next) {
 		char *value = strchr(p, '=');
@@ -620,6 +639,23 @@ static size_t pump_input(struct command *command)
 		command->in = -1;
 	}
 	return n > 0 ? n : 0;
+}
+
+/* Keeps the buffer full of what there is, until the command takes no more. */
+static void pump_exact_input(struct command *command)
+{
+	size_t n;
+
+	do {
+		n = WINDOW_BYTES - command->n_input;
+		if (n > exact_input_size)
+			n = exact_input_size;
+		memcpy(command->input + command->n_input, exact_input, n);
+		command->n_input += n;
+		exact_input += n;
+		exact_input_size -= n;
+		command->input_ended = !exact_input_size;
+	} while (pump_input(command) && exact_input_size);
 }
 
 static void obey(struct command *command)
@@ -796,11 +832,15 @@ static int attend(struct command *command, int signals, long limit)
 	int status = 0, ended = 0;
 	time_t heard = seconds();
 
+	if (exact) {
+		command->input_ended = !exact_input_size;
+		pump_exact_input(command);
+	}
 	while (!ended) {
 		struct timespec left = { .tv_sec = heard + limit - seconds() };
 		int limited = limit && !command->tty && command->input_ended;
 		struct pollfd fds[5] = {
-			{ .fd = channel, .events = POLLIN },
+			{ .fd = exact ? -1 : channel, .events = POLLIN },
 			{ .fd = signals, .events = POLLIN },
 			{ .fd = command->out[0], .events = POLLIN },
 			{ .fd = command->out[1], .events = POLLIN },
@@ -816,7 +856,9 @@ static int attend(struct command *command, int signals, long limit)
 		for (int i = 0; i < 2; i++)
 			if (fds[2 + i].revents)
 				pump_output(command, i);
-		if (fds[4].revents)
+		if (fds[4].revents && exact)
+			pump_exact_input(command);
+		else if (fds[4].revents)
 			acknowledge(pump_input(command));
 		if (fds[0].revents)
 			obey(command);
@@ -848,7 +890,15 @@ int main(void)
 	sigset_t chld;
 	int signals;
 
+	if (getenv("slownet_exact"))
+		exact = atoi(getenv("slownet_exact"));
+	unsetenv("slownet_exact");
 	open_channel();
+	if (exact) {
+		seed_random();
+		load_modules();
+		find_devices();
+	}
 	enter_image();
 	settle();
 	take_job(&job);
@@ -866,6 +916,8 @@ int main(void)
 		start_on_pipes(&job, &command);
 	snprintf(text, sizeof(text), "%d", attend(&command, signals, job.limit));
 	sync();
+	if (exact)
+		send_all_changes();
 	send_frame('X', text, strlen(text));
 	power_off();
 	return 0;

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from slownet.lab import cache
@@ -10,6 +11,7 @@ from slownet.lab.shelf import Shelf
 
 HERE = Path(__file__).parent
 NAMES = ("init", "confine", "probe")
+HEADER = "init_exact.h"
 PROGRAMS = {"gcc": "gcc"}
 PART = Part("the lab's init", ("init.cpio", "confine", "probe"))
 SHELF: Shelf[Path] = Shelf("init", PART, lambda folder: folder)
@@ -19,7 +21,7 @@ _S_IFDIR, _S_IFREG, _S_IFCHR = 0o040000, 0o100000, 0o020000
 
 def key() -> str:
     """Return what the folder of this version is kept under."""
-    return cache.key(*(HERE / f"{each}.c" for each in NAMES))
+    return cache.key(*(HERE / f"{each}.c" for each in NAMES), HERE / HEADER)
 
 
 def find() -> Path | None:
@@ -49,20 +51,26 @@ def _build(folder: Path) -> None:
     for name in NAMES:
         argv: list[str | Path] = ["gcc", "-O2", "-Wall", "-static", "-s", "-o", folder / name, HERE / f"{name}.c"]
         cache.run(argv, log, f"compiling {name}.c", hints=[("cannot find -lc", "apt-get install libc6-dev")])
-    (folder / "init.cpio").write_bytes(archive((folder / "init").read_bytes()))
+    (folder / "init.cpio").write_bytes(initial_root((folder / "init").read_bytes()))
 
 
-def archive(init: bytes) -> bytes:
-    """Return a newc cpio archive that the kernel unpacks as its initial root: a console and /init."""
-    return b"".join([
-        _entry(1, "dev", _S_IFDIR | 0o755),
-        _entry(2, "dev/console", _S_IFCHR | 0o600, device=(5, 1)),
-        _entry(3, "init", _S_IFREG | 0o755, init),
-        _entry(4, "TRAILER!!!", 0),
-    ])  # fmt: skip
+def initial_root(init: bytes) -> bytes:
+    """Return an archive that the kernel unpacks as its initial root: a console and /init."""
+    return archive({"init": init}, folders=["dev"], nodes={"dev/console": (5, 1)})
 
 
-def _entry(inode: int, name: str, mode: int, data: bytes = b"", device: tuple[int, int] = (0, 0)) -> bytes:
+def archive(
+    files: Mapping[str, bytes], folders: Sequence[str] = (), nodes: Mapping[str, tuple[int, int]] | None = None
+) -> bytes:
+    """Return a newc cpio archive of folders, character devices and executable files, which a kernel unpacks."""
+    made = [(each, _S_IFDIR | 0o755, b"", (0, 0)) for each in folders]
+    made += [(each, _S_IFCHR | 0o600, b"", device) for each, device in (nodes or {}).items()]
+    made += [(each, _S_IFREG | 0o755, data, (0, 0)) for each, data in files.items()]
+    made += [("TRAILER!!!", 0, b"", (0, 0))]
+    return b"".join(_entry(inode, *each) for inode, each in enumerate(made, start=1))
+
+
+def _entry(inode: int, name: str, mode: int, data: bytes, device: tuple[int, int]) -> bytes:
     path = name.encode() + b"\0"
     # inode, mode, uid, gid, links, mtime, size, device, device of the node, length of name, checksum
     fields = (inode, mode, 0, 0, 1, 0, len(data), 0, 0, *device, len(path), 0)

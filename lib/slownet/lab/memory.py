@@ -26,6 +26,7 @@ PATIENCE_S, LOCK_S, PAUSE_S = 1800.0, 5.0, 0.2
 COURTESY_S = 60.0
 """How long a process waits for what other users' labs, or what looks like some, may still take of the free memory."""
 OF_A_LAB = re.compile(rb"(?:^|\0)mem=(\d+)M\0mem-fd=(\d+)\0")
+OF_AN_EXACT_LAB = re.compile(rb"\0-name\0slownet-exact\0-m\0(\d+)M,")
 
 
 @dataclass(frozen=True)
@@ -35,7 +36,7 @@ class Running:
     given: int
     used: int
     device: int | None
-    """The file system that its memory file lies on; None if this user may not know."""
+    """The file system that its memory file lies on; None if this user may not know, 0 if it has no such file."""
     user: int = 0
     pid: int = 0
 
@@ -100,12 +101,17 @@ def examine() -> Machine:
 def _running(process: Path) -> Running | None:
     """Return what a lab was given and has taken; None if the process is not a lab's first one."""
     with contextlib.suppress(OSError, ValueError, IndexError):
-        words = OF_A_LAB.search((process / "cmdline").read_bytes())
+        line = (process / "cmdline").read_bytes()
+        words, emulated = OF_A_LAB.search(line), OF_AN_EXACT_LAB.search(line)
         leads = (process / "stat").read_text().rpartition(")")[2].split()[3] == process.name  # its session
-        if words and leads:
-            status = (process / "status").read_text()
+        if not leads or not (words or emulated):
+            return None
+        status, about = (process / "status").read_text(), process.stat()
+        if emulated:  # its memory has no file
+            used = _megabytes(status, "RssAnon")
+            return Running(int(emulated[1]), min(used, int(emulated[1])), 0, about.st_uid, int(process.name))
+        if words:
             used = _megabytes(status, "RssShmem") + _megabytes(status, "RssFile")
-            about = process.stat()
             return Running(int(words[1]), used, _device(process / "fd" / words[2].decode()), about.st_uid, int(process.name))
     return None
 

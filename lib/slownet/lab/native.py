@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from slownet.lab import cache
 from slownet.lab.clock import FREE, Clock, check_tdf
 
-INSIDE = "SLOWNET_LAB"  # an environment variable set inside a lab: "real" or the TDF
+INSIDE = "SLOWNET_LAB"  # an environment variable set inside a lab: "real", "exact" or the TDF
 CPU = "SLOWNET_CPU"  # likewise: what the clock charges for CPU
 
 _TRIALS = {
@@ -29,7 +29,7 @@ def inside_lab() -> bool:
 def clock_facts() -> dict[str, str | int | None]:
     """Return the clock of this process as in records, {"clock", "tdf", "cpu"}: its lab's clock, or else the real one."""
     text = os.environ.get(INSIDE, "real")
-    clock = Clock() if text == "real" else Clock("virtual", check_tdf(text) or 1)
+    clock = Clock(text) if text in ("real", "exact") else Clock("virtual", check_tdf(text) or 1)
     return {**clock.facts, "cpu": os.environ.get(CPU) or clock.cpu}
 
 

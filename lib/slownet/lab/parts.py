@@ -79,17 +79,22 @@ class _Lab(Lab):
 
     def run(self, argv: Sequence[str], **how: Any) -> int:
         """Do as `Lab.run` does."""
-        try:
-            status = super().run(argv, **how)
-        except DamagedError:
-            raise
-        except LabError:
-            if self._run:  # else it never began
-                self.verify()
-            raise
-        if status in CRASHED:
-            self.verify()
-        return status
+        return verified(partial(super().run, argv, **how), lambda: self._run is not None, self.verify)
+
+
+def verified(run: Callable[[], int], has_begun: Callable[[], bool], verify: Callable[[], None]) -> int:
+    """Run a lab's command, and look for damage of the parts if the lab dies or the command crashes. Raises LabError."""
+    try:
+        status = run()
+    except DamagedError:
+        raise
+    except LabError:
+        if has_begun():
+            verify()
+        raise
+    if status in CRASHED:
+        verify()
+    return status
 
 
 def keys() -> dict[str, str]:

@@ -10,7 +10,7 @@ import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from slownet.errors import LabError, nearest
 from slownet.lab import (
@@ -30,10 +30,15 @@ from slownet.lab.caller import Given
 from slownet.lab.clock import INF, TIME, WORK, Clock, check_cpu, check_kind, check_tdf
 from slownet.lab.inplace import InPlace
 
+if TYPE_CHECKING:
+    from slownet.lab.exact import ExactLab
+
 VENV = "/opt/slownet/venv"
 PACKAGE = Path(__file__).resolve().parent.parent
 CODE = "/opt/slownet/code"
 """Folder in a lab with the installed package and nothing else: its neighbours may be packages for another Python."""
+OF_A_CHECKOUT = ("lib", "topologies", "experiments", "setup.py", "pyproject.toml")
+"""What a copy of a checkout must have to be used as one."""
 # On the virtual clock every run sees the same dates. They begin a day after the image was built, because programs mishandle
 # files dated in the future: PHP's cache, for example, ignores them. Each further boot of a run begins a second later: a program
 # that takes its random numbers from the date would draw the same ones in all of them, which would look as if it drew none.
@@ -52,7 +57,7 @@ class Place:
     shares: Sequence[Share] = ()  # what the project's file shares with every lab
     early_s: int = 0  # how long before the date of other boots a virtual clock begins
     clock_is_asked_for: bool = False  # by the caller; if not, an experiment may choose its own
-    _running: list[Lab | InPlace] = field(default_factory=list)
+    _running: list[Lab | ExactLab | InPlace] = field(default_factory=list)
     received: list[int] = field(default_factory=list)
     """Signals that `Interrupts` received: no command starts after one."""
 
@@ -107,19 +112,28 @@ class Place:
                 )  # fmt: skip
         # Outer folders first: an outer share mounted later would hide the inner one.
         more = extension_shares.shares()
-        asked = [*code_shares(), *host_programs.shares(), *container_shares.shares(), *more, *shares]
+        brought = [] if self.clock.is_exact else [*host_programs.shares(), *container_shares.shares()]
+        asked = [*code_shares(), *brought, *more, *shares]
         projects = [each for each in self.shares if each.mount[2] not in {other.mount[2] for other in asked}]
         nested = sorted([*asked, *projects], key=lambda share: len(share.path.parts))
-        lab = self.parts.lab(self.clock, megabytes=self.megabytes, shares=nested)
+        lab = self._lab(self.parts, nested)
         lab.turn, lab.pinned = turn, pinned
-        given = {**lab_environment(self.clock), **host_programs.environment(), **(env or {})}
+        programs = {} if self.clock.is_exact else host_programs.environment()
+        given = {**lab_environment(self.clock), **programs, **(env or {})}
         given = extension_shares.on_path(given) if more else given
         with self._as_running(lab):
             return lab.run(
                 argv, env=given, cwd=str(cwd) if cwd else "", stdin=stdin,
                 stdout=stdout, stderr=stderr, terminal=terminal,
-                wall_clock=self.parts.built + DAY_S - self.early_s + turn if self.clock.kind == "virtual" else 0,
+                wall_clock=self.parts.built + DAY_S - self.early_s + turn if self.clock.kind != "real" else 0,
             )  # fmt: skip
+
+    def _lab(self, parts: lab_parts.Parts, shares: Sequence[Share]) -> Lab | ExactLab:
+        if not self.clock.is_exact:
+            return parts.lab(self.clock, megabytes=self.megabytes, shares=shares)
+        from slownet.lab import exact_parts  # only such labs need it
+
+        return exact_parts.lab(parts, self.clock, megabytes=self.megabytes, shares=shares)
 
     def signal(self, number: int) -> None:
         """Pass a signal to every running command."""
@@ -147,7 +161,7 @@ class Place:
                 each.give(data)
 
     @contextlib.contextmanager
-    def _as_running(self, command: Lab | InPlace) -> Iterator[None]:
+    def _as_running(self, command: Lab | ExactLab | InPlace) -> Iterator[None]:
         self._running.append(command)
         try:
             yield
@@ -170,7 +184,7 @@ def checkout() -> Path | None:
 def code_shares() -> list[Share]:
     """Return a read-only share of the project's code: the checkout or the installed package."""
     home = checkout()
-    return [Share(home) if home else Share(PACKAGE, at=f"{CODE}/{PACKAGE.name}")]
+    return [Share(home, only=OF_A_CHECKOUT) if home else Share(PACKAGE, at=f"{CODE}/{PACKAGE.name}")]
 
 
 def own_path() -> str:
@@ -181,7 +195,7 @@ def own_path() -> str:
 def lab_environment(clock: Clock) -> dict[str, str]:
     """Return the environment of every command in a lab; the caller's environment is not inherited."""
     return {
-        native.INSIDE: clock.tdf_text if clock.kind == "virtual" else "real",
+        native.INSIDE: clock.tdf_text if clock.kind == "virtual" else clock.kind,
         native.CPU: clock.cpu or "",
         "PATH": f"{VENV}/bin:/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin",
         "PYTHONPATH": str(PACKAGE.parent) if checkout() else CODE,
@@ -211,20 +225,20 @@ def choose(
         raise LabError(f"unknown place '{place}'", where="--place", fix=nearest(place, ["auto", "native", "lab"]))
     kind = check_kind(clock) if clock is not None else None
     factor = check_tdf(tdf) if tdf is not None else None
-    if tdf is not None and kind == "real":
+    if tdf is not None and kind in ("real", "exact"):
         raise LabError(
-            f"a time dilation factor ({tdf}) has no meaning on the real clock",
+            f"a time dilation factor ({tdf}) has no meaning on the {kind} clock",
             where="--tdf",
-            fix="leave out --tdf or --clock real",
+            fix=f"leave out --tdf or --clock {kind}",
         )
     wanted = check_cpu(cpu) if cpu is not None else None
-    if wanted is not None and (kind == "real" or factor == INF):
-        where = "the real clock" if kind == "real" else "a virtual clock with free CPU"
+    if wanted is not None and (kind in ("real", "exact") or factor == INF):
+        where = f"the {kind} clock" if kind in ("real", "exact") else "a virtual clock with free CPU"
         raise LabError(
             f"{where} does not charge {'CPU time' if wanted == TIME else wanted}", where="--cpu", fix="leave out --cpu"
         )
     check_megabytes(megabytes)
-    wants_virtual = kind == "virtual" or tdf is not None or wanted is not None
+    wants_virtual = kind in ("virtual", "exact") or tdf is not None or wanted is not None
     of = here(folder) if not native.inside_lab() else None
     if not native.inside_lab() and (confined or (of and of.require_confinement)):
         place = _confined(place, of if not confined else None)
@@ -233,7 +247,9 @@ def choose(
         if not missing:
             if wants_virtual:
                 raise LabError(
-                    "the virtual clock needs a lab", where="--place native", fix="leave out --place, or use --clock real"
+                    f"the {kind or 'virtual'} clock needs a lab",
+                    where="--place native",
+                    fix="leave out --place, or use --clock real",
                 )
             return Place(
                 Clock("real"),
@@ -280,6 +296,10 @@ def _lab(kind: str, factor: float | None, megabytes: int, cpu: str | None, of: p
     found = lab_parts.need()
     confinement.warn()
     whole = found.with_layer(of)
+    if kind == "exact":
+        return Place(
+            Clock("exact"), {**_exact_facts(whole), **_of_project(of)}, whole, megabytes, shares=of.shares if of else ()
+        )
     measured = charged(found, cpu) if kind == "virtual" else calibrate.tdf(found)
     tdf = factor if factor is not None else float(str(measured["tdf"]))
     chosen = Clock("real") if kind == "real" else Clock("virtual", tdf, counter=str(measured.get("counter", "")))
@@ -290,9 +310,27 @@ def _lab(kind: str, factor: float | None, megabytes: int, cpu: str | None, of: p
         "confined": confinement.describe(confinement.landlock()),
         "tdf_probe": measured,
         "versions": whole.versions,
-        **({"project": {"file": str(of.file), "share": [each.text for each in of.shares]}} if of else {}),
+        **_of_project(of),
     }
     return Place(chosen, facts, whole, megabytes, shares=of.shares if of else ())
+
+
+def _of_project(of: project.Project | None) -> dict[str, object]:
+    return {"project": {"file": str(of.file), "share": [each.text for each in of.shares]}} if of else {}
+
+
+def _exact_facts(whole: lab_parts.Parts) -> dict[str, object]:
+    from slownet.lab import exact, exact_parts
+
+    return {
+        "kernel": exact_parts.need(whole).kernel.description,
+        "image": whole.description,
+        "place": "lab",
+        "confined": confinement.describe(confinement.landlock()),
+        "tdf_probe": None,
+        "machine": exact.facts(Clock("exact")),
+        "versions": whole.versions,
+    }
 
 
 def charged(found: lab_parts.Parts, cpu: str | None = None) -> dict[str, object]:

@@ -13,7 +13,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from slownet.errors import DamagedError, LabError
-from slownet.lab import cache, layer, project, shelf
+from slownet.lab import cache, kernel_package, layer, project, shelf
+from slownet.lab import exact_parts as exact_image
 from slownet.lab.digests import Part
 from slownet.lab.parts import Parts
 from slownet.lab.shelf import Shelf
@@ -50,6 +51,8 @@ def entries(found: Parts) -> tuple[list[Entry], list[Entry]]:
         "kernel": {found.kernel.path.parent.name: "this version of slownet"},
         "image": {found.image.path.parent.name: "this version of slownet"},
         "init": {found.tools.name: "this version of slownet"},
+        "exact-kernel": {kernel_package.key(): "exact labs of this version of slownet"},
+        "exact-image": {exact_image.key(found): "exact labs of this version of slownet"},
         "layer": _layers(found),
         WARM: _warm(),
         DOWNLOAD: {},

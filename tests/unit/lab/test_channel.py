@@ -125,6 +125,19 @@ def test_what_init_never_sends_ends_the_lab_with_one_line(data, what):
         assert str(error.value) == f"the lab broke the protocol of its channel: {what}: {fix}"
 
 
+def test_changes_of_shares_come_from_exact_labs_alone():
+    data = R + frame(b"S", b"d\0000\0755\0a\0") + frame(b"C", b"x") + frame(b"X", b"0")
+    assert list(Parser(frames.MOST_BYTES_EXACT).feed(data)) == [
+        Ready(), frames.Change(b"d\0000\0755\0a\0"), frames.Content(b"x"), Exit(0)
+    ]  # fmt: skip
+    with pytest.raises(ProtocolError, match="unknown type 0x53"):
+        fed(data, 1)
+    with pytest.raises(ProtocolError, match="a frame of type S before that of type R"):
+        list(Parser(frames.MOST_BYTES_EXACT).feed(frame(b"S", b"")))
+    with pytest.raises(ProtocolError, match="a frame of type S announces 8257 bytes, more than 8256"):
+        list(Parser(frames.MOST_BYTES_EXACT).feed(R + frame(b"S", bytes(8257))))
+
+
 def test_the_limits_are_those_of_init():
     source = Path(frames.__file__).with_name("init.c").read_text()
     assert f"#define CHUNK {frames.MOST_BYTES[frames.OUTPUT]}\n" in source

@@ -69,10 +69,10 @@ def test_any_other_factor_is_one_line(text):
 @pytest.mark.parametrize(
     ("text", "fix"),
     [
-        ("", "choose from real, virtual"),
+        ("", "choose from exact, real, virtual"),
         ("Real", "did you mean 'real'?"),
         ("vitrual", "did you mean 'virtual'?"),
-        ("fast", "choose from real, virtual"),
+        ("fast", "choose from exact, real, virtual"),
     ],
 )
 def test_an_unknown_clock_is_one_line(text, fix):
@@ -231,3 +231,29 @@ def test_work_without_a_counter_is_one_line(unable, built, monkeypatch):
     with pytest.raises(LabError) as error:
         place.choose("lab", cpu="work")
     assert str(error.value) == "work cannot be charged: no counter here, --cpu: take --cpu time"
+
+
+@pytest.mark.parametrize(
+    ("how", "line"),
+    [
+        (
+            {"tdf": "inf"},
+            "a time dilation factor (inf) has no meaning on the exact clock, --tdf: leave out --tdf or --clock exact",
+        ),
+        ({"cpu": "work"}, "the exact clock does not charge work, --cpu: leave out --cpu"),
+        ({"place": "native"}, "the exact clock needs a lab, --place native: leave out --place, or use --clock real"),
+    ],
+)
+def test_what_means_nothing_on_the_exact_clock(able, how, line):
+    with pytest.raises(LabError) as error:
+        place.choose(**{"place": "auto", "clock": "exact", **how})
+    assert str(error.value) == line
+
+
+def test_the_exact_clock_charges_instructions_and_has_limits_of_its_own():
+    clock = Clock("exact")
+    assert clock.facts == {"clock": "exact", "tdf": None, "cpu": "instructions"}
+    assert str(clock) == "exact clock"
+    assert not clock.cpu_is_free
+    assert clock.silence_s < Clock("virtual").silence_s
+    assert Clock("exact", limit_s=5).silence_s == 5

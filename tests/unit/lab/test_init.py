@@ -26,7 +26,7 @@ def entries(archive):
 
 def test_the_archive_holds_a_console_and_an_init():
     for size in range(5):
-        found = entries(init.archive(b"\x7fELF"[:size]))
+        found = entries(init.initial_root(b"\x7fELF"[:size]))
         assert list(found) == ["dev", "dev/console", "init"]
         assert stat.S_ISDIR(found["dev"][0])
         assert stat.S_ISCHR(found["dev/console"][0])
@@ -48,11 +48,13 @@ def test_it_is_compiled_once_for_each_version_of_its_source(tmp_path, monkeypatc
 
     monkeypatch.setattr(cache, "run", run)
     monkeypatch.setattr(cache, "need_programs", lambda programs, what: None)
-    for name in init.NAMES:
-        (tmp_path / f"{name}.c").write_text(name)
+    for name in (*(f"{each}.c" for each in init.NAMES), init.HEADER):
+        (tmp_path / name).write_text(name)
     folder = init.build()
     assert init.build() == folder
     assert runs == ["compiling init.c", "compiling confine.c", "compiling probe.c"]
     assert entries((folder / "init.cpio").read_bytes())["init"][2] == b"\x7fELF"
+    (tmp_path / init.HEADER).write_text("2")
+    assert init.build() != folder
     (tmp_path / "init.c").write_text("3")
     assert init.build() != folder

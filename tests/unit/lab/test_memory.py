@@ -193,3 +193,15 @@ def test_who_keeps_the_lock_is_named_and_waited_for_once(proc, capsys, monkeypat
         os.close(kept)
     line = f"slownet: process 77 of mallory keeps the lock by which labs start one by one ({proc.lock}): starting without it\n"
     assert capsys.readouterr().err == line
+
+
+def test_an_exact_lab_has_its_memory_without_a_file(proc):
+    words = ["/usr/bin/qemu-system-x86_64", "-name", "slownet-exact", "-m", "1500M,slots=8,maxmem=64G"]
+    folder = proc.process(10, words)
+    (folder / "status").write_text("Name:\tqemu\nRssAnon:\t 512000 kB\nRssFile:\t 900000 kB\nRssShmem:\t 0 kB\n")
+    found = memory.examine()
+    assert [(each.given, each.used) for each in found.running] == [(1500, 500)]
+    assert found.promised == 1000
+    assert found.promised_on(os.stat(proc.folder).st_dev) == 0
+    proc.process(11, [*words[:2], "slownet", *words[3:]])
+    assert len(memory.examine().running) == 1

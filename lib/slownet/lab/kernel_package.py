@@ -1,0 +1,157 @@
+"""Debian's own kernel for exact labs: its cloud kernel, unpacked from the package, and the modules that a lab loads.
+
+User-Mode Linux needs a kernel of the project's; an emulated machine boots any. Debian 13's has netem, Open vSwitch and all
+other parts of the network that the project's kernel has, as modules. They are kept in one archive, decompressed, in the order
+in which they can be loaded, so that a lab needs no programs for that and takes no time to find them.
+"""
+
+from __future__ import annotations
+
+import json
+import lzma
+import re
+import shutil
+import struct
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from slownet.errors import LabError
+from slownet.lab import cache, debian, digests
+from slownet.lab.digests import TEXT, Part
+from slownet.lab.init import archive
+from slownet.lab.shelf import Shelf
+
+PATTERN = "^linux-image-6[.]12[.][0-9.]*[+]deb13-cloud-amd64$"
+"""Apt's pattern for the names of Debian 13's own kernels, one a security update; the newest one is taken."""
+MODULES = (
+    # the image and the shares
+    "nfit", "nd_pmem", "squashfs", "overlay",
+    # links, switches, tunnels
+    "veth", "tun", "dummy", "bridge", "8021q", "vxlan", "ifb", "openvswitch",
+    # queues, filters, actions
+    "sch_netem", "sch_htb", "sch_tbf", "sch_fq", "sch_cake", "sch_codel", "sch_pie", "sch_hfsc", "sch_red", "sch_sfq",
+    "sch_prio", "sch_ingress", "cls_basic", "cls_u32", "cls_matchall", "cls_flower", "act_mirred", "act_police", "act_skbedit",
+    # TCP, and what ss asks
+    "tcp_bbr", "tcp_dctcp", "inet_diag", "tcp_diag", "udp_diag", "mptcp_diag", "af_packet_diag", "unix_diag",
+    # nft
+    "nf_tables", "nf_nat", "nft_ct", "nft_nat", "nft_masq", "nft_reject", "nft_reject_inet", "nft_chain_nat",
+    "loop",
+)  # fmt: skip
+"""What `linux/lab.config` builds into the project's kernel and Debian's has as modules; what these need comes with them."""
+SIGNED, SIGNATURE_HEAD = b"~Module signature appended~\n", 12
+"""The end of a signed module, and how many bytes are before it; the last four of them are the signature's size."""
+VMLINUZ, ARCHIVE, FACTS = "vmlinuz", "modules.cpio", "kernel.json"
+PROGRAMS = debian.PROGRAMS
+WHAT = "unpacking Debian's kernel"
+
+
+@dataclass(frozen=True)
+class Kernel:
+    """Debian's kernel: the compressed kernel, and its modules as an initial RAM disk."""
+
+    path: Path
+    modules: Path
+    release: str
+    package: str
+
+    @property
+    def description(self) -> str:
+        return f"{self.release} (Debian, {self.package})"
+
+
+def key() -> str:
+    """Return what a kernel of this version is kept under."""
+    return cache.key(PATTERN, *MODULES)
+
+
+def find() -> Kernel | None:
+    """Return the kernel, or None if it was not unpacked on this machine. Raises DamagedError."""
+    return SHELF.find(key())
+
+
+def build() -> Kernel:
+    """Return the kernel; fetch and unpack its package if necessary (half a minute). Raises LabError."""
+    return SHELF.make(key(), _build)
+
+
+def _load(folder: Path) -> Kernel:
+    facts = digests.facts(folder / FACTS, PART, {"release": TEXT, "package": TEXT})
+    return Kernel(folder / VMLINUZ, folder / ARCHIVE, facts["release"], facts["package"])
+
+
+PART = Part("the kernel of exact labs", (VMLINUZ, ARCHIVE, FACTS))
+SHELF = Shelf("exact-kernel", PART, _load)
+
+
+def _build(folder: Path) -> None:
+    work = folder / "work"
+    work.mkdir()
+    log = work / "kernel.log"
+    deb = debian.download(PATTERN, 1, work, log)
+    tree = work / "tree"
+    cache.run(["dpkg-deb", "-x", deb, tree], log, WHAT, hints=debian.HINTS)
+    unpack(tree, deb.name.removesuffix(".deb"), folder)
+    shutil.rmtree(work)
+
+
+def unpack(tree: Path, package: str, folder: Path) -> None:
+    """Keep what a lab needs of an unpacked package. Raises LabError if something is missing."""
+    found = [each for name in ("lib/modules", "usr/lib/modules") for each in (tree / name).glob("*") if each.is_dir()]
+    if len(found) != 1:
+        raise LabError(f"{package} has no modules of one kernel", where=str(tree))
+    release = found[0].name
+    shutil.copyfile(tree / "boot" / f"vmlinuz-{release}", folder / VMLINUZ)
+    files = {_name(each): each for each in found[0].rglob("*.ko*")}
+    built_in = {_name(Path(line)) for line in (found[0] / "modules.builtin").read_text().splitlines()}
+    content = in_order(MODULES, files, built_in)
+    names = [f"modules/{number:02}-{name}.ko" for number, name in enumerate(content)]
+    listed = "".join(f"/{each}\n" for each in names).encode()
+    entries = {"modules/list": listed, **dict(zip(names, content.values(), strict=True))}
+    (folder / ARCHIVE).write_bytes(archive(entries, folders=["modules"]))
+    facts = {"format": digests.FORMAT, "release": release, "package": package}
+    (folder / FACTS).write_text(json.dumps(facts, indent=1) + "\n")
+
+
+def in_order(wanted: Iterable[str], files: Mapping[str, Path], built_in: Iterable[str] = ()) -> dict[str, bytes]:
+    """Return modules and those that they need, {name: content}, each after those that it needs. Raises LabError."""
+    found: dict[str, bytes] = {}
+    there = set(built_in)
+
+    def take(name: str) -> None:
+        if name in found or name in there:
+            return
+        if name not in files:
+            raise LabError(f"Debian's kernel has no module {name}", fix="an older version of its package may have it")
+        content = _content(files[name])
+        for each in needed(content):
+            take(each)
+        found[name] = content
+
+    for each in wanted:
+        take(each)
+    return found
+
+
+def needed(module: bytes) -> list[str]:
+    """Return the names of the modules that a module needs, from what its .modinfo says."""
+    said = re.search(rb"(?:^|\0)depends=([^\0]*)\0", module)
+    return [_plain(each) for each in said[1].decode().split(",") if each] if said else []
+
+
+def _content(file: Path) -> bytes:
+    """Return a module without its signature, which Debian's kernel does not ask for, and which takes time to check."""
+    content = lzma.decompress(file.read_bytes()) if file.suffix == ".xz" else file.read_bytes()
+    if not content.endswith(SIGNED):
+        return content
+    end = len(content) - len(SIGNED)
+    (size,) = struct.unpack(">I", content[end - 4 : end])
+    return content[: end - SIGNATURE_HEAD - size]
+
+
+def _name(file: Path) -> str:
+    return _plain(file.name.partition(".ko")[0])
+
+
+def _plain(name: str) -> str:
+    return name.replace("-", "_")

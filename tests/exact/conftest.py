@@ -1,0 +1,14 @@
+"""These tests boot emulated machines: about ten seconds of CPU each. Without QEMU they are skipped."""
+
+import pytest
+
+from slownet.errors import LabError
+from slownet.lab import exact
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    try:
+        exact.program()
+    except LabError as error:
+        for each in items:
+            each.add_marker(pytest.mark.skip(reason=f"{error.what}: {error.fix}"))

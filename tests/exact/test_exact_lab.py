@@ -1,0 +1,173 @@
+"""`slownet lab exec --clock exact`: the same digits each time, and all that a command has in any other lab."""
+
+import contextlib
+import os
+import re
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+SLOWNET = [sys.executable, "-m", "slownet.cli"]
+TIMED = """
+import hashlib, subprocess, time
+
+def timed(what):
+    began = time.monotonic_ns()
+    what()
+    print(time.monotonic_ns() - began)
+
+timed(lambda: sum(range(100_000)))
+timed(lambda: time.sleep(100))
+times = hashlib.md5()
+for _ in range(3000):
+    time.sleep(0.0037)
+    times.update(str(time.monotonic_ns()).encode())
+print(times.hexdigest())
+for line in '''netns add a
+netns add b
+link add va netns a type veth peer name vb netns b
+-n a addr add 10.0.0.1/24 dev va
+-n b addr add 10.0.0.2/24 dev vb
+-n a link set va up
+-n b link set vb up'''.splitlines():
+    subprocess.run(["ip", *line.split()], check=True)
+for name in "ab":
+    words = ["ip", "netns", "exec", name, "tc", "qdisc", "add", "dev", f"v{name}", "root", "netem", "delay", "5ms"]
+    subprocess.run(words, check=True)
+ping = ["ip", "netns", "exec", "a", "ping", "-c", "4", "-i", "0.2", "10.0.0.2"]
+print(subprocess.run(ping, check=True, capture_output=True, text=True).stdout)
+print(open("/dev/urandom", "rb").read(8).hex())
+"""
+
+
+def exact(*words: str, cwd: Path, **how: object) -> subprocess.CompletedProcess[str]:
+    argv = [*SLOWNET, "lab", "exec", "--clock", "exact", *words]
+    return subprocess.run(argv, cwd=cwd, capture_output=True, text=True, timeout=900, check=False, **{"stdin": -3, **how})
+
+
+@contextlib.contextmanager
+def hog():
+    busy = subprocess.Popen([sys.executable, "-c", "while True: pass"])
+    try:
+        yield
+    finally:
+        busy.kill()
+        busy.wait()
+
+
+def test_times_of_a_loop_a_sleep_and_a_ping_are_the_same_digits_three_times(tmp_path):
+    (tmp_path / "timed.py").write_text(TIMED)
+    runs = [exact("--", "python", "timed.py", cwd=tmp_path) for _ in range(2)]
+    with hog():
+        runs.append(exact("--", "python", "timed.py", cwd=tmp_path))
+    assert [(each.returncode, each.stderr) for each in runs] == [(0, "")] * 3
+    assert len({each.stdout for each in runs}) == 1
+    loop, slept = map(int, runs[0].stdout.split()[:2])
+    assert 0 < loop < 1e9
+    assert 0 <= slept - 100e9 < 1e6
+    times = [float(each) for each in re.findall(r"time=([\d.]+) ms", runs[0].stdout)]
+    assert len(times) == 4
+    assert all(10 <= each < 10.1 for each in times[1:])  # the first one has to ask for the address
+
+
+def test_output_errors_status_input_and_shares(tmp_path):
+    for each in ("work", "read", "write"):
+        (tmp_path / each).mkdir()
+    (tmp_path / "read/file").write_text("to read\n")
+    (tmp_path / "write/changed").write_text("old\n")
+    (tmp_path / "write/removed").write_text("old\n")
+    (tmp_path / "input").write_text("from the input\n" * 1000)
+    script = """
+        cat ../read/file; echo to errors >&2; wc -l
+        echo no >../read/file || echo refused
+        cd ../write; echo new >changed; rm removed; mkdir -m 750 folder; seq 100000 >folder/numbers; ln -s changed link
+        exit 7
+    """
+    with (tmp_path / "input").open() as given:
+        done = exact("--share", str(tmp_path / "read"), "--share", f"{tmp_path / 'write'}:rw", "--", "sh", "-c", script,
+                     cwd=tmp_path / "work", stdin=given)  # fmt: skip
+    assert done.returncode == 7
+    assert done.stdout.split() == ["to", "read", "1000", "refused"]
+    assert done.stderr.startswith("to errors\n")
+    written = tmp_path / "write"
+    assert sorted(each.name for each in written.iterdir()) == ["changed", "folder", "link"]
+    assert (written / "changed").read_text() == "new\n"
+    assert (written / "folder/numbers").read_text() == "".join(f"{each}\n" for each in range(1, 100_001))
+    assert (written / "folder").stat().st_mode & 0o777 == 0o750
+    assert (written / "link").readlink() == Path("changed")
+    assert (tmp_path / "read/file").read_text() == "to read\n"
+
+
+def test_a_panic_is_one_line(tmp_path):
+    done = exact("--", "sh", "-c", "echo c >/proc/sysrq-trigger", cwd=tmp_path)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr == "slownet: the lab's kernel panicked: sysrq triggered crash\n"
+
+
+def test_a_command_that_waits_for_ever_is_ended_and_named(tmp_path):
+    done = exact("--limit", "100s", "--", "sleep", "1000", cwd=tmp_path)
+    assert done.returncode == 2
+    assert "the command said nothing for 100 s of the lab's clock; what waits: sleep in clock_nanosleep" in done.stderr
+
+
+def test_memory_that_runs_out_is_one_line(tmp_path):
+    done = exact("--memory", "400", "--", "tail", "/dev/zero", cwd=tmp_path)
+    assert done.returncode == 2
+    assert "the lab ran out of its 400 MB of memory" in done.stderr
+
+
+def test_a_shell_on_a_terminal_is_refused(tmp_path):
+    near, far = os.openpty()
+    argv = [*SLOWNET, "lab", "shell", "--clock", "exact"]
+    done = subprocess.run(argv, cwd=tmp_path, stdin=far, capture_output=True, text=True, timeout=300, check=False)
+    os.close(near)
+    os.close(far)
+    assert done.returncode == 2
+    assert "a terminal would be a source of time, --clock exact" in done.stderr
+
+
+def test_the_emulator_reaches_nothing_of_the_host_but_its_files(tmp_path):
+    argv = [*SLOWNET, "lab", "exec", "--clock", "exact", "--", "python", "-c", "print(1, flush=True)\nwhile True: pass"]
+    lab = subprocess.Popen(argv, cwd=tmp_path, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    try:
+        assert lab.stdout
+        assert lab.stdout.readline() == b"1\n"
+        (emulator,) = [int(each) for each in Path(f"/proc/{lab.pid}/task/{lab.pid}/children").read_text().split()]
+        status = Path(f"/proc/{emulator}/status").read_text()
+        assert "qemu-system" in Path(f"/proc/{emulator}/cmdline").read_text()
+        assert re.search(r"^NoNewPrivs:\t1$", status, re.MULTILINE)
+        assert re.search(r"^Seccomp:\t2$", status, re.MULTILINE)
+        capabilities = int(re.search(r"^CapEff:\t([0-9a-f]+)$", status, re.MULTILINE)[1], 16)
+        assert not capabilities >> 21 & 1  # CAP_SYS_ADMIN
+        sockets = [link for each in Path(f"/proc/{emulator}/fd").iterdir() if (link := os.readlink(each)).startswith("socket:")]
+        assert sockets == []
+        lab.send_signal(signal.SIGINT)
+        assert lab.wait(60) == 128 + signal.SIGINT
+        deadline = time.monotonic() + 30
+        while Path(f"/proc/{emulator}").exists():
+            assert time.monotonic() < deadline
+            time.sleep(0.1)
+    finally:
+        lab.kill()
+        lab.communicate()
+
+
+def test_no_emulator_is_one_line(tmp_path):
+    names = [each for each in os.environ["PATH"].split(os.pathsep) if not (Path(each) / "qemu-system-x86_64").exists()]
+    done = exact("true", cwd=tmp_path, env={**os.environ, "PATH": os.pathsep.join(names)})
+    assert done.returncode == 2
+    assert done.stderr == (
+        "slownet: the exact clock needs QEMU (qemu-system-x86_64), which is not installed: apt-get install qemu-system-x86\n"
+    )
+
+
+@pytest.mark.parametrize("words", [["--tdf", "inf"], ["--cpu", "work"]])
+def test_what_means_nothing_on_the_exact_clock_is_one_line(tmp_path, words):
+    done = exact(*words, "true", cwd=tmp_path)
+    assert done.returncode == 2
+    assert len(done.stderr.splitlines()) == 1
+    assert "exact clock" in done.stderr

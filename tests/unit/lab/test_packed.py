@@ -1,0 +1,97 @@
+"""What an exact lab gets of the folders that it is shared."""
+
+import os
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from slownet.errors import LabError
+from slownet.lab import packed
+from slownet.lab.boot import Share
+
+needs_packer = pytest.mark.skipif(not shutil.which(packed.PROGRAM), reason="squashfs-tools-ng is not installed")
+
+
+def listed(share: Share, *points: str) -> list[str]:
+    return [str(below) for below, _ in packed.entries(share, points)]
+
+
+def filled(folder: Path, *files: str) -> Path:
+    for each in files:
+        (folder / each).parent.mkdir(parents=True, exist_ok=True)
+        (folder / each).write_text(each)
+    return folder
+
+
+def test_what_programs_leave_beside_the_files_stays_outside(tmp_path):
+    filled(
+        tmp_path,
+        "a.py",
+        "__pycache__/a.pyc",
+        "b/c.txt",
+        ".git/HEAD",
+        "env/pyvenv.cfg",
+        "env/bin/x",
+        "run-1/run.json",
+        "run-1/x",
+    )
+    assert listed(Share(tmp_path)) == [".", "a.py", "b", "b/c.txt"]
+
+
+def test_only_what_is_needed_at_the_top(tmp_path):
+    filled(tmp_path, "lib/a", "docs/b", "lib/docs/c")
+    assert listed(Share(tmp_path, only=("lib",))) == [".", "lib", "lib/a", "lib/docs", "lib/docs/c"]
+
+
+def test_a_share_within_another_has_a_folder_to_be_mounted_on(tmp_path):
+    filled(tmp_path, "a/b")
+    assert listed(Share(tmp_path, at="/x"), "/x/runs/1/raw", "/x/a", "/y") == [".", "a", "a/b", "runs", "runs/1", "runs/1/raw"]
+
+
+def test_links_are_packed_as_links_and_not_followed(tmp_path):
+    filled(tmp_path, "a/b")
+    (tmp_path / "link").symlink_to("/etc")
+    assert listed(Share(tmp_path)) == [".", "a", "a/b", "link"]
+
+
+@needs_packer
+def test_the_same_content_has_the_same_bytes_at_another_time_and_place(tmp_path):
+    made = []
+    for name in ("one", "another"):
+        folder = filled(tmp_path / name, "a", "b/c")
+        (folder / "link").symlink_to("a")
+        os.utime(folder / "a", (len(made), len(made)))
+        os.mkfifo(folder / "fifo")  # no lab can have it
+        with (tmp_path / f"{name}.squashfs").open("w+b") as file:
+            packed.pack([Share(folder, at="/x"), Share(folder / "b", writable=True, at="/y")], file)
+        made.append((tmp_path / f"{name}.squashfs").read_bytes())
+    assert made[0] == made[1]
+    listing = subprocess.run(["rdsquashfs", "-d", tmp_path / "one.squashfs"], capture_output=True, text=True, check=True).stdout
+    assert "slink 0/link 0777 0 0 a" in listing
+    assert "file 0/b/c 0644" in listing
+    assert "file 1/c 0644" in listing
+    assert "fifo" not in listing
+
+
+@needs_packer
+def test_too_much_is_one_line(tmp_path, monkeypatch):
+    monkeypatch.setattr(packed, "MOST_BYTES", 1 << 20)
+    (tmp_path / "large").write_bytes(bytes(1 << 20))
+    (tmp_path / "small").write_bytes(b"1")
+    with (
+        (tmp_path.with_suffix(".squashfs")).open("w+b") as file,
+        pytest.raises(LabError, match="have more than 1 MB") as caught,
+    ):
+        packed.pack([Share(tmp_path)], file)
+    assert str(tmp_path) in caught.value.where
+
+
+def test_too_many_shares_and_a_missing_packer_are_one_line(tmp_path, monkeypatch):
+    with (tmp_path / "file").open("w+b") as file:
+        with pytest.raises(LabError, match="64 shares, not 65"):
+            packed.pack([Share(tmp_path)] * 65, file)
+        monkeypatch.setenv("PATH", str(tmp_path))
+        with pytest.raises(LabError, match="needs tar2sqfs"):
+            packed.pack([Share(tmp_path)], file)
