@@ -15,6 +15,7 @@ from slownet.commands.options import (
     ClockOption,
     ConfinementOption,
     CpuOption,
+    ExactClockOption,
     MemoryOption,
     PlaceOption,
     ShareOption,
@@ -58,7 +59,7 @@ def build(system: SystemOption = False) -> None:
 @app.command("exec", context_settings={"ignore_unknown_options": True})
 def execute(
     command: Annotated[list[str], typer.Argument(metavar="COMMAND", help="The command and its arguments, best after --.")],
-    clock: ClockOption = None,
+    clock: ExactClockOption = None,
     tdf: TdfOption = None,
     cpu: CpuOption = None,
     memory: MemoryOption = MEGABYTES,
@@ -75,7 +76,7 @@ def execute(
     share: ShareOption = None,
 ) -> None:
     """Run one command in a new lab and pass on its output, errors and exit status."""
-    chosen = choose(place, clock, tdf, memory, cpu, confined=require_confinement)
+    chosen = choose(place, clock, tdf, memory, cpu, confined=require_confinement, exact=True)
     if limit is not None:
         chosen.clock = replace(chosen.clock, limit_s=check_limit(limit))
     shares = caller.shares_of(share or ())

@@ -14,11 +14,21 @@ ClockOption = Annotated[
     str | None,
     typer.Option(
         "--clock",
-        metavar="real|virtual|exact",
+        metavar="real|virtual",
         help="Clock of the lab; virtual by default, real in shells.",
+        autocompletion=one_of("real", "virtual"),
+    ),
+]
+ExactClockOption = Annotated[
+    str | None,
+    typer.Option(
+        "--clock",
+        metavar="real|virtual|exact",
+        help="Clock of the lab; virtual by default. exact: counts instructions in an emulated machine.",
         autocompletion=one_of("real", "virtual", "exact"),
     ),
 ]
+"""For commands to which nothing comes from outside while they run."""
 StpOption = Annotated[bool, typer.Option("--stp", help="All switches run the Spanning Tree Protocol.")]
 TdfOption = Annotated[
     str | None,

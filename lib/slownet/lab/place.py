@@ -214,8 +214,11 @@ def choose(
     cpu: str | None = None,
     folder: Path | None = None,
     confined: bool = False,
+    exact: bool = False,
 ) -> Place:
     """Return the place for these command-line options.
+
+    exact: whether the caller can do with the exact clock, to which nothing comes from outside.
 
     "auto" means native if the machine supports it and neither the virtual clock nor confinement is requested, else a lab. The
     project's file is searched from `folder` upwards, by default from the working directory; it may request confinement, too.
@@ -224,6 +227,8 @@ def choose(
     if place not in ("auto", "native", "lab"):
         raise LabError(f"unknown place '{place}'", where="--place", fix=nearest(place, ["auto", "native", "lab"]))
     kind = check_kind(clock) if clock is not None else None
+    if kind == "exact" and not exact:
+        raise LabError("only `slownet lab exec` has the exact clock", "--clock exact", "use the virtual clock, or leave it out")
     factor = check_tdf(tdf) if tdf is not None else None
     if tdf is not None and kind in ("real", "exact"):
         raise LabError(

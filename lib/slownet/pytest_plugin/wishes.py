@@ -53,6 +53,8 @@ class Wish:
     def check(self) -> None:
         """Raise LabError if the request contradicts itself."""
         kind = check_kind(self.clock) if self.clock is not None else None
+        if kind == "exact":
+            raise LabError("tests do not have the exact clock", CLOCK, "use the virtual clock, or leave it out")
         if self.tdf is not None:
             check_tdf(self.tdf)
             if kind == "real":

@@ -246,8 +246,17 @@ def test_work_without_a_counter_is_one_line(unable, built, monkeypatch):
 )
 def test_what_means_nothing_on_the_exact_clock(able, how, line):
     with pytest.raises(LabError) as error:
-        place.choose(**{"place": "auto", "clock": "exact", **how})
+        place.choose(**{"place": "auto", "clock": "exact", "exact": True, **how})
     assert str(error.value) == line
+
+
+@pytest.mark.parametrize("where", ["auto", "lab", "native"])
+def test_a_command_that_cannot_do_with_the_exact_clock_is_refused(able, where):
+    with pytest.raises(LabError) as error:
+        place.choose(where, "exact")
+    assert str(error.value) == (
+        "only `slownet lab exec` has the exact clock, --clock exact: use the virtual clock, or leave it out"
+    )
 
 
 def test_the_exact_clock_charges_instructions_and_has_limits_of_its_own():

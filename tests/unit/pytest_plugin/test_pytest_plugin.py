@@ -74,6 +74,7 @@ def test_a_tests_markers_go_before_the_sessions_options(one, wish):
         ({"tdf": ["fast"]}, "invalid time dilation factor 'fast'"),
         ({"tdf": []}, "takes one value"),
         ({"clock": ["real"], "tdf": [4]}, "has no meaning on the real clock"),
+        ({"clock": ["exact"]}, "tests do not have the exact clock"),
     ],
 )
 def test_a_marker_that_cannot_be_names_the_test(marks, said):

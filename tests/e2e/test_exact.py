@@ -1,0 +1,47 @@
+"""`--clock exact`: one emulated machine boots here; `make test-exact` has the other tests, a minute each."""
+
+import re
+import shutil
+
+import pytest
+from command_line import slownet
+
+from slownet.lab.exact import PACKAGE, PROGRAM
+
+CLOCKED = """
+import subprocess, time
+
+began = time.monotonic_ns()
+time.sleep(50)
+print(time.monotonic_ns() - began)
+print(subprocess.run(["ping", "-c", "2", "127.0.0.1"], check=True, capture_output=True, text=True).stdout)
+"""
+
+
+@pytest.mark.skipif(not shutil.which(PROGRAM), reason=f"there is no {PROGRAM} here: apt-get install {PACKAGE}")
+def test_a_command_in_an_emulated_machine_has_input_output_and_a_clock_that_jumps(built, tmp_path):
+    (tmp_path / "clocked.py").write_text(CLOCKED)
+    done = slownet("lab", "exec", "--clock", "exact", "--", "sh", "-c", "python clocked.py; echo >&2 to errors; exit 7",
+                   cwd=tmp_path, timeout=900)  # fmt: skip
+    assert done.returncode == 7
+    assert done.stderr.splitlines()[-1] == "to errors"
+    slept = int(done.stdout.split()[0])
+    assert 0 <= slept - 50e9 < 1e6
+    assert "2 received" in done.stdout
+    assert all(0 < float(each) < 1 for each in re.findall(r"time=([\d.]+) ms", done.stdout))
+
+
+REFUSED = (
+    "run client_delay", "reproduce", "sweep client_delay --vary rtt=0ms --out folder", "check hypothesis.toml",
+    "lab shell", "calibrate",
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("words", REFUSED)
+def test_a_command_that_cannot_do_with_it_is_one_line(built, tmp_path, words):
+    (tmp_path / "hypothesis.toml").write_text('topology = "client-web-db"\n')
+    done = slownet(*words.split(), "--clock", "exact", cwd=tmp_path)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr == (
+        "slownet: only `slownet lab exec` has the exact clock, --clock exact: use the virtual clock, or leave it out\n"
+    )
