@@ -35,6 +35,7 @@ PLUGIN = "slownet.pytest_plugin"
 COMPILED = {"hypothesis": "hypothesispytest"}
 """Packages with compiled modules whose plugin of pytest needs them, by the name of the plugin."""
 TEST = "PYTEST_CURRENT_TEST"
+ADDED = "PYTEST_ADDOPTS"
 OUT = "/run/slownet-out"
 """The folder of the lab that the host reads."""
 RECORDS, KEPT, LEFT, GONE, LOGS, SEED = "records", "kept", "left", "gone", "logs", "seed"
@@ -142,6 +143,8 @@ def begin(hostname: str) -> None:
         hosts.write(f"127.0.1.1\t{hostname}\n")
     Walls.of(handed_over()).build()
     extend_path()
+    if useless := without_useless():
+        os.environ[ADDED] = " ".join([*filter(None, [os.environ.get(ADDED)]), *useless])
 
 
 def main(argv: list[str]) -> int:

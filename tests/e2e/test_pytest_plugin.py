@@ -1,6 +1,7 @@
 """pytest on a machine that cannot emulate a network: the session automatically runs in a lab."""
 
 import datetime
+import itertools
 import json
 import os
 import platform
@@ -416,7 +417,7 @@ def test_next(net):
 @pytest.mark.parametrize("workers", [[], ["-n1"]], ids=["alone", "a worker"])
 def test_the_report_has_this_machines_dates_and_times(session, pytester, workers):
     before = datetime.datetime.now().astimezone()
-    result = session(*workers, "--slownet-tdf=inf", "--junitxml=junit.xml", "--durations=1", test_hour=HOUR)
+    result = session(*workers, "--slownet-tdf=inf", "--junitxml=junit.xml", "--durations=0", "-vv", test_hour=HOUR)
     after = datetime.datetime.now().astimezone()
     result.assert_outcomes(passed=2)
     (suite,) = ET.parse(pytester.path / "junit.xml").getroot().iter("testsuite")
@@ -425,8 +426,9 @@ def test_the_report_has_this_machines_dates_and_times(session, pytester, workers
     assert 0 < whole <= (after - before).total_seconds()
     assert 0 < sum(float(each.get("time")) for each in suite.iter("testcase")) <= whole
     assert suite.get("hostname") == platform.node()
-    (slowest,) = re.findall(r"(\d+\.\d+)s call .*test_it", result.stdout.str())
-    assert 0 < float(slowest) <= whole
+    durations = re.findall(r"(\d+\.\d+)s (setup|call|teardown) +\S*::(test_\w+)", result.stdout.str())
+    assert {each[1:] for each in durations} == set(itertools.product(("setup", "call", "teardown"), ("test_it", "test_next")))
+    assert 0 < sum(float(seconds) for seconds, _, _ in durations) <= whole
     assert not list(pytester.path.glob(".slownet-time*"))
 
 
@@ -534,6 +536,19 @@ def test_the_debugger_has_the_terminal(session, pytester):
     status, text = shown.end()
     assert status == 2
     assert b"Quitting debugger" in text
+
+
+def test_what_is_typed_early_waits_for_the_debugger(session, pytester):
+    """Also while the test computes, and when the debugger has just asked: no line is lost, none is read twice."""
+    pytester.makepyfile(test_it="def test_it(net):\n    for number in range(7):\n        breakpoint()\n")
+    shown = Terminal([*PYTEST, "--slownet-tdf=inf"], cwd=pytester.path)
+    shown.until(b" in a lab, ")
+    for number in range(7):
+        shown.write(b"p 'number', number * %d\rc\r" % (number + 11))
+    for number in range(7):
+        shown.until(b"\r\n('number', %d)\r\n" % (number * (number + 11)))
+    status, text = shown.end()
+    assert status == 0, text
 
 
 NESTED = """

@@ -145,11 +145,6 @@ class Lab:
         with self._run.stopped():
             yield
 
-    def give(self, data: bytes) -> None:
-        """Pass a line of input to the command, beside what it reads from `stdin`."""
-        assert self._run
-        self._run.give(data)
-
 
 class _Run:
     """A running lab."""
@@ -212,9 +207,6 @@ class _Run:
             yield
         finally:
             self._process.send_signal(signal.SIGCONT)
-
-    def give(self, data: bytes) -> None:
-        self._feed.give(data)
 
     def resize(self, rows: int, columns: int) -> None:
         if self._started:

@@ -18,7 +18,6 @@ class Feed:
         self.fd = fd
         self.job_is_sent = False
         self._job = job
-        self._given = b""
         self._channel = channel
         self._room = 0
         self._at_once = False  # a plain file, which epoll cannot poll
@@ -43,15 +42,8 @@ class Feed:
             self.job_is_sent = not piece  # an empty frame ends the job
             self._send(frames.JOB, piece)
 
-    def give(self, data: bytes) -> None:
-        """Send this before what is read from the descriptor next."""
-        self._given += data
-
     def follow(self, selector: selectors.BaseSelector) -> None:
         """Watch the descriptor while there is room and more input. Call only after the job was sent."""
-        while self._given and self._most > 0 and not self._ended:
-            piece, self._given = self._given[: self._most], self._given[self._most :]
-            self._send(frames.INPUT, piece)
         if self.fd is None:
             self._end()
             return

@@ -8,9 +8,8 @@ import select
 import signal
 import termios
 import tty
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
 
 from slownet.errors import LabError
 from slownet.lab import caller
@@ -44,16 +43,18 @@ def attend(
     """Run a command in a place with this process's input, output and signals.
 
     terminal: whether the command gets a terminal, in which case descriptors 0, 1 and 2 of this process must be terminals.
-    stdout: what takes the command's output instead of this process's; this process may go on writing lines to its terminal.
+    stdin: what is passed on as input; in a lab this process's terminal is left as it is unless it is that, descriptor 0.
+    stdout: what takes the command's output instead of this process's.
     Returns the exit status as a shell reports it, 128 + N after signal N. Raises LabError.
     """
     size = os.get_terminal_size(0) if terminal else None
-    raw = terminal and place.kind == "lab"
-    before = termios.tcgetattr(0) if raw else None
+    in_lab = terminal and place.kind == "lab"
+    before = termios.tcgetattr(0) if in_lab and stdin == 0 else None
     try:
         with Interrupts(place) as interrupts:
-            if raw:
-                _set_raw(keeps_lines=stdout is not None)
+            if before:
+                tty.setraw(0)
+            if in_lab:
                 signal.signal(signal.SIGWINCH, lambda number, frame: _resize(place))
             status = place.run(
                 command, shares=shares, env=env, cwd=cwd, stdin=stdin,
@@ -63,31 +64,13 @@ def attend(
     except BrokenPipeError:  # the reader is gone, as with `... | head`
         return 128 + signal.SIGPIPE
     finally:
-        if before:
+        if in_lab:
             signal.signal(signal.SIGWINCH, signal.SIG_DFL)
+        if before:
             termios.tcsetattr(0, termios.TCSADRAIN, before)
     if status < 0 or (interrupts.received and status == 0):
         return 128 + (-status or interrupts.received)
     return status
-
-
-def _set_raw(keeps_lines: bool) -> None:
-    tty.setraw(0)
-    if keeps_lines:
-        settings = termios.tcgetattr(0)
-        settings[1] |= termios.OPOST | termios.ONLCR
-        termios.tcsetattr(0, termios.TCSANOW, settings)
-
-
-@contextlib.contextmanager
-def as_usual(settings: list[Any]) -> Iterator[None]:
-    """Give the terminal these settings for a ``with`` block."""
-    now = termios.tcgetattr(0)
-    termios.tcsetattr(0, termios.TCSADRAIN, settings)
-    try:
-        yield
-    finally:
-        termios.tcsetattr(0, termios.TCSADRAIN, now)
 
 
 def are_terminals(*fds: int) -> bool:

@@ -154,12 +154,6 @@ class Place:
                     stack.enter_context(each.stopped())
             yield
 
-    def give(self, data: bytes) -> None:
-        """Pass a line of input to the commands that run in labs."""
-        for each in self._running:
-            if isinstance(each, Lab):
-                each.give(data)
-
     @contextlib.contextmanager
     def _as_running(self, command: Lab | ExactLab | InPlace) -> Iterator[None]:
         self._running.append(command)

@@ -18,7 +18,6 @@ import os
 import platform
 import signal
 import sys
-import termios
 from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
@@ -205,7 +204,8 @@ class Elsewhere:
         self._session, self._config, self._place, self._items = session, session.config, place, items
         self._name = name
         self._terminal = foreground.are_terminals(0, 1, 2)
-        self._settings = termios.tcgetattr(0) if self._terminal else []
+        self._answers = -1
+        """The pipe to the lab's input. What is typed while nothing asks for it waits in this machine's terminal."""
         self._reporter = Reporter(session, items, self._ask)
         self._line = b""
         self._told = False
@@ -259,11 +259,24 @@ class Elsewhere:
             if not self._terminal and _writes(config):
                 env["COLUMNS"] = str(config.get_terminal_writer().fullwidth)
             lines = Lines(self._take, self._pass_on)
-            return foreground.attend(
-                place, [*inside_pytest(place), "--", *self._arguments(plan)], shares=[*shared.all(), staged.share], env=env,
-                cwd=config.invocation_params.dir, stdin=0 if asks or self._terminal else None, terminal=self._terminal,
-                stdout=lines.feed,
-            )  # fmt: skip
+            with self._input(asks) as stdin:
+                return foreground.attend(
+                    place, [*inside_pytest(place), "--", *self._arguments(plan)], shares=[*shared.all(), staged.share],
+                    env=env, cwd=config.invocation_params.dir, stdin=stdin, terminal=self._terminal, stdout=lines.feed,
+                )  # fmt: skip
+
+    @contextlib.contextmanager
+    def _input(self, asks: bool) -> Generator[int | None]:
+        """Provide the lab's input for a ``with`` block: answers at a terminal, else this process's if tests may ask for it."""
+        if not self._terminal:
+            yield 0 if asks else None
+            return
+        reader, self._answers = os.pipe()
+        try:
+            yield reader
+        finally:
+            os.close(reader)
+            os.close(self._answers)
 
     def _arguments(self, plan: exports.Plan) -> list[str]:
         """Return pytest's arguments there: those of this session, and what this session knows by now."""
@@ -293,9 +306,9 @@ class Elsewhere:
         """Read a line for a test or its debugger, while the lab and its clock stand still."""
         prompt = self._line.decode(errors="replace")
         self._line = b""
-        with self._place.stopped(), foreground.as_usual(self._settings), _interrupted_by_keys():
+        with self._place.stopped(), _interrupted_by_keys():
             answer = _line_of_person(prompt)
-        self._place.give(answer)
+        foreground.write(self._answers, answer)
 
 
 def _line_of_person(prompt: str) -> bytes:
