@@ -20,8 +20,10 @@ ROW_BYTES = 3 * MIB
 CLOCK_DIGITS = 4
 """Round to a tenth of a millisecond. Below that, times vary with how often programs read the clock, even if the CPU is free."""
 _UNITS = {"": 1, "K": 1 << 10, "M": MIB, "G": 1 << 30}
-_ROW = re.compile(r"^ *\d+K [., ]+ (?: *\d+%)? +([\d.]+)([KMG]?)[ =]")
-_SAVED = re.compile(r"^\S+ \S+ \(([\d.]+|--\.-) ([KMG]?)B/s\) - .* saved \[(\d+)(?:/(\d+))?\]$", re.MULTILINE)
+_ROW = re.compile(r"^ *\d+K [., ]+ (?: *\d+%)? +(\d{1,9}(?:\.\d{1,9})?)([KMG]?)[ =]")
+_SAVED = re.compile(
+    r"^\S+ \S+ \((\d{1,9}(?:\.\d{1,9})?|--\.-) ([KMG]?)B/s\) - .* saved \[(\d{1,18})(?:/(\d{1,18}))?\]$", re.MULTILINE
+)
 _ERROR = re.compile(r"^\S+ \S+ ERROR (\d+: .*?)\.?$", re.MULTILINE)
 _FAILED = re.compile(r"^.*(?:failed: .*|unable to .*)$", re.MULTILINE)
 

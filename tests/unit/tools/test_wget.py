@@ -44,6 +44,11 @@ def test_a_steady_link_has_hardly_any_deviation():
     assert found["sd"] < 0.02 * found["mean"]
 
 
+def test_a_rate_that_is_no_number_is_no_row():
+    whole = text("wget-100ms.err")
+    assert parse(whole.replace(" 3.73M", " 3.7.3M")).rows[0] == parse(whole).rows[1]
+
+
 def test_a_download_that_took_no_time():
     printed = "2026-11-22 11:42:16 (--.- KB/s) - '/dev/null' saved [300/300]\n"
     assert parse(printed, seconds=0.5).rate == 600
@@ -57,6 +62,11 @@ def test_a_download_that_took_no_time():
         ("", "wget does not say that it saved the file; its last line: 'nothing'"),
         ("Geht nicht.\n\n", "its last line: 'Geht nicht.'"),
         (text("wget-100ms.err").replace("[262144000/", "[262143999/"), "wget saved 262143999 of 262144000 bytes"),
+        (
+            text("wget-100ms.err").replace("saved [262144000/", "saved [" + "9" * 5000 + "/"),
+            "does not say that it saved the file",
+        ),
+        (text("wget-100ms.err").replace("(11.8 MB/s)", "(1.1.8 MB/s)"), "does not say that it saved the file"),
     ],
 )
 def test_unusable_output_is_an_error(printed: str, message: str):
