@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import inspect
 import itertools
+import math
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
@@ -49,6 +50,20 @@ class Record(Protocol):
 
 Returned = Record | Mapping[str, float | Sequence[float]] | float | Sequence[float]
 """What a measuring function returns; see `experiment`."""
+
+
+MOST_CELLS = 10_000
+"""Cells of one run; a sweep may have more."""
+
+
+def grid(values: Mapping[str, Sequence[str]]) -> list[Cell]:
+    """Return the cells of all combinations of values. Raises ExperimentError if they are too many."""
+    count = math.prod(len(texts) for texts in values.values())
+    if count > MOST_CELLS:
+        each = " x ".join(str(len(texts)) for texts in values.values())
+        fix = f"a run has at most {MOST_CELLS:,}: vary less, or use slownet sweep"
+        raise ExperimentError(f"the conditions have {count:,} combinations, {each}", fix=fix)
+    return [dict(zip(values, texts, strict=True)) for texts in itertools.product(*values.values())]
 
 
 @dataclass
@@ -132,7 +147,7 @@ class Experiment:
             if name not in values:
                 raise ExperimentError(f"{self.name} does not vary '{name}'", fix=nearest(name, values))
             values[name] = list(texts)
-        cells = [dict(zip(values, texts, strict=True)) for texts in itertools.product(*values.values())]
+        cells = grid(values)
         for cell in cells:
             condition(cell)
         return cells

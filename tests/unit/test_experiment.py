@@ -7,7 +7,7 @@ import pytest
 
 from slownet.catalogue import discover, find
 from slownet.errors import ExperimentError, SlownetError, UnitError
-from slownet.experiment import condition, experiment
+from slownet.experiment import condition, experiment, grid
 from slownet.lab import load_generators
 from slownet.tools.wrk2_plan import SENT_LATE_S
 from slownet.topologies import ClientWebDb
@@ -192,3 +192,14 @@ def test_the_thought_experiment_expects_of_wrk2_what_its_source_says(there, tmp_
     assert claims["corrected_mean_s"].expected == pytest.approx(24.66, abs=0.01)  # measured in three labs: 24.658 to 24.661
     assert claims["corrected_p75_s"].expected == pytest.approx(49.38, abs=0.03)  # 49.380
     assert claims["corrected_p99_99_s"].expected == pytest.approx(100, rel=0.001)
+
+
+def test_too_many_combinations_are_one_line():
+    values = {"rtt": ["0ms"] * 1000, "loss": ["0%"] * 1000, "rate": ["1Mbit"] * 1000}
+    with pytest.raises(ExperimentError) as error:
+        grid(values)
+    assert str(error.value) == (
+        "the conditions have 1,000,000,000 combinations, 1000 x 1000 x 1000: "
+        "a run has at most 10,000: vary less, or use slownet sweep"
+    )
+    assert grid({"rtt": ["0ms", "5ms"], "loss": ["1%"]}) == [{"rtt": "0ms", "loss": "1%"}, {"rtt": "5ms", "loss": "1%"}]

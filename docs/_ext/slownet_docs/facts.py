@@ -5,6 +5,7 @@ from __future__ import annotations
 from slownet import fallback, handshakes, path_mtu, published, slow_start, userfile
 from slownet.conditions.netem import TRAVELLING
 from slownet.container import boxes, headers, source, streams
+from slownet.experiment import MOST_CELLS
 from slownet.experiments import query_cost
 from slownet.ip import IPV4, IPV6
 from slownet.lab import boot, clock, counter
@@ -49,6 +50,7 @@ def facts() -> dict[str, str]:
         "margin": f"{100 * USUAL_MARGIN:g}",
         "memory_mb": f"{boot.MEGABYTES}",
         "most": f"{rule.MOST}",
+        "most_cells": f"{MOST_CELLS:,}",
         "most_mib": f"{userfile.MOST // userfile.MEBIBYTE}",
         "looks": ", ".join(f"{look}th" for look in LOOKS[1:-1]) + f" and {LOOKS[-1]}th",
         "most_record_mib": f"{userfile.MOST_RECORD // userfile.MEBIBYTE}",

@@ -5,7 +5,6 @@ It is written into its run directory as experiment.json, from which the lab and 
 
 from __future__ import annotations
 
-import itertools
 import json
 import re
 from collections.abc import Mapping, Sequence
@@ -21,7 +20,7 @@ from slownet.compose.model import CLIENT, SWITCH, Project
 from slownet.compose.topology import Compose
 from slownet.conditions.link import WORDS
 from slownet.errors import ExperimentError, SlownetError, nearest
-from slownet.experiment import Cell, Experiment
+from slownet.experiment import Cell, Experiment, grid
 from slownet.hypotheses.toolbox import TOOLS, WEB, Named, Page
 from slownet.records.columns import HOST, NONE
 from slownet.records.unreadable import MALFORMED
@@ -137,8 +136,7 @@ def _check(vary: Mapping[str, Sequence[str]], project: Project) -> None:
             raise ExperimentError(what, VARY, fix)
         if word not in WORDS and word != NAMED:
             raise ExperimentError(f"a condition has no field '{word}'", f"{VARY} {name}", nearest(word, [*WORDS, NAMED]))
-    for texts in itertools.product(*vary.values()):
-        cell = dict(zip(vary, texts, strict=True))
+    for cell in grid(vary):
         try:
             _conditions(cell, project)
         except SlownetError as error:

@@ -31,7 +31,6 @@ It makes an `Experiment` that runs, is repeated, recorded and reported like any 
 from __future__ import annotations
 
 import functools
-import itertools
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -41,7 +40,7 @@ from typing import Any
 from slownet.compose.topology import Compose
 from slownet.conditions.link import Condition
 from slownet.errors import ExperimentError, nearest
-from slownet.experiment import Experiment, condition
+from slownet.experiment import Experiment, condition, grid
 from slownet.hypotheses import own, predictions
 from slownet.hypotheses.predictions import Prediction
 from slownet.hypotheses.source import Source, read_toml
@@ -173,7 +172,9 @@ class _Reader:
                         f"{name} contains {value!r}", ("conditions", name), 'write each value in quotes, such as "10ms"'
                     )
                 self._source.tried(lambda: condition({name: str(value)}), ("conditions", name))  # noqa: B023  # called at once
-        for cell in ({**fixed, **dict(zip(vary, values, strict=True))} for values in itertools.product(*vary.values())):
+        self._source.tried(lambda: grid(vary), ("conditions", LINK))
+        for varied in grid(vary):
+            cell = {**fixed, **varied}
             self._source.tried(lambda: Condition.parse(**cell), ("conditions", _named(table, cell)))  # noqa: B023
         return (link[0], link[1]), fixed, vary
 

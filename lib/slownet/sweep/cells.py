@@ -21,8 +21,9 @@ def factors_of(experiment: Experiment, vary: Mapping[str, Sequence[str]]) -> Fac
     if experiment.listed:
         experiment.cells(vary)
         return {name: tuple(texts) for name, texts in experiment.conditions.items()}
-    experiment.cells({name: texts[:1] for name, texts in vary.items()})  # refuses a factor that it does not have
-    return {name: tuple(texts) for name, texts in {**experiment.conditions, **vary}.items()}
+    found = {**experiment.conditions, **vary}
+    experiment.cells({name: texts[:1] for name, texts in found.items()})  # refuses a factor that it does not have
+    return {name: tuple(texts) for name, texts in found.items()}
 
 
 def cells_of(experiment: Experiment, vary: Mapping[str, Sequence[str]], design: Design) -> list[Cell]:
