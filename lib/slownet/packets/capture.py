@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import io
+import struct
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -136,14 +137,24 @@ def datagrams(source: Path | bytes, port: int) -> list[list[Datagram]]:
     return begun
 
 
+def _damage() -> tuple[type[Exception], ...]:
+    """Return what scapy's dissectors and aioquic raise for packets that are not as they should be."""
+    from aioquic.quic.crypto import CryptoError
+    from aioquic.tls import Alert
+    from scapy.error import Scapy_Exception
+
+    return (
+        AssertionError, AttributeError, LookupError, OverflowError, RecursionError, TypeError, ValueError, struct.error,
+        Alert, CryptoError, Scapy_Exception,
+    )  # fmt: skip
+
+
 @contextlib.contextmanager
 def undamaged(source: Path | bytes) -> Iterator[None]:
     """Read packets in this block: what scapy and aioquic raise for damaged ones becomes a ToolError."""
     try:
         yield
-    except ToolError:
-        raise
-    except Exception as error:  # struct.error, IndexError, CryptoError...: every dissector has its own
+    except _damage() as error:
         why = f"{type(error).__name__}: {error}"
         raise ToolError(f"a packet of the capture is damaged ({why})", _name(source), "measure it again") from error
 

@@ -10,7 +10,7 @@ from typing import Any
 from slownet.errors import ToolError
 from slownet.handshakes import TLS13
 from slownet.lookups import PORTS, UDP
-from slownet.packets.capture import SYN, carried, frames
+from slownet.packets.capture import SYN, carried, frames, undamaged
 from slownet.packets.seen import VERSIONS, messages
 
 PAGE_PORT = 80
@@ -97,7 +97,8 @@ def read(source: Path | bytes) -> Lookup:
     names = {TRANSPORTS[each.kind, each.port] for each in asked}
     opened = any(each.syn for each in asked)
     for name in names & {"TLS", "HTTPS"}:
-        _check([each for each in asked if each.port == PORTS[name] and each.data], name, opened)
+        with undamaged(source):
+            _check([each for each in asked if each.port == PORTS[name] and each.data], name, opened)
     return Lookup(tuple(sorted(names)), opened, asked[0].ns, ended, first)
 
 
