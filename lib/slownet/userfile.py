@@ -13,7 +13,7 @@ import select
 import stat
 import tomllib
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 from slownet.errors import ExperimentError, SlownetError
 
@@ -53,6 +53,50 @@ def read_bytes(path: Path | str, most: int = MOST) -> bytes:
         return _content(descriptor, str(path), most)
     finally:
         os.close(descriptor)
+
+
+def opened(path: Path | str, buffering: int = -1) -> BinaryIO:
+    """Open a file or a pipe for reading it piece by piece.
+
+    Raises OSError, also for a device, which might never end, and for a named pipe that nobody writes to.
+    """
+    descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC | os.O_NOCTTY)
+    try:
+        mode = os.fstat(descriptor).st_mode
+        if stat.S_ISDIR(mode):
+            raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), str(path))
+        if not (stat.S_ISREG(mode) or stat.S_ISFIFO(mode) or stat.S_ISSOCK(mode)):
+            raise OSError(errno.EINVAL, "it is a device", str(path))
+        if stat.S_ISFIFO(mode):
+            _await_writer(descriptor, str(path))
+        os.set_blocking(descriptor, True)
+        return os.fdopen(descriptor, "rb", buffering)
+    except BaseException:
+        os.close(descriptor)
+        raise
+
+
+def _await_writer(descriptor: int, path: str) -> None:
+    """Wait until a pipe has something to read. Raises OSError if nobody writes to it for some time."""
+    while not select.select([descriptor], [], [], WRITER_S)[0]:
+        try:
+            if os.read(descriptor, 1):
+                raise OSError(errno.EPIPE, "its writer came too late", path)
+            raise OSError(errno.EPIPE, "it is a pipe that no program writes to", path)
+        except BlockingIOError:  # a writer that has nothing to say yet
+            continue
+
+
+def read_record(path: Path | str) -> bytes:
+    """Return the content of a file that slownet itself wrote, of any size.
+
+    Raises OSError, also for what is no regular file and might never end.
+    """
+    descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC | os.O_NOCTTY)
+    with os.fdopen(descriptor, "rb") as file:
+        if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+            raise OSError(errno.EINVAL, "it is no regular file", str(path))
+        return file.read()
 
 
 def _content(descriptor: int, path: str, most: int) -> bytes:

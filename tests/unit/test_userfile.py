@@ -1,5 +1,6 @@
 """Reading files that a user names."""
 
+import io
 import os
 import threading
 import tomllib
@@ -120,3 +121,26 @@ def test_a_home_that_does_not_exist_is_one_line(monkeypatch):
         userfile.expanded("~nosuch")
     monkeypatch.setenv("HOME", "/home/ada")
     assert str(userfile.expanded("~/x")) == "/home/ada/x"
+
+
+@pytest.mark.parametrize("read", [userfile.opened, userfile.read_record])
+def test_what_might_never_end_is_not_opened(tmp_path, monkeypatch, read):
+    monkeypatch.setattr(userfile, "WRITER_S", 0.05)
+    os.mkfifo(tmp_path / "fifo")
+    for path in ("/dev/zero", tmp_path, tmp_path / "fifo", tmp_path / "missing"):
+        with pytest.raises(OSError):  # noqa: PT011  # each has a text of its own
+            read(path)
+    (tmp_path / "file").write_bytes(b"whole")
+    found = read(tmp_path / "file")
+    with io.BytesIO(found) if isinstance(found, bytes) else found as file:
+        assert file.read() == b"whole"
+
+
+def test_a_pipe_whose_writer_is_slow_is_awaited(tmp_path, monkeypatch):
+    monkeypatch.setattr(userfile, "WRITER_S", 0.05)
+    reader, writer = os.pipe()
+    late = threading.Timer(0.3, lambda: (os.write(writer, b"late"), os.close(writer)))
+    late.start()
+    with userfile.opened(f"/dev/fd/{reader}") as file:
+        assert file.read() == b"late"
+    os.close(reader)

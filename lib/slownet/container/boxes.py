@@ -128,7 +128,7 @@ def uncompressed(path: Path, stack: ExitStack) -> IO[bytes]:
     is_file = path.is_file()
     try:
         # A pipe unbuffered: a signal between two reads of a buffered file is not handled before the next one ends.
-        file = stack.enter_context(path.open("rb", buffering=-1 if is_file else 0))
+        file = stack.enter_context(userfile.opened(path, buffering=-1 if is_file else 0))
         start = file.read(CHUNK) or b""
     except OSError as error:
         raise ImageError(f"cannot read {path} ({error.strerror})") from error

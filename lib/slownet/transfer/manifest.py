@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from slownet import __version__
+from slownet import __version__, userfile
 from slownet.errors import LabError
 from slownet.lab import parts
 
@@ -89,7 +89,7 @@ class Manifest:
 def parse(text: bytes, where: str) -> Manifest:
     """Return the manifest from its JSON. Raises LabError."""
     try:
-        data = json.loads(text)
+        data = userfile.json(text)
         if data["format"] > FORMAT:
             raise LabError(f"this lab was exported by slownet {data['slownet']}, which is newer", where, "install that version")
         members = [Member(**each) for each in data.pop("members")]

@@ -9,9 +9,12 @@ import tarfile
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
-from typing import IO, Any
+from typing import IO, Any, Self
 
+from slownet import userfile
 from slownet.container import store
+from slownet.container.boxes import MOST_JSON as MOST_CONFIG
+from slownet.container.headers import MOST_HEADER
 from slownet.errors import DamagedError, LabError
 from slownet.lab import cache, container_shares, digests, image, init, kernel, layer
 from slownet.lab.shelf import Shelf
@@ -34,7 +37,7 @@ def read(path: Path) -> tuple[Manifest, list[str]]:
     """
     base = cache.root()
     try:
-        with path.open("rb") as file, _archive(file, path) as tar:
+        with userfile.opened(path) as file, _archive(file, path) as tar:
             found = _manifest(tar, str(path))
             found.check(str(path))
             cache.need_space(base, found.size // 2**20 + 1, WHAT)
@@ -49,12 +52,24 @@ def read(path: Path) -> tuple[Manifest, list[str]]:
         raise cache.not_writable(error, base) from error
 
 
+class _Header(tarfile.TarInfo):
+    """A member's header; one that says something of the next member is read into memory, and has a limit."""
+
+    @classmethod
+    def frombuf(cls, buf: bytes | bytearray, encoding: str | None, errors: str) -> Self:
+        """Return the header in a block. Raises tarfile.ReadError."""
+        found = super().frombuf(buf, encoding or "utf-8", errors)
+        if not found.isreg() and found.size > MOST_HEADER:
+            raise tarfile.ReadError(f"a header of {found.size:,} bytes")
+        return found
+
+
 @contextmanager
 def _archive(file: IO[bytes], path: Path) -> Iterator[tarfile.TarFile]:
     try:
-        with tarfile.open(fileobj=file, mode="r|") as tar:
+        with tarfile.open(fileobj=file, mode="r|", tarinfo=_Header) as tar:
             yield tar
-    except tarfile.TarError as error:
+    except (tarfile.TarError, ValueError, OverflowError, RecursionError) as error:
         raise LabError(f"it is truncated or no lab that `slownet lab export` wrote ({error})", str(path), AGAIN) from error
 
 
@@ -93,11 +108,13 @@ def _images(found: Manifest, staging: Path, where: str) -> dict[str, dict[str, A
             continue
         try:
             facts = digests.facts(staging / folder / store.FACTS, store.PART, RECORDED)
-            config = (staging / folder / store.CONFIG).read_bytes()
+            config = userfile.read_bytes(staging / folder / store.CONFIG, MOST_CONFIG)
             is_sound = facts["digest"] == f"sha256:{hashlib.sha256(config).hexdigest()}" == name.replace("-", ":")
             records[folder] = {key: facts[key] for key in RECORDED}
         except (DamagedError, FileNotFoundError):
             is_sound = False
+        except OSError as error:
+            raise LabError(f"{folder} has a configuration of more than {MOST_CONFIG >> 20} MiB", where, AGAIN) from error
         if not is_sound or not (staging / folder / store.SQUASHFS).is_file():
             raise LabError(f"{folder} is no container image", where, AGAIN)
     return records
@@ -116,7 +133,7 @@ def _place(folder: str, staging: Path, base: Path, images: Mapping[str, Mapping[
         if base != cache.system_root() and shelf.has(name):
             return False  # the system's cache has it, or a wheel brought it
         return shelf.place(name, fill, base, known)[1]
-    facts, config = images[folder], (staging / folder / store.CONFIG).read_bytes()
+    facts, config = images[folder], userfile.read_bytes(staging / folder / store.CONFIG, MOST_CONFIG)
 
     def fill_image(half: Path) -> None:
         shutil.move(staging / folder / store.SQUASHFS, half / store.SQUASHFS)

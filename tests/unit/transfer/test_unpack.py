@@ -189,3 +189,17 @@ def test_what_a_killed_import_left_is_swept(exported, empty):
 def test_a_cache_without_room_is_one_line(exported, empty, monkeypatch):
     monkeypatch.setattr(unpack.cache.shutil, "disk_usage", lambda path: type("Usage", (), {"free": 0}))
     assert re.match(r"importing a lab needs \d+ MB of disk, but only 0 MB are free, ", refused(exported, empty))
+
+
+def test_a_header_of_gigabytes_is_refused_before_it_is_read(tmp_path, empty):
+    """A pax header is read into memory, whatever size it states."""
+    header = tarfile.TarInfo("long")
+    header.type, header.size = tarfile.XHDTYPE, 4 << 30
+    (tmp_path / "lab.tar").write_bytes(header.tobuf() + bytes(1 << 20))
+    with pytest.raises(LabError, match=r"\(a header of 4,294,967,296 bytes\)"):
+        unpack.read(tmp_path / "lab.tar")
+
+
+def test_a_manifest_in_itself_is_one_line():
+    with pytest.raises(LabError, match="its manifest cannot be read"):
+        manifest.parse(b"[" * 100_000, "lab.tar")
