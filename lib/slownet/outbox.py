@@ -188,6 +188,18 @@ def place(path: Path, content: bytes, mode: int = 0o666, durable: bool = False) 
         raise
 
 
+def appending(path: Path) -> BinaryIO:
+    """Open a file of the host's to add to its end, and make it if it is missing; a link is not followed.
+
+    Raises OSError, also for what is no regular file.
+    """
+    fd = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC, 0o666)
+    if not stat.S_ISREG(os.fstat(fd).st_mode):
+        os.close(fd)
+        raise OSError(errno.EINVAL, "it is no regular file", str(path))
+    return os.fdopen(fd, "ab")
+
+
 def discard(folder: Path) -> None:
     """Remove a folder in which a lab may have left anything: deeper than Python's own function goes, and closed ones."""
     quiet: dict[str, Any] = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL, "check": False}

@@ -5,7 +5,6 @@
 
 from __future__ import annotations
 
-import json
 import math
 import warnings
 from collections.abc import Iterable, Mapping
@@ -14,9 +13,11 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
+from slownet import userfile
 from slownet.errors import DamageWarning, ExperimentError, NoCellError, SlownetError, nearest
 from slownet.lab.clock import in_words
-from slownet.records import readings
+from slownet.lab.shapes import ShapeError
+from slownet.records import readings, run_facts
 from slownet.records.cell import TIME, Cell, of_samples
 from slownet.records.charging import Charging, Terms
 from slownet.records.columns import OPERATION
@@ -332,11 +333,13 @@ def load(directory: Path | str) -> RunData:
 def _load(directory: Path) -> RunData:
     facts: dict[str, Any] = {}
     try:
-        facts = json.loads((directory / RUN).read_text(encoding="utf-8"))
+        facts = run_facts.read(directory)
     except FileNotFoundError:
         pass
+    except ShapeError:  # of another version, perhaps: `load` says so
+        raise
     except (OSError, ValueError) as error:
-        raise SlownetError(f"cannot read {RUN}, {error}", f"in {directory}") from error
+        raise SlownetError(f"cannot read {RUN}, {userfile.reason(error)}", f"in {directory}") from error
     log = read_log(directory, facts)
     if not facts and not log.samples:
         raise SlownetError("no run here", f"in {directory}", "give a directory that holds run.json")

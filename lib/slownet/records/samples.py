@@ -28,6 +28,7 @@ versions have neither. The file is the host's: a lab sends its samples over its 
 
 from __future__ import annotations
 
+import errno
 import hashlib
 import json
 import os
@@ -38,8 +39,10 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any
 
+from slownet import userfile
 from slownet.errors import SlownetError
-from slownet.outbox import Outbox, place
+from slownet.outbox import Outbox, appending, place
+from slownet.records import sample_shape
 
 SAMPLES = "samples.jsonl"
 DAMAGED = "samples.damaged.jsonl"
@@ -52,6 +55,9 @@ SUM, AFTER = "sum", "after"
 SUM_DIGITS = 32
 
 Sample = dict[str, Any]
+MOST_DAMAGE = 5
+"""Damaged lines that are named."""
+
 _sorted = json.JSONEncoder(sort_keys=True).encode
 
 
@@ -146,6 +152,8 @@ def read_log(directory: Path | str, facts: Mapping[str, Any] | None = None) -> L
         _compare(log, sealed["lines"], str(sealed.get(SUM)))
     for path in _of_others(Path(directory)):  # of an older version, whose parallel labs wrote a file each
         log.samples += _checked(_lines(path), path.name).samples
+    if (more := len(log.damage) - MOST_DAMAGE) > 0:
+        log.damage[MOST_DAMAGE:] = [f"{SAMPLES}: {more} more of its lines are damaged"]
     return log
 
 
@@ -162,7 +170,7 @@ def taken(directory: Path | str) -> set[tuple[str, int]]:
 
 def _lines(path: Path) -> list[str]:
     try:
-        text = path.read_text(encoding="utf-8", errors="replace")
+        text = userfile.read_record(path).decode(errors="replace")
     except FileNotFoundError:
         return []
     except OSError as error:
@@ -200,8 +208,8 @@ def _checked(lines: Iterable[str], name: str) -> Log:
 def _parsed(line: str) -> Sample | None:
     try:
         sample = json.loads(line)
-        _ = cell_key(sample["cell"]), int(sample["index"])
-    except (ValueError, KeyError, TypeError, RecursionError):
+        sample_shape.KEPT(sample, "a sample")
+    except (ValueError, RecursionError):  # a ShapeError is a ValueError
         return None
     return dict(sample)
 
@@ -290,11 +298,12 @@ class SampleLog:
                 for part in _of_others(self.directory):
                     part.unlink()
             self._log = _checked(lines, SAMPLES)
-            self._file = open(path, "a", encoding="utf-8")
-            if lines and not path.read_bytes().endswith(b"\n"):
-                self._file.write("\n")
+            self._file = appending(path)
+            if lines and not userfile.read_record(path).endswith(b"\n"):
+                self._file.write(b"\n")
         except OSError as error:
-            raise SlownetError(f"cannot write samples, {error.strerror}", f"in {directory}") from error
+            why = f"{SAMPLES} is a link" if error.errno == errno.ELOOP else error.strerror
+            raise SlownetError(f"cannot write samples, {why}", f"in {directory}") from error
 
     @property
     def seal(self) -> dict[str, Any]:
@@ -305,7 +314,7 @@ class SampleLog:
         """Append one sample; it is on disk when this returns."""
         line, own = self._line(sample, self._log.sums[-1] if self._log.sums else "")
         try:
-            self._file.write(line + "\n")
+            self._file.write(f"{line}\n".encode())
             self._file.flush()
             os.fsync(self._file.fileno())
         except OSError as error:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import json
 import re
 from pathlib import Path
 
-from slownet import __version__
+from slownet import __version__, userfile
 from slownet.errors import SlownetError
+from slownet.lab.shapes import ShapeError
 from slownet.records.samples import RUN
 
 MALFORMED = (LookupError, TypeError, ValueError, AttributeError, ArithmeticError, RecursionError)
@@ -16,20 +16,21 @@ MALFORMED = (LookupError, TypeError, ValueError, AttributeError, ArithmeticError
 
 def unreadable(directory: Path | str, error: Exception) -> SlownetError:
     """Return the error that says so in a line."""
-    what = f"the records cannot be read ({type(error).__name__}: {error})"
+    why = str(error) if isinstance(error, ShapeError) else f"{type(error).__name__}: {error}"
+    what = f"the records cannot be read ({why})"
     version = _version(Path(directory))
     if _numbers(version) > _numbers(__version__):
         return SlownetError(what, f"in {directory}", f"slownet {version} wrote them: upgrade, this is {__version__}")
-    why = "they are damaged" if version else "they are damaged, or of a newer slownet"
-    return SlownetError(what, f"in {directory}", f"{why}: measure again, or restore them from a copy")
+    damaged = "they are damaged" if version else "they are damaged, or of a newer slownet"
+    return SlownetError(what, f"in {directory}", f"{damaged}: measure again, or restore them from a copy")
 
 
 def _version(directory: Path) -> str:
     try:
-        return str(json.loads((directory / RUN).read_text(encoding="utf-8"))["slownet"])
+        return str(userfile.json(userfile.read_record(directory / RUN))["slownet"])
     except (OSError, *MALFORMED):
         return ""
 
 
 def _numbers(version: str) -> list[int]:
-    return [int(each) for each in re.findall(r"\d+", version)]
+    return [int(each) for each in re.findall(r"\d{1,9}", version)]

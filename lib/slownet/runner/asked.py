@@ -7,6 +7,7 @@ from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from slownet import userfile
 from slownet.catalogue import discover
 from slownet.errors import ExperimentError, nearest
 from slownet.lab.boot import MEGABYTES
@@ -144,7 +145,7 @@ def names(asked: Asked) -> Sequence[str | Composed]:
 def what_is_left(plan: Plan) -> str:
     """Return how much is saved of a run that ended early; empty if there is nothing, or nothing left to do."""
     samples = plan.directory / "samples.jsonl"
-    count = len(samples.read_text().splitlines()) if samples.exists() else 0
+    count = len(userfile.read_record(samples).splitlines()) if samples.is_file() else 0
     if not 0 < count < len(plan.cells):
         return ""
     return f"{count} of {len(plan.cells)} measurements of {plan.experiment.name} are saved"

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import datetime
-import json
 import subprocess
 import sys
 from collections.abc import Mapping, Sequence
@@ -11,7 +10,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from slownet import __version__
+from slownet import __version__, userfile
 from slownet.catalogue import FILES, RECORD, find
 from slownet.claim import preflight
 from slownet.errors import ExperimentError
@@ -19,10 +18,11 @@ from slownet.experiment import Cell, Experiment, condition
 from slownet.lab.caller import Given, without_values
 from slownet.lab.clock import TIME, WORK
 from slownet.lab.place import Place
-from slownet.records import samples
+from slownet.records import run_facts, samples
 from slownet.records.charging import Charging, Terms
 from slownet.records.repeatability import chance, has_own_programs, repeats, spreads
 from slownet.records.samples import cell_key
+from slownet.records.unreadable import MALFORMED
 from slownet.runner import brought
 from slownet.runner.boots import Boot, blocks_of, passes, read
 from slownet.runner.rule import Rule
@@ -216,13 +216,19 @@ def where_it_ran(directory: Path) -> tuple[str, str, str | None, str | None]:
 
 def _facts(directory: Path) -> dict[str, Any]:
     try:
-        facts: dict[str, Any] = json.loads((directory / "run.json").read_text())
+        facts = run_facts.read(directory)
         _ = facts["source"], facts["planned"], facts["place"], facts["clock"], facts["tdf"]
-    except (OSError, ValueError, KeyError) as error:
-        raise ExperimentError(
-            f"{directory} is not a run that can be resumed", fix="name a directory with a run.json"
-        ) from error
+    except (OSError, *MALFORMED) as error:
+        what = f"{directory} is not a run that can be resumed"
+        raise ExperimentError(what, _why(error), "name a directory with the run.json of a run") from error
     return facts
+
+
+def _why(error: Exception) -> str:
+    """Return what is wrong with run.json; empty if it is missing or of something else."""
+    if isinstance(error, (FileNotFoundError, NotADirectoryError, KeyError)):
+        return ""
+    return userfile.reason(error) if isinstance(error, (OSError, ValueError)) else str(error)
 
 
 def _git() -> dict[str, Any]:

@@ -140,6 +140,38 @@ def test_what_is_no_run_is_one_line(tmp_path):
         load(tmp_path)
 
 
+@pytest.mark.parametrize(
+    ("version", "mend"),
+    [
+        ("0.0.1", "they are damaged: measure again"),
+        ("99.0", "slownet 99.0 wrote them: upgrade"),
+        ("9" * 5000, "they are damaged"),
+    ],
+    ids=["older", "newer", "digits"],
+)
+def test_facts_of_another_type_are_one_line_that_names_them(directory, version, mend):
+    write_run_json(directory, FACTS | {"planned": 3, "slownet": version})
+    with pytest.raises(SlownetError) as caught:
+        load(directory)
+    if version != "9" * 5000:
+        assert str(caught.value).startswith(
+            f"the records cannot be read (run.json.planned is 3, not a list), in {directory}: {mend}"
+        )
+    assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    "spread",
+    [3, [[0.1]], [{"metric": "ms"}], [{"metric": "ms", "relative": "x"}], [{"metric": "ms", "relative": 0.1, "at": 3}]],
+)
+def test_what_chance_makes_is_read_as_it_was_written(directory, spread):
+    write_run_json(directory, FACTS | {"chance_spread": [{"metric": "ms", "relative": 0.1, "at": {"rtt": "0ms"}}]})
+    assert load(directory).facts["chance_spread"][0]["relative"] == 0.1
+    write_run_json(directory, FACTS | {"chance_spread": spread})
+    with pytest.raises(SlownetError, match=r"run\.json\.chance_spread"):
+        load(directory)
+
+
 def test_parquet_has_one_row_a_sample(directory):
     with SampleLog(directory) as log:
         log.append(sample(120, 3, 0.0, status="failed", error="ab timed out", metrics={}))

@@ -234,3 +234,28 @@ def test_run_json_is_replaced_whole(tmp_path):
 
 def test_finite_leaves_other_values_alone():
     assert finite({"a": [1, 2.5, "inf", None, True]}) == {"a": [1, 2.5, "inf", None, True]}
+
+
+@pytest.mark.parametrize("target", ["nothing", "file", "/dev/full"])
+def test_samples_are_not_added_to_what_a_link_names(tmp_path, target):
+    """A run from elsewhere, which is resumed, could name any file of the user's so."""
+    victim = tmp_path / target
+    if target == "file":
+        with SampleLog(tmp_path / "other") as log:
+            log.append(sample())
+        victim = tmp_path / "other" / "samples.jsonl"
+    before = victim.read_bytes() if target == "file" else b""
+    run = tmp_path / "run"
+    run.mkdir()
+    (run / "samples.jsonl").symlink_to(victim)
+    with pytest.raises(SlownetError, match=r"^cannot (read|write) samples.*(is a link|is no regular file), in "):
+        SampleLog(run)
+    assert not (tmp_path / "nothing").exists()
+    assert target != "file" or victim.read_bytes() == before
+
+
+@pytest.mark.parametrize("make", [os.mkfifo, os.mkdir])
+def test_samples_are_not_added_to_what_is_no_file(tmp_path, make):
+    make(tmp_path / "samples.jsonl")
+    with pytest.raises(SlownetError, match=r"^cannot (read|write) samples"):
+        SampleLog(tmp_path)

@@ -5,14 +5,15 @@ import json
 import pytest
 
 from slownet.lab.shapes import ShapeError
-from slownet.runner.boot_events import SAMPLE, grammar
+from slownet.records.sample_shape import KEPT, SENT
+from slownet.runner.boot_events import grammar
 
 WHOLE = {
     "experiment": "shop", "cell": {"rtt": "10ms"}, "condition": {"rtt_ms": 10.0}, "index": 0, "tool": "ab", "status": "ok",
     "error": None,
     "metrics": {
         "time_ms": {"mean": 1.5, "sd": 0.1, "n": 3, "values": [1, 1.5, 2.0], "ordered": True, "groups": [1, 2], "step": 0.5},
-        "p99_ms": {"mean": 2.0, "sd": None, "n": None, "percent": 99, "of": "time_ms", "steps": [[1.0, 1], [2.0, 3]]},
+        "p99_ms": {"mean": 2.0, "sd": None, "n": 1, "percent": 99, "of": "time_ms", "steps": [[1.0, 1], [2.0, 3]]},
     },
     "verified_rtt_ms": 10.01, "unverified": ["a-b: no ping"], "raw": ["raw/ab.txt"], "virtual_s": 0.5, "wall_s": 0.1,
     "facts": {"server": "nginx"}, "links": {"a-b": "rtt 10 ms"}, "counters": {"a-b": {"up": {"dropped": 0}, "down": {}}},
@@ -22,9 +23,9 @@ WHOLE = {
 
 
 def test_a_whole_sample_is_one():
-    SAMPLE(WHOLE, "sample")
-    SAMPLE({name: WHOLE[name] for name in ("cell", "index", "status")}, "sample")
-    SAMPLE({**WHOLE, "new": {"a": [1]}}, "sample")
+    SENT(WHOLE, "sample")
+    SENT({name: WHOLE[name] for name in ("cell", "index", "status")}, "sample")
+    SENT({**WHOLE, "new": {"a": [1]}}, "sample")
 
 
 @pytest.mark.parametrize("name", WHOLE)
@@ -33,15 +34,28 @@ def test_a_whole_sample_is_one():
 )
 def test_no_field_is_of_another_type(name, wrong):
     with pytest.raises(ShapeError, match=rf"sample\.{name}"):
-        SAMPLE({**WHOLE, name: wrong}, "sample")
+        SENT({**WHOLE, name: wrong}, "sample")
+
+
+@pytest.mark.parametrize("wrong", [{"mean": 1.0}, {"n": 1}, {"mean": None, "n": 1}, {"mean": 1.0, "n": 1, "values": None}])
+def test_a_metric_has_all_that_readers_use(wrong):
+    for shape in (SENT, KEPT):
+        with pytest.raises(ShapeError, match=r"sample\.metrics\.time_ms"):
+            shape({**WHOLE, "metrics": {"time_ms": wrong}}, "sample")
+
+
+def test_a_file_may_have_a_sample_of_an_older_version():
+    KEPT({"cell": {"size": 3}, "index": 0, "status": "ok", "metrics": None, "boot": None}, "sample")
+    with pytest.raises(ShapeError):
+        SENT({"cell": {"size": 3}, "index": 0, "status": "ok", "metrics": None, "boot": None}, "sample")
 
 
 def test_a_million_values_are_checked_without_a_call_for_each():
     values = json.loads("[" + "1.25," * 999_999 + "1.25]")
-    SAMPLE({**WHOLE, "metrics": {"time_ms": {"mean": 1.25, "values": values}}}, "sample")
+    SENT({**WHOLE, "metrics": {"time_ms": {"mean": 1.25, "n": len(values), "values": values}}}, "sample")
     values[500_000] = None
     with pytest.raises(ShapeError, match=r"^an item of sample\.metrics\.time_ms\.values is None, not a number$"):
-        SAMPLE({**WHOLE, "metrics": {"time_ms": {"mean": 1.25, "values": values}}}, "sample")
+        SENT({**WHOLE, "metrics": {"time_ms": {"mean": 1.25, "n": len(values), "values": values}}}, "sample")
 
 
 def test_an_event_holds_a_whole_sample():
