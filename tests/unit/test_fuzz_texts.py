@@ -214,8 +214,8 @@ def test_traces(data):
         mahimahi.schedule(path)
     with only(TraceError, ConditionError, UnitError):
         log = pinglog.load(path)
-        pinglog.schedule(log)
-        pinglog.condition(log)
+        log.schedule()
+        log.condition()
 
 
 # ---- records ----

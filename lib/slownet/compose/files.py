@@ -104,8 +104,13 @@ def _model(files: Sequence[Path], folder: Path, variables: Variables, way: tuple
     tree = _without_resets(tree)
     included = tree.pop("include", None) or Items(tree.place)
     for each, at in zip(included, included.at, strict=True):
-        _import(tree, _included(each, at, folder, variables, (*way, *(path.resolve() for path in files))), at)
+        _import(tree, _included(each, at, folder, variables, (*way, *(_whole(path) for path in files))), at)
     return tree
+
+
+def _whole(path: Path) -> Path:
+    """Return a path without links; one with links in a circle as it is, whose file cannot be read."""
+    return Path(os.path.realpath(path))
 
 
 def _included(entry: Any, at: Place, folder: Path, variables: Variables, way: tuple[Path, ...]) -> Map:
@@ -119,7 +124,7 @@ def _included(entry: Any, at: Place, folder: Path, variables: Variables, way: tu
     for path in paths:
         if not path.is_file():
             raise ComposeError(f"no file {path}", str(at), f"include names files relative to {folder}")
-        if path.resolve() in way:
+        if _whole(path) in way:
             raise ComposeError(f"{path} includes itself", str(at), "take out one of the includes")
     base = folder / stated["project_directory"] if stated.get("project_directory") else paths[0].parent
     own = [folder / each for each in _texts(stated.get("env_file"))]
@@ -165,7 +170,7 @@ class _Reader:
         return tree
 
     def _long(self, path: Path) -> Map:
-        found = self._read.get(path.resolve())
+        found = self._read.get(_whole(path))
         if found is None:
             found = parser.read(path, str(path))
             self.variables.everywhere(found)
@@ -173,7 +178,7 @@ class _Reader:
             services = found.get("services") or {}
             for name, each in services.items():
                 services[name] = longform.service(each) if isinstance(each, Map) else each
-            self._read[path.resolve()] = found
+            self._read[_whole(path)] = found
         return found
 
     def _extended(self, path: Path, name: str, way: tuple[tuple[Path, str], ...]) -> Any:
@@ -184,12 +189,12 @@ class _Reader:
         if extends is None:
             return service
         at = service.keys_at["extends"]
-        here = (path.resolve(), name)
+        here = (_whole(path), name)
         if here in way:
             raise ComposeError(f"the service '{name}' extends itself", str(at), "take out one of the extends")
         other = path.parent / extends["file"] if extends.get("file") else path
         base = self._base(other, extends["service"], at, (*way, here))
-        if other.resolve() != path.resolve():
+        if _whole(other) != _whole(path):
             _rebase_service(base, other.absolute().parent)
         made = merging.service(base, service)
         del made["extends"]
