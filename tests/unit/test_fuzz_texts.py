@@ -25,7 +25,7 @@ from slownet.sweep import spec, store
 from slownet.traces import mahimahi, pinglog, summary
 
 CHECKOUT = Path(__file__).parents[2]
-FOLDER = Path(tempfile.mkdtemp(prefix="slownet-fuzz-"))
+FOLDER = Path(tempfile.mkdtemp(prefix="fuzz-of-slownet-"))
 """Of this process: one file in it is written anew for each example."""
 
 

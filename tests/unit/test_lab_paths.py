@@ -17,7 +17,6 @@ ALLOWED = {
     Found("slownet.net.capture", "_fresh", "exists"): IN_THE_LAB,
     Found("slownet.records.samples", "SampleLog.__init__", "mkdir"): OWN,
     Found("slownet.runner.surroundings", "_made", "mkdir"): OWN,
-    Found("slownet.runner.booting", "boot", "rmdir"): OWN,
     Found("slownet.lab.image", "_make_site", "mkdir"): BEFORE,
     Found("slownet.lab.layer", "_build", "mkdir"): BEFORE,
     Found("slownet.pytest_plugin.staging", "Staging.__init__", "mkdir"): BEFORE,

@@ -119,7 +119,7 @@ KINDS = {
     "folder": lambda path, good: path.mkdir(),
     "FIFO": lambda path, good: os.mkfifo(path),
     "endless": lambda path, good: path.symlink_to("/dev/zero"),
-    "dangling": lambda path, good: path.symlink_to("/nowhere"),
+    "dangling": lambda path, good: path.symlink_to("nothing-there"),
     "circle": lambda path, good: path.symlink_to(path.name),
     "missing": lambda path, good: None,
     "unreadable": lambda path, good: (path.write_bytes(good or b"x"), path.chmod(0)),
