@@ -55,11 +55,10 @@ def one_line() -> Iterator[None]:
     warnings.simplefilter("always", DamageWarning)
     warnings.showwarning = _warn
     try:
-        yield
+        with importing.going_on():
+            yield
         _flush()
     except SystemExit as error:
-        if not isinstance(error, importing.Terminated) and importing.place_of(error):
-            _fail(str(importing.failure(error)), error)
         if isinstance(error.__context__, BrokenPipeError):  # rich and typer make such an exit of it
             _fail(*_explained(error.__context__))
         _finish(error)

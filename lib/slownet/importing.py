@@ -12,6 +12,7 @@ import importlib.util
 import optparse
 import os
 import sys
+import threading
 import traceback
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -27,6 +28,10 @@ LONGEST = 300
 """Characters of an error's own words that are shown."""
 _folders: set[str] = set()
 """The folders of the files that were imported here: the modules beside them are the user's as well."""
+_real_exit = os._exit
+_lock = threading.Lock()
+_open: list[int] = []
+"""The process of each block of `going_on` that is open, in any thread."""
 
 
 class Terminated(SystemExit):
@@ -34,7 +39,7 @@ class Terminated(SystemExit):
 
 
 class _Exit(SystemExit):
-    """What `os._exit` becomes while a file is imported: the real one would end this program as if all were well."""
+    """What `os._exit` becomes in a user's file: the real one would end this program as if all were well."""
 
 
 class _UsageError(Exception):
@@ -92,25 +97,44 @@ def called(path: Path) -> Iterator[None]:
     Raises ExperimentError with file and line for every exception but a SlownetError of another kind; that the file ends the
     program is a failure, too.
     """
-    pid, real = os.getpid(), os._exit
+    with going_on():
+        try:
+            yield
+        except ExperimentError as error:  # e.g. a wrong claim; the traceback has its line
+            where = ", ".join(filter(None, (error.where, place_of(error))))
+            raise type(error)(error.what, where, error.fix) from error
+        except (SlownetError, KeyboardInterrupt, Terminated, MemoryError, GeneratorExit):
+            raise
+        except BaseException as error:
+            raise failure(error, path) from error
 
-    def instead(status: int) -> NoReturn:
-        if os.getpid() != pid:  # a child process, which has to end so
-            real(status)
-        raise _Exit(status)
 
-    os._exit = instead
+@contextlib.contextmanager
+def going_on() -> Iterator[None]:
+    """Call functions of users' files in this block, such as claims: that one ends the program is an ExperimentError.
+
+    ``sys.exit(0)`` and ``os._exit(0)`` there would end it as if all were well. Exceptions of other kinds pass.
+    """
+    with _lock:
+        _open.append(os.getpid())
+        os._exit = _exit_unless_own
     try:
         yield
-    except ExperimentError as error:  # e.g. a wrong claim; the traceback has its line
-        where = ", ".join(filter(None, (error.where, place_of(error))))
-        raise type(error)(error.what, where, error.fix) from error
-    except (SlownetError, KeyboardInterrupt, Terminated, MemoryError, GeneratorExit):
-        raise
-    except BaseException as error:
-        raise failure(error, path) from error
+    except SystemExit as error:
+        if isinstance(error, Terminated) or not place_of(error):
+            raise
+        raise failure(error) from error
     finally:
-        os._exit = real
+        with _lock:
+            _open.pop()
+            os._exit = _exit_unless_own if _open else _real_exit
+
+
+def _exit_unless_own(status: int) -> NoReturn:
+    """End the process, but not from a user's file in the process that goes on; a child of it has to end so."""
+    if os.getpid() in _open and any(_is_own(frame.f_code.co_filename) for frame, _ in traceback.walk_stack(sys._getframe(1))):
+        raise _Exit(status)
+    _real_exit(status)
 
 
 def failure(error: BaseException, path: Path | None = None) -> ExperimentError:
@@ -148,9 +172,13 @@ def described(error: BaseException) -> str:
 def place_of(error: BaseException) -> str:
     """Return the innermost line of a user's file in an error's traceback, such as ``mine.py:12``; empty if there is none."""
     lines = [(frame.f_code.co_filename, line) for frame, line in traceback.walk_tb(error.__traceback__)]
-    real = [(name, line) for name, line in lines if not name.startswith("<")]
-    own = [(name, line) for name, line in real if os.path.dirname(os.path.realpath(name)) in _folders]
+    own = [(name, line) for name, line in lines if _is_own(name)]
     return f"{_relative(own[-1][0])}:{own[-1][1]}" if own else ""
+
+
+def _is_own(name: str) -> bool:
+    """Return whether a file of source is a user's; ``<string>`` is none."""
+    return not name.startswith("<") and os.path.dirname(os.path.realpath(name)) in _folders
 
 
 def _relative(name: str) -> str:

@@ -2,13 +2,16 @@
 
 import argparse
 import os
+import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 
 from slownet import catalogue, endings, importing, specs
+from slownet.claim.family import judge_all
 from slownet.errors import ExperimentError, SlownetError, ToolError
+from slownet.records.result import gather
 
 ENDS = "the file ends the program"
 
@@ -106,6 +109,7 @@ def test_a_topology_that_fails_when_it_is_made_is_one_line(file, build):
     [
         ("1 / 0", "slownet: ZeroDivisionError: division by zero, mine.py:3: correct the file"),
         ("raise SystemExit(0)", f"slownet: {ENDS}: SystemExit(0), mine.py:3: leave that out: a file only defines"),
+        ("__import__('os')._exit(0)", f"slownet: {ENDS}: os._exit(0), mine.py:3: leave that out: a file only defines"),
         ("raise OSError(28, 'full')", "slownet: OSError: [Errno 28] full, mine.py:3: correct the file"),
     ],
 )  # fmt: skip
@@ -115,6 +119,40 @@ def test_a_function_of_a_file_that_is_called_later_is_told_as_well(file, capsys,
         module.later()
     assert caught.value.code == 2
     assert capsys.readouterr() == ("", f"{line}\n")
+
+
+def test_what_is_no_users_file_may_end_the_process(file):
+    """Also in such a block, and a child process of a user's function."""
+    importing.file(importing.Path(file("")), "")
+    with importing.going_on():
+        pid = os.fork()
+        if not pid:
+            os._exit(7)
+        assert os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]) == 7
+    script = "import os\nfrom slownet import importing\nwith importing.going_on():\n    os._exit(9)\n"
+    assert subprocess.run([sys.executable, "-c", script], check=False).returncode == 9
+
+
+def test_blocks_in_threads_end_in_any_order(file):
+    module = importing.file(importing.Path(file("import os\ndef later():\n    os._exit(0)\n")), "")
+    one, other = importing.going_on(), importing.going_on()
+    one.__enter__()
+    other.__enter__()
+    one.__exit__(None, None, None)
+    with pytest.raises(SystemExit):
+        module.later()
+    other.__exit__(None, None, None)
+    assert os._exit.__module__ == "posix"
+
+
+@pytest.mark.parametrize("action", ["__import__('sys').exit(0)", "__import__('os')._exit(0)"])
+def test_a_claim_that_ends_the_program_is_one_line(file, action):
+    """So `slownet.run` in a script raises, too; the script would have ended well."""
+    claim = importing.file(
+        importing.Path(file(f"class Mine:\n    def judge(self, run, siblings):\n        {action}\n")), ""
+    ).Mine()
+    with pytest.raises(ExperimentError, match=rf"^{ENDS}: .*\(0\), mine\.py:3: leave that out"):
+        judge_all([claim], gather([], {}), cannot=lambda claim, error: pytest.fail("judged"))
 
 
 ARGPARSE = "import argparse\nparser = argparse.ArgumentParser()\nparser.add_argument('--bw', type=int, required=True)\n"

@@ -19,6 +19,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import fields, is_dataclass, replace
 from typing import Any
 
+from slownet import importing
 from slownet.claim.base import ALONE, Claim, Siblings, bonferroni, raise_confidence
 from slownet.claim.stated import stated
 from slownet.errors import NoCellError, SlownetError, TooFewError
@@ -32,6 +33,7 @@ Cannot = Callable[[Claim, SlownetError], Judgement]
 UNMEASURED = "was not measured"
 
 
+@importing.going_on()
 def judge_all(
     claims: Sequence[Claim], run: RunData, siblings: Siblings = ALONE, cannot: Cannot | None = None
 ) -> list[Judgement]:
@@ -56,7 +58,7 @@ def judge_all(
     Raises
     ------
     SlownetError
-        A claim cannot be judged and ``cannot`` is not given.
+        A claim cannot be judged and ``cannot`` is not given; or one of a user's file ends the program.
     """
     found = [_judgement(claim, run, siblings, cannot) for claim in claims]
     left = sum(each.verdict != NOT_JUDGED for each in found)
