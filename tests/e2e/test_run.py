@@ -376,6 +376,35 @@ def test_a_file_that_ends_the_program_is_no_success(tmp_path):
     assert done.stderr == "slownet: the file ends the program: os._exit(0), mine.py:2: leave that out: a file only defines\n"
 
 
+ENDING = """
+import os
+
+from slownet import TwoHosts, experiment, ping
+
+
+class Mine:
+    def judge(self, run, siblings):
+        os._exit(0)
+
+
+@experiment(topology=TwoHosts, vary={"rtt": ["0ms"]}, tdf="inf")
+def mine(net, rtt):
+    \"""Who judges?\"""
+    return ping(net["client"], "server")
+
+
+mine.claims(Mine())
+"""
+
+
+def test_a_claim_that_ends_the_program_is_no_success(tmp_path):
+    (tmp_path / "mine.py").write_text(ENDING)
+    done = slownet("run", "mine.py", cwd=tmp_path)
+    assert done.returncode == 2
+    assert "slownet: the file ends the program: os._exit(0), mine.py:9: leave that out: a file only defines\n" in done.stderr
+    assert not any((tmp_path / "runs").glob("*/report.html"))
+
+
 def test_a_claim_about_cells_that_were_not_measured_is_told(tmp_path):
     (tmp_path / "mine.py").write_text(CLAIMED % ("client", 0.1))
     done = slownet("run", "mine.py", "--tdf", "inf", "--vary", "delay=7ms", cwd=tmp_path)

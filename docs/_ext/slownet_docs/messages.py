@@ -10,7 +10,7 @@ import re
 import tomllib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cache, cached_property
 from itertools import product
 from pathlib import Path
 
@@ -35,6 +35,31 @@ class Message:
     fix: str
 
 
+def _named_at_top(tree: ast.Module) -> dict[str, str]:
+    return {
+        target.id: str(node.value.value)
+        for node in tree.body
+        if isinstance(node, ast.Assign | ast.AnnAssign) and isinstance(node.value, ast.Constant)
+        for target in (node.targets if isinstance(node, ast.Assign) else [node.target])
+        if isinstance(target, ast.Name)
+    }
+
+
+@cache
+def _of_file(path: Path) -> dict[str, str]:
+    return _named_at_top(ast.parse(path.read_text())) if path.is_file() else {}
+
+
+def _imported(tree: ast.Module) -> dict[str, str]:
+    """Return the constants that a module imports by their names."""
+    imports = [node for node in tree.body if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("slownet.")]
+    found = {}
+    for node in imports:
+        constants = _of_file(LIB.joinpath(*str(node.module).split(".")[1:]).with_suffix(".py"))
+        found |= {each.asname or each.name: constants[each.name] for each in node.names if each.name in constants}
+    return found
+
+
 @dataclass(frozen=True)
 class Module:
     """A parsed file of the library, with the function around each node."""
@@ -44,14 +69,8 @@ class Module:
 
     @cached_property
     def constants(self) -> Mapping[str, str]:
-        """The texts and numbers that the module names at its top."""
-        return {
-            target.id: str(node.value.value)
-            for node in self.tree.body
-            if isinstance(node, ast.Assign | ast.AnnAssign) and isinstance(node.value, ast.Constant)
-            for target in (node.targets if isinstance(node, ast.Assign) else [node.target])
-            if isinstance(target, ast.Name)
-        }
+        """The texts and numbers that the module names at its top, or imports from another file of the library."""
+        return {**_imported(self.tree), **_named_at_top(self.tree)}
 
     @cached_property
     def around(self) -> Mapping[ast.AST, ast.FunctionDef | None]:

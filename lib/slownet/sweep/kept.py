@@ -8,6 +8,9 @@ from typing import Any
 
 from slownet.records.samples import Sample
 
+FREE_SPACE = "free space, then --resume"
+"""The mend of a full disk."""
+
 
 @dataclass(frozen=True)
 class Kept:

@@ -27,7 +27,7 @@ from slownet.errors import SweepError
 from slownet.records.samples import Sample, write_json
 from slownet.records.unreadable import MALFORMED
 from slownet.sweep import tables
-from slownet.sweep.kept import Kept
+from slownet.sweep.kept import FREE_SPACE, Kept
 from slownet.sweep.tables import RECORDS, SAMPLES
 
 SCHEMA = 1
@@ -116,9 +116,7 @@ class Store:
         except OSError as error:
             with contextlib.suppress(OSError):
                 os.truncate(self.directory / JOURNAL, at)
-            raise SweepError(
-                f"cannot write samples, {error.strerror}", f"in {self.directory}", "free space, then --resume"
-            ) from error
+            raise SweepError(f"cannot write samples, {error.strerror}", f"in {self.directory}", FREE_SPACE) from error
 
     def roll(self) -> None:
         """Make a part of the journal. A kill at any moment leaves the samples in one of the two, or in both."""

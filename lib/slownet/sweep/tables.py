@@ -15,7 +15,7 @@ import pyarrow.parquet as pq
 from slownet.errors import SweepError
 from slownet.records.rows import row
 from slownet.records.samples import Sample
-from slownet.sweep.kept import Kept
+from slownet.sweep.kept import FREE_SPACE, Kept
 
 SAMPLES, RECORDS = "samples", "records"
 """The folders of the parts. DuckDB, polars and pandas open them as they are: ``FROM 'OUT/samples/*.parquet'``."""
@@ -71,9 +71,7 @@ def write(content: Any, path: Path) -> None:
     except OSError as error:
         with contextlib.suppress(OSError):
             draft.unlink(missing_ok=True)
-        raise SweepError(
-            f"cannot write {path.name}, {error.strerror or error}", f"in {path.parent}", "free space, then --resume"
-        ) from error
+        raise SweepError(f"cannot write {path.name}, {error.strerror or error}", f"in {path.parent}", FREE_SPACE) from error
 
 
 def paths(directory: Path, folder: str) -> list[Path]:

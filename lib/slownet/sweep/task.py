@@ -29,7 +29,7 @@ from slownet.runner.boots import passes
 from slownet.runner.job import Job
 from slownet.runner.planning import Plan
 from slownet.sweep import identity, warm
-from slownet.sweep.kept import Kept
+from slownet.sweep.kept import FREE_SPACE, Kept
 from slownet.sweep.spec import Where
 from slownet.transfer.fetch import Source, take
 from slownet.units import show_duration
@@ -109,7 +109,7 @@ def _disk_watched(folder: str) -> Iterator[None]:
         raise
     except (SlownetError, OSError) as error:
         if FULL in str(error) and shutil.disk_usage(folder).free < LEAST_FREE:
-            raise SweepError(f"the disk of worker {worker()} is full", f"in {folder}", "free space, then --resume") from error
+            raise SweepError(f"the disk of worker {worker()} is full", f"in {folder}", FREE_SPACE) from error
         raise
 
 
