@@ -26,6 +26,7 @@ from slownet.commands.options import (
     ConfinementOption,
     CpuOption,
     EnvOption,
+    ExactClockOption,
     JsonOption,
     JunitOption,
     MemoryOption,
@@ -33,6 +34,7 @@ from slownet.commands.options import (
     ProfileOption,
     RunsOption,
     ShareOption,
+    SpeedOption,
     StpOption,
     SummaryOption,
     TdfOption,
@@ -86,12 +88,13 @@ def run(
             metavar="EXPERIMENT", help="Names (see `slownet list`) or files.", autocompletion=completing.experiments
         ),
     ] = None,
-    clock: ClockOption = None,
+    clock: ExactClockOption = None,
     tdf: TdfOption = None,
     cpu: CpuOption = None,
     memory: MemoryOption = MEGABYTES,
     place: PlaceOption = "auto",
     require_confinement: ConfinementOption = False,
+    speed: SpeedOption = None,
     vary: VaryOption = None,
     compose: ComposeOption = None,
     profile: ProfileOption = None,
@@ -133,7 +136,7 @@ def run(
 
     asked = Asked(
         experiments or [], clock, tdf, cpu, memory, place, vary or [], compose or [], profile or [], tool, url, option or [],
-        capture, repeat, budget, labs, resume, runs, env or [], share or [], keep, require_confinement,
+        capture, repeat, budget, labs, resume, runs, env or [], share or [], keep, require_confinement, speed,
     )  # fmt: skip
     asked.check()
     raise typer.Exit(run_and_show(asked, as_json, ForCi(junit, summary)))

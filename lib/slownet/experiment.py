@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Concatenate, Protocol, TypeVar, overload
 
 from slownet.errors import ExperimentError, nearest
-from slownet.lab.clock import check_tdf
+from slownet.lab.clock import EXACT, check_tdf
 from slownet.records.columns import condition
 from slownet.topologies import find as find_topology
 
@@ -76,7 +76,7 @@ class Experiment:
         The measuring function's name, and the first paragraph of its docstring.
     measure : callable
         The function: (net[, service], one parameter per condition) -> record.
-    topology, vary, service, published, tdf, blocks, unit, prepare
+    topology, vary, service, published, tdf, clock, blocks, unit, prepare
         As in `experiment`, but with a topology's name replaced by its class.
     judged_by : list of Claim
         The claims, in order.
@@ -98,6 +98,7 @@ class Experiment:
     judged_by: list[Claim] = field(default_factory=list)
     listed: Sequence[Cell] = ()
     tdf: str | None = None
+    clock: str | None = None
     blocks: int | None = None
     unit: str | None = None
     prepare: Callable[..., object] | None = None
@@ -183,6 +184,7 @@ def experiment(
     service: None = None,
     published: Mapping[str, Any] | None = None,
     tdf: str | None = None,
+    clock: str | None = None,
     blocks: int | None = None,
     unit: str | None = None,
     prepare: Callable[[Network], object] | None = None,
@@ -198,6 +200,7 @@ def experiment(
     service: Callable[[Network, Path], AbstractContextManager[S]],
     published: Mapping[str, Any] | None = None,
     tdf: str | None = None,
+    clock: str | None = None,
     blocks: int | None = None,
     unit: str | None = None,
     prepare: Callable[[Network, S], object] | None = None,
@@ -212,6 +215,7 @@ def experiment(
     service: Callable[[Network, Path], AbstractContextManager[Any]] | None = None,
     published: Mapping[str, Any] | None = None,
     tdf: str | None = None,
+    clock: str | None = None,
     blocks: int | None = None,
     unit: str | None = None,
     prepare: Callable[..., object] | None = None,
@@ -238,9 +242,12 @@ def experiment(
     tdf : str, optional
         The time dilation factor unless the caller sets one (--clock, --tdf): a whole number, ``"auto"``, or ``"inf"`` if the
         question is only about the network.
+    clock : str, optional
+        ``"exact"`` for the exact clock unless the caller sets one (--clock, --tdf): the question is what the CPU takes, to the
+        instruction.
     blocks : int, optional
         How often a boot goes through the cells, alternately forwards and backwards, calling the function in each. Unless
-        given, 2 if CPU is charged or the clock is real, else 1.
+        given, 2 if CPU is charged or the clock is real, else 1; always 1 on the exact clock.
     unit : str, optional
         The unit of a number or a list that the function returns: ``"ms"``. The metric is called after the function:
         ``checkout_ms``.
@@ -270,6 +277,9 @@ def experiment(
         condition(cell)
     if tdf is not None:
         check_tdf(tdf)
+    if clock is not None and (clock != EXACT or tdf is not None):
+        what = f"clock is {clock!r}" if clock != EXACT else "the exact clock has no time dilation factor"
+        raise ExperimentError(what, where="@experiment", fix=f"write clock={EXACT!r} without tdf, or leave it out")
     if blocks is not None and (not isinstance(blocks, int) or isinstance(blocks, bool) or blocks < 1):
         raise ExperimentError(f"blocks is {blocks!r}", where="@experiment", fix="write a whole number from 1, or leave it out")
 
@@ -280,8 +290,8 @@ def experiment(
         question = " ".join((inspect.getdoc(measure) or "").split("\n\n")[0].split())
         cls = find_topology(topology) if isinstance(topology, str) else topology
         return Experiment(
-            measure.__name__, question, measure, cls, vary or {}, service, published, listed=cells, tdf=tdf, blocks=blocks,
-            unit=unit, prepare=prepare,
+            measure.__name__, question, measure, cls, vary or {}, service, published, listed=cells, tdf=tdf, clock=clock,
+            blocks=blocks, unit=unit, prepare=prepare,
         )  # fmt: skip
 
     return make

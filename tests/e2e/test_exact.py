@@ -31,10 +31,19 @@ def test_a_command_in_an_emulated_machine_has_input_output_and_a_clock_that_jump
     assert all(0 < float(each) < 1 for each in re.findall(r"time=([\d.]+) ms", done.stdout))
 
 
+EXEC = "only `slownet run` and `slownet lab exec` have the exact clock, --clock exact"
 REFUSED = (
-    "run client_delay", "reproduce", "sweep client_delay --vary rtt=0ms --out folder", "check hypothesis.toml",
+    "reproduce", "sweep client_delay --vary rtt=0ms --out folder", "check hypothesis.toml",
     "lab shell", "calibrate",
 )  # fmt: skip
+
+
+def test_a_compose_project_is_refused_in_a_line(tmp_path):
+    done = slownet("run", "--compose", "compose.yaml", "--tool", "ab", "--clock", "exact", cwd=tmp_path)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr == (
+        "slownet: a compose project's containers do not run on the exact clock, --clock exact: leave it out, or use --tdf inf\n"
+    )
 
 
 @pytest.mark.parametrize("words", REFUSED)
@@ -42,6 +51,4 @@ def test_a_command_that_cannot_do_with_it_is_one_line(built, tmp_path, words):
     (tmp_path / "hypothesis.toml").write_text('topology = "client-web-db"\n')
     done = slownet(*words.split(), "--clock", "exact", cwd=tmp_path)
     assert (done.returncode, done.stdout) == (2, "")
-    assert done.stderr == (
-        "slownet: only `slownet lab exec` has the exact clock, --clock exact: use the virtual clock, or leave it out\n"
-    )
+    assert done.stderr == f"slownet: {EXEC}: use the virtual clock, or leave it out\n"

@@ -88,6 +88,8 @@ def test_cells_that_are_not_listed_cannot_be_picked(chosen, line):
         ({"vary": {"rtt": ["0ms"]}, "cells": CELLS}, "an experiment needs either vary or cells"),
         ({"cells": [{"rate": "fast"}]}, "fast"),
         ({"cells": CELLS, "tdf": "fast"}, "invalid time dilation factor 'fast'"),
+        ({"cells": CELLS, "clock": "real"}, "clock is 'real', @experiment: write clock='exact' without tdf, or leave it out"),
+        ({"cells": CELLS, "clock": "exact", "tdf": "inf"}, "the exact clock has no time dilation factor"),
     ],
 )
 def test_what_the_decorator_refuses(options, line):

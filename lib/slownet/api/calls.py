@@ -61,6 +61,7 @@ def run(
     share: Path | str | Sequence[Path | str] = (),
     keep: bool = False,
     require_confinement: bool = False,
+    speed: int | None = None,
     progress: bool = True,
 ) -> Run:
     """Run an experiment, judge its claims and write its records and report, as `slownet run` does.
@@ -75,7 +76,7 @@ def run(
     vary : mapping of str to sequence of str, optional
         Values by condition, to measure instead: ``{"rtt": ["0ms", "25ms"]}``.
     clock : str, optional
-        ``"real"`` or ``"virtual"``, the default.
+        ``"real"``, ``"virtual"``, the default, or ``"exact"``, which counts instructions in an emulated machine.
     tdf : str or float, optional
         How many times faster the CPU looks on the virtual clock: a whole number, ``"auto"``, or ``"inf"``.
     cpu : str, optional
@@ -112,6 +113,8 @@ def run(
         Whether what a compose project mounts stays in the run directory, with its secrets.
     require_confinement : bool
         Whether to refuse to run where nothing but its own kernel confines a lab.
+    speed : int, optional
+        Instructions that the exact clock counts in a nanosecond, 3 by default.
     progress : bool
         Whether to show progress on standard error.
 
@@ -133,7 +136,7 @@ def run(
         [str(each) for each in _all(profile)], tool, url, _assigned(option),
         HOSTS if capture is True else _joined(capture or "") or None,
         _number(repeat), _number(budget), str(labs), Path(resume) if resume else None, Path(runs), _assigned(env),
-        [str(each) for each in _all(share)], keep, require_confinement,
+        [str(each) for each in _all(share)], keep, require_confinement, speed,
     )  # fmt: skip
     asked.check()
     with _restored(env or {}):

@@ -19,6 +19,7 @@ from slownet.commands.options import (
     MemoryOption,
     PlaceOption,
     ShareOption,
+    SpeedOption,
     SystemOption,
     TdfOption,
 )
@@ -74,9 +75,10 @@ def execute(
         ),
     ] = None,
     share: ShareOption = None,
+    speed: SpeedOption = None,
 ) -> None:
     """Run one command in a new lab and pass on its output, errors and exit status."""
-    chosen = choose(place, clock, tdf, memory, cpu, confined=require_confinement, exact=True)
+    chosen = choose(place, clock, tdf, memory, cpu, confined=require_confinement, exact=True, speed=speed)
     if limit is not None:
         chosen.clock = replace(chosen.clock, limit_s=check_limit(limit))
     shares = caller.shares_of(share or ())

@@ -29,6 +29,10 @@ ExactClockOption = Annotated[
     ),
 ]
 """For commands to which nothing comes from outside while they run."""
+SpeedOption = Annotated[
+    int | None,
+    typer.Option("--speed", metavar="N", help="Instructions that the exact clock counts in a nanosecond. Default: 3."),
+]
 StpOption = Annotated[bool, typer.Option("--stp", help="All switches run the Spanning Tree Protocol.")]
 TdfOption = Annotated[
     str | None,

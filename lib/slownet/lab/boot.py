@@ -41,6 +41,8 @@ ENVIRONMENT = {"LC_ALL": "C", "GLIBC_TUNABLES": "glibc.pthread.rseq=0"}
 WRITABLE = ":rw"
 """What a caller adds to a shared folder that labs may change."""
 
+NOTHING = ("",)
+"""What is needed of a folder that is only written to."""
 Sink = Callable[[bytes], None]
 
 
@@ -52,7 +54,7 @@ class Share:
     writable: bool = False
     at: str = ""
     only: tuple[str, ...] = ()
-    """What an exact lab, which gets a copy, needs of the folder; everything if nothing is named."""
+    """What an exact lab, which gets a copy, needs of the folder; everything if nothing is named, and nothing of `NOTHING`."""
 
     @property
     def mount(self) -> tuple[str, str, str]:

@@ -25,7 +25,8 @@ MEASURES = PACKAGE / "calibration" / "carried.py"
 def known(place: Place) -> float | None:
     """Return the highest rate in bit/s that this place carries between two programs over a switch; None if the CPU is free.
 
-    On the virtual clock it is measured once per machine, kernel and TDF, and cached; on the real clock each time, because it
+    On the virtual clock it is measured once per machine, kernel and TDF, and cached, on the exact clock once per emulated
+    machine; on the real clock each time, because it
     depends on what else the machine does. Raises LabError.
     """
     if place.clock.cpu_is_free:
@@ -33,7 +34,8 @@ def known(place: Place) -> float | None:
     if place.clock.kind == "real":
         return _measured(place)
     cpu = [line for line in Path("/proc/cpuinfo").read_text().splitlines() if line.startswith(("model name", "CPU part"))]
-    name = cache.key(platform.node(), *cpu, str(place.facts["kernel"]), str(place.clock), MEASURES)
+    of = [json.dumps(place.facts["machine"])] if place.clock.is_exact else [platform.node(), *cpu]
+    name = cache.key(*of, str(place.facts["kernel"]), str(place.clock), MEASURES)
     return float(measured("ceiling", name, FILE, lambda: {"bit_s": _measured(place)}, {"bit_s": RATIO})["bit_s"])
 
 

@@ -16,9 +16,10 @@ WORK, TIME, FREE = "work", "time", "free"
 """What a virtual clock charges for CPU: retired instructions, CPU time, or nothing."""
 INSTRUCTIONS = "instructions"
 """What the exact clock charges, which counts them itself."""
-KINDS = ("real", "virtual", "exact")
-SPEED = 3
-"""Instructions in a nanosecond of the exact clock."""
+EXACT = "exact"
+KINDS = ("real", "virtual", EXACT)
+SPEED, MOST_SPEED = 3, 20
+"""Instructions in a nanosecond of the exact clock, unless asked for others, and at most."""
 IDLE_POLL_US = 200
 """How long before a timer an idle lab on the real clock wakes up to poll: a sleeping process wakes about 0.1 ms late, on every
 crossing of a delayed link."""
@@ -50,7 +51,7 @@ class Clock:
     @property
     def is_exact(self) -> bool:
         """Whether it counts instructions in an emulated machine."""
-        return self.kind == "exact"
+        return self.kind == EXACT
 
     @property
     def silence_s(self) -> int:
@@ -67,6 +68,11 @@ class Clock:
         if self.is_exact:
             return INSTRUCTIONS
         return FREE if self.tdf == INF else WORK if self.counter else TIME
+
+    @property
+    def is_apart(self) -> bool:
+        """Whether the time of a lab does not depend on what else the machine does, so that labs may run side by side."""
+        return self.kind != "real"
 
     @property
     def cpu_is_free(self) -> bool:
@@ -101,13 +107,22 @@ class Clock:
         return {"clock": self.kind, "tdf": self.tdf_json, "cpu": self.cpu}
 
     def __str__(self) -> str:
-        return in_words(self.kind, self.tdf_json, self.cpu)
+        return in_words(self.kind, self.tdf_json, self.cpu, self.speed if self.is_exact else None)
 
 
-def in_words(kind: str, tdf: int | str | None, cpu: str | None) -> str:
-    """Describe a clock of a record for people: "virtual clock, TDF 3, work charged", "exact clock"."""
+def in_words(kind: str, tdf: int | str | None, cpu: str | None, speed: int | None = None) -> str:
+    """Describe a clock of a record for people: "virtual clock, TDF 3, work charged", "exact clock, 3 instructions/ns"."""
     parts = [f"{kind} clock", f"TDF {tdf}" if tdf is not None else "", "work charged" if cpu == WORK else ""]
+    parts.append(f"{speed} instructions/ns" if speed else "")
     return ", ".join(filter(None, parts))
+
+
+def check_speed(speed: int) -> int:
+    """Return the speed of an exact clock. Raises LabError."""
+    if not 1 <= speed <= MOST_SPEED:
+        what = f"invalid number of instructions in a nanosecond, {speed}"
+        raise LabError(what, "--speed", f"write a whole number from 1 to {MOST_SPEED}")
+    return speed
 
 
 def check_cpu(text: str) -> str | None:

@@ -27,7 +27,7 @@ from slownet.lab import (
 from slownet.lab import parts as lab_parts
 from slownet.lab.boot import MEGABYTES, Lab, Share, Sink, check_megabytes
 from slownet.lab.caller import Given
-from slownet.lab.clock import INF, TIME, WORK, Clock, check_cpu, check_kind, check_tdf
+from slownet.lab.clock import EXACT, INF, SPEED, TIME, WORK, Clock, check_cpu, check_kind, check_speed, check_tdf
 from slownet.lab.inplace import InPlace
 
 if TYPE_CHECKING:
@@ -39,6 +39,8 @@ CODE = "/opt/slownet/code"
 """Folder in a lab with the installed package and nothing else: its neighbours may be packages for another Python."""
 OF_A_CHECKOUT = ("lib", "topologies", "experiments", "setup.py", "pyproject.toml")
 """What a copy of a checkout must have to be used as one."""
+COPY = "/opt/slownet/checkout"
+"""Where an exact lab has it: the path of the checkout would be among what decides its digits."""
 # On the virtual clock every run sees the same dates. They begin a day after the image was built, because programs mishandle
 # files dated in the future: PHP's cache, for example, ignores them. Each further boot of a run begins a second later: a program
 # that takes its random numbers from the date would draw the same ones in all of them, which would look as if it drew none.
@@ -65,8 +67,16 @@ class Place:
     def kind(self) -> str:
         return "lab" if self.parts else "native"
 
-    def on(self, tdf: str | None) -> Place:
-        """Return the same place on the virtual clock with this TDF; unchanged if native or if the caller chose a clock."""
+    def on(self, tdf: str | None, clock: str | None = None) -> Place:
+        """Return the same place on the virtual clock with this TDF, or on the exact clock.
+
+        Unchanged if the caller chose a clock, or natively. Raises LabError if it is to be the exact clock and cannot.
+        """
+        if clock == EXACT and not self.clock_is_asked_for:
+            if self.parts is None:
+                raise LabError("the experiment asks for the exact clock, which needs a lab", fix="--place lab, or --clock real")
+            exact = Clock(EXACT)
+            return replace(self, clock=exact, facts={**self.facts, **_exact_facts(self.parts, exact)})
         if tdf is None or self.parts is None or self.clock_is_asked_for:
             return self
         factor = check_tdf(tdf)
@@ -113,7 +123,7 @@ class Place:
         # Outer folders first: an outer share mounted later would hide the inner one.
         more = extension_shares.shares()
         brought = [] if self.clock.is_exact else [*host_programs.shares(), *container_shares.shares()]
-        asked = [*code_shares(), *brought, *more, *shares]
+        asked = [*code_shares(self.clock), *brought, *more, *shares]
         projects = [each for each in self.shares if each.mount[2] not in {other.mount[2] for other in asked}]
         nested = sorted([*asked, *projects], key=lambda share: len(share.path.parts))
         lab = self._lab(self.parts, nested)
@@ -175,10 +185,12 @@ def checkout() -> Path | None:
     return folder if (folder / "setup.py").is_file() else None
 
 
-def code_shares() -> list[Share]:
+def code_shares(clock: Clock) -> list[Share]:
     """Return a read-only share of the project's code: the checkout or the installed package."""
     home = checkout()
-    return [Share(home, only=OF_A_CHECKOUT) if home else Share(PACKAGE, at=f"{CODE}/{PACKAGE.name}")]
+    if home:
+        return [Share(home, at=COPY, only=OF_A_CHECKOUT) if clock.is_exact else Share(home)]
+    return [Share(PACKAGE, at=f"{CODE}/{PACKAGE.name}")]
 
 
 def own_path() -> str:
@@ -188,15 +200,18 @@ def own_path() -> str:
 
 def lab_environment(clock: Clock) -> dict[str, str]:
     """Return the environment of every command in a lab; the caller's environment is not inherited."""
+    home, terminal = str(PACKAGE.parent), os.environ.get("TERM", "dumb")
+    if clock.is_exact:
+        home, terminal = f"{COPY}/lib", "dumb"
     return {
         native.INSIDE: clock.tdf_text if clock.kind == "virtual" else clock.kind,
         native.CPU: clock.cpu or "",
         "PATH": f"{VENV}/bin:/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin",
-        "PYTHONPATH": str(PACKAGE.parent) if checkout() else CODE,
+        "PYTHONPATH": home if checkout() else CODE,
         "PYTHONDONTWRITEBYTECODE": "1",
         "PYTHONHASHSEED": "0",
         "LANG": "C.UTF-8",
-        "TERM": os.environ.get("TERM", "dumb"),
+        "TERM": terminal,
     }
 
 
@@ -209,10 +224,12 @@ def choose(
     folder: Path | None = None,
     confined: bool = False,
     exact: bool = False,
+    speed: int | None = None,
 ) -> Place:
     """Return the place for these command-line options.
 
-    exact: whether the caller can do with the exact clock, to which nothing comes from outside.
+    exact: whether the caller can do with the exact clock, to which nothing comes from outside; speed: its instructions in a
+    nanosecond.
 
     "auto" means native if the machine supports it and neither the virtual clock nor confinement is requested, else a lab. The
     project's file is searched from `folder` upwards, by default from the working directory; it may request confinement, too.
@@ -221,23 +238,22 @@ def choose(
     if place not in ("auto", "native", "lab"):
         raise LabError(f"unknown place '{place}'", where="--place", fix=nearest(place, ["auto", "native", "lab"]))
     kind = check_kind(clock) if clock is not None else None
-    if kind == "exact" and not exact:
-        raise LabError("only `slownet lab exec` has the exact clock", "--clock exact", "use the virtual clock, or leave it out")
+    chosen_speed = _speed(kind, exact, speed)
     factor = check_tdf(tdf) if tdf is not None else None
-    if tdf is not None and kind in ("real", "exact"):
+    if tdf is not None and kind in ("real", EXACT):
         raise LabError(
             f"a time dilation factor ({tdf}) has no meaning on the {kind} clock",
             where="--tdf",
             fix=f"leave out --tdf or --clock {kind}",
         )
     wanted = check_cpu(cpu) if cpu is not None else None
-    if wanted is not None and (kind in ("real", "exact") or factor == INF):
-        where = f"the {kind} clock" if kind in ("real", "exact") else "a virtual clock with free CPU"
+    if wanted is not None and (kind in ("real", EXACT) or factor == INF):
+        where = f"the {kind} clock" if kind in ("real", EXACT) else "a virtual clock with free CPU"
         raise LabError(
             f"{where} does not charge {'CPU time' if wanted == TIME else wanted}", where="--cpu", fix="leave out --cpu"
         )
     check_megabytes(megabytes)
-    wants_virtual = kind in ("virtual", "exact") or tdf is not None or wanted is not None
+    wants_virtual = kind in ("virtual", EXACT) or tdf is not None or wanted is not None
     of = here(folder) if not native.inside_lab() else None
     if not native.inside_lab() and (confined or (of and of.require_confinement)):
         place = _confined(place, of if not confined else None)
@@ -259,6 +275,7 @@ def choose(
                     "tdf_probe": None,
                     "versions": image.installed(),
                 },
+                clock_is_asked_for=clock is not None,
             )
         if place == "native":
             raise LabError(
@@ -267,8 +284,18 @@ def choose(
                 fix="use a lab (--place lab), or run as root on a kernel that has them",
             )
     asked = clock is not None or tdf is not None
-    chosen = _lab(kind or "virtual", factor, megabytes, wanted, of)
+    chosen = _lab(kind or "virtual", factor, megabytes, wanted, of, chosen_speed)
     return replace(chosen, clock_is_asked_for=asked)
+
+
+def _speed(kind: str | None, exact: bool, speed: int | None) -> int:
+    """Return the speed of the exact clock. Raises LabError if there is none, or the caller cannot do with one."""
+    if kind == EXACT and not exact:
+        what = "only `slownet run` and `slownet lab exec` have the exact clock"
+        raise LabError(what, "--clock exact", "use the virtual clock, or leave it out")
+    if speed is not None and kind != EXACT:
+        raise LabError("only the exact clock has a number of instructions in a nanosecond", "--speed", "add --clock exact")
+    return SPEED if speed is None else check_speed(speed)
 
 
 def _confined(place: str, asker: project.Project | None) -> str:
@@ -291,14 +318,16 @@ def here(folder: Path | None = None) -> project.Project | None:
         return None
 
 
-def _lab(kind: str, factor: float | None, megabytes: int, cpu: str | None, of: project.Project | None) -> Place:
+def _lab(
+    kind: str, factor: float | None, megabytes: int, cpu: str | None, of: project.Project | None, speed: int = SPEED
+) -> Place:
     found = lab_parts.need()
     confinement.warn()
     whole = found.with_layer(of)
-    if kind == "exact":
-        return Place(
-            Clock("exact"), {**_exact_facts(whole), **_of_project(of)}, whole, megabytes, shares=of.shares if of else ()
-        )
+    if kind == EXACT:
+        clock = Clock(EXACT, speed=speed)
+        facts = {**_exact_facts(whole, clock), **_of_project(of)}
+        return Place(clock, facts, whole, megabytes, shares=of.shares if of else ())
     measured = charged(found, cpu) if kind == "virtual" else calibrate.tdf(found)
     tdf = factor if factor is not None else float(str(measured["tdf"]))
     chosen = Clock("real") if kind == "real" else Clock("virtual", tdf, counter=str(measured.get("counter", "")))
@@ -318,7 +347,7 @@ def _of_project(of: project.Project | None) -> dict[str, object]:
     return {"project": {"file": str(of.file), "share": [each.text for each in of.shares]}} if of else {}
 
 
-def _exact_facts(whole: lab_parts.Parts) -> dict[str, object]:
+def _exact_facts(whole: lab_parts.Parts, clock: Clock) -> dict[str, object]:
     from slownet.lab import exact, exact_parts
 
     return {
@@ -327,7 +356,7 @@ def _exact_facts(whole: lab_parts.Parts) -> dict[str, object]:
         "place": "lab",
         "confined": confinement.describe(confinement.landlock()),
         "tdf_probe": None,
-        "machine": exact.facts(Clock("exact")),
+        "machine": exact.facts(clock),
         "versions": whole.versions,
     }
 

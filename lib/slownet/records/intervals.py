@@ -13,6 +13,8 @@ standard deviation between boots that was measured beforehand.
 * free CPU: exact if nothing is random. If only programs are random, the spread that this was measured to make between boots,
   pooled with that of three boots or more; if it was not measured, the means of three boots or more. Otherwise seeds are
   independent: batch means of all values around their common mean if the values are in time order, else the means of seeds.
+* exact clock: one run gives the same numbers as the next, so the spread of the values within a boot is not an error. Seeds are
+  independent, and the spread that they make (the waver) is known, and pooled with that of three boots or more.
 * no clock recorded (the field): the spread of the values, as with free CPU and randomness.
 
 Sources: Kalibera and Jones, "Rigorous benchmarking in reasonable time", 2013, for boots as units; "Guide to the expression of
@@ -33,7 +35,7 @@ from slownet.records.charging import LEAST_BOOTS, Charging, Terms
 from slownet.records.exactness import is_exact
 from slownet.records.readings import Reading
 from slownet.records.samples import Sample
-from slownet.records.waver import Block, Boot, cpu_waver
+from slownet.records.waver import TIMED, Block, Boot, cpu_waver
 from slownet.stats import (
     CONFIDENCE,
     Summary,
@@ -77,6 +79,8 @@ def summary(samples: Sequence[Sample], metric: str, terms: Terms, confidence: fl
         return _count(boots, confidence)
     if known := terms.spread(metric, first.sample.get("cell") or {}) if _only_programs_are_random(boots) else 0.0:
         found: Summary | None = _of_known(boots, known, confidence)
+    elif _only_seeds_differ(boots, metric, terms):
+        found = _of_known(boots, cpu_waver(boots, metric, terms), confidence)
     else:
         found = _printed(boots, metric, terms, confidence) if readings.is_printed(first.record) else None
     found = _not_finer_than(float(first.record.get("step", 0)), found or _of_means(boots, metric, terms, confidence))
@@ -87,8 +91,10 @@ def across_runs(samples: Sequence[Sample], metric: str, terms: Terms, found: Sum
     """Widen a summary, which holds what varies within a run, by what varies between runs.
 
     The speed of a machine varies from hour to hour as it does from boot to boot, and the consecutive boots of one run share
-    it. So the waver is included once, regardless of the number of boots.
+    it. So the waver is included once, regardless of the number of boots. On the exact clock the next run has the same seeds.
     """
+    if terms.charging is Charging.EXACT:
+        return found
     return _widened(found, cpu_waver(_boots(samples, metric), metric, terms))
 
 
@@ -104,6 +110,9 @@ def percentile_of(samples: Sequence[Sample], metric: str, percent: float, terms:
         exact = quantile(sorted(values), percent / 100)
         return Summary(exact, exact, exact, len(values), None, confidence)
     found, boots = percentile(values, percent, confidence), _boots(samples, metric)
+    if _only_seeds_differ(boots, metric, terms):
+        exact = quantile(sorted(values), percent / 100)
+        found = Summary(exact, exact, exact, len(values), None, confidence)
     if len(boots) < LEAST_BOOTS:
         return _widened(found, cpu_waver(boots, metric, terms) / math.sqrt(len(boots)))
     middle, sd = mean_and_sd(_means(boots))
@@ -160,6 +169,11 @@ def _not_finer_than(step: float, found: Summary) -> Summary:
 
 def _only_programs_are_random(boots: Sequence[Boot]) -> bool:
     return all(block.sample.get("random") is False for boot in boots for block in boot)
+
+
+def _only_seeds_differ(boots: Sequence[Boot], metric: str, terms: Terms) -> bool:
+    """Return whether a metric varies only between programs' seeds, by no more than the waver: a time on the exact clock."""
+    return terms.charging is Charging.EXACT and metric.endswith(TIMED) and _only_programs_are_random(boots)
 
 
 def _of_seeds(boots: Sequence[Boot], confidence: float) -> Summary:

@@ -45,6 +45,7 @@ SPREADS: Mapping[str, Sequence[Spread]] = {
 }
 
 SAME = "the same numbers, bit for bit"
+SAME_HERE = f"{SAME}, from the same versions of slownet, its image and QEMU, and the same files"
 SAME_IF = f"{SAME}, if its programs draw no random numbers: a hash, an address or a file's place can be one"
 
 
@@ -114,6 +115,8 @@ def repeats(charging: Charging, chance: str = "", own: bool = False) -> str:
         return "similar numbers: on the real clock all activity of this machine counts"
     if charging is Charging.TIME:
         return "similar numbers: CPU time is charged, and it always varies"
+    if charging is Charging.EXACT:
+        return SAME_HERE
     if charging is not Charging.FREE:
         part = f"{100 * charging.waver:g} %"
         return f"similar numbers: the CPU's work is charged, and it differs by about {part} from boot to boot"

@@ -372,4 +372,5 @@ def gather(samples: Iterable[Sample], facts: Mapping[str, Any], directory: Path 
 
 def clock(facts: Mapping[str, Any]) -> str:
     """Describe the clock of a run from its facts: ``virtual clock, TDF 4, work charged``."""
-    return in_words(facts["clock"], facts.get("tdf"), facts.get("cpu")) if facts.get("clock") else "clock not recorded"
+    speed = (facts.get("machine") or {}).get("instructions_per_ns")
+    return in_words(facts["clock"], facts.get("tdf"), facts.get("cpu"), speed) if facts.get("clock") else "clock not recorded"

@@ -26,6 +26,7 @@ SHAPE = record(
         **dict.fromkeys(("tdf", "kernel", "image", "slownet", "cpu", "repeats", "confined", "chance"), _plain),
         **dict.fromkeys(("sampling", "given", "topology", "published", "contradicted", "versions", "settings"), _TABLE),
         **dict.fromkeys(("samples", "project", "compose"), _TABLE),
+        "machine": optional(record({}, {"instructions_per_ns": whole(1)}, others=anything)),
         "planned": each(mapping(text())), "cells": each(mapping(anything)), "boots": optional(each(mapping(anything))),
         "claims": optional(each(mapping(anything))), "argv": optional(each(text())), "labs": whole(1),
         "wall_s": optional(number()), "ceiling_bit_s": optional(number(0)), "chance_spread": optional(each(_SPREAD)),

@@ -25,7 +25,10 @@ from slownet.report.view import View, beyond_line, clock_line, intervals_line, l
 from slownet.report.words import said
 
 REPORT = "report.html"
-FACTS = ("started", "place", "clock", "tdf", "cpu", "blocks", "labs", "kernel", "image", "seed", "wall_s", "virtual_s", "git")
+FACTS = (
+    "started", "place", "clock", "tdf", "cpu", "machine", "blocks", "labs", "kernel", "image", "seed", "wall_s", "virtual_s",
+    "git",
+)  # fmt: skip
 """The facts of a run that the page always shows; versions and settings are collapsed."""
 
 

@@ -11,6 +11,7 @@ from slownet import userfile
 from slownet.catalogue import discover
 from slownet.errors import ExperimentError, nearest
 from slownet.lab.boot import MEGABYTES
+from slownet.lab.clock import EXACT
 from slownet.lab.place import Place, choose, with_given
 from slownet.runner import RUNS, planning
 from slownet.runner.planning import Plan
@@ -50,12 +51,13 @@ class Asked:
     share: Sequence[str] = ()
     keep: bool = False
     require_confinement: bool = False
+    speed: int | None = None
 
     def check(self) -> tuple[Rule, int | None]:
         """Return how often to measure and in how many labs. Raises SlownetError for what contradicts itself."""
         if self.resume:
-            if self.clock or self.tdf or self.cpu:
-                fix = "leave out --clock, --tdf and --cpu"
+            if self.clock or self.tdf or self.cpu or self.speed:
+                fix = "leave out --clock, --tdf, --cpu and --speed"
                 raise ExperimentError("a resumed run keeps its clock", where="--resume", fix=fix)
             if self.repeat or self.budget:
                 raise ExperimentError("a resumed run keeps its plan", "--resume", "leave out --repeat and --budget")
@@ -70,10 +72,15 @@ class Asked:
         The variables of ``env`` are set here too, where claims are made. Raises SlownetError, before anything is created.
         """
         rule, labs = self.check()
-        where, clock, tdf, cpu = self.place, self.clock, self.tdf, self.cpu
+        where, clock, tdf, cpu, speed = self.place, self.clock, self.tdf, self.cpu, self.speed
         if self.resume:
-            where, clock, tdf, cpu = planning.where_it_ran(self.resume)
-        place = with_given(choose(where, clock, tdf, self.memory, cpu, confined=self.require_confinement), self.env, self.share)
+            where, clock, tdf, cpu, speed = planning.where_it_ran(self.resume)
+        if clock == EXACT and self.compose:
+            what = "a compose project's containers do not run on the exact clock"
+            raise ExperimentError(what, "--clock exact", "leave it out, or use --tdf inf")
+        confined = self.require_confinement
+        chosen_place = choose(where, clock, tdf, self.memory, cpu, confined=confined, exact=True, speed=speed)
+        place = with_given(chosen_place, self.env, self.share)
         named = names(self)
         check_labs(labs, place)
         if self.resume:

@@ -31,12 +31,13 @@ def boot(plan: Plan, place: Place, job: Job, handle: Handle, pinned: Callable[[i
     processor. Raises SlownetError, and KeyboardInterrupt if the user ended the boot.
     """
     complaints = Excerpt()
-    progress = BootCheck(plan, job, handle)
-    around = surroundings.of(plan, job)
-    asked = {"experiment": plan.facts["source"], "directory": str(plan.directory), "path": list(around.path)}
+    around = surroundings.of(plan, job, place.clock.is_exact)
+    progress = BootCheck(plan, job, handle, around.directory)
+    asked = {"experiment": plan.facts["source"], "directory": around.directory, "path": list(around.path)}
+    inner = surroundings.inside(job, place.clock.is_exact)
     with events.Reader(progress.take, boot_events.grammar(index for index, _, _ in job.steps)) as stdout:
         code = place.run(
-            [place.python, "-m", "slownet.runner.inside", json.dumps(asked | job.to_json())],
+            [place.python, "-m", "slownet.runner.inside", json.dumps(asked | inner.to_json())],
             shares=around.shares,
             env=around.env,
             cwd=around.cwd if place.kind == "lab" else None,
@@ -54,10 +55,11 @@ def boot(plan: Plan, place: Place, job: Job, handle: Handle, pinned: Callable[[i
 
 
 class BootCheck:
-    """What a boot has said so far, checked against its job."""
+    """What a boot has said so far, checked against its job. ``directory``: the run directory's path in the place."""
 
-    def __init__(self, plan: Plan, job: Job, handle: Handle) -> None:
+    def __init__(self, plan: Plan, job: Job, handle: Handle, directory: str = "") -> None:
         self._plan, self._job, self._handle = plan, job, handle
+        self._directory = directory or str(plan.directory)
         self._left = {index: (block, cell) for index, block, cell in job.steps}
         self._failed = set[str]()
         self._error: SlownetError | None = None
@@ -68,7 +70,7 @@ class BootCheck:
         """Note what an event says, and pass it on; `boot_events` has checked its shape, and that it comes once."""
         kind = event["event"]
         if kind == "error":
-            self._error = ServiceError(event["line"], log=event["log"])
+            self._error = ServiceError(self._here(event["line"]), log=self._here(event["log"]))
         elif kind == "cell":
             self._cell = self._step(event)[1]
         elif kind == "sample":
@@ -87,8 +89,14 @@ class BootCheck:
         del self._left[event["index"]]
         if sample["status"] == "failed":
             self._failed.add(cell_key(cell))
+        if sample.get("error"):
+            sample = {**sample, "error": self._here(sample["error"])}
         own = {"experiment": self._plan.experiment.name, "cell": dict(cell), "index": event["index"]}
         return {**sample, **own, "lab": self._job.lab, "boot": self._job.boot, "block": block}
+
+    def _here(self, text: str) -> str:
+        """Return a text of the place with the run directory's path on this machine."""
+        return text.replace(f"{self._directory}/", f"{self._plan.directory}/")
 
     def check(self, code: int, complaints: Excerpt, log: str) -> None:
         """Raise SlownetError unless the boot ended as it should, with all its measurements. code: its exit status."""

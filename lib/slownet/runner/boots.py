@@ -17,6 +17,8 @@ from slownet.records.samples import cell_key
 
 CHARGED, FREE = 2, 1
 """Default number of blocks of a cell per boot: two if something varies within a boot."""
+EXACT = 1
+"""Likewise on the exact clock, whatever an experiment says: nothing disturbs a boot there, and every page costs CPU."""
 
 
 @dataclass(frozen=True)
@@ -42,6 +44,8 @@ class Boot:
 
 def blocks_of(experiment: Experiment, clock: Clock) -> int:
     """Return how many blocks of each cell a boot measures on this clock."""
+    if clock.is_exact:
+        return EXACT
     if experiment.blocks is not None:
         return experiment.blocks
     return FREE if clock.cpu_is_free else CHARGED

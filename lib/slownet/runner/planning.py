@@ -134,7 +134,7 @@ def plan(
     run in parallel; None lets `sharing` decide.
     """
     experiment = find(name) if isinstance(name, str) else name
-    place = place.on(experiment.tdf)
+    place = place.on(experiment.tdf, experiment.clock)
     cells = experiment.cells(chosen)
     directory = samples.new_run_directory(root, experiment.name).resolve()
     facts = {
@@ -206,12 +206,16 @@ def resume(directory: Path, labs: int | None = None) -> Plan:
     return Plan(experiment, directory.resolve(), facts["planned"], facts, rule, boots, labs=labs, damage=damage)
 
 
-def where_it_ran(directory: Path) -> tuple[str, str, str | None, str | None]:
-    """Return a run's place, clock, TDF and what was charged for CPU, as arguments of `choose`. Raises SlownetError."""
+def where_it_ran(directory: Path) -> tuple[str, str, str | None, str | None, int | None]:
+    """Return a run's place, clock, TDF, what was charged for CPU, and an exact clock's speed, as arguments of `choose`.
+
+    Raises SlownetError.
+    """
     facts = _facts(directory)
     charged = facts.get("cpu") or TIME  # older records do not state it
     tdf = str(facts["tdf"]) if facts["tdf"] else None
-    return facts["place"], facts["clock"], tdf, charged if tdf and charged in (WORK, TIME) else None
+    speed = (facts.get("machine") or {}).get("instructions_per_ns")
+    return facts["place"], facts["clock"], tdf, charged if tdf and charged in (WORK, TIME) else None, speed
 
 
 def _facts(directory: Path) -> dict[str, Any]:

@@ -30,7 +30,7 @@ def execute(plans: Sequence[Plan], place: Place, follow: Follow, go_on: bool = F
     fails or is interrupted is judged by its samples so far, its facts get `error`, and the others continue. Without it the
     first error is raised after all runs have ended; the samples are on disk by then.
     """
-    if place.clock.kind == "virtual":  # on the real clock it would disturb the measurement
+    if place.clock.is_apart:  # on the real clock it would disturb the measurement
         threading.Thread(target=_import_ahead).start()
     groups = _groups(plans, place)
     with Labs(repetition.how_many_labs(plans, place)) as labs, ThreadPoolExecutor(len(groups)) as threads:
@@ -48,7 +48,7 @@ def _groups(plans: Sequence[Plan], place: Place) -> list[dict[int, Plan]]:
     """
     ranks = {each.experiment.name: rank for rank, each in enumerate(plans)}
     related_names = related({each.experiment.name: each.experiment.judged_by for each in plans})
-    groups = related_names if place.clock.kind == "virtual" else [list(ranks)]
+    groups = related_names if place.clock.is_apart else [list(ranks)]
     return [{ranks[name]: plans[ranks[name]] for name in names} for names in groups]
 
 

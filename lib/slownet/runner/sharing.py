@@ -5,8 +5,8 @@ differ by a few percent if CPU time is charged, and that difference would look l
 often it is repeated. So compared cells share a lab, and labs differ only between repetitions, which the intervals include.
 Boots rotate over the processors (`slownet.lab.cpu`), so that no processor gets all boots of one experiment.
 
-Labs run in parallel only on the virtual clock: a lab uses one processor, and its clock does not count the time of others. On
-the real clock labs would disturb each other.
+Labs run in parallel only on the virtual and the exact clock: a lab uses one processor, and its clock does not count the time of
+others. On the real clock labs would disturb each other.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ def check_labs(wanted: int | None, place: Place) -> None:
 
 def side_by_side(place: Place) -> bool:
     """Return whether labs can run in parallel there without disturbing each other."""
-    return place.kind == "lab" and place.clock.kind == "virtual"
+    return place.kind == "lab" and place.clock.is_apart
 
 
 def how_many(wanted: int | None, place: Place, boots: int, processors: int) -> int:

@@ -124,7 +124,11 @@ def _folder(wanted: str) -> str | None:
 
 def place_of(where: Where, source: str) -> Place:
     """Return the place for an experiment, on its final clock. Raises LabError."""
-    return _chosen(where).on(find(source).tdf)
+    experiment = find(source)
+    place = _chosen(where).on(experiment.tdf, experiment.clock)
+    if place.clock.is_exact:
+        raise SweepError("a sweep does not have the exact clock, which the experiment asks for", source, "add --clock virtual")
+    return place
 
 
 @lru_cache

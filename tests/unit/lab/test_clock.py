@@ -255,14 +255,35 @@ def test_a_command_that_cannot_do_with_the_exact_clock_is_refused(able, where):
     with pytest.raises(LabError) as error:
         place.choose(where, "exact")
     assert str(error.value) == (
-        "only `slownet lab exec` has the exact clock, --clock exact: use the virtual clock, or leave it out"
+        "only `slownet run` and `slownet lab exec` have the exact clock, --clock exact: use the virtual clock, or leave it out"
     )
+
+
+@pytest.mark.parametrize(
+    ("how", "line"),
+    [
+        ({"clock": "virtual"}, "only the exact clock has a number of instructions in a nanosecond, --speed: add --clock exact"),
+        ({}, "only the exact clock has a number of instructions in a nanosecond, --speed: add --clock exact"),
+        (
+            {"clock": "exact", "speed": 0},
+            "invalid number of instructions in a nanosecond, 0, --speed: write a whole number from 1 to 20",
+        ),
+        (
+            {"clock": "exact", "speed": 21},
+            "invalid number of instructions in a nanosecond, 21, --speed: write a whole number from 1 to 20",
+        ),
+    ],
+)
+def test_a_speed_that_no_clock_has_is_one_line(able, how, line):
+    with pytest.raises(LabError) as error:
+        place.choose(**{"place": "auto", "exact": True, "speed": 3, **how})
+    assert str(error.value) == line
 
 
 def test_the_exact_clock_charges_instructions_and_has_limits_of_its_own():
     clock = Clock("exact")
     assert clock.facts == {"clock": "exact", "tdf": None, "cpu": "instructions"}
-    assert str(clock) == "exact clock"
+    assert str(clock) == "exact clock, 3 instructions/ns"
     assert not clock.cpu_is_free
     assert clock.silence_s < Clock("virtual").silence_s
     assert Clock("exact", limit_s=5).silence_s == 5

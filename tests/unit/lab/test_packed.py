@@ -9,7 +9,7 @@ import pytest
 
 from slownet.errors import LabError
 from slownet.lab import packed
-from slownet.lab.boot import Share
+from slownet.lab.boot import NOTHING, Share
 
 needs_packer = pytest.mark.skipif(not shutil.which(packed.PROGRAM), reason="squashfs-tools-ng is not installed")
 
@@ -23,6 +23,12 @@ def filled(folder: Path, *files: str) -> Path:
         (folder / each).parent.mkdir(parents=True, exist_ok=True)
         (folder / each).write_text(each)
     return folder
+
+
+def test_a_folder_that_is_only_written_to_is_packed_empty(tmp_path):
+    filled(tmp_path, "a.py", "raw/1.txt")
+    assert listed(Share(tmp_path, only=NOTHING)) == ["."]
+    assert listed(Share(tmp_path, at="/run", only=NOTHING), "/run/raw") == [".", "raw"]
 
 
 def test_what_programs_leave_beside_the_files_stays_outside(tmp_path):

@@ -124,9 +124,32 @@ def test_the_environment_of_a_lab_has_nothing_of_the_callers(monkeypatch):
 
 
 def test_the_code_goes_in_read_only():
-    share = place.code_shares()[0]
+    share = place.code_shares(Clock("virtual"))[0]
     assert not share.writable
     assert place.PACKAGE.is_relative_to(share.path)
+
+
+def test_an_exact_lab_has_the_code_and_the_terminal_that_every_other_one_has(monkeypatch):
+    monkeypatch.setenv("TERM", "xterm-kitty")
+    exact = Clock("exact")
+    (share,) = place.code_shares(exact)
+    assert (share.at, share.only) == (place.COPY, place.OF_A_CHECKOUT)
+    environment = place.lab_environment(exact)
+    assert environment["PYTHONPATH"] == f"{place.COPY}/lib"
+    assert environment["TERM"] == "dumb"
+    assert not any(str(place.PACKAGE) in value for value in environment.values())
+
+
+def test_an_experiment_has_the_exact_clock_that_it_asks_for_unless_the_caller_chose_one(monkeypatch):
+    monkeypatch.setattr(place, "_exact_facts", lambda parts, clock: {"machine": clock.speed})
+    lab = Place(Clock("virtual", 3), {"kernel": "k"}, parts=object())
+    asked = lab.on(None, "exact")
+    assert (asked.clock, asked.facts) == (Clock("exact"), {"kernel": "k", "machine": 3})
+    lab.clock_is_asked_for = True
+    assert lab.on(None, "exact").clock == Clock("virtual", 3)
+    with pytest.raises(LabError) as error:
+        Place(Clock("real"), {}).on(None, "exact")
+    assert str(error.value) == "the experiment asks for the exact clock, which needs a lab: --place lab, or --clock real"
 
 
 @pytest.mark.parametrize("closed", [(0,), (1,), (2,), (0, 1, 2)])

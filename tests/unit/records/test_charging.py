@@ -42,8 +42,9 @@ def test_boots_before_a_verdict_and_before_the_first_look():
         Charging.TIME: (3, 3, 3),
         Charging.WORK: (1, 1, 3),  # 2.807 * sqrt(2) * 0.3 % is 1.2 %
         Charging.FREE: (1, 1, 3),
+        Charging.EXACT: (1, 1, 3),
     }
-    assert [each.first_look(3) for each in Charging] == [3] * 4
+    assert [each.first_look(3) for each in Charging] == [3] * 5
 
 
 def test_terms_of_a_run():

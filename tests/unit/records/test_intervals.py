@@ -58,6 +58,29 @@ def test_only_the_cpus_part_of_a_time_wavers():
     )
 
 
+def test_on_the_exact_clock_only_seeds_make_an_error_and_another_run_none():
+    waver = Charging.EXACT.waver
+    one = of(Charging.EXACT, sample(50.0, 20.0, random=False))
+    assert one.half_width == pytest.approx(Z * waver * 50, rel=1e-4)
+    assert of(Charging.EXACT, sample(50.0, 20.0, random=False, charged=0.5, took=5.0)).half_width == pytest.approx(
+        Z * waver * 5, rel=1e-4
+    )
+    assert intervals.across_runs([sample(50.0, 20.0, random=False)], TIME, Terms(Charging.EXACT), one) == one
+    assert of(Charging.EXACT, sample(50.0, 20.0, random=True)).half_width > 3  # a link's own chance is within the boot
+    apart = of(Charging.EXACT, *(sample(mean, random=False, boot=at) for at, mean in enumerate((45.0, 50.0, 55.0))))
+    assert apart.half_width == pytest.approx(t_quantile(2) * 5 / math.sqrt(3))
+    other = of(Charging.EXACT, sample(0.1, 0.3, metric="loss", random=False), metric="loss")
+    assert other.half_width > 0.05  # what is no time is not known to vary with seeds by so little
+
+
+def test_a_percentile_on_the_exact_clock_is_that_of_its_values():
+    values = [float(each) for each in range(1, 101)]
+    told = sample(50.5, 29.0, values=values, random=False)
+    found = intervals.percentile_of([told], TIME, 90, Terms(Charging.EXACT), 0.95)
+    assert found.mean == pytest.approx(90, abs=1)
+    assert found.half_width == pytest.approx(Z * Charging.EXACT.waver * found.mean, rel=1e-4)
+
+
 def test_what_is_no_time_does_not_waver():
     for metric in ("loss", "queries_per_transaction"):
         assert of(Charging.TIME, sample(0.1, 0.3, metric=metric), metric=metric) == from_moments(0.1, 0.3, 100)

@@ -9,6 +9,9 @@ def test_only_where_the_cpu_is_free_numbers_come_again_to_the_bit():
     assert "CPU time is charged" in repeats(Charging.TIME)
     assert "differs by about 0.3 % from boot to boot" in repeats(Charging.WORK)
     assert "real clock" in repeats(Charging.REAL)
+    assert repeats(Charging.EXACT, "a program draws", own=True) == (
+        "the same numbers, bit for bit, from the same versions of slownet, its image and QEMU, and the same files"
+    )
 
 
 def test_programs_that_slownet_does_not_know_may_draw_random_numbers():

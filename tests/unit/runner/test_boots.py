@@ -56,6 +56,8 @@ def test_a_record_without_boots_begins_one_where_a_cell_comes_again(planned, boo
         (Clock("virtual", INF), None, 1),
         (Clock("virtual", 4), 1, 1),
         (Clock("virtual", INF), 4, 4),
+        (Clock("exact"), None, 1),
+        (Clock("exact"), 4, 1),
     ],
 )
 def test_where_something_varies_within_a_boot_it_is_gone_through_twice(clock, stated, blocks):

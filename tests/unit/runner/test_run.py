@@ -55,7 +55,7 @@ class FakePlace:
     def __init__(self, output=b"", samples=(), errors=b"", status=0):
         self.output, self.samples, self.errors, self.status = output, samples, errors, status
 
-    def on(self, tdf):
+    def on(self, tdf, clock=None):
         return self
 
     def run(self, argv, *, shares, stdout, stderr, turn=0, pinned=lambda processor: None, **around):

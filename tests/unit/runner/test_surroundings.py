@@ -6,7 +6,7 @@ from types import SimpleNamespace
 import pytest
 
 from slownet.errors import LabError
-from slownet.lab.boot import Share
+from slownet.lab.boot import NOTHING, Share
 from slownet.lab.caller import Given
 from slownet.runner import surroundings
 from slownet.runner.job import Job
@@ -23,10 +23,10 @@ def around(tmp_path, monkeypatch):
     monkeypatch.setenv("SHOP_QUERIES", "6")
     monkeypatch.setenv("LC_ALL", "C")
 
-    def of(source, given=None):
+    def of(source, given=None, is_exact=False):
         facts = {"source": str(source)} | ({"given": given.to_json()} if given else {})
         (tmp_path / "runs" / "x").mkdir(parents=True, exist_ok=True)
-        return surroundings.of(SimpleNamespace(facts=facts, directory=tmp_path / "runs" / "x"), Job([], lab=2))
+        return surroundings.of(SimpleNamespace(facts=facts, directory=tmp_path / "runs" / "x"), Job([], lab=2), is_exact)
 
     return of
 
@@ -52,6 +52,20 @@ def test_the_projects_own_measure_the_same_everywhere(around, tmp_path):
     run = tmp_path / "runs" / "x"
     assert [each.path for each in found.shares] == [run, run / "raw", run / "captures", run / "services-2"]
     assert (dict(found.env), found.cwd, list(found.path)) == ({}, None, [])
+
+
+def test_on_the_exact_clock_nothing_depends_on_the_date_or_on_other_boots(around, tmp_path):
+    found = around("client_delay", is_exact=True)
+    run = tmp_path / "runs" / "x"
+    assert found.directory == "/opt/slownet/run"
+    assert [(each.path, each.at, each.only) for each in found.shares] == [
+        (run, "/opt/slownet/run", NOTHING),
+        (run / "raw", "/opt/slownet/run/raw", NOTHING),
+        (run / "captures", "/opt/slownet/run/captures", NOTHING),
+        (run / "services-2", "/opt/slownet/run/services", NOTHING),
+    ]
+    assert surroundings.inside(Job([], boot=3, lab=2), True) == Job([], boot=3, lab=1)
+    assert surroundings.inside(Job([], boot=3, lab=2), False) == Job([], boot=3, lab=2)
 
 
 def test_both_have_what_the_caller_adds(around, tmp_path, monkeypatch):

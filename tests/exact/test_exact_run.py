@@ -1,0 +1,65 @@
+"""`slownet run` on the exact clock: the same samples, byte for byte, and what the record says of the machine."""
+
+import json
+import subprocess
+
+from test_exact_lab import SLOWNET, hog
+
+MINE = """
+from slownet import ClientWebDb, experiment, law, ping
+
+
+@experiment(topology=ClientWebDb, vary={"rtt": ["0ms", "10ms", "40ms"]}, clock="exact")
+def pinged(net, rtt):
+    \"\"\"What does a ping take?\"\"\"
+    with net.link("client", "switch").set(rtt=rtt):
+        return ping(net["client"], net["web"], count=5)
+
+
+pinged.claims(law("rtt_ms", round_trips=1, within=0.02))
+"""
+
+
+def run(*words, cwd):
+    done = subprocess.run([*SLOWNET, "run", *words], cwd=cwd, capture_output=True, text=True, timeout=1800, check=False)
+    assert done.returncode == 0, done.stderr
+    (folder,) = (cwd / "runs").iterdir()
+    return done.stdout, folder, json.loads((folder / "run.json").read_text())
+
+
+def test_a_page_of_wordpress_takes_the_same_digits_beside_a_hog_and_in_another_folder(tmp_path):
+    found = []
+    for name in ("one", "another"):
+        (tmp_path / name).mkdir()
+    words = ("client_delay", "--clock", "exact", "--vary", "rtt=0ms,10ms", "--repeat", "1")
+    found.append(run(*words, cwd=tmp_path / "one"))
+    with hog():
+        found.append(run(*words, cwd=tmp_path / "another"))
+    (said, folder, facts), (_, other, _) = found
+    assert (folder / "samples.jsonl").read_bytes() == (other / "samples.jsonl").read_bytes()
+    assert (facts["clock"], facts["cpu"], facts["tdf"]) == ("exact", "instructions", None)
+    assert facts["repeats"].startswith("the same numbers, bit for bit")
+    machine = facts["machine"]
+    assert machine["emulator"].startswith("QEMU ")
+    assert (machine["machine"], machine["processor"], machine["instructions_per_ns"]) == ("pc-i440fx-7.2", "Nehalem", 3)
+    assert "exact clock, 3 instructions/ns" in said
+    assert (folder / "raw").is_dir()
+    assert any((folder / "services").iterdir())
+
+
+def test_a_file_of_ones_own_may_ask_for_it_and_its_boots_have_other_seeds(tmp_path):
+    (tmp_path / "mine.py").write_text(MINE)
+    _, _, facts = run("mine.py", cwd=tmp_path)
+    assert (facts["clock"], facts["cpu"]) == ("exact", "instructions")
+    assert [each["verdict"] for each in facts["claims"]] == ["supported"]
+    assert len({each["boot"] for each in facts["boots"]}) >= 3  # of programs that slownet does not know
+
+
+def test_a_speed_is_another_processor(tmp_path):
+    taken = {}
+    for speed in (1, 3):
+        script = "import time; began = time.monotonic_ns(); sum(range(300_000)); print(time.monotonic_ns() - began)"
+        words = [*SLOWNET, "lab", "exec", "--clock", "exact", "--speed", str(speed), "--", "python", "-c", script]
+        done = subprocess.run(words, cwd=tmp_path, capture_output=True, text=True, timeout=900, check=False, stdin=-3)
+        taken[speed] = int(done.stdout)
+    assert 2.9 < taken[1] / taken[3] < 3.1
