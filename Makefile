@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 export PYTHONDONTWRITEBYTECODE :=
 
 .PHONY: help run test check unit lab-tests e2e bench fuzz soak trust nightly nightly-status lab wheel release docs docs-figures docs-test \
-	examples walls test-report test-exact test-packaging test-stock-kernel test-provision test-kernels clean
+	examples walls test-report test-exact test-packaging test-stock-kernel test-vagrant test-provision test-kernels clean
 .DELETE_ON_ERROR:
 
 help: ## print this list
@@ -73,6 +73,9 @@ test-exact: $(VENV)/dev lab ## test labs on the exact clock, in QEMU (apt-get in
 
 test-stock-kernel: $(VENV)/dev lab ## test native mode on Debian's own kernel, in QEMU (apt-get install qemu-system-x86)
 	$(BIN)/pytest -q -rP tests/stock_kernel
+
+test-vagrant: $(VENV)/dev ## test `vagrant up` and what it is for; needs vagrant, half an hour emulated (tests/vagrant/prepare)
+	$(BIN)/pytest -q -rP tests/vagrant
 
 wheel: docs lab ## make dist/ a wheel that carries the lab's kernel, its WordPress site and the documentation, and the source archive; the same bytes each time
 	rm -rf build dist

@@ -30,6 +30,7 @@ JOBS: Mapping[str, Sequence[str]] = {
     "examples": soak.make("examples"),
     "walls": soak.make("walls"),
     "stock-kernel": soak.make("test-stock-kernel"),
+    "vagrant": soak.make("test-vagrant"),
     "provision": soak.make("test-provision"),
     "kernels": soak.make("test-kernels"),
     "soak": (*soak.make("soak"), "ROUNDS=5", "WHOLE=1"),

@@ -52,6 +52,8 @@ class Setting:
         Seconds on the clock that were charged for the CPU, and that passed in all.
     random : bool, optional
         Whether a link's condition was random, such as loss; None if unknown.
+    late : float, optional
+        On the real clock, the share of its verifying ping by which a link is later than stated; None if no delay was verified.
     """
 
     verified_rtt_ms: float | None = None
@@ -60,17 +62,23 @@ class Setting:
     charged_s: float | None = None
     took_s: float | None = None
     random: bool | None = None
+    late: float | None = None
 
     @property
     def advice(self) -> str:
         """How to get an interval that is not widened by the variation between boots; empty if it is narrow."""
         if self.charging not in (Charging.REAL, Charging.TIME):
             return ""
-        what = "on the real clock" if self.charging is Charging.REAL else "if CPU time is charged"
+        differs = f"differs by about {100 * self.charging.waver:g} % between boots"
+        if self.charging is Charging.REAL:
+            return (
+                f"on the real clock what the machine adds to a time {differs}: measure more requests, in more boots "
+                "(--slownet-budget 30), while nothing else runs, or widen the margin; in a lab (slownet lab build) the CPU can "
+                "be free: --slownet-tdf inf"
+            )
         return (
-            f"{what} CPU time differs by about {100 * self.charging.waver:g} % between boots: use TDF inf if only the network "
-            "matters, instruction counters (sysctl kernel.perf_event_paranoid=2), more boots (@pytest.mark.boots(30)), "
-            "or a wider margin"
+            f"if CPU time is charged it {differs}: use TDF inf if only the network matters, instruction counters (sysctl "
+            "kernel.perf_event_paranoid=2), more boots (--slownet-budget 30), or a wider margin"
         )
 
     def __str__(self) -> str:
@@ -237,6 +245,7 @@ def _summary(metrics: Mapping[str, Mapping[str, Any]], name: str, setting: Setti
     record = metrics[name]
     is_spread = record.get("sd") is not None and not record.get("count") and int(record["n"]) > 1
     sample = {"status": "ok", "metrics": metrics, "charged_s": setting.charged_s, "virtual_s": setting.took_s}
+    sample |= {"late": setting.late, "verified_rtt_ms": setting.verified_rtt_ms}
     terms = Terms(setting.charging, own_programs=is_spread)
     return intervals.summary([sample | {"random": setting.random}], name, terms, DECIDING)
 

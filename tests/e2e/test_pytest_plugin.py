@@ -9,6 +9,7 @@ import re
 import signal
 import subprocess
 import sys
+import time
 import xml.etree.ElementTree as ET
 from pathlib import Path
 
@@ -403,6 +404,27 @@ def test_each_clock_has_its_lab_and_one_report_holds_all(session, pytester, work
     assert sorted(names) == ["test_anywhere", "test_free", "test_real", "test_usual"]
 
 
+TWICE = """
+import pytest
+
+
+def test_here():
+    raise AssertionError
+
+
+@pytest.mark.parametrize("number", range(9))
+def test_there(net, number):
+    raise AssertionError
+"""
+
+
+@pytest.mark.parametrize("workers", [[], ["-n1"]], ids=["alone", "a worker"])
+def test_a_limit_of_failures_counts_those_of_all_places(session, pytester, workers):
+    session(*workers, "--slownet-tdf=inf", "--maxfail=3", "--junitxml=junit.xml", test_twice=TWICE)
+    cases = list(ET.parse(pytester.path / "junit.xml").getroot().iter("testcase"))
+    assert sum(bool(each.findall("failure")) for each in cases) == 3
+
+
 HOUR = """
 import time
 
@@ -495,6 +517,7 @@ def test_mistakes(session, test, arguments, status, said):
     assert said in text
     assert "Traceback" not in text
     assert "INTERNALERROR" not in text
+    assert "During handling" not in text
 
 
 SLOW = """
@@ -549,6 +572,54 @@ def test_what_is_typed_early_waits_for_the_debugger(session, pytester):
         shown.until(b"\r\n('number', %d)\r\n" % (number * (number + 11)))
     status, text = shown.end()
     assert status == 0, text
+
+
+BREAKS = """
+import time
+
+
+def test_fails(net):
+    raise AssertionError
+
+
+def test_it(net):
+    for _ in range(2):
+        before = time.monotonic()
+        breakpoint()
+        assert time.monotonic() - before < 1
+"""
+
+
+@pytest.mark.parametrize("options", [["--slownet-tdf=inf"], ["--slownet-tdf=4", "-s"]], ids=" ".join)
+def test_the_clock_waits_while_somebody_types(pytester, built, monkeypatch, options):
+    monkeypatch.setenv("XDG_CACHE_HOME", CACHE)
+    pytester.makepyfile(test_breaks=BREAKS)
+    shown = Terminal([*PYTEST, "-W", "error", *options], cwd=pytester.path)
+    for number in (6, 7):
+        shown.until(b"(Pdb) ")
+        time.sleep(3)  # of the person, not of the lab
+        shown.write(b"p 7 * %d\r" % number)
+        shown.until(b"\r\n%d\r\n" % (7 * number))
+        shown.write(b"c\r")
+    status, text = shown.end()
+    assert status == 1
+    assert b"1 failed" in text
+    assert b"1 passed" in text
+
+
+USERS = (Path(__file__).parents[1] / "vagrant/users.py").read_text()
+
+
+def test_claims_about_a_link_are_decided_on_the_real_clock(session):
+    """What a link takes is known, and the machine's part is measured.
+
+    Beside other tests a packet may wait for a processor so long that a round trip of 80 ms really takes 5 % more; ten times the
+    delay has ten times the margin.
+    """
+    longer = re.sub(r"\b(80ms|100ms|70)\b", lambda each: f"{each[0][:2]}0{each[0][2:]}", USERS)
+    result = session("--slownet-clock=real", test_users=longer)
+    result.assert_outcomes(passed=2, failed=1)
+    assert "about 1000ms, within 5 %: refuted: " in result.stdout.str()
 
 
 NESTED = """

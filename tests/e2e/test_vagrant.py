@@ -51,3 +51,11 @@ def test_it_is_ruby():
 def test_it_provisions_with_a_script_of_the_checkout():
     (path,) = re.findall(r'provision "shell", inline: "/vagrant/(.*)"', (CHECKOUT / "Vagrantfile").read_text())
     assert (CHECKOUT / path).stat().st_mode & 0o111
+
+
+def test_its_first_line_runs_tests_of_links():
+    (command,) = re.findall(r"vagrant ssh -c '(.*)'", (CHECKOUT / "Vagrantfile").read_text().splitlines()[0])
+    paths = [word for word in command.split() if word.startswith("tests/")]
+    assert paths
+    assert all((CHECKOUT / path).is_file() for path in paths)
+    assert command in (CHECKOUT / "docs/howto/native.md").read_text()

@@ -11,6 +11,7 @@ from machine import SHARED
 CHECKOUT = Path(__file__).parents[2]
 EXPERIMENT = "tests/stock_kernel/few_pages.py"
 SMOKE = ["tests/lab/test_native.py", "tests/lab/test_plugin_in_place.py"]
+CLAIMS = "tests/vagrant/users.py"
 AGREE = 0.03
 # A hanging guest ends the session; how long a job takes depends on this machine.
 LIMIT_S = 3600
@@ -66,3 +67,11 @@ def test_the_smoke_tests_pass_under_sudo_pytest(guest):
     done = guest.run(f"cd /vagrant && sudo pytest -q -p no:cacheprovider {' '.join(SMOKE)}", LIMIT_S)
     assert done.status == 0, done.output
     assert " passed" in done.output
+
+
+def test_a_users_claims_about_a_link_are_decided(guest):
+    """Emulated, where a program takes long to start: two true claims are supported, and a wrong one is refuted."""
+    done = guest.run(f"cd /vagrant && sudo pytest -p no:cacheprovider {CLAIMS}", LIMIT_S)
+    print(done.output)
+    assert "1 failed, 2 passed" in done.output, done.output
+    assert "about 100ms, within 5 %: refuted: " in done.output

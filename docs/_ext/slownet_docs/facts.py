@@ -11,7 +11,7 @@ from slownet.ip import IPV4, IPV6
 from slownet.lab import boot, clock, counter
 from slownet.net import verify
 from slownet.records.charging import LEAST_BOOTS, USUAL_MARGIN, WAVER, Charging
-from slownet.records.comparisons import LOOKS
+from slownet.records.comparisons import MOST, looks
 from slownet.records.exactness import AGREEING
 from slownet.runner import rule
 from slownet.stats import DECIDING
@@ -52,7 +52,7 @@ def facts() -> dict[str, str]:
         "most": f"{rule.MOST}",
         "most_cells": f"{MOST_CELLS:,}",
         "most_mib": f"{userfile.MOST // userfile.MEBIBYTE}",
-        "looks": ", ".join(f"{look}th" for look in LOOKS[1:-1]) + f" and {LOOKS[-1]}th",
+        "looks": ", ".join(f"{look}th" for look in looks(MOST)[1:-1]) + f" and {MOST}th",
         "most_record_mib": f"{userfile.MOST_RECORD // userfile.MEBIBYTE}",
         "most_trace_mib": f"{traces.MOST // userfile.MEBIBYTE}",
         "nginx_quic_window": f"{handshakes.NGINX_QUIC_WINDOW:,}",

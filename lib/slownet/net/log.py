@@ -39,6 +39,14 @@ class Setting:
         """The ping that verified it, if there was one."""
         return self.verification.ping
 
+    @property
+    def late(self) -> float | None:
+        """The share of the verifying ping by which the link is later than stated; None without a delay or a ping."""
+        rtt = self.ping.rtt_ms if self.ping else None
+        if rtt is None or self.condition.rtt <= 0:
+            return None
+        return max(0.0, rtt.avg - 1000 * self.condition.rtt) / rtt.avg
+
     def __str__(self) -> str:
         return f"{self.link}: {self.condition} ({self.verification})"
 

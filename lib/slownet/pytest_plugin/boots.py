@@ -15,11 +15,11 @@ import pytest
 
 from slownet.errors import LabError
 from slownet.pytest_plugin import names, records
-from slownet.pytest_plugin.wishes import needs_network
+from slownet.pytest_plugin.wishes import BUDGET, MOST_BOOTS, needs_network
+from slownet.records.comparisons import MOST as MOST_UNSTATED
 from slownet.records.comparisons import Comparisons, compared_in
 
 MARKER, PROPERTY = "boots", "slownet_boots"
-MOST = 100
 REPORTED = ("pytest_runtest_logreport", "pytest_runtest_logfinish")
 """Hooks that are called for the last boot alone."""
 COMPARISONS = pytest.StashKey[Comparisons]()
@@ -33,7 +33,7 @@ class Boots:
         if not needs_network(item) or _is_left_to_others(item):
             return None
         try:
-            comparisons = Comparisons(stated(item))
+            comparisons = Comparisons(stated(item), item.config.getoption(BUDGET) or MOST_UNSTATED)
         except LabError as error:
             problem = str(error)
             item.runtest = lambda: pytest.fail(problem, pytrace=False)  # type: ignore[method-assign]
@@ -59,9 +59,9 @@ def stated(item: pytest.Item) -> int | None:
     if marker is None:
         return None
     values = [*marker.args, *marker.kwargs.values()]
-    if len(values) == 1 and type(values[0]) is int and 1 <= values[0] <= MOST:
+    if len(values) == 1 and type(values[0]) is int and 1 <= values[0] <= MOST_BOOTS:
         return int(values[0])
-    fix = names.with_ini_hint(f"write a whole number from 1 to {MOST}, as in @pytest.mark.{marker.name}(5)", [marker])
+    fix = names.with_ini_hint(f"write a whole number from 1 to {MOST_BOOTS}, as in @pytest.mark.{marker.name}(5)", [marker])
     raise LabError(f"the marker {marker.name} has {', '.join(map(repr, values)) or 'no number'}", item.nodeid, fix)
 
 

@@ -180,6 +180,24 @@ def slownet_measure(request: pytest.FixtureRequest, slownet_net: Net) -> Measure
     return measured
 
 
+class _Failing:
+    """Fail the test with an error's line alone if the block raises one of slownet's errors, or of these kinds.
+
+    in_words: makes the line from the error's text.
+    """
+
+    def __init__(self, in_words: Callable[[str], str] = "slownet: {}".format, *kinds: type[Exception]) -> None:
+        self._in_words = in_words
+        self._kinds: tuple[type[Exception], ...] = (SlownetError, *kinds)
+
+    def __enter__(self) -> None:
+        pass
+
+    def __exit__(self, kind: object, error: BaseException | None, traceback: object) -> None:
+        if isinstance(error, self._kinds):
+            raise pytest.fail.Exception(self._in_words(str(error)), pytrace=False) from None
+
+
 def _wanted(node: Any) -> Wanted:
     from slownet.pytest_plugin.networks import Wanted
     from slownet.topologies import ClientWebDb
@@ -187,19 +205,15 @@ def _wanted(node: Any) -> Wanted:
     marker = names.marker(node, "topology")
     if marker is None:
         return _wanted_project(node) or Wanted.of(ClientWebDb)
-    try:
+    with _Failing(lambda error: f"@pytest.mark.{marker.name}: {names.with_ini_hint(error, [marker])}", TypeError):
         return Wanted.of(*marker.args, **marker.kwargs)
-    except (SlownetError, TypeError) as error:
-        pytest.fail(f"@pytest.mark.{marker.name}: {names.with_ini_hint(str(error), [marker])}", pytrace=False)
 
 
 def _wanted_project(node: Any) -> Wanted | None:
     from slownet.pytest_plugin.networks import Wanted
 
-    try:
+    with _Failing():
         found = projects.named(node)
-    except SlownetError as error:
-        pytest.fail(f"slownet: {error}", pytrace=False)
     if not found:
         return None
     from slownet.compose.topology import Compose
@@ -208,27 +222,21 @@ def _wanted_project(node: Any) -> Wanted | None:
 
 
 def _take(request: pytest.FixtureRequest, networks: Networks, wanted: Wanted, pin: bool = False) -> Kept:
-    try:
+    with _Failing():
         return networks.take(wanted, pin=pin)
-    except SlownetError as error:
-        pytest.fail(f"slownet: {error}", pytrace=False)
 
 
 def _host(request: pytest.FixtureRequest, role: str, usual: tuple[str, ...]) -> str:
     from slownet.pytest_plugin.networks import host_for
 
     marker = names.marker(request.node, "hosts")
-    try:
+    with _Failing():
         return host_for(request.getfixturevalue("slownet_net"), role, usual, marker.kwargs if marker else {})
-    except SlownetError as error:
-        pytest.fail(f"slownet: {error}", pytrace=False)
 
 
 def _server(request: pytest.FixtureRequest, key: tuple[str, ...], ports: list[tuple[str, int]], make: Callable[[Path], S]) -> S:
     networks: Networks = request.getfixturevalue("slownet_networks")
     folders: pytest.TempPathFactory = request.getfixturevalue("tmp_path_factory")
-    try:
+    with _Failing():
         server: S = networks.kept.server(key, ports, lambda: make(_folder(folders, "-".join(key))))
         return server
-    except SlownetError as error:
-        pytest.fail(f"slownet: {error}", pytrace=False)

@@ -7,7 +7,7 @@ import platform
 import re
 import time
 from collections import Counter
-from collections.abc import Callable, Generator, Mapping
+from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -17,7 +17,7 @@ import pytest
 from slownet import __version__
 from slownet import pytest_inside as inside
 from slownet.errors import SlownetError
-from slownet.lab import native
+from slownet.lab import busy, native
 from slownet.lab.charge import charged_s, charged_since
 from slownet.lab.clock import in_words
 from slownet.pytest_plugin.forwarding import is_forwarded
@@ -179,7 +179,10 @@ class Records:
                 from slownet.measured import measured_under
 
                 stack.enter_context(option_names_here())
-                item.stash[SINCE] = Since()
+                from slownet.tools.tool import accompanied
+
+                item.stash[SINCE] = since = Since()
+                stack.enter_context(accompanied(since.meter.running))
                 stack.enter_context(measured_under(lambda: _setting(item)))
             stack.enter_context(verdicts.observed_by(lambda verdict: of(item).add_judgement(verdict)))
             return (yield)
@@ -225,16 +228,21 @@ class Outgoing:
 
 
 class Since:
-    """Measures the time since a test's last measurement, and the CPU time that the clock charged."""
+    """Measures the time since a test's last measurement, and the CPU time that the clock charged.
+
+    On the real clock, which charges nothing: how long programs ran on hosts since then, and how busy the machine was meanwhile.
+    """
 
     def __init__(self) -> None:
         self._at, self._charged = time.monotonic(), charged_s()
+        self.meter = busy.Meter()
 
     def passed(self) -> tuple[float, float | None]:
         """Return both in seconds, the charge None if unknown, and start again."""
         took, charged = time.monotonic() - self._at, charged_since(self._charged)
         self._at, self._charged = time.monotonic(), charged_s()
-        return took, charged
+        ran, was_busy = self.meter.take()
+        return (took, charged) if charged is not None or was_busy is None else (ran, was_busy)
 
 
 def _setting(item: pytest.Item) -> Setting:
@@ -244,9 +252,17 @@ def _setting(item: pytest.Item) -> Setting:
     from slownet.records.charging import Charging
 
     net = item.stash.get(NETWORK, None)
-    rtt = longest(each for each in net.settings if _holds(net, each)) if net else None
+    held = [each for each in net.settings if _holds(net, each)] if net else []
+    rtt = longest(held)
     took, charged = item.stash[SINCE].passed()
-    return Setting(rtt, clock(), Charging.of(facts()), charged, took, _draws(net))
+    return Setting(rtt, clock(), Charging.of(facts()), charged, took, _draws(net), _late(net, held))
+
+
+def _late(net: Net | None, held: Sequence[NetSetting]) -> float | None:
+    """Return by how much links are later than stated, as in `Setting`: that of the latest one; None if one was not pinged."""
+    delayed = {frozenset(link.split("-")) for link, condition in net.conditions.items() if condition.rtt > 0} if net else set()
+    late = {frozenset(each.ends): each.late for each in held if each.late is not None}
+    return max(late.values()) if late and delayed <= late.keys() else None
 
 
 def _draws(net: Net | None) -> bool | None:

@@ -18,6 +18,7 @@ import os
 import platform
 import signal
 import sys
+import tempfile
 from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
@@ -348,13 +349,17 @@ def run(config: pytest.Config, groups: Groups) -> int:
 def _run(config: pytest.Config, groups: Groups) -> int:
     reports = junit.Reports(config.getoption("xmlpath", None))
     statuses: list[int] = []
+    left = limit = int(config.getoption("maxfail", 0) or 0)
     for number, (wishes, _) in enumerate(groups):
         only = {"wishes": [[each.clock, each.tdf, each.cpu] for each in wishes], "rest": number == 0}
         more = ["--cov-append"] if number and config.pluginmanager.hasplugin("_cov") else []
+        more += [f"--maxfail={left}"] if limit else []
         span = junit.Span()
-        statuses.append(_attend_workers(config, only, more))
+        with tempfile.NamedTemporaryFile("r", prefix="slownet-failures-") as failures:
+            statuses.append(_attend_workers(config, only | {"failures": failures.name}, more))
+            left -= int(failures.read() or 0)
         reports.take(span)
-        if statuses[-1] not in GOES_ON or (statuses[-1] == pytest.ExitCode.TESTS_FAILED and config.getvalue("maxfail") == 1):
+        if statuses[-1] not in GOES_ON or (limit and left <= 0):
             break
     reports.merge()
     ran = [each for each in statuses if each != pytest.ExitCode.NO_TESTS_COLLECTED]
@@ -363,7 +368,7 @@ def _run(config: pytest.Config, groups: Groups) -> int:
 
 def _attend_workers(config: pytest.Config, only: Mapping[str, Any], more: Sequence[str]) -> int:
     terminal = foreground.are_terminals(0, 1, 2)
-    arguments = [*more, *_looks(config, terminal), *map(str, config.invocation_params.args)]
+    arguments = [*_looks(config, terminal), *map(str, config.invocation_params.args), *more]
     sys.stdout.flush()
     sys.stderr.flush()
     try:

@@ -17,16 +17,18 @@ if TYPE_CHECKING:
 
 CLOCK, TDF, CPU = "--slownet-clock", "--slownet-tdf", "--slownet-cpu"
 CONFINED = "--slownet-require-confinement"
-SEED, REPORT = "--slownet-seed", "--slownet-report"
+SEED, REPORT, BUDGET = "--slownet-seed", "--slownet-report", "--slownet-budget"
+MOST_BOOTS = 100
 OPTIONS = (
     (CLOCK, "real|virtual", "Clock of the tests with a network; a lab's is virtual by default."),
     (TDF, "N|inf|auto", "How many times faster the CPU looks on the virtual clock."),
     (CPU, "work|time|auto", "What the virtual clock charges: instructions or CPU time."),
     (CONFINED, "", "Refuse to run where nothing but its own kernel confines a lab."),
+    (BUDGET, "N", "Most boots of a test whose comparison fewer leave open (default: 10); 1 repeats nothing."),
     (SEED, "N", "Seed of every link with loss or another random condition that states no seed itself."),
     (REPORT, "FOLDER", "Save the measurements of `measure`: one run directory per test, with its report.html."),
 )
-NAMES = {"--clock": CLOCK, "--tdf": TDF, "--cpu": CPU, "--seed": SEED, "--report": REPORT}
+NAMES = {"--clock": CLOCK, "--tdf": TDF, "--cpu": CPU, "--seed": SEED, "--report": REPORT, "--budget": BUDGET}
 """What options of the command line are called here."""
 PHRASES = {
     r"repeat the measurement, --repeat \d+ or more": "measure more",
@@ -116,6 +118,13 @@ def seed(text: str) -> int:
     """Parse a seed for netem."""
     if not (text.isascii() and text.isdigit() and int(text) < 2**63 - 2**16):
         raise argparse.ArgumentTypeError(f"'{text}' is not a seed: write a whole number, 0 or more")
+    return int(text)
+
+
+def budget(text: str) -> int:
+    """Parse a number of boots."""
+    if not (text.isascii() and text.isdigit() and 1 <= int(text) <= MOST_BOOTS):
+        raise argparse.ArgumentTypeError(f"'{text}' is no number of boots: write a whole number from 1 to {MOST_BOOTS}")
     return int(text)
 
 

@@ -140,7 +140,9 @@ class Workers:
             self._staging.carry_coverage()
 
     @pytest.hookimpl(trylast=True)
-    def pytest_sessionfinish(self) -> None:
+    def pytest_sessionfinish(self, session: pytest.Session) -> None:
+        if failures := (inside.handed_over().get("only") or {}).get("failures"):
+            Path(failures).write_text(str(session.testsfailed), encoding="ascii")
         if self._staging:
             try:
                 staging.say(self._config, self._staging.carry().lines(self._config.rootpath))

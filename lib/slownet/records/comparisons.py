@@ -5,7 +5,7 @@ comparison is again about the first number, and so on: each has one value a boot
 run (`slownet.records.intervals`). Boots that agree to the bit are exact from `AGREEING` boots on.
 
 A test with a stated number of boots is judged in the last one. Any other test is judged in its first boot; only if it failed
-at a comparison that this boot cannot decide, it is run again and judged at `LOOKS`. The later looks share one error rate, so
+at a comparison that this boot cannot decide, it is run again and judged at `looks`. The later looks share one error rate, so
 that looking again does not make wrong decisions more likely. In the boots between, comparisons hold, so that the test goes on
 to its end.
 """
@@ -21,10 +21,20 @@ from math import inf
 from slownet.records.exactness import AGREEING
 from slownet.stats import DECIDING, Summary, from_moments, mean_and_sd
 
-LOOKS = (1, AGREEING, 7, 10)
-"""The boots in which a test is judged unless it states their number; the last is the most."""
-LATER = 1 - (1 - DECIDING) / (len(LOOKS) - 1)
-"""The confidence of a look after the first one."""
+MOST = 10
+"""The most boots of a test that does not state their number, unless the session says otherwise."""
+
+
+def looks(most: int) -> tuple[int, ...]:
+    """Return the boots in which a test is judged unless it states their number: `most` is the last.
+
+    >>> looks(10), looks(1), looks(30)
+    ((1, 4, 7, 10), (1,), (1, 4, 7, 10, 15, 22, 30))
+    """
+    found = [1, AGREEING, 7, MOST]
+    while found[-1] < most:
+        found.append(found[-1] * 3 // 2)
+    return (*(each for each in found if each < most), most)
 
 
 def pooled(found: Sequence[Summary], confidence: float) -> Summary:
@@ -60,10 +70,13 @@ class Comparisons:
     ----------
     boots : int, optional
         How many boots judge; as many as the comparisons need unless given.
+    most : int
+        The most boots if their number is not given.
     """
 
-    def __init__(self, boots: int | None = None) -> None:
+    def __init__(self, boots: int | None = None, most: int = MOST) -> None:
         self._stated = boots
+        self._looks = looks(most)
         self._found: dict[tuple[int, str], list[Summary]] = {}
         self._settled: dict[tuple[int, str], Summary] = {}
         self._at: tuple[int, str] = (0, "")
@@ -80,12 +93,12 @@ class Comparisons:
     @property
     def most(self) -> int:
         """The largest number of boots."""
-        return self._stated or LOOKS[-1]
+        return self._stated or self._looks[-1]
 
     @property
     def holds(self) -> bool:
         """Whether comparisons hold in this boot whatever they find, because they are judged in a later one."""
-        return self.boot != self._stated if self._stated else self.boot not in LOOKS
+        return self.boot != self._stated if self._stated else self.boot not in self._looks
 
     @property
     def goes_on(self) -> bool:
@@ -102,7 +115,12 @@ class Comparisons:
             return self._settled[at]
         if self._stated and len(values) < self.boot:  # not reached in each boot
             return replace(found, low=-inf, high=inf, degrees=0)
-        return pooled(values, DECIDING if self._stated else LATER)
+        return pooled(values, DECIDING if self._stated else self._later)
+
+    @property
+    def _later(self) -> float:
+        """The confidence of a look after the first one."""
+        return 1 - (1 - DECIDING) / max(1, len(self._looks) - 1)
 
     def judged(self, found: Summary, is_open: bool) -> None:
         """Note whether the comparison that was taken last is decided. One that is stays so in later boots."""

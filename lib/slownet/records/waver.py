@@ -1,4 +1,10 @@
-"""How much a metric varies between boots because the CPU's speed does: the clock's waver times the CPU's share of it."""
+"""How much a metric varies between boots because the CPU's speed does: the clock's waver times the CPU's share of it.
+
+On the real clock the share is a bound, from how busy the machine was and how late its links were: `slownet.lab.busy` says why
+it is one. CPU time varies by the clock's waver. What is late may be all late or not at all: its standard deviation is at most
+its size, as that of an exponentially distributed wait. Together they are never more than if all of the time were the
+machine's.
+"""
 
 from __future__ import annotations
 
@@ -6,7 +12,7 @@ from collections.abc import Sequence
 from statistics import fmean
 from typing import NamedTuple
 
-from slownet.records.charging import Terms
+from slownet.records.charging import Charging, Terms
 from slownet.records.readings import Reading
 from slownet.records.samples import Sample
 
@@ -39,7 +45,17 @@ def cpu_waver(boots: Sequence[Boot], metric: str, terms: Terms) -> float:
     blocks = [block for boot in boots for block in boot]
     if all(block.record.get("sd") == 0 and int(block.record["n"]) > 1 for block in blocks):
         return 0.0
-    return terms.waver * fmean(_cpu_part(block, metric) for block in blocks)
+    return fmean(_waver(block, metric, terms) for block in blocks)
+
+
+def _waver(block: Block, metric: str, terms: Terms) -> float:
+    """Return the relative standard deviation of a block's times that is due to the CPU."""
+    if terms.charging is not Charging.REAL:
+        return terms.waver * _cpu_part(block, metric)
+    late, verified = block.sample.get("late"), block.sample.get("verified_rtt_ms")
+    if late is None or not verified or 1000 * _each_s(metric, block.record) < float(verified) * (1 - float(late)):
+        return terms.waver  # none of its times contains a round trip over the link
+    return terms.waver * min(1.0, 2 * _cpu_part(block, metric) + float(late) / terms.waver)
 
 
 def _cpu_part(block: Block, metric: str) -> float:
@@ -57,8 +73,13 @@ def _cpu_part(block: Block, metric: str) -> float:
 
 def _asked_s(metric: str, record: Reading) -> float:
     """Return the total seconds of a record's requests; 0 if unknown."""
-    mean, n = float(record["mean"]), int(record["n"])
+    return _each_s(metric, record) * int(record["n"])
+
+
+def _each_s(metric: str, record: Reading) -> float:
+    """Return the mean seconds of a record's requests; 0 if unknown."""
+    mean = float(record["mean"])
     for unit, seconds in (("_ms", 1e-3), ("_us", 1e-6), ("_per_second", 0.0), ("_per_s", 0.0), ("_s", 1.0)):
         if metric.endswith(unit):
-            return mean * n * seconds if seconds else n / mean if mean > 0 else 0.0
+            return mean * seconds if seconds else 1 / mean if mean > 0 else 0.0
     return 0.0

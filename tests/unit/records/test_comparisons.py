@@ -4,7 +4,7 @@ import pytest
 
 from slownet.claim import about
 from slownet.measured import Measured
-from slownet.records.comparisons import LATER, LOOKS, Comparisons, compared_in, pooled
+from slownet.records.comparisons import Comparisons, compared_in, looks, pooled
 from slownet.stats import DECIDING, Summary, from_moments
 
 EXACT = Summary(20.0, 20.0, 20.0, 5, None, DECIDING)
@@ -95,12 +95,24 @@ def test_a_comparison_that_some_boots_did_not_reach_is_open():
 
 
 def test_all_looks_after_the_first_share_one_error_rate():
-    assert (1 - LATER) * (len(LOOKS) - 1) == pytest.approx(1 - DECIDING)
-    comparisons = Comparisons()
-    for mean in (20.0, 20.1, 19.9, 20.0):
+    for most in (10, 30):
+        comparisons = Comparisons(most=most)
+        for mean in (20.0, 20.1, 19.9, 20.0):
+            comparisons.begin()
+            found = comparisons.take("rtt_ms ==", boot(mean))
+        assert (1 - found.confidence) * (len(looks(most)) - 1) == pytest.approx(1 - DECIDING)
+
+
+@pytest.mark.parametrize("most", [1, 2, 4, 5, 10, 12, 30, 100])
+def test_the_most_boots_are_the_last_look(most):
+    assert looks(most)[-1] == most
+    assert sorted(set(looks(most))) == list(looks(most))
+    comparisons = Comparisons(most=most)
+    for number in range(1, most + 1):
         comparisons.begin()
-        found = comparisons.take("rtt_ms ==", boot(mean))
-    assert found.confidence == LATER
+        comparisons.take("rtt_ms ==", boot(20.0))
+        comparisons.judged(boot(20.0), is_open=True)
+        assert comparisons.goes_on == (number < most)
 
 
 def test_the_text_says_how_many_boots_judge():
