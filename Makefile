@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 export PYTHONDONTWRITEBYTECODE :=
 
 .PHONY: help run test check unit lab-tests e2e bench fuzz soak trust nightly nightly-status lab wheel release docs docs-figures docs-test \
-	examples walls test-report test-exact test-packaging test-stock-kernel test-vagrant test-provision test-kernels clean
+	examples walls kills test-report test-exact test-packaging test-stock-kernel test-vagrant test-provision test-kernels clean
 .DELETE_ON_ERROR:
 
 help: ## print this list
@@ -64,6 +64,9 @@ test-report: $(VENV)/dev ## test reports in a browser, in minutes; nothing to me
 
 walls: $(VENV)/dev lab ## attack the host from labs, as root and as an ordinary user, with Landlock and without it; half an hour
 	$(BIN)/pytest -q -n 2 --dist loadscope tests/walls
+
+kills: $(VENV)/dev lab ## kill runs and sweeps at random moments, and resume each (KILLS=100)
+	KILLS=$(or $(KILLS),100) $(BIN)/pytest -q -n 2 tests/walls/test_kills.py
 
 examples: $(VENV)/dev lab ## run the examples as their pages say, with images for the shop, layers for Node.js, Java and Go; a quarter of an hour
 	$(BIN)/pytest -q tests/examples
