@@ -27,6 +27,7 @@ from slownet.commands.options import (
     CpuOption,
     EnvOption,
     ExactClockOption,
+    ExplainClockOption,
     JsonOption,
     JunitOption,
     MemoryOption,
@@ -126,6 +127,7 @@ def run(
     keep: Annotated[
         bool, typer.Option("--keep", help="Keep what a compose project mounts, with its secrets, in the run directory.")
     ] = False,
+    explain_clock: ExplainClockOption = False,
     junit: JunitOption = None,
     summary: SummaryOption = None,
     as_json: JsonOption = False,
@@ -139,7 +141,7 @@ def run(
         capture, repeat, budget, labs, resume, runs, env or [], share or [], keep, require_confinement, speed,
     )  # fmt: skip
     asked.check()
-    raise typer.Exit(run_and_show(asked, as_json, ForCi(junit, summary)))
+    raise typer.Exit(run_and_show(asked, as_json, ForCi(junit, summary), explain_clock))
 
 
 @app.command()
@@ -224,6 +226,7 @@ def check(
     runs: RunsOption = RUNS,
     env: EnvOption = None,
     share: ShareOption = None,
+    explain_clock: ExplainClockOption = False,
     junit: JunitOption = None,
     summary: SummaryOption = None,
     as_json: JsonOption = False,
@@ -239,7 +242,8 @@ def check(
     if key:
         raise typer.Exit(checking.key(files, chosen, runs, ONCE_DECIDED, key))
     for_ci = ForCi(junit, summary)
-    raise typer.Exit(checking.check(files, chosen, runs, input if blind else None, ONCE_DECIDED, as_json, for_ci, answers))
+    ask = input if blind else None
+    raise typer.Exit(checking.check(files, chosen, runs, ask, ONCE_DECIDED, as_json, for_ci, answers, explain_clock))
 
 
 app.command()(mark)

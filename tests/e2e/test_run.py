@@ -168,11 +168,16 @@ def test_two_runs_are_the_same_where_the_cpu_is_free(both, run_of_the_wheel):
         assert cell["metrics"]["time_per_request_ms"]["mean"] == pytest.approx(first, rel=0.005, abs=0.05)
 
 
-def test_the_clock_and_its_factor_by_default(pages):
-    done = slownet("run", "pages.py", "--vary", "rtt=0ms,120ms", "--json", cwd=pages.folder)
+@pytest.mark.parametrize("asked", [[], ["--tdf", "auto"]])
+def test_the_clock_and_its_factor_by_default(pages, asked):
+    """Its claim is about round trips."""
+    done = slownet("run", "pages.py", "--vary", "rtt=0ms,120ms", "--json", "--explain-clock", *asked, cwd=pages.folder)
     (run,) = json.loads(done.stdout)["runs"]
     assert run["clock"] == "virtual"
-    assert run["tdf"] >= 1
+    assert run["tdf"] >= 1 if asked else run["tdf"] == "inf"
+    because = "it was asked for" if asked else "all claims are about round trips or losses"
+    assert f"slownet: pages: virtual clock, TDF {run['tdf']}: {because}" in done.stderr
+    assert [claim["verdict"] for claim in run["claims"]] == ["supported"]
     near, far = (cells(run)[rtt_ms]["metrics"]["time_per_request_ms"]["mean"] for rtt_ms in (0, 120))
     assert far - near >= 4 * 120 * 0.95
 

@@ -14,7 +14,7 @@ from typing import Any
 from slownet.claim import REFUTED, SUPPORTED, Judgement, interval
 from slownet.commands.asking import Ask, answered
 from slownet.commands.ci import ForCi
-from slownet.commands.running import say_last
+from slownet.commands.running import say_clocks, say_last
 from slownet.commands.terminal import console, say_records
 from slownet.errors import ExperimentError, SlownetError, writing
 from slownet.hypotheses import file as hypothesis
@@ -66,6 +66,7 @@ def check(
     as_json: bool,
     for_ci: ForCi | None = None,
     answers: Path | None = None,
+    explain_clock: bool = False,
 ) -> int:
     """Run the files, mark each prediction and print the marks; return the exit status, 0 if all are right.
 
@@ -73,7 +74,7 @@ def check(
     """
     read = [hypothesis.read(each) for each in files]
     predictions, student = answered(read, ask, answers)
-    done = _run(read, predictions, place, root, rule, student)
+    done = _run(read, predictions, place, root, rule, student, explain_clock)
     if as_json:
         shown = [
             {**each.run.to_json(), "marks": [MARKS.get(one.verdict, UNDECIDED) for one in each.run.claims]} for each in done
@@ -137,6 +138,7 @@ def _run(
     root: Path,
     rule: Rule,
     student: str = "",
+    explain_clock: bool = False,
 ) -> list[Checked]:
     made = [replace(one, predictions=each) for one, each in zip(read, predictions, strict=True)]
     experiments = [one.experiment() for one in made]
@@ -146,10 +148,11 @@ def _run(
         raise ExperimentError(f"two of the files are named {twice}", fix="give them different names")
     plans = []
     for one, experiment in zip(made, experiments, strict=True):
-        plan = planning.plan(str(one.path), place, root, {}, rule)
-        plan.experiment = experiment
+        plan = planning.plan(str(one.path), place, root, {}, rule, experiment=experiment)
         plan.facts["predictions"] = _record(one, plan.directory, student)
         plans.append(plan)
+    if explain_clock:
+        say_clocks(plans)
     with Interrupts(place) as interrupts, Follower(planning.totals(plans)) as follower:
         try:
             done = runs.execute(plans, place, follower)

@@ -77,6 +77,9 @@ PlaceOption = Annotated[
 ConfinementOption = Annotated[
     bool, typer.Option("--require-confinement", help="Refuse to run where nothing but its own kernel confines a lab.")
 ]
+ExplainClockOption = Annotated[
+    bool, typer.Option("--explain-clock", help="Say on standard error which clock each experiment has, and why.")
+]
 SystemOption = Annotated[
     bool,
     typer.Option("--system", help="For all accounts of this machine, in SLOWNET_SYSTEM_CACHE, by default /var/cache/slownet."),

@@ -18,9 +18,11 @@ from slownet.runner import run as runs
 from slownet.runner.asked import Asked, what_is_left
 
 
-def run_and_show(asked: Asked, as_json: bool, for_ci: ForCi) -> int:
+def run_and_show(asked: Asked, as_json: bool, for_ci: ForCi, explain_clock: bool = False) -> int:
     """Run, judge and print; return the exit status. Raises SlownetError."""
     plans, place = asked.plans()
+    if explain_clock:
+        say_clocks(plans)
     for line in [*asked.notices(plans), *(f"{line}: what it had is measured again" for each in plans for line in each.damage)]:
         print(f"slownet: {line}", file=sys.stderr)
     try:
@@ -42,6 +44,12 @@ def run_and_show(asked: Asked, as_json: bool, for_ci: ForCi) -> int:
     say_last(done)
     for_ci.write(done)
     return runs.status(done)
+
+
+def say_clocks(plans: Sequence[planning.Plan]) -> None:
+    """Print which clock each plan has, and why."""
+    for each in plans:
+        print(f"slownet: {each.experiment.name}: {planning.clock_of(each)}", file=sys.stderr)
 
 
 def say_last(done: Sequence[RunData]) -> None:

@@ -15,10 +15,12 @@ from slownet.field.row import EQUIVALENT, Row, compared, missing, together
 from slownet.law import Law, fit
 from slownet.records import readings
 from slownet.records.cell import Cell
+from slownet.records.charging import Charging
 from slownet.records.result import RunData
 from slownet.records.samples import cell_key, finite
 from slownet.stats import DECIDING, Summary
 
+FREE_IN_BOTH = "the CPU was free in both runs: what programs compute is not compared (slownet run --tdf auto charges it)"
 SETTINGS = ("experiment", "clock", "tdf", "kernel", "slownet")
 
 
@@ -80,6 +82,8 @@ def compare_runs(first: RunData, second: RunData, within: float, metrics: Sequen
     for run in (first, second):
         alone = [cell for cell in run.cells if _key(cell) not in shared]
         notes += [f"only in {run.directory}: {_titles(alone)}"] if alone else []
+    if first.charging is Charging.FREE and second.charging is Charging.FREE:
+        notes.insert(0, FREE_IN_BOTH)
     return Comparison(first, second, within, together(rows), None, (*_settings(first, second), *notes))
 
 

@@ -59,6 +59,7 @@ class Place:
     shares: Sequence[Share] = ()  # what the project's file shares with every lab
     early_s: int = 0  # how long before the date of other boots a virtual clock begins
     clock_is_asked_for: bool = False  # by the caller; if not, an experiment may choose its own
+    cpu_is_asked_for: bool = False  # what it costs: then it is not made free because no claim depends on it
     _running: list[Lab | ExactLab | InPlace] = field(default_factory=list)
     received: list[int] = field(default_factory=list)
     """Signals that `Interrupts` received: no command starts after one."""
@@ -66,6 +67,14 @@ class Place:
     @property
     def kind(self) -> str:
         return "lab" if self.parts else "native"
+
+    def with_clock(self, clock: Clock) -> Place:
+        """Return the same place on this clock."""
+        return replace(self, clock=clock)
+
+    def free(self) -> Place:
+        """Return the same place with free CPU where it has a virtual clock; unchanged on the real one, as natively."""
+        return self.with_clock(Clock("virtual", INF)) if self.clock.kind == "virtual" else self
 
     def on(self, tdf: str | None, clock: str | None = None) -> Place:
         """Return the same place on the virtual clock with this TDF, or on the exact clock.
@@ -285,7 +294,7 @@ def choose(
             )
     asked = clock is not None or tdf is not None
     chosen = _lab(kind or "virtual", factor, megabytes, wanted, of, chosen_speed)
-    return replace(chosen, clock_is_asked_for=asked)
+    return replace(chosen, clock_is_asked_for=asked, cpu_is_asked_for=cpu is not None)
 
 
 def _speed(kind: str | None, exact: bool, speed: int | None) -> int:

@@ -6,6 +6,7 @@ import sys
 
 import pytest
 
+from slownet.lab.clock import FREE
 from slownet.pytest_plugin import records
 
 SECTION = "slownet"
@@ -26,6 +27,8 @@ def with_the_network(item: pytest.Item, report: pytest.TestReport) -> pytest.Tes
     item.stash[records.FAILED] = report.failed or item.stash.get(records.FAILED, False)
     if report.failed and net is not None and report.when != "teardown":
         lines = [records.place()]
+        if records.facts().get("cpu") == FREE:
+            lines.append("the CPU is free: what programs compute takes no time (--slownet-tdf auto charges it)")
         lines += [f"link set: {each}" for each in net.settings] or ["no link was set"]
         record = item.stash.get(records.RECORD, None)
         lines += [f"measured: {each}" for each in record.lines] if record else []

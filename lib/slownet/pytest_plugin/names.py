@@ -22,7 +22,7 @@ MARKERS = {
     "topology": "(cls_or_name, *args, **params): the network of a test, such as ClientWebDb or 'star', and its parameters",
     "compose": "(*files, profiles=...): the compose project whose network and services a test gets",
     "clock": "(kind): 'real' or 'virtual'; overrides the session's clock",
-    "tdf": "(factor): how many times faster the CPU looks on the virtual clock: a whole number, 'inf' or 'auto'",
+    "tdf": "(factor): how many times faster the CPU looks on the virtual clock: a number, 'auto' or 'inf' (free, the default)",
     "boots": "(number): how often the test is run, on a network made anew each time, to judge its comparisons from all of them",
     "hosts": "(web=..., db=..., client=...): which hosts of the topology the servers and their client run on",
 }

@@ -188,7 +188,8 @@ def environment(
 
 def _place(wish: Wish, root: Path | None, confined: bool) -> Place:
     try:
-        return choose("auto", wish.clock, wish.tdf, cpu=wish.cpu, folder=root, confined=confined)
+        found = choose("auto", wish.clock, wish.tdf, cpu=wish.cpu, folder=root, confined=confined)
+        return found.free() if wish.cpu_may_be_free else found
     except SlownetError as error:
         raise _usage_error(error) from error
 

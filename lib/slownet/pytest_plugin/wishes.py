@@ -21,7 +21,7 @@ SEED, REPORT, BUDGET = "--slownet-seed", "--slownet-report", "--slownet-budget"
 MOST_BOOTS = 100
 OPTIONS = (
     (CLOCK, "real|virtual", "Clock of the tests with a network; a lab's is virtual by default."),
-    (TDF, "N|inf|auto", "How many times faster the CPU looks on the virtual clock."),
+    (TDF, "N|inf|auto", "How many times faster the CPU looks on the virtual clock; inf by default: it is free."),
     (CPU, "work|time|auto", "What the virtual clock charges: instructions or CPU time."),
     (CONFINED, "", "Refuse to run where nothing but its own kernel confines a lab."),
     (BUDGET, "N", "Most boots of a test whose comparison fewer leave open (default: 10); 1 repeats nothing."),
@@ -51,6 +51,11 @@ class Wish:
     clock: str | None = None
     tdf: str | None = None
     cpu: str | None = None
+
+    @property
+    def cpu_may_be_free(self) -> bool:
+        """Whether neither a factor nor what is charged was requested: then the CPU of a virtual clock is free."""
+        return self.tdf is None and self.cpu is None
 
     def check(self) -> None:
         """Raise LabError if the request contradicts itself."""

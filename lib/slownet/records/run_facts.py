@@ -22,7 +22,7 @@ SHAPE = record(
     {},
     {
         **dict.fromkeys(("experiment", "question", "source", "error", "operation"), optional(text())),
-        **dict.fromkeys(("started", "place", "clock"), optional(text())),
+        **dict.fromkeys(("started", "place", "clock", "clock_because"), optional(text())),
         **dict.fromkeys(("tdf", "kernel", "image", "slownet", "cpu", "repeats", "confined", "chance"), _plain),
         **dict.fromkeys(("sampling", "given", "topology", "published", "contradicted", "versions", "settings"), _TABLE),
         **dict.fromkeys(("samples", "project", "compose"), _TABLE),

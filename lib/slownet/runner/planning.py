@@ -16,14 +16,14 @@ from slownet.claim import preflight
 from slownet.errors import ExperimentError
 from slownet.experiment import Cell, Experiment, condition
 from slownet.lab.caller import Given, without_values
-from slownet.lab.clock import TIME, WORK
+from slownet.lab.clock import TIME, WORK, Clock, in_words
 from slownet.lab.place import Place
 from slownet.records import run_facts, samples
 from slownet.records.charging import Charging, Terms
 from slownet.records.repeatability import chance, has_own_programs, repeats, spreads
 from slownet.records.samples import cell_key
 from slownet.records.unreadable import MALFORMED
-from slownet.runner import brought
+from slownet.runner import brought, clock_choice
 from slownet.runner.boots import Boot, blocks_of, passes, read
 from slownet.runner.rule import Rule
 from slownet.runner.sampling import first_boots
@@ -57,6 +57,8 @@ class Plan:
     """Whether what a compose project was given stays in the directory when the run has ended."""
     error: str = ""
     """Why the run failed; its samples until then are kept."""
+    clock: Clock | None = None
+    """The one that was chosen for it; None if that is the place's."""
     damage: Sequence[str] = ()
     """What was damaged in the samples of a resumed run, a line each; it is measured again."""
 
@@ -127,18 +129,21 @@ def plan(
     rule: Rule = ONCE_DECIDED,
     capture: Sequence[str] = (),
     labs: int | None = None,
+    experiment: Experiment | None = None,
 ) -> Plan:
     """Plan a new run and create its run directory. Raises SlownetError.
 
     name: of an experiment, or one on a compose project, which is written into the run directory. labs: how many labs
-    run in parallel; None lets `sharing` decide.
+    run in parallel; None lets `sharing` decide. experiment: that of this name, if its claims are others than the file's.
     """
-    experiment = find(name) if isinstance(name, str) else name
-    place = place.on(experiment.tdf, experiment.clock)
+    experiment = experiment or (find(name) if isinstance(name, str) else name)
+    decided = clock_choice.choose(experiment, place, experiment.judged_by)
+    place = decided.place
     cells = experiment.cells(chosen)
     directory = samples.new_run_directory(root, experiment.name).resolve()
     facts = {
         **described(experiment, place),
+        "clock_because": decided.why,
         "source": source_of(name) if isinstance(name, str) else str(name.write(directory)),
         "capture": list(capture),
         "blocks": blocks_of(experiment, place.clock),
@@ -148,7 +153,7 @@ def plan(
     if _is_ours(experiment) and all(cell in own for cell in cells):  # of others it was not measured
         facts["chance_spread"] = spreads(experiment.name)
     facts |= brought.hand_over(experiment.topology, directory)
-    made = Plan(experiment, directory, [], facts, rule, labs=labs)
+    made = Plan(experiment, directory, [], facts, rule, labs=labs, clock=place.clock)
     made.add(cells, first_boots(rule, Terms.of(facts), bool(experiment.judged_by)))
     if place.given:
         facts["given"] = place.given.to_json()
@@ -178,6 +183,12 @@ def described(experiment: Experiment, place: Place) -> dict[str, Any]:
 def _is_ours(experiment: Experiment) -> bool:
     """Return whether it is one of slownet's own, and not another one of that name."""
     return experiment.made_of is None and not has_own_programs(*experiment.parts)
+
+
+def clock_of(plan: Plan) -> str:
+    """Return which clock a plan has, and why: "virtual clock, TDF inf: all claims are about round trips..."."""
+    clock = in_words(plan.facts["clock"], plan.facts["tdf"], plan.facts.get("cpu"))
+    return f"{clock}: {plan.facts.get('clock_because') or 'an older version of slownet chose it'}"
 
 
 def totals(plans: Sequence[Plan]) -> dict[str, int]:

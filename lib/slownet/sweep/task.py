@@ -24,7 +24,7 @@ from slownet.experiment import Cell
 from slownet.lab.place import Place, choose, with_given
 from slownet.records.merging import merge_facts
 from slownet.records.samples import RAW, RawOutput, Sample
-from slownet.runner import booting, brought
+from slownet.runner import booting, brought, clock_choice
 from slownet.runner.boots import passes
 from slownet.runner.job import Job
 from slownet.runner.planning import Plan
@@ -124,8 +124,7 @@ def _folder(wanted: str) -> str | None:
 
 def place_of(where: Where, source: str) -> Place:
     """Return the place for an experiment, on its final clock. Raises LabError."""
-    experiment = find(source)
-    place = _chosen(where).on(experiment.tdf, experiment.clock)
+    place = clock_choice.choose(find(source), _chosen(where), ()).place
     if place.clock.is_exact:
         raise SweepError("a sweep does not have the exact clock, which the experiment asks for", source, "add --clock virtual")
     return place

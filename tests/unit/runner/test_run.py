@@ -49,6 +49,8 @@ class FakePlace:
 
     kind, python, clock, facts = "lab", "python", Clock("virtual", INF), {"kernel": "k", "place": "lab"}
     given = Given()
+    parts = "a kernel and an image"
+    clock_is_asked_for = True
     received = ()
     printed = b""
 
@@ -56,6 +58,9 @@ class FakePlace:
         self.output, self.samples, self.errors, self.status = output, samples, errors, status
 
     def on(self, tdf, clock=None):
+        return self
+
+    def with_clock(self, clock):
         return self
 
     def run(self, argv, *, shares, stdout, stderr, turn=0, pinned=lambda processor: None, **around):

@@ -1,0 +1,54 @@
+"""Which clock a run has: what was asked for, what its file states, what its claims need."""
+
+from dataclasses import replace
+
+import pytest
+
+from slownet import TwoHosts, bound, experiment, law
+from slownet.lab.clock import INF, Clock
+from slownet.lab.place import Place
+from slownet.runner import clock_choice
+
+LAW = law("rtt_ms", round_trips=1)
+LIMIT = bound("rtt_ms", at={"rtt": "10ms"}, at_most="20ms")
+TIMED, COUNTED, FREE = Clock("virtual", 2), Clock("virtual", 1, counter="process"), Clock("virtual", INF)
+LAB = Place(TIMED, {}, parts="a kernel and an image")
+
+
+def of(*claims, tdf=None):
+    def mine(net, rtt):
+        """How long?"""
+
+    made = experiment(topology=TwoHosts, vary={"rtt": ["0ms", "10ms"]}, tdf=tdf)(mine)
+    made.claims(*claims)
+    return made
+
+
+@pytest.mark.parametrize(
+    ("place", "asked", "clock", "why"),
+    [
+        (LAB, of(LAW), FREE, "all claims are about round trips or losses"),
+        (LAB, of(LAW, LIMIT), TIMED, "a claim depends on what the CPU costs: there is no instruction counter"),
+        (replace(LAB, clock=COUNTED), of(LIMIT), COUNTED, "a claim depends on what the CPU costs: instructions are counted"),
+        (LAB, of(), TIMED, "no claim is judged"),
+        (LAB, of(LIMIT, tdf="inf"), FREE, "the experiment states it"),
+        (LAB, of(LAW, tdf="7"), Clock("virtual", 7), "the experiment states it"),
+        (replace(LAB, clock_is_asked_for=True), of(LAW), TIMED, "it was asked for"),
+        (replace(LAB, cpu_is_asked_for=True), of(LAW), TIMED, "it was asked for what is charged"),
+        (Place(Clock("real"), {}), of(LAW), Clock("real"), "it runs natively"),
+    ],
+)
+def test_who_decides(place, asked, clock, why):
+    found = clock_choice.choose(asked, place, asked.judged_by)
+    assert found.place.clock == clock
+    assert found.why.startswith(why)
+
+
+def test_a_sweep_maps_numbers_whatever_the_experiment_claims():
+    assert clock_choice.choose(of(LAW), LAB, ()).place.clock == TIMED
+
+
+def test_it_says_what_cpu_time_cannot_see():
+    found = str(clock_choice.choose(of(LIMIT), LAB, [LIMIT]))
+    assert found.startswith("virtual clock, TDF 2: a claim depends")
+    assert "differs by 12 % between boots and hides smaller differences (--tdf inf makes the CPU free)" in found
