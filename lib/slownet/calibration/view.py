@@ -9,6 +9,7 @@ from rich.text import Text
 from slownet.calibration.judge import CONFIDENCE, Row
 from slownet.calibration.measure import Calibration
 from slownet.ip import VERSIONS
+from slownet.report.fitted import Fitted
 from slownet.report.text import NOTHING, trimmed
 from slownet.units import show_rate
 
@@ -22,7 +23,7 @@ def show(found: Calibration) -> RenderableType:
 
 
 def _table(found: Calibration) -> Table:
-    made = Table(box=None, pad_edge=False, header_style="dim", padding=(0, 2, 0, 0))
+    made = Fitted(titles=2)
     for name in ("condition", "what"):
         made.add_column(name, no_wrap=True)
     for name in COLUMNS:

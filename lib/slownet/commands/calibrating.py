@@ -35,5 +35,5 @@ def calibrate_and_show(place: Place, only: Sequence[str], quick: bool, seed: int
     if as_json:
         print(json.dumps(found.to_json(), allow_nan=False))
     else:
-        console(piped=200).print(show(found))
+        console().print(show(found))
     return int(bool(found.bad))

@@ -35,7 +35,7 @@ def measure_and_show(url: str, requests: int, pause: str, timeout: str, root: Pa
     if as_json:
         print(json.dumps({**found.to_json(), "directory": str(directory)}, allow_nan=False))
     else:
-        console(piped=200).print(view.measured(found, directory))
+        console().print(view.measured(found, directory))
     if not found.error:
         return 0
     print(f"slownet: stopped after {len(found.pages)} of {requests} requests: {found.error}", file=sys.stderr)
@@ -55,7 +55,7 @@ def compare_and_show(
     if as_json:
         print(json.dumps(found.to_json(), allow_nan=False))
     else:
-        console(piped=200).print(view.compared(found))
+        console().print(view.compared(found))
     if for_ci:
         for_ci.write_comparison(found)
     return found.status

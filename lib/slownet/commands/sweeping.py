@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
-from rich.table import Table
 
 from slownet.commands.options import (
     ClockOption,
@@ -26,6 +25,7 @@ from slownet.commands.terminal import console, say_records
 from slownet.errors import SweepError
 from slownet.lab.boot import MEGABYTES
 from slownet.report.bars import bars
+from slownet.report.fitted import Fitted
 
 if TYPE_CHECKING:
     from slownet.sweep import Sweep
@@ -150,7 +150,7 @@ def show(done: Sweep, as_json: bool) -> None:
         print(json.dumps({**done.run.to_json(), "aside": done.aside, "new": done.new, "verdicts": verdicts, "flips": flips}))
         return
     metrics = list(dict.fromkeys(name for cell in done.run.cells for name in cell.metrics))[:3]
-    table = Table(title=f"{done.run.experiment}: {len(done.run.cells)} cells, {done.new} samples new", title_justify="left")
+    table = Fitted()
     for name in ("cell", *metrics, *([done.criterion.text] if done.criterion else [])):
         table.add_column(name, justify="left" if name == "cell" else "right")
     for cell in done.run.cells[:SHOWN]:
@@ -158,6 +158,7 @@ def show(done: Sweep, as_json: bool) -> None:
         numbers = (f"{cell.metrics[name].mean:.4g}" if name in cell.metrics else "-" for name in metrics)
         table.add_row(cell.title, *numbers, *verdict)
     screen = console()
+    screen.print(f"{done.run.experiment}: {len(done.run.cells)} cells, {done.new} samples new", highlight=False)
     screen.print(table)
     if (more := len(done.run.cells) - SHOWN) > 0:
         screen.print(f"and {more} more cells", style="dim", highlight=False)

@@ -10,10 +10,13 @@ from rich.text import Text
 from slownet.lab.place import Interrupts
 from slownet.report.screen import Screen
 
+UNLIMITED = 100_000
+"""Columns of a pipe or a file, where nothing is wrapped: other programs read it by lines."""
 
-def console(piped: int = 160) -> Screen:
-    """Standard output for tables: as wide as the terminal, or `piped` columns where it is a pipe or a file."""
-    return Screen(width=None if sys.stdout.isatty() else piped)
+
+def console() -> Screen:
+    """Standard output for tables: as wide as the terminal, unlimited where it is a pipe or a file."""
+    return Screen(width=None if sys.stdout.isatty() else UNLIMITED)
 
 
 def say_records(screen: Screen, path: Path, end: str = "\n") -> None:

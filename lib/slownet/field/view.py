@@ -16,6 +16,7 @@ from slownet.field.record import Field
 from slownet.field.row import DIFFERS, EQUIVALENT, INCONCLUSIVE, Row
 from slownet.field.runs import Comparison
 from slownet.report import junit, summary
+from slownet.report.fitted import Fitted
 from slownet.report.text import NOTHING, confidence, number, spelled, with_interval
 from slownet.stats import DECIDING, Summary, quantile
 from slownet.units import show_duration, show_percent
@@ -127,7 +128,7 @@ def _kept(warm_up: Mapping[str, int], outliers: Mapping[str, int]) -> list[str]:
 
 
 def _table(*names: str) -> Table:
-    made = Table(box=None, pad_edge=False, header_style="dim", padding=(0, 2, 0, 0))
+    made = Fitted(titles=2 if names[:2] == HEAD[:2] else 1)
     for name in names:
         made.add_column(
             name, justify="left" if name in ("condition", "metric", "verdict") else "right", no_wrap=name != "verdict"

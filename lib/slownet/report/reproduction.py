@@ -20,6 +20,7 @@ from slownet.records.samples import finite, write_json
 from slownet.report.answer import answer
 from slownet.report.articles import ARTICLES, BEYOND, PROTOCOLS, grouped
 from slownet.report.comparison import Line, Tally, lines, tally
+from slownet.report.fitted import Fitted
 from slownet.report.page import REPORT, template, write_html
 from slownet.report.table import STYLES
 from slownet.report.text import NOTHING, confidence, number, spelled, with_interval
@@ -153,7 +154,7 @@ def _runs(tallies: Sequence[Tally]) -> Table:
 
 
 def _table(texts: Sequence[str], numbers: Sequence[str]) -> Table:
-    made = Table(box=None, pad_edge=False, header_style="dim", padding=(0, 2, 0, 0))
+    made = Fitted(len(texts))
     for name in texts:
         made.add_column(name)
     for name in numbers:

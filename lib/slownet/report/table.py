@@ -9,6 +9,7 @@ from rich.text import Text
 from slownet.records.result import RunData
 from slownet.report.answer import answer, standing
 from slownet.report.columns import among_claims, beside_claims, columns, verdicts
+from slownet.report.fitted import Fitted
 from slownet.report.view import Row, View, beyond_line, clock_line, intervals_line, law_line, sampling_notes, view
 from slownet.report.words import said
 
@@ -41,7 +42,7 @@ def show(run: RunData) -> RenderableType:
 
 def _table(seen: View) -> Table:
     """Make the table without columns that are empty in all rows."""
-    made = Table(box=None, pad_edge=False, header_style="dim", padding=(0, 2, 0, 0))
+    made = Fitted()
     numbers, judged = columns(seen, narrow=True), verdicts(seen)
     made.add_column("condition", no_wrap=True)
     for column in numbers:
