@@ -729,3 +729,30 @@ def test_an_open_comparison_and_a_marker_take_further_boots(session, pytester):
     assert boots == {"test_open": "4", "test_stated": "5", "test_broken": "2"}
     (samples,) = (pytester.path / "records").glob("*test_open/samples.jsonl")
     assert [json.loads(line)["boot"] for line in samples.read_text().splitlines()] == [1, 2, 3, 4]
+
+
+@pytest.mark.parametrize(
+    ("end", "how", "status"),
+    [("os._exit(0)", "status 0", 3), ("os.kill(os.getpid(), 9)", "SIGKILL", 137)],
+    ids=["os._exit", "SIGKILL"],
+)
+def test_a_test_that_ends_pytest_is_named_and_no_success(session, end, how, status):
+    text = f"""
+        import os
+
+        def test_good(net):
+            assert net["client"].IP()
+
+        def test_bad(net):
+            {end}
+
+        def test_next(net):
+            assert net["client"].IP()
+    """
+    done = session("-q", "--slownet-tdf=inf", test_end=text)
+    assert done.ret == status
+    assert done.parseoutcomes() == {"passed": 1, "failed": 1}
+    line = (
+        f"slownet: test_end.py::test_bad ended pytest in the lab with {how}: a test must not end its process, as os._exit does"
+    )
+    assert any(each.endswith(line) for each in done.errlines), done.errlines

@@ -199,6 +199,10 @@ def _usage_error(error: SlownetError) -> pytest.UsageError:
         return pytest.UsageError(f"slownet: {error}")
 
 
+CRASHES = (signal.SIGILL, signal.SIGABRT, signal.SIGBUS, signal.SIGFPE, signal.SIGKILL, signal.SIGSEGV)
+"""What ends a program that nobody has interrupted."""
+
+
 class Elsewhere:
     """The part of a session that runs in one lab."""
 
@@ -235,13 +239,20 @@ class Elsewhere:
             raise self._session.Interrupted(found.interrupt["reason"])
         if found.internal:
             pytest.exit("an internal error of pytest in the lab", int(pytest.ExitCode.INTERNAL_ERROR))
-        if (found.interrupt and not found.errors) or status > 128:
+        crashed = status - 128 in CRASHES
+        if (found.interrupt and not found.errors) or (status > 128 and not crashed):
             raise KeyboardInterrupt
         _stop_if_asked(self._session)
         if found.errors and not self._config.option.continue_on_collection_errors:
             count = f"{found.errors} error{'s' if found.errors != 1 else ''}"
             raise self._session.Interrupted(f"{count} during collection in the lab")
         if not found.ended:
+            if found.running is not None:
+                how = signal.Signals(status - 128).name if crashed else f"status {status}"
+                what = f"{found.running.nodeid} ended pytest in the lab with {how}"
+                line = f"slownet: {what}: a test must not end its process, as os._exit does"
+                found.fail_running(line)
+                print(line, file=sys.stderr)
             pytest.exit(f"pytest in the lab ended with status {status}", status or int(pytest.ExitCode.INTERNAL_ERROR))
         found.fail_missing()
         _stop_if_asked(self._session)
