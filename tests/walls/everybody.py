@@ -2,6 +2,7 @@
 
 import os
 import shutil
+import subprocess
 import sys
 from pathlib import Path
 
@@ -37,3 +38,11 @@ def link_or_copy(source, target):
         os.link(source, target)
     except OSError:
         shutil.copy2(source, target)
+
+
+STARTS = "import subprocess, sys; subprocess.run([sys.executable, '-c', ''], check=True)"
+
+
+def starts_python(words):
+    """Return whether a user can start this Python again: setpriv starts it from any folder, but the user may not enter that."""
+    return subprocess.run([*words, sys.executable, "-c", STARTS], check=False, capture_output=True).returncode == 0

@@ -113,7 +113,7 @@ class _Carrier:
 
     def _kept(self, entry: outbox.Entry, number: int, below: PurePosixPath) -> None:
         keep = self._plan.keep[number]
-        if keep.coverage and not self._is_coverage(entry):
+        if keep.coverage and (len(below.parts) > 1 or not self._is_coverage(entry)):
             self._carried.refused.append(f"{shown(below)} is no coverage data")
         elif keep.has(below):
             if keep.fresh and number not in self._begun:
@@ -124,7 +124,10 @@ class _Carrier:
             self._carried.refused.append(f"{shown(below)} is not what is kept")
 
     def _is_coverage(self, entry: outbox.Entry) -> bool:
-        """Return whether pytest-cov can combine a file: one that it cannot read would end the session."""
+        """Return whether pytest-cov can combine a file: one that it cannot read would end the session.
+
+        SQLite takes a file of one byte for an empty database.
+        """
         try:
             import coverage
         except ImportError:

@@ -62,6 +62,16 @@ def test_files_are_carried_whole_with_their_folders_and_their_right_to_run(host)
     assert not (host / "project/out/deep/a.csv").stat().st_mode & 0o111
 
 
+@pytest.mark.parametrize("content", [b"x", b"no database", b""], ids=["a byte", "text", "nothing"])
+def test_coverage_data_is_a_file_and_no_folder(host, content):
+    """pytest-cov ends the session if its file is a folder."""
+    (host / "out/kept/0/.coverage").mkdir()
+    (host / "out/kept/0/.coverage/in").write_bytes(content)
+    mine = Plan(host / "project", keep=(Keep(host / "project", (".coverage",), coverage=True),))
+    assert carry(mine, host / "out").refused == [".coverage/in is no coverage data"]
+    assert list((host / "project").iterdir()) == []
+
+
 def test_what_the_session_does_not_keep_is_not_carried(host):
     for name in ("kept/0/pyproject.toml", "kept/1/out", "kept/x/out", "junk/a", "logs/0", "records/run/run.json"):
         (host / "out" / name).parent.mkdir(parents=True, exist_ok=True)
