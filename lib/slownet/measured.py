@@ -77,8 +77,8 @@ class Setting:
                 "be free: --slownet-tdf inf"
             )
         return (
-            f"if CPU time is charged it {differs}: use TDF inf if only the network matters, instruction counters (sysctl "
-            "kernel.perf_event_paranoid=2), more boots (--slownet-budget 30), or a wider margin"
+            f"if CPU time is charged it {differs}: use --slownet-tdf inf if only the network matters, instruction counters "
+            "(sysctl kernel.perf_event_paranoid=2), more boots (--slownet-budget 30), or a wider margin"
         )
 
     def __str__(self) -> str:

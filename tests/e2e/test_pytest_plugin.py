@@ -360,7 +360,8 @@ def test_here_fails():
 def test_tests_that_need_no_network_run_here_and_one_report_holds_all(session, pytester, monkeypatch, workers):
     monkeypatch.setenv("OUTER", sys.executable)
     pytester.makepyprojecttoml("[tool.slownet]\nwrite = ['there']\n")
-    result = session(*workers, "--slownet-tdf=inf", "--junitxml=junit.xml", "--cov=test_both", test_both=HERE_AND_THERE)
+    options = ["--slownet-tdf=inf", "--junitxml=junit.xml", "--cov=test_both", "--cov-fail-under=99"]
+    result = session(*workers, *options, test_both=HERE_AND_THERE)
     assert result.ret == 1
     assert (pytester.path / "here").exists()
     assert (pytester.path / "there").exists()
@@ -370,6 +371,7 @@ def test_tests_that_need_no_network_run_here_and_one_report_holds_all(session, p
     }  # fmt: skip
     assert "test_both.py" in result.stdout.str()
     assert " 100%" in result.stdout.str().rsplit("TOTAL", 1)[1]  # of both processes' lines
+    assert "Coverage failure" not in result.stdout.str()
     assert "not kept" not in str(result.stderr)
     (pytester.path / "there").unlink()
     again = session(*workers, "--slownet-tdf=inf", "--lf")

@@ -364,8 +364,10 @@ def _run(config: pytest.Config, groups: Groups) -> int:
     left = limit = int(config.getoption("maxfail", 0) or 0)
     for number, (wishes, _) in enumerate(groups):
         only = {"wishes": [[each.clock, each.tdf, each.cpu] for each in wishes], "rest": number == 0}
-        more = ["--cov-append"] if number and config.pluginmanager.hasplugin("_cov") else []
-        more += [f"--maxfail={left}"] if limit else []
+        more = [f"--maxfail={left}"] if limit else []
+        if config.pluginmanager.hasplugin("_cov"):
+            more += ["--cov-append"] if number else []
+            more += ["--cov-fail-under=0"] if number < len(groups) - 1 else []  # the last one's coverage is that of all
         span = junit.Span()
         with tempfile.NamedTemporaryFile("r", prefix="slownet-failures-") as failures:
             statuses.append(_attend_workers(config, only | {"failures": failures.name}, more))
