@@ -86,6 +86,7 @@ class Setting:
         return ", ".join(filter(None, (verified, self.clock)))
 
 
+TIMES = ("_ms", "_us", "_s")
 PARTS = ("facts", "files")
 """Optional attributes of records that are not metrics."""
 
@@ -149,6 +150,26 @@ class Measured:
     def high(self) -> float:
         """The upper end of the interval, inf if unknown."""
         return self.summary.high
+
+    @property
+    def busy(self) -> float | None:
+        """How long processors were busy for each value, in its unit, on the real clock; None elsewhere, or if unknown."""
+        is_time = self.name.endswith(TIMES) and not self.name.endswith("_per_s")
+        known = self.setting.charging is Charging.REAL and self.setting.charged_s is not None and is_time
+        return in_unit_of(self.name, f"{self.setting.charged_s:.9f}s") / self.n if known else None
+
+    def slower_by(self, near: Measured | None) -> float:
+        """Return the share of this time by which the machine, and not a link, may have made it longer than another one.
+
+        On the real clock a processor that waits for a link wakes late, and then computes longer, in every boot alike. How late
+        is known from the ping that verified the link (`slownet.lab.busy`); while a ping wakes one program in each round trip, a
+        request wakes two. How much longer is the difference of the busy times. 0 on other clocks, and if nothing is known.
+        """
+        late, busy = self.setting.late, self.busy
+        if late is None or busy is None:
+            return 0.0
+        before = near.busy if near is not None else None
+        return min(1.0, 2 * late + max(0.0, busy - (before or 0.0)) / self.mean)
 
     def __float__(self) -> float:
         return self.mean

@@ -392,7 +392,9 @@ def test_a_session_without_a_network_stays_where_it_is(session):
 
 @pytest.mark.parametrize("options", [[], ["-n1"]], ids=["alone", "a worker"])
 def test_the_virtual_clock_asked_for_by_name_is_the_labs_usual_one(session, options):
-    marked = "import pytest\n@pytest.mark.clock('virtual')\ndef test_virtual(net): pass\ndef test_usual(net): pass\n"
+    free = "    assert os.environ['SLOWNET_LAB'] == 'inf'\n"
+    marked = f"import os\nimport pytest\n\n\n@pytest.mark.clock('virtual')\ndef test_virtual(net):\n{free}\n\n"
+    marked += f"def test_usual(net):\n{free}"
     result = session(*options, test_usual=marked)
     result.assert_outcomes(passed=2)
     assert str(result.stdout).count(" in a lab, ") == (0 if options else 1)

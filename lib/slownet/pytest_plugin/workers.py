@@ -24,6 +24,7 @@ import pytest
 from slownet import pytest_inside as inside
 from slownet.errors import SlownetError
 from slownet.lab import native
+from slownet.lab.clock import TDF_INF
 from slownet.lab.place import own_path
 from slownet.pytest_plugin import exports, projects, records, session, staging
 from slownet.pytest_plugin.forwarding import is_forwarded
@@ -161,7 +162,7 @@ class Workers:
         env = session.environment(config, facts, inside.handed_over().get("only"), self._staging.handed())
         job = {
             "clock": wish.clock,
-            "tdf": wish.tdf,
+            "tdf": TDF_INF if wish.cpu_may_be_free and wish.clock != "real" else wish.tdf,
             "cpu": wish.cpu,
             "confined": config.getoption(CONFINED),
             "root": str(config.rootpath),

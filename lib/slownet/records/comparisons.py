@@ -79,6 +79,7 @@ class Comparisons:
         self._looks = looks(most)
         self._found: dict[tuple[int, str], list[Summary]] = {}
         self._settled: dict[tuple[int, str], Summary] = {}
+        self._machines: dict[tuple[int, str], float] = {}
         self._at: tuple[int, str] = (0, "")
         self._is_open = False
         self.boot = 0
@@ -105,9 +106,14 @@ class Comparisons:
         """Whether another boot is needed, if the test failed at its last comparison or this boot's comparisons hold."""
         return self.boot < self.most and (self.holds or (not self._stated and self._is_open))
 
-    def take(self, kind: str, found: Summary) -> Summary:
-        """Add what this boot found in the next comparison, and return what all boots found; kind: which comparison it is."""
+    def take(self, kind: str, found: Summary, machines: float = 0.0) -> Summary:
+        """Add what this boot found in the next comparison, and return what all boots found.
+
+        kind: which comparison it is. machines: at most this share of the mean is the machine's, in every boot, so that no
+        number of boots tells it from what is compared: the interval begins by so much earlier.
+        """
         self._at = at = (self._at[0] + 1, kind)
+        self._machines[at] = machines = max(machines, self._machines.get(at, 0.0))
         values = self._found.setdefault(at, [])
         values.append(found)
         self.boots = len(values)
@@ -115,7 +121,8 @@ class Comparisons:
             return self._settled[at]
         if self._stated and len(values) < self.boot:  # not reached in each boot
             return replace(found, low=-inf, high=inf, degrees=0)
-        return pooled(values, DECIDING if self._stated else self._later)
+        found = pooled(values, DECIDING if self._stated else self._later)
+        return replace(found, low=found.low - machines * abs(found.mean))
 
     @property
     def _later(self) -> float:

@@ -12,6 +12,7 @@ from slownet.claim import about, slowed
 from slownet.errors import ExperimentError, UnitError
 from slownet.measured import Measured, Metrics, Setting, measured_under
 from slownet.records.charging import Charging
+from slownet.records.comparisons import Comparisons, compared_in
 from slownet.stats import from_moments
 
 NAME = "time_per_request_ms"
@@ -237,3 +238,46 @@ def test_a_ratio_to_a_time_that_means_nothing_is_not_shown():
     expected = slowed(time(0.001, 0), round_trips=4, rtt="10ms")
     assert time(40.001, 0) == expected
     assert expected.judgement.expected == 1.0
+
+
+def real(mean, late=None, busy_s=0.1, sd=0.1):
+    """A time of 100 requests on the real clock, during which processors were busy for so long, over a link that late."""
+    return time(mean, sd, setting=Setting(11.15, charging=Charging.REAL, charged_s=busy_s, took_s=0.1 * mean, late=late))
+
+
+@pytest.mark.parametrize(
+    ("far", "round_trips", "verdict"),
+    [
+        (real(31.15, late=0.15, busy_s=0.5), 2, "inconclusive"),  # emulated beside other work: 15 % late, 4 ms more of CPU time
+        (real(31.15, late=0.15, busy_s=0.5), 3, "inconclusive"),
+        (real(31.15, late=0.01), 2, "refuted"),
+        (real(31.15, late=0.01), 3, "supported"),
+        (real(31.15, late=None), 2, "refuted"),
+        (real(31.15, late=0.15, busy_s=0.5), 4, "refuted"),  # what the machine adds makes nothing shorter
+        (real(21.7, late=0.01), 2, "supported"),
+    ],
+)
+def test_what_the_machine_adds_in_every_boot_alike_is_no_round_trip(far, round_trips, verdict):
+    expected = slowed(real(1.59), round_trips=round_trips, rtt="10ms", within=0.05)
+    found = expected.judge(far)
+    assert found.verdict == verdict, found.text
+    assert ("is this machine's" in found.text) == (verdict == "inconclusive")
+
+
+def test_how_much_the_machine_may_have_added():
+    assert real(31.15, 0.15, busy_s=0.5).slower_by(real(1.59)) == pytest.approx(2 * 0.15 + (5 - 1) / 31.15)
+    assert real(31.15, 0.15, busy_s=0.5).slower_by(None) == pytest.approx(2 * 0.15 + 5 / 31.15)
+    assert real(31.15, 0.15, busy_s=0.01).slower_by(real(1.59)) == pytest.approx(0.3)
+    assert real(31.15, 0.9).slower_by(None) == 1.0
+    assert time(31.15, setting=Setting(charging=Charging.WORK, charged_s=1.0, late=0.2)).slower_by(None) == 0.0
+
+
+def test_further_boots_do_not_decide_what_the_machine_adds_in_each():
+    with compared_in(comparisons := Comparisons()):
+        for mean in (31.1, 31.2, 31.15, 31.1):
+            comparisons.begin()
+            expected = slowed(real(1.59), round_trips=2, rtt="10ms", within=0.05)
+            found = expected.judge(real(mean, late=0.15, busy_s=0.5))
+        assert comparisons.boots == 4
+        assert found.verdict == "inconclusive"
+        assert comparisons.goes_on

@@ -24,14 +24,14 @@ from slownet.topologies import ClientWebDb, Star
 def test_wishes_for_one_clock_share_its_place(monkeypatch):
     def choose(place, clock, tdf, cpu, folder, confined):
         assert (folder, confined) == (Path("/shop"), True)
-        return Place(Clock(clock or "virtual", float(tdf or 4)), {}, parts="a lab's")
+        return Place(Clock(clock or "virtual", float(tdf or 7)), {}, parts="a lab's")
 
     monkeypatch.setattr(session, "choose", choose)
     config = SimpleNamespace(rootpath=Path("/shop"), getoption={CONFINED: True}.get)
     usual, real, virtual, free, four = Wish(), Wish("real"), Wish("virtual"), Wish("virtual", "inf"), Wish("virtual", "4")
     groups = session.together([usual, real, virtual, free, four], config)
-    assert [alike for alike, _ in groups] == [[usual, virtual, four], [real], [free]]
-    assert [str(place.clock) for _, place in groups] == ["virtual clock, TDF 4", "real clock", "virtual clock, TDF inf"]
+    assert [alike for alike, _ in groups] == [[usual, virtual, free], [real], [four]]
+    assert [str(place.clock) for _, place in groups] == ["virtual clock, TDF inf", "real clock", "virtual clock, TDF 4"]
 
 
 def test_tests_without_a_network_run_here_beside_labs():
