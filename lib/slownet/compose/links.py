@@ -30,7 +30,8 @@ def condition(tree: Map, key: str) -> dict[str, str]:
             raise ComposeError(f"a condition has no field '{name}'", str(places[name]), nearest(name, [*WORDS, NAMED]))
         _tried({name: _text(each)}, str(places[name]))
     found = {name: _text(each) for name, each in fields.items()}
-    _tried(found, str(tree.keys_at[key]))
+    if len(found) > 1:
+        _tried(found, str(tree.keys_at[key]))
     return found
 
 

@@ -15,7 +15,7 @@ from slownet.errors import ToolError
 from slownet.measured import Metrics
 from slownet.records.unreadable import MALFORMED
 from slownet.tools.numbers import Metric, metric, sample_sd
-from slownet.tools.output import complaint, last_line, unread
+from slownet.tools.output import DECIMAL, complaint, last_line, unread
 from slownet.tools.process import Host, end, environment, wait_until
 from slownet.tools.tool import ENDING, missing, run
 
@@ -23,7 +23,7 @@ UP_S = 30.0
 PORT = 5201
 """Where a server listens unless told otherwise."""
 _LISTENING = "Server listening on"
-_WINDOW = re.compile(r"^\[ *\d+\] .* sec .* \d+ +([\d.]+) ([KMG]?)Bytes *$", re.MULTILINE)
+_WINDOW = re.compile(rf"^\[ *\d+\] .* sec .* \d+ +({DECIMAL}) ([KMG]?)Bytes *$", re.MULTILINE)
 """A line of the sender's output for one second: retransmits, then the congestion window. Left-out seconds end otherwise."""
 _SCALE = {"": 1, "K": 2**10, "M": 2**20, "G": 2**30}
 

@@ -8,6 +8,11 @@ from collections.abc import Sequence
 
 from slownet.errors import ToolError
 
+DECIMAL = r"\d{1,15}(?:\.\d{1,15})?(?![\d.])"
+"""A number that float reads; damaged output may have two points, or thousands of digits."""
+WHOLE = r"\d{1,15}(?!\d)"
+"""A number that int reads."""
+
 
 def last_line(text: str, nothing: str = "nothing") -> str:
     """Return the last line that is not blank, where most programs say what went wrong; ``nothing`` if there is none."""

@@ -11,12 +11,12 @@ from itertools import accumulate
 from slownet.errors import ToolError
 from slownet.measured import Metrics
 from slownet.tools.numbers import Metric, metric, printed, single
-from slownet.tools.output import complaint, last_line, needed
+from slownet.tools.output import DECIMAL, WHOLE, complaint, last_line, needed
 from slownet.tools.process import Host
 from slownet.tools.tool import Completed, run
 
-_NUMBER = r"([\d.]+)"
-_BUCKET = re.compile(r"^ +([\d.]+) \|\**\s+(\d+)$", re.MULTILINE)
+_NUMBER = f"({DECIMAL})"
+_BUCKET = re.compile(rf"^ +({DECIMAL}) \|\**\s+({WHOLE})$", re.MULTILINE)
 _FATAL = re.compile(r"^FATAL: (.*)$", re.MULTILINE)
 
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from slownet.errors import ToolError
 from slownet.measured import Metrics
 from slownet.tools.numbers import Metric, metric, sample_sd
-from slownet.tools.output import complaint, last_line, unread
+from slownet.tools.output import DECIMAL, WHOLE, complaint, last_line, unread
 from slownet.tools.process import Host
 from slownet.tools.tool import Completed, run
 
@@ -20,10 +20,8 @@ ROW_BYTES = 3 * MIB
 CLOCK_DIGITS = 4
 """Round to a tenth of a millisecond. Below that, times vary with how often programs read the clock, even if the CPU is free."""
 _UNITS = {"": 1, "K": 1 << 10, "M": MIB, "G": 1 << 30}
-_ROW = re.compile(r"^ *\d+K [., ]+ (?: *\d+%)? +(\d{1,9}(?:\.\d{1,9})?)([KMG]?)[ =]")
-_SAVED = re.compile(
-    r"^\S+ \S+ \((\d{1,9}(?:\.\d{1,9})?|--\.-) ([KMG]?)B/s\) - .* saved \[(\d{1,18})(?:/(\d{1,18}))?\]$", re.MULTILINE
-)
+_ROW = re.compile(rf"^ *\d+K [., ]+ (?: *\d+%)? +({DECIMAL})([KMG]?)[ =]")
+_SAVED = re.compile(rf"^\S+ \S+ \(({DECIMAL}|--\.-) ([KMG]?)B/s\) - .* saved \[({WHOLE})(?:/({WHOLE}))?\]$", re.MULTILINE)
 _ERROR = re.compile(r"^\S+ \S+ ERROR (\d+: .*?)\.?$", re.MULTILINE)
 _FAILED = re.compile(r"^.*(?:failed: .*|unable to .*)$", re.MULTILINE)
 

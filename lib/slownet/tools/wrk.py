@@ -17,7 +17,7 @@ from slownet.errors import ToolError
 from slownet.lab import load_generators
 from slownet.measured import Metrics
 from slownet.tools.numbers import Metric, metric, printed, single
-from slownet.tools.output import complaint, needed
+from slownet.tools.output import DECIMAL, WHOLE, complaint, needed
 from slownet.tools.process import Host
 from slownet.tools.tool import run
 from slownet.tools.wrk2_plan import Plan
@@ -27,7 +27,7 @@ _TIME = r"([\d.]+)(us|ms|s|m|h)"
 _LATENCY = re.compile(rf"^\s*Latency\s+{_TIME}\s+(?:{_TIME}|-nan\S*)\s+{_TIME}\s+\S+%?$", re.MULTILINE)
 _NO_LATENCY = re.compile(r"^\s*Latency\s+-?nan", re.MULTILINE)
 _REQUESTS = re.compile(rf"^\s*(\d+) requests in {_TIME}, \S+ read$", re.MULTILINE)
-_RATE = re.compile(r"^Requests/sec:\s+([\d.]+)$", re.MULTILINE)
+_RATE = re.compile(rf"^Requests/sec:\s+({DECIMAL})$", re.MULTILINE)
 _NON_2XX = re.compile(r"^\s*Non-2xx or 3xx responses: (\d+)$", re.MULTILINE)
 _ERRORS = re.compile(r"^\s*Socket errors: connect (\d+), read (\d+), write (\d+), timeout (\d+)$", re.MULTILINE)
 _TITLE = re.compile(r"^\s*Latency Distribution(?: \(HdrHistogram - (Recorded|Uncorrected) Latency.*\))?\s*$")
@@ -35,11 +35,11 @@ _NEGATIVE = re.compile(r"about to crash and die|expected_latency_timing = -")
 _CALIBRATED = re.compile(r"^\s*Thread calibration: ", re.MULTILINE)
 _LASTS = re.compile(rf"^Running {_TIME} test @ ", re.MULTILINE)
 _PERCENTILE = re.compile(rf"^\s*([\d.]+)%\s+{_TIME}\s*$")
-_STEP = re.compile(r"^\s*([\d.]+)\s+([01]\.\d+)\s+(\d+)\s+(?:[\d.]+|inf)\s*$")
-_MEAN = re.compile(r"^\s*#\[Mean\s*=\s*([\d.]+), StdDeviation\s*=\s*([\d.]+)\]\s*$")
+_STEP = re.compile(rf"^\s*({DECIMAL})\s+([01]\.{WHOLE})\s+({WHOLE})\s+(?:[\d.]+|inf)\s*$")
+_MEAN = re.compile(rf"^\s*#\[Mean\s*=\s*({DECIMAL}), StdDeviation\s*=\s*({DECIMAL})\]\s*$")
 _PARTS = re.compile(r"^\s*(-*|Detailed Percentile spectrum:|Value\s+Percentile\s+TotalCount\s.*|#\[Buckets\s*=.*)\s*$")
 _UNITS = {"": 1, "k": 1000, "m": 1000**2, "g": 1000**3}
-_MAX = re.compile(r"^\s*#\[Max\s*=\s*([\d.]+), Total count\s*=\s*(\d+)\]\s*$")
+_MAX = re.compile(rf"^\s*#\[Max\s*=\s*({DECIMAL}), Total count\s*=\s*({WHOLE})\]\s*$")
 
 
 @dataclass

@@ -489,6 +489,11 @@ def test_conditions_of_links(tmp_path):
     }  # fmt: skip
 
 
+@pytest.mark.parametrize("stated", ["{}", "null", ""])
+def test_a_link_without_a_condition(tmp_path, stated):
+    assert project(tmp_path, f"{WEB}    x-slownet: {stated}\n").conditions == {}
+
+
 def test_what_builds_an_image(tmp_path):
     text = "name: shop\nservices:\n  web:\n    build: {context: ./web, dockerfile: Own, target: t, args: {A: 1, B: 'b c'}}\n"
     found = project(tmp_path, text)["web"]

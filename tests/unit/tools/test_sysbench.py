@@ -66,6 +66,11 @@ def test_without_a_histogram_the_deviation_is_unknown():
         ("", "sysbench printed no 'transactions'; its last line: 'nothing'"),
         (text("sysbench-1.txt").partition("General statistics")[0], "sysbench printed no 'total time'; its last line: '"),
         (text("sysbench-1.txt").replace("50     (58.22", "0      (58.22"), "sysbench completed no transaction"),
+        (text("sysbench-1.txt").replace("(58.22 per", "(5.8.22 per"), "sysbench printed no 'transactions'; its last line: '"),
+        (
+            text("sysbench-1.txt").replace("(58.22 per", "(" + "5" * 5000 + " per"),
+            "sysbench printed no 'transactions'; its last",
+        ),
     ],
 )
 def test_unusable_output_is_an_error(printed: str, message: str):
