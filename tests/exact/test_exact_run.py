@@ -13,7 +13,7 @@ from slownet import ClientWebDb, experiment, law, ping
 def pinged(net, rtt):
     \"\"\"What does a ping take?\"\"\"
     with net.link("client", "switch").set(rtt=rtt):
-        return ping(net["client"], net["web"], count=5)
+        return ping(net["client"], net["web"].IP(), count=5)
 
 
 pinged.claims(law("rtt_ms", round_trips=1, within=0.02))
@@ -43,6 +43,12 @@ def test_a_page_of_wordpress_takes_the_same_digits_beside_a_hog_and_in_another_f
     assert machine["emulator"].startswith("QEMU ")
     assert (machine["machine"], machine["processor"], machine["instructions_per_ns"]) == ("pc-i440fx-7.2", "Nehalem", 3)
     assert "exact clock, 3 instructions/ns" in said
+    assert "a page costs " in said
+    assert " million instructions at rtt 0ms" in said
+    words = [*SLOWNET, "compare", str(folder), str(other), "--within", "0.001"]
+    done = subprocess.run(words, cwd=tmp_path, capture_output=True, text=True, timeout=600, check=False)
+    assert done.returncode == 0, done.stdout
+    assert "instructions at rtt 0ms: equal, " in done.stdout
     assert (folder / "raw").is_dir()
     assert any((folder / "services").iterdir())
 

@@ -13,7 +13,7 @@ from slownet.field.outcome import Judge, Outcome
 from slownet.field.parts import Part
 from slownet.field.row import EQUIVALENT, Row, compared, missing, together
 from slownet.law import Law, fit
-from slownet.records import readings
+from slownet.records import instructions, readings
 from slownet.records.cell import Cell
 from slownet.records.charging import Charging
 from slownet.records.result import RunData
@@ -84,6 +84,7 @@ def compare_runs(first: RunData, second: RunData, within: float, metrics: Sequen
         notes += [f"only in {run.directory}: {_titles(alone)}"] if alone else []
     if first.charging is Charging.FREE and second.charging is Charging.FREE:
         notes.insert(0, FREE_IN_BOTH)
+    notes += _instructions(first, second, pairs)
     return Comparison(first, second, within, together(rows), None, (*_settings(first, second), *notes))
 
 
@@ -137,10 +138,39 @@ def _rows(title: str, one: Cell, other: Cell, metrics: Collection[str], within: 
     found = []
     for name in metrics:
         if name in one.metrics and name in other.metrics:
-            found.append(compared(title, name, sure(one, name), sure(other, name), within))
+            found.append(compared(title, name, *_both(one, other, name), within))
         elif name in one.metrics or name in other.metrics:
             found.append(missing(title, name, "measured in only one of the two"))
     return found
+
+
+def _both(one: Cell, other: Cell, metric: str) -> tuple[Summary, Summary]:
+    """Return the summaries of a metric in two runs. On the exact clock the same numbers are the same, without an interval.
+
+    Both runs drew the same random numbers there, so what chance makes of a time is the same unless the programs are not.
+    """
+    first, second = sure(one, metric), sure(other, metric)
+    if _counts(one) and _counts(other) and _numbers(one, metric) == _numbers(other, metric):
+        return replace(first, low=first.mean, high=first.mean), replace(second, low=second.mean, high=second.mean)
+    return first, second
+
+
+def _counts(cell: Cell) -> bool:
+    return cell.terms.charging is Charging.EXACT
+
+
+def _numbers(cell: Cell, metric: str) -> list[Any]:
+    return [each["metrics"][metric] for each in readings.good(cell.samples, metric)]
+
+
+def _instructions(first: RunData, second: RunData, pairs: Sequence[tuple[str, Cell, Cell]]) -> list[str]:
+    """Say by how many instructions an operation differs, where the exact clock counted them in both runs."""
+    counted = [(title, first.instructions(one), second.instructions(other)) for title, one, other in pairs]
+    return [
+        f"instructions at {title}: {instructions.compared(one, other)}"
+        for title, one, other in counted
+        if one is not None and other is not None
+    ]
 
 
 def _cause(first: RunData, second: RunData, rows: Sequence[Row]) -> str:
@@ -168,4 +198,6 @@ def _titles(cells: Sequence[Cell]) -> str:
 
 def _settings(first: RunData, second: RunData) -> list[str]:
     pairs = ((name, first.facts.get(name), second.facts.get(name)) for name in SETTINGS)
-    return [f"{name} {one} against {other}" for name, one, other in pairs if one != other]
+    found = [f"{name} {one} against {other}" for name, one, other in pairs if one != other]
+    machines = [" ".join(map(str, (run.facts.get("machine") or {}).values())) for run in (first, second)]
+    return [*found, *([f"machine {machines[0]} against {machines[1]}"] if all(machines) and len(set(machines)) > 1 else [])]

@@ -14,7 +14,21 @@ from pathlib import Path
 from typing import Any
 
 from slownet.errors import DamagedError, LabError
-from slownet.lab import cache, confinement, counter, cpu, debian, image, init, kernel, native, parts
+from slownet.lab import (
+    cache,
+    confinement,
+    counter,
+    cpu,
+    debian,
+    exact,
+    image,
+    init,
+    kernel,
+    kernel_package,
+    native,
+    packed,
+    parts,
+)
 from slownet.lab import memory as machine_memory
 from slownet.lab.boot import MEGABYTES, memory_folder
 from slownet.lab.clock import Clock
@@ -75,6 +89,7 @@ def examine() -> Iterator[Finding]:
     yield lab(found, damage)
     yield confined(confinement.landlock())
     yield counted()
+    yield emulated()
     yield without_a_lab(native.lacks())
 
 
@@ -200,6 +215,21 @@ def counted() -> Finding:
         return Finding("counter", True, f"instructions are counted by the {scope}", needed=False)
     why, mend = counter.why_not()
     return Finding("counter", False, f"{why}; CPU time is charged, which varies", mend, needed=False)
+
+
+def emulated() -> Finding:
+    """Find out whether labs on the exact clock run here, which needs no counter and no kernel of ours."""
+    try:
+        found, packer = exact.version(), shutil.which(packed.PROGRAM)
+        tried = exact.is_tried(found)
+    except LabError as error:
+        return Finding("exact", False, error.what, error.fix, needed=False)
+    if not packer:
+        text = f"labs on the exact clock need {packed.PROGRAM}, which is not installed"
+        return Finding("exact", False, text, f"apt-get install {packed.PACKAGE}", needed=False)
+    there = "" if kernel_package.SHELF.has(kernel_package.key()) else "; the first one fetches Debian's kernel (35 MB)"
+    known = "" if tried else ", a version that was not tried"
+    return Finding("exact", True, f"QEMU {found}{known}: labs on the exact clock{there}", needed=False)
 
 
 def without_a_lab(lacking: Sequence[str]) -> Finding:

@@ -12,11 +12,13 @@ from __future__ import annotations
 import contextlib
 import math
 import os
+import re
 import resource
 import shutil
 import stat
 import struct
 import subprocess
+import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -37,6 +39,8 @@ from slownet.lab.returned import Returned
 PROGRAM, PACKAGE = "qemu-system-x86_64", "qemu-system-x86"
 MACHINE, PROCESSOR = "pc-i440fx-7.2", "Nehalem"
 """Fixed, because devices and features of the processor decide what the kernel does. QEMU 7.2 and later versions have them."""
+OLDEST, TRIED = (7, 2), ((7, 2),)
+"""Versions of QEMU: the first that has this machine, and those that the tests ran on."""
 BOOT_S = 900
 """Booting takes about seven seconds of CPU."""
 ALIGNED = 2 << 20
@@ -77,9 +81,26 @@ def version() -> str:
         raise LabError("QEMU does not tell its version", where=str(program()), fix=f"apt-get install {PACKAGE}") from error
 
 
+def is_tried(found: str) -> bool:
+    """Return whether labs were tried on a version of QEMU. Raises LabError if it is too old to have the machine."""
+    number = tuple(int(each) for each in re.findall(r"\d+", found)[:2])
+    if number < OLDEST:
+        wanted = ".".join(map(str, OLDEST))
+        raise LabError(
+            f"QEMU {found} has no machine {MACHINE}; {wanted} is the first that has",
+            str(program()),
+            f"apt-get install {PACKAGE}",
+        )
+    return number in TRIED
+
+
 def facts(clock: Clock) -> dict[str, str | int]:
     """Return what of the machine a record has, because times depend on it. Raises LabError."""
-    return {"emulator": f"QEMU {version()}", "machine": MACHINE, "processor": PROCESSOR, "instructions_per_ns": clock.speed}
+    found = version()
+    if not is_tried(found):
+        tried = ", ".join(".".join(map(str, each)) for each in TRIED)
+        sys.stderr.write(f"slownet: QEMU {found} was not tried ({tried} was): compare its numbers with its own alone\n")
+    return {"emulator": f"QEMU {found}", "machine": MACHINE, "processor": PROCESSOR, "instructions_per_ns": clock.speed}
 
 
 @dataclass

@@ -17,7 +17,7 @@ from slownet import userfile
 from slownet.errors import DamageWarning, ExperimentError, NoCellError, SlownetError, nearest
 from slownet.lab.clock import in_words
 from slownet.lab.shapes import ShapeError
-from slownet.records import readings, run_facts
+from slownet.records import instructions, readings, run_facts
 from slownet.records.cell import TIME, Cell, of_samples
 from slownet.records.charging import Charging, Terms
 from slownet.records.columns import OPERATION
@@ -192,6 +192,10 @@ class RunData:
         ceiling, rate = self.facts.get("ceiling_bit_s"), cell.rate_bit_s
         return ceiling is not None and rate is not None and rate > ceiling
 
+    def instructions(self, cell: Cell) -> float | None:
+        """Return how many instructions an operation takes in a cell, on the exact clock; None where that is unknown."""
+        return instructions.per_operation(cell, self.main_metric, self.facts)
+
     @property
     def metrics(self) -> tuple[str, ...]:
         """The names of all measured metrics, in order."""
@@ -274,15 +278,23 @@ class RunData:
     def to_json(self) -> dict[str, Any]:
         """Return the run as ``--json`` prints it."""
         facts = {name: self.facts.get(name) for name in ("clock", "tdf", "kernel")}
-        cells = [cell.to_json() | {"beyond_cpu": self.beyond_cpu(cell)} for cell in self.cells]
+        cells = self._cells_json()
         claims = [claim.to_json() for claim in self.claims]
         named = {"experiment": self.experiment, **facts, "cells": cells, "claims": claims, "damage": list(self.damage)}
         record: dict[str, Any] = finite(named)
         return record | {"directory": str(self.directory)}
 
+    def _cells_json(self) -> list[dict[str, Any]]:
+        found = []
+        for cell in self.cells:
+            counted = self.instructions(cell)
+            own = {} if counted is None else {"instructions": round(counted)}
+            found.append(cell.to_json() | {"beyond_cpu": self.beyond_cpu(cell)} | own)
+        return found
+
     def save(self) -> Path:
         """Write run.json, the facts with cells and claims, and return its path."""
-        cells = [cell.to_json() | {"beyond_cpu": self.beyond_cpu(cell)} for cell in self.cells]
+        cells = self._cells_json()
         claims = [claim.to_json() for claim in self.claims]
         facts = {**self.facts, "experiment": self.experiment, "cells": cells, "claims": claims}
         return write_run_json(self.directory, facts)
@@ -372,5 +384,5 @@ def gather(samples: Iterable[Sample], facts: Mapping[str, Any], directory: Path 
 
 def clock(facts: Mapping[str, Any]) -> str:
     """Describe the clock of a run from its facts: ``virtual clock, TDF 4, work charged``."""
-    speed = (facts.get("machine") or {}).get("instructions_per_ns")
+    speed = instructions.speed(facts)
     return in_words(facts["clock"], facts.get("tdf"), facts.get("cpu"), speed) if facts.get("clock") else "clock not recorded"

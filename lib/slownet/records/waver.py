@@ -51,14 +51,14 @@ def cpu_waver(boots: Sequence[Boot], metric: str, terms: Terms) -> float:
 def _waver(block: Block, metric: str, terms: Terms) -> float:
     """Return the relative standard deviation of a block's times that is due to the CPU."""
     if terms.charging is not Charging.REAL:
-        return terms.waver * _cpu_part(block, metric)
+        return terms.waver * cpu_part(block, metric)
     late, verified = block.sample.get("late"), block.sample.get("verified_rtt_ms")
     if late is None or not verified or 1000 * _each_s(metric, block.record) < float(verified) * (1 - float(late)):
         return terms.waver  # none of its times contains a round trip over the link
-    return terms.waver * min(1.0, 2 * _cpu_part(block, metric) + float(late) / terms.waver)
+    return terms.waver * min(1.0, 2 * cpu_part(block, metric) + float(late) / terms.waver)
 
 
-def _cpu_part(block: Block, metric: str) -> float:
+def cpu_part(block: Block, metric: str) -> float:
     """Return an upper limit of the CPU's share of a block's times: 1 if unknown.
 
     It is the charged time divided by the time that passed, or by the total of the requests' times if that is shorter, as it is

@@ -9,7 +9,7 @@ from slownet.records.judgement import REFUTED, SUPPORTED
 from slownet.report.answer import answer, standing
 from slownet.report.columns import columns, verdicts
 from slownet.report.text import near
-from slownet.report.view import View, clock_line, intervals_line, law_line
+from slownet.report.view import View, clock_line, instructions_lines, intervals_line, law_line
 from slownet.report.words import said
 
 MARKS = {SUPPORTED: "✓", REFUTED: "✗", "failed": "✗"}
@@ -33,6 +33,7 @@ def of_run(seen: View, picture: str) -> str:
     found += [_paragraph(f"{row.title}: {row.error}") for row in seen.rows if row.error]
     if seen.lawful:
         found.append(_paragraph(f"Law: {law_line(seen)}"))
+    found += map(_paragraph, instructions_lines(seen))
     listed = "".join(_claim(claim.verdict, said(claim, run), claim.text) for claim in run.claims)
     found += [f'<ul style="list-style:none;padding:0">{listed}</ul>'] if listed else []
     small = "; ".join(filter(None, (clock_line(run), intervals_line(seen) if seen.rows else "", near(run.directory))))

@@ -21,7 +21,16 @@ from slownet.report.plots import figures
 from slownet.report.text import confidence, milliseconds, number, spelled, with_interval
 from slownet.report.together import names, together
 from slownet.report.topology import topology_figure
-from slownet.report.view import View, beyond_line, clock_line, intervals_line, law_line, sampling_notes, view
+from slownet.report.view import (
+    View,
+    beyond_line,
+    clock_line,
+    instructions_lines,
+    intervals_line,
+    law_line,
+    sampling_notes,
+    view,
+)
 from slownet.report.words import said
 
 REPORT = "report.html"
@@ -94,6 +103,7 @@ def _context(seen: View, name: str) -> dict[str, Any]:
         "clock": clock_line(seen.run),
         "beyond": beyond_line(seen.run) if any(row.beyond_cpu for row in seen.rows) else "",
         "law": law_line(seen),
+        "instructions": instructions_lines(seen),
         "intervals": intervals_line(seen),
         "confidence": confidence(seen.run.confidence),
         "sampling": sampling_notes(seen.run),

@@ -10,7 +10,17 @@ from slownet.records.result import RunData
 from slownet.report.answer import answer, standing
 from slownet.report.columns import among_claims, beside_claims, columns, verdicts
 from slownet.report.fitted import Fitted
-from slownet.report.view import Row, View, beyond_line, clock_line, intervals_line, law_line, sampling_notes, view
+from slownet.report.view import (
+    Row,
+    View,
+    beyond_line,
+    clock_line,
+    instructions_lines,
+    intervals_line,
+    law_line,
+    sampling_notes,
+    view,
+)
 from slownet.report.words import said
 
 STYLES = {"supported": "green", "refuted": "bold red", "inconclusive": "yellow", "not judged": "yellow", "failed": "bold red"}
@@ -31,6 +41,7 @@ def show(run: RunData) -> RenderableType:
         parts.append(Text(" ".join(filter(None, (found, standing(run.claims)))), style="bold"))
     parts += [Text(clock_line(run), style="dim"), _table(seen)]
     parts += [Text(f"law: {law_line(seen)}")] if seen.lawful else []
+    parts += [Text(line) for line in instructions_lines(seen)]
     parts += [Text(intervals_line(seen), style="dim")] if seen.rows else []
     parts += [Text(note) for note in _notes(seen)]
     parts += [Text(note, style="dim") for note in sampling_notes(run)]

@@ -9,6 +9,7 @@ from typing import Any
 from slownet.claim import verdict
 from slownet.errors import ExperimentError, SlownetError
 from slownet.law import Law, fit, per_round_trip
+from slownet.records import instructions
 from slownet.records.cell import TIME, Cell
 from slownet.records.charging import Charging
 from slownet.records.columns import NONE
@@ -287,6 +288,13 @@ def sampling_notes(run: RunData) -> list[str]:
         for name, count in cell.outliers.items():
             notes.append(f"{cell.title}: {count} outlier{'s' * (count > 1)} of {name}, kept")
     return notes
+
+
+def instructions_lines(seen: View) -> list[str]:
+    """Say what an operation costs the CPU, where the exact clock counted it: "a page costs 45.13 million instructions"."""
+    counted = [(cell.title, seen.run.instructions(cell)) for cell in seen.run.cells]
+    costs = f"a {operation(seen.run)} costs"
+    return [f"{costs} {instructions.in_words(count)} at {title}" for title, count in counted if count is not None]
 
 
 def law_line(seen: View) -> str:

@@ -66,3 +66,23 @@ def test_runs_without_anything_in_common(made):
         compare_runs(made(), made(metrics={"mbit_per_s": {"mean": 5.0, "sd": 0.1, "n": 9}}), 0.05)
     with pytest.raises(ExperimentError, match="did you mean 'time_per_request_ms'"):
         compare_runs(made(), made(), 0.05, ["time_per_reqest_ms"])
+
+
+EXACT = {"clock": "exact", "tdf": None, "cpu": "instructions", "machine": {"emulator": "QEMU 7.2.22", "instructions_per_ns": 3}}
+
+
+def test_on_the_exact_clock_the_same_numbers_are_equal_however_narrow_the_margin(made):
+    one, same, other = (made({0: time, 10: 50.0}, clock=EXACT, random=False) for time in (9.0, 9.0, 9.02))
+    found = compare_runs(one, same, 0.0001)
+    assert {row.verdict for row in found.rows} == {EQUIVALENT}
+    assert all(row.difference.low == row.difference.high == 0 for row in found.rows)
+    found = compare_runs(one, other, 0.0001)
+    assert [row.verdict for row in found.rows] == [INCONCLUSIVE, EQUIVALENT]  # chance of programs makes as much
+    slower = made({0: 9.3, 10: 50.0}, clock=EXACT, random=False)
+    assert [row.verdict for row in compare_runs(one, slower, 0.01).rows] == [DIFFERS, EQUIVALENT]
+
+
+def test_another_emulated_machine_is_named(made):
+    newer = EXACT | {"machine": {"emulator": "QEMU 10.0.3", "instructions_per_ns": 3}}
+    found = compare_runs(made(clock=EXACT), made(clock=newer), 0.05)
+    assert "machine QEMU 7.2.22 3 against QEMU 10.0.3 3" in found.notes

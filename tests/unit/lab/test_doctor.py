@@ -175,3 +175,29 @@ def test_a_counter_is_optional(monkeypatch):
 def test_a_lab_is_confined_or_not(version, good, text, mend):
     found = doctor.confined(version)
     assert (found.good, found.text, found.mend, found.needed) == (good, text, mend, False)
+
+
+def test_labs_on_the_exact_clock(monkeypatch, tmp_path):
+    def there(version, *programs):
+        monkeypatch.setattr(doctor.exact, "version", lambda: version)
+        monkeypatch.setattr(doctor.shutil, "which", lambda name, **how: name if name in programs else None)
+        return doctor.emulated()
+
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    found = there("7.2.22", "tar2sqfs")
+    assert (found.good, found.needed) == (True, False)
+    assert found.text == "QEMU 7.2.22: labs on the exact clock; the first one fetches Debian's kernel (35 MB)"
+    assert "a version that was not tried" in there("9.1.0", "tar2sqfs").text
+    assert there("7.2.22").mend == "apt-get install squashfs-tools-ng"
+    monkeypatch.setattr(doctor.exact, "program", lambda: "/usr/bin/qemu")
+    old = there("6.2.0", "tar2sqfs")
+    assert (old.good, old.mend) == (False, "apt-get install qemu-system-x86")
+    assert old.text == "QEMU 6.2.0 has no machine pc-i440fx-7.2; 7.2 is the first that has"
+
+
+def test_without_an_emulator_there_are_none(monkeypatch, tmp_path):
+    monkeypatch.setenv("PATH", str(tmp_path))
+    found = doctor.emulated()
+    assert not found.good
+    assert "needs QEMU" in found.text
+    assert found.mend == "apt-get install qemu-system-x86"
