@@ -149,9 +149,11 @@ class ExactLab:
         )  # fmt: skip
         given = _input(stdin)
         with contextlib.ExitStack() as files:
+            shared = files.enter_context(tempfile.TemporaryFile())  # before there is a lock, for which other labs wait
+            pack(self.shares, shared)
             with memory.room(self.megabytes, lambda: bool(self._asked_to_end)) as machine:
                 folder = memory_folder(self.megabytes, machine)
-                self._run = _Run(self, folder, job, given, stdout, stderr, files)
+                self._run = _Run(self, folder, job, given, shared, stdout, stderr, files)
             if self._asked_to_end:
                 self._run.signal(self._asked_to_end)
             return self._run.attend()
@@ -170,8 +172,9 @@ class _Run:
     """A running lab."""
 
     def __init__(
-        self, lab: ExactLab, folder: Path, job: bytes, given: bytes, stdout: Sink, stderr: Sink, files: contextlib.ExitStack
-    ) -> None:
+        self, lab: ExactLab, folder: Path, job: bytes, given: bytes, shared: BinaryIO, stdout: Sink, stderr: Sink,
+        files: contextlib.ExitStack,
+    ) -> None:  # fmt: skip
         self._megabytes = lab.megabytes
         self._stdout, self._stderr = stdout, stderr
         self._memory = folder
@@ -190,7 +193,7 @@ class _Run:
         with contextlib.ExitStack() as mine:
             processor = mine.enter_context(cpu.reserved(lab.turn))
             with _host_trouble(), cpu.bound_to(processor):
-                self._process = _start(lab, job, given, file, files, self._output, self._console, self._said)
+                self._process = _start(lab, job, given, shared, file, files, self._output, self._console, self._said)
             lab.pinned(processor)
             mine.callback(self._returned.close)
             self._end = mine.pop_all()
@@ -300,15 +303,13 @@ def _input(fd: int | None) -> bytes:
 
 
 def _start(
-    lab: ExactLab, job: bytes, given: bytes, file: Callable[[], BinaryIO], files: contextlib.ExitStack,
+    lab: ExactLab, job: bytes, given: bytes, shared: BinaryIO, file: Callable[[], BinaryIO], files: contextlib.ExitStack,
     output: BinaryIO, console: BinaryIO, said: BinaryIO,
 ) -> subprocess.Popen[bytes]:  # fmt: skip
     """Start QEMU. Its files are passed as descriptors: they have no names, so nothing stays when this process is killed."""
     made_of = [files.enter_context(open(each, "rb")) for each in (lab.kernel.path, lab.image)]
     held = file()
     held.write(struct.pack("<QQ", len(job), len(given)) + job + given)
-    shared = file()
-    pack(lab.shares, shared)
     devices = [made_of[1], held, shared]
     if lab.layer:
         devices.append(file())
