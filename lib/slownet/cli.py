@@ -217,12 +217,13 @@ def check(
             "--key", metavar="FILE", help="Instead, write the measured answers to this file: .md, or .toml for `slownet mark`."
         ),
     ] = None,
-    clock: ClockOption = None,
+    clock: ExactClockOption = None,
     tdf: TdfOption = None,
     cpu: CpuOption = None,
     memory: MemoryOption = MEGABYTES,
     place: PlaceOption = "auto",
     require_confinement: ConfinementOption = False,
+    speed: SpeedOption = None,
     runs: RunsOption = RUNS,
     env: EnvOption = None,
     share: ShareOption = None,
@@ -238,7 +239,8 @@ def check(
 
     if key and (blind or as_json or answers):
         raise ExperimentError("a key contains no predictions", "--key", "leave out --blind, --answers and --json")
-    chosen = with_given(choose(place, clock, tdf, memory, cpu, confined=require_confinement), env or [], share or [])
+    where = choose(place, clock, tdf, memory, cpu, confined=require_confinement, exact=True, speed=speed)
+    chosen = with_given(where, env or [], share or [])
     if key:
         raise typer.Exit(checking.key(files, chosen, runs, ONCE_DECIDED, key))
     for_ci = ForCi(junit, summary)

@@ -31,9 +31,9 @@ def test_a_command_in_an_emulated_machine_has_input_output_and_a_clock_that_jump
     assert all(0 < float(each) < 1 for each in re.findall(r"time=([\d.]+) ms", done.stdout))
 
 
-EXEC = "only `slownet run` and `slownet lab exec` have the exact clock, --clock exact"
+EXEC = "only `slownet run`, `check` and `lab exec` have the exact clock, --clock exact"
 REFUSED = (
-    "reproduce", "sweep client_delay --vary rtt=0ms --out folder", "check hypothesis.toml",
+    "reproduce", "sweep client_delay --vary rtt=0ms --out folder",
     "lab shell", "calibrate",
 )  # fmt: skip
 
@@ -48,7 +48,6 @@ def test_a_compose_project_is_refused_in_a_line(tmp_path):
 
 @pytest.mark.parametrize("words", REFUSED)
 def test_a_command_that_cannot_do_with_it_is_one_line(built, tmp_path, words):
-    (tmp_path / "hypothesis.toml").write_text('topology = "client-web-db"\n')
     done = slownet(*words.split(), "--clock", "exact", cwd=tmp_path)
     assert (done.returncode, done.stdout) == (2, "")
     assert done.stderr == f"slownet: {EXEC}: use the virtual clock, or leave it out\n"

@@ -127,7 +127,7 @@ def test_a_shell_is_refused(tmp_path):
     os.close(near)
     os.close(far)
     assert done.returncode == 2
-    assert done.stderr.startswith("slownet: only `slownet run` and `slownet lab exec` have the exact clock, --clock exact: ")
+    assert done.stderr.startswith("slownet: only `slownet run`, `check` and `lab exec` have the exact clock, --clock exact: ")
     assert len(done.stderr.splitlines()) == 1
 
 

@@ -69,3 +69,29 @@ def test_a_speed_is_another_processor(tmp_path):
         done = subprocess.run(words, cwd=tmp_path, capture_output=True, text=True, timeout=900, check=False, stdin=-3)
         taken[speed] = int(done.stdout)
     assert 2.9 < taken[1] / taken[3] < 3.1
+
+
+HYPOTHESIS = """
+question = "How long does a ping take over 2 x 5 ms?"
+tool = "ping"
+
+[conditions]
+link = ["client", "switch"]
+rtt = ["0ms", "10ms"]
+
+[[prediction]]
+says = "A ping is one round trip"
+claim = "law"
+metric = "rtt_ms"
+round_trips = 1
+"""
+
+
+def test_a_hypothesis_is_checked_in_one_boot(tmp_path):
+    (tmp_path / "mine.toml").write_text(HYPOTHESIS)
+    words = [*SLOWNET, "check", "mine.toml", "--clock", "exact"]
+    done = subprocess.run(words, cwd=tmp_path, capture_output=True, text=True, timeout=900, check=False)
+    assert done.returncode == 0, done.stderr
+    (folder,) = (tmp_path / "runs").iterdir()
+    facts = json.loads((folder / "run.json").read_text())
+    assert (facts["clock"], len(facts["boots"])) == ("exact", 1)

@@ -13,7 +13,7 @@ from slownet.errors import ExperimentError, nearest
 from slownet.lab.boot import MEGABYTES
 from slownet.lab.clock import EXACT
 from slownet.lab.place import Place, choose, with_given
-from slownet.runner import RUNS, planning
+from slownet.runner import RUNS, brought, planning
 from slownet.runner.planning import Plan
 from slownet.runner.rule import BUDGET, Rule, read_rule
 from slownet.runner.sharing import AUTO, check_labs, read_labs
@@ -76,8 +76,7 @@ class Asked:
         if self.resume:
             where, clock, tdf, cpu, speed = planning.where_it_ran(self.resume)
         if clock == EXACT and self.compose:
-            what = "a compose project's containers do not run on the exact clock"
-            raise ExperimentError(what, "--clock exact", "leave it out, or use --tdf inf")
+            raise brought.not_on_the_exact_clock()
         confined = self.require_confinement
         chosen_place = choose(where, clock, tdf, self.memory, cpu, confined=confined, exact=True, speed=speed)
         place = with_given(chosen_place, self.env, self.share)

@@ -25,6 +25,12 @@ def is_project(topology: Any) -> bool:
     return isinstance(topology, Compose)
 
 
+def not_on_the_exact_clock() -> ComposeError:
+    """Return the error for a project that is to run where its images are not."""
+    what = "a compose project's containers do not run on the exact clock"
+    return ComposeError(what, "--clock exact", "leave it out, or use --tdf inf")
+
+
 def hand_over(topology: Any, directory: Path) -> dict[str, Any]:
     """Write a project into a run directory, and return the facts that the run records of it. Raises ComposeError."""
     if not is_project(topology):

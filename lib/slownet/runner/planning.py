@@ -139,6 +139,8 @@ def plan(
     experiment = experiment or (find(name) if isinstance(name, str) else name)
     decided = clock_choice.choose(experiment, place, experiment.judged_by)
     place = decided.place
+    if place.clock.is_exact and brought.is_project(experiment.topology):
+        raise brought.not_on_the_exact_clock()
     cells = experiment.cells(chosen)
     directory = samples.new_run_directory(root, experiment.name).resolve()
     facts = {
