@@ -346,4 +346,4 @@ def unless_bent(
 def _minus(left: Summary, right: Summary) -> Summary:
     """Subtract independent means; half widths add in quadrature (inf stays inf)."""
     mean, half = left.mean - right.mean, math.hypot(left.half_width, right.half_width)
-    return replace(left, mean=mean, low=mean - half, high=mean + half, n=min(left.n, right.n))
+    return replace(left, mean=mean, low=mean - half, high=mean + half, n=min(left.n, right.n), is_positive=False)

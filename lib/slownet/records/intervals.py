@@ -8,6 +8,8 @@ standard deviation between boots that was measured beforehand.
 
 * real clock, CPU time: the means of boots. With fewer than three boots, the error within blocks combined with the waver, and
   no claim is decided on that (`Cell.deciding`).
+  Such an error is a factor, the machine's speed: the interval of a time or a rate is symmetric on a logarithmic scale, and ends
+  above 0 however wide it is.
 * counted work: with three boots or more the means of boots; their spread is pooled with the waver if both agree and no link is
   random. With fewer boots, the error within blocks combined with the waver. Never narrower than the waver alone.
 * free CPU: exact if nothing is random. If only programs are random, the spread that this was measured to make between boots,
@@ -84,7 +86,9 @@ def summary(samples: Sequence[Sample], metric: str, terms: Terms, confidence: fl
     else:
         found = _printed(boots, metric, terms, confidence) if readings.is_printed(first.record) else None
     found = _not_finer_than(float(first.record.get("step", 0)), found or _of_means(boots, metric, terms, confidence))
-    return replace(found, n=n, degrees=found.freedom if found.known else 0)
+    found = replace(found, n=n, degrees=found.freedom if found.known else 0)
+    is_factor = terms.charging in (Charging.REAL, Charging.TIME) and metric.endswith(TIMED)
+    return found.positive() if is_factor else found
 
 
 def across_runs(samples: Sequence[Sample], metric: str, terms: Terms, found: Summary) -> Summary:
@@ -294,6 +298,8 @@ def _widened(found: Summary, relative: float) -> Summary:
     """Widen a summary by a known relative standard deviation of its mean, in quadrature."""
     if not relative or not found.known:
         return found
+    if found.is_positive:
+        return found.with_log_half(math.hypot(found.log_half, _z(found.confidence) * relative))
     more = _z(found.confidence) * relative * abs(found.mean)
     low, high = math.hypot(found.mean - found.low, more), math.hypot(found.high - found.mean, more)
     return replace(found, low=found.mean - low, high=found.mean + high)

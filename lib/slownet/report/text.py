@@ -37,10 +37,19 @@ def confidence(value: float) -> str:
     return f"{100 * value:.4g} %"
 
 
+LOPSIDED = 1.2
+"""How many times longer than the lower side of an interval the upper one may be if both are shown as one half width."""
+
+
 def with_interval(summary: Summary | None) -> str:
-    """Format a number as ``51.83 ± 0.08``; only the mean if the interval is unknown or its width rounds to 0."""
+    """Format a number as ``51.83 ± 0.08``; only the mean if the interval is unknown or its width rounds to 0.
+
+    An interval whose sides differ by more than a fifth is given by its ends: ``8.6 (1.4 to 54)``.
+    """
     if summary is None:
         return NOTHING
+    if summary.known and summary.high - summary.mean > LOPSIDED * (summary.mean - summary.low) > 0:
+        return spelled(summary)
     text, half = number(summary.mean), summary.half_width
     decimals = len(text.partition(".")[2])
     shown = f"{half:.{decimals}f}" if math.isfinite(half) else ""

@@ -46,6 +46,9 @@ class Summary:
         The probability that such an interval contains the true mean.
     sources : frozenset of str
         The keys of the cells that it was measured in, empty if unknown. Summaries that share a cell are not independent.
+    is_positive : bool
+        Whether the interval is that of a number above 0 whose error is a factor: it is symmetric on a logarithmic scale, and
+        ends above 0 at every confidence.
     """
 
     mean: float
@@ -55,6 +58,7 @@ class Summary:
     degrees: float | None = field(default=None, compare=False)
     confidence: float = field(default=CONFIDENCE, compare=False)
     sources: frozenset[str] = field(default=frozenset(), compare=False, repr=False)
+    is_positive: bool = field(default=False, compare=False, repr=False)
 
     @property
     def known(self) -> bool:
@@ -74,16 +78,39 @@ class Summary:
     @property
     def error(self) -> float:
         """The standard error of the mean, inf if the interval is unknown."""
-        return self.half_width / t_quantile(self.freedom, self.confidence) if self.half_width else 0.0
+        if not self.half_width:
+            return 0.0
+        half = self.mean * self.log_half if self.is_positive else self.half_width
+        return half / t_quantile(self.freedom, self.confidence)
+
+    @property
+    def log_half(self) -> float:
+        """Half of the interval's width on a logarithmic scale: 0.1 for about 10 %."""
+        return math.log(self.high / self.low) / 2
+
+    def positive(self) -> Summary:
+        """Return the interval of the same relative error on a logarithmic scale, if it is known and the mean above 0.
+
+        For an error that is a factor, such as the speed of a CPU: no time is below 0. To first order in the relative error h
+        both intervals are the same, as ``exp(h)`` is ``1 + h + h**2 / 2...`` (the delta method).
+        """
+        if self.is_positive or not self.known or self.mean <= 0 or not self.half_width:
+            return self
+        return self.with_log_half(self.half_width / self.mean)
+
+    def with_log_half(self, half: float) -> Summary:
+        """Return the same mean with this half width on a logarithmic scale."""
+        factor = math.exp(half)
+        return replace(self, low=self.mean / factor, high=self.mean * factor, is_positive=True)
 
     def scaled(self, factor: float) -> Summary:
         """Multiply by an exact factor, such as that of another unit."""
         low, high = sorted((self.low * factor, self.high * factor))
-        return replace(self, mean=self.mean * factor, low=low, high=high)
+        return replace(self, mean=self.mean * factor, low=low, high=high, is_positive=self.is_positive and factor > 0)
 
     def plus(self, offset: float) -> Summary:
         """Add an exact number."""
-        return replace(self, mean=self.mean + offset, low=self.low + offset, high=self.high + offset)
+        return replace(self, mean=self.mean + offset, low=self.low + offset, high=self.high + offset, is_positive=False)
 
     def at_confidence(self, confidence: float) -> Summary:
         """Return the same mean with its t interval at another confidence."""
@@ -92,6 +119,8 @@ class Summary:
         widths = (self.mean - self.low, self.high - self.mean)
         if self.known and any(widths):
             factor = t_quantile(self.freedom, confidence) / t_quantile(self.freedom, self.confidence)
+            if self.is_positive:
+                return replace(self.with_log_half(self.log_half * factor), confidence=confidence)
             widths = (widths[0] * factor, widths[1] * factor)
         return replace(self, low=self.mean - widths[0], high=self.mean + widths[1], confidence=confidence)
 

@@ -28,12 +28,24 @@ def test_means_of_boots_where_all_of_the_cpu_counts():
     for charging in (Charging.REAL, Charging.TIME):
         found = of(charging, *boots)
         assert (found.mean, found.n, found.freedom) == (53, 600, 2)
-        assert found.half_width == pytest.approx(t_quantile(2) * 2 / math.sqrt(3))
+        assert found.log_half == pytest.approx(t_quantile(2) * 2 / math.sqrt(3) / 53)
+
+
+def test_a_time_has_no_bound_below_0_where_the_cpu_is_charged():
+    """Its error is the factor by which the machine is slower or faster in a boot."""
+    boots = [sample(mean, boot=boot) for boot, mean in enumerate((2.0, 8.0, 16.0), 1)]
+    relative = t_quantile(2) * math.sqrt(148 / 3 / 3) / (26 / 3)
+    assert relative > 1  # mean - half width would be below 0
+    found = of(Charging.TIME, *boots)
+    assert (found.low, found.high) == (pytest.approx(26 / 3 / math.exp(relative)), pytest.approx(26 / 3 * math.exp(relative)))
+    wider = found.at_confidence(0.999)
+    assert 0 < wider.low < found.low
+    assert wider.at_confidence(found.confidence).low == pytest.approx(found.low)
 
 
 def test_older_records_that_tell_no_boots_have_one_a_sample():
     old = [sample(mean) for mean in (51.0, 53.0, 55.0)]
-    assert of(Charging.TIME, *old).half_width == pytest.approx(t_quantile(2) * 2 / math.sqrt(3))
+    assert of(Charging.TIME, *old).log_half == pytest.approx(t_quantile(2) * 2 / math.sqrt(3) / 53)
     assert of_samples(old, Terms(Charging.TIME)).repetitions == 3
     blocks = [sample(mean, boot=1) for mean in (51.0, 53.0, 55.0)]
     assert of_samples(blocks, Terms(Charging.TIME)).repetitions == 1
@@ -241,7 +253,7 @@ def test_another_run_is_another_hour():
     samples = [sample(mean, boot=boot) for boot, mean in enumerate((49.9, 50.0, 50.1) * 4, 1)]
     own = of(Charging.TIME, *samples)
     across = intervals.across_runs(samples, TIME, Terms(Charging.TIME), own)
-    assert across.half_width == pytest.approx(math.hypot(own.half_width, Z * 6))
+    assert across.log_half == pytest.approx(math.hypot(own.log_half, Z * 0.12))
     field = intervals.across_runs(samples, TIME, Terms(), own)
     assert field == own
 
@@ -254,9 +266,9 @@ def test_a_cell_shows_what_another_run_may_give_and_is_compared_within_its_run()
     own = of(Charging.TIME, *samples)
     assert shown.within_run(TIME).half_width == judged.within_run(TIME).half_width == own.half_width
     assert judged.summary(TIME).half_width == own.half_width
-    across = math.hypot(own.half_width, Z * 6)
-    assert shown.summary(TIME).half_width == shown.across_runs(TIME).half_width == pytest.approx(across)
-    assert judged.across_runs(TIME).half_width == pytest.approx(across)
+    across = math.hypot(own.log_half, Z * 0.12)
+    assert shown.summary(TIME).log_half == shown.across_runs(TIME).log_half == pytest.approx(across)
+    assert judged.across_runs(TIME).log_half == pytest.approx(across)
     assert shown.between_runs(TIME, 50.0).half_width == pytest.approx(2.5758 * 6, rel=1e-4)
 
 

@@ -382,7 +382,7 @@ def test_repetitions_end_it_and_say_how_many_would_decide():
     done = look(many, FOUR)
     assert done.cells == ()
     assert done.why == (
-        "30 repetitions, 1 of 1 claim open: the maximum is 30 repetitions; about 173 repetitions would decide it"
+        "30 repetitions, 1 of 1 claim open: the maximum is 30 repetitions; about 174 repetitions would decide it"
     )
     assert done.last_line == ""
     told = [FOUR.judge(run_of(CPU_TIME, *(9.0 * (-1) ** at for at in range(count))).for_verdicts(0.99)) for count in (160, 180)]
