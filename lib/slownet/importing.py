@@ -30,8 +30,8 @@ _folders: set[str] = set()
 """The folders of the files that were imported here: the modules beside them are the user's as well."""
 _real_exit = os._exit
 _lock = threading.Lock()
-_open: list[int] = []
-"""The process of each block of `going_on` that is open, in any thread."""
+_open: list[tuple[int, bool]] = []
+"""The process, and ``whoever``, of each block of `going_on` that is open, in any thread."""
 
 
 class Terminated(SystemExit):
@@ -110,20 +110,22 @@ def called(path: Path) -> Iterator[None]:
 
 
 @contextlib.contextmanager
-def going_on() -> Iterator[None]:
+def going_on(*, whoever: bool = False) -> Iterator[None]:
     """Call functions of users' files in this block, such as claims: that one ends the program is an ExperimentError.
 
-    ``sys.exit(0)`` and ``os._exit(0)`` there would end it as if all were well. Exceptions of other kinds pass.
+    ``sys.exit(0)`` and ``os._exit(0)`` there would end it as if all were well. Exceptions of other kinds pass. whoever: nothing
+    that is called here may end it, a function of an added package neither.
     """
     with _lock:
-        _open.append(os.getpid())
+        _open.append((os.getpid(), whoever))
         os._exit = _exit_unless_own
     try:
         yield
     except SystemExit as error:
-        if isinstance(error, Terminated) or not place_of(error):
+        place = place_of(error) or (_innermost(error) if whoever else "")
+        if isinstance(error, Terminated) or not place:
             raise
-        raise failure(error) from error
+        raise failure(error, Path(place)) from error
     finally:
         with _lock:
             _open.pop()
@@ -132,9 +134,16 @@ def going_on() -> Iterator[None]:
 
 def _exit_unless_own(status: int) -> NoReturn:
     """End the process, but not from a user's file in the process that goes on; a child of it has to end so."""
-    if os.getpid() in _open and any(_is_own(frame.f_code.co_filename) for frame, _ in traceback.walk_stack(sys._getframe(1))):
+    kinds = [whoever for pid, whoever in _open if pid == os.getpid()]
+    if any(kinds) or (kinds and any(_is_own(each.f_code.co_filename) for each, _ in traceback.walk_stack(sys._getframe(1)))):
         raise _Exit(status)
     _real_exit(status)
+
+
+def _innermost(error: BaseException) -> str:
+    """Return the file and line where an exception was raised, but for the lines of this module."""
+    lines = [(frame.f_code.co_filename, line) for frame, line in traceback.walk_tb(error.__traceback__)]
+    return "".join(f"{_relative(name)}:{line}" for name, line in [each for each in lines if each[0] != __file__][-1:])
 
 
 def failure(error: BaseException, path: Path | None = None) -> ExperimentError:

@@ -155,6 +155,25 @@ def test_a_claim_that_ends_the_program_is_one_line(file, action):
         judge_all([claim], gather([], {}), cannot=lambda claim, error: pytest.fail("judged"))
 
 
+@pytest.mark.parametrize("action", ["__import__('sys').exit(0)", "__import__('os')._exit(0)"])
+def test_a_claim_of_a_package_that_ends_the_program_is_one_line(action):
+    class Theirs:
+        def judge(self, run, siblings):
+            exec(action)
+
+    with pytest.raises(ExperimentError, match=rf"^{ENDS}: .*\(0\), .*:1: leave that out"):
+        judge_all([Theirs()], gather([], {}))
+
+
+def test_a_signal_while_a_claim_is_judged_is_not_its_doing():
+    class Long:
+        def judge(self, run, siblings):
+            raise importing.Terminated(143)
+
+    with pytest.raises(importing.Terminated):
+        judge_all([Long()], gather([], {}))
+
+
 ARGPARSE = "import argparse\nparser = argparse.ArgumentParser()\nparser.add_argument('--bw', type=int, required=True)\n"
 OPTPARSE = "import optparse\nparser = optparse.OptionParser()\nparser.add_option('--bw', type=int)\n"
 

@@ -33,7 +33,7 @@ Cannot = Callable[[Claim, SlownetError], Judgement]
 UNMEASURED = "was not measured"
 
 
-@importing.going_on()
+@importing.going_on(whoever=True)
 def judge_all(
     claims: Sequence[Claim], run: RunData, siblings: Siblings = ALONE, cannot: Cannot | None = None
 ) -> list[Judgement]:
@@ -58,7 +58,7 @@ def judge_all(
     Raises
     ------
     SlownetError
-        A claim cannot be judged and ``cannot`` is not given; or one of a user's file ends the program.
+        A claim cannot be judged and ``cannot`` is not given; or one ends the program.
     """
     found = [_judgement(claim, run, siblings, cannot) for claim in claims]
     left = sum(each.verdict != NOT_JUDGED for each in found)
