@@ -86,7 +86,6 @@ class Setting:
         return ", ".join(filter(None, (verified, self.clock)))
 
 
-TIMES = ("_ms", "_us", "_s")
 PARTS = ("facts", "files")
 """Optional attributes of records that are not metrics."""
 
@@ -152,24 +151,14 @@ class Measured:
         return self.summary.high
 
     @property
-    def busy(self) -> float | None:
-        """How long processors were busy for each value, in its unit, on the real clock; None elsewhere, or if unknown."""
-        is_time = self.name.endswith(TIMES) and not self.name.endswith("_per_s")
-        known = self.setting.charging is Charging.REAL and self.setting.charged_s is not None and is_time
-        return in_unit_of(self.name, f"{self.setting.charged_s:.9f}s") / self.n if known else None
+    def late(self) -> float:
+        """On the real clock, at most the share of this time by which processors woke late; 0 on other clocks, or if unknown.
 
-    def slower_by(self, near: Measured | None) -> float:
-        """Return the share of this time by which the machine, and not a link, may have made it longer than another one.
-
-        On the real clock a processor that waits for a link wakes late, and then computes longer, in every boot alike. How late
-        is known from the ping that verified the link (`slownet.lab.busy`); while a ping wakes one program in each round trip, a
-        request wakes two. How much longer is the difference of the busy times. 0 on other clocks, and if nothing is known.
+        A processor that waits for a link wakes late in every round trip of every boot alike. How late is known from the ping
+        that verified the link (`slownet.lab.busy`); it wakes one program in a round trip, a request and its response two.
         """
-        late, busy = self.setting.late, self.busy
-        if late is None or busy is None:
-            return 0.0
-        before = near.busy if near is not None else None
-        return min(1.0, 2 * late + max(0.0, busy - (before or 0.0)) / self.mean)
+        is_real = self.setting.charging is Charging.REAL
+        return min(1.0, 2 * (self.setting.late or 0.0)) if is_real else 0.0
 
     def __float__(self) -> float:
         return self.mean

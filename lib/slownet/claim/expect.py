@@ -71,8 +71,8 @@ class Expectation:
         Name of a metric that has the unit of plain numbers.
     instead : callable
         Says what a number that refutes the expectation means.
-    machines : callable
-        The share of the measured number that may be the machine's and not what is expected.
+    late : callable
+        The share of the measured number that may be due to processors which wake late, and not to what is expected.
 
     Raises
     ------
@@ -95,9 +95,9 @@ class Expectation:
         times: float = 1.0,
         unit: str = PLAIN_UNIT,
         instead: Callable[[Measured], str] | None = None,
-        machines: Callable[[Measured], float] = lambda measured: 0.0,
+        late: Callable[[Measured], float] = lambda measured: 0.0,
     ) -> None:
-        self._instead, self._machines = instead, machines
+        self._instead, self._late = instead, late
         self.within = validation.within(within, name)
         self.name = f"{name}, within {100 * self.within:g} %"
         self._expected = expected
@@ -122,8 +122,7 @@ class Expectation:
         """
         expected = self._expected(measured)
         test = comparisons.current()
-        machines = self._machines(measured)
-        against = test.take(f"{measured.name} {self._kind}", stats.ratio(measured.summary, expected), machines)
+        against = test.take(f"{measured.name} {self._kind}", stats.ratio(measured.summary, expected), self._late(measured))
         found = verdict(against, *ends(around(1.0, self.within)))
         shown = against.scaled(self._times)
         low, high = around(self._times, self.within)
@@ -139,9 +138,8 @@ class Expectation:
             text += "; its interval is not known: measure more"
         elif not self.within and against.low != against.high and found == INCONCLUSIVE:
             text += "; only numbers that do not vary can meet a margin of 0: widen it, such as within=0.05"
-        if found == INCONCLUSIVE and machines:
-            why = "which wakes late or computes longer while a link delays: a smaller part of a longer delay"
-            text += f"; up to {100 * machines:.2g} % of the time is this machine's, {why}"
+        if found == INCONCLUSIVE and test.late:
+            text += f"; for up to {100 * test.late:.2g} % of it processors woke late, which is a smaller part of a longer delay"
         if found == INCONCLUSIVE and measured.setting.advice:
             text += f"; {measured.setting.advice}"
         self.judgement = Judgement(
@@ -223,7 +221,7 @@ def slowed(near: Measured | Summary | float, *, round_trips: float, rtt: str, wi
         name, lambda far: start.plus(in_unit_of(far.name, f"{added:.12f}s")),
         within=within, kind=slowed.__name__, parameters={"round_trips": trips, "rtt": rtt}, times=times, unit=unit,
         instead=lambda far: f"{(far.mean - start.mean) / in_unit_of(far.name, rtt):.2f} round trips instead of {trips:g}",
-        machines=lambda far: far.slower_by(near if isinstance(near, Measured) else None),
+        late=lambda far: far.late,
     )  # fmt: skip
 
 

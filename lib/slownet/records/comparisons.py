@@ -17,6 +17,7 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import replace
 from math import inf
+from statistics import fmean
 
 from slownet.records.exactness import AGREEING
 from slownet.stats import DECIDING, Summary, from_moments, mean_and_sd
@@ -79,7 +80,7 @@ class Comparisons:
         self._looks = looks(most)
         self._found: dict[tuple[int, str], list[Summary]] = {}
         self._settled: dict[tuple[int, str], Summary] = {}
-        self._machines: dict[tuple[int, str], float] = {}
+        self._late: dict[tuple[int, str], list[float]] = {}
         self._at: tuple[int, str] = (0, "")
         self._is_open = False
         self.boot = 0
@@ -106,14 +107,19 @@ class Comparisons:
         """Whether another boot is needed, if the test failed at its last comparison or this boot's comparisons hold."""
         return self.boot < self.most and (self.holds or (not self._stated and self._is_open))
 
-    def take(self, kind: str, found: Summary, machines: float = 0.0) -> Summary:
+    @property
+    def late(self) -> float:
+        """The share of the last comparison's mean that its interval begins earlier: the mean of the boots'."""
+        return fmean(self._late.get(self._at, [0.0]))
+
+    def take(self, kind: str, found: Summary, late: float = 0.0) -> Summary:
         """Add what this boot found in the next comparison, and return what all boots found.
 
-        kind: which comparison it is. machines: at most this share of the mean is the machine's, in every boot, so that no
-        number of boots tells it from what is compared: the interval begins by so much earlier.
+        kind: which comparison it is. late: at most this share of the mean is due to processors that wake late. They do so in
+        every boot, so that no number of boots tells it from what is compared: the interval begins by so much earlier.
         """
         self._at = at = (self._at[0] + 1, kind)
-        self._machines[at] = machines = max(machines, self._machines.get(at, 0.0))
+        self._late.setdefault(at, []).append(late)
         values = self._found.setdefault(at, [])
         values.append(found)
         self.boots = len(values)
@@ -122,7 +128,7 @@ class Comparisons:
         if self._stated and len(values) < self.boot:  # not reached in each boot
             return replace(found, low=-inf, high=inf, degrees=0)
         found = pooled(values, DECIDING if self._stated else self._later)
-        return replace(found, low=found.low - machines * abs(found.mean))
+        return replace(found, low=found.low - self.late * abs(found.mean))
 
     @property
     def _later(self) -> float:
