@@ -1,7 +1,7 @@
 """Runs an interpreter of pytest-xdist in a lab: `python -m slownet.pytest_worker JOB -u -c CODE`, started by execnet.
 
-JOB (JSON) holds the clock, the TDF, what is charged for CPU, the rootdir, the shares, and what the lab's environment has beside
-this process's. Input and output are execnet's messages.
+JOB (JSON) holds the clock, the TDF, the memory, what is charged for CPU, the rootdir, the shares, and what the lab's
+environment has beside this process's. Input and output are execnet's messages.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ def main(argv: list[str]) -> int:
     env = {**caller.variables(), **given["env"]}
     try:
         place = choose(
-            "lab", given["clock"], given["tdf"], cpu=given["cpu"], folder=Path(given["root"]), confined=given["confined"]
+            "lab", given["clock"], given["tdf"], given["megabytes"], given["cpu"], Path(given["root"]), given["confined"]
         )
         return attend(
             place, [place.python, *options, f"{_begin(place)}; {code}"],

@@ -41,7 +41,18 @@ from slownet.pytest_plugin.fixtures import (
     slownet_nginx,
     slownet_wordpress,
 )
-from slownet.pytest_plugin.wishes import BUDGET, CONFINED, OPTIONS, SEED, budget, needs_network, of_item, seed
+from slownet.pytest_plugin.wishes import (
+    BUDGET,
+    CONFINED,
+    MEMORY,
+    OPTIONS,
+    SEED,
+    budget,
+    memory,
+    needs_network,
+    of_item,
+    seed,
+)
 
 __all__ = [
     "slownet_compose",
@@ -66,7 +77,7 @@ def pytest_addoption(parser: pytest.Parser, pluginmanager: pytest.PytestPluginMa
         if name == CONFINED:
             group.addoption(name, action="store_true", help=text)
             continue
-        kind = {SEED: seed, BUDGET: budget}.get(name, str)
+        kind = {SEED: seed, BUDGET: budget, MEMORY: memory}.get(name, str)
         group.addoption(name, metavar=metavar, default=None, type=kind, help=text)
     names.offer(parser, pluginmanager)
 

@@ -21,7 +21,6 @@ import sys
 import tempfile
 from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
 from functools import partial
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -29,11 +28,12 @@ import pytest
 from slownet import pytest_inside as inside
 from slownet.errors import SlownetError
 from slownet.lab import caller, foreground
+from slownet.lab.boot import MEGABYTES
 from slownet.lab.clock import Clock
 from slownet.lab.place import Place, choose
 from slownet.pytest_plugin import exports, junit, projects, records, shares, staging
 from slownet.pytest_plugin.reporting import Lines, Reporter
-from slownet.pytest_plugin.wishes import CONFINED, Wish, needs_network, of_session, option_names_here, wish_or_none
+from slownet.pytest_plugin.wishes import CONFINED, MEMORY, Wish, needs_network, of_session, option_names_here, wish_or_none
 
 GOES_ON = (pytest.ExitCode.OK, pytest.ExitCode.TESTS_FAILED, pytest.ExitCode.NO_TESTS_COLLECTED)
 
@@ -133,7 +133,7 @@ def together(wishes: Iterable[Wish], config: pytest.Config) -> Groups:
     default, share a place. Raises pytest.UsageError."""
     found: list[tuple[list[Wish], Place]] = []
     for wish in wishes:
-        place = _place(wish, config.rootpath, config.getoption(CONFINED))
+        place = _place(wish, config)
         alike = [group for group, other in found if (other.kind, other.clock) == (place.kind, place.clock)]
         if alike:
             alike[0].append(wish)
@@ -186,9 +186,12 @@ def environment(
     return {**caller.variables(), **projects.variables(config), inside.SESSION: json.dumps(handed)}
 
 
-def _place(wish: Wish, root: Path | None, confined: bool) -> Place:
+def _place(wish: Wish, config: pytest.Config) -> Place:
     try:
-        found = choose("auto", wish.clock, wish.tdf, cpu=wish.cpu, folder=root, confined=confined)
+        found = choose(
+            "auto", wish.clock, wish.tdf, config.getoption(MEMORY) or MEGABYTES, wish.cpu, config.rootpath,
+            config.getoption(CONFINED),
+        )  # fmt: skip
         return found.free() if wish.cpu_may_be_free else found
     except SlownetError as error:
         raise _usage_error(error) from error

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from slownet import option_names
 from slownet.errors import LabError, SlownetError
+from slownet.lab.boot import MEGABYTES
 from slownet.lab.clock import INF, TDF_INF, TIME, check_cpu, check_kind, check_tdf
 from slownet.pytest_plugin import names
 
@@ -17,18 +18,19 @@ if TYPE_CHECKING:
 
 CLOCK, TDF, CPU = "--slownet-clock", "--slownet-tdf", "--slownet-cpu"
 CONFINED = "--slownet-require-confinement"
-SEED, REPORT, BUDGET = "--slownet-seed", "--slownet-report", "--slownet-budget"
+SEED, REPORT, BUDGET, MEMORY = "--slownet-seed", "--slownet-report", "--slownet-budget", "--slownet-memory"
 MOST_BOOTS = 100
 OPTIONS = (
     (CLOCK, "real|virtual", "Clock of the tests with a network; a lab's is virtual by default."),
     (TDF, "N|inf|auto", "How many times faster the CPU looks on the virtual clock; inf by default: it is free."),
     (CPU, "work|time|auto", "What the virtual clock charges: instructions or CPU time."),
     (CONFINED, "", "Refuse to run where nothing but its own kernel confines a lab."),
+    (MEMORY, "MB", f"Memory of each lab (default: {MEGABYTES})."),
     (BUDGET, "N", "Most boots of a test whose comparison fewer leave open (default: 10); 1 repeats nothing."),
     (SEED, "N", "Seed of every link with loss or another random condition that states no seed itself."),
     (REPORT, "FOLDER", "Save the measurements of `measure`: one run directory per test, with its report.html."),
 )
-NAMES = {"--clock": CLOCK, "--tdf": TDF, "--cpu": CPU, "--seed": SEED, "--report": REPORT, "--budget": BUDGET}
+NAMES = {f"--{name.removeprefix('--slownet-')}": name for name in (CLOCK, TDF, CPU, SEED, REPORT, BUDGET, MEMORY, CONFINED)}
 """What options of the command line are called here."""
 PHRASES = {
     r"repeat the measurement, --repeat \d+ or more": "measure more",
@@ -130,6 +132,13 @@ def budget(text: str) -> int:
     """Parse a number of boots."""
     if not (text.isascii() and text.isdigit() and 1 <= int(text) <= MOST_BOOTS):
         raise argparse.ArgumentTypeError(f"'{text}' is no number of boots: write a whole number from 1 to {MOST_BOOTS}")
+    return int(text)
+
+
+def memory(text: str) -> int:
+    """Parse a lab's memory; whether it is enough is checked when labs are chosen."""
+    if not (text.isascii() and text.isdigit() and len(text) < 8):
+        raise argparse.ArgumentTypeError(f"'{text}' is no number of MB: write a whole number, such as {2 * MEGABYTES}")
     return int(text)
 
 

@@ -24,12 +24,13 @@ import pytest
 from slownet import pytest_inside as inside
 from slownet.errors import SlownetError
 from slownet.lab import native
+from slownet.lab.boot import MEGABYTES
 from slownet.lab.clock import TDF_INF
 from slownet.lab.place import own_path
 from slownet.pytest_plugin import exports, projects, records, session, staging
 from slownet.pytest_plugin.forwarding import is_forwarded
 from slownet.pytest_plugin.shares import Shares
-from slownet.pytest_plugin.wishes import CONFINED, Wish, of_session, option_names_here
+from slownet.pytest_plugin.wishes import CONFINED, MEMORY, Wish, of_session, option_names_here
 
 STATUS = pytest.StashKey[int]()
 """The exit status of a session that ran elsewhere."""
@@ -165,6 +166,7 @@ class Workers:
             "tdf": TDF_INF if wish.cpu_may_be_free and wish.clock != "real" else wish.tdf,
             "cpu": wish.cpu,
             "confined": config.getoption(CONFINED),
+            "megabytes": config.getoption(MEMORY) or MEGABYTES,
             "root": str(config.rootpath),
             "shares": shares,
             "env": {name: value for name, value in env.items() if os.environ.get(name) != value},  # a command line is public

@@ -16,18 +16,18 @@ from slownet.lab.clock import Clock
 from slownet.lab.place import Place
 from slownet.pytest_plugin import junit, names, session
 from slownet.pytest_plugin.networks import Wanted, host_for
-from slownet.pytest_plugin.wishes import CLOCK, CONFINED, TDF, Wish, of_item
+from slownet.pytest_plugin.wishes import CLOCK, CONFINED, MEMORY, TDF, Wish, of_item
 from slownet.records import observers as verdicts
 from slownet.topologies import ClientWebDb, Star
 
 
 def test_wishes_for_one_clock_share_its_place(monkeypatch):
-    def choose(place, clock, tdf, cpu, folder, confined):
-        assert (folder, confined) == (Path("/shop"), True)
+    def choose(place, clock, tdf, megabytes, cpu, folder, confined):
+        assert (megabytes, folder, confined) == (2048, Path("/shop"), True)
         return Place(Clock(clock or "virtual", float(tdf or 7)), {}, parts="a lab's")
 
     monkeypatch.setattr(session, "choose", choose)
-    config = SimpleNamespace(rootpath=Path("/shop"), getoption={CONFINED: True}.get)
+    config = SimpleNamespace(rootpath=Path("/shop"), getoption={CONFINED: True, MEMORY: 2048}.get)
     usual, real, virtual, free, four = Wish(), Wish("real"), Wish("virtual"), Wish("virtual", "inf"), Wish("virtual", "4")
     groups = session.together([usual, real, virtual, free, four], config)
     assert [alike for alike, _ in groups] == [[usual, virtual, free], [real], [four]]
