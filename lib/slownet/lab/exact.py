@@ -39,8 +39,8 @@ from slownet.lab.returned import Returned
 PROGRAM, PACKAGE = "qemu-system-x86_64", "qemu-system-x86"
 MACHINE, PROCESSOR = "pc-i440fx-7.2", "Nehalem"
 """Fixed, because devices and features of the processor decide what the kernel does. QEMU 7.2 and later versions have them."""
-OLDEST, TRIED = (7, 2), ((7, 2),)
-"""Versions of QEMU: the first that has this machine, and those that the tests ran on."""
+OLDEST, TRIED = (7, 2), ((7, 2), (10, 0))
+"""Versions of QEMU: the first that has this machine, and Debian 12's and 13's, on which the same command was run."""
 BOOT_S = 900
 """Booting takes about seven seconds of CPU."""
 ALIGNED = 2 << 20
@@ -52,6 +52,8 @@ The record is not kept. While QEMU records, its main loop waits for the processo
 halt before the last instructions are counted, and move the clock on by as many too much: two runs of 6,000 short sleeps had
 other digits.
 """
+FILES_MB = 256
+"""Room for the files of a lab: its modules, its job, what it says. Its memory is no file."""
 EXCERPT = 1 << 16
 MOST_OUTPUT = 4 << 30
 MOST_INPUT = 64 << 20
@@ -98,8 +100,8 @@ def facts(clock: Clock) -> dict[str, str | int]:
     """Return what of the machine a record has, because times depend on it. Raises LabError."""
     found = version()
     if not is_tried(found):
-        tried = ", ".join(".".join(map(str, each)) for each in TRIED)
-        sys.stderr.write(f"slownet: QEMU {found} was not tried ({tried} was): compare its numbers with its own alone\n")
+        tried = " and ".join(".".join(map(str, each)) for each in TRIED)
+        sys.stderr.write(f"slownet: QEMU {found} was not tried ({tried} were): compare its numbers with its own alone\n")
     return {"emulator": f"QEMU {found}", "machine": MACHINE, "processor": PROCESSOR, "instructions_per_ns": clock.speed}
 
 
@@ -152,7 +154,7 @@ class ExactLab:
             shared = files.enter_context(tempfile.TemporaryFile())  # before there is a lock, for which other labs wait
             pack(self.shares, shared)
             with memory.room(self.megabytes, lambda: bool(self._asked_to_end)) as machine:
-                folder = memory_folder(self.megabytes, machine)
+                folder = memory_folder(FILES_MB, machine)
                 self._run = _Run(self, folder, job, given, shared, stdout, stderr, files)
             if self._asked_to_end:
                 self._run.signal(self._asked_to_end)
