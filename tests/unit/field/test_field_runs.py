@@ -34,6 +34,14 @@ def test_a_percentile_that_another_repetition_gives_again_is_compared(made):
     assert {row.verdict for row in compare_runs(exact, slower, 0.05, ["time_p99_ms"]).rows} == {DIFFERS}
 
 
+def test_runs_whose_cpu_was_free_say_what_they_cannot_compare(made):
+    free, charged = (made(clock={"tdf": tdf, "cpu": cpu}, random=False) for tdf, cpu in (("inf", "free"), (2, "time")))
+    said = "the CPU was free in both runs: what programs compute is not compared (slownet run --tdf auto charges it)"
+    assert said in compare_runs(free, free, 0.05).notes
+    assert said not in compare_runs(charged, charged, 0.05).notes
+    assert said not in compare_runs(free, charged, 0.05).notes
+
+
 def test_equal_values_have_an_interval_although_another_metric_varies(made):
     metrics = {
         "time_per_request_ms": {"mean": 9.0, "sd": 0.0, "n": 10, "values": [9.0] * 10, "ordered": True},
