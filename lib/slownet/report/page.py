@@ -13,6 +13,7 @@ from jinja2 import Environment, FunctionLoader, StrictUndefined, Template
 
 from slownet.errors import SlownetError
 from slownet.lab.boot import WRITABLE
+from slownet.records.judgement import WORST_FIRST, Judgement
 from slownet.records.result import RunData
 from slownet.report.answer import answer, standing
 from slownet.report.columns import among_claims, beside_claims, columns, verdicts
@@ -99,7 +100,7 @@ def _context(seen: View, name: str) -> dict[str, Any]:
         "run": seen.run,
         "answer": answer(seen),
         "standing": standing(seen.run.claims),
-        "claims": [(claim, said(claim, seen.run)) for claim in seen.run.claims],
+        "claims": [(claim, said(claim, seen.run)) for claim in sorted(seen.run.claims, key=_how_good)],
         "clock": clock_line(seen.run),
         "beyond": beyond_line(seen.run) if any(row.beyond_cpu for row in seen.rows) else "",
         "law": law_line(seen),
@@ -109,7 +110,8 @@ def _context(seen: View, name: str) -> dict[str, Any]:
         "sampling": sampling_notes(seen.run),
         "question": seen.run.facts.get("question") or seen.run.experiment,
         "stem": name,
-        "figures": _figures(seen),
+        "figures": figures(seen),
+        "network": topology_figure(seen.run),
         "columns": columns(seen),
         "verdicts": verdicts(seen),
         "beside": beside_claims(seen),
@@ -120,6 +122,11 @@ def _context(seen: View, name: str) -> dict[str, Any]:
         ],
         "folded": {name: _pairs(facts[name]) for name in ("versions", "settings", "argv") if facts.get(name)},
     }
+
+
+def _how_good(claim: Judgement) -> int:
+    """Order claims: what needs a look comes first."""
+    return WORST_FIRST.index(claim.verdict)
 
 
 def _surroundings(facts: Mapping[str, Any]) -> Iterator[tuple[str, str]]:

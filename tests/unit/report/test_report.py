@@ -251,6 +251,22 @@ def test_a_page_holds_everything_and_needs_nothing(tmp_path):
         assert wanted in text
 
 
+def test_a_page_shows_answer_plot_claims_and_table_in_that_order_and_the_worst_claim_first():
+    refuted = Judgement("y", "refuted", 9.0, 4.0, 8.9, 9.1, (3.8, 4.2), "9.00 measured")
+    page = render_page([view(run_of(LINE).judged([CLAIM, refuted]))])
+    marks = [
+        'class="answer"',
+        "Time per page against",
+        ">Claims<",
+        "9.00 measured",
+        "4.00 &amp; some measured",
+        ">Cells<",
+        ">Facts about",
+    ]
+    places = [page.index(each) for each in marks]
+    assert places == sorted(places)
+
+
 def test_the_page_says_what_the_lab_was_given():
     given = {"env": ["QUERIES", "A"], "shares": [["/data", False], ["/out", True]]}
     project = {"file": "/shop/pyproject.toml", "share": ["/shop/dist", "/shop/<x>"]}
