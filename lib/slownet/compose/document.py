@@ -34,7 +34,7 @@ class Map(dict[str, Any]):
         self.values_at: dict[str, Place] = {}
 
     def put(self, key: str, value: Any, key_at: Place, value_at: Place | None = None) -> None:
-        """Set a value with its places; that of the value is the key's, unless given."""
+        """Set a value. ``value_at`` defaults to ``key_at``."""
         self[key] = value
         self.keys_at[key] = key_at
         self.values_at[key] = value_at or key_at

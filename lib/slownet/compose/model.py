@@ -94,7 +94,7 @@ class Service:
     networks: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     """Its networks, each with the further names that it has there."""
     links: Mapping[str, str] = field(default_factory=dict)
-    """Names of its own for other services."""
+    """Aliases under which this service knows others (compose ``links``)."""
     hostname: str = ""
     user: str = ""
     working_dir: str = ""

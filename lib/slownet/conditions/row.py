@@ -127,7 +127,7 @@ class Row:
     contrast: str = ""
     """The difference between two of its words, for the error when both are given."""
     narrowed: bool = False
-    """Whether None for both directions is ignored when a word for one direction is given."""
+    """If set, ``loss=None`` does not conflict with ``loss_up=...``."""
 
     @property
     def stated(self) -> tuple[Word, ...]:

@@ -184,7 +184,7 @@ def _cause(first: RunData, second: RunData, rows: Sequence[Row]) -> str:
 
 
 def _law(run: RunData, metric: str) -> Law:
-    """Fit a law to numbers that may be compared with those of another run. Raises SlownetError."""
+    """Fit the law, with intervals wide enough to compare two runs. Raises SlownetError."""
     return fit(((delay, sure(cell, metric).at_confidence(DECIDING)) for delay, cell in run.along("rtt_ms")), run.lasting)
 
 

@@ -210,7 +210,7 @@ class Network:
 
     @property
     def conditions(self) -> dict[str, Condition]:
-        """The condition, with the seed as stated, of each link that was given one, by its name as in `counters`.
+        """Conditions by link name, as in `counters`, for links that have one; seeds are those the user stated.
 
         Raises
         ------

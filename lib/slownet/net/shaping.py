@@ -70,7 +70,7 @@ class Shaping:
             self.set(interface, end.stated)
 
     def last(self, interface: Any) -> OneWay:
-        """Return the condition that an interface was given last; if none, one with the delay that it has."""
+        """Return the interface's last condition, or one read from its present netem delay."""
         stated = self.end(interface).stated
         return stated or OneWay(Condition(up=qdisc.delay(self.programs.run(interface, []))))
 

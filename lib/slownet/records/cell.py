@@ -100,7 +100,7 @@ class Cell:
         return intervals.across_runs(self.samples, metric, self.terms, found) if self.deciding else found
 
     def between_runs(self, metric: str, middle: float) -> Summary:
-        """Return how much a number of a metric would still vary between runs of any number of boots, at 99 %."""
+        """Return the 99 % interval that remains between runs however many boots each has."""
         alone = Summary(middle, middle, middle, 1, None, DECIDING)
         return intervals.across_runs(self.samples, metric, self.terms, alone)
 

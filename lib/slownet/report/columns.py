@@ -13,7 +13,7 @@ from slownet.stats import Summary
 
 SHARE = "T0 share"
 LAW = {"supported": "on the law", "inconclusive": "undecided"}
-"""What a cell's verdict says: whether it lies on the law, which no claim is about."""
+"""Labels for the column ``verdict``: whether the cell lies on the fitted law. Claims are judged separately."""
 
 
 @dataclass(frozen=True)

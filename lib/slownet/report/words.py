@@ -111,7 +111,7 @@ def where(label: Mapping[str, Any], run: RunData) -> str:
 
 
 def apart(cell: Mapping[str, Any], base: Mapping[str, Any], run: RunData) -> tuple[str, str, str]:
-    """Say in what two cells differ, and what of their other conditions is not the same in all cells of the run.
+    """Describe how two cells differ, and the shared conditions worth mentioning.
 
     Returns
     -------

@@ -26,7 +26,7 @@ Follow = Callable[[str, Mapping[str, Any]], None]
 
 
 def how_many_labs(plans: Sequence[Plan], place: Place) -> int:
-    """Return how many labs run in parallel for these plans: one for each processor, or as many as one of them asks for."""
+    """Return the number of parallel labs: one for each processor, or the highest number that a plan asks for."""
     return max(cpu.count(), *(each.labs or 1 for each in plans)) if sharing.side_by_side(place) else 1
 
 

@@ -75,7 +75,7 @@ def percentile(values: Sequence[float], percent: float, confidence: float = CONF
 
 
 def printed(record: Mapping[str, Any], others: Mapping[str, Mapping[str, Any]], confidence: float = CONFIDENCE) -> Summary:
-    """Give a percentile that a tool printed an interval, from the recorded values or the steps of its histogram.
+    """Attach an interval to a percentile printed by a tool, using the recorded values or the steps of its histogram.
 
     Parameters
     ----------
