@@ -102,6 +102,7 @@ setup(
     package_data={
         "slownet.lab": [
             "*.c",
+            "*.h",
             "*.txt",
             "provision",
             "install-layer",

@@ -139,7 +139,8 @@ def refused_by(measuring, where, *options):
     done = measuring(*options, preexec_fn=without_landlock)
     if measuring.is_pytest:
         assert done.returncode == pytest.ExitCode.USAGE_ERROR, done
-        assert f"slownet: {REFUSED.format(where=where)}" in done.stderr.decode(), done.stderr
+        of_pytest = where.replace("--require-", "--slownet-require-")
+        assert f"slownet: {REFUSED.format(where=of_pytest)}" in done.stderr.decode(), done.stderr
     else:
         assert one_line(done) == REFUSED.format(where=where)
 
@@ -198,9 +199,10 @@ def lab_with(built, folder, *, shares=(), switch=True, landlock=True):
         source = (init.HERE / "init.c").read_text()
         assert source.count("\tkeep_to_shares();\n") == 1
         (folder / "init.c").write_text(source.replace("\tkeep_to_shares();\n", "\t(void)keep_to_shares;\n"))
-        subprocess.run(["gcc", "-O2", "-static", "-s", "-o", folder / "init", folder / "init.c"], check=True)
+        words = ["gcc", "-O2", "-static", "-s", f"-I{init.HERE}", "-o", folder / "init", folder / "init.c"]
+        subprocess.run(words, check=True)
         lab.init = folder / "init.cpio"
-        lab.init.write_bytes(init.archive((folder / "init").read_bytes()))
+        lab.init.write_bytes(init.initial_root((folder / "init").read_bytes()))
     if not landlock:
         lab.confine = folder / "unconfined"
         lab.confine.write_text('#!/bin/sh\nwhile test "$1" != --; do shift; done\nshift\nexec "$@"\n')

@@ -224,8 +224,8 @@ def test_the_cache_may_have_any_name(execute, built, tmp_path, monkeypatch):
 @pytest.mark.parametrize(
     ("options", "line"),
     [
-        (["--clock", "fast"], "unknown clock 'fast', --clock: choose from real, virtual"),
-        (["--clock", ""], "unknown clock '', --clock: choose from real, virtual"),
+        (["--clock", "fast"], "unknown clock 'fast', --clock: choose from exact, real, virtual"),
+        (["--clock", ""], "unknown clock '', --clock: choose from exact, real, virtual"),
         (["--tdf", "0"], "invalid time dilation factor '0', --tdf: write a whole number from 1 to 999999, inf or auto"),
         (["--tdf", ""], "invalid time dilation factor '', --tdf: write a whole number from 1 to 999999, inf or auto"),
         (
