@@ -134,12 +134,12 @@ class _Reader:
         time = cell.metrics.get(self.metric)
         published = self.published(cell)
         predicted = self.law.at(delay * (per_round_trip(self.along) or 1.0)) if self.law and delay is not None else None
-        share = self._cpu_share(time)
+        share = None if self.run.charging is Charging.FREE else self._cpu_share(time)
         return Row(
             title=cell.title,
             delay=delay,
             time=time,
-            rate=cell.metrics.get(RATE),
+            rate=None if time and self._is_nothing(time) else cell.metrics.get(RATE),
             ratio=self._ratio(cell),
             uncured=self._uncured(cell),
             published_time=published.get(self.metric),

@@ -92,10 +92,12 @@ def test_two_points_say_nothing_about_the_law():
     assert [row.verdict for row in view(run_of({0: 9.0, 10: 49.0})).rows] == ["baseline", ""]
 
 
-@pytest.mark.parametrize("clock", [{"clock": "real"}, {"tdf": "inf", "cpu": "free"}], ids=["real", "free CPU"])
+@pytest.mark.parametrize(
+    "clock", [{"clock": "real"}, {"clock": "virtual", "tdf": "inf", "cpu": "free"}], ids=["real", "free CPU"]
+)
 def test_only_a_clock_that_charges_the_cpu_has_cells_for_the_real_one(clock):
     seen = view(run_of(LINE, facts=FACTS | clock))
-    assert seen.rows[0].cpu_share == 1
+    assert seen.rows[0].cpu_share == (1 if clock["clock"] == "real" else None)
     assert not any(row.cpu_bound for row in seen.rows)
 
 
@@ -123,6 +125,17 @@ def test_free_cpu_has_no_ratio():
     assert [row.ratio for row in seen.rows] == [None, None, None]
     assert seen.rows[0].cpu_share is None
     assert seen.rows[2].verdict == "supported"
+
+
+def test_with_free_cpu_what_takes_no_time_has_no_rate_and_no_share():
+    """0.2 ms of a page without delay are no time of a page, and 5000 a second no rate of any machine."""
+    facts = FACTS | {"tdf": "inf", "cpu": "free"}
+    near, far = view(run_of({0: 0.2, 10: 40.2}, half=0.0, facts=facts)).rows
+    assert (near.rate, near.cpu_share, far.cpu_share) == (None, None, None)
+    assert far.rate.mean == pytest.approx(1000 / 40.2)
+    charged, _ = view(run_of({0: 0.2, 10: 40.2}, half=0.0)).rows
+    assert charged.rate.mean == 5000
+    assert charged.cpu_share == pytest.approx(1, abs=0.1)
 
 
 def test_published_numbers_may_come_with_the_run():
