@@ -79,7 +79,8 @@ def _curve(
         if start is not None:
             line = ((at, curve(start + law.k.mean * seen.trip * at)) for at in steps)
             chart.line(line, "law with the published T0", "published", dashed=True)
-        chart.line(((at, curve(law.t0.mean + law.k.mean * seen.trip * at)) for at in steps), "law, fitted")
+        near = min(row.delay or 0.0 for row, _ in measured)  # before it nothing was measured that the law is of
+        chart.line(((at, curve(law.t0.mean + law.k.mean * seen.trip * at)) for at in steps if at >= near), "law, fitted")
     points = [Point(at, each, f"{_at(seen, at)}: {each:g} published") for at, each in published]
     if points:
         chart.points(points, "published", "published", hollow=True)
