@@ -1,7 +1,7 @@
 """Runs an interpreter of pytest-xdist in a lab: `python -m slownet.pytest_worker JOB -u -c CODE`, started by execnet.
 
-JOB (JSON) holds the clock, the TDF, the memory, what is charged for CPU, the rootdir, the shares, and what the lab's
-environment has beside this process's. Input and output are execnet's messages.
+JOB (JSON) holds the clock, the TDF, the memory, what is charged for CPU and whether it may be free, the rootdir, the shares,
+and what the lab's environment has beside this process's. Input and output are execnet's messages.
 """
 
 from __future__ import annotations
@@ -30,6 +30,7 @@ def main(argv: list[str]) -> int:
         place = choose(
             "lab", given["clock"], given["tdf"], given["megabytes"], given["cpu"], Path(given["root"]), given["confined"]
         )
+        place = place.free() if given["free"] else place
         return attend(
             place, [place.python, *options, f"{_begin(place)}; {code}"],
             shares=[Share(Path(path), writable, at) for path, writable, at in given["shares"]],

@@ -25,7 +25,6 @@ from slownet import pytest_inside as inside
 from slownet.errors import SlownetError
 from slownet.lab import native
 from slownet.lab.boot import MEGABYTES
-from slownet.lab.clock import TDF_INF
 from slownet.lab.place import own_path
 from slownet.pytest_plugin import exports, projects, records, session, staging
 from slownet.pytest_plugin.forwarding import is_forwarded
@@ -163,8 +162,9 @@ class Workers:
         env = session.environment(config, facts, inside.handed_over().get("only"), self._staging.handed())
         job = {
             "clock": wish.clock,
-            "tdf": TDF_INF if wish.cpu_may_be_free and wish.clock != "real" else wish.tdf,
+            "tdf": wish.tdf,
             "cpu": wish.cpu,
+            "free": wish.cpu_may_be_free,
             "confined": config.getoption(CONFINED),
             "megabytes": config.getoption(MEMORY) or MEGABYTES,
             "root": str(config.rootpath),

@@ -56,10 +56,11 @@ class Fitted(Table):
     def _record(self, names: Sequence[str], cells: Sequence[Text]) -> RenderResult:
         first = Text(", ").join([each for each in cells[: self._titles] if each.plain])
         first.stylize("bold")
+        below = []
         for name, cell in zip(names[self._titles :], cells[self._titles :], strict=True):
-            if name == VERDICT and cell.plain:
-                first = Text.assemble(first, ": ", cell)
+            if name == VERDICT:
+                first = Text.assemble(first, ": ", cell) if cell.plain else first
+            elif cell.plain:
+                below.append(Text.assemble("  ", (f"{name}: ", "dim"), cell))
         yield first
-        for name, cell in zip(names[self._titles :], cells[self._titles :], strict=True):
-            if name != VERDICT and cell.plain:
-                yield Text.assemble("  ", (f"{name}: ", "dim"), cell)
+        yield from below

@@ -25,9 +25,6 @@ class Choice:
     why: str
     """The reason, as one line."""
 
-    def __str__(self) -> str:
-        return f"{self.place.clock}: {self.why}"
-
 
 def choose(experiment: Experiment, place: Place, claims: Sequence[Claim]) -> Choice:
     """Return the clock of an experiment, of which these claims are judged; a sweep judges none, but maps its numbers.
