@@ -22,6 +22,7 @@ from slownet.commands.marking import mark
 from slownet.commands.options import (
     CaptureOption,
     ClockOption,
+    CommandOption,
     ComposeOption,
     ConfinementOption,
     CpuOption,
@@ -41,7 +42,9 @@ from slownet.commands.options import (
     TdfOption,
     ToolOption,
     ToolsOption,
+    UnitOption,
     UrlOption,
+    ValueOption,
     VaryOption,
 )
 from slownet.commands.shell import shell
@@ -102,6 +105,9 @@ def run(
     tool: ToolOption = None,
     url: UrlOption = None,
     option: ToolsOption = None,
+    tool_command: CommandOption = None,
+    value: ValueOption = None,
+    unit: UnitOption = None,
     capture: CaptureOption = None,
     repeat: Annotated[
         str | None,
@@ -138,7 +144,8 @@ def run(
 
     asked = Asked(
         experiments or [], clock, tdf, cpu, memory, place, vary or [], compose or [], profile or [], tool, url, option or [],
-        capture, repeat, budget, labs, resume, runs, env or [], share or [], keep, require_confinement, speed,
+        capture, repeat, budget, labs, resume, runs, env or [], share or [], keep, require_confinement, speed, tool_command,
+        value or [], unit or [],
     )  # fmt: skip
     asked.check()
     raise typer.Exit(run_and_show(asked, as_json, ForCi(junit, summary), explain_clock))

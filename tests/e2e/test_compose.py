@@ -193,6 +193,31 @@ def test_a_project_is_measured_without_any_python(images, tmp_path):
     assert logs == ["cache.log", "db.log", "prepared.log", "web.log"]
 
 
+@pytest.mark.parametrize(
+    ("words", "metric", "values"),
+    [
+        (["--tool-command", "ping -c 3 -i 0.1 web", "--value", "time=([0-9.]+) ms"], "time_ms", (4, 14)),
+        (["--tool-command", "cat /etc/shop.conf | wc -c", "--value", "^([0-9]+)", "--option", "from=web"], "value", (10, 10)),
+        (["--tool", "curl", "--url", "http://web:8000/shop.conf", "--option", "requests=2"], "time_ms", (8, 28)),
+        (["--tool", "wrk", "--url", "http://web:8000/shop.conf", "--option", "seconds=3"], "uncorrected_p50_s", (0.004, 0.014)),
+    ],
+)
+def test_a_command_of_ones_own_and_every_tool(words, metric, values, project):
+    done = run("run", "--compose", "compose.yaml", "--vary", "web:rtt=0ms,10ms", *words, "--tdf", "inf", "--json", cwd=project)
+    assert done.returncode == 0, done.stderr
+    (found,) = json.loads(done.stdout)["runs"]
+    means = [each["metrics"][metric]["mean"] for each in found["cells"]]
+    assert means == pytest.approx(values, rel=0.05)
+
+
+def test_a_command_that_prints_no_such_number(project):
+    words = ["--tool-command", "sh -c 'echo tps: 5'", "--value", "tps = ([0-9.]+)", "--tdf", "inf"]
+    done = run("run", "--compose", "compose.yaml", *words, cwd=project)
+    line = "nothing in the output matches the pattern 'tps = ([0-9.]+)'; its last line: 'tps: 5', host 'client': command: sh -c"
+    assert done.returncode == 1
+    assert done.stderr.splitlines()[-1].startswith(f"slownet: tiny: {line}")
+
+
 EXPERIMENT = """
 from slownet import Compose, ab, experiment, law
 

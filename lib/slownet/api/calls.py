@@ -51,6 +51,9 @@ def run(
     tool: str | None = None,
     url: str | None = None,
     option: Mapping[str, Any] | None = None,
+    tool_command: str | None = None,
+    value: str | Texts = (),
+    unit: str | Texts = (),
     capture: bool | str | Texts = False,
     repeat: int | str | None = None,
     budget: int | str | None = None,
@@ -93,6 +96,12 @@ def run(
         What measures the compose project from its host client, and the page.
     option : mapping, optional
         Options of the tool: ``{"requests": 50}``.
+    tool_command : str, optional
+        A command that measures the compose project in a tool's place.
+    value : str or sequence of str
+        Regular expressions for the numbers in its output: ``"tps = ([0-9.]+)"``, or ``(?P<name_ms>...)``.
+    unit : str or sequence of str
+        Units of these numbers: one for all, or one for each.
     capture : bool, str or sequence of str
         Save the packets of these interfaces; True: of all hosts.
     repeat : int or str, optional
@@ -137,6 +146,7 @@ def run(
         HOSTS if capture is True else _joined(capture or "") or None,
         _number(repeat), _number(budget), str(labs), Path(resume) if resume else None, Path(runs), _assigned(env),
         [str(each) for each in _all(share)], keep, require_confinement, speed,
+        tool_command, list(_all(value)), list(_all(unit)),
     )  # fmt: skip
     asked.check()
     with _restored(env or {}):

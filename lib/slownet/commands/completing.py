@@ -67,9 +67,12 @@ def images(incomplete: str) -> Completed:
     return sorted({name for name in names if name.startswith(incomplete)})
 
 
+TOOLS = ("ab", "constant_rate", "curl", "fetch", "iperf3", "oha", "ping", "sysbench", "wget", "wrk", "wrk2")
+
+
 def tools(incomplete: str) -> Completed:
     """Complete the name of a tool that measures a compose project."""
-    return [each for each in ("ab", "fetch", "iperf3", "ping", "wget") if each.startswith(incomplete)]
+    return [each for each in TOOLS if each.startswith(incomplete)]
 
 
 def articles(incomplete: str) -> Completed:

@@ -113,7 +113,7 @@ ComposeOption = Annotated[
     typer.Option(
         "--compose",
         metavar="FILE",
-        help="Measure this compose project with --tool. Repeatable: files are merged.",
+        help="Measure this compose project with --tool or --tool-command. Repeatable: files are merged.",
         autocompletion=completing.files(".yaml", ".yml"),
     ),
 ]
@@ -125,7 +125,7 @@ ToolOption = Annotated[
     typer.Option(
         "--tool",
         metavar="NAME",
-        help="What measures the compose project, from its host client: ab, ping...",
+        help="What measures the compose project, from its host client: ab, ping, wrk, sysbench...",
         autocompletion=completing.tools,
     ),
 ]
@@ -135,4 +135,23 @@ UrlOption = Annotated[
 ToolsOption = Annotated[
     list[str] | None,
     typer.Option("--option", metavar="NAME=VALUE", help="An option of the tool, e.g. requests=50 or from=web. Repeatable."),
+]
+CommandOption = Annotated[
+    str | None,
+    typer.Option(
+        "--tool-command",
+        metavar="COMMAND",
+        help="Measure the compose project with this command; with --option from=db in that service's container.",
+    ),
+]
+ValueOption = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--value",
+        metavar="PATTERN",
+        help="A regular expression for a number of the command's output: 'tps = ([0-9.]+)', or (?P<name_ms>...). Repeatable.",
+    ),
+]
+UnitOption = Annotated[
+    list[str] | None, typer.Option("--unit", metavar="UNIT", help="The unit of such a number, e.g. ms. Repeatable.")
 ]

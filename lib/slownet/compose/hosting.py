@@ -6,7 +6,7 @@ import os
 import shutil
 import subprocess
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, suppress
 from pathlib import Path
 from types import TracebackType
@@ -85,6 +85,10 @@ class Hosted(Container):
             super().wait()
             self._is_ready = True
 
+    def inside(self) -> Inside:
+        """Return its container as a host for tools."""
+        return Inside(self)
+
     def begun(self) -> None:
         """Run what the file says for after the start. Raises ServiceError."""
         if self.service.post_start:
@@ -130,6 +134,22 @@ class Hosted(Container):
         self._finish_log()
         if process.returncode:
             raise self.error(f"{self.name} ended with status {process.returncode}, and others wait for its success")
+
+
+class Inside:
+    """A service's container as a host that tools run on: the programs are the image's, as the service's user."""
+
+    def __init__(self, service: Hosted) -> None:
+        self._service = service
+        self.name = service.name
+
+    def IP(self) -> str:  # noqa: N802  # Mininet's name
+        """Return the service's address."""
+        return self._service.host.IP()
+
+    def popen(self, words: Sequence[str], **options: Any) -> subprocess.Popen[bytes]:
+        """Start a program in the container, with pipes for its output. Raises ServiceError if the container has ended."""
+        return self._service.execute(words)
 
 
 def _condition(health: Health | None, says: Ready) -> Healthy | None:

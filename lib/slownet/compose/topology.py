@@ -65,6 +65,8 @@ class Compose(Topology):
         self.key = handover.key(files, profiles)
         handover.use_environment()
         self._files: Path | None = None
+        self.running: Running | None = None
+        """The services of the network that `serve` was last called for."""
         if taken := handover.find(self.key):
             self.project, self._files = taken
         elif native.inside_lab():  # which has neither the files nor what reads them
@@ -158,7 +160,8 @@ class Compose(Topology):
         """
         from slownet.compose.hosting import Running
 
-        return Running(self.project, net, directory, self._files or self._own_files())
+        self.running = Running(self.project, net, directory, self._files or self._own_files())
+        return self.running
 
     def facts(self) -> Mapping[str, Any]:
         """Return what a run records of the project."""

@@ -16,18 +16,18 @@ from typing import Any
 from slownet import userfile
 from slownet.compose import links
 from slownet.compose.links import NAMED
-from slownet.compose.model import CLIENT, SWITCH, Project
+from slownet.compose.model import SWITCH, Project
 from slownet.compose.topology import Compose
 from slownet.conditions.link import WORDS
 from slownet.errors import ExperimentError, SlownetError, nearest
 from slownet.experiment import Cell, Experiment, grid
-from slownet.hypotheses.toolbox import TOOLS, WEB, Named, Page
+from slownet.hypotheses import project_tools
+from slownet.hypotheses.toolbox import Page
 from slownet.records.columns import HOST, NONE
 from slownet.records.unreadable import MALFORMED
 
 FILE = "experiment.json"
-URL, VARY, TOOL, OPTION = "--url", "--vary", "--tool", "--option"
-_ADDRESS = re.compile(r"https?://[^\s/]+\S*")
+VARY = "--vary"
 
 
 @dataclass
@@ -50,14 +50,15 @@ class Composed(Experiment):
 
 
 def make(
-    files: Sequence[Path], profiles: Sequence[str], vary: Mapping[str, Sequence[str]], tool: str, url: str | None,
-    options: Mapping[str, str],
+    files: Sequence[Path], profiles: Sequence[str], vary: Mapping[str, Sequence[str]], tool: str | None, url: str | None,
+    options: Mapping[str, str], command: str | None = None, values: Sequence[str] = (), units: Sequence[str] = (),
 ) -> Composed:  # fmt: skip
-    """Return the experiment of a command line. Raises ComposeError, ExperimentError, ConditionError, UnitError."""
+    """Return the experiment of a command line, with a tool or a command. Raises ComposeError, ExperimentError, ConditionError,
+    UnitError."""
     whole = [str(each.absolute()) for each in files]
     record = {
         "files": whole, "profiles": list(profiles), "vary": {name: list(each) for name, each in vary.items()}, "tool": tool,
-        "url": url, "options": dict(options),
+        "url": url, "options": dict(options), "command": command, "values": list(values), "units": list(units),
     }  # fmt: skip
     return _of(record)
 
@@ -74,56 +75,23 @@ def read(path: Path) -> Composed:
 def _of(record: Mapping[str, Any]) -> Composed:
     topology = Compose(*record["files"], profiles=record["profiles"])
     project = topology.project
-    named, options = _tool(record, project)
+    tool, options = project_tools.chosen(record, project)
     vary = {name: tuple(texts) for name, texts in record["vary"].items()}
     _check(vary, project)
-    page = Page(record["url"] or "")
+    measured = topology if record.get("command") is not None else Page(record["url"] or "")
 
     def measure(net: Any, **cell: str) -> Any:
         with ExitStack() as stack:
             for host, condition in _conditions(cell, project).items():
                 stack.enter_context(net.link(host, SWITCH).set(condition))
-            return named.run(net, page, options)
+            return tool.run(net, measured, options)
 
-    what = " ".join(filter(None, (record["tool"], record["url"])))
+    what = " ".join(filter(None, (record.get("command") or record["tool"], record["url"])))
     question = f"{what} on the compose project {project.name}"
     one: Sequence[Cell] = [] if vary else [{}]
     return Composed(
-        re.sub(r"\W+", "_", project.name), question, measure, topology, vary, listed=one, record=record, made_of=(named.run,),
+        re.sub(r"\W+", "_", project.name), question, measure, topology, vary, listed=one, record=record, made_of=(tool.run,),
     )  # fmt: skip
-
-
-def _tool(record: Mapping[str, Any], project: Project) -> tuple[Named, dict[str, Any]]:
-    """Return the tool and its options."""
-    name, url = record["tool"], record["url"]
-    if name not in TOOLS:
-        raise ExperimentError(f"no tool '{name}'", TOOL, nearest(name, TOOLS))
-    named = TOOLS[name]
-    if named.asks and not set(named.asks) & set(WEB):
-        usable = [each for each in TOOLS if not TOOLS[each].asks or set(TOOLS[each].asks) & set(WEB)]
-        raise ExperimentError(f"{name} needs {named.asks[0]} of slownet's own", TOOL, nearest("", usable))
-    if named.asks and (not url or not _ADDRESS.fullmatch(url)):
-        what = f"unclear address '{url}'" if url else f"{name} needs an address"
-        service = project.services[-1]
-        port = service.ports[0] if service.ports else 80
-        raise ExperimentError(what, URL, f"write one such as http://{service.name}:{port}/")
-    options = {}
-    for key, text in record["options"].items():
-        if key not in named.options:
-            raise ExperimentError(f"{name} has no option '{key}'", OPTION, nearest(key, named.options))
-        options[key] = _value(text)
-    for key in ("from", "to"):
-        if key in options and options[key] not in project.hosts:
-            raise ExperimentError(f"no host '{options[key]}'", OPTION, nearest(str(options[key]), project.hosts))
-    if "to" in named.options and "to" not in options:
-        raise ExperimentError(f"{name} needs a host to measure", OPTION, f"write {OPTION} to={project.services[0].name}")
-    return named, {"from": CLIENT, **options}
-
-
-def _value(text: str) -> Any:
-    if text.isdecimal():
-        return int(text)
-    return text == "true" if text in ("true", "false") else text
 
 
 def _check(vary: Mapping[str, Sequence[str]], project: Project) -> None:

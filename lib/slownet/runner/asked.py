@@ -52,6 +52,9 @@ class Asked:
     keep: bool = False
     require_confinement: bool = False
     speed: int | None = None
+    tool_command: str | None = None
+    value: Sequence[str] = ()
+    unit: Sequence[str] = ()
 
     def check(self) -> tuple[Rule, int | None]:
         """Return how often to measure and in how many labs. Raises SlownetError for what contradicts itself."""
@@ -100,11 +103,12 @@ class Asked:
             value = getattr(self, each.name)
             if each.name == "experiments" or value in (each.default, None) or value == []:
                 continue
+            option = f"--{each.name.replace('_', '-')}"
             if value is True:
-                found.append(f"--{each.name.replace('_', '-')}")
+                found.append(option)
                 continue
             listed = [value] if isinstance(value, str | int | Path) else value
-            found += [word for one in listed for word in (f"--{each.name}", str(one))]
+            found += [word for one in listed for word in (option, str(one))]
         return found
 
     def notices(self, plans: Sequence[Plan]) -> list[str]:
@@ -132,20 +136,43 @@ def conditions(vary: Sequence[str]) -> dict[str, list[str]]:
 def names(asked: Asked) -> Sequence[str | Composed]:
     """Return the experiments, or the one on a compose project. Raises SlownetError."""
     if not asked.compose:
-        given = {"--tool": asked.tool, "--url": asked.url, "--option": asked.option, "--profile": asked.profile}
+        given = {
+            "--tool": asked.tool, "--url": asked.url, "--option": asked.option, "--profile": asked.profile,
+            "--tool-command": asked.tool_command, "--value": asked.value, "--unit": asked.unit,
+        }  # fmt: skip
         for name in (each for each, value in given.items() if value):
             raise ExperimentError(f"{name} is for compose projects", name, "add --compose compose.yaml, or leave it out")
         return asked.experiments
     if asked.experiments:
         raise ExperimentError("either experiments or a compose project", "--compose", "leave one of them out")
-    if not asked.tool:
-        raise ExperimentError("nothing measures the project", "--compose", "add --tool ab --url http://SERVICE:PORT/")
+    _check_tool(asked)
     from slownet.compose import files
     from slownet.hypotheses import composed
 
     paths = files.named(asked.compose)
     chosen, options = conditions(asked.vary), _options(asked.option)
-    return [composed.make(paths, asked.profile, chosen, asked.tool, asked.url, options)]
+    return [
+        composed.make(
+            paths, asked.profile, chosen, asked.tool, asked.url, options, asked.tool_command, asked.value, asked.unit
+        )
+    ]  # fmt: skip
+
+
+def _check_tool(asked: Asked) -> None:
+    """Raise ExperimentError unless one tool or one command measures the project."""
+    own = asked.tool_command is not None
+    if not asked.tool and not own:
+        raise ExperimentError("nothing measures the project", "--compose", "add --tool ab --url http://SERVICE:PORT/")
+    if asked.tool and own:
+        raise ExperimentError("either a tool or a command of your own", "--tool-command", "leave out --tool")
+    if own and asked.url:
+        raise ExperimentError("a command has its address itself", "--url", "write it in --tool-command")
+    if own and not asked.value:
+        fix = "add a regular expression for one, such as --value 'tps = ([0-9.]+)'"
+        raise ExperimentError("no number of the command's output is named", "--tool-command", fix)
+    for name, given in (("--value", asked.value), ("--unit", asked.unit)):
+        if given and not own:
+            raise ExperimentError(f"{name} is for a command of your own", name, "add --tool-command, or leave it out")
 
 
 def what_is_left(plan: Plan) -> str:

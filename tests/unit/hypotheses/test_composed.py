@@ -1,14 +1,16 @@
 """Experiments on compose projects, made from words of the command line."""
 
 import json
+import subprocess
 from contextlib import contextmanager
 
 import pytest
 
 from slownet.catalogue import find
+from slownet.commands import completing
 from slownet.conditions.link import Condition
 from slownet.errors import ConditionError, ExperimentError, UnitError
-from slownet.hypotheses import composed
+from slownet.hypotheses import composed, project_tools
 from slownet.hypotheses.toolbox import TOOLS, Named
 from slownet.runner.asked import Asked, conditions, names
 
@@ -26,13 +28,14 @@ def make(tmp_path):
     """make(vary words, tool, url, option words) -> an experiment on a project with the hosts client, web and db."""
     (tmp_path / "compose.yaml").write_text(TEXT)
 
-    def of(vary=(), tool="ab", url=URL, options=()):
-        (found,) = names(Asked(vary=vary, compose=[tmp_path / "compose.yaml"], tool=tool, url=url, option=options))
+    def of(vary=(), tool="ab", url=URL, options=(), **words):
+        (found,) = names(Asked(vary=vary, compose=[tmp_path / "compose.yaml"], tool=tool, url=url, option=options, **words))
         return found
 
     return of
 
 
+OWN = {"tool": None, "url": None, "tool_command": "pgbench -t 5 -h db", "value": ["tps = ([0-9.]+)"]}
 WRONG = {
     "no host": ({"vary": ["rtt=0ms,10ms"]}, "'rtt' names no host, --vary: write --vary db:rtt=..."),
     "unknown host": ({"vary": ["dbb:rtt=0ms"]}, "no host 'dbb' in shop, --vary: did you mean 'db'?"),
@@ -47,9 +50,26 @@ WRONG = {
     "no values": ({"vary": ["db:rtt"]}, "invalid condition 'db:rtt', --vary: write NAME=VALUE"),
     "no tool": ({"tool": None}, "nothing measures the project, --compose: add --tool ab"),
     "unknown tool": ({"tool": "abb"}, "no tool 'abb', --tool: did you mean 'ab'?"),
-    "a tool with a server of its own": (
-        {"tool": "sysbench"},
-        "sysbench needs mariadb of slownet's own, --tool: choose from ab,",
+    "a database without a host": ({"tool": "sysbench"}, "sysbench needs a host to measure, --option: write --option to=db"),
+    "no rate": ({"tool": "wrk2"}, "wrk2 needs a rate, --option: write --option rate=100"),
+    "no number": ({"options": ["requests=many"]}, "requests is 'many', --option: write a number: requests=50"),
+    "no number at all": ({"options": ["requests=nan"]}, "requests is 'nan', --option: write a number: requests=50"),
+    "a tool and a command": (OWN | {"tool": "ab"}, "either a tool or a command of your own, --tool-command: leave out --tool"),
+    "a command and a page": (OWN | {"url": URL}, "a command has its address itself, --url: write it in --tool-command"),
+    "a command without numbers": (
+        OWN | {"value": []},
+        "no number of the command's output is named, --tool-command: add a regular expression for one",
+    ),
+    "numbers without a command": ({"value": ["a (b)"]}, "--value is for a command of your own, --value: add --tool-command"),
+    "an empty command": (OWN | {"tool_command": " "}, "the command is empty, --tool-command: write one such as"),
+    "an open quote": (OWN | {"tool_command": "a 'b"}, "unclear command: No closing quotation, --tool-command: quote as in a"),
+    "no pattern": (OWN | {"value": ["tps = ("]}, "unclear pattern 'tps = (': missing ), unterminated subpattern at position 6"),
+    "two of one name": (OWN | {"value": ["a (.)", "a (..)"]}, "two values are called a, --value: name one: (?P<a_2>[0-9.]+)"),
+    "too many units": (OWN | {"unit": ["ms", "s"]}, "2 units of 1 values, --unit: write one for all, or one for each"),
+    "no unit of any": (OWN | {"unit": ["m s"]}, "unclear unit 'm s', --value: write one such as ms, s, MB/s or %"),
+    "an option of a tool": (
+        OWN | {"options": ["requests=5"]},
+        "--tool-command has no option 'requests', --option: choose from",
     ),
     "no address": ({"url": None}, "ab needs an address, --url: write one such as http://web:8000/"),
     "unclear address": ({"url": "web:8000"}, "unclear address 'web:8000', --url: write one such as http://web:8000/"),
@@ -140,6 +160,50 @@ def test_it_is_found_again_in_its_run_directory(make, tmp_path):
     again = find(str(made.write(tmp_path)))
     assert (again.record, again.cells(), again.name) == (made.record, made.cells(), made.name)
     assert json.loads((tmp_path / "experiment.json").read_text())["options"] == {"requests": "5"}
+
+
+def test_every_tool_is_one_of_a_project(make):
+    pages = {"url": URL, "tool": "ab"}
+    for tool in project_tools.names():
+        words = pages | {"tool": tool}
+        words["options"] = {"ping": ["to=db"], "iperf3": ["to=db"], "sysbench": ["to=db", "user=me"]}.get(tool, [])
+        words["options"] += ["rate=0.5"] if tool in project_tools.NEEDED else []
+        assert make(**words).question.startswith(tool)
+    assert set(completing.TOOLS) == set(project_tools.names())
+
+
+class Said:
+    """A host on which a program says something."""
+
+    name = "client"
+
+    def __init__(self, text):
+        self.text, self.ran = text, None
+
+    def popen(self, words, **options):
+        self.ran = words
+        return subprocess.Popen(["printf", "%s", self.text], stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+
+
+def test_a_command_of_ones_own(make, tmp_path):
+    made, host = make(**OWN | {"unit": ["1/s"]}), Said("tps = 81.5 (with)\ntps = 82.5\n")
+    found = made.measure({"client": host})
+    assert host.ran == ["pgbench", "-t", "5", "-h", "db"]
+    assert found.values == {"tps_1_per_s": (81.5, 82.5)}
+    assert made.question == "pgbench -t 5 -h db on the compose project shop"
+    again = find(str(made.write(tmp_path)))
+    assert again.measure({"client": host}) == found
+
+
+def test_a_command_in_a_container(make):
+    made, host = make(**OWN | {"options": ["from=db"]}), Said("tps = 7")
+
+    class Service:
+        def inside(self):
+            return host
+
+    made.topology.running = {"db": Service()}
+    assert made.measure({}).values == {"tps": (7.0,)}
 
 
 def test_a_file_that_is_no_experiment(tmp_path):
