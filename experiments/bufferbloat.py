@@ -46,3 +46,13 @@ bufferbloat.claims(
         for cell in OTHERS
     ),
 )  # fmt: skip
+
+
+@bufferbloat.answer
+def answer(run):
+    plain, *managed = (run.at(each) for each in CELLS)
+    most = max(managed, key=lambda each: each.summary("rtt_ms").mean)
+    return (
+        f"A ping takes {plain.amount('rtt_ms')} behind a plain queue of {QUEUE} packets, and at most {most.amount('rtt_ms')} "
+        f"with fq_codel or cake; the empty link's round trip is {RTT_MS} ms."
+    )

@@ -41,3 +41,14 @@ crafted_segments.claims(
     ),
     bound("delayed", {"listener": "quickack-route"}, at_most=0, because="the route's quickack overrides the delay"),
 )  # fmt: skip
+
+
+@crafted_segments.answer
+def answer(run):
+    answered, silent, quick = (run.at({"listener": listener}) for listener in KINDS)
+    counts = [each.summary("delayed").mean for each in (silent, quick)]
+    rest = "not at all" if not any(counts) else f"{counts[0]:.3g} and {counts[1]:.3g} times"
+    return (
+        f"{answered.amount('delayed_ack_ms')} behind a listener that answers, as most programs do; {rest} behind one "
+        "that never answers, or over a route with quickack."
+    )

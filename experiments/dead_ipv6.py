@@ -52,3 +52,10 @@ dead_ipv6.claims(
         because="it tries IPv4 when the kernel has given up its SYNs; the kernel's longer timers are late by up to an eighth",
     ),
 )  # fmt: skip
+
+
+@dead_ipv6.answer
+def answer(run):
+    dead = [f"{client} {run.at({'client': client, 'ipv6': 'dead'}).amount('first_byte_ms')}" for client in CLIENTS]
+    fine = run.at({"client": "curl", "ipv6": "as fast"}).amount("first_byte_ms")
+    return f"To the first byte, if IPv6 is dead: {', '.join(dead)}; if it works, {fine}."

@@ -63,3 +63,14 @@ fairness.claims(
         because="the queue marks from ten packets on, and may grow as much again until marks arrive",
     ),
 )  # fmt: skip
+
+
+@fairness.answer
+def answer(run):
+    def second(at):
+        return f"{1 - run.at(at).summary('first_share').mean:.0%}".replace("%", " %")
+
+    return (
+        f"CUBIC gets {second(ALIKE)} beside another CUBIC; beside BBR {second(BESIDE_SHORT)} with a queue of {SHORT} packets "
+        f"and {second(BESIDE_LONG)} with {LONG}; beside DCTCP {second(MARKED)} in a queue that marks."
+    )

@@ -62,3 +62,12 @@ handshakes.claims(
     *(claim("round_trips", cell) for cell in CELLS),
     *(claim("round_trips_to_end", cell, bytes=20_000) for cell in CELLS if "document" in cell.get("more", "")),
 )
+
+
+@handshakes.answer
+def answer(run):
+    def trips(stack):
+        return f"{run.at({'stack': stack}).summary('round_trips').mean:.3g}"
+
+    stacks = ("TCP", "TLS 1.2", "TLS 1.3", "TLS 1.3 0-RTT", "QUIC", "QUIC 0-RTT")
+    return f"{', '.join(f'{stack}: {trips(stack)}' for stack in stacks)}, the request's own round trip included."

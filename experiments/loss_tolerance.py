@@ -77,3 +77,15 @@ loss_tolerance.claims(
         "mbit_per_s", BBR[5], of=ROOMY[5], at_most=0.85, because="4 MiB hold two pipes, a segment lost twice stays for three"
     ),
 )  # fmt: skip
+
+
+@loss_tolerance.answer
+def answer(run):
+    def carried(cells, percent):
+        return run.at(cells[percent]).amount("mbit_per_s")
+
+    return (
+        f"With 0.01 %, CUBIC carries {carried(CUBIC, 0.01)} and BBR {carried(BBR, 0.01)}; with 1 %, {carried(CUBIC, 1)} and "
+        f"{carried(BBR, 1)}; with 10 %, {carried(CUBIC, 10)} and {carried(BBR, 10)}, or {carried(ROOMY, 10)} with a send "
+        "buffer of 32 MiB."
+    )

@@ -38,3 +38,11 @@ mtu_black_hole.claims(
         because=f"after a tail loss probe and four timeouts the server sends segments of {BASE_MSS} bytes (RFC 4821)",
     ),
 )  # fmt: skip
+
+
+@mtu_black_hole.answer
+def answer(run):
+    arrived = run.at(at("none")).summary("received_bytes").mean
+    first = ", ".join(f"{cure} {run.at(at(cure)).amount('first_byte_ms')}" for cure in CURES if cure != "none")
+    begin = "No: nothing of it arrives" if arrived == 0 else f"{arrived:.0f} bytes of it arrive"
+    return f"{begin} without a cure. With one, the first byte arrives after: {first}."

@@ -52,3 +52,15 @@ nagle_patterns.claims(
     # Without a delayed ACK, an exchange on these links takes far less than a millisecond.
     *(bound("exchange_ms", {"pattern": name}, at_most=1, because=because) for name, because in FINE.items()),
 )
+
+
+@nagle_patterns.answer
+def answer(run):
+    times = {name: run.at({"pattern": name}) for name in (*STALLS, *FINE)}
+    slow = [name for name, each in times.items() if each.summary("exchange_ms").mean > 1]
+    fine = max((each for name, each in times.items() if name not in slow), key=lambda each: each.summary("exchange_ms").mean)
+    said = [f"{name} ({times[name].amount('exchange_ms')} an exchange)" for name in slow]
+    return (
+        f"{len(slow)} of {len(times)}{': ' * bool(slow)}{' and '.join(said)}. An exchange of the others takes at most "
+        f"{fine.amount('exchange_ms')}."
+    )

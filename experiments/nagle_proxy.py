@@ -41,3 +41,15 @@ nagle_proxy.claims(
     bound("stalls", {"way": "proxy-nodelay"}, at_most=0, because="TCP_NODELAY sends the second write at once"),
     bound("stalls", {"way": "proxy-buffer"}, at_most=0, because="a buffer that holds the query sends it in one write"),
 )  # fmt: skip
+
+
+@nagle_proxy.answer
+def answer(run):
+    direct, slow, *cured = (run.at({"way": way}) for way in ("direct", *PROXIES))
+    stalls = slow.summary("stalls").mean
+    others = max(each.summary("stalls").mean for each in (direct, *cured))
+    return (
+        f"Because {stalls:.0f} of {QUERIES} queries wait for a delayed ACK, {slow.amount('query_ms')} each: "
+        f"{slow.amount('page_s')} a page. Directly, with TCP_NODELAY or with a larger buffer, "
+        f"{'none waits' if others == 0 else f'up to {others:.0f} wait'}."
+    )

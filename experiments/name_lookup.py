@@ -43,3 +43,15 @@ name_lookup.claims(
         for metric, more in {"lookup_round_trips": 0, "round_trips": round_trips(stack="TCP")}.items()
     ),
 )
+
+
+@name_lookup.answer
+def answer(run):
+    def trips(client, transport, **more):
+        return f"{run.at({'client': client, 'transport': transport, **more}).summary('lookup_round_trips').mean:.3g}"
+
+    program = {name: run.at(CELLS[at]).summary("lookup_round_trips").mean for at, name in enumerate(("UDP", "TCP", "HTTPS"))}
+    return (
+        f"{', '.join(f'{name} {number:.3g}' for name, number in program.items())}; a resolver over TLS "
+        f"{trips(RESOLVER, 'TLS')} and on a connection that is kept {trips(RESOLVER, 'TLS', connection='kept')}."
+    )

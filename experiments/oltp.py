@@ -3,6 +3,7 @@
 from slownet import OltpDatabase, TwoHosts, experiment, predicted, published, round_trips, round_trips_between
 from slownet import oltp as sysbench
 from slownet.slow_start import LAST_BYTE
+from slownet.units import amount
 
 ARTICLE = published.oltp()
 ROWS = 20_000  # 5,000,000 in the article; the queries of a transaction do not depend on it
@@ -45,7 +46,7 @@ def idle_at_the_end(threads):
 
 oltp.claims(
     predicted(
-        "queries_per_transaction", at("1", NEAR), expected=20, within=0, name="a transaction is 20 queries",
+        "queries_per_transaction", at("1", NEAR), expected=20, within=0, name="A transaction is 20 queries",
         because="14 reads, 4 writes, BEGIN and COMMIT",
     ),
     *(
@@ -57,12 +58,12 @@ oltp.claims(
     ),
     round_trips_between(
         "latency_min_ms", at("10", FAR), of=at("10", NEAR), expected=published.oltp_round_trips(ARTICLE), within=0.01,
-        name="the article's round trips: 10.68 ms become 210.14", because="k belongs to the protocol, not to the machine",
+        name="The article's round trips: 10.68 ms become 210.14", because="k belongs to the protocol, not to the machine",
     ),
     *(
         predicted(
             "busy_threads", at(threads, FAR), expected=int(threads), within=idle_at_the_end(threads),
-            name=f"rate times time is {threads} threads",
+            name=f"Rate times latency is the number of threads, {threads}",
             because="Little's law: a thread has one transaction in progress, so the rate is threads / latency; in the article "
             "rate times average is 50, though its command states 10 threads",
         )
@@ -70,7 +71,17 @@ oltp.claims(
     ),
     round_trips_between(
         "prepare_ms", at("1", FAR), of=at("1", NEAR), at_most=INSERTS * OF_AN_INSERT,
-        name="filling the table takes hardly longer",
+        name="Filling the table takes few more round trips",
         because="one INSERT carries half a megabyte, thousands of rows, so few statements wait for an answer",
     ),
 )  # fmt: skip
+
+
+@oltp.answer
+def answer(run):
+    near, far = (run.at(at("1", rtt)).summary("latency_min_ms").mean for rtt in (NEAR, FAR))
+    queries = run.at(at("1", NEAR)).summary("queries_per_transaction").mean
+    return (
+        f"{amount(far - near, 'ms')}: a transaction has {queries:.3g} queries, and each of them waits for the answer to the "
+        f"one before. It takes {amount(far, 'ms')} instead of {amount(near, 'ms')}."
+    )

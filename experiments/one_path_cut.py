@@ -45,3 +45,14 @@ one_path_cut.claims(
         for rtt_ms in RTTS_MS
     ),
 )  # fmt: skip
+
+
+@one_path_cut.answer
+def answer(run):
+    near, far = (run.at(at("MPTCP", rtt)) for rtt in RTTS_MS)
+    more = max(run.at(at("TCP", rtt)).summary("bytes_after_stall").mean for rtt in RTTS_MS)
+    after = "nothing more arrives" if more == 0 else f"{more:.0f} bytes arrive after"
+    return (
+        f"MPTCP stalls for {near.amount('stall_ms')} at {RTTS_MS[0]} ms of round trip and {far.amount('stall_ms')} at "
+        f"{RTTS_MS[1]} ms, and {near.summary('received_bytes').mean / SENT:.0%} of the bytes arrive; over TCP {after}."
+    ).replace("%", " %")

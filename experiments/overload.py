@@ -73,3 +73,12 @@ def claims(over):
 
 
 overload.claims(*(each for over in (OVER, *INSTALLED) for each in claims(over)))
+
+
+@overload.answer
+def answer(run):
+    over = run.at(OVER)
+    return (
+        f"After {SECONDS} s, 99 % of requests take up to {over.amount('corrected_p99_s')} from when they are due, and the "
+        f"longer it lasts the longer they take; counted from when they were sent, it is {over.amount('uncorrected_p99_s')}."
+    )

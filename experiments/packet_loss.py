@@ -53,3 +53,12 @@ packet_loss.claims(
         if timeouts_rule(numbers(cell)["loss_up_percent"] / 100)
     ),
 )  # fmt: skip
+
+
+@packet_loss.answer
+def answer(run):
+    def carried(delay):
+        rates = [run.at(each).summary("mbit_per_s").mean for each in CELLS if each["delay_up"] == delay]
+        return ", ".join(f"{rate:.3g}" for rate in rates)
+
+    return f"Over 100 ms {carried('100ms')} Mbit/s, in this order; over 20 ms {carried('20ms')} Mbit/s."

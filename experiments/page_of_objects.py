@@ -44,3 +44,13 @@ page_of_objects.claims(
     # The published ratio of the slopes, and the round trips over HTTP/2.
     law("page_ms", round_trips=HTTP / SPDY * trips(MAIN, "HTTP/2"), within=0.05, at={"page": MAIN, "protocol": SIX}),
 )  # fmt: skip
+
+
+@page_of_objects.answer
+def answer(run):
+    def slope(page, name):
+        near, far = (run.at({"page": page, "protocol": name, "rtt": rtt}).summary("page_ms").mean for rtt in FEW)
+        return f"{(far - near) / 100:.3g} over {name}"
+
+    slopes = ", ".join(slope("100 x 1 kB", name) for name in ALL)
+    return f"A page of 100 objects of 1 kB takes {slopes}. One object takes {slope('1 x 1 kB', ALL[0])}."

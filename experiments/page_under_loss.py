@@ -37,3 +37,13 @@ page_under_loss.claims(
         because="TCP holds back the objects behind a lost packet, whosever it is: head-of-line blocking",
     ),
 )  # fmt: skip
+
+
+@page_under_loss.answer
+def answer(run):
+    def times(name):
+        clean, lossy = (run.at({"protocol": name, **condition}) for condition in (CLEAN, TWO))
+        factor = lossy.summary("page_ms").mean / clean.summary("page_ms").mean
+        return f"{name} {factor:.2g} times as long ({clean.amount('page_ms')} become {lossy.amount('page_ms')})"
+
+    return f"With 2 % loss: {'; '.join(times(name) for name in PROTOCOLS)}."

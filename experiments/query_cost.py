@@ -64,3 +64,18 @@ query_cost.claims(
         for way, (trips, why) in {"connect": CONNECT[system], **ways}.items()
     ),
 )  # fmt: skip
+
+
+@query_cost.answer
+def answer(run):
+    def trips(way):
+        counts = {}
+        for system, ways in ASKED.items():
+            if way in ("connect", *ways):
+                near, far = (run.at({"system": system, "rtt": rtt}).summary(f"{way}_ms").mean for rtt in ("0ms", RTT))
+                counts[system] = f"{(far - near) / 100:.2g}"
+        if len(set(counts.values())) == 1:
+            return next(iter(counts.values()))
+        return ", ".join(f"{system} {count}" for system, count in counts.items())
+
+    return f"A query: {trips('query')}. A transaction: {trips('transaction')}. A new connection: {trips('connect')}."

@@ -51,3 +51,14 @@ queue_sizing.claims(
         because="in the same queue a loss concerns a sixteenth of what is in flight, not all",
     ),
 )  # fmt: skip
+
+
+@queue_sizing.answer
+def answer(run):
+    def busy(at):
+        return f"{run.at(at).summary('mbit_per_s').mean / FULL:.0%}".replace("%", " %")
+
+    return (
+        f"One connection: {busy(ONE)} of what the link carries with a queue of a whole pipe, {busy(ONE_SHORT)} with a quarter. "
+        f"Four with half a pipe: {busy(SOME)}. Sixteen with a quarter: {busy(SEVERAL)}."
+    )

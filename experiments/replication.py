@@ -66,3 +66,18 @@ replication.claims(
     ratio("lag_last_ms", cell("semi-synchronous", "narrow"), of=cell("asynchronous", "narrow"), at_most=0.1,
           because="waiting slows the writer down to the rate of the link"),
 )  # fmt: skip
+
+
+@replication.answer
+def answer(run):
+    def commits(mode):
+        return {link: run.at(cell(mode, link)) for link in LINKS}
+
+    waits = {link: each.amount("commit_ms") for link, each in commits("semi-synchronous").items()}
+    quick = max(commits("asynchronous").values(), key=lambda each: each.summary("commit_ms").mean).amount("commit_ms")
+    last = run.at(cell("asynchronous", "narrow")).amount("lag_last_ms")
+    return (
+        f"A commit that waits for the far replica takes {waits['10ms']} over 10 ms, {waits['40ms']} over 40 ms, "
+        f"{waits['lossy']} with 10 % loss, and {waits['narrow']} over 100 kbit/s; one that does not, at most {quick}, but over "
+        f"100 kbit/s the replica is {last} behind after {COMMITS} commits."
+    )

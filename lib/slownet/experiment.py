@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from slownet.claim import Claim
     from slownet.mininets import Topology
     from slownet.net.network import Network
+    from slownet.records.result import RunData
 
 __all__ = ["Cell", "Experiment", "Record", "condition", "experiment"]
 
@@ -86,6 +87,8 @@ class Experiment:
         What measure and service were made of, if that was at run time, as from a hypothesis file: see `parts`.
     chance : str
         What is random in it, beside what its parts say themselves.
+    answered_by : callable, optional
+        The function that `answer` was given.
     """
 
     name: str
@@ -104,6 +107,7 @@ class Experiment:
     prepare: Callable[..., object] | None = None
     made_of: Sequence[Any] | None = None
     chance: str = ""
+    answered_by: Callable[[RunData], str] | None = None
 
     @property
     def parts(self) -> tuple[Any, ...]:
@@ -120,6 +124,24 @@ class Experiment:
             Appended to the existing ones.
         """
         self.judged_by.extend(claims)
+
+    def answer(self, function: Callable[[RunData], str]) -> Callable[[RunData], str]:
+        """Use a function for the first sentence of table and report: a decorator.
+
+        Parameters
+        ----------
+        function : callable
+            Gets the run, as a claim's function does, and returns the answer to the question in one or two sentences, in the
+            question's unit: ``f"The page takes {run.at(FAR).amount('page_ms')}."``. It says what was measured; how far the
+            claims carry it is added. Where a cell or a metric is missing that it asks for, the general answer is shown.
+
+        Returns
+        -------
+        callable
+            The function.
+        """
+        self.answered_by = function
+        return function
 
     def cells(self, chosen: Mapping[str, Sequence[str]] | None = None) -> list[Cell]:
         """Return the listed cells, or every combination of conditions, with the baseline first.

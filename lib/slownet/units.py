@@ -186,12 +186,14 @@ def show_rate(bits_per_second: float) -> str:
     return f"{float(f'{bits_per_second / scale:.6g}'):g} {name}"
 
 
-def show_duration(seconds: float) -> str:
+def show_duration(seconds: float, digits: int = 4) -> str:
     """Write a duration with at most four digits.
 
     Parameters
     ----------
     seconds : float
+    digits : int
+        At most so many.
 
     Returns
     -------
@@ -202,14 +204,14 @@ def show_duration(seconds: float) -> str:
     >>> show_duration(0.010), show_duration(0)
     ('10 ms', '0 ms')
     """
-    rounded = float(f"{seconds:.4g}")
+    rounded = float(f"{seconds:.{digits}g}")
     if rounded == 0:
         return "0 ms"
     unit = "ns"
     for name, least in (("us", 1e-6), ("ms", 1e-3), ("s", 1.0), ("min", 120.0), ("h", 7200.0)):
         if abs(rounded) >= least:
             unit = name
-    number = float(f"{rounded / float(SECONDS[unit]):.4g}")
+    number = float(f"{seconds / float(SECONDS[unit]):.{digits}g}")
     return f"{number:g} {unit}" if abs(number) < 1e6 else f"{number:.0f} {unit}"
 
 
@@ -239,6 +241,53 @@ def spoken(name: str) -> str:
             stem = name[: -len(ending)].rstrip("_").replace("_", " ")
             return f"{stem}, {NAMED[ending]}" if stem else NAMED[ending]
     return name.replace("_", " ")
+
+
+def unit_of(name: str) -> str:
+    """Return the unit at the end of the name of a metric or condition.
+
+    Parameters
+    ----------
+    name : str
+
+    Returns
+    -------
+    str
+        Empty if the metric counts something.
+
+    Examples
+    --------
+    >>> unit_of("mbit_per_s"), unit_of("stalls")
+    ('Mbit/s', '')
+    """
+    endings = [each for each in NAMED if name == each or name.endswith(f"_{each}")]
+    return NAMED[max(endings, key=len)] if endings else ""
+
+
+def amount(value: float, unit: str, digits: int = 3) -> str:
+    """Write a number with its unit for a sentence; a time in the unit that fits.
+
+    Parameters
+    ----------
+    value : float
+    unit : str
+        As in `unit_of`; empty for a count.
+    digits : int
+        Significant ones.
+
+    Returns
+    -------
+    str
+
+    Examples
+    --------
+    >>> amount(160, "ms"), amount(0.03772, "MiB/s"), amount(98123, "ms")
+    ('160 ms', '0.0377 MiB/s', '98.1 s')
+    """
+    rounded = f"{value:.{digits}g}"
+    if unit in ("ms", "s"):
+        return show_duration(value * (0.001 if unit == "ms" else 1.0), digits)
+    return f"{Decimal(rounded):f} {unit}".rstrip()
 
 
 def _read(text: str, kind: str, example: str, units: str, table: Mapping[str, Decimal], *, any_case: bool = False) -> Decimal:

@@ -15,7 +15,6 @@ from slownet.claim.base import (
     decide,
     described,
     ends,
-    interval,
     judge_parts,
     reason,
     span,
@@ -26,6 +25,7 @@ from slownet.errors import TooFewError
 from slownet.measured import in_unit_of
 from slownet.records.cell import Cell
 from slownet.records.judgement import INCONCLUSIVE, Judgement
+from slownet.records.quantity import quantity
 from slownet.records.result import RunData
 from slownet.records.samples import cell_key
 from slownet.stats import Summary
@@ -104,8 +104,8 @@ class bound:  # noqa: N801
 
         def said(found: Summary) -> str:
             if is_alone:
-                return f"{interval(found, 3)} measured{few}{reason(self.because)}"
-            return f"{interval(found)} at {cell.title}{few}"
+                return f"{quantity(found, self.metric)} measured{few}{reason(self.because)}"
+            return f"{quantity(found, self.metric)} at {cell.title}{few}"
 
         found = decide(run, name, measure, (least, most), cells=(cell,), text=said)
         return _unless_it_varies(found, cell, self.metric, (least, most))

@@ -29,6 +29,7 @@ from slownet.errors import ExperimentError
 from slownet.law import per_round_trip
 from slownet.records.cell import Cell
 from slownet.records.judgement import INCONCLUSIVE, REFUTED, SUPPORTED, Judgement
+from slownet.records.quantity import quantity
 from slownet.records.result import RunData
 from slownet.stats import Summary
 from slownet.units import spoken
@@ -80,7 +81,7 @@ class predicted:  # noqa: N801
         """Compare the cell's interval with the prediction and its interval."""
         cell = run.at(self.at)
         what = self.name or f"{self.metric} as predicted at {cell.title}"
-        name = f"{what}, within {100 * self.within:g} %"
+        name = f"{what}, within {100 * self.within:g} %" if self.within else what
         try:
             expected = theories.expectation(self.expected, run, name)
         except ExperimentError:
@@ -94,7 +95,8 @@ class predicted:  # noqa: N801
         compared, expected = theories.paired(self.metric, self.at, self.expected, run, expected)
 
         def text(found: Summary) -> str:
-            own = f"{interval(cell.summary(self.metric), 3)} measured, {interval(expected.summary, 3)} predicted"
+            own = quantity(cell.summary(self.metric), self.metric)
+            own = f"{own} measured, {quantity(expected.summary, self.metric)} predicted"
             return own + theories.in_words(found, expected.summary) + reason(self.because)
 
         margin = around(expected.mean, self.within)

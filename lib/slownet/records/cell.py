@@ -13,6 +13,7 @@ from slownet.records import exactness, intervals, readings
 from slownet.records.charging import UNKNOWN, Terms
 from slownet.records.samples import Sample, cell_key
 from slownet.stats import CONFIDENCE, DECIDING, Summary, quantile
+from slownet.units import amount, unit_of
 
 TIME = "time_per_request_ms"
 
@@ -79,6 +80,10 @@ class Cell:
         if metric in self.metrics:
             return replace(self.metrics[metric], sources=frozenset({cell_key(self.label)}))
         raise ExperimentError(f"no metric '{metric}'", f"in cell {self.title}", nearest(metric, self.metrics))
+
+    def amount(self, metric: str, digits: int = 3) -> str:
+        """Write the mean of a metric with its unit, for a sentence: "44.1 s". Raises ExperimentError like `summary`."""
+        return amount(self.summary(metric).mean, unit_of(metric), digits)
 
     def within_run(self, metric: str) -> Summary:
         """Return the summary for comparisons between cells of a run, whose boots share the speed of the machine at that time.

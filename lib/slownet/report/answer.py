@@ -9,15 +9,19 @@ from itertools import groupby, pairwise
 from slownet.records.cell import Cell
 from slownet.records.columns import NONE
 from slownet.records.judgement import INCONCLUSIVE, NOT_JUDGED, REFUTED, SUPPORTED, Judgement
+from slownet.records.quantity import quantity
 from slownet.records.result import RunData
 from slownet.report.text import trimmed
 from slownet.report.view import CURE, Row, View, baseline
-from slownet.report.words import amount, capital, counted, listed, noun, one, operation, place, unit, where
+from slownet.report.words import capital, counted, listed, noun, one, operation, place, where
 from slownet.stats import Summary
+from slownet.units import amount, unit_of
 
 LATENCIES = ("corrected_p99_s", "uncorrected_p99_s")
 STEP = 5.0
 """Cells fall into two groups if one is this many times the other or more."""
+BEND = 0.01
+"""A bend is said if a time is off the line by more than this part of the longest one."""
 FEW = 3
 """Groups of up to this many cells are listed."""
 
@@ -26,6 +30,8 @@ def answer(seen: View) -> str:
     """Return the answer in a sentence; empty if nothing was measured."""
     if not any(row.time for row in seen.rows):
         return ""
+    if own := str(seen.run.facts.get("answer") or ""):
+        return own if all(seen.run.claims) else f"As measured: {own}"
     said = _law(seen)
     if not said:
         said = _latencies(seen.run) or _cures(seen) or _groups(seen) or _extremes(seen)
@@ -74,10 +80,8 @@ def _law(seen: View) -> str:
 def _judged_law(seen: View, claim: Judgement | None, thing: str, then: str, about: str) -> str:
     assert seen.law is not None
     k = seen.law.k
-    middle = trimmed(k.mean, 3)
-    found = f"{middle} round trip{'s' * (middle != '1')}" + (
-        f" ({trimmed(k.low, 3)} to {trimmed(k.high, 3)})" if k.known else ""
-    )
+    middle, _, rest = quantity(k, "round_trips").partition(" ")
+    found = f"{middle} round trip{'s' * (middle != '1')} {rest}".rstrip()
     verdict = NOT_JUDGED if claim is None else claim.verdict  # a judgement itself is true only if supported
     expected = None if claim is None else claim.expected
     if expected and verdict == SUPPORTED:
@@ -88,7 +92,9 @@ def _judged_law(seen: View, claim: Judgement | None, thing: str, then: str, abou
         return f"{one(thing)} does not cost the {wanted} that were expected, but {found}: {about}"
     if verdict == INCONCLUSIVE:
         return f"not decided: {one(thing).lower()} seems to cost {found}, so that {about}"
-    bend = "" if not seen.law.bent else ", though the times do not lie on a straight line"
+    far = max(time.mean for time in seen.law.times)
+    is_bent = seen.law.bent and max(map(abs, seen.law.residuals)) > BEND * far  # long measurements detect any bend
+    bend = "" if not is_bent else ", though the times do not lie on a straight line"
     return f"{one(thing)} costs {found} as measured here: {about}{bend}"
 
 
@@ -179,9 +185,9 @@ def _measured(seen: View) -> list[tuple[Cell, Summary]]:
 
 def _span(found: Sequence[Summary], seen: View) -> str:
     means = [each.mean for each in found]
-    low, high = (amount(value, unit(seen.metric)) for value in (min(means), max(means)))
+    low, high = (amount(value, unit_of(seen.metric)) for value in (min(means), max(means)))
     return low if low == high else f"{low} to {high}"
 
 
 def _plain(summary: Summary, seen: View) -> str:
-    return amount(summary.mean, unit(seen.metric))
+    return amount(summary.mean, unit_of(seen.metric))

@@ -9,8 +9,8 @@ from typing import Any
 
 from slownet.records.cell import TIME
 from slownet.report.text import number, with_interval
-from slownet.report.words import unit
 from slownet.stats import Summary, from_error
+from slownet.units import unit_of
 
 LIKELY = 0.95
 """Confidence of an estimate's interval while a run is in progress; verdicts need more."""
@@ -111,7 +111,7 @@ class Going:
         if found is None:
             return cell or "measuring"
         value = with_interval(found) if found.known else number(found.mean)
-        return f"{cell}: {value} {unit(self.metric)}".strip().removeprefix(": ")
+        return f"{cell}: {value} {unit_of(self.metric)}".strip().removeprefix(": ")
 
     def summary(self, now: float) -> str:
         """Say how long it took, and what the clock saved."""

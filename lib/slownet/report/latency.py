@@ -12,7 +12,8 @@ from slownet.report import scale
 from slownet.report.chart import Chart, Point
 from slownet.report.figure import Figure
 from slownet.report.scale import PERCENTILES, Percentiles
-from slownet.report.words import amount, varied, where
+from slownet.report.words import varied, where
+from slownet.units import amount
 
 KINDS = {"corrected": "from when it was due", "uncorrected": "from when it was sent"}
 PERCENTILE = re.compile(r"^(corrected|uncorrected)_p(\d+(?:_\d+)?)_s$")

@@ -18,9 +18,9 @@ from slownet.report.sequence import sequence_figures
 from slownet.report.series import series_figures
 from slownet.report.text import confidence, spelled
 from slownet.report.view import ALONG, CURE, RATE, Row, View, baseline
-from slownet.report.words import capital, noun, operation, unit, where
+from slownet.report.words import capital, noun, operation, where
 from slownet.stats import Summary
-from slownet.units import spoken
+from slownet.units import spoken, unit_of
 
 STEPS = 60
 FEWEST = 2
@@ -103,7 +103,7 @@ def dot_figure(seen: View) -> Figure | None:
             group, title = (harm if harm != before else ""), str(cell.label.get(CURE))
             before = harm
         hollow = is_cured and cell.label.get(CURE) == "none"
-        says = f"{row.title}: {spelled(row.time)} {unit(seen.metric)}".rstrip()
+        says = f"{row.title}: {spelled(row.time)} {unit_of(seen.metric)}".rstrip()
         found.append(Dot(title, row.time, says, group, hollow, row.published_time, _theory(seen, cell.label)))
     one = is_cured and not any(OPERATION in cell.label for cell in seen.run.cells)  # several operations have no common start
     start = baseline(seen.run, seen.run.cells[0]) if one else None

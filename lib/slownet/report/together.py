@@ -10,8 +10,8 @@ from slownet.report.dots import Dot, dots
 from slownet.report.figure import Figure
 from slownet.report.text import spelled
 from slownet.report.view import ALONG, View
-from slownet.report.words import capital, noun, unit
-from slownet.units import spoken
+from slownet.report.words import capital, noun
+from slownet.units import spoken, unit_of
 
 
 def names(views: Sequence[View]) -> list[str]:
@@ -80,7 +80,7 @@ def _dots(views: Sequence[View]) -> str:
         for name, each in zip(names(views), views, strict=True):
             row = next((row for row in each.rows if row.title == title and row.time), None)
             if row and row.time:
-                says = f"{name}, {title}: {spelled(row.time)} {unit(each.metric)}".rstrip()
+                says = f"{name}, {title}: {spelled(row.time)} {unit_of(each.metric)}".rstrip()
                 found.append(Dot(name, row.time, says, group))
                 group = ""
     return dots(_title(views[0]), found, views[0].unit, "measured")

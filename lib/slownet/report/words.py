@@ -11,7 +11,7 @@ from slownet.records.judgement import Judgement
 from slownet.records.result import RunData
 from slownet.records.samples import cell_key
 from slownet.report.text import trimmed
-from slownet.units import show_duration, spoken
+from slownet.units import spoken, unit_of
 
 OPERATION = "request"
 """What is timed, unless a run says what its service answers with."""
@@ -21,11 +21,16 @@ NOUNS = {
     "round_trips_to_end": "the number of round trips to the last byte", "rtt_ms": "the round-trip time",
     "lookup_round_trips": "the number of round trips of the lookup", "first_byte_ms": "the time to the first byte",
     "received_bytes": "the number of bytes received", "bytes_after_stall": "the number of bytes after the stall",
+    "stalls": "the number of stalls", "delayed": "the number of delayed ACKs", "quick_acks": "the number of quick ACKs",
+    "quick_exchanges": "the number of quick exchanges", "delayed_ack_ms": "the delay of the ACK",
+    "jain_index": "Jain's index of fairness", "first_share": "the first connection's share",
+    "latency_min_ms": "the shortest time of a {operation}",
+    "uncorrected_p99_s": "the 99th percentile from when requests were sent",
+    "corrected_p99_s": "the 99th percentile from when requests were due",
     "held_back_objects": "the number of objects held back", "held_back_ms": "the time that objects are held back",
 }  # fmt: skip
 TIMES = re.compile(r"(^|_)(mean|p[\d_]+|max|min|avg|last|latency|lag|stall|delay|time|ack|seconds)(_|$)")
 """Metrics whose names say that they are times."""
-UNITS = {"ms": "ms", "s": "s", "mbit_per_s": "Mbit/s", "mib_per_s": "MiB/s", "percent": "%", "per_s": "per second"}
 PLACES = {
     "rtt": "{} of round trip", "delay": "{} of delay", "delay_up": "{} of delay", "delay_down": "{} of delay on the way back",
     "loss": "{} loss", "loss_up": "{} loss", "loss_down": "{} loss on the way back", "rate": "{}", "rate_up": "{}",
@@ -51,13 +56,7 @@ def noun(metric: str, run: RunData) -> str:
     if metric in NOUNS:
         return NOUNS[metric].format(operation=operation(run))
     stem = spoken(re.sub(r"_p(\d+)_(\d+)_", r"_p\1.\2_", metric)).partition(",")[0]
-    return f"the {stem} time" if unit(metric) in ("ms", "s") and not TIMES.search(metric) else f"the {stem}"
-
-
-def unit(metric: str) -> str:
-    """Return the unit of a metric from the end of its name; empty if it counts something."""
-    found = [each for each in UNITS if metric == each or metric.endswith(f"_{each}")]
-    return UNITS[max(found, key=len)] if found else ""
+    return f"the {stem} time" if unit_of(metric) in ("ms", "s") and not TIMES.search(metric) else f"the {stem}"
 
 
 def counted(number: float, one: str) -> str:
@@ -88,13 +87,6 @@ def place(name: str, value: Any) -> str:
     if name in ITSELF:
         return f"no {name}" if text == NONE else text
     return PLACES[name].format(text) if name in PLACES else f"{name.replace('_', ' ')} {text}"
-
-
-def amount(value: float, of: str, digits: int = 3) -> str:
-    """Write a number with its unit, and a time in the unit that fits: "7.01 us", "160 ms", "98 s"."""
-    if of in ("ms", "s"):
-        return show_duration(float(f"{value * (0.001 if of == 'ms' else 1):.{digits}g}"))
-    return f"{trimmed(float(f'{value:.{digits}g}'), max(digits, 4))} {of}".rstrip()
 
 
 def varied(run: RunData) -> list[str]:
@@ -200,6 +192,8 @@ def _ratio(claim: Judgement, run: RunData) -> str:
         source = "as published" if "published" in fields else "as expected"
         return f"{start} {number:.3g} times that {other}, {source}{both}{_within(claim)}"
     least, most = fields.get("at_least"), fields.get("at_most")
+    if {least, most} == {1.0, None}:
+        return f"{start} at {'least' if least else 'most'} that {other}{both}"
     return f"{start} {_range(least, most)} times that {other}{both}"
 
 
@@ -220,8 +214,8 @@ def _bound(claim: Judgement, run: RunData) -> str:
         what = f"for {share} % of the values, {what}"
     at = fields.get("at")
     place_ = f" {_with(at, run)}" if at else " in every cell"
-    verb = "are" if re.match(r"the .*[^s]s$", what) and not unit(claim.metric) else "is"
-    found = _range(fields.get("at_least"), fields.get("at_most"), unit(claim.metric))
+    verb = "are" if re.match(r"the .*[^s]s$", what) and not unit_of(claim.metric) else "is"
+    found = _range(fields.get("at_least"), fields.get("at_most"), unit_of(claim.metric))
     return f"{what} {verb} {found}{place_}"
 
 
@@ -255,8 +249,8 @@ def _range(least: Any, most: Any, of: str = "") -> str:
     tail = f" {of}" if of else ""
     low, high = (each if each is None or isinstance(each, str) else trimmed(float(each)) for each in (least, most))
     tail = "" if isinstance(least, str) or isinstance(most, str) else tail
-    if low is None:
-        return f"at most {high}{tail}"
+    if low is None:  # a count or a time is not less than nothing
+        return f"at most {high}{tail}" if high != "0" else f"0{tail}"
     if high is None:
         return f"at least {low}{tail}"
     return f"{low}{tail}" if low == high else f"{low} to {high}{tail}"

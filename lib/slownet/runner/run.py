@@ -17,7 +17,7 @@ from slownet.lab.place import Place
 from slownet.records import result, samples
 from slownet.records.charging import Charging
 from slownet.records.result import RunData
-from slownet.runner import brought, repetition, sampling
+from slownet.runner import answering, brought, repetition, sampling
 from slownet.runner.labs import Labs
 from slownet.runner.planning import Plan
 from slownet.runner.repetition import Follow
@@ -122,7 +122,7 @@ def judge(runs: Sequence[RunData], plans: Sequence[Plan], go_on: bool = False) -
                 raise
             each.broke_off(error)
             run, found = replace(run, facts=each.facts), []
-        done = run.judged(found)
+        done = answering.answered(run.judged(found), each.experiment)
         done.save()
         done.write_parquet()
         write_report(done)

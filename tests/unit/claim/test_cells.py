@@ -34,7 +34,7 @@ def run_of(half: float = 0.5):
 def test_the_cells_interval_decides(least, most, verdict, said):
     judgement = bound("ms", STALLS, at_least=least, at_most=most, because="ACKs wait").judge(run_of(), {})
     assert (judgement.verdict, judgement.name) == (verdict, said)
-    assert judgement.text == "44.000 (43.500 to 44.500) measured; ACKs wait"
+    assert judgement.text == "44.0 (43.5 to 44.5) ms measured; ACKs wait"
 
 
 def test_an_exact_zero_is_at_most_zero():
@@ -56,7 +56,7 @@ def test_a_prediction_may_come_from_the_run():
     judgement = claim.judge(run_of(half=0.01), {})
     assert (judgement.verdict, judgement.expected) == ("supported", 43.0)
     assert judgement.text.endswith(
-        "measured, 43.000 (42.570 to 43.430) predicted, 1.023 (1.013 to 1.034) times; 43 of the other"
+        "ms measured, 43.0 (42.6 to 43.4) ms predicted, 1.023 (1.013 to 1.034) times; 43 of the other"
     )
     assert predicted("ms", STALLS, expected=30.0).judge(run_of(), {}).verdict == "refuted"
 

@@ -93,7 +93,7 @@ def test_a_judgement_says_all_of_it_in_one_line():
 def test_sentences_of_the_other_kinds():
     run = run_of(CLIENT)
     assert bound(TIME, at_most="500ms").judge(run).text == (
-        "12.32 at rtt 0ms; 51.83 at rtt 10ms; 173.32 at rtt 40ms; 491.92 at rtt 120ms"
+        "12.32 ms at rtt 0ms; 51.83 ms at rtt 10ms; 173.3 ms at rtt 40ms; 491.9 ms at rtt 120ms"
     )
     assert grows(TIME).judge(run).text.startswith("39.50 from rtt 0ms to rtt 10ms; 121.49 from rtt 10ms")
     assert equal(TIME, {"rtt": "10ms"}).judge(run).text == "51.83 against 12.32: 4.206 times"
@@ -139,7 +139,9 @@ def test_too_few_values_for_a_percentile_leave_it_open():
     run = gather([sample({"rtt": "0ms"}, 50.5, 29.0, 100, values=list(range(1, 101)))], FACTS)
     found = bound(TIME, at_most="300ms", percentile=99).judge(run)
     assert (found.verdict, found.measured, found.high) == ("inconclusive", pytest.approx(99.01), float("inf"))
-    assert found.text.startswith("99.01 at rtt 0ms, 100 values for a percentile of 99: its 95 % interval needs 368 or more (")
+    assert found.text.startswith(
+        "99.01 ms at rtt 0ms, 100 values for a percentile of 99: its 95 % interval needs 368 or more ("
+    )
     with pytest.raises(ExperimentError, match=r"'requests_per_second' were kept.*with single values: time_per_request_ms"):
         bound(RATE, at_most=300, percentile=99).judge(run)
 

@@ -223,7 +223,7 @@ def test_a_baseline_that_is_a_whole_cell_is_that_cell():
 def test_a_limit_in_every_cell_and_its_reason():
     found = bound(TIME, at_most=100, because="pages are small").judge(run_of())
     assert (found.name, found.verdict, found.measured) == (f"{TIME} at most 100", "refuted", 170.0)
-    assert found.text == "10.00 at rtt 0ms; 50.00 at rtt 10ms; 170.00 at rtt 40ms; pages are small"
+    assert found.text == "10 ms at rtt 0ms; 50 ms at rtt 10ms; 170 ms at rtt 40ms; pages are small"
     one = bound(TIME, FAR, at_least="40ms", at_most=60, because="pages are small").judge(run_of())
-    assert (one.name, one.text) == (f"{TIME} 40ms to 60 at rtt 10ms", "50.000 measured; pages are small")
+    assert (one.name, one.text) == (f"{TIME} 40ms to 60 at rtt 10ms", "50 ms measured; pages are small")
     assert one.cells == (FAR,)

@@ -45,7 +45,7 @@ def test_both_intervals_count():
     both = quotient(far, near.plus(20)).scaled(30)
     assert (found.measured, found.low, found.high) == pytest.approx((30.0, both.low, both.high))
     assert (found.verdict, found.expected, found.margin) == ("inconclusive", 30.0, pytest.approx((28.5, 31.5)))
-    assert found.text == "30.000 (29.231 to 30.769) measured, 30.000 (28.463 to 31.537) predicted, 1.000 (0.945 to 1.060) times"
+    assert found.text == "30.0 (29.2 to 30.8) ms measured, 30.0 (28.5 to 31.5) ms predicted, 1.000 (0.945 to 1.060) times"
     alone = predicted("row_ms", FAR, expected=30.0, within=0.05).judge(run_of(near, far))
     assert (alone.verdict, alone.high) == ("supported", far.high)
     calm = from_moments(10.0, 0.2, 9)
@@ -234,14 +234,14 @@ def test_a_true_claim_within_a_cell_is_refuted_in_at_most_one_percent(boots):
 @pytest.mark.parametrize(
     ("measured", "verdict", "said"),
     [
-        (Summary(1200.0, 1200.0, 1200.0, 3), "supported", "1200.000 measured"),
-        (Summary(1199.0, 1199.0, 1199.0, 3), "refuted", "1199.000 measured"),
+        (Summary(1200.0, 1200.0, 1200.0, 3), "supported", "1200 measured"),
+        (Summary(1199.0, 1199.0, 1199.0, 3), "refuted", "1199 measured"),
         (
             Summary(1199.7, 1198.2, 1201.1, 3),
             "inconclusive",
             "a margin of 0, and these vary, 1199.7000 (1198.2000 to 1201.1000): widen it",
         ),
-        (Summary(1190.0, 1188.0, 1192.0, 3), "refuted", "1190.000 (1188.000 to 1192.000) measured"),
+        (Summary(1190.0, 1188.0, 1192.0, 3), "refuted", "1190 (1188 to 1192) measured"),
         (from_moments(1199.0, None, 1), "inconclusive", "its interval is not known: repeat the measurement"),
         (from_moments(1200.0, None, 1), "inconclusive", "its interval is not known: repeat the measurement"),
     ],

@@ -38,12 +38,12 @@ def said(run):
         (page(4.02), "supported", "A page costs four round trips: 40 ms further away, it takes 160 ms longer."),
         (
             page(5.2), "refuted",
-            "A page does not cost the four round trips that were expected, but 5.2 round trips (5.2 to 5.2): "
+            "A page does not cost the four round trips that were expected, but 5.2 round trips: "
             "40 ms further away, it takes about 210 ms longer.",
         ),
         (
             page(4.1, half=30), "inconclusive",
-            "Not decided: a page seems to cost 4.1 round trips (3.78 to 4.42), "
+            "Not decided: a page seems to cost 4.10 round trips (3.78 to 4.42), "
             "so that 40 ms further away, it takes about 160 ms longer.",
         ),
     ],
@@ -55,7 +55,7 @@ def test_the_law_is_said_as_surely_as_its_claim(run, verdict, wanted):
 
 def test_without_a_claim_the_law_is_what_was_measured():
     assert said(page(27.0, expected=None)) == (
-        "A page costs 27 round trips (27 to 27) as measured here: 40 ms further away, it takes about 1.1 s longer."
+        "A page costs 27 round trips as measured here: 40 ms further away, it takes about 1.1 s longer."
     )
 
 

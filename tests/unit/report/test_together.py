@@ -54,7 +54,7 @@ def test_the_page_has_each_answer_at_the_top_and_one_first_heading():
     assert page.count("<h1") == 1
     assert "2 runs side by side" in page
     top = page.partition("How slow is a-client_delay?")[0]
-    assert "A request costs 5 round trips" in top
+    assert "A request costs 5.0" in top
     ids = re.findall(r' id="([^"]*)"', page)
     assert len(ids) == len(set(ids))
     assert all(f'id="{link}"' in page for link in re.findall(r'href="#([^"]*)"', page))

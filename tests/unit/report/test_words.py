@@ -10,8 +10,9 @@ from slownet.claim import round_trips_between as between
 from slownet.records.cell import Cell
 from slownet.records.judgement import Judgement
 from slownet.records.result import RunData
-from slownet.report.words import amount, apart, counted, noun, said, where
+from slownet.report.words import apart, counted, noun, said, where
 from slownet.stats import Summary
+from slownet.units import amount
 
 RATE, TIME = "mib_per_s", "time_per_request_ms"
 FAR, QUEUE = {"delay_up": "100ms"}, {"delay_up": "100ms", "queue": "1000 packets"}
@@ -110,7 +111,7 @@ def test_numbers_units_and_nouns():
     ]  # fmt: skip
     run = run_of(FAR)
     assert [noun(each, run) for each in (RATE, "exchange_ms", "corrected_p99_9_s", "stalls", TIME)] == [
-        "the throughput", "the exchange time", "the corrected p99.9", "the stalls", "the time per request",
+        "the throughput", "the exchange time", "the corrected p99.9", "the number of stalls", "the time per request",
     ]  # fmt: skip
     assert where(CUBIC, run_of(CUBIC, CLEAN)) == "10 % loss"
 
