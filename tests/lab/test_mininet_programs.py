@@ -1,6 +1,7 @@
 """Unchanged Mininet programs on slownet's classes. What their links do is tested in test_promises.py."""
 
 import json
+import re
 import subprocess
 import sys
 import textwrap
@@ -150,3 +151,82 @@ def test_a_program_that_is_none_is_one_line(words, line):
     assert done.returncode == 2
     assert line in done.stderr
     assert len(done.stderr.splitlines()) == 1
+
+
+def test_a_host_that_moves_is_found_where_it_is_once_flows_are_deleted(tmp_path):
+    code = """
+        from mininet.net import Mininet
+        from mininet.topo import LinearTopo
+
+        net = Mininet(topo=LinearTopo(3))
+        net.start()
+        h1, s1, s2, s3 = net.get("h1", "s1", "s2", "s3")
+        print("dropped", net.pingAll(timeout="1"))
+        for old, new, port in ((s1, s3, 11), (s3, s2, 12)):
+            end = next(intf for intf in old.intfList() if intf.link and intf.link.intf1.node is h1)
+            old.detach(end)
+            old.delIntf(end)
+            end.node = new
+            new.addIntf(end, port=port, moveIntfFn=lambda intf, node: None)
+            new.attach(end)
+            for switch in net.switches:
+                switch.dpctl("del-flows")
+            print("dropped", net.pingAll(timeout="1"))
+        net.stop()
+    """
+    done = standin(code=code, folder=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert [line for line in done.stdout.splitlines() if line.startswith("dropped")] == ["dropped 0.0"] * 3
+
+
+def test_programs_of_openflows_reference_implementation_have_stand_ins(tmp_path):
+    code = """
+        import time
+        from mininet.net import Mininet
+        from mininet.node import Node, UserSwitch
+        from mininet.topo import SingleSwitchTopo
+        from mininet.util import quietRun
+
+        net = Mininet(topo=SingleSwitchTopo(2), switch=UserSwitch)
+        net.start()
+        print("dropped", net.pingAll(timeout="1"))
+        net.stop()
+        controller = Node("c0", inNamespace=False)
+        controller.cmd("controller -v ptcp: &")
+        controller.cmd("ovs-vsctl add-br dp0 -- set-controller dp0 tcp:127.0.0.1:6633")
+        deadline = time.time() + 20
+        while "is_connected" not in quietRun("ovs-vsctl show") and time.time() < deadline:
+            time.sleep(0.2)
+        print("connected", "is_connected: true" in quietRun("ovs-vsctl show"))
+        controller.cmd("kill %controller; ovs-vsctl del-br dp0")
+    """
+    done = standin(code=code, folder=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert "dropped 0.0\n" in done.stdout
+    assert "connected True\n" in done.stdout
+    assert done.stderr.count("UserSwitch needs ofdatapath, which Debian does not have: made an OVSSwitch\n") == 1
+
+
+@pytest.mark.parametrize(
+    ("code", "lines"),
+    [
+        ("import no_such_module", ["slownet: the lab has no module 'no_such_module', {file}:1: if it is a package, write ..."]),
+        ("import tkinter", ["slownet: the lab has no module 'tkinter': it has no screen for windows, {file}:1: run ..."]),
+        (
+            "from mininet.net import Mininet\nclass MininetCluster(Mininet): pass\nMininetCluster()",
+            ["slownet: MininetCluster places nodes on other machines by ssh, ..., {file}:3: use Mininet in its place"],
+        ),
+        (
+            "def fails():\n    raise ValueError(3)\nfails()",
+            ["Traceback (most recent call last):", '  File "{file}", line 3, in <module>', "...", "ValueError: 3"],
+        ),
+        ("def x(:", ['  File "{file}", line 1', "...", "SyntaxError: invalid syntax"]),
+    ],
+    ids=["module", "windows", "cluster", "exception", "syntax"],
+)
+def test_what_ends_a_program_has_none_of_slownets_own_lines(tmp_path, code, lines):
+    done = standin(code=code, folder=tmp_path)
+    assert done.returncode == (2 if lines[0].startswith("slownet") else 1)
+    wanted = "\n".join(lines).format(file=tmp_path / "program.py")
+    assert re.fullmatch(re.escape(wanted).replace(re.escape("..."), ".*"), done.stderr.rstrip(), re.DOTALL), done.stderr
+    assert "standin.py" not in done.stderr

@@ -5,6 +5,7 @@ Each is noted where its host's shell looks for it, and named once the program ha
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
 
@@ -28,6 +29,10 @@ COMMANDS = {
 PACKAGES = {command: package for package, commands in COMMANDS.items() for command in commands.split()}
 OF_MININET = {"netplan"}
 """What Mininet's NAT runs wherever there might be a network manager."""
+NOWHERE = {
+    "ofdatapath": "let an OVSSwitch do its work", "ofprotocol": "let an OVSSwitch do its work", "dpctl": "use ovs-ofctl",
+}  # fmt: skip
+"""Commands that no Debian package has, and what to do instead."""
 
 
 def _note() -> Path:
@@ -57,13 +62,18 @@ def line() -> str:
     except OSError:
         return ""
     found = [each for each in dict.fromkeys(noted) if each and each not in OF_MININET]
-    packages = sorted({PACKAGES[each] for each in found if each in PACKAGES})
     there = "in the lab" if native.inside_lab() else "on this machine"
     what = f"hosts ran what is not {there}: {', '.join(found)}"
-    return f"{what}: {_fix(packages)}" if found else ""
+    return f"{what}: {_fix(found)}" if found else ""
 
 
-def _fix(packages: list[str]) -> str:
+def _fix(commands: Sequence[str]) -> str:
+    fixes = dict.fromkeys(f"no Debian package has {each}: {NOWHERE[each]}" for each in commands if each in NOWHERE)
+    others = [each for each in commands if each not in NOWHERE]
+    return "; ".join([*([_install(sorted({PACKAGES[each] for each in others if each in PACKAGES}))] if others else []), *fixes])
+
+
+def _install(packages: Sequence[str]) -> str:
     if not native.inside_lab():
         return f"apt-get install {' '.join(packages)}" if packages else "install the packages that have it"
     listed = ", ".join(f'"{each}"' for each in packages) or '"..."'

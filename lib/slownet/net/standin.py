@@ -30,6 +30,7 @@ class _StandIn(ModuleType):
 
 
 STP = "--stp"
+WINDOWS = "tkinter"
 
 
 def install(stp: bool = False, exits: bool = False) -> None:
@@ -39,6 +40,7 @@ def install(stp: bool = False, exits: bool = False) -> None:
     """
     from mininet import link, net, node
 
+    from slownet.net import userspace
     from slownet.net.cables import quick_interface, quick_link
     from slownet.net.conversion import quick
     from slownet.net.loops import Reference
@@ -51,6 +53,7 @@ def install(stp: bool = False, exits: bool = False) -> None:
         name: quick(getattr(node, name)) for name in ("Node", "Host", "CPULimitedHost", "OVSSwitch", "OVSBridge")
     }
     nodes["OVSKernelSwitch"] = nodes["OVSSwitch"]
+    nodes["UserSwitch"] = userspace.switch()
     nodes["Controller"] = Reference
     nodes["findController"] = lambda *controllers: node.DefaultController  # for mn, which would name another one
     for real, names in (
@@ -90,6 +93,32 @@ def _failed(error: SlownetError) -> int:
     return 2
 
 
+def _ended(error: Exception, path: str) -> int:
+    """Print the exception that ended the program, and return the exit status.
+
+    A module that a lab lacks is one line; all else is what Python prints, from the program's own first line on.
+    """
+    trace = error.__traceback__
+    while trace and trace.tb_frame.f_code.co_filename != path:
+        trace = trace.tb_next
+    missing = _missing(error) if isinstance(error, ModuleNotFoundError) else None
+    if missing:
+        place = f"{path}:{trace.tb_lineno}" if trace else path
+        return _failed(ExperimentError(missing[0], place, missing[1]))
+    sys.excepthook(type(error), error.with_traceback(trace), trace)
+    return 1
+
+
+def _missing(error: ModuleNotFoundError) -> tuple[str, str] | None:
+    """Return which module this lab lacks, and what to do about it; None outside a lab."""
+    from slownet.services.absent import module
+
+    found = module(f"ModuleNotFoundError: {error}")
+    if found and (error.name or "").partition(".")[0].lower() == WINDOWS:
+        return f"{found[0]}: it has no screen for windows", "run the network alone, or try slownet shell"
+    return found
+
+
 def find(program: str) -> str:
     """Return the path of a Python program: a file, or the name of one on PATH, such as mn. Raises ExperimentError."""
     path = program if Path(program).is_file() else shutil.which(program)
@@ -118,7 +147,12 @@ def main(argv: list[str]) -> int:
         install(stp=STP in given, exits=Path(path).name == "mn")
         sys.argv = [path, *argv[1:]]
         sys.path[0] = str(Path(path).resolve().parent)
-        runpy.run_path(path, run_name="__main__")
+        try:
+            runpy.run_path(path, run_name="__main__")
+        except SlownetError:
+            raise
+        except Exception as error:
+            return _ended(error, path)
     except SlownetError as error:
         return _failed(error)
     finally:

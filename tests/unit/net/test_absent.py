@@ -48,5 +48,16 @@ def test_known_commands_come_with_their_packages(monkeypatch):
     assert absent.line() == "hosts ran what is not on this machine: hping3: apt-get install hping3"
 
 
+def test_what_no_package_has_is_said_with_what_does_its_work(monkeypatch):
+    for each in ("ofdatapath", "fping", "ofprotocol"):
+        absent.note(each)
+    in_lab(monkeypatch, inside=False)
+    assert absent.line() == (
+        "hosts ran what is not on this machine: ofdatapath, fping, ofprotocol: apt-get install fping; "
+        "no Debian package has ofdatapath: let an OVSSwitch do its work; "
+        "no Debian package has ofprotocol: let an OVSSwitch do its work"
+    )
+
+
 def test_nothing_is_said_of_nothing():
     assert absent.line() == ""
