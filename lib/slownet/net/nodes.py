@@ -232,8 +232,8 @@ class QuickSwitch(QuickNode, OVSSwitch):  # type: ignore[misc]
             shown = super().cmd(f"ovs-ofctl dump-flows {self}")
             if self.learns_by not in shown:
                 super().cmd(f"ovs-ofctl add-flow {self} priority=0,actions={self.learns_by}")
-            if self.learns_by == NORMAL:  # what it and the kernel know of hosts that may have moved
-                super().cmd(f"ovs-appctl fdb/flush {self}; ovs-appctl revalidator/purge")
+            if self.learns_by == NORMAL:  # hosts may have moved: let it, and then the kernel, forget them
+                super().cmd(f"ovs-appctl fdb/flush {self}; ovs-appctl revalidator/wait")
         return answer
 
     def vsctl(self, *args: Any, **kwargs: Any) -> Any:
