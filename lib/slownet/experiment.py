@@ -77,7 +77,7 @@ class Experiment:
         The measuring function's name, and the first paragraph of its docstring.
     measure : callable
         The function: (net[, service], one parameter per condition) -> record.
-    topology, vary, service, published, tdf, clock, blocks, unit, prepare
+    topology, vary, service, published, tdf, clock, blocks, unit, prepare, warm_up
         As in `experiment`, but with a topology's name replaced by its class.
     judged_by : list of Claim
         The claims, in order.
@@ -108,6 +108,7 @@ class Experiment:
     made_of: Sequence[Any] | None = None
     chance: str = ""
     answered_by: Callable[[RunData], str] | None = None
+    warm_up: int | None = None
 
     @property
     def parts(self) -> tuple[Any, ...]:
@@ -210,6 +211,7 @@ def experiment(
     blocks: int | None = None,
     unit: str | None = None,
     prepare: Callable[[Network], object] | None = None,
+    warm_up: int | None = None,
 ) -> Callable[[Callable[Concatenate[Network, ...], Returned]], Experiment]: ...
 
 
@@ -226,6 +228,7 @@ def experiment(
     blocks: int | None = None,
     unit: str | None = None,
     prepare: Callable[[Network, S], object] | None = None,
+    warm_up: int | None = None,
 ) -> Callable[[Callable[Concatenate[Network, S, ...], Returned]], Experiment]: ...
 
 
@@ -241,6 +244,7 @@ def experiment(
     blocks: int | None = None,
     unit: str | None = None,
     prepare: Callable[..., object] | None = None,
+    warm_up: int | None = None,
 ) -> Callable[[Callable[..., Returned]], Experiment]:
     """Make an experiment from a function (net[, service], one parameter per condition) -> record or numbers.
 
@@ -277,6 +281,12 @@ def experiment(
         Takes the network and the service, and does what takes long and is the same for all cells, such as filling tables. A
         run calls it in each boot, before the cells. A sweep calls it once, stops the services, and keeps their data and all
         that was written to the lab's disk for its other boots; what programs had in memory is gone.
+    warm_up : int, optional
+        How many operations each boot does before its first cell, without recording them: the function is called, and what it
+        measured is left out, until it has returned so many values. Programs behave differently at first: they compile, fill
+        caches, prepare a statement when it is executed for the sixth time. That is done in the first cell, and if conditions
+        other than links' are varied, in the first cell of each combination of them. Unless given, 0 for slownet's own programs,
+        which do not need it, and 30 for others, but no call begins after 30 s on the network's clock.
 
     Returns
     -------
@@ -286,8 +296,8 @@ def experiment(
     Raises
     ------
     ExperimentError
-        Neither or both of ``vary`` and ``cells`` are given, ``blocks`` is not a whole number from 1, ``prepare`` is no
-        function, or there is no topology of this name.
+        Neither or both of ``vary`` and ``cells`` are given, ``blocks`` is not a whole number from 1, ``warm_up`` none from
+        0, ``prepare`` is no function, or there is no topology of this name.
     UnitError
         A cell's value cannot be read.
     LabError
@@ -305,6 +315,10 @@ def experiment(
     if blocks is not None and (not isinstance(blocks, int) or isinstance(blocks, bool) or blocks < 1):
         raise ExperimentError(f"blocks is {blocks!r}", where="@experiment", fix="write a whole number from 1, or leave it out")
 
+    if warm_up is not None and (type(warm_up) is not int or warm_up < 0):
+        fix = "write a whole number of operations from 0, or leave it out"
+        raise ExperimentError(f"warm_up is {warm_up!r}", where="@experiment", fix=fix)
+
     if prepare is not None and not callable(prepare):
         raise ExperimentError(f"prepare is {prepare!r}", where="@experiment", fix="name a function (net, service)")
 
@@ -313,7 +327,7 @@ def experiment(
         cls = find_topology(topology) if isinstance(topology, str) else topology
         return Experiment(
             measure.__name__, question, measure, cls, vary or {}, service, published, listed=cells, tdf=tdf, clock=clock,
-            blocks=blocks, unit=unit, prepare=prepare,
+            blocks=blocks, unit=unit, prepare=prepare, warm_up=warm_up,
         )  # fmt: skip
 
     return make

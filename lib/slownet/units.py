@@ -215,6 +215,30 @@ def show_duration(seconds: float, digits: int = 4) -> str:
     return f"{number:g} {unit}" if abs(number) < 1e6 else f"{number:.0f} {unit}"
 
 
+_MILLISECONDS = {"us": 0.001, "ms": 1.0, "s": 1000.0}
+
+
+def milliseconds_of(name: str) -> float | None:
+    """Return how many milliseconds the unit of a metric is; None if it is no unit of time.
+
+    Parameters
+    ----------
+    name : str
+        With its unit at the end.
+
+    Returns
+    -------
+    float or None
+
+    Examples
+    --------
+    >>> milliseconds_of("setup_s"), milliseconds_of("mbit_per_s")
+    (1000.0, None)
+    """
+    stem, _, unit = name.rpartition("_")
+    return None if stem.endswith("_per") or stem == "per" else _MILLISECONDS.get(unit)
+
+
 NAMED = {"ms": "ms", "s": "s", "mbit_per_s": "Mbit/s", "mib_per_s": "MiB/s", "per_s": "per second", "percent": "%"}
 """Units at the end of the names of metrics and conditions; the longest match counts."""
 

@@ -717,6 +717,45 @@ def test_every_boot_had_a_network_of_its_own(net):
 '''
 
 
+WARMED = """
+import pytest
+
+
+def counted(calls):
+    calls.append(1)
+    return {"page_ms": [1.0, 2.0, 3.0]}
+
+
+@pytest.mark.warm_up(7)
+def test_warm(net, measure):
+    calls = []
+    measure(counted, calls)
+    assert len(calls) == 3 + 1
+    measure(counted, calls)
+    assert len(calls) == 5
+
+
+def test_cold(net, measure):
+    calls = []
+    measure(counted, calls)
+    assert len(calls) == 1
+
+
+@pytest.mark.warm_up("long")
+def test_wrong(net, measure):
+    pass
+"""
+
+
+def test_what_is_measured_is_warmed_up_where_a_marker_says_so(session, pytester):
+    pytester.makepyfile(test_warmed=WARMED)
+    result = session("--slownet-tdf=inf", "--slownet-report=records")
+    result.assert_outcomes(passed=2, errors=1)
+    result.stdout.fnmatch_lines(["*the marker warm_up has 'long', *: write a whole number from 1 to *"])
+    (samples,) = (pytester.path / "records").glob("*test_warm/samples.jsonl")
+    assert len(samples.read_text().splitlines()) == 2
+
+
 def test_an_open_comparison_and_a_marker_take_further_boots(session, pytester):
     pytester.makepyfile(test_boots=BOOTS)
     result = session("--slownet-tdf=inf", "--slownet-report=records", "--junitxml=junit.xml")

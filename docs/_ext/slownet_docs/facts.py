@@ -13,7 +13,7 @@ from slownet.net import verify
 from slownet.records.charging import LEAST_BOOTS, USUAL_MARGIN, WAVER, Charging
 from slownet.records.comparisons import MOST, looks
 from slownet.records.exactness import AGREEING
-from slownet.runner import rule
+from slownet.runner import rule, warming
 from slownet.stats import DECIDING
 from slownet.tools import exchange
 from slownet.traces import file as traces
@@ -53,6 +53,7 @@ def facts() -> dict[str, str]:
         "most_cells": f"{MOST_CELLS:,}",
         "most_mib": f"{userfile.MOST // userfile.MEBIBYTE}",
         "looks": ", ".join(f"{look}th" for look in looks(MOST)[1:-1]) + f" and {MOST}th",
+        "warm_up": f"{warming.OPERATIONS}",
         "most_record_mib": f"{userfile.MOST_RECORD // userfile.MEBIBYTE}",
         "most_trace_mib": f"{traces.MOST // userfile.MEBIBYTE}",
         "nginx_quic_window": f"{handshakes.NGINX_QUIC_WINDOW:,}",

@@ -165,6 +165,10 @@ def show(done: Sweep, as_json: bool) -> None:
     test = done.criterion.text if done.criterion else ""
     for flip in done.flips:
         screen.print(f"{test}: {flip}", highlight=False)
+    from slownet.report.view import position_notes
+
+    for note in position_notes(done.run):
+        screen.print(note, style="dim", highlight=False)
     for each in done.aside:
         print(f"slownet: set aside {_words(each['cell'])}: {each['why']}", file=sys.stderr)
     say_records(screen, done.directory)

@@ -7,6 +7,7 @@ A file holds::
     service = "wordpress"                     # or "nginx" with page = "52kB", or "mariadb"; none for tools without a server
     tool = "ab"                               # or "fetch", "ping", "wget", "iperf3", or "sysbench" for a database
     unit = "ms"                               # of a number or list that a tool of your own returns
+    warm_up = 30                              # operations before the first cell; this is the default with programs of your own
 
     [options]                                 # of the tool
     requests = 50
@@ -48,7 +49,19 @@ from slownet.hypotheses.toolbox import SERVICES, TOOLS, Named
 from slownet.importing import described
 from slownet.records.unreadable import MALFORMED
 
-TOP = ("question", "topology", "parameters", "service", "page", "tool", "unit", "options", "conditions", "prediction")
+TOP = (
+    "question",
+    "topology",
+    "parameters",
+    "service",
+    "page",
+    "tool",
+    "unit",
+    "warm_up",
+    "options",
+    "conditions",
+    "prediction",
+)
 TABLES = ("parameters", "options", "conditions")
 LINK = "link"
 
@@ -70,6 +83,7 @@ class Hypothesis:
     vary: Mapping[str, tuple[str, ...]]
     predictions: tuple[Prediction, ...]
     unit: str | None = None
+    warm_up: int | None = None
 
     @property
     def name(self) -> str:
@@ -92,7 +106,7 @@ class Hypothesis:
         judged_by = [] if any(each.open for each in self.predictions) else [each.claim() for each in self.predictions]
         return Experiment(
             self.name, self.question, measure, topology, self.vary, service, judged_by=judged_by, unit=self.unit,
-            made_of=(tool.run, make), chance=tool.chance(self.options),
+            made_of=(tool.run, make), chance=tool.chance(self.options), warm_up=self.warm_up,
         )  # fmt: skip
 
 
@@ -148,7 +162,7 @@ class _Reader:
         return Hypothesis(
             self._path, self._string("question"), topology, data.get("parameters", {}), service, self._string("page", "52kB"),
             tool, options, link, fixed, vary, tuple(predictions.read(self._source, data.get("prediction"))),
-            self._string("unit") if "unit" in data else None,
+            self._string("unit") if "unit" in data else None, self._warm_up(),
         )  # fmt: skip
 
     def _conditions(self) -> tuple[tuple[str, str], dict[str, Any], dict[str, tuple[str, ...]]]:
@@ -186,6 +200,12 @@ class _Reader:
             what = f"unknown {key} '{value}'" if value is not None else f"{key} is missing"
             self._source.fail(what, (key,), nearest(str(value or ""), known))
         return str(value)
+
+    def _warm_up(self) -> int | None:
+        value = self._data.get("warm_up")
+        if value is not None and (type(value) is not int or value < 0):
+            self._source.fail(f"warm_up is {value!r}", ("warm_up",), "write a whole number of operations from 0")
+        return value
 
     def _string(self, key: str, default: str | None = None) -> str:
         value = self._data.get(key, default)

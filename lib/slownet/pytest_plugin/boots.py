@@ -55,14 +55,7 @@ class Boots:
 
 def stated(item: pytest.Item) -> int | None:
     """Return how many boots a test's marker states; None without one. Raises LabError."""
-    marker = names.marker(item, MARKER)
-    if marker is None:
-        return None
-    values = [*marker.args, *marker.kwargs.values()]
-    if len(values) == 1 and type(values[0]) is int and 1 <= values[0] <= MOST_BOOTS:
-        return int(values[0])
-    fix = names.with_ini_hint(f"write a whole number from 1 to {MOST_BOOTS}, as in @pytest.mark.{marker.name}(5)", [marker])
-    raise LabError(f"the marker {marker.name} has {', '.join(map(repr, values)) or 'no number'}", item.nodeid, fix)
+    return names.number(item, MARKER, MOST_BOOTS)
 
 
 def _is_left_to_others(item: pytest.Item) -> bool:

@@ -27,6 +27,8 @@ if TYPE_CHECKING:
 WEB = ("web", "server", "server1", "eu1")
 DATABASE = ("db", "primary", "server", "server1", "eu1")
 HTTP, MYSQL = 80, 3306
+MOST_OPERATIONS = 1_000_000
+"""Of a warm-up."""
 CLIENT = ("client", "client1", "us1")
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -169,11 +171,15 @@ def slownet_measure(request: pytest.FixtureRequest, slownet_net: Net) -> Measure
     """A function to measure with: `measure(ab, net["client"], url, requests=100)` calls a tool and returns its record.
 
     The measured values and their conditions go into the test's record: JUnit XML, the text of a failure, and with
-    --slownet-report a run directory. It raises the tool's errors.
+    --slownet-report a run directory. With `@pytest.mark.warm_up(30)` so many operations are done, unrecorded, before it first
+    measures with a tool. It raises the tool's errors.
     """
     node: pytest.Item = request.node
+    with _Failing():
+        operations = names.number(node, "warm_up", MOST_OPERATIONS) or 0
 
     def measured(tool: Callable[P, R], *args: P.args, **options: P.kwargs) -> R:
+        records.of(node).warm_up(operations, tool, *args, **options)
         found: R = records.of(node).measure(slownet_net, tool, *args, **options)
         return found
 

@@ -12,7 +12,7 @@ from types import ModuleType
 
 import pytest
 
-from slownet.errors import nearest
+from slownet.errors import LabError, nearest
 from slownet.pytest_plugin import short
 
 INI = "slownet_short_names"
@@ -24,6 +24,7 @@ MARKERS = {
     "clock": "(kind): 'real' or 'virtual'; overrides the session's clock",
     "tdf": "(factor): how many times faster the CPU looks on the virtual clock: a number, 'auto' or 'inf' (free, the default)",
     "boots": "(number): how often the test is run, on a network made anew each time, to judge its comparisons from all of them",
+    "warm_up": "(operations): how many `measure` does, unrecorded, before it measures with a tool for the first time",
     "hosts": "(web=..., db=..., client=...): which hosts of the topology the servers and their client run on",
 }
 SHORT = (*short.FIXTURES, *MARKERS)
@@ -60,6 +61,18 @@ def marker(item: pytest.Item | pytest.Collector, name: str) -> pytest.Mark | Non
     if found is None and name in item.config.getini(INI):
         return item.get_closest_marker(name)
     return found
+
+
+def number(item: pytest.Item, name: str, most: int) -> int | None:
+    """Return the number of a marker such as `@pytest.mark.boots(5)`; None without the marker. Raises LabError."""
+    found = marker(item, name)
+    if found is None:
+        return None
+    values = [*found.args, *found.kwargs.values()]
+    if len(values) == 1 and type(values[0]) is int and 1 <= values[0] <= most:
+        return int(values[0])
+    fix = with_ini_hint(f"write a whole number from 1 to {most}, as in @pytest.mark.{found.name}(5)", [found])
+    raise LabError(f"the marker {found.name} has {', '.join(map(repr, values)) or 'no number'}", item.nodeid, fix)
 
 
 def with_ini_hint(fix: str, found: Iterable[pytest.Mark | None]) -> str:

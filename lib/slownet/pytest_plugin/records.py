@@ -90,6 +90,7 @@ class Record:
         self._index = 0
         self._blocks: Counter[str] = Counter()
         self._boot = 1
+        self._warm: list[Callable[..., Any]] = []
         self.judged: list[dict[str, Any]] = []
         self.lines: list[str] = []
 
@@ -97,7 +98,17 @@ class Record:
         """Begin a boot of the test; what was claimed in earlier ones is judged again."""
         self._boot, self._measurements = boot, None
         self._blocks.clear()
+        self._warm.clear()
         self.judged.clear()
+
+    def warm_up(self, operations: int, tool: Callable[..., Any], *args: Any, **options: Any) -> None:
+        """Do so many operations with a tool that the test has not used in this boot; nothing of them is recorded."""
+        from slownet.runner.warming import WarmUp
+        from slownet.tools.returned import as_record
+
+        if operations and tool not in self._warm:
+            self._warm.append(tool)
+            WarmUp(operations, cells=[{}]).run(lambda _: as_record(tool(*args, **options), getattr(tool, "__name__", "tool")))
 
     def measure(self, net: Net, tool: Callable[..., Any], *args: Any, **options: Any) -> Any:
         """Call the tool, record its result with the conditions, and return it."""

@@ -31,6 +31,12 @@ def condition(cell: Mapping[str, str]) -> dict[str, Any]:
     return found
 
 
+def is_of_links(name: str) -> bool:
+    """Return whether a cell's condition is one of links, whatever host's: ``rtt``, ``db:loss``, a named ``condition``."""
+    field = name.rpartition(HOST)[2]
+    return field in WORDS or field == "condition"
+
+
 def _columns(name: str, text: str) -> dict[str, Any]:
     if name == "condition":
         fields = conditions.row(text).fields

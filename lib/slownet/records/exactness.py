@@ -2,21 +2,31 @@
 
 With a free CPU, boots differ only by random numbers. A link states its own, and what the programs draw that slownet brings is
 known (`slownet.records.repeatability`). Whether other programs draw any cannot be known but can be seen: they are measured in
-four boots, and are exact if all of these agree to the bit; otherwise the boots' spread is estimated. A program that draws one
-of twelve numbers when it starts agrees with itself by chance in 1 of 12 runs of two boots, and in 1 of 1728 of four.
+four boots, two of which go through the cells backwards, and are exact if all of these agree: to the bit where the order is the
+same, and nearly where it is not, as programs and kernel keep something from cell to cell. Otherwise the boots' spread is
+estimated. A program that draws one of twelve numbers when it starts agrees with itself by chance in 1 of 12 runs of two boots,
+and in 1 of 1728 of four.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import math
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from slownet.records import readings
 from slownet.records.charging import LEAST_BOOTS, Charging, Terms
 from slownet.records.samples import Sample
+from slownet.units import milliseconds_of
 
+Numbers = Mapping[str, tuple[Any, ...]]
+"""Mean, spread and number of values by metric."""
+Boot = Sequence[Numbers]
+"""The numbers of a boot's blocks."""
 AGREEING = 4
 """Boots that have to give the same numbers before those of unknown programs count as exact."""
+NEAR, NEAR_MS = 0.001, 0.02
+"""A relative difference between orders of cells that hides no margin, and one of times that the kernel's timers make."""
 
 
 def is_random(samples: Sequence[Sample]) -> bool:
@@ -35,9 +45,25 @@ def is_exact(samples: Sequence[Sample], terms: Terms) -> bool:
 
 
 def agree(samples: Sequence[Sample]) -> bool:
-    """Return whether all boots gave the same numbers."""
-    boots = [[_numbers(sample) for sample in boot] for boot in readings.boots(samples)]
-    return all(boot == boots[0] for boot in boots)
+    """Return whether all boots gave the same numbers: to the bit in the same order of cells, nearly in the other one."""
+    orders: dict[int, list[Boot]] = {}
+    for boot in readings.boots(samples):
+        orders.setdefault((boot[0].get("boot") or 0) % 2, []).append([_numbers(sample) for sample in boot])
+    firsts = [boots[0] for boots in orders.values()]
+    return all(boot == boots[0] for boots in orders.values() for boot in boots) and all(
+        _are_near(firsts[0], each) for each in firsts
+    )
+
+
+def _are_near(one: Boot, other: Boot) -> bool:
+    """Return whether the means of two boots hardly differ."""
+    left, right = (
+        {(at, name): numbers[0] for at, block in enumerate(boot) for name, numbers in block.items()} for boot in (one, other)
+    )
+    return left.keys() == right.keys() and all(
+        math.isclose(left[key], right[key], rel_tol=NEAR, abs_tol=NEAR_MS / (milliseconds_of(key[1]) or math.inf))
+        for key in left
+    )
 
 
 def verdict_from(samples: Sequence[Sample], terms: Terms) -> int:
@@ -49,6 +75,6 @@ def verdict_from(samples: Sequence[Sample], terms: Terms) -> int:
     return AGREEING if may_be_exact else max(least, LEAST_BOOTS)
 
 
-def _numbers(sample: Sample) -> dict[str, tuple[Any, ...]]:
+def _numbers(sample: Sample) -> Numbers:
     metrics = sample.get("metrics") or {}
     return {name: (record["mean"], record.get("sd"), record["n"]) for name, record in metrics.items()}

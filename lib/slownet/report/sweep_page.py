@@ -15,6 +15,7 @@ from slownet.report.grid import factors
 from slownet.report.maps import metric_maps, verdict_maps
 from slownet.report.page import REPORT, template, write_html
 from slownet.report.scatter import is_sparse, metric_points, verdict_points
+from slownet.report.view import position_notes
 
 METRICS = 3
 """Metrics that are drawn unless a criterion names one; the others are in the samples."""
@@ -53,6 +54,7 @@ def write_sweep(
         question=run.facts.get("question") or run.experiment,
         answer=f"{met} of {len(verdicts)} cells meet {criterion}." if verdicts else "",
         flips=flips,
+        positions=position_notes(run),
         clock=clock(run.facts),
         samples=sum(len(cell.samples) for cell in run.cells),
         failed=[(cell.title, cell.error) for cell in run.cells if cell.error],

@@ -13,12 +13,13 @@ from slownet.records import instructions
 from slownet.records.cell import TIME, Cell
 from slownet.records.charging import Charging
 from slownet.records.columns import NONE
+from slownet.records.positions import shifts
 from slownet.records.result import RunData, clock
 from slownet.records.samples import cell_key
 from slownet.report.text import confidence, number
 from slownet.report.words import counted, operation
 from slownet.stats import Summary, ratio
-from slownet.units import show_rate, spoken
+from slownet.units import milliseconds_of, show_rate, spoken
 
 RATE = "requests_per_second"
 ALONG = "rtt_ms"
@@ -28,7 +29,6 @@ WITHIN = 0.05
 """Margin around the law within which a cell lies on it, as a fraction."""
 NOTHING_MS = 1.0
 """With a free CPU a shorter time is clock readings and the lab's own share, not programs: no ratio to it is shown."""
-MILLISECONDS = {"us": 0.001, "ms": 1.0, "s": 1000.0}
 MOSTLY_CPU = 0.5
 """A cell is CPU-bound if T0 is more than this fraction of its time."""
 
@@ -168,7 +168,7 @@ class _Reader:
 
     def _is_nothing(self, start: Summary) -> bool:
         """Return whether the baseline is a time that means nothing: with a free CPU, what is left of one without a network."""
-        unit_ms = MILLISECONDS.get(self.metric.rpartition("_")[2])
+        unit_ms = milliseconds_of(self.metric)
         return self.run.charging is Charging.FREE and unit_ms is not None and start.mean * unit_ms < NOTHING_MS
 
     def _uncured(self, cell: Cell) -> Summary | None:
@@ -282,12 +282,23 @@ def sampling_notes(run: RunData) -> list[str]:
     for name, values in (run.facts.get("contradicted") or {}).items():
         notes.append(f"circumstances differed between repetitions: {name} was {', then '.join(map(str, values))}")
     notes += [f"{cell.title}: {cell.limit}" for cell in run.cells if cell.limit]
+    notes += position_notes(run)
     for cell in run.cells:
         for name, count in cell.warm_up.items():
             notes.append(f"{cell.title}: the first {count} values of {name} are warm-up and left out")
         for name, count in cell.outliers.items():
             notes.append(f"{cell.title}: {count} outlier{'s' * (count > 1)} of {name}, kept")
     return notes
+
+
+def position_notes(run: RunData) -> list[str]:
+    """Say where a cell's place among the others explains its number, and what to do."""
+    return [
+        f"{each.cell.title}: its place in a boot explains {each.metric}, {number(each.forwards.mean)} in boots that go through "
+        f"the cells forwards, {number(each.backwards.mean)} backwards: programs keep something from cell to cell, "
+        f"try a larger warm_up"
+        for each in shifts(run)
+    ]
 
 
 def instructions_lines(seen: View) -> list[str]:

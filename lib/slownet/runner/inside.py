@@ -82,6 +82,7 @@ def run(experiment: Experiment, directory: Path, job: Job) -> None:
                 service=facts,
                 topology=layout(net.hosts, net.switches, net.mininet.links),
             )
+            warm_up(experiment, net, service, job)
             for index, block, cell in job.steps:
                 if cell_key(cell) in failed:
                     continue
@@ -97,6 +98,13 @@ def run(experiment: Experiment, directory: Path, job: Job) -> None:
     if job.saves:
         disk.save(Path(job.snapshot))
     tell("end", virtual_s=round(time.monotonic() - began, 6))
+
+
+def warm_up(experiment: Experiment, net: Network, service: Any, job: Job) -> None:
+    """Do what the programs do before the first cell, with links like those of the boot's first block; nothing is recorded."""
+    net.seeds = Seeds(job.turn(1), FREE if native.cpu_is_free() else None)
+    arguments = [service] if experiment.service else []
+    job.warm_up.run(lambda cell: _measured(experiment, net, *arguments, **cell))
 
 
 @contextmanager

@@ -8,6 +8,7 @@ from typing import Any
 
 from slownet.experiment import Cell
 from slownet.records.samples import RAW, of_lab
+from slownet.runner.warming import NONE, WarmUp
 
 SERVICES, CAPTURES = "services", "captures"
 
@@ -20,7 +21,8 @@ class Job:
     number of the lab among the parallel ones that share the run directory; capture: interfaces whose packets are saved, in one
     file per interface and sample; aligned: with a free CPU, measure each cell from the same phase of the kernel's timers on, so
     that it hardly matters which cells the boot measured before; queues: whether to watch how full those of links are; snapshot:
-    the folder of one in the place, with which the boot begins; saves: whether the boot makes that snapshot instead.
+    the folder of one in the place, with which the boot begins; saves: whether the boot makes that snapshot instead; warm_up:
+    what is done before the first cell.
     """
 
     steps: Sequence[tuple[int, int, Cell]]
@@ -32,6 +34,7 @@ class Job:
     queues: bool = True
     snapshot: str = ""
     saves: bool = False
+    warm_up: WarmUp = NONE
 
     @classmethod
     def read(cls, asked: Mapping[str, Any]) -> Job:
@@ -40,7 +43,7 @@ class Job:
         return cls(
             steps, asked["boot"], asked["blocks"], asked["lab"], asked.get("capture") or [], bool(asked.get("aligned")),
             bool(asked.get("queues", True)),
-            asked.get("snapshot") or "", bool(asked.get("saves")),
+            asked.get("snapshot") or "", bool(asked.get("saves")), WarmUp(**(asked.get("warm_up") or {})),
         )  # fmt: skip
 
     def to_json(self) -> dict[str, Any]:

@@ -23,7 +23,7 @@ from slownet.records.charging import Charging, Terms
 from slownet.records.repeatability import chance, has_own_programs, repeats, spreads
 from slownet.records.samples import cell_key
 from slownet.records.unreadable import MALFORMED
-from slownet.runner import brought, clock_choice
+from slownet.runner import brought, clock_choice, warming
 from slownet.runner.boots import Boot, blocks_of, passes, read
 from slownet.runner.rule import Rule
 from slownet.runner.sampling import first_boots
@@ -79,12 +79,10 @@ class Plan:
         chosen = [cell for cell in _once(self.cells or [dict(cell) for cell in cells]) if cell_key(cell) in asked]
         self.first = len(self.cells)
         self.facts["boots"] = list(self.facts.get("boots") or [boot.to_json() for boot in self.boots])
-        terms = Terms.of(self.facts)
-        in_one_order = terms.own_programs and terms.charging is Charging.FREE  # to see whether boots repeat
         for _ in range(boots if chosen else 0):
             number = self.boots[-1].number + 1 if self.boots else 1
             boot = Boot(number, len(self.cells), len(chosen) * self.blocks, self.blocks)
-            self.cells = [*self.cells, *passes(chosen, self.blocks, 1 if in_one_order else number)]
+            self.cells = [*self.cells, *passes(chosen, self.blocks, number)]
             self.boots = [*self.boots, boot]
             self.facts["boots"].append(boot.to_json())
         self.facts["planned"] = self.cells
@@ -179,7 +177,8 @@ def described(experiment: Experiment, place: Place) -> dict[str, Any]:
     }
     own = has_own_programs(*experiment.parts)
     drawn = experiment.chance or chance(experiment.name if _is_ours(experiment) else "", *experiment.parts)
-    return facts | {"chance": drawn, "own_programs": own, "repeats": repeats(Charging.of(facts), drawn, own)}
+    repetition = {"chance": drawn, "own_programs": own, "repeats": repeats(Charging.of(facts), drawn, own)}
+    return facts | repetition | {"warm_up": dict(zip(("operations", "limit_s"), warming.length(experiment), strict=True))}
 
 
 def _is_ours(experiment: Experiment) -> bool:

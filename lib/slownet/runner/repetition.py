@@ -21,6 +21,7 @@ from slownet.runner.boots import Boot
 from slownet.runner.job import Job
 from slownet.runner.labs import Labs
 from slownet.runner.planning import Plan
+from slownet.runner.warming import WarmUp
 
 Follow = Callable[[str, Mapping[str, Any]], None]
 
@@ -137,7 +138,8 @@ class Round:
                 samples.write_run_json(self.plan.directory, self.plan.facts)
 
         steps = [(index, boot.block(index), self.plan.cells[index]) for index in indices]
-        job = Job(steps, boot.number, boot.blocks, lab, self.plan.facts.get("capture") or [])
+        warm_up = WarmUp.of(self.plan.experiment, self.plan.cells, (cell for _, _, cell in steps))
+        job = Job(steps, boot.number, boot.blocks, lab, self.plan.facts.get("capture") or [], warm_up=warm_up)
         try:
             booting.boot(self.plan, self._place, job, lambda event: self._tell(event, lab), on_processor)
         finally:

@@ -292,9 +292,9 @@ def _why_enough(run: RunData, good: Sequence[Cell]) -> str:
             known = not run.terms.own_programs
             return f"with free CPU {'and nothing random another repetition gives' if known else 'all gave'} the same numbers"
         seeds = any(cell.is_random for cell in good)
-        return (
-            "the intervals include the spread of seeds" if seeds else "with free CPU only programs' own random numbers differ"
-        )
+        order = " and the order of cells" if run.terms.own_programs else ""
+        differ = f"with free CPU only programs' own random numbers{order} differ"
+        return "the intervals include the spread of seeds" if seeds else differ
     if run.charging.is_measured:
         return f"the intervals include the spread between boots as measured earlier ({100 * run.charging.waver:g} %)"
     return "the intervals include the spread between boots"

@@ -28,6 +28,7 @@ from slownet.runner import booting, brought, clock_choice
 from slownet.runner.boots import passes
 from slownet.runner.job import Job
 from slownet.runner.planning import Plan
+from slownet.runner.warming import WarmUp
 from slownet.sweep import identity, warm
 from slownet.sweep.kept import FREE_SPACE, Kept
 from slownet.sweep.spec import Where
@@ -192,7 +193,8 @@ def _boot(task: Task, directory: Path) -> tuple[dict[str, Any], list[Sample]]:
     plan = Plan(experiment, directory, [], known)
     ordered = passes(task.cells, task.blocks, task.repetition)
     steps = [(index, 1 + index // len(task), cell) for index, cell in enumerate(ordered)]
-    job = Job(steps, task.repetition, task.blocks, aligned=True, queues=False)  # for reports of runs
+    warm_up = WarmUp.of(experiment, task.cells, task.cells)
+    job = Job(steps, task.repetition, task.blocks, aligned=True, queues=False, warm_up=warm_up)  # queues: for reports of runs
     if not warm.is_wanted(plan, place, task.cold):
         return limited(plan, place, job, task.limit_s)
 

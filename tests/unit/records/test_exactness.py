@@ -21,7 +21,16 @@ def boots(*means, random=False, sd=0.5, name="time_ms"):
         (boots(5.0, 5.0, 5.0), False, 4),
         (boots(5.0, 5.0, 5.0, 5.0), True, 4),
         (boots(5.0, 5.0, 5.0, 5.0, 5.0), True, 4),
-        (boots(5.0, 5.000001), False, 3),
+        (boots(5.0, 5.000001), False, 4),  # the second one goes through the cells backwards
+        (boots(5.0, 5.000001, 5.0, 5.000001), True, 4),
+        (boots(5.0, 5.000001, 5.000001), False, 3),
+        (boots(5.0, 5.000001, 5.0, 5.0), False, 3),
+        (boots(5.0, 5.01, 5.0, 5.01), True, 4),  # time that the kernel's timers make
+        (boots(5.0, 5.03, 5.0, 5.03), False, 3),
+        (boots(500.0, 500.4, 500.0, 500.4), True, 4),
+        (boots(500.0, 500.6, 500.0, 500.6), False, 3),
+        (boots(5.0, 5.01, 5.0, 5.01, name="page_s"), False, 3),
+        (boots(5.0, 5.01, 5.0, 5.01, name="mbit_per_s"), False, 3),
         (boots(5.0, 5.0, 5.0, 5.1), False, 3),
         (boots(5.0, 5.0, 5.0) + boots(5.0, sd=0.6), False, 3),  # two blocks of one boot
         (boots(5.0, 5.0, 5.0, 5.0)[:3] + boots(5.0, 5.0, 5.0, 5.0, sd=0.6)[3:], False, 3),

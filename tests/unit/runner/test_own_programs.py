@@ -147,6 +147,7 @@ def test_its_numbers_may_differ_between_boots_until_four_agree(way, tmp_path):
     assert verdict_from((), Terms.of(facts)) in (3, 4)
     assert _repetitions(made, INF, is_judged=True) in (3, 4)
     assert _repetitions(made, INF, is_judged=False) == 1
+    assert facts["warm_up"] == {"operations": 30, "limit_s": 30.0}
 
 
 @pytest.mark.parametrize("way", ["a Python file", "a tool in a hypothesis file", "a topology in a hypothesis file"])
@@ -156,6 +157,8 @@ def test_so_many_boots_are_planned_before_the_first_look(way, tmp_path):
     WAYS[way](tmp_path)
     plan = planning.plan(str(tmp_path / name), INF, tmp_path / "runs", {}, Rule())
     assert len(plan.boots) == verdict_from((), Terms.of(plan.facts)) > 1
+    first, second, third = (plan.cells[boot.first : boot.first + boot.places] for boot in plan.boots[:3])
+    assert first == third == second[::-1], "no cell comes first in every boot"
 
 
 def test_what_another_package_adds_is_unknown(tmp_path, monkeypatch):
@@ -171,7 +174,9 @@ def test_what_another_package_adds_is_unknown(tmp_path, monkeypatch):
 
 
 def test_what_slownet_brings_is_known(tmp_path):
-    assert not any(planning.described(each, INF)["own_programs"] for each in discover().values())
+    for each in discover().values():
+        assert not planning.described(each, INF)["own_programs"]
+        assert planning.described(each, INF)["warm_up"]["operations"] == 0
     facts = planning.described(hypothesis(tmp_path), INF)
     assert not facts["own_programs"]
     assert facts["chance"] == WordPress.chance, "also through a hypothesis file"
