@@ -58,6 +58,9 @@ class Law:
         analysis of the same cells, so it needs no correction for repeated analyses.
     bend : float, optional
         Standard deviation of the points around the line, in ms; estimated from the points unless given.
+    late : tuple of float
+        By how many ms each time may be longer because processors woke late; by nothing unless given. No repetition tells that
+        from a longer operation, so intervals contain both.
     """
 
     delays: tuple[float, ...]
@@ -65,6 +68,7 @@ class Law:
     weights: tuple[float, ...]
     lasting: float = 1.0
     bend: float | None = None
+    late: tuple[float, ...] = ()
 
     @property
     def k(self) -> Summary:
@@ -242,7 +246,9 @@ class Law:
             half = math.hypot(own.half_width, wide * self.bend * math.sqrt(factor))
         if half > own.half_width and lasting == confidence:
             freedom = float(scatter.degrees)
-        return Summary(mean, mean - half, mean + half, n, freedom, confidence)
+        late = [f * ms for f, ms in zip(factors, self.late, strict=False)]
+        early, later = (math.fsum(max(0.0, sign * each) for each in late) for sign in (1, -1))
+        return Summary(mean, mean - half - early, mean + half + later, n, freedom, confidence)
 
     @cached_property
     def bent(self) -> bool:

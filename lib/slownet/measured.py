@@ -30,7 +30,7 @@ from numbers import Number
 from typing import Any, ClassVar
 
 from slownet.errors import ExperimentError, nearest
-from slownet.records import comparisons, intervals
+from slownet.records import comparisons, intervals, waver
 from slownet.records.charging import Charging, Terms
 from slownet.stats import DECIDING, Summary, difference
 from slownet.units import duration
@@ -152,13 +152,8 @@ class Measured:
 
     @property
     def late(self) -> float:
-        """On the real clock, at most the share of this time by which processors woke late; 0 on other clocks, or if unknown.
-
-        A processor that waits for a link wakes late in every round trip of every boot alike. How late is known from the ping
-        that verified the link (`slownet.lab.busy`); it wakes one program in a round trip, a request and its response two.
-        """
-        is_real = self.setting.charging is Charging.REAL
-        return min(1.0, 2 * (self.setting.late or 0.0)) if is_real else 0.0
+        """At most the share of this time by which processors woke late: `slownet.records.waver.woken_late`."""
+        return waver.woken_late(self.setting.charging, self.setting.late)
 
     def __float__(self) -> float:
         return self.mean

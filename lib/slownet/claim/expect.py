@@ -31,11 +31,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from numbers import Real
 from typing import Any, ClassVar
 
 from slownet import stats
-from slownet.claim import validation
+from slownet.claim import lateness, validation
 from slownet.claim.base import around, ends, interval, verdict
 from slownet.errors import ExperimentError
 from slownet.measured import Measured, in_unit_of
@@ -43,13 +44,49 @@ from slownet.records import comparisons
 from slownet.records.judgement import INCONCLUSIVE, REFUTED, SUPPORTED, Judgement
 from slownet.records.observers import notify
 from slownet.stats import DECIDING, Summary
-from slownet.units import duration, show_duration
+from slownet.units import duration, milliseconds_of, show_duration
 
 PLAIN_UNIT = "time_ms"
 """A metric with the unit of plain numbers, used if neither side is a measured metric."""
 
 MOST_TIMES = 1000.0
-"""A larger ratio is not shown: with a free CPU, T0 is a few microseconds that mean nothing."""
+"""A larger ratio is not shown: T0 is a few microseconds that mean nothing."""
+
+
+@dataclass(frozen=True)
+class _Trips:
+    """The round trips that a time is expected to have beyond its start, each of a duration such as "10ms"."""
+
+    number: float
+    rtt: str
+    start: float
+    times: float
+
+    def unit(self, measured: Measured) -> float:
+        """Return the length of one in the measured number's unit."""
+        return in_unit_of(measured.name, self.rtt)
+
+    def of(self, measured: Measured, time: float) -> float:
+        """Return how many a time has."""
+        return (time - self.start) / self.unit(measured)
+
+    def alone(self, measured: Measured) -> bool:
+        """Whether only they are shown, because the time without them means nothing: with a free CPU, or beside theirs."""
+        if self.start <= 0 or self.times > MOST_TIMES:
+            return True
+        charging = measured.setting.charging
+        return charging is not None and charging.means_nothing(self.start * (milliseconds_of(measured.name) or 1.0))
+
+
+@dataclass(frozen=True)
+class _Said:
+    """A comparison as it is shown: a number with its interval, what was expected, and in which margin."""
+
+    text: str
+    shown: Summary
+    expected: float
+    margin: tuple[float, float]
+    is_trips: bool = False
 
 
 class Expectation:
@@ -69,8 +106,8 @@ class Expectation:
         The ratio that is shown for the expected value.
     unit : str
         Name of a metric that has the unit of plain numbers.
-    instead : callable
-        Says what a number that refutes the expectation means.
+    trips : _Trips, optional
+        The round trips that the expected value is made of.
     late : callable
         The share of the measured number that may be due to processors which wake late, and not to what is expected.
 
@@ -94,10 +131,10 @@ class Expectation:
         parameters: Mapping[str, Any],
         times: float = 1.0,
         unit: str = PLAIN_UNIT,
-        instead: Callable[[Measured], str] | None = None,
+        trips: _Trips | None = None,
         late: Callable[[Measured], float] = lambda measured: 0.0,
     ) -> None:
-        self._instead, self._late = instead, late
+        self._trips, self._late = trips, late
         self.within = validation.within(within, name)
         self.name = f"{name}, within {100 * self.within:g} %"
         self._expected = expected
@@ -124,31 +161,42 @@ class Expectation:
         test = comparisons.current()
         against = test.take(f"{measured.name} {self._kind}", stats.ratio(measured.summary, expected), self._late(measured))
         found = verdict(against, *ends(around(1.0, self.within)))
-        shown = against.scaled(self._times)
-        low, high = around(self._times, self.within)
         test.judged(against, found == INCONCLUSIVE)
+        said = self._said(measured, expected, against)
         several = f" of {test.boots} boots; the last one" if test.boots > 1 else ";"
         text = (
-            f"ratio {interval(shown, 3)}, expected {self._times:.3f} ({low:.3f} to {high:.3f}); "
-            f"{100 * against.confidence:.4g} % interval{several} {measured.mean:.2f} against {expected.mean:.2f} expected"
+            f"{said.text}; {100 * against.confidence:.4g} % interval{several} "
+            f"{measured.mean:.2f} against {expected.mean:.2f} expected"
         )
-        if found == REFUTED and self._instead:
-            text += f"; {self._instead(measured)}"
+        if found == REFUTED and self._trips and not said.is_trips:
+            text += f"; {self._trips.of(measured, measured.mean):.2f} round trips instead of {self._trips.number:g}"
         if not against.known:
             text += "; its interval is not known: measure more"
         elif not self.within and against.low != against.high and found == INCONCLUSIVE:
             text += "; only numbers that do not vary can meet a margin of 0: widen it, such as within=0.05"
         if found == INCONCLUSIVE and test.late:
-            text += f"; for up to {100 * test.late:.2g} % of it processors woke late, which is a smaller part of a longer delay"
+            text += f"; {lateness.in_words(test.late)}"
         if found == INCONCLUSIVE and measured.setting.advice:
             text += f"; {measured.setting.advice}"
         self.judgement = Judgement(
-            self.name, found, shown.mean, self._times, shown.low, shown.high, (low, high), text,
+            self.name, found, said.shown.mean, said.expected, said.shown.low, said.shown.high, said.margin, text,
             confidence=against.confidence, setting=str(measured.setting),
             kind=self._kind, metric=measured.name, parameters=self._parameters,
         )  # fmt: skip
         notify(self.judgement)
         return self.judgement
+
+    def _said(self, measured: Measured, expected: Summary, against: Summary) -> _Said:
+        """Say the comparison: as a ratio, or in round trips if a ratio would be one to a time that means nothing."""
+        if self._trips and self._trips.alone(measured):
+            trips, unit = self._trips, self._trips.unit(measured)
+            shown = against.scaled(expected.mean).plus(-trips.start).scaled(1 / unit)
+            low, high = (trips.of(measured, end) for end in around(expected.mean, self.within))
+            text = f"found {interval(shown)} round trips, expected {trips.number:g} ({low:.2f} to {high:.2f})"
+            return _Said(text, shown, trips.number, (low, high), is_trips=True)
+        shown, (low, high) = against.scaled(self._times), around(self._times, self.within)
+        text = f"ratio {interval(shown, 3)}, expected {self._times:.3f} ({low:.3f} to {high:.3f})"
+        return _Said(text, shown, self._times, (low, high))
 
     def __eq__(self, other: object) -> bool:
         if isinstance(other, Expectation):
@@ -189,7 +237,8 @@ def slowed(near: Measured | Summary | float, *, round_trips: float, rtt: str, wi
     ----------
     near : Measured, Summary or float
         The time T0 without the delay: measured, so that its interval counts too, or a number of ms. It may be 0 where the CPU
-        is free; the ratio shown is then measured over expected time, as where T0 is below a thousandth of the expected time.
+        is free. A ratio to a time that means nothing is not shown, only the round trips found: with a free CPU below 1 ms, or
+        where T0 is below a thousandth of the expected time.
     round_trips : float
         Round trips per operation, k, above 0.
     rtt : str
@@ -213,14 +262,12 @@ def slowed(near: Measured | Summary | float, *, round_trips: float, rtt: str, wi
     start, unit = _start(near)
     added = trips * duration(rtt)
     times = 1 + in_unit_of(unit, f"{added:.12f}s") / start.mean if start.mean > 0 else 1.0
-    if times > MOST_TIMES:
-        times = 1.0
     said = f"{trips:g} round trip{'s' * (trips != 1)} of {show_duration(duration(rtt))}"
     name = f"{said} on {start.mean:.2f}{' ms' * unit.endswith('_ms')}"
     return Expectation(
         name, lambda far: start.plus(in_unit_of(far.name, f"{added:.12f}s")),
         within=within, kind=slowed.__name__, parameters={"round_trips": trips, "rtt": rtt}, times=times, unit=unit,
-        instead=lambda far: f"{(far.mean - start.mean) / in_unit_of(far.name, rtt):.2f} round trips instead of {trips:g}",
+        trips=_Trips(trips, rtt, start.mean, times),
         late=lambda far: far.late,
     )  # fmt: skip
 

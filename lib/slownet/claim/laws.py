@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass, field, replace
 
-from slownet.claim import theories, validation
+from slownet.claim import lateness, theories, validation
 from slownet.claim.base import ALONE, Margin, Siblings, around, decide, ends, interval, judge_parts, placed, undecided, verdict
 from slownet.claim.stated import stating
 from slownet.claim.theories import Expected
@@ -77,16 +77,10 @@ class law:  # noqa: N801
             number = f"{expected.mean:g}" if exact else interval(expected.summary)
             return f"{own} round trips per operation measured, {number} expected{theories.in_words(found, expected.summary)}"
 
-        found = decide(
-            run,
-            name,
-            lambda: k([fitted(chosen, self.metric, self.along)]),
-            margin,
-            expected.mean,
-            chosen.cells if self.at else (),
-            said,
-        )
-        return expected.judged(unless_bent(found, (chosen,), self.metric, self.along, k, margin))
+        cells, line = chosen.cells if self.at else (), fitted(chosen, self.metric, self.along)
+        found = decide(run, name, lambda: k([line]), margin, expected.mean, cells, said)
+        found = unless_bent(found, (chosen,), self.metric, self.along, k, margin)
+        return expected.judged(lateness.unless_late(found, chosen, k([line]), k([replace(line, late=())]), margin))
 
 
 @dataclass(frozen=True)
@@ -141,7 +135,8 @@ class constant_round_trips:  # noqa: N801
 
         def both() -> list[Summary]:
             start, pairs = base.summary(self.metric), zip(cells, gaps, strict=True)
-            return [_minus(cell.summary(self.metric), start).scaled(1 / gap) for cell, gap in pairs]
+            gained = ((_minus(cell.summary(self.metric), start), cell, gap) for cell, gap in pairs)
+            return [lateness.allowing(more, cell, base, self.metric).scaled(1 / gap) for more, cell, gap in gained]
 
         def compared() -> Summary:
             near, far = both()
@@ -304,7 +299,9 @@ def expected_round_trips(run: RunData, metric: str) -> float | None:
 
 def fitted(run: RunData, metric: str, along: str = "rtt_ms") -> Law:
     """Fit the law of a metric (a time in ms) over all cells of a run, against the round trips that ``along`` (in ms) adds."""
-    return fit(((delay * trip(along), cell.within_run(metric)) for delay, cell in run.along(along)), run.lasting)
+    points = [(delay * trip(along), cell.within_run(metric), cell.late) for delay, cell in run.along(along)]
+    found = fit(((delay, time) for delay, time, _ in points), run.lasting)
+    return replace(found, late=tuple(late * time.mean for _, time, late in points))
 
 
 def trip(along: str) -> float:

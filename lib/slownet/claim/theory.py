@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass, replace
 
 from slownet import stats
-from slownet.claim import theories, validation
+from slownet.claim import lateness, theories, validation
 from slownet.claim.base import (
     ALONE,
     Siblings,
@@ -170,9 +170,8 @@ class round_trips_between:  # noqa: N801
                 raise ExperimentError(
                     f"{name} compares a delay with itself", f"in experiment {run.experiment}", "name two delays"
                 )
-            return stats.difference(far.summary(self.metric), near.summary(self.metric)).scaled(
-                1 / (gap * (per_round_trip(self.along) or 1.0))
-            )
+            gained = stats.difference(far.summary(self.metric), near.summary(self.metric))
+            return lateness.allowing(gained, far, near, self.metric).scaled(1 / (gap * (per_round_trip(self.along) or 1.0)))
 
         def said(found: Summary) -> str:
             times = f"from {near.summary(self.metric).mean:.4g} ms to {far.summary(self.metric).mean:.4g} ms"

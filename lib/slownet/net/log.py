@@ -63,6 +63,16 @@ class Log:
     """The schedules that were played, with the times of their steps."""
 
 
+def latest(settings: Iterable[Setting]) -> float | None:
+    """Return by what share the latest of the links is later than stated, each as it was set last.
+
+    None if none has a delay, or if one that has was not verified by a ping.
+    """
+    last = {frozenset(each.ends): each for each in settings}.values()
+    late = [each.late for each in last if each.condition.rtt > 0]
+    return max((each for each in late if each is not None), default=None) if None not in late else None
+
+
 def longest(settings: Iterable[Setting]) -> float | None:
     """Return the longest of the links' round trips in ms, each as its last change was verified; None if none was by a ping.
 

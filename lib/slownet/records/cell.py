@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from statistics import fmean
 from typing import Any
 
 from slownet.counters import total
@@ -12,6 +13,7 @@ from slownet.errors import ExperimentError, TooFewError, nearest
 from slownet.records import exactness, intervals, readings
 from slownet.records.charging import UNKNOWN, Terms
 from slownet.records.samples import Sample, cell_key
+from slownet.records.waver import woken_late
 from slownet.stats import CONFIDENCE, DECIDING, Summary, quantile
 from slownet.units import amount, unit_of
 
@@ -166,6 +168,12 @@ class Cell:
     def verdict_from(self) -> int:
         """The number of boots that a verdict on it requires, as far as its samples tell."""
         return exactness.verdict_from(self.samples, self.terms)
+
+    @property
+    def late(self) -> float:
+        """At most the share of its times by which processors woke late: `slownet.records.waver.woken_late`."""
+        shares = [woken_late(self.terms.charging, sample.get("late")) for sample in self.samples]
+        return fmean(shares) if shares else 0.0
 
     @property
     def repetitions(self) -> int:

@@ -21,6 +21,8 @@ USUAL_MARGIN = 0.05
 """The default margin of claims. Experiments with narrower margins are about the network only and run with free CPU."""
 LEAST_BOOTS = 3
 """Boots, or seeds, needed to estimate the variation between them: two would give Student's t one degree of freedom."""
+NOTHING_MS = 1.0
+"""With a free CPU a shorter time is clock readings and the lab's own share, not programs: no ratio to it is shown."""
 FIRST_SHARE = 0.005
 """Error rate of the first look at the claims if the variation between boots was measured beforehand: half of 1 %."""
 
@@ -69,6 +71,10 @@ class Charging(Enum):
     def is_measured(self) -> bool:
         """Whether `waver` is known well enough to replace an estimate from several boots."""
         return self in (Charging.WORK, Charging.EXACT)
+
+    def means_nothing(self, ms: float) -> bool:
+        """Whether a time is too short to mean anything: with a free CPU, what is left of one without a network."""
+        return self is Charging.FREE and ms < NOTHING_MS
 
     def verdict_from(self, is_random: bool) -> int:
         """Return the boots required for a verdict: three if their variation must be estimated from them, else one.

@@ -21,7 +21,7 @@ _FIELDS = {
     "raw": each(text()), "virtual_s": optional(number(0)), "wall_s": optional(number(0)), "facts": mapping(anything),
     "links": mapping(text()), "counters": mapping(mapping(mapping(number()))), "captures": each(mapping(anything)),
     "rate_bit_s": optional(number(0)), "lab": whole(1), "boot": whole(1), "block": whole(1), "random": flag,
-    "seeds": each(whole(-(2**64), 2**64)), "charged_s": optional(number(0)),
+    "seeds": each(whole(-(2**64), 2**64)), "charged_s": optional(number(0)), "late": optional(number(0)),
     "limited": record({"share": number(0)}, others=anything),
 }  # fmt: skip
 SENT = record({"cell": mapping(text()), "index": whole(), "status": one_of("ok", "failed")}, _FIELDS, others=anything)

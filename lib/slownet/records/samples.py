@@ -16,8 +16,8 @@ Imported inside the lab, so standard library only. A sample is a dict with the k
     boot (the repetition, a fresh lab or network, from 1), block (the number of the call of the measuring function in this cell
     and boot, from 1), random (whether a link's condition is random), seeds (those of the random links, in order, one per
     condition: the second direction has 1 more; empty if the kernel chose them), charged_s (seconds of CPU that the lab's clock
-    charged meanwhile, or None), limited (only if receive windows limited what was sent: {"by": "receive window", "share" of the
-    time, "host" that sent})
+    charged meanwhile, or None), late (the share of the verifying ping by which a link was later than stated, or None), limited
+    (only if receive windows limited what was sent: {"by": "receive window", "share" of the time, "host" that sent})
 
 A boot that was killed and resumed was measured in several labs under the same number; "boots" in run.json names the last one.
 

@@ -58,6 +58,17 @@ def _waver(block: Block, metric: str, terms: Terms) -> float:
     return terms.waver * min(1.0, 2 * cpu_part(block, metric) + float(late) / terms.waver)
 
 
+def woken_late(charging: Charging | None, late: float | None) -> float:
+    """Return at most the share of a time by which processors woke late; 0 on other clocks than the real one, or if unknown.
+
+    A processor that waits for a link wakes late in every round trip of every boot alike. How late is known from the ping that
+    verified the link (`slownet.lab.busy`); it wakes one program in a round trip, a request and its response two.
+
+    late: the share of the ping by which it was later than stated.
+    """
+    return min(1.0, 2 * (late or 0.0)) if charging is Charging.REAL else 0.0
+
+
 def cpu_part(block: Block, metric: str) -> float:
     """Return an upper limit of the CPU's share of a block's times: 1 if unknown.
 

@@ -27,8 +27,6 @@ CURE = "cure"
 """The condition that names a cure, or "none"."""
 WITHIN = 0.05
 """Margin around the law within which a cell lies on it, as a fraction."""
-NOTHING_MS = 1.0
-"""With a free CPU a shorter time is clock readings and the lab's own share, not programs: no ratio to it is shown."""
 MOSTLY_CPU = 0.5
 """A cell is CPU-bound if T0 is more than this fraction of its time."""
 
@@ -169,7 +167,7 @@ class _Reader:
     def _is_nothing(self, start: Summary) -> bool:
         """Return whether the baseline is a time that means nothing: with a free CPU, what is left of one without a network."""
         unit_ms = milliseconds_of(self.metric)
-        return self.run.charging is Charging.FREE and unit_ms is not None and start.mean * unit_ms < NOTHING_MS
+        return unit_ms is not None and self.run.charging.means_nothing(start.mean * unit_ms)
 
     def _uncured(self, cell: Cell) -> Summary | None:
         """Return the ratio of the cell that differs only by its condition ``cure``, which is "none"."""

@@ -26,7 +26,7 @@ from slownet.lab.events import tell
 from slownet.net import Network, openvswitch
 from slownet.net import capture as captures
 from slownet.net.layout import layout
-from slownet.net.log import longest
+from slownet.net.log import latest, longest
 from slownet.net.seeds import FREE, Seeds
 from slownet.records.samples import RAW, Raw, Sample, cell_key, of_lab
 from slownet.runner import disk
@@ -160,7 +160,7 @@ def measure(
             sample, lambda: _measured(experiment, net, *arguments, **cell), capturing
         )
     sample["captures"] = [each.to_json(directory) for each in packets]
-    sample["verified_rtt_ms"] = longest(net.settings)
+    sample["verified_rtt_ms"], sample["late"] = longest(net.settings), latest(net.settings)
     sample["unverified"] = [f"{each.link}: {why}" for each in net.settings if (why := each.verification.unverified)]
     return sample
 

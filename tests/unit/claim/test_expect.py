@@ -237,7 +237,31 @@ def test_a_refuted_number_of_round_trips_says_how_many_were_measured():
 def test_a_ratio_to_a_time_that_means_nothing_is_not_shown():
     expected = slowed(time(0.001, 0), round_trips=4, rtt="10ms")
     assert time(40.001, 0) == expected
-    assert expected.judgement.expected == 1.0
+    assert (expected.judgement.measured, expected.judgement.expected) == (pytest.approx(4.0), 4.0)
+    assert "ratio" not in str(expected)
+
+
+@pytest.mark.parametrize("near", [0.1, 0.0, 0.99])
+def test_with_a_free_cpu_a_wrong_number_of_round_trips_is_said_as_such(near):
+    """It was "ratio 198.975, expected 100.010": to a time that means nothing."""
+    free = Setting(20.0, charging=Charging.FREE)
+    expected = slowed(time(near, 0.0, setting=free), round_trips=1, rtt="20ms")
+    assert time(near + 40, 0.0, setting=free) != expected
+    assert "found 2.00 round trips, expected 1 (0.95 to 1.05); " in str(expected) or near > 0.5
+    assert "ratio" not in str(expected)
+    assert "instead of" not in str(expected)
+    assert (expected.judgement.measured, expected.judgement.expected) == (pytest.approx(2.0), 1.0)
+    seconds = slowed(Measured("page_s", from_moments(near / 1000, 0, 9), free), round_trips=1, rtt="20ms")
+    assert Measured("page_s", from_moments((near + 40) / 1000, 0, 9), free) != seconds
+    assert "found 2.00 round trips, expected 1 (" in str(seconds)
+
+
+def test_where_the_cpu_is_charged_or_a_time_means_something_it_is_a_ratio():
+    for setting, near in ((Setting(charging=Charging.WORK), 0.1), (Setting(charging=Charging.FREE), 1.1)):
+        expected = slowed(time(near, setting=setting), round_trips=1, rtt="20ms")
+        assert time(near + 40, setting=setting) != expected
+        assert "ratio " in str(expected)
+        assert "; 2.00 round trips instead of 1" in str(expected)
 
 
 def real(mean, late=None, sd=0.1):

@@ -2,9 +2,11 @@ from pathlib import Path
 
 import pytest
 
-from slownet.claim import all_of, constant_round_trips, law, more_round_trips, published_times
+from slownet.claim import all_of, constant_round_trips, law, more_round_trips, published_times, round_trips_between
+from slownet.claim.laws import fitted
 from slownet.errors import ExperimentError
 from slownet.records.cell import Cell
+from slownet.records.charging import Charging, Terms
 from slownet.records.result import RunData
 from slownet.slow_start import round_trips
 from slownet.stats import Summary
@@ -58,6 +60,48 @@ def test_the_article_supports_four_round_trips():
 )
 def test_the_interval_decides_on_the_law(k, half, verdict):
     assert law(METRIC, round_trips=4).judge(straight(k, half=half), {}).verdict == verdict
+
+
+def on_the_real_clock(times, half, late, charging=Charging.REAL):
+    """Return a run of three boots, with links that were later than stated by this share of their ping."""
+    cells = []
+    for rtt, time in times.items():
+        samples = tuple({"status": "ok", "boot": boot, "late": late if rtt else None} for boot in (1, 2, 3))
+        metrics = {METRIC: Summary(time, time - half, time + half, 3)}
+        cells.append(Cell({"rtt": f"{rtt}ms"}, {"rtt_ms": float(rtt)}, samples, metrics, terms=Terms(charging)))
+    return RunData(Path("runs/x"), "client_delay", {"clock": "real"}, tuple(cells))
+
+
+@pytest.mark.parametrize(
+    ("k", "late", "verdict"),
+    [
+        (4.0, 0.01, "supported"),
+        (4.6, 0.1, "inconclusive"),  # four round trips, for each of which a processor woke up to a fifth late
+        (4.6, 0.01, "refuted"),
+        (4.6, None, "refuted"),
+        (3.5, 0.1, "refuted"),  # waking late makes nothing shorter
+        (9.0, 0.1, "refuted"),
+    ],
+)
+def test_waking_late_is_no_round_trip_in_a_run_as_in_a_test(k, late, verdict):
+    """The rule of `slowed`: `slownet.records.waver.woken_late`."""
+    run = on_the_real_clock({rtt: 9.0 + k * rtt for rtt in (0, 10, 40)}, 0.05, late)
+    found = law(METRIC, round_trips=4).judge(run, {})
+    assert (found.verdict, "woke late" in found.text) == (verdict, verdict == "inconclusive")
+    assert bool(found.stays_open) == (verdict == "inconclusive"), "further boots do not decide what is late in each"
+    between = round_trips_between(METRIC, {"rtt": "40ms"}, of={"rtt": "0ms"}, because="theory", expected=4.0)
+    assert between.judge(run, {}).verdict == verdict
+    charged = on_the_real_clock({rtt: 9.0 + k * rtt for rtt in (0, 10, 40)}, 0.05, late, Charging.WORK)
+    assert law(METRIC, round_trips=4).judge(charged, {}).verdict == ("supported" if k == 4 else "refuted")
+
+
+def test_what_is_late_is_in_all_that_a_law_says():
+    times = {rtt: 9.0 + 4.6 * rtt for rtt in (0, 10, 40)}
+    late, punctual = (fitted(on_the_real_clock(times, 0.05, each), METRIC) for each in (0.1, None))
+    assert late.k.mean == punctual.k.mean
+    assert late.k.low < 4.0 < punctual.k.low
+    assert late.k.high == pytest.approx(punctual.k.high, abs=0.3)
+    assert late.predict(0, 40).low < 160 < punctual.predict(0, 40).low
 
 
 def test_an_exact_run_needs_no_variance():

@@ -15,7 +15,7 @@ from slownet.conditions.oneway import OneWay
 from slownet.counters import Flow
 from slownet.errors import ConditionError, NetworkError
 from slownet.net import Network, device, neighbours, tc, verify
-from slownet.net.log import Setting, longest
+from slownet.net.log import Setting, latest, longest
 from slownet.net.seeds import APART, Seeds
 from slownet.net.shaping import Shaping, together
 from slownet.pytest_plugin import records
@@ -239,6 +239,22 @@ def test_of_several_links_the_longest_round_trip_counts():
     assert longest([setting(client, 40.0), setting(client[::-1], 10.0), setting(database, 0.01)]) == 10.0
     assert longest([setting(client, 40.0), setting(client, None)]) is None, "its last change was not verified"
     assert longest([]) is None
+
+
+def test_how_late_links_are_is_known_if_each_with_a_delay_was_pinged():
+    """What a run's samples note, and what a claim allows for on the real clock."""
+
+    def setting(ends, rtt, measured_ms):
+        ping = None if measured_ms is None else Ping(("ping",), "", 5, 5, 0, 0, Rtt(*[measured_ms] * 3, 0.0), ())
+        return Setting(ends, Condition.parse(rtt=rtt) if rtt else Condition(), verify.Verification(ping))
+
+    client, database = ("client", "switch"), ("db", "switch")
+    assert latest([setting(client, "8ms", 10.0), setting(database, "", 0.01)]) == pytest.approx(0.2)
+    assert latest([setting(client, "8ms", 10.0), setting(database, "9ms", 10.0)]) == pytest.approx(0.2)
+    assert latest([setting(client, "8ms", 10.0), setting(client[::-1], "9ms", 10.0)]) == pytest.approx(0.1)
+    assert latest([setting(client, "8ms", 10.0), setting(database, "9ms", None)]) is None
+    assert latest([setting(client, "", 0.3)]) is None
+    assert latest([]) is None
 
 
 def test_a_network_goes_back_to_what_its_links_were_told(network):
