@@ -119,6 +119,11 @@ services:
     command: sleep 100000
     scale: 2
     networks: [lan]
+    cap_add: [NET_ADMIN]
+    cap_drop: [KILL]
+    group_add: [777]
+    sysctls: [net.core.somaxconn=777, kernel.msgmax=9000]
+    extra_hosts: [machine:host-gateway]
 networks:
   lan:
     enable_ipv6: true
@@ -138,7 +143,8 @@ def test_what_networks_volumes_and_secrets_state_is_done(images, tmp_path, monke
         "client wget -qO- http://172.28.0.10:8000/hostname", "client wget -qO- http://[fd28::10]:8000/hostname",
         "client ping -c 1 -M do -s 1372 web", "client ping -c 1 -M do -s 1373 web", "pair-1 getent hosts web",
         "web cat /run/secrets/word /files/f.txt /kept/hook", "web stat -c '%u %g %a' /run/secrets/word", "web ls -ld /cache",
-        "web sh -c 'ulimit -n'", "pair-2 getent ahostsv4 pair", "web id -u",
+        "pair-1 cat /proc/sys/net/core/somaxconn /proc/sys/kernel/msgmax", "pair-1 grep CapEff /proc/self/status",
+        "pair-1 id -G", "pair-1 getent hosts machine", "web sh -c 'ulimit -n'", "pair-2 getent ahostsv4 pair", "web id -u",
     ]  # fmt: skip
     done = run("compose", "--tdf", "inf", cwd=tmp_path, stdin="\n".join(lines))
     assert (done.returncode, done.stderr) == (0, "")
@@ -147,6 +153,7 @@ def test_what_networks_volumes_and_secrets_state_is_done(images, tmp_path, monke
     assert ("1372(1400)" in rest, "1 received" in rest, "0 received" in rest) == (True, True, True)
     assert ["fd28::10", "web"] in [line.split() for line in rest.splitlines()]
     assert "secretof the host0\n100 101 440\ndrwxrwx--T" in rest
+    assert "777\n9000\nCapEff:\t00000000a00435db\n0 777\n10.0.0.1 " in rest
     assert "\n77\n" in rest
     assert {"172.28.0.2", "172.28.0.3"} <= {line.split()[0] for line in rest.splitlines() if "STREAM" in line}
 
@@ -164,7 +171,7 @@ def test_a_check_needs_no_image(tmp_path):
         "services:\n  a: {image: none:1, restart: always}\n  b: {image: none:2, pid: host}\n"
     )
     done = run("compose", "--check", cwd=tmp_path)
-    assert done.returncode == 1
+    assert done.returncode == 2
     kinds = [line.split()[0] for line in done.stdout.splitlines()]
     assert kinds == ["refused", "image", "image", "note", "1"]
     assert done.stdout.endswith("ignored: restart (a)\n1 refused, 2 images missing\n")

@@ -142,7 +142,7 @@ def _checked(words: Sequence[str], project: Project) -> list[str]:
 
 
 def _check(named: Sequence[Path], profile: Sequence[str]) -> int:
-    """Print all that is wrong with a project, and what is ignored; return 1 if it would not come up."""
+    """Print all that is wrong with a project, and what is ignored; return 2 if it would not come up."""
     from slownet.compose import images, reader
 
     found = reader.check(named, profile)
@@ -152,6 +152,7 @@ def _check(named: Sequence[Path], profile: Sequence[str]) -> int:
             print(f"{kind}  {error.line}")
     for line in found.warnings:
         print(f"note  {line}")
-    wrong = [f"{len(lines)} {what}" for what, lines in (("refused", found.refused), ("images missing", missing)) if lines]
+    absent = "image missing" if len(missing) == 1 else "images missing"
+    wrong = [f"{len(lines)} {what}" for what, lines in (("refused", found.refused), (absent, missing)) if lines]
     print(", ".join(wrong) or f"it comes up: {', '.join(each.name for each in found.services)}")
-    return 1 if wrong else 0
+    return 2 if wrong else 0

@@ -122,7 +122,7 @@ COMMANDS = {
             "slownet compose exec db psql -c 'select 1'",
             "slownet compose --fields",
         ),
-        "that of the session or command; with --check 1 if something is refused or missing",
+        "that of the session or command; with --check 2 if something is refused or missing",
     ),
     "slownet shell": Told(("slownet shell star,5", "slownet shell two_hosts --link client-server=LTE"), "that of the session"),
     "slownet clean": Told(("sudo slownet clean --dry-run", "sudo slownet clean"), DONE),

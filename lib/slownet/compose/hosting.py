@@ -47,6 +47,7 @@ class Hosted(Container):
             user=service.user or None, cwd=service.working_dir or None, hostname=service.hostname or None, mounts=mounts,
             read_only=service.read_only, init=service.init, directory=directory, ready=_condition(service.health, says),
             name=service.name, stop_signal=service.stop_signal or None, stop_s=service.stop_s, limits=service.ulimits,
+            groups=service.groups, capabilities=service.capabilities, sysctls=service.sysctls,
         )  # fmt: skip
         self.service = service
         self.ports = says.ports

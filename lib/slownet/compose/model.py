@@ -121,6 +121,11 @@ class Service:
     """Soft and hard limits by name, such as ``nofile``; -1 is none."""
     post_start: tuple[Hook, ...] = ()
     pre_stop: tuple[Hook, ...] = ()
+    capabilities: tuple[str, ...] | None = None
+    """In place of Docker's default ones."""
+    groups: tuple[str, ...] = ()
+    """Further groups of its user."""
+    sysctls: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def origin(self) -> str:
@@ -193,12 +198,13 @@ def _hook(record: Mapping[str, Any]) -> Hook:
 
 
 def _service(record: Mapping[str, Any]) -> Service:
-    lists = ("command", "entrypoint")
+    lists = ("command", "entrypoint", "capabilities")
     parts: dict[str, Any] = {
         "depends_on": tuple(Dependency(**each) for each in record["depends_on"]),
         "volumes": tuple(Volume(**{**each, "options": tuple(each["options"])}) for each in record["volumes"]),
         "contents": tuple(Content(**each) for each in record["contents"]),
         "ports": tuple(record["ports"]),
+        "groups": tuple(record["groups"]),
         "health": Health(**record["health"] | {"test": tuple(record["health"]["test"])}) if record["health"] else None,
         **{name: tuple(record[name]) if record[name] is not None else None for name in lists},
         **{

@@ -6,6 +6,8 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from slownet.compose.model import CLIENT, Project, Service
 
+GATEWAY = "host-gateway"
+"""In place of an address: the machine of a container engine, whose place the client has."""
 LOOPBACK = "127.0.0.1\tlocalhost\n"
 
 
@@ -26,7 +28,10 @@ def hosts_file(name: str, project: Project, addresses: Mapping[str, str]) -> str
             f"{_known(each, name, project, addresses)[0]}\t{alias}\n"
             for alias, other in own.links.items() for each in project.replicas(other)
         ]  # fmt: skip
-        lines += [f"{address}\t{host}\n" for host, each in own.extra_hosts.items() for address in each]
+        lines += [
+            f"{addresses[CLIENT] if address == GATEWAY else address}\t{host}\n"
+            for host, each in own.extra_hosts.items() for address in each
+        ]  # fmt: skip
     return "".join(lines)
 
 

@@ -10,7 +10,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, NoReturn, TypeVar
 
-from slownet.compose import build_command, dotenv, links
+from slownet.compose import build_command, dotenv, links, powers
 from slownet.compose.document import Map
 from slownet.compose.fields import X_SLOWNET
 from slownet.compose.files import Source
@@ -54,9 +54,11 @@ class Reader:
             hostname=tree.get("hostname") or "", user=tree.get("user") or "", working_dir=tree.get("working_dir") or "",
             read_only=tree.get("read_only") in (True, "true"), init=tree.get("init") in (True, "true"),
             stop_signal=text(tree.get("stop_signal") or ""), stop_s=_seconds(tree, "stop_grace_period", 10.0),
-            extra_hosts=_extra_hosts(tree), condition=links.condition(tree, X_SLOWNET), build=self._build(name, tree),
+            extra_hosts={name: tuple(each) for name, each in (tree.get("extra_hosts") or {}).items()},
+            condition=links.condition(tree, X_SLOWNET), build=self._build(name, tree),
             dockerfile=str(build.get("dockerfile_inline") or ""), mac=_mac(tree), ulimits=dict(_ulimits(tree)),
             post_start=tuple(self._hooks(tree, "post_start")), pre_stop=tuple(self._hooks(tree, "pre_stop")),
+            capabilities=powers.capabilities(tree, self.warnings), groups=powers.groups(tree), sysctls=powers.sysctls(tree),
         )  # fmt: skip
 
     def _image(self, name: str, tree: Map) -> str:
@@ -304,12 +306,3 @@ def _test(found: Map) -> tuple[str, ...]:
             'write ["CMD", "program", "argument"], a text for a shell, or ["NONE"]',
         )
     return words
-
-
-def _extra_hosts(tree: Map) -> dict[str, tuple[str, ...]]:
-    stated = tree.get("extra_hosts") or {}
-    for name, addresses in stated.items():
-        if "host-gateway" in addresses:
-            at = tree["extra_hosts"].keys_at[name]
-            _fail(f"'{name}' is host-gateway", at, "a lab's hosts have no gateway to this machine")
-    return {name: tuple(addresses) for name, addresses in stated.items()}

@@ -84,6 +84,9 @@ class Storage:
         path = Path(os.path.realpath(self.path(str(each["source"]))))
         if path.is_dir() or path.is_file():
             return self._of_host(path, each["target"], read_only, at)
+        if path.is_socket():
+            self._warn(f"{at}: {path} is a socket of this machine, which a lab has not; {each['target']} is empty")
+            return Volume("volume", each["target"], "", read_only)
         if path.exists():
             raise ComposeError(
                 f"{path} is neither a file nor a folder", str(at), "a lab has no sockets or devices of the host's"

@@ -44,6 +44,8 @@ class Plan:
     """Environment variables by which slownet finds its processes."""
     read_only: bool = False
     """Whether it may write to its mounts alone."""
+    sysctls: Mapping[str, str] = field(default_factory=dict)
+    """Of its IPC namespace."""
     init: str = ""
     """The path of an init that starts its program, passes signals on to it and reaps what it leaves; empty for none."""
 
@@ -75,7 +77,9 @@ class Plan:
             cwd = bundle.working_directory(self.image.config, self.replaced)
             words = bundle.argv(self.image.config, self.replaced)
             first = [INIT, "--"] if self.init else []
-            main = bundle.process([*first, *words], {**env, **self.marks}, cwd, user, self.replaced.limits)
+            main = bundle.process(
+                [*first, *words], {**env, **self.marks}, cwd, user, self.replaced.limits, self.replaced.capabilities
+            )
             root.make(cwd)
             root.show(crun, files / PROGRAM)
             for path in (*self.shown, *self.written):  # in place of a symbolic link, which a mount would follow
@@ -88,13 +92,15 @@ class Plan:
         seen = [Mount(path, at, read_only=True) for at, path in self.shown.items()]
         seen += [Mount(self.init, INIT, read_only=True)] if self.init else []
         sources |= {each: str(each.source) for each in seen}
-        config = bundle.runtime_config(main, str(root.path), self.hostname, [*seen, *mounts], sources, self.read_only)
+        config = bundle.runtime_config(
+            main, str(root.path), self.hostname, [*seen, *mounts], sources, self.read_only, self.sysctls
+        )  # fmt: skip
         (self.folder / CONFIG).write_text(json.dumps(config))
         return main
 
     def _user(self, root: Root) -> users.User:
         text = self.image.config.user if self.replaced.user is None else self.replaced.user
-        return users.resolve(text, root.read(users.PASSWD), root.read(users.GROUP), self.where)
+        return users.resolve(text, root.read(users.PASSWD), root.read(users.GROUP), self.where, self.replaced.groups)
 
     def _check_program(self, root: Root, word: str, search: str, cwd: str, mounts: Sequence[Mount]) -> None:
         if root.has_program(word, search, cwd) or any(each.kind != TMPFS for each in mounts):  # a mount may bring it

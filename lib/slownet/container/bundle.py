@@ -20,6 +20,7 @@ PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 """Docker's, for an image without one."""
 _LIMITLESS = 1 << 64
 """Limits are of 64 bits; all ones, -1, is RLIM_INFINITY."""
+OF_NETWORK = "net."
 _SHM = "size=65536k"
 _MOUNTS: list[dict[str, Any]] = [
     {"destination": "/proc", "type": "proc", "source": "proc", "options": ["nosuid", "noexec", "nodev"]},
@@ -47,6 +48,9 @@ class Overrides:
     cwd: str | None = None
     limits: Mapping[str, tuple[int, int]] = field(default_factory=dict)
     """Soft and hard resource limits by their names, such as ``nofile``; -1 is none."""
+    groups: Sequence[str] = ()
+    """Further groups of its user, by name or number."""
+    capabilities: Sequence[str] = tuple(confinement.CAPABILITIES)
 
 
 def argv(config: Config, replaced: Overrides, where: str = "") -> list[str]:
@@ -74,6 +78,7 @@ def working_directory(config: Config, replaced: Overrides) -> str:
 
 def process(
     words: Sequence[str], env: Mapping[str, str], cwd: str, user: User, limits: Mapping[str, tuple[int, int]] | None = None,
+    capabilities: Sequence[str] = confinement.CAPABILITIES,
 ) -> dict[str, Any]:  # fmt: skip
     """Return the description of a process in a container: its main one, or one that is run beside it."""
     kept = ("bounding", "effective", "permitted") if user.uid == 0 else ("bounding",)  # as execve gives another user
@@ -90,7 +95,7 @@ def process(
         "args": list(words),
         "env": [f"{name}={value}" for name, value in env.items()],
         "cwd": cwd,
-        "capabilities": {each: list(confinement.CAPABILITIES) for each in kept},
+        "capabilities": {each: list(capabilities) for each in kept},
         "noNewPrivileges": True,
         **({"rlimits": rlimits} if rlimits else {}),
     }
@@ -103,6 +108,7 @@ def runtime_config(
     mounts: Sequence[Mount],
     sources: Mapping[Mount, str],
     read_only: bool = False,
+    sysctls: Mapping[str, str] | None = None,
 ) -> dict[str, Any]:
     """Return the whole configuration.
 
@@ -122,7 +128,10 @@ def runtime_config(
         The path of each bind and volume.
     read_only : bool
         Whether it may write to its mounts alone.
+    sysctls : mapping of str to str, optional
+        Of those its IPC namespace gets its own.
     """
+    own = {name: value for name, value in (sysctls or {}).items() if not name.startswith(OF_NETWORK)}
     return {
         "ociVersion": VERSION,
         "process": dict(main),
@@ -134,8 +143,14 @@ def runtime_config(
             "maskedPaths": list(confinement.MASKED),
             "readonlyPaths": list(confinement.READONLY),
             "seccomp": confinement.seccomp(),
+            **({"sysctl": own} if own else {}),
         },
     }
+
+
+def of_network(sysctls: Mapping[str, str]) -> dict[str, str]:
+    """Return the settings of a container's network, which is its host's."""
+    return {name: value for name, value in sysctls.items() if name.startswith(OF_NETWORK)}
 
 
 def _mount(mount: Mount, source: str) -> dict[str, Any]:

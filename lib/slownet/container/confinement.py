@@ -15,6 +15,17 @@ CAPABILITIES = [
     "CAP_CHOWN", "CAP_DAC_OVERRIDE", "CAP_FSETID", "CAP_FOWNER", "CAP_NET_RAW", "CAP_SETGID", "CAP_SETUID", "CAP_SETFCAP",
     "CAP_SETPCAP", "CAP_NET_BIND_SERVICE", "CAP_SYS_CHROOT", "CAP_KILL", "CAP_AUDIT_WRITE",
 ]  # fmt: skip
+ADDED = [
+    "CAP_NET_ADMIN", "CAP_NET_BROADCAST", "CAP_SYS_PTRACE", "CAP_SYS_NICE", "CAP_SYS_RESOURCE", "CAP_SYS_PACCT",
+    "CAP_SYS_TTY_CONFIG", "CAP_IPC_LOCK", "CAP_IPC_OWNER", "CAP_LEASE", "CAP_LINUX_IMMUTABLE", "CAP_DAC_READ_SEARCH",
+    "CAP_MAC_ADMIN", "CAP_MAC_OVERRIDE", "CAP_AUDIT_CONTROL", "CAP_AUDIT_READ", "CAP_WAKE_ALARM", "CAP_BLOCK_SUSPEND",
+]  # fmt: skip
+"""Capabilities that a container can be given: they guard its processes, files and network."""
+WITHHELD = [
+    "CAP_SYS_ADMIN", "CAP_SYS_MODULE", "CAP_SYS_RAWIO", "CAP_SYS_TIME", "CAP_SYS_BOOT", "CAP_SYSLOG", "CAP_MKNOD", "CAP_BPF",
+    "CAP_PERFMON", "CAP_CHECKPOINT_RESTORE",
+]  # fmt: skip
+"""Those that none gets: they guard the kernel with its clock and devices, whose system calls are refused below."""
 
 # moby/oci/defaults.go; then the files of a lab's kernel: its clock, and the exit status of the lab
 MASKED = [

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from slownet.errors import ImageError
@@ -21,7 +21,7 @@ class User:
     home: str = "/"
 
 
-def resolve(text: str, passwd: str, group: str, where: str = "") -> User:
+def resolve(text: str, passwd: str, group: str, where: str = "", more: Sequence[str] = ()) -> User:
     """Return the user that an image's configuration names.
 
     Parameters
@@ -32,6 +32,8 @@ def resolve(text: str, passwd: str, group: str, where: str = "") -> User:
         The image's files; empty if it has none.
     where : str
         What the line of the error names.
+    more : sequence of str
+        Further groups, by name or number.
 
     Returns
     -------
@@ -50,13 +52,14 @@ def resolve(text: str, passwd: str, group: str, where: str = "") -> User:
     entry = next((each for each in entries if each[0] == who or (number is not None and int(each[1][1]) == number)), None)
     if entry is None and number is None:
         raise ImageError(f"the user '{who}' is not in the image's {PASSWD}", where, "name one of it, or a number")
+    further = [_group(each, group, each, where) for each in more]
     name, fields = entry or ("", ["", str(number), "0", "", ""])
     uid, gid, home = int(fields[1]), int(fields[2]), fields[4] or "/"
     if whose:
         gid = _group(whose, group, text, where)
-        return User(uid, gid, (gid,), home)
+        return User(uid, gid, tuple(dict.fromkeys([gid, *further])), home)
     listed = [int(row[1]) for _, row in _rows(group) if name and name in row[2].split(",") and _is_number(row[1])]
-    return User(uid, gid, tuple(dict.fromkeys([gid, *listed])), home)
+    return User(uid, gid, tuple(dict.fromkeys([gid, *listed, *further])), home)
 
 
 def _group(whose: str, group: str, text: str, where: str) -> int:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import shlex
 import signal
 import subprocess
 import threading
@@ -15,10 +14,10 @@ from pathlib import Path
 from typing import IO, Any
 
 from slownet import owner
-from slownet.container import loop, runtime, store
+from slownet.container import bundle, loop, runtime, store
 from slownet.container.assembly import FILES, PROGRAM, Plan
 from slownet.container.bundle import Overrides
-from slownet.container.confinement import SYSCTLS
+from slownet.container.confinement import CAPABILITIES, SYSCTLS
 from slownet.container.mount import Mount
 from slownet.errors import ServiceError
 from slownet.net.namespace import Namespace, write_sysctls
@@ -79,6 +78,10 @@ class Container(Awaited):
         Seconds until it must be ready.
     limits : mapping of str to (int, int)
         Soft and hard resource limits by name, such as ``{"nofile": (1024, 4096)}``; -1 is none.
+    groups, capabilities : sequence of str, optional
+        Further groups of its user; what it may do in place of Docker's defaults: ``["CAP_NET_ADMIN"]``.
+    sysctls : mapping of str to str, optional
+        Settings of its host's network (``net.core.somaxconn``) and of its IPC namespace.
     stop_signal : str, optional
         The signal that ends it, such as ``"SIGQUIT"``, in place of the image's.
     stop_s : float
@@ -106,19 +109,23 @@ class Container(Awaited):
         read_only: bool = False, init: bool = False, directory: str | Path | None = None, port: int | None = None,
         ready: str | Callable[[Container], bool] | Healthy | None = None, name: str = "", timeout: float = 60.0,
         stop_signal: str | None = None, stop_s: float = 10.0, limits: Mapping[str, tuple[int, int]] | None = None,
+        groups: Sequence[str] = (), capabilities: Sequence[str] | None = None, sysctls: Mapping[str, str] | None = None,
     ) -> None:  # fmt: skip
         name = name or image.removeprefix("sha256:").rpartition("/")[2].partition("@")[0].partition(":")[0]
         condition = None if isinstance(ready, Healthy) else ready
         super().__init__(host, directory, name=name, port=port, ready=condition, timeout=timeout)
         self.image = image
+        words = container_program.words
         self.replaced = Overrides(
-            _words(command), _words(entrypoint), {key: str(value) for key, value in (env or {}).items()},
-            user, str(cwd) if cwd is not None else None, limits or {},
+            words(command), words(entrypoint), {key: str(value) for key, value in (env or {}).items()},
+            user, str(cwd) if cwd is not None else None, limits or {}, tuple(groups),
+            tuple(CAPABILITIES if capabilities is None else capabilities),
         )  # fmt: skip
         self.hostname = hostname or host.name
         self.mounts = tuple(mounts)
         self.read_only = read_only
         self.init = init
+        self.sysctls = dict(sysctls or {})
         self.stop_signal = stop_signal
         self.stop_s = stop_s
         self._health = ready if isinstance(ready, Healthy) else None
@@ -167,7 +174,8 @@ class Container(Awaited):
             written[RESOLVER] = "# no name server\n"
         return Plan(
             store.need(self.image), self.replaced, self.hostname, self.state, volumes, self.mounts, shown, written,
-            {owner.VARIABLE: owner.this().mark}, self.read_only, runtime.init(environment()["PATH"]) if self.init else "",
+            {owner.VARIABLE: owner.this().mark}, self.read_only, self.sysctls,
+            runtime.init(environment()["PATH"]) if self.init else "",
         )  # fmt: skip
 
     def command(self) -> Sequence[str]:
@@ -182,7 +190,7 @@ class Container(Awaited):
         try:
             if getattr(self.host, "inNamespace", True):
                 with inside(self.host):
-                    write_sysctls(SYSCTLS)
+                    write_sysctls(SYSCTLS | bundle.of_network(self.sysctls))
             device = loop.take(plan.image.squashfs)
             self._taken = plan.image.squashfs
             return self.host.popen(
@@ -253,7 +261,7 @@ class Container(Awaited):
             raise ServiceError(f"{self.name} is not started", f"host '{self.host.name}'", "call start() first")
         assert self._plan
         own = {**self._plan.image.config.env, **self.replaced.env}
-        main = container_program.described(self._main, _words(words) or (), cwd, env or {})
+        main = container_program.described(self._main, container_program.words(words) or (), cwd, env or {})
         if user:
             main = container_program.as_user(main, user, self._first(), "HOME" in own, f"host '{self.host.name}'")
         return self._start(main, output, (attached, reads))
@@ -340,9 +348,3 @@ class Container(Awaited):
         for each in runtime.processes(first) if first else ():
             with suppress(ProcessLookupError):
                 os.kill(each, number)
-
-
-def _words(text: Sequence[str] | str | None) -> tuple[str, ...] | None:
-    if text is None:
-        return None
-    return tuple(shlex.split(text)) if isinstance(text, str) else tuple(map(str, text))

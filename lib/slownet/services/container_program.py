@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shlex
 import subprocess
 import time
 from collections.abc import Mapping, Sequence
@@ -18,6 +19,13 @@ BATCH_S = 0.02
 CHUNK = 1 << 16
 Description = Mapping[str, Any]
 """A process as OCI's runtime specification describes it."""
+
+
+def words(text: Sequence[str] | str | None) -> tuple[str, ...] | None:
+    """Return a command as words; a text is split like a shell's command line."""
+    if text is None:
+        return None
+    return tuple(shlex.split(text)) if isinstance(text, str) else tuple(map(str, text))
 
 
 def described(main: Description, words: Sequence[str], cwd: str, env: Mapping[str, str]) -> dict[str, Any]:
@@ -36,7 +44,7 @@ def as_user(program: Description, user: str, first: int | None, has_home: bool, 
         found = users.resolve(user, read(root, users.PASSWD), read(root, users.GROUP), where)
     finally:
         os.close(root)
-    own = bundle.process((), {}, "/", found)
+    own = bundle.process((), {}, "/", found, capabilities=program["capabilities"]["bounding"])
     env = _variables(program) | ({} if has_home else {"HOME": found.home})
     return {**program, **{name: own[name] for name in ("user", "capabilities")}, "env": _lines(env)}
 

@@ -1,11 +1,13 @@
 """What is wrong in a compose file is one line with its place and how to mend it; what is right becomes the model."""
 
 import json
+import socket
 
 import pytest
 
 from slownet.compose import fields, reader, schema
 from slownet.compose.model import COMPLETED, HEALTHY, Content, Dependency, Health, Hook, Volume, of_json
+from slownet.container.confinement import ADDED, CAPABILITIES
 from slownet.errors import ComposeError
 
 WEB = "services:\n  web:\n    image: shop:1\n"
@@ -225,7 +227,20 @@ WRONG = {
         "no folder ",
         "create it",
     ),
-    "host-gateway": (WEB + "    extra_hosts: ['me:host-gateway']\n", "4:19", "'me' is host-gateway", "no gateway"),
+    "no capability": (WEB + "    cap_add: [NET_ADMN]\n", "4:15", "no capability 'NET_ADMN'", "did you mean 'NET_ADMIN'?"),
+    "no sysctl of a container": (
+        WEB + "    sysctls: {vm.max_map_count: 262144}\n",
+        "4:15",
+        "the setting 'vm.max_map_count' is the whole machine's",
+        "a container has those of its network",
+    ),
+    "a path as a sysctl": (WEB + "    sysctls: ['net./../vm=1']\n", "4:15", "the setting 'net./../vm' is", "a container has"),
+    "a sysctl without a value": (
+        WEB + "    sysctls: [net.core.somaxconn]\n",
+        "4:15",
+        "the setting net.core.somaxconn has no value",
+        "write net.core",
+    ),
     "extra host": (WEB + "    extra_hosts: ['me']\n", "4:19", "unclear host 'me'", "NAME=ADDRESS"),
     "cycle": (
         "services:\n  a: {image: x, depends_on: [b]}\n  b: {image: x, depends_on: [c]}\n  c: {image: x, depends_on: [b]}\n",
@@ -475,6 +490,44 @@ def test_limits(tmp_path):
     assert found.ulimits == {"nofile": (1024, 4096), "nproc": (65535, 65535), "memlock": (-1, -1)}
 
 
+@pytest.mark.parametrize(
+    ("stated", "more", "less"),
+    [
+        (["cap_add: [NET_ADMIN]"], {"CAP_NET_ADMIN"}, set()),
+        (["cap_add: [cap_net_admin, CHOWN]", "cap_drop: [NET_RAW]"], {"CAP_NET_ADMIN"}, {"CAP_NET_RAW"}),
+        (["cap_drop: [ALL]"], set(), set(CAPABILITIES)),
+        (["cap_drop: [all]", "cap_add: [NET_RAW]"], set(), set(CAPABILITIES) - {"CAP_NET_RAW"}),
+        (["cap_add: [ALL]", "cap_drop: [KILL]"], set(ADDED), {"CAP_KILL"}),
+    ],
+)
+def test_capabilities(stated, more, less, tmp_path):
+    found = web(tmp_path, *stated).capabilities
+    assert (set(found) - set(CAPABILITIES), set(CAPABILITIES) - set(found), len(set(found))) == (more, less, len(found))
+
+
+def test_capabilities_that_no_container_has_are_said(tmp_path):
+    found = project(tmp_path, WEB + "    cap_add: [SYS_MODULE, NET_ADMIN, MKNOD]\n")
+    assert set(found["web"].capabilities) - set(CAPABILITIES) == {"CAP_NET_ADMIN"}
+    what = "SYS_MODULE, MKNOD of cap_add: no container gets at a lab's kernel and devices"
+    assert found.warnings == (f"{tmp_path}/compose.yaml:4:5: ignored: {what}",)
+
+
+def test_groups_and_settings(tmp_path):
+    found = web(tmp_path, "group_add: [video, 44]", "sysctls: [net.core.somaxconn=1024, kernel.msgmax=65536]")
+    assert found.groups == ("video", "44")
+    assert found.sysctls == {"net.core.somaxconn": "1024", "kernel.msgmax": "65536"}
+    assert web(tmp_path, "sysctls: {net.ipv4.tcp_syncookies: 0}").sysctls == {"net.ipv4.tcp_syncookies": "0"}
+
+
+def test_a_socket_of_this_machine_is_left_out(tmp_path):
+    with socket.socket(socket.AF_UNIX) as listening:
+        listening.bind(f"{tmp_path}/docker.sock")
+        found = project(tmp_path, WEB + "    volumes: ['./docker.sock:/run/docker.sock:ro']\n")
+    assert found["web"].volumes == (Volume("volume", "/run/docker.sock", "", True),)
+    what = f"{tmp_path}/docker.sock is a socket of this machine, which a lab has not; /run/docker.sock is empty"
+    assert found.warnings == (f"{tmp_path}/compose.yaml:4:15: {what}",)
+
+
 def test_services_may_share_an_alias(tmp_path):
     text = "services:\n  a: {image: x, networks: {default: {aliases: [b]}}}\n  b: {image: x}\n"
     assert project(tmp_path, text).hosts == ("client", "a", "b")
@@ -601,7 +654,8 @@ def test_a_project_survives_json(tmp_path):
         + "    command: a b\n    entrypoint: [e]\n    secrets: [key]\n    ports: [80]\n    volumes: [/v]\n"
         "    healthcheck: {test: a}\n    depends_on: [db]\n    extra_hosts: {m: 10.0.0.9}\n    links: ['db:d']\n"
         "    networks: {default: {aliases: [www]}}\n    tmpfs: ['/t:size=5m']\n    post_start: [{command: a b}]\n    scale: 2\n"
-        "    ulimits: {nofile: 5}\n  db: {image: x}\nsecrets: {key: {file: key}}\n"
+        "    ulimits: {nofile: 5}\n    cap_add: [NET_ADMIN]\n"
+        "    group_add: [5]\n    sysctls: [net.core.somaxconn=1]\n  db: {image: x}\nsecrets: {key: {file: key}}\n"
         "networks: {default: {enable_ipv6: true, ipam: {config: [{subnet: 10.2.0.0/16}]}}}\n"
     )
     found = project(tmp_path, text)

@@ -15,7 +15,7 @@ services:
     depends_on: [elasticsearch]
     networks: {front: {aliases: [www]}, back: }
     links: ["elasticsearch:search"]
-    extra_hosts: {mail: 10.0.0.99}
+    extra_hosts: {mail: 10.0.0.99, machine: host-gateway}
   elasticsearch:
     image: shop:1
     container_name: es
@@ -61,7 +61,7 @@ ADDRESSES = {"client": "10.0.0.1", "elasticsearch": "10.0.0.2", "alone": "10.0.0
     ("host", "lines"),
     [
         ("client", ["10.0.0.2 elasticsearch es", "10.0.0.3 alone", "10.0.0.4 web www"]),
-        ("web", ["10.0.0.2 elasticsearch es", "10.0.0.4 web www", "10.0.0.2 search", "10.0.0.99 mail"]),
+        ("web", ["10.0.0.2 elasticsearch es", "10.0.0.4 web www", "10.0.0.2 search", "10.0.0.99 mail", "10.0.0.1 machine"]),
         ("elasticsearch", ["10.0.0.2 elasticsearch es", "10.0.0.4 web"]),
         ("alone", ["10.0.0.3 alone"]),
     ],

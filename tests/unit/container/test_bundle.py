@@ -83,6 +83,16 @@ def test_root_keeps_docker_s_capabilities_and_another_user_what_execve_gives():
     assert len(confinement.CAPABILITIES) == 13
 
 
+def test_other_capabilities_and_settings():
+    main = bundle.process(["x"], {}, "/", ME, capabilities=["CAP_NET_ADMIN"])
+    assert main["capabilities"] == {"bounding": ["CAP_NET_ADMIN"]}
+    stated = {"net.core.somaxconn": "1", "kernel.msgmax": "2"}  # the network is the host's
+    assert bundle.runtime_config(main, "/root", "web", [], {}, sysctls=stated)["linux"]["sysctl"] == {"kernel.msgmax": "2"}
+    assert bundle.of_network(stated) == {"net.core.somaxconn": "1"}
+    known = [*confinement.CAPABILITIES, *confinement.ADDED, *confinement.WITHHELD]
+    assert len(set(known)) == len(known) == 41  # linux/capability.h, Linux 5.9 and later
+
+
 def test_the_same_arguments_give_the_same_file_and_share_nothing():
     def made():
         return bundle.runtime_config(bundle.process(["x"], {}, "/", User()), "/root", "web", [], {})

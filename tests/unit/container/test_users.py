@@ -39,6 +39,19 @@ def test_users(text, user):
 
 
 @pytest.mark.parametrize(
+    ("text", "more", "groups"),
+    [("me", ["few", "7"], (34, 50, 51, 7)), ("1000:5", ["50", "5"], (5, 50)), ("", ["others"], (0, 50))],
+)
+def test_further_groups(text, more, groups):
+    assert resolve(text, PASSWD, GROUP, more=more).groups == groups
+
+
+def test_a_further_group_that_the_image_lacks():
+    with pytest.raises(ImageError, match="the group 'video' is not in the image's /etc/group, image one: name"):
+        resolve("me", PASSWD, GROUP, "image one", ["video"])
+
+
+@pytest.mark.parametrize(
     ("text", "said"),
     [
         ("nobody", "the user 'nobody' is not in the image's /etc/passwd, image one: name one of it, or a number"),
