@@ -158,6 +158,28 @@ def test_what_networks_volumes_and_secrets_state_is_done(images, tmp_path, monke
     assert {"172.28.0.2", "172.28.0.3"} <= {line.split()[0] for line in rest.splitlines() if "STREAM" in line}
 
 
+SHARED = f"""
+services:
+  web: {{image: {WEB}, command: "python3 -m http.server 8000 --directory /etc", expose: [8000], extra_hosts: [up:host-gateway]}}
+  side: {{image: {WEB}, command: sleep 100000, network_mode: "service:web"}}
+  machine: {{image: {WEB}, command: "python3 -m http.server 9000 --directory /etc", expose: [9000], network_mode: host}}
+"""
+
+
+def test_services_on_the_network_of_another_host(images, tmp_path):
+    (tmp_path / "compose.yaml").write_text(SHARED)
+    ask = "python3 -c 'import urllib.request as r, sys; print(r.urlopen(sys.argv[1]).read().decode().split())'"
+    pages = {"side": "http://localhost:8000/hostname", "web": "http://up:9000/hostname", "client": "http://web:8000/hostname"}
+    lines = [f"{host} {ask} {page}" for host, page in pages.items()]
+    done = run("compose", "--tdf", "inf", cwd=tmp_path, stdin="\n".join(lines))
+    assert (done.returncode, len(done.stderr.splitlines())) == (0, 1), done.stderr
+    table, _, rest = done.stdout.partition("try: ")
+    assert [line.split()[:2] for line in table.splitlines()[1:]] == [
+        ["client", "10.0.0.1"], ["web", "10.0.0.2"], ["machine", "10.0.0.1"], ["side", "10.0.0.2"],
+    ]  # fmt: skip
+    assert rest.splitlines()[1:] == ["['web']", "['client']", "['web']"]
+
+
 def test_one_command_in_a_container(images, tmp_path):
     (tmp_path / "compose.yaml").write_text(f"services: {{web: {{image: '{WEB}', command: sleep 100000, working_dir: /etc}}}}\n")
     done = run("compose", "exec", "--tdf", "inf", "web", "sh", "-c", "cat; pwd; exit 7", cwd=tmp_path, stdin="read")

@@ -82,10 +82,12 @@ class Prompt(CLI):  # type: ignore[misc]  # Mininet has no types
 
     def default(self, line: str) -> None:
         first = line.split()[0]
-        if first not in self.mn and first != "EOF":
+        if first not in self.mn and first not in self._services and first != "EOF":
             commands = [name.removeprefix("do_") for name in self.get_names() if name.startswith("do_")]
             raise ExperimentError(f"no command or node '{first}'", fix=nearest(first, [*commands, *self.mn]))
         command = line.strip()[len(first) :].strip()
+        if first in self._services and first not in self.mn and not command:
+            raise ExperimentError(f"no command for {first}", fix=f"write one: {first} ls")
         if first in self._services and command:
             self._in_container(self._services[first], command)
         else:
@@ -229,7 +231,7 @@ def print_services(services: Any, network: Network) -> None:
     table.add_row("client", network["client"].IP(), "", "", links["client"])
     for each in services:
         ports = " ".join(map(str, each.ports))
-        table.add_row(each.name, each.host.IP(), ports, each.image, links[each.name])
+        table.add_row(each.name, each.host.IP(), ports, each.image, links[each.host.name])
     console().print(table)
     pages = [f"http://{each.name}:{each.port}/" for each in services if each.port]
     example = f"client wget -qO- {pages[-1]}" if pages else f"client ping -c 3 {services.project.services[0].name}"

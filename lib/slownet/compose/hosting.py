@@ -210,7 +210,7 @@ class Running:
             for service in self.project.services:
                 self._reach(service)
                 hosted = Hosted(
-                    self._net[service.name], service, self._says[service.name], list(self._mounts(service)), self._directory
+                    self._net[service.host], service, self._says[service.name], list(self._mounts(service)), self._directory
                 )  # fmt: skip
                 self._stack.callback(hosted.stop)
                 hosted.launch()

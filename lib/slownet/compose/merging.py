@@ -10,6 +10,8 @@ from slownet.errors import ComposeError
 
 _REPLACED = (("command",), ("entrypoint",), ("healthcheck", "test"))
 """Fields of a service that are not merged: the later one counts."""
+_OF_TWO_KINDS = (("ulimits",),)
+"""Fields in which a single value and a mapping mean the same, so that one replaces the other."""
 _ANY = "*"
 
 
@@ -68,7 +70,7 @@ def _merged(base: Any, over: Any, keys: Keys, at: Place) -> Any:
         return base
     if isinstance(base, Items) and isinstance(over, Items):
         return _joined(base, over, _UNIQUE.get(inside or ()))
-    if _kind(base) != _kind(over):
+    if _kind(base) != _kind(over) and (inside or ())[:1] not in _OF_TWO_KINDS:
         raise ComposeError(
             f"{'.'.join(map(str, keys))} is {_kind(base)} in the file below", str(at), "write it in the same form"
         )

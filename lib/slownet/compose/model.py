@@ -126,6 +126,13 @@ class Service:
     groups: tuple[str, ...] = ()
     """Further groups of its user."""
     sysctls: Mapping[str, str] = field(default_factory=dict)
+    shares: str = ""
+    """The host whose network it has in place of one of its own: another service's, or the client."""
+
+    @property
+    def host(self) -> str:
+        """The name of the host that it runs on."""
+        return self.shares or self.name
 
     @property
     def origin(self) -> str:
@@ -168,7 +175,7 @@ class Project:
     @property
     def hosts(self) -> tuple[str, ...]:
         """The names of its hosts, the client's first."""
-        return (CLIENT, *(each.name for each in self.services))
+        return (CLIENT, *(each.name for each in self.services if not each.shares))
 
     @property
     def conditions(self) -> dict[str, Mapping[str, str]]:

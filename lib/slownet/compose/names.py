@@ -22,11 +22,10 @@ def hosts_file(name: str, project: Project, addresses: Mapping[str, str]) -> str
         if name in (CLIENT, service.name) or set(service.networks) & set(project[name].networks):
             names = dict.fromkeys((service.name, service.origin, *_aliases(service.networks, name, project)))
             lines += [f"{each}\t{' '.join(names)}\n" for each in _known(service, name, project, addresses)]
-    if name != CLIENT:
-        own = project[name]
+    for own in (each for each in project.services if each.host == name):
         lines += [
             f"{_known(each, name, project, addresses)[0]}\t{alias}\n"
-            for alias, other in own.links.items() for each in project.replicas(other)
+            for alias, other in own.links.items() for each in project.replicas(other) if not each.shares
         ]  # fmt: skip
         lines += [
             f"{addresses[CLIENT] if address == GATEWAY else address}\t{host}\n"
@@ -39,7 +38,7 @@ def _in_turn(name: str, project: Project) -> list[Service]:
     """Return the services, replicas of one service beginning with another one for each host."""
     found: list[Service] = []
     turn = project.hosts.index(name)
-    for origin in dict.fromkeys(each.origin for each in project.services):
+    for origin in dict.fromkeys(each.origin for each in project.services if not each.shares):
         replicas = project.replicas(origin)
         start = turn % len(replicas)
         found += [*replicas[start:], *replicas[:start]]

@@ -31,7 +31,7 @@ KINDS: Mapping[type[yaml.Node], frozenset[str]] = {
 _SCALARS = (
     ("null", r"~|null|Null|NULL|", ["~", "n", "N", ""]),
     ("bool", r"true|True|TRUE|false|False|FALSE", list("tTfF")),
-    ("int", r"[-+]?[0-9]+|0o[0-7]+|0x[0-9a-fA-F]+", list("-+0123456789")),
+    ("int", r"[-+]?[0-9][0-9_]*|0o[0-7]+|0x[0-9a-fA-F]+", list("-+0123456789")),
     ("float", r"[-+]?(?:\.[0-9]+|[0-9]+(?:\.[0-9]*)?)(?:[eE][-+]?[0-9]+)?|[-+]?\.(?:inf|Inf|INF)|\.(?:nan|NaN|NAN)",
      list("-+0123456789.")),
 )  # fmt: skip
@@ -165,6 +165,7 @@ class _Builder:
 
 def _whole(text: str) -> int:
     """Return a whole number; as in compose's own parser a leading zero makes it octal, as in the mode 0440."""
+    text = text.replace("_", "")
     digits = text.lstrip("+-")
     base = {"0x": 16, "0o": 8}.get(digits[:2], 8 if re.fullmatch(r"0[0-7]+", digits) else 10)
     return int(text, base)

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from slownet.compose import files, findings, links, order
+from slownet.compose import files, findings, links, order, sharing
 from slownet.compose.document import Map
 from slownet.compose.fields import REFUSED, X_SLOWNET
 from slownet.compose.model import Dependency, Project, Service
@@ -92,9 +92,13 @@ class _Project:
                 self._refuse(error)
         found = self._with_dependencies({name: each for name, each in self.found.items() if counts.get(name)}, counts)
         links.check_names(found)
+        order.sort(found)  # raises for a circle
+        every = self._tree["services"]
+        found = sharing.resolved(found, every, counts)
+        self._own_warnings += sharing.warnings(found, every)
         ordered = [one for each in order.sort(found) for one in _replicas(each, counts[each.name], found)]
         self.found = {each.name: each for each in ordered}
-        trees = {name: self._tree["services"][name] for name in found}
+        trees = {name: every[name] for name in found}
         networks = list(dict.fromkeys(name for each in ordered for name in each.networks))
         subnets = Subnets(self._tree.get("networks") or {}, networks)
         placed, hosts = subnets.hosts(ordered, trees)

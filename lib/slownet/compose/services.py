@@ -10,7 +10,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, NoReturn, TypeVar
 
-from slownet.compose import build_command, dotenv, links, powers
+from slownet.compose import build_command, dotenv, links, powers, sharing
 from slownet.compose.document import Map
 from slownet.compose.fields import X_SLOWNET
 from slownet.compose.files import Source
@@ -49,7 +49,8 @@ class Reader:
         return Service(
             name=name, image=self._image(name, tree), at=str(tree.place), command=command, entrypoint=entrypoint,
             environment=self._environment(tree), ports=tuple(dict.fromkeys(self._ports(tree))),
-            depends_on=tuple(_dependencies(tree)), health=_health(tree), volumes=tuple(self._storage.volumes(tree)),
+            depends_on=(*_dependencies(tree), *sharing.dependency(name, tree)), health=_health(tree),
+            volumes=tuple(self._storage.volumes(tree)),
             contents=tuple(self._contents(tree)), networks=self._networks(tree), links=_links(tree),
             hostname=tree.get("hostname") or "", user=tree.get("user") or "", working_dir=tree.get("working_dir") or "",
             read_only=tree.get("read_only") in (True, "true"), init=tree.get("init") in (True, "true"),
@@ -59,6 +60,7 @@ class Reader:
             dockerfile=str(build.get("dockerfile_inline") or ""), mac=_mac(tree), ulimits=dict(_ulimits(tree)),
             post_start=tuple(self._hooks(tree, "post_start")), pre_stop=tuple(self._hooks(tree, "pre_stop")),
             capabilities=powers.capabilities(tree, self.warnings), groups=powers.groups(tree), sysctls=powers.sysctls(tree),
+            shares=sharing.host(name, tree),
         )  # fmt: skip
 
     def _image(self, name: str, tree: Map) -> str:
@@ -129,7 +131,7 @@ class Reader:
     def _networks(self, tree: Map) -> dict[str, tuple[str, ...]]:
         known = {DEFAULT, *(self._source.tree.get("networks") or ())}
         own = [str(tree["container_name"])] if tree.get("container_name") else []
-        stated = tree.get("networks") or {DEFAULT: None}
+        stated = tree.get("networks") or ({} if sharing.mode(tree) else {DEFAULT: None})
         for name in stated:
             if name not in known:
                 at = tree["networks"].keys_at[name]

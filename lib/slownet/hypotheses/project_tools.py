@@ -105,9 +105,10 @@ def _options(name: str, known: Sequence[str], stated: Mapping[str, str], project
         if key not in known:
             raise ExperimentError(f"{name} has no option '{key}'", OPTION, nearest(key, known))
         options[key] = _number(key, text) if key in NUMBERS else _value(text)
+    hosts = [*project.hosts, *(each.name for each in project.services if each.shares and name == COMMAND)]
     for key in ("from", "to"):
-        if key in options and options[key] not in project.hosts:
-            raise ExperimentError(f"no host '{options[key]}'", OPTION, nearest(str(options[key]), project.hosts))
+        if key in options and options[key] not in hosts:
+            raise ExperimentError(f"no host '{options[key]}'", OPTION, nearest(str(options[key]), hosts))
     return options
 
 

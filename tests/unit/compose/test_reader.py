@@ -155,7 +155,7 @@ WRONG = {
     "command": (WEB + "    command: a 'b\n", "4:5", "unclear command: No closing quotation", "quote as in a shell"),
     "privileged": (WEB + "    privileged: true\n", "4:5", "privileged of web is not possible in a lab", "default capabilities"),
     "devices": (WEB + "    devices: [/dev/kvm]\n", "4:5", "devices of web is not possible in a lab", "no devices"),
-    "host network": (WEB + "    network_mode: host\n", "4:5", "network_mode of web is not possible in a lab", "is a host"),
+    "no network": (WEB + "    network_mode: none\n", "4:5", "network_mode none of web is not possible in a lab", "write host"),
     "host pid": (WEB + "    pid: host\n", "4:5", "pid of web is not possible in a lab", "namespaces of its own"),
     "scale": (WEB + "    scale: -3\n", "4:5", "-3 replicas of web", "whole number"),
     "replicas with one name": (
