@@ -25,6 +25,7 @@ import soak
 FOLDER = soak.ROOT / "runs" / "nightly"
 RECORD = "nightly.json"
 JOBS: Mapping[str, Sequence[str]] = {
+    "compose-go": soak.make("test-compose-go"),
     "report": soak.make("test-report"),
     "exact": soak.make("test-exact"),
     "examples": soak.make("examples"),

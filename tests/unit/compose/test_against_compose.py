@@ -2,11 +2,14 @@
 
 They were made by its `cli.NewProjectOptions(files, WithOsEnv, WithDotEnv, WithProfiles)` and `LoadProject`, then
 `WithServicesEnvironmentResolved`, with only OUTER=outer in the environment and the project's folder replaced by /PROJECT.
+Those of data/public, files as people publish them, are made and compared by tests/compose_go.
 """
 
 import json
+import os
 from pathlib import Path
 
+import public_files
 import pytest
 
 from slownet.compose import reader
@@ -27,8 +30,13 @@ def expected(case):
     return json.loads(text.replace("/PROJECT", str(DATA / case)))
 
 
-@pytest.fixture(scope="module", params=CASES)
-def both(request):
+@pytest.fixture(scope="module", params=[*CASES, *public_files.NAMES])
+def both(request, tmp_path_factory):
+    if request.param in public_files.NAMES:
+        folder = public_files.lay_out(request.param, tmp_path_factory.mktemp("public"))
+        found = reader.read([folder / "compose.yaml"], machine=public_files.machine(folder))
+        text = (public_files.FILES / "expected.json").read_text()
+        return found, json.loads(text.replace("/PROJECT", str(folder)))[request.param]
     files, profiles = CASES[request.param]
     found = reader.read([DATA / request.param / each for each in files], profiles, {"OUTER": "outer"})
     return found, expected(request.param)
@@ -36,18 +44,45 @@ def both(request):
 
 def pairs(both):
     project, theirs = both
-    assert {each.name for each in project.services} == set(theirs["services"])
-    return [(each, theirs["services"][each.name]) for each in project.services]
+    counted = {name: each for name, each in theirs["services"].items() if replicas(each)}
+    assert {each.origin for each in project.services} == set(counted)
+    return [(each, counted[each.origin]) for each in project.services]
+
+
+def replicas(theirs):
+    return theirs.get("scale", theirs.get("deploy", {}).get("replicas", 1))
+
+
+def test_there_are_at_least_39_files_as_people_publish_them():
+    assert len(public_files.NAMES) >= 39
+
+
+def test_replicas(both):
+    assert [len(both[0].replicas(ours.origin)) for ours, _ in pairs(both)] == [replicas(theirs) for _, theirs in pairs(both)]
 
 
 def test_the_project_has_its_name(both):
     assert both[0].name == both[1]["name"]
 
 
-@pytest.mark.parametrize("field", ["image", "user"])
+@pytest.mark.parametrize("field", ["image", "user", "hostname", "working_dir", "stop_signal"])
 def test_texts(both, field):
     for ours, theirs in pairs(both):
-        assert getattr(ours, field) == theirs.get(field, "")
+        built = f"{both[0].name}-{ours.origin}" if field == "image" and "build" in theirs else ""
+        assert getattr(ours, field) == theirs.get(field, built)
+
+
+def test_what_containers_may_do(both):
+    for ours, theirs in pairs(both):
+        assert ours.sysctls == theirs.get("sysctls", {})
+        assert list(ours.groups) == theirs.get("group_add", [])
+        stated = {name: each if isinstance(each, dict) else {"soft": each, "hard": each} for name, each in ulimits(theirs)}
+        assert ours.ulimits == {name: (each["soft"], each["hard"]) for name, each in stated.items()}
+        assert [list(each.command) for each in ours.post_start] == [each["command"] for each in theirs.get("post_start", [])]
+
+
+def ulimits(theirs):
+    return (theirs.get("ulimits") or {}).items()
 
 
 @pytest.mark.parametrize("field", ["command", "entrypoint"])
@@ -65,7 +100,13 @@ def test_environments(both):
 def test_tcp_ports(both):
     for ours, theirs in pairs(both):
         stated = [each["target"] for each in theirs.get("ports", []) if each["protocol"] == "tcp"]
-        assert list(ours.ports) == list(dict.fromkeys([*stated, *map(int, theirs.get("expose", []))]))
+        exposed = [port for each in theirs.get("expose", []) if not each.endswith("/udp") for port in ports(each)]
+        assert list(ours.ports) == list(dict.fromkeys([*stated, *exposed]))
+
+
+def ports(text):
+    first, _, last = text.removesuffix("/tcp").partition("-")
+    return range(int(first), int(last or first) + 1)
 
 
 def test_read_only_and_init(both):
@@ -76,24 +117,31 @@ def test_read_only_and_init(both):
 def test_volumes(both):
     for ours, theirs in pairs(both):
         stated = {each["target"]: each for each in theirs.get("volumes", [])}
-        stated |= {target: {"type": "tmpfs"} for target in theirs.get("tmpfs", [])}
+        stated |= {each.partition(":")[0]: {"type": "tmpfs"} for each in theirs.get("tmpfs", [])}
         assert {each.target for each in ours.volumes} == set(stated)
         for each in ours.volumes:
             its = stated[each.target]
             assert each.read_only == its.get("read_only", False)
-            if its["type"] == "bind" and not Path(its["source"]).exists():  # an engine makes an empty folder
+            path = Path(its.get("source", ""))
+            if its["type"] == "bind" and not path.is_file() and not path.is_dir():  # an engine makes an empty folder
                 assert (each.kind, each.source) == ("volume", "")
+            elif device := both[1].get("volumes", {}).get(its.get("source"), {}).get("driver_opts", {}).get("device", ""):
+                assert (each.kind, each.source) in [("bind", device), ("volume", its["source"])]
+            elif its["type"] == "bind":
+                assert (each.kind, each.source) == ("bind", os.path.realpath(path))
             else:
                 assert (each.kind, each.source) == (its["type"], its.get("source", ""))
 
 
 def test_networks(both):
     for ours, theirs in pairs(both):
-        assert ours.networks == {name: tuple((each or {}).get("aliases", ())) for name, each in theirs["networks"].items()}
+        own = (theirs["container_name"],) if "container_name" in theirs else ()
+        stated = theirs.get("networks") or {}
+        assert ours.networks == {name: (*(each or {}).get("aliases", ()), *own) for name, each in stated.items()}
 
 
 def test_dependencies(both):
-    names = {each.name for each in both[0].services}
+    names = {each.origin for each in both[0].services}
     for ours, theirs in pairs(both):
         stated = {name: each["condition"] for name, each in theirs.get("depends_on", {}).items() if name in names}
         assert {each.service: each.condition for each in ours.depends_on} == stated
@@ -105,7 +153,8 @@ def test_healthchecks(both):
         if its is None:
             assert ours.health is None
             continue
-        times = {name: duration(its[name]) for name in ("interval", "timeout", "start_period") if name in its}
+        names = ("interval", "timeout", "start_period", "start_interval")
+        times = {name: duration(its[name]) for name in names if name in its}
         assert ours.health == Health(tuple(its["test"]), retries=its.get("retries"), **times)
 
 
@@ -116,5 +165,5 @@ def test_how_long_a_service_may_take_to_stop(both):
 
 def test_further_hosts(both):
     for ours, theirs in pairs(both):
-        stated = (each.partition("=") for each in theirs.get("extra_hosts", []))
+        stated = [each.partition("=") for each in theirs.get("extra_hosts", [])]
         assert ours.extra_hosts == {name: (address,) for name, _, address in stated}
