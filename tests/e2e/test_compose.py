@@ -195,8 +195,9 @@ def test_a_check_needs_no_image(tmp_path):
     done = run("compose", "--check", cwd=tmp_path)
     assert done.returncode == 2
     kinds = [line.split()[0] for line in done.stdout.splitlines()]
-    assert kinds == ["refused", "image", "image", "note", "1"]
-    assert done.stdout.endswith("ignored: restart (a)\n1 refused, 2 images missing\n")
+    assert kinds == ["refused", "image", "image", "ignored", "1"]
+    why = f"restart of a, {tmp_path}/compose.yaml:2:22: a service that ends fails the run"
+    assert done.stdout.endswith(f"\nignored  {why}\n1 refused, 2 images missing\n")
 
 
 def test_a_project_is_measured_without_any_python(images, tmp_path):

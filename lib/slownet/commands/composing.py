@@ -150,8 +150,10 @@ def _check(named: Sequence[Path], profile: Sequence[str]) -> int:
     for kind, lines in (("refused", found.refused), ("image", missing)):
         for error in lines:
             print(f"{kind}  {error.line}")
-    for line in found.warnings:
+    for line in found.warnings[:-1] if found.ignored else found.warnings:
         print(f"note  {line}")
+    for each in found.ignored:
+        print(f"ignored  {each}")
     absent = "image missing" if len(missing) == 1 else "images missing"
     wrong = [f"{len(lines)} {what}" for what, lines in (("refused", found.refused), (absent, missing)) if lines]
     print(", ".join(wrong) or f"it comes up: {', '.join(each.name for each in found.services)}")

@@ -21,6 +21,10 @@ class Finding:
     field: Field
     place: Place
 
+    def __str__(self) -> str:
+        of = f" of {self.owner}" if self.owner else ""
+        return f"{self.label}{of}, {self.place}: {self.field.note}"
+
 
 def of(tree: Any, level: str, owner: str = "", prefix: str = "") -> Iterator[Finding]:
     """Yield what is ignored or refused of a mapping, and of what is in it. level: its path in `LEVELS`."""

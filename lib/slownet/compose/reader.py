@@ -12,6 +12,7 @@ from typing import Any
 from slownet.compose import files, findings, links, order, sharing
 from slownet.compose.document import Map
 from slownet.compose.fields import REFUSED, X_SLOWNET
+from slownet.compose.findings import Finding
 from slownet.compose.model import Dependency, Project, Service
 from slownet.compose.services import DEFAULT, Reader
 from slownet.compose.subnets import Subnets
@@ -28,6 +29,8 @@ class Checked:
     services: tuple[Service, ...]
     warnings: tuple[str, ...]
     refused: tuple[ComposeError, ...]
+    ignored: tuple[Finding, ...]
+    """The fields that the last warning names."""
 
 
 def read(
@@ -53,7 +56,7 @@ def check(paths: Sequence[Path], profiles: Sequence[str] = (), machine: Mapping[
     except ComposeError as error:
         refused.append(error)
         services, warnings = list(project.found.values()), project.warnings()
-    return Checked(tuple(services), warnings, tuple(refused))
+    return Checked(tuple(services), warnings, tuple(refused), tuple(project.ignored))
 
 
 def _project(paths: Sequence[Path], profiles: Sequence[str], machine: Mapping[str, str] | None) -> _Project:
@@ -70,7 +73,7 @@ def _raise(error: ComposeError) -> None:
 class _Project:
     def __init__(self, source: files.Source, active: set[str]) -> None:
         self._source, self._tree, self._active = source, source.tree, active
-        self._ignored: dict[str, list[str]] = {}
+        self.ignored: list[Finding] = []
         self._own_warnings: list[str] = []
         self._sorted_out: set[tuple[str, str]] = set()
         self._reader = Reader(source, self._name())
@@ -110,7 +113,10 @@ class _Project:
 
     def warnings(self) -> tuple[str, ...]:
         """Return what the reader should know, a line each."""
-        named = [f"{key} ({', '.join(names)})" if any(names) else key for key, names in self._ignored.items()]
+        owners: dict[str, dict[str, None]] = {}
+        for each in self.ignored:
+            owners.setdefault(each.label, {})[each.owner] = None
+        named = [f"{key} ({', '.join(names)})" if any(names) else key for key, names in owners.items()]
         ignored = [f"{self._shown}: ignored: {', '.join(named)}"] if named else []
         return (*self._source.warnings, *self._own_warnings, *dict.fromkeys(self._reader.warnings), *ignored)
 
@@ -145,8 +151,8 @@ class _Project:
             if each.field.status == REFUSED:
                 of = f" of {each.owner}" if each.owner else ""
                 self._refuse(ComposeError(f"{each.label}{of} is not possible in a lab", str(each.place), each.field.note))
-            elif owner not in self._ignored.setdefault(each.label, []):
-                self._ignored[each.label].append(owner)
+            else:
+                self.ignored.append(each)
 
     def _sort_out_resources(self, tree: Map) -> None:
         """Sort out what a service uses of the top level; compose makes nothing else either."""

@@ -125,7 +125,8 @@ class Storage:
             return Volume("volume", each["target"], name, read_only, subpath, copies)
         if subpath and not (device / subpath).is_dir():
             raise ComposeError(f"no folder {device / subpath}", str(at), "create it")
-        return self._of_host(Path(os.path.realpath(device / subpath)), each["target"], read_only, at)
+        options = str((declared[name].get("driver_opts") or {}).get("o") or "").split(",")
+        return self._of_host(Path(os.path.realpath(device / subpath)), each["target"], read_only or "ro" in options, at)
 
     def _device(self, name: str, declared: Map) -> Path | None:
         """Return the folder of this machine that a volume is; None if it is one of the lab's memory. Raises ComposeError."""

@@ -662,7 +662,7 @@ def test_a_project_survives_json(tmp_path):
     assert of_json(json.loads(json.dumps(found.to_json()))) == found
 
 
-# ---- the table ----
+# ---- the table: what it says of each field is tested in test_every_field.py ----
 
 
 def levels(node, path=""):
