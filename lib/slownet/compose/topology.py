@@ -166,11 +166,13 @@ class Compose(Topology):
     def facts(self) -> Mapping[str, Any]:
         """Return what a run records of the project."""
         stated = {each.name: dict(each.addresses) for each in self.project.services if each.addresses}
+        sysctls = {each.name: dict(each.sysctls) for each in self.project.services if each.sysctls}
         mtus = {each.name: each.mtu for each in self.project.services if each.mtu}
         return {
             "project": self.project.name, "files": list(self.project.files), "conditions": dict(self.project.conditions),
             "services": {each.name: each.image for each in self.project.services},
             **({"addresses": stated} if stated else {}), **({"mtus": mtus} if mtus else {}),
+            **({"sysctls": sysctls} if sysctls else {}),
         }  # fmt: skip
 
     def _own_files(self) -> Path:

@@ -19,6 +19,7 @@ services:
   elasticsearch:
     image: shop:1
     container_name: es
+    sysctls: {net.core.somaxconn: 5}
     networks: [back]
     x-slownet: {rtt: 10ms}
   alone:
@@ -76,4 +77,5 @@ def test_what_a_run_records(topology, tmp_path):
         "project": topology.project.name, "files": [str(tmp_path / "compose.yaml")],
         "conditions": {"client": {"condition": "LTE"}, "elasticsearch": {"rtt": "10ms"}},
         "services": dict.fromkeys(("elasticsearch", "alone", "web"), "shop:1"),
+        "sysctls": {"elasticsearch": {"net.core.somaxconn": "5"}},
     }  # fmt: skip
