@@ -86,7 +86,8 @@ def test_a_project_comes_up_and_is_reached_by_names(project):
     assert done.returncode == 0, done.stderr
     written, ignored = done.stderr.splitlines()
     assert written.endswith("what is written to /mine stays in the lab; add :ro to say so")
-    assert ignored.endswith("compose.yaml: ignored: ports.published (web)")
+    why = "nothing is published: the client reaches the service's own host"
+    assert ignored.endswith(f"compose.yaml: ignored: ports.published (web): {why}")
     table, _, rest = done.stdout.partition("try: ")
     assert [line.split()[:2] for line in table.splitlines()[1:]] == [
         ["client", "10.0.0.1"], ["prepared", "10.0.0.2"], ["a-rather-long-name", "10.0.0.3"], ["web", "10.0.0.4"],

@@ -46,7 +46,7 @@ def _refused(note: str, *harmless: Any) -> Field:
 
 
 _SET_LINK = "x-slownet says what a link does"
-_NO_LIMIT = "a lab has no cgroup controllers; --memory limits the lab, --tdf sets its CPU"
+_NO_LIMIT = "a lab has no cgroup controllers (--memory limits the lab, --tdf sets its CPU)"
 _NO_DAEMON = "there is no container engine"
 _OWN_NAMESPACE = "a container has namespaces of its own in a lab"
 _NO_DEVICE = "a lab has no devices of the host's"

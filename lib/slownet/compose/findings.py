@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from itertools import starmap
 from typing import Any
 
 from slownet.compose.document import Map, Place
@@ -24,6 +25,19 @@ class Finding:
     def __str__(self) -> str:
         of = f" of {self.owner}" if self.owner else ""
         return f"{self.label}{of}, {self.place}: {self.field.note}"
+
+
+def together(found: Iterable[Finding]) -> str:
+    """Return findings on one line: ``restart (web, db): why; labels (web): why``."""
+    owners: dict[str, dict[str, dict[str, None]]] = {}
+    for each in found:
+        owners.setdefault(each.field.note, {}).setdefault(each.label, {})[each.owner] = None
+    return "; ".join(f"{', '.join(starmap(_owned, labels.items()))}: {note}" for note, labels in owners.items())
+
+
+def _owned(label: str, owners: Iterable[str]) -> str:
+    names = ", ".join(filter(None, owners))
+    return f"{label} ({names})" if names else label
 
 
 def of(tree: Any, level: str, owner: str = "", prefix: str = "") -> Iterator[Finding]:

@@ -113,11 +113,7 @@ class _Project:
 
     def warnings(self) -> tuple[str, ...]:
         """Return what the reader should know, a line each."""
-        owners: dict[str, dict[str, None]] = {}
-        for each in self.ignored:
-            owners.setdefault(each.label, {})[each.owner] = None
-        named = [f"{key} ({', '.join(names)})" if any(names) else key for key, names in owners.items()]
-        ignored = [f"{self._shown}: ignored: {', '.join(named)}"] if named else []
+        ignored = [f"{self._shown}: ignored: {findings.together(self.ignored)}"] if self.ignored else []
         return (*self._source.warnings, *self._own_warnings, *dict.fromkeys(self._reader.warnings), *ignored)
 
     def _name(self) -> str:

@@ -577,7 +577,10 @@ def test_what_is_ignored_is_said_in_one_line(tmp_path):
     found = project(
         tmp_path, "version: '3'\n" + WEB + "    restart: always\n    labels: {a: b}\n  db: {image: x, restart: always}\n"
     )
-    assert found.warnings == (f"{tmp_path}/compose.yaml: ignored: version, restart (web, db), labels (web)",)
+    assert found.warnings == (
+        f"{tmp_path}/compose.yaml: ignored: version: it is obsolete; "
+        "restart (web, db): a service that ends fails the run; labels (web): nothing reads labels",
+    )
 
 
 SILENT = (
@@ -600,14 +603,18 @@ volumes: {data: {driver: rclone, labels: [a], driver_opts: {size: 5}}}
 
 def test_sub_fields_and_resources_are_ignored_by_name(tmp_path):
     (line,) = project(tmp_path, SILENT).warnings
-    assert line.removeprefix(f"{tmp_path}/compose.yaml: ignored: ").split(", ") == [
+    groups = [each.partition(": ")[0] for each in line.removeprefix(f"{tmp_path}/compose.yaml: ignored: ").split("; ")]
+    assert sorted(label for each in groups for label in each.split(", ")) == sorted([
         "ports.published (web)", "ports.host_ip (web)", "deploy.resources.limits (web)", "deploy.labels (web)",
         "deploy.restart_policy (web)", "depends_on.restart (web)", "networks.priority (web)", "networks.driver_opts (web)",
         "networks.interface_name (web)", "volumes.bind.propagation (web)", "volumes.bind.selinux (web)",
         "volumes.consistency (web)", "volumes.volume.labels (web)", "networks.enable_ipv4 (lan)", "networks.driver (lan)",
         "networks.driver_opts.com.docker.network.bridge.name (lan)", "networks.labels (lan)", "volumes.driver (data)",
         "volumes.labels (data)", "volumes.driver_opts.size (data)", "build.sbom (db)",
-    ]  # fmt: skip
+    ])  # fmt: skip
+    assert (
+        "deploy.labels (web), volumes.volume.labels (web), networks.labels (lan), volumes.labels (data): nothing reads" in line
+    )
 
 
 def test_all_that_is_wrong_at_once(tmp_path):
@@ -618,7 +625,7 @@ def test_all_that_is_wrong_at_once(tmp_path):
     assert [each.what.partition(" of ")[0] for each in found.refused[:2]] == ["privileged", "pid"]
     assert found.refused[2].what == f"no file {tmp_path}/no.env"
     assert [each.name for each in found.services] == ["web"]
-    assert found.warnings == (f"{tmp_path}/compose.yaml: ignored: restart (web)",)
+    assert found.warnings == (f"{tmp_path}/compose.yaml: ignored: restart (web): a service that ends fails the run",)
 
 
 def test_refused_fields_with_a_value_that_changes_nothing(tmp_path):
