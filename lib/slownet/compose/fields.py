@@ -113,7 +113,7 @@ SERVICE: Mapping[str, Field] = {
     "memswap_limit": _ignored(_NO_LIMIT),
     "models": _refused("a lab runs no models"),
     "network_mode": _done("bridge; host: on the host client; service:NAME: on that service's host; others are refused"),
-    "networks": _done("names are known to the services of the same network; packets are not filtered"),
+    "networks": _done("names are known to the services of the same network; packets are not filtered, which a line says"),
     "oom_kill_disable": _ignored(_NO_LIMIT),
     "oom_score_adj": _ignored(_NO_LIMIT),
     "pid": _refused(_OWN_NAMESPACE),

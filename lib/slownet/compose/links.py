@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import itertools
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from slownet.compose.document import Map
@@ -56,6 +57,16 @@ def _tried(fields: Mapping[str, str], where: str) -> None:
             next(word for word in WORDS[name].stated if word.name == name).read(text)
     except SlownetError as error:
         raise ComposeError(error.what, where, error.fix) from error
+
+
+def apart(services: Sequence[Service]) -> Iterator[str]:
+    """Yield a line if the networks keep some services apart: in a lab that holds for names alone."""
+    own = [each for each in services if not each.shares]
+    for one, other in itertools.combinations(own, 2):
+        if not set(one.networks) & set(other.networks):
+            what = f"{one.origin} and {other.origin} share no network"
+            yield f"{other.at}: {what}: they do not know each other's names, but their addresses are not kept apart"
+            return
 
 
 def check_names(services: Mapping[str, Service]) -> None:

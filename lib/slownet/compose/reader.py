@@ -106,7 +106,7 @@ class _Project:
         subnets = Subnets(self._tree.get("networks") or {}, networks)
         placed, hosts = subnets.hosts(ordered, trees)
         self.found = {each.name: each for each in placed}
-        self._own_warnings += subnets.warnings(placed)
+        self._own_warnings += [*subnets.warnings(placed), *links.apart(placed)]
         client = links.condition(self._tree, X_SLOWNET)
         shown = tuple(map(str, self._source.files))
         return Project(self._name(), shown, tuple(placed), client, self.warnings(), hosts)

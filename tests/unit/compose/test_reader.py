@@ -602,7 +602,7 @@ volumes: {data: {driver: rclone, labels: [a], driver_opts: {size: 5}}}
 
 
 def test_sub_fields_and_resources_are_ignored_by_name(tmp_path):
-    (line,) = project(tmp_path, SILENT).warnings
+    *_, line = project(tmp_path, SILENT).warnings
     groups = [each.partition(": ")[0] for each in line.removeprefix(f"{tmp_path}/compose.yaml: ignored: ").split("; ")]
     assert sorted(label for each in groups for label in each.split(", ")) == sorted([
         "ports.published (web)", "ports.host_ip (web)", "deploy.resources.limits (web)", "deploy.labels (web)",

@@ -35,7 +35,13 @@ def test_services_have_the_stated_addresses_or_the_next(read):
         "a": {"lan": ("172.28.0.2/16",)}, "b": {"lan": ("172.28.0.3/16",)}, "c": {}, "d": {},
     }  # fmt: skip
     assert found.network.client == ("172.28.0.9/16",)
-    assert found.warnings == ()
+
+
+def test_services_that_networks_keep_apart_are_said(read, tmp_path):
+    line = "a and c share no network: they do not know each other's names, but their addresses are not kept apart"
+    assert read(LAN).warnings == (f"{tmp_path}/compose.yaml:5:6: {line}",)
+    assert read(LAN.replace("c: {image: x, networks: [back]}", "c: {image: x, networks: [back, lan]}")).warnings != ()
+    assert read(LAN.replace("[back]", "[lan]").replace("{back: {mac", "{lan: {mac")).warnings == ()
 
 
 def test_the_first_address_of_a_host(read, tmp_path):
@@ -89,9 +95,8 @@ def test_the_mtu_of_a_network(read):
     )
     assert [each.mtu for each in found.services] == [1400, None, 1400]
     assert found.network.client_mtu == 1400
-    assert [line.partition(": ")[2] for line in found.warnings] == [
-        "c has the MTU 1400 in all its networks: a host has one interface"
-    ]
+    line, _ = found.warnings
+    assert line.partition(": ")[2] == "c has the MTU 1400 in all its networks: a host has one interface"
 
 
 def test_jumbo_frames_need_them_everywhere(read):
