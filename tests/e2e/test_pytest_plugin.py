@@ -363,6 +363,10 @@ def test_tests_that_need_no_network_run_here_and_one_report_holds_all(session, p
     options = ["--slownet-tdf=inf", "--junitxml=junit.xml", "--cov=test_both", "--cov-fail-under=99"]
     result = session(*workers, *options, test_both=HERE_AND_THERE)
     assert result.ret == 1
+    result.assert_outcomes(passed=2, failed=1)
+    said = result.stdout.str()
+    assert len(re.findall(r"^=+ .* in [\d.]+s.* =+$", said, re.MULTILINE)) == 1, "one summary, whatever the places"
+    assert said.count("short test summary info") == said.count("FAILED test_both.py::test_here_fails - AssertionError") == 1
     assert (pytester.path / "here").exists()
     assert (pytester.path / "there").exists()
     cases = ET.parse(pytester.path / "junit.xml").getroot().iter("testcase")

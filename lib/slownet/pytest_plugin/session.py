@@ -33,6 +33,7 @@ from slownet.lab.clock import Clock
 from slownet.lab.place import Place, choose
 from slownet.pytest_plugin import exports, junit, projects, records, shares, staging
 from slownet.pytest_plugin.reporting import Lines, Reporter
+from slownet.pytest_plugin.summary import Total
 from slownet.pytest_plugin.wishes import CONFINED, MEMORY, Wish, needs_network, of_session, option_names_here, wish_or_none
 
 GOES_ON = (pytest.ExitCode.OK, pytest.ExitCode.TESTS_FAILED, pytest.ExitCode.NO_TESTS_COLLECTED)
@@ -363,7 +364,7 @@ def run(config: pytest.Config, groups: Groups) -> int:
 
 def _run(config: pytest.Config, groups: Groups) -> int:
     reports = junit.Reports(config.getoption("xmlpath", None))
-    statuses: list[int] = []
+    statuses, total = list[int](), Total(config)
     left = limit = int(config.getoption("maxfail", 0) or 0)
     for number, (wishes, _) in enumerate(groups):
         only = {"wishes": [[each.clock, each.tdf, each.cpu] for each in wishes], "rest": number == 0}
@@ -372,13 +373,14 @@ def _run(config: pytest.Config, groups: Groups) -> int:
             more += ["--cov-append"] if number else []
             more += ["--cov-fail-under=0"] if number < len(groups) - 1 else []  # the last one's coverage is that of all
         span = junit.Span()
-        with tempfile.NamedTemporaryFile("r", prefix="slownet-failures-") as failures:
-            statuses.append(_attend_workers(config, only | {"failures": failures.name}, more))
-            left -= int(failures.read() or 0)
+        with tempfile.NamedTemporaryFile("r", prefix="slownet-summary-", encoding="utf-8") as summary:
+            statuses.append(_attend_workers(config, only | {"summary": summary.name}, more))
+            left -= total.take(summary.read())
         reports.take(span)
         if statuses[-1] not in GOES_ON or (limit and left <= 0):
             break
     reports.merge()
+    total.show()
     ran = [each for each in statuses if each != pytest.ExitCode.NO_TESTS_COLLECTED]
     return max(ran, default=int(pytest.ExitCode.NO_TESTS_COLLECTED))
 

@@ -26,7 +26,7 @@ from slownet.errors import SlownetError
 from slownet.lab import native
 from slownet.lab.boot import MEGABYTES
 from slownet.lab.place import own_path
-from slownet.pytest_plugin import exports, projects, records, session, staging
+from slownet.pytest_plugin import exports, projects, records, session, staging, summary
 from slownet.pytest_plugin.forwarding import is_forwarded
 from slownet.pytest_plugin.shares import Shares
 from slownet.pytest_plugin.wishes import CONFINED, MEMORY, Wish, of_session, option_names_here
@@ -101,6 +101,7 @@ class Workers:
         if len(groups) > 1:
             assert self._held
             self._held.forget()
+            self._show()
             config.stash[STATUS] = session.run(config, groups)
             raise self._session.Failed  # ends this process's session before it has workers, without a word
         self._show()
@@ -142,8 +143,9 @@ class Workers:
 
     @pytest.hookimpl(trylast=True)
     def pytest_sessionfinish(self, session: pytest.Session) -> None:
-        if failures := (inside.handed_over().get("only") or {}).get("failures"):
-            Path(failures).write_text(str(session.testsfailed), encoding="ascii")
+        if file := (inside.handed_over().get("only") or {}).get("summary"):
+            summary.write(self._config, Path(file), session.testsfailed)
+            summary.withhold(self._config)
         if self._staging:
             try:
                 staging.say(self._config, self._staging.carry().lines(self._config.rootpath))
