@@ -8,14 +8,16 @@ from typing import Literal
 
 from slownet import stats
 from slownet.claim import validation
-from slownet.claim.base import ALONE, Margin, Siblings, around, decide, described, interval, reason, span
+from slownet.claim.base import ALONE, Margin, Siblings, around, decide, described, interval, placed, reason, span
 from slownet.claim.stated import stating
 from slownet.errors import ExperimentError
+from slownet.option_names import here
 from slownet.records.cell import Cell
-from slownet.records.judgement import Judgement
+from slownet.records.judgement import INCONCLUSIVE, Judgement
 from slownet.records.result import RunData
 from slownet.records.samples import cell_key
 from slownet.stats import Summary
+from slownet.units import milliseconds_of
 
 
 @dataclass(frozen=True)
@@ -88,9 +90,13 @@ class ratio:  # noqa: N801
             margin = around(number, self.within)
             what = f"at {described(self.at)} is {number:.3g} times the {_start(base)}, within {100 * self.within:g} %"
             measured = f"times measured, {number:.4g} {source}"
+        name = self.name or f"{self.metric} {what}"
+        if why := _means_nothing(base, self.metric, run):
+            open_ = Judgement(name, INCONCLUSIVE, None, number, None, None, margin, here(why), stays_open=why)
+            return placed(open_, run, (base, cell))
         return decide(
             run,
-            self.name or f"{self.metric} {what}",
+            name,
             lambda: quotient(cell, base, self.metric),
             margin,
             number,
@@ -212,6 +218,15 @@ def _pair(run: RunData, at: Mapping[str, str], of: Mapping[str, str] | None) -> 
 def _named(run: RunData, label: Mapping[str, str]) -> Cell | None:
     """Return the cell that has exactly these conditions."""
     return next((cell for cell in run.cells if cell_key(cell.label) == cell_key(label)), None)
+
+
+def _means_nothing(base: Cell, metric: str, run: RunData) -> str:
+    """Say why there is no ratio to a cell's number; empty if there is one."""
+    unit_ms = milliseconds_of(metric)
+    if base.status == "failed" or unit_ms is None or not run.charging.means_nothing(base.summary(metric).mean * unit_ms):
+        return ""
+    what = f"{metric} is {base.summary(metric).mean:.2g} at {base.title}, where the CPU is free and nothing else takes time"
+    return f"{what}: no ratio to it means anything; claim round trips (law), or rerun with the CPU charged, --tdf 1"
 
 
 def quotient(cell: Cell, base: Cell, metric: str) -> Summary:

@@ -79,6 +79,20 @@ def test_verdicts(claim, sd, verdict):
     assert Judgement.from_json(json.loads(json.dumps(judgement.to_json()))).to_json() == judgement.to_json()
 
 
+def test_there_is_no_ratio_to_a_time_that_means_nothing():
+    """With a free CPU a request over no delay takes the time of a few readings of the clock: it was "6794.435 measured"."""
+    claim = ratio(TIME, {"rtt": "40ms"}, at_least=3, name="far away it takes longer")
+    found = claim.judge(run_of({"0ms": 0.0059, "40ms": 40.01}), {})
+    assert (found.verdict, found.measured, found.name) == ("inconclusive", None, "far away it takes longer")
+    assert found.text == (
+        "time_per_request_ms is 0.0059 at rtt 0ms, where the CPU is free and nothing else takes time: no ratio to it means "
+        "anything; claim round trips (law), or rerun with the CPU charged, --tdf 1"
+    )
+    assert found.stays_open, "further boots do not help"
+    assert ratio(TIME, {"rtt": "40ms"}, of={"rtt": "0ms"}, at_least=3).judge(run_of({"0ms": 1.1, "40ms": 41.1}), {}).measured
+    assert ratio(RATE, {"rtt": "40ms"}, at_most=3).judge(run_of({"0ms": 0.0059, "40ms": 40.01}), {}).measured
+
+
 def test_a_judgement_says_all_of_it_in_one_line():
     judgement = ratio(TIME, {"rtt": "10ms"}, published=4.2047).judge(run_of(CLIENT, sd=1.0).at_confidence(0.99))
     assert str(judgement) == repr(judgement)
