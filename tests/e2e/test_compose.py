@@ -120,6 +120,7 @@ services:
     command: sleep 100000
     scale: 2
     networks: [lan]
+    volumes_from: ["web:ro"]
     cap_add: [NET_ADMIN]
     cap_drop: [KILL]
     group_add: [777]
@@ -145,17 +146,17 @@ def test_what_networks_volumes_and_secrets_state_is_done(images, tmp_path, monke
         "client ping -c 1 -M do -s 1372 web", "client ping -c 1 -M do -s 1373 web", "pair-1 getent hosts web",
         "web cat /run/secrets/word /files/f.txt /kept/hook", "web stat -c '%u %g %a' /run/secrets/word", "web ls -ld /cache",
         "pair-1 cat /proc/sys/net/core/somaxconn /proc/sys/kernel/msgmax", "pair-1 grep CapEff /proc/self/status",
-        "pair-1 id -G", "pair-1 getent hosts machine", "web sh -c 'ulimit -n'", "pair-2 getent ahostsv4 pair", "web id -u",
+        "pair-1 id -G", "pair-1 getent hosts machine", "pair-1 cat /files/f.txt /kept/hook", "pair-1 touch /kept/x", "web sh -c 'ulimit -n'", "pair-2 getent ahostsv4 pair", "web id -u",
     ]  # fmt: skip
     done = run("compose", "--tdf", "inf", cwd=tmp_path, stdin="\n".join(lines))
-    assert (done.returncode, done.stderr) == (0, "")
+    assert (done.returncode, done.stderr) == (0, "touch: cannot touch '/kept/x': Read-only file system\n")
     rest = done.stdout.partition("try: ")[2]
     assert rest.partition("\n")[2].startswith("web\nweb\n")  # its hostname over both versions of IP
     assert ("1372(1400)" in rest, "1 received" in rest, "0 received" in rest) == (True, True, True)
     assert ["fd28::10", "web"] in [line.split() for line in rest.splitlines()]
     assert "secretof the host0\n100 101 440\ndrwxrwx--T" in rest
     assert "777\n9000\nCapEff:\t00000000a00435db\n0 777\n10.0.0.1 " in rest
-    assert "\n77\n" in rest
+    assert "machine\nof the host0\n77\n" in rest
     assert {"172.28.0.2", "172.28.0.3"} <= {line.split()[0] for line in rest.splitlines() if "STREAM" in line}
 
 

@@ -149,7 +149,7 @@ SERVICE: Mapping[str, Field] = {
     "userns_mode": _refused(_OWN_NAMESPACE),
     "uts": _refused(_OWN_NAMESPACE),
     "volumes": _done("bind: read-only, or written to memory; named ones begin with what the image has there; tmpfs"),
-    "volumes_from": _refused("name the volume in both services"),
+    "volumes_from": _done("those that the files state; an image's own are apart"),
     "working_dir": _done(),
 }  # fmt: skip
 TOP: Mapping[str, Field] = {

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from slownet.compose import files, findings, links, order, sharing
+from slownet.compose import borrowed, files, findings, links, order, sharing
 from slownet.compose.document import Map
 from slownet.compose.fields import REFUSED, X_SLOWNET
 from slownet.compose.findings import Finding
@@ -95,8 +95,8 @@ class _Project:
                 self._refuse(error)
         found = self._with_dependencies({name: each for name, each in self.found.items() if counts.get(name)}, counts)
         links.check_names(found)
-        order.sort(found)  # raises for a circle
         every = self._tree["services"]
+        found = borrowed.given(order.sort(found), every, counts)
         found = sharing.resolved(found, every, counts)
         self._own_warnings += sharing.warnings(found, every)
         ordered = [one for each in order.sort(found) for one in _replicas(each, counts[each.name], found)]

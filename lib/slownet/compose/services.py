@@ -10,7 +10,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, NoReturn, TypeVar
 
-from slownet.compose import build_command, dotenv, links, powers, sharing
+from slownet.compose import borrowed, build_command, dotenv, links, powers, sharing
 from slownet.compose.document import Map
 from slownet.compose.fields import X_SLOWNET
 from slownet.compose.files import Source
@@ -49,7 +49,7 @@ class Reader:
         return Service(
             name=name, image=self._image(name, tree), at=str(tree.place), command=command, entrypoint=entrypoint,
             environment=self._environment(tree), ports=tuple(dict.fromkeys(self._ports(tree))),
-            depends_on=(*_dependencies(tree), *sharing.dependency(name, tree)), health=_health(tree),
+            depends_on=self._dependencies(name, tree), health=_health(tree),
             volumes=tuple(self._storage.volumes(tree)),
             contents=tuple(self._contents(tree)), networks=self._networks(tree), links=_links(tree),
             hostname=tree.get("hostname") or "", user=tree.get("user") or "", working_dir=tree.get("working_dir") or "",
@@ -97,6 +97,10 @@ class Reader:
             if not words:
                 _fail(f"{name} without a command", tree[name].at[number], "add command:")
             yield Hook(words, str(each.get("user") or ""), each.get("working_dir") or "", self._stated(each))
+
+    def _dependencies(self, name: str, tree: Map) -> tuple[Dependency, ...]:
+        every = [*_dependencies(tree), *sharing.dependency(name, tree), *borrowed.dependencies(tree)]
+        return tuple({each.service: each for each in reversed(every)}.values())[::-1]
 
     def _path(self, given: str) -> Path:
         return self._storage.path(given)

@@ -84,6 +84,7 @@ VALUES = {
     "services.*.tmpfs": ["/t"],
     "services.*.ulimits": {"nofile": 5},
     "services.*.volumes": [],
+    "services.*.volumes_from": (["b"], {"services": {"a": {"image": "x"}, "b": {"image": "x", "volumes": ["/data"]}}}),
     "services.*.build.additional_contexts": {"n": "folder"},
     "services.*.build.context": "folder",
     "services.*.build.dockerfile": "Other",

@@ -227,6 +227,24 @@ WRONG = {
         "no folder ",
         "create it",
     ),
+    "volumes of no service": (
+        WEB + "    volumes_from: [bb]\n",
+        "4:20",
+        "web depends on bb, which does not exist",
+        "choose from",
+    ),
+    "volumes of a container": (
+        WEB + "    volumes_from: ['container:x']\n",
+        "4:20",
+        "unclear volumes_from 'container:x'",
+        "write a service's name",
+    ),
+    "volumes of replicas": (
+        WEB + "    volumes_from: [b]\n  b: {image: x, scale: 2}\n",
+        "4:20",
+        "web has the volumes of b, and there are 2 of it",
+        "have one replica",
+    ),
     "no capability": (WEB + "    cap_add: [NET_ADMN]\n", "4:15", "no capability 'NET_ADMN'", "did you mean 'NET_ADMIN'?"),
     "no sysctl of a container": (
         WEB + "    sysctls: {vm.max_map_count: 262144}\n",
@@ -510,6 +528,22 @@ def test_capabilities_that_no_container_has_are_said(tmp_path):
     assert set(found["web"].capabilities) - set(CAPABILITIES) == {"CAP_NET_ADMIN"}
     what = "SYS_MODULE, MKNOD of cap_add: no container gets at a lab's kernel and devices"
     assert found.warnings == (f"{tmp_path}/compose.yaml:4:5: ignored: {what}",)
+
+
+def test_volumes_of_another_service(tmp_path):
+    (tmp_path / "folder").mkdir()
+    rest = (
+        "  b: {image: x, volumes: ['/anon', './folder:/f:ro', 'data:/data'], tmpfs: /t}\n"
+        "  c: {image: x, volumes_from: ['web:ro'], volumes: ['/own']}\nvolumes: {data: , other: }\n"
+    )
+    found = project(tmp_path, WEB + "    volumes: ['other:/data']\n    volumes_from: [b]\n" + rest)
+    anon, folder = Volume("volume", "/anon", "b-anon"), Volume("bind", "/f", f"{tmp_path}/folder", True)
+    assert found["b"].volumes[:2] == (anon, folder)
+    assert found["web"].volumes == (Volume("volume", "/data", "other"), anon, folder)
+    others = (Volume("volume", "/data", "other", True), Volume("volume", "/anon", "b-anon", True), folder)
+    assert found["c"].volumes == (Volume("volume", "/own"), *others)
+    assert [each.name for each in found.services] == ["b", "web", "c"]
+    assert [each.service for each in found["c"].depends_on] == ["web"]
 
 
 def test_groups_and_settings(tmp_path):
