@@ -115,6 +115,11 @@ services:
     volumes: [{{type: tmpfs, target: /cache, tmpfs: {{size: 65536, mode: 01770}}}}, "files:/files:ro", "kept:/kept"]
     ulimits: {{nofile: {{soft: 77, hard: 99}}}}
     post_start: [{{command: "sh -c 'id -u > /kept/hook'", user: "0"}}]
+  asker:
+    image: {WEB}
+    command: [python3, -c, "import urllib.request as r; r.urlopen('http://172.28.0.10:8000/hostname')"]
+    depends_on: [web]
+    networks: {{lan: {{ipv4_address: 172.28.0.11}}}}
   pair:
     image: {WEB}
     command: sleep 100000
@@ -146,7 +151,8 @@ def test_what_networks_volumes_and_secrets_state_is_done(images, tmp_path, monke
         "client ping -c 1 -M do -s 1372 web", "client ping -c 1 -M do -s 1373 web", "pair-1 getent hosts web",
         "web cat /run/secrets/word /files/f.txt /kept/hook", "web stat -c '%u %g %a' /run/secrets/word", "web ls -ld /cache",
         "pair-1 cat /proc/sys/net/core/somaxconn /proc/sys/kernel/msgmax", "pair-1 grep CapEff /proc/self/status",
-        "pair-1 id -G", "pair-1 getent hosts machine", "pair-1 cat /files/f.txt /kept/hook", "pair-1 touch /kept/x", "web sh -c 'ulimit -n'", "pair-2 getent ahostsv4 pair", "web id -u",
+        "pair-1 id -G", "pair-1 getent hosts machine", "pair-1 cat /files/f.txt /kept/hook", "pair-1 touch /kept/x",
+        "web sh -c 'ulimit -n'", "pair-2 getent ahostsv4 pair", "web id -u",
     ]  # fmt: skip
     done = run("compose", "--tdf", "inf", cwd=tmp_path, stdin="\n".join(lines))
     assert (done.returncode, done.stderr) == (0, "touch: cannot touch '/kept/x': Read-only file system\n")

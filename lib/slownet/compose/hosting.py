@@ -90,6 +90,11 @@ class Hosted(Container):
         """Return its container as a host for tools."""
         return Inside(self)
 
+    def started(self) -> None:
+        """Wait until its program has run for a tenth of a second: an engine takes longer to start the next container."""
+        wait_until(lambda: self._has_begun() or not self.running, self.deadline_s)
+        wait_until(lambda: not self.running, SURVIVES_S)
+
     def begun(self) -> None:
         """Run what the file says for after the start. Raises ServiceError."""
         if self.service.post_start:
@@ -241,6 +246,8 @@ class Running:
                     self._started[other.name].complete()
                 elif each.condition == HEALTHY:
                     self._started[other.name].wait()
+                else:
+                    self._started[other.name].started()
 
     def _mounts(self, service: Service) -> Iterator[Mount]:
         for volume in service.volumes:
