@@ -3,12 +3,12 @@
 import pytest
 
 from slownet.errors import LabError
-from slownet.lab import exact
+from slownet.lab import emulator
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     try:
-        exact.program()
+        emulator.program()
     except LabError as error:
         for each in items:
             each.add_marker(pytest.mark.skip(reason=f"{error.what}: {error.fix}"))

@@ -20,7 +20,7 @@ from slownet.lab import (
     counter,
     cpu,
     debian,
-    exact,
+    emulator,
     image,
     init,
     kernel,
@@ -220,8 +220,8 @@ def counted() -> Finding:
 def emulated() -> Finding:
     """Find out whether labs on the exact clock run here, which needs no counter and no kernel of ours."""
     try:
-        found, packer = exact.version(), shutil.which(packed.PROGRAM)
-        tried = exact.is_tried(found)
+        found, packer = emulator.version(), shutil.which(packed.PROGRAM)
+        tried = emulator.is_tried(found)
     except LabError as error:
         return Finding("exact", False, error.what, error.fix, needed=False)
     if not packer:

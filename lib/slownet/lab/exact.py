@@ -10,11 +10,11 @@ nobody waits. See docs/explanation/exact.md.
 from __future__ import annotations
 
 import contextlib
+import errno
+import hashlib
 import math
 import os
-import re
-import resource
-import shutil
+import signal
 import stat
 import struct
 import subprocess
@@ -23,86 +23,44 @@ import tempfile
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import BinaryIO
 
 from slownet.errors import LabError
-from slownet.lab import autopsy, confinement, cpu, memory
+from slownet.lab import autopsy, cache, cpu, emulator, memory, standstill
 from slownet.lab import channel as frames
 from slownet.lab.boot import GRACE_S, MEGABYTES, SAME_S, Share, Sink, check_megabytes, memory_folder
 from slownet.lab.clock import Clock
+from slownet.lab.emulator import Machine, Talk
 from slownet.lab.excerpt import clipped
 from slownet.lab.kernel_package import Kernel
 from slownet.lab.packed import pack
 from slownet.lab.returned import Returned
+from slownet.lab.standstill import Snapshot
 
-PROGRAM, PACKAGE = "qemu-system-x86_64", "qemu-system-x86"
-MACHINE, PROCESSOR = "pc-i440fx-7.2", "Nehalem"
-"""Fixed, because devices and features of the processor decide what the kernel does. QEMU 7.2 and later versions have them."""
-OLDEST, TRIED = (7, 2), ((7, 2), (10, 0))
-"""Versions of QEMU: the first that has this machine, and Debian 12's and 13's, on which the same command was run."""
 BOOT_S = 900
 """Booting takes about seven seconds of CPU."""
-ALIGNED = 2 << 20
-"""Sizes of the memory devices are multiples of that."""
-ICOUNT = "shift=0,sleep=off,align=off,rr=record,rrfile=/dev/null"
-"""An instruction is a nanosecond of the machine; the kernel is told that its processor does `Clock.speed` in one.
-
-The record is not kept. While QEMU records, its main loop waits for the processor's thread. Otherwise it may see the processor
-halt before the last instructions are counted, and move the clock on by as many too much: two runs of 6,000 short sleeps had
-other digits.
-"""
 FILES_MB = 256
 """Room for the files of a lab: its modules, its job, what it says. Its memory is no file."""
 EXCERPT = 1 << 16
 MOST_OUTPUT = 4 << 30
 MOST_INPUT = 64 << 20
 POLL_S = 0.02
-NAME = "slownet-exact"
-"""What the process is called, and the word by which `memory` knows it."""
-KERNEL = [
-    "console=ttyS0", "loglevel=3", "panic=-1", "nokaslr", "norandmaps", "random.trust_cpu=off", "random.trust_bootloader=on",
-    "tsc=reliable", "clocksource=tsc", "mitigations=off", "nowatchdog", "cryptomgr.notests",
-]  # fmt: skip
-
-
-def program() -> Path:
-    """Return the path of QEMU. Raises LabError if it is not installed."""
-    found = shutil.which(PROGRAM)
-    if not found:
-        raise LabError(f"the exact clock needs QEMU ({PROGRAM}), which is not installed", fix=f"apt-get install {PACKAGE}")
-    return Path(found).resolve()
-
-
-def version() -> str:
-    """Return QEMU's version, such as "7.2.22". Raises LabError."""
-    try:
-        said = subprocess.run([program(), "--version"], capture_output=True, text=True, timeout=60, check=False).stdout
-        return said.split("version ")[1].split()[0]
-    except (OSError, IndexError, subprocess.TimeoutExpired) as error:
-        raise LabError("QEMU does not tell its version", where=str(program()), fix=f"apt-get install {PACKAGE}") from error
-
-
-def is_tried(found: str) -> bool:
-    """Return whether labs were tried on a version of QEMU. Raises LabError if it is too old to have the machine."""
-    number = tuple(int(each) for each in re.findall(r"\d+", found)[:2])
-    if number < OLDEST:
-        wanted = ".".join(map(str, OLDEST))
-        raise LabError(
-            f"QEMU {found} has no machine {MACHINE}; {wanted} is the first that has",
-            str(program()),
-            f"apt-get install {PACKAGE}",
-        )
-    return number in TRIED
 
 
 def facts(clock: Clock) -> dict[str, str | int]:
     """Return what of the machine a record has, because times depend on it. Raises LabError."""
-    found = version()
-    if not is_tried(found):
-        tried = " and ".join(".".join(map(str, each)) for each in TRIED)
+    found = emulator.version()
+    if not emulator.is_tried(found):
+        tried = " and ".join(".".join(map(str, each)) for each in emulator.TRIED)
         sys.stderr.write(f"slownet: QEMU {found} was not tried ({tried} were): compare its numbers with its own alone\n")
-    return {"emulator": f"QEMU {found}", "machine": MACHINE, "processor": PROCESSOR, "instructions_per_ns": clock.speed}
+    return {
+        "emulator": f"QEMU {found}",
+        "machine": emulator.MACHINE,
+        "processor": emulator.PROCESSOR,
+        "instructions_per_ns": clock.speed,
+    }
 
 
 @dataclass
@@ -113,13 +71,15 @@ class ExactLab:
     init: Path
     confine: Path
     image: Path
-    """The image, of a size that is a multiple of `ALIGNED`."""
+    """The image, of a size that is a multiple of `emulator.ALIGNED`."""
     layer: Path | None = None
     clock: Clock = field(default_factory=lambda: Clock("exact"))
     megabytes: int = MEGABYTES
     shares: Sequence[Share] = ()
     turn: int = 0
     """Number of this boot among several, from 0; random numbers of each are others."""
+    later: str = ""
+    """What the command is told when it asks for it; with what it does before other boots begin, too (see init_exact.h)."""
     pinned: Callable[[int], None] = lambda processor: None
 
     def __post_init__(self) -> None:
@@ -145,20 +105,15 @@ class ExactLab:
         """
         if terminal:
             raise LabError("a terminal would be a source of time", "--clock exact", "use --clock real for what people type")
+        date = wall_clock - self.turn if wall_clock else 0  # it is in the job of every boot
         job = frames.job(
             argv, mounts=[(mode, str(number), lab) for number, (mode, _, lab) in enumerate(each.mount for each in self.shares)],
-            env=env, cwd=cwd, clock=wall_clock, limit=self.clock.silence_s,
+            env=env, cwd=cwd, clock=date, limit=self.clock.silence_s,
         )  # fmt: skip
-        given = _input(stdin)
-        with contextlib.ExitStack() as files:
-            shared = files.enter_context(tempfile.TemporaryFile())  # before there is a lock, for which other labs wait
-            pack(self.shares, shared)
-            with memory.room(self.megabytes, lambda: bool(self._asked_to_end)) as machine:
-                folder = memory_folder(FILES_MB, machine)
-                self._run = _Run(self, folder, job, given, shared, stdout, stderr, files)
-            if self._asked_to_end:
-                self._run.signal(self._asked_to_end)
-            return self._run.attend()
+        self._run = _Run(self, job, self.later, _input(stdin), stdout, stderr)
+        if self._asked_to_end:
+            self._run.signal(self._asked_to_end)
+        return self._run.attend()
 
     def signal(self, number: int) -> None:
         """End the lab: nothing reaches a command in it."""
@@ -170,67 +125,177 @@ class ExactLab:
         """Do nothing: it has no terminal."""
 
 
-class _Run:
-    """A running lab."""
+class _EndedError(Exception):
+    """The lab has ended: nothing comes after it."""
 
-    def __init__(
-        self, lab: ExactLab, folder: Path, job: bytes, given: bytes, shared: BinaryIO, stdout: Sink, stderr: Sink,
-        files: contextlib.ExitStack,
-    ) -> None:  # fmt: skip
-        self._megabytes = lab.megabytes
+
+@dataclass(frozen=True)
+class _End:
+    """How a machine ended: QEMU's status, and the ends of what its console and QEMU said."""
+
+    status: int = 0
+    console: str = ""
+    said: str = ""
+
+
+class _Run:
+    """A running lab: one machine, or several in turn, of which each goes on where the one before stopped."""
+
+    def __init__(self, lab: ExactLab, job: bytes, later: str, given: bytes, stdout: Sink, stderr: Sink) -> None:
+        self._lab, self._job, self._given = lab, job, given
+        self._later = b"later=" + later.encode(errors="surrogateescape") + b"\0" if later else b""
         self._stdout, self._stderr = stdout, stderr
-        self._memory = folder
         self._parser = frames.Parser(frames.MOST_BYTES_EXACT)
         self._returned = Returned({number: each.path for number, each in enumerate(lab.shares) if each.writable})
         self._status: int | None = None
         self._message, self._full = "", ""
+        self._taken, self._heard, self._is_last = b"", 0, False
+        self._end = _End()
         self._started = self._late = False
-        self._late_at = time.monotonic() + BOOT_S
+        self._late_at = math.inf
         self._asked_to_end, self._asked_at = 0, 0.0
-
-        def file() -> BinaryIO:
-            return files.enter_context(tempfile.TemporaryFile(dir=folder))
-
-        self._output, self._console, self._said = file(), file(), file()
-        with contextlib.ExitStack() as mine:
-            processor = mine.enter_context(cpu.reserved(lab.turn))
-            with _host_trouble(), cpu.bound_to(processor):
-                self._process = _start(lab, job, given, shared, file, files, self._output, self._console, self._said)
-            lab.pinned(processor)
-            mine.callback(self._returned.close)
-            self._end = mine.pop_all()
+        self._process: subprocess.Popen[bytes] | None = None
+        self._processor = 0
 
     def signal(self, number: int) -> None:
+        """End it, unless this is the same signal again."""
         now = time.monotonic()
         if not self._asked_to_end:
             self._asked_to_end, self._asked_at = number, now
         elif now - self._asked_at < SAME_S:  # timeout(1) and some shells send each signal twice
             return
-        self._process.kill()
+        if self._process:
+            self._process.kill()
 
     def attend(self) -> int:
         """Take what the lab says until it has ended; see ExactLab.run."""
-        with self._end:
-            try:
-                while self._process.poll() is None and time.monotonic() < self._late_at:
-                    if not self._listen():
-                        with contextlib.suppress(subprocess.TimeoutExpired):
-                            self._process.wait(POLL_S)
-                self._late = self._process.poll() is None
-                if not self._late:
-                    while self._listen():
-                        pass
-            finally:
-                self._process.kill()
-                self._process.wait()
+        with contextlib.ExitStack() as files:
+            files.callback(self._returned.close)
+            self._shared = files.enter_context(tempfile.TemporaryFile())
+            pack(self._lab.shares, self._shared)  # before there is a lock, for which other labs wait
+            self._processor = files.enter_context(cpu.reserved(self._lab.turn))
+            self._lab.pinned(self._processor)
+            with contextlib.suppress(_EndedError):
+                start = self._beginning(files)
+                with self._machine(start) as machine:
+                    self._is_last = True
+                    if start:
+                        self._hear(start.said[len(self._taken) :])
+                    self._follow(machine)
         return self._verdict()
 
-    def _listen(self) -> bool:
-        """Take what is there; return whether there was anything. Raises LabError."""
-        data = self._output.read(EXCERPT)
-        for frame in self._parser.feed(data or b""):
+    def _beginning(self, files: contextlib.ExitStack) -> Snapshot | None:
+        """Return the snapshot with which it begins, which stays as long as the files; make it if necessary."""
+        with self._machine() as machine:
+            parts = [self._lab.kernel.path, self._lab.kernel.modules, self._lab.init, self._lab.image, self._lab.layer]
+            contents = [standstill.content(each) for each in parts if each]
+            name = cache.key(emulator.description(), machine.identity(), *contents)
+        try:
+            found = files.enter_context(standstill.kept(name, partial(self._save, None), self._lab.megabytes))
+            if self._later:
+                self._shared.seek(0)
+                shared = hashlib.file_digest(self._shared, "sha256").hexdigest()
+                name = cache.key(name, self._job, shared)
+                found = files.enter_context(standstill.kept(name, partial(self._save, found), self._lab.megabytes))
+        except standstill.NotKeptError as error:
+            self._parser, self._taken, self._started = frames.Parser(frames.MOST_BYTES_EXACT), b"", False
+            sys.stderr.write(f"slownet: the lab has to boot, because its snapshot cannot be kept: {error}\n")
+            return None
+        return found
+
+    def _save(self, start: Snapshot | None, half: Path) -> None:
+        """Run a machine until it stops itself, and save it. Raises _EndedError if it ends before."""
+        memory = half / standstill.MEMORY
+        if start:
+            subprocess.run(["cp", "--sparse=always", "--reflink=auto", start.memory, memory], check=True, stderr=-3)
+        else:
+            with memory.open("wb") as file:
+                file.truncate(self._lab.megabytes << 20)
+        state = half / standstill.STATE
+        with memory.open("r+b") as held, state.open("w+b") as saved, self._machine(start, held, saved) as machine:
+            self._follow(machine)
+        (half / standstill.SAID).write_bytes(self._taken)
+
+    @contextlib.contextmanager
+    def _machine(
+        self, start: Snapshot | None = None, memory: BinaryIO | None = None, saved: BinaryIO | None = None
+    ) -> Iterator[Machine]:
+        """Yield a machine that was not started: one that boots, or goes on, and that is saved if there is a file for that."""
+        lab = self._lab
+        folder = memory_folder(FILES_MB)
+        with contextlib.ExitStack() as files:
+
+            def file(data: bytes = b"", size: Callable[[int], int] | None = None) -> BinaryIO:
+                made = files.enter_context(tempfile.TemporaryFile(dir=folder))
+                made.write(data)
+                made.flush()
+                if size:
+                    os.truncate(made.fileno(), size(len(data)))
+                return made
+
+            job = self._job + self._later
+            head = struct.pack("<QQQQ", lab.turn + 1, lab.turn, len(job), len(self._given))
+            os.truncate(self._shared.fileno(), emulator.roomy(os.fstat(self._shared.fileno()).st_size))
+            kernel, image = (files.enter_context(open(each, "rb")) for each in (lab.kernel.path, lab.image))
+            devices = [image, file(head + job + self._given, emulator.roomy), self._shared]
+            devices += [file(lab.layer.read_bytes(), emulator.aligned)] if lab.layer else []
+            initrd = file(lab.kernel.modules.read_bytes() + lab.init.read_bytes())
+            mapped = memory or (files.enter_context(start.memory.open("r+b")) if start else None)
+            yield Machine(
+                lab.megabytes, lab.clock.speed, kernel, initrd, devices, file(), file(), file(), mapped, saved is not None,
+                start.state if start else b"", saved,
+            )  # fmt: skip
+
+    def _follow(self, machine: Machine) -> None:
+        """Run a machine to its end, or until it is saved. Raises _EndedError if it ended and was to be saved."""
+        if self._asked_to_end:
+            raise _EndedError
+        self._late_at = math.inf if self._started else time.monotonic() + BOOT_S
+        room = memory.room(self._lab.megabytes, lambda: bool(self._asked_to_end))
+        with room, _host_trouble(), cpu.bound_to(self._processor):
+            self._process = process = machine.start(self._lab.confine)
+        try:
+            if self._asked_to_end:
+                process.kill()
+            self._listen(machine, process)
+        finally:
+            process.kill()
+            process.wait()
+            self._end = _End(process.returncode, _end_of(machine.console), _end_of(machine.said))
+            if process.stdin and process.stdout:
+                process.stdin.close()
+                process.stdout.close()
+
+    def _listen(self, machine: Machine, process: subprocess.Popen[bytes]) -> None:
+        talk = Talk(process) if machine.saved else None
+        while process.poll() is None and time.monotonic() < self._late_at:
+            if talk and machine.saved and talk.has_stopped():
+                self._hear_all(machine)
+                talk.save(machine.saved)
+                return
+            if not self._hear(machine.output.read(EXCERPT)):
+                with contextlib.suppress(subprocess.TimeoutExpired):
+                    process.wait(POLL_S)
+        self._late = process.poll() is None
+        if not self._late:
+            self._hear_all(machine)
+        if machine.saved:
+            if process.returncode == -signal.SIGBUS:
+                raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+            raise _EndedError
+
+    def _hear_all(self, machine: Machine) -> None:
+        while self._hear(machine.output.read(EXCERPT)):
+            pass
+
+    def _hear(self, data: bytes) -> bool:
+        """Take what the lab said; return whether it was anything. Raises LabError."""
+        self._heard += len(data)
+        if not self._is_last:
+            self._taken += data
+        for frame in self._parser.feed(data):
             self._take(frame)
-        if self._output.tell() > MOST_OUTPUT:
+        if self._heard > MOST_OUTPUT:
             raise LabError(f"the lab wrote more than {MOST_OUTPUT >> 30} GB", fix="let its command print less")
         return bool(data)
 
@@ -261,16 +326,16 @@ class _Run:
                 return -self._asked_to_end
             raise self._why_it_died()
         if self._full and self._status:
-            raise autopsy.full(self._full, self._megabytes)
+            raise autopsy.full(self._full, self._lab.megabytes)
         return self._status
 
     def _why_it_died(self) -> LabError:
         if self._late:
             return LabError(f"the lab did not boot within {BOOT_S} s", fix="check whether this machine is busy, and try again")
-        said = [line for line in _end_of(self._said).splitlines() if line.strip()]
-        if said and self._process.returncode > 0:
-            return LabError(f"QEMU cannot run the lab: {clipped(said[-1])}", fix=f"apt-get install {PACKAGE}")
-        return autopsy.explain(_end_of(self._console), self._process.returncode, self._megabytes, host_is_full=False)
+        said = [line for line in self._end.said.splitlines() if line.strip()]
+        if said and self._end.status > 0:
+            return LabError(f"QEMU cannot run the lab: {clipped(said[-1])}", fix=f"apt-get install {emulator.PACKAGE}")
+        return autopsy.explain(self._end.console, self._end.status, self._lab.megabytes, host_is_full=False)
 
 
 @contextlib.contextmanager
@@ -302,74 +367,3 @@ def _input(fd: int | None) -> bytes:
     except OSError:
         return b""
     return b"".join(parts)
-
-
-def _start(
-    lab: ExactLab, job: bytes, given: bytes, shared: BinaryIO, file: Callable[[], BinaryIO], files: contextlib.ExitStack,
-    output: BinaryIO, console: BinaryIO, said: BinaryIO,
-) -> subprocess.Popen[bytes]:  # fmt: skip
-    """Start QEMU. Its files are passed as descriptors: they have no names, so nothing stays when this process is killed."""
-    made_of = [files.enter_context(open(each, "rb")) for each in (lab.kernel.path, lab.image)]
-    held = file()
-    held.write(struct.pack("<QQ", len(job), len(given)) + job + given)
-    devices = [made_of[1], held, shared]
-    if lab.layer:
-        devices.append(file())
-        devices[-1].write(lab.layer.read_bytes())
-    for each in devices[1:]:
-        each.flush()
-        os.truncate(each.fileno(), aligned(os.fstat(each.fileno()).st_size))
-    initrd = file()
-    initrd.write(lab.kernel.modules.read_bytes() + lab.init.read_bytes())
-    initrd.flush()
-    words = qemu(lab, made_of[0], initrd, devices, output, console)
-    passed = [each.fileno() for each in (*made_of, *devices[1:], initrd, output, console)]
-    emulator = program()
-    own = [emulator.parents[1] / each for each in ("lib", "share/qemu", "share/seabios")]
-    reads = [Path(f"/proc/self/fd/{each.fileno()}") for each in (*made_of, *devices[1:], initrd)]
-    writes = [Path(f"/proc/self/fd/{each.fileno()}") for each in (output, console)]
-    process = subprocess.Popen(
-        [*confinement.words(lab.confine, emulator, read=[*reads, *LIBRARIES, *own], write=writes, loaders=LOADERS), *words],
-        stdin=subprocess.DEVNULL, stdout=said, stderr=said, cwd="/", start_new_session=True, pass_fds=passed,
-        env={"LC_ALL": "C", "PATH": "/nowhere"},
-    )  # fmt: skip
-    with contextlib.suppress(OSError):
-        resource.prlimit(process.pid, resource.RLIMIT_CORE, (0, 0))
-    return process
-
-
-LIBRARIES = [Path(each) for each in ("/lib", "/lib64", "/usr/lib", "/usr/lib64", "/etc/ld.so.cache")]
-LOADERS = [Path("/lib64/ld-linux-x86-64.so.2")]
-"""What starts QEMU, which is linked with libraries."""
-
-
-def aligned(size: int) -> int:
-    """Return the size of a memory device that holds so many bytes."""
-    return max(1, -(-size // ALIGNED)) * ALIGNED
-
-
-def qemu(
-    lab: ExactLab, kernel: BinaryIO, initrd: BinaryIO, devices: Sequence[BinaryIO], output: BinaryIO, console: BinaryIO
-) -> list[str]:
-    """Return QEMU's arguments."""
-
-    def path(file: BinaryIO) -> str:
-        return f"/proc/self/fd/{file.fileno()}"
-
-    held = []
-    for number, each in enumerate(devices):
-        size = os.fstat(each.fileno()).st_size
-        held += ["-object", f"memory-backend-file,id=m{number},share=on,readonly=on,mem-path={path(each)},size={size}"]
-        held += ["-device", f"nvdimm,id=d{number},memdev=m{number},unarmed=on"]
-    serial = []
-    for name, each in (("console", console), ("channel", output)):
-        serial += ["-chardev", f"file,id={name},path={path(each)}", "-serial", f"chardev:{name}"]
-    told = [f"tsc_early_khz={lab.clock.speed * 1_000_000}", f"slownet_exact={lab.turn + 1}"]
-    return [
-        "-name", NAME, "-m", f"{lab.megabytes}M,slots=8,maxmem=64G", "-M", f"{MACHINE},nvdimm=on", "-cpu", PROCESSOR,
-        "-smp", "1", "-accel", "tcg,thread=single,tb-size=256", "-icount", ICOUNT,
-        "-seed", str(lab.turn + 1), "-rtc", "base=2026-01-01T00:00:00,clock=vm", "-nodefaults", "-no-user-config",
-        "-display", "none", "-no-reboot", "-monitor", "none", *serial, *held,
-        "-sandbox", "on,obsolete=deny,elevateprivileges=deny,spawn=deny,resourcecontrol=deny",
-        "-kernel", path(kernel), "-initrd", path(initrd), "-append", " ".join([*KERNEL, *told]),
-    ]  # fmt: skip

@@ -11,7 +11,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from slownet.lab import cache, exact, kernel_package
+from slownet.lab import cache, emulator, exact, kernel_package
 from slownet.lab.boot import MEGABYTES, Share
 from slownet.lab.clock import Clock
 from slownet.lab.digests import Part
@@ -36,7 +36,7 @@ class ExactParts:
 
 def need(parts: Parts) -> ExactParts:
     """Return the parts; make them if there are none, the first time (half a minute). Raises LabError, without QEMU too."""
-    exact.program()
+    emulator.program()
     found = kernel_package.find()
     if not found:
         sys.stderr.write("slownet: fetching Debian's kernel for exact labs (35 MB), once ...\n")
@@ -46,11 +46,11 @@ def need(parts: Parts) -> ExactParts:
 
 def key(parts: Parts) -> str:
     """Return what the image is kept under."""
-    return cache.key(parts.image.key, str(exact.ALIGNED))
+    return cache.key(parts.image.key, str(emulator.ALIGNED))
 
 
 def _copy(image: Path, folder: Path) -> None:
-    size = exact.aligned(image.stat().st_size)
+    size = emulator.aligned(image.stat().st_size)
     cache.need_space(folder, size >> 20, "making the image of exact labs")
     shutil.copyfile(image, folder / IMAGE)
     os.truncate(folder / IMAGE, size)

@@ -18,7 +18,7 @@
  *
  * Keys of a job: host=PATH and then ro=PATH or rw=PATH in the lab to mount it,
  * env=NAME=VALUE, cwd=PATH, clock=SECONDS since 1970, tty=1, limit=SECONDS that
- * the command may be silent (0: for ever), arg=WORD.
+ * the command may be silent (0: for ever), arg=WORD, later=TEXT (see init_exact.h).
  *
  * No more than WINDOW_BYTES of J and I frames are on their way and not taken. So
  * a command that does not read its input keeps neither signals nor output waiting,
@@ -42,6 +42,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/io.h>
 #include <sys/ioctl.h>
 #include <sys/mount.h>
 #include <sys/reboot.h>
@@ -503,6 +504,8 @@ static void take_job(struct job *job)
 			job->cwd = value;
 		} else if (key == 3 && !strncmp(p, "tty", 3)) {
 			job->tty = 1;
+		} else if (key == 5 && !strncmp(p, "later", 5)) {
+			exact_later = value;
 		} else if (key == 5 && !strncmp(p, "limit", 5)) {
 			job->limit = strtol(value, NULL, 10);
 		} else if (key == 4 && !strncmp(p, "host", 4)) {
@@ -521,6 +524,8 @@ static void take_job(struct job *job)
 	}
 	if (!job->n_words)
 		fail("no command in the job");
+	if (exact && !exact_later)
+		draw_chance();
 }
 
 static void run_words(struct job *job)
@@ -867,6 +872,8 @@ static int attend(struct command *command, int signals, long limit)
 
 			if (read(signals, &info, sizeof(info)) < 0)
 				continue;
+			if (info.ssi_signo == SIGUSR1)
+				go_on_later();
 			ended = reap(command->pid, &status);
 		}
 	}
@@ -891,22 +898,26 @@ int main(void)
 	int signals;
 
 	if (getenv("slownet_exact"))
-		exact = atoi(getenv("slownet_exact"));
+		exact = 1;
 	unsetenv("slownet_exact");
 	open_channel();
 	if (exact) {
-		seed_random();
+		seed_random(0);
 		load_modules();
 		find_devices();
 	}
 	enter_image();
 	settle();
+	if (exact)
+		stop_here();
 	take_job(&job);
 	keep_to_shares();
 
 	signal(SIGPIPE, SIG_IGN);
 	sigemptyset(&chld);
 	sigaddset(&chld, SIGCHLD);
+	if (exact)
+		sigaddset(&chld, SIGUSR1);
 	sigprocmask(SIG_BLOCK, &chld, NULL);
 	signals = signalfd(-1, &chld, SFD_CLOEXEC);
 

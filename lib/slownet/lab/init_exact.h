@@ -6,11 +6,16 @@
  * that a User-Mode Linux lab reads from the host, each in a device of its own:
  *
  *   the image
- *   the length of the job and of the command's input, 64 bits little-endian each, then both
+ *   struct exact_head, then the job, then the command's input
  *   a squashfs with a folder for each share, named by its number in the job
  *   the project's layer, if it has one
  *
  * They lie in memory in this order; the kernel's numbers for them may have another.
+ *
+ * The machine stops itself at two instructions, where the host may save it, and go on with as many copies as it likes: when
+ * the image is entered, before it reads its job, and when the command asks for it with SIGUSR1 to this process, which then
+ * reads the job's last part, `later`, into LATER. So what differs between two runs is read behind a stop: the job, or that
+ * part of it, the seed of random numbers, and by how much the date is later. Where nobody saves it, it goes on.
  *
  * What comes out goes over a serial line that the host keeps in a file, so nobody waits for a reader. A writable share is
  * an overlay in memory; what changed there is sent when the command has ended:
@@ -20,16 +25,25 @@
  *   C   content of the last file
  */
 #define MOST_SHARES 64
+#define LATER "/run/slownet-later"
+#define STOP_PORT 0x505	/* of QEMU's pvpanic */
 
 enum { THE_IMAGE, THE_JOB, THE_SHARES, THE_LAYER, MOST_DEVICES };
 
-static int exact;	/* not 0: this is such a lab, and draws the random numbers of that seed */
+static int exact;	/* this is such a lab */
+static struct exact_head {	/* little-endian */
+	uint64_t seed;		/* of random numbers */
+	uint64_t seconds;	/* by which the date is later than the job's */
+	uint64_t job;		/* its bytes */
+	uint64_t input;		/* bytes of the command's input */
+} exact_head;
 static struct exact_device {
 	char path[16];
 	unsigned long long address;
 } exact_devices[MOST_DEVICES];
 static char *exact_input;
 static size_t exact_input_size;
+static const char *exact_later;	/* the part of the job for LATER, NULL without one */
 
 static struct exact_share {
 	const char *number;
@@ -41,18 +55,18 @@ static size_t n_exact_shares;
  * Random numbers follow from the seed alone. Without it the kernel would measure its clock for
  * a second to gather chance, and find none.
  */
-static void seed_random(void)
+static void seed_random(uint64_t number)
 {
 	struct {
 		struct rand_pool_info head;
 		uint32_t words[16];
 	} seed = { .head = { .entropy_count = 512, .buf_size = 64 } };
-	uint32_t x = exact * 2654435761u;
+	uint32_t x = number * 2654435761u;
 	int fd = open("/dev/urandom", O_WRONLY | O_CLOEXEC);
 
 	for (int i = 0; i < 16; i++)
 		seed.words[i] = x = x * 1664525 + 1013904223;
-	if (fd < 0 || ioctl(fd, RNDADDENTROPY, &seed))
+	if (fd < 0 || ioctl(fd, RNDADDENTROPY, &seed) || ioctl(fd, RNDRESEEDCRNG))
 		fail("no random numbers: %s", strerror(errno));
 	close(fd);
 }
@@ -114,31 +128,69 @@ static void find_devices(void)
 	umount("/sys");
 }
 
+/* Stops the machine at this instruction, for the host to save it. */
+static void stop_here(void)
+{
+	if (ioperm(STOP_PORT, 1, 1))
+		fail("cannot stop the machine: %s", strerror(errno));
+	outb(1, STOP_PORT);
+	ioperm(STOP_PORT, 1, 0);
+}
+
+/* What is another one in each boot: random numbers and the date. */
+static void draw_chance(void)
+{
+	struct timeval now;
+
+	seed_random(exact_head.seed);
+	gettimeofday(&now, NULL);
+	now.tv_sec += exact_head.seconds;
+	if (exact_head.seconds)
+		settimeofday(&now, NULL);
+}
+
 /* The job; behind it the input of the command. The caller keeps it. */
 static char *read_exact_job(size_t *size)
 {
 	int fd = open(exact_devices[THE_JOB].path, O_RDONLY | O_CLOEXEC);
-	uint64_t sizes[2];
+	size_t whole;
 	char *job;
 
-	if (fd < 0 || read(fd, sizes, sizeof(sizes)) != sizeof(sizes))
+	if (fd < 0 || read(fd, &exact_head, sizeof(exact_head)) != sizeof(exact_head))
 		fail("cannot read the job: %s", strerror(errno));
-	job = malloc(sizes[0] + sizes[1] + 1);
+	whole = exact_head.job + exact_head.input;
+	job = malloc(whole + 1);
 	if (!job)
-		fail("no memory for a job of %lu bytes", (unsigned long)(sizes[0] + sizes[1]));
-	for (size_t got = 0; got < sizes[0] + sizes[1];) {
-		ssize_t n = read(fd, job + got, sizes[0] + sizes[1] - got);
+		fail("no memory for a job of %zu bytes", whole);
+	for (size_t got = 0; got < whole;) {
+		ssize_t n = read(fd, job + got, whole - got);
 
 		if (n <= 0)
 			fail("cannot read the job: %s", strerror(errno));
 		got += n;
 	}
 	close(fd);
-	job[sizes[0] + sizes[1]] = 0;
-	*size = sizes[0];
-	exact_input = job + sizes[0];
-	exact_input_size = sizes[1];
+	job[whole] = 0;
+	*size = exact_head.job;
+	exact_input = job + exact_head.job;
+	exact_input_size = exact_head.input;
 	return job;
+}
+
+/* The command has done what every boot does in the same way: another one may go on from here with another job. */
+static void go_on_later(void)
+{
+	size_t size;
+	char *job;
+
+	stop_here();
+	job = read_exact_job(&size);
+	draw_chance();
+	for (char *p = job; p < job + size; p += strlen(p) + 1)
+		if (!strncmp(p, "later=", 6))
+			create_file(LATER ".new", p + 6);
+	rename(LATER ".new", LATER);
+	free(job);
 }
 
 static void mount_packed(const char *number, const char *where, int writable)

@@ -127,3 +127,13 @@ def forget(folder: Path) -> None:
     """Remove the note on a folder that is gone."""
     with contextlib.suppress(OSError):
         notes(folder)[0].unlink()
+
+
+def trim(home: Path, most: int) -> None:
+    """Remove the folders in one that were used longest ago, by their times, until the others fit; those in use stay."""
+    folders = sorted((each for each in home.glob("[!.]*") if each.is_dir()), key=lambda each: -each.stat().st_mtime)
+    total = 0
+    for each in folders:
+        total += sum(path.lstat().st_blocks * 512 for path in each.rglob("*"))
+        if total > most and cache.remove_unused(each):
+            forget(each)

@@ -56,7 +56,7 @@ def snapshot(plan: Plan, place: Place, boot: Boot) -> Iterator[Path]:
         with cache.in_use(folder) as there:
             if there:
                 os.utime(folder)
-                trim(base)
+                shelf.trim(base / WARM, MOST)
                 yield folder
                 return
     raise LabError(
@@ -95,13 +95,3 @@ def _make(plan: Plan, place: Place, half: Path, boot: Boot) -> None:
         raise LabError("the lab made no snapshot", fix="measure with --cold")
     if refused:
         raise LabError(f"the lab's snapshot is none: {complaint(refused)}", fix="measure with --cold")
-
-
-def trim(base: Path, most: int = MOST) -> None:
-    """Remove the snapshots that were used longest ago until the others fit; those in use stay."""
-    folders = sorted((each for each in (base / WARM).glob("[!.]*") if each.is_dir()), key=lambda each: -each.stat().st_mtime)
-    total = 0
-    for each in folders:
-        total += sum(path.lstat().st_blocks * 512 for path in each.rglob("*"))
-        if total > most and cache.remove_unused(each):
-            shelf.forget(each)
