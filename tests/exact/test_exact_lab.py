@@ -11,6 +11,8 @@ from pathlib import Path
 
 import pytest
 
+from slownet.lab import cache, standstill
+
 SLOWNET = [sys.executable, "-m", "slownet.cli"]
 TIMED = """
 import hashlib, subprocess, time
@@ -72,6 +74,25 @@ def test_times_of_a_loop_a_sleep_and_a_ping_are_the_same_digits_three_times(tmp_
     times = [float(each) for each in re.findall(r"time=([\d.]+) ms", runs[0].stdout)]
     assert len(times) == 4
     assert all(10 <= each < 10.1 for each in times[1:])  # the first one has to ask for the address
+
+
+def test_digits_are_the_same_from_another_snapshot_and_where_none_can_be_kept(tmp_path):
+    (tmp_path / "work").mkdir()
+    (tmp_path / "work/timed.py").write_text(TIMED)
+    runs = []
+    for name in ("own", "own", "full"):
+        (tmp_path / name).mkdir(exist_ok=True)
+        if name == "full":
+            (tmp_path / name / "slownet").mkdir()
+            (tmp_path / name / "slownet" / standstill.KIND).touch()
+        env = {**os.environ, "XDG_CACHE_HOME": str(tmp_path / name), "SLOWNET_SYSTEM_CACHE": str(cache.root())}
+        runs.append(exact("--", "python", "timed.py", cwd=tmp_path / "work", env=env))
+    assert [each.returncode for each in runs] == [0, 0, 0]
+    assert len({each.stdout for each in runs}) == 1
+    assert [each.stderr for each in runs[:2]] == ["", ""]
+    assert runs[2].stderr.startswith("slownet: the lab has to boot, because its snapshot cannot be kept: ")
+    assert len(runs[2].stderr.splitlines()) == 1
+    assert len([each for each in (tmp_path / "own/slownet" / standstill.KIND).glob("[!.]*") if each.is_dir()]) == 1
 
 
 def test_output_errors_status_input_and_shares(tmp_path):

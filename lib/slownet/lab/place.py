@@ -114,11 +114,12 @@ class Place:
         terminal: tuple[int, int] | None = None,
         turn: int = 0,
         pinned: Callable[[int], None] = lambda processor: None,
+        later: str = "",
     ) -> int:
         """Run a command to its end; return its exit status, -N if signal N ended it or came before it. Raises LabError.
 
         terminal: rows and columns, None for no terminal; a lab's command gets a terminal of its own, a native one uses this
-        process's. turn, pinned: see `Lab`; a native command is not pinned.
+        process's. turn, pinned: see `Lab`; a native command is not pinned. later: of an exact lab, see `ExactLab`.
         """
         if self.received:
             return -self.received[-1]
@@ -137,6 +138,8 @@ class Place:
         nested = sorted([*asked, *projects], key=lambda share: len(share.path.parts))
         lab = self._lab(self.parts, nested)
         lab.turn, lab.pinned = turn, pinned
+        if not isinstance(lab, Lab):
+            lab.later = later
         programs = {} if self.clock.is_exact else host_programs.environment()
         given = {**lab_environment(self.clock), **programs, **(env or {})}
         given = extension_shares.on_path(given) if more else given

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from slownet.errors import DamagedError, LabError
-from slownet.lab import cache, kernel_package, layer, project, shelf
+from slownet.lab import cache, kernel_package, layer, project, shelf, standstill
 from slownet.lab import exact_parts as exact_image
 from slownet.lab.digests import Part
 from slownet.lab.parts import Parts
@@ -22,6 +22,8 @@ from slownet.lab.shelf import Shelf
 WARM = "warm"
 """The kind of snapshots of prepared services; see `slownet.sweep.warm`."""
 SNAPSHOTS: Shelf[Path] = Shelf(WARM, Part("the snapshot of prepared services", (), "slownet lab clean"), lambda folder: folder)
+IN_USE = {WARM: "a sweep uses it", standstill.KIND: "an exact lab uses it"}
+"""Kinds of what is only kept for speed, and goes unless it is used now; and what that is called."""
 DOWNLOAD = "download"
 """The kind of labs that are being fetched; see `slownet.transfer.fetch`."""
 
@@ -54,7 +56,7 @@ def entries(found: Parts) -> tuple[list[Entry], list[Entry]]:
         "exact-kernel": {kernel_package.key(): "exact labs of this version of slownet"},
         "exact-image": {exact_image.key(found): "exact labs of this version of slownet"},
         "layer": _layers(found),
-        WARM: _warm(),
+        **{kind: _in_use(kind) for kind in IN_USE},
         DOWNLOAD: {},
     }
     kept, unused = [], []
@@ -76,7 +78,7 @@ def remove(entry: Entry) -> None:
         if entry.path.is_symlink():
             entry.path.unlink()
             return
-        if entry.path.parent.name == WARM and not entry.path.name.endswith(cache.HALF):
+        if entry.path.parent.name in IN_USE and not entry.path.name.endswith(cache.HALF):
             if cache.remove_unused(entry.path):
                 shelf.forget(entry.path)
             return
@@ -118,15 +120,17 @@ def _project(path: Path) -> str:
     return ""
 
 
-def _warm() -> Mapping[str, str]:
-    """Return the snapshots that sweeps use now."""
-    found = (each for each in (cache.writable_root() / WARM).glob("[!.]*") if each.is_dir())
-    return {each.name: "a sweep uses it" for each in found if cache.is_in_use(each)}
+def _in_use(kind: str) -> Mapping[str, str]:
+    """Return the folders of a kind that processes use now."""
+    found = (each for each in (cache.writable_root() / kind).glob("[!.]*") if each.is_dir())
+    return {each.name: IN_USE[kind] for each in found if cache.is_in_use(each)}
 
 
 def _why(kind: str, path: Path) -> str:
     if kind == WARM:
         return "a sweep that needs it makes it again"
+    if kind == standstill.KIND:
+        return "an exact lab that needs it makes it again"
     if kind == DOWNLOAD:
         return "a lab that was not fetched to its end"
     if kind != "layer":

@@ -35,15 +35,18 @@ def boot(plan: Plan, place: Place, job: Job, handle: Handle, pinned: Callable[[i
     progress = BootCheck(plan, job, handle, around.directory)
     asked = {"experiment": plan.facts["source"], "directory": around.directory, "path": list(around.path)}
     inner = surroundings.inside(job, place.clock.is_exact)
+    begins = inner.common() if place.clock.is_exact else inner
+    asked |= {"later": place.clock.is_exact}
     with events.Reader(progress.take, boot_events.grammar(index for index, _, _ in job.steps)) as stdout:
         code = place.run(
-            [place.python, "-m", "slownet.runner.inside", json.dumps(asked | inner.to_json())],
+            [place.python, "-m", "slownet.runner.inside", json.dumps(asked | begins.to_json())],
             shares=around.shares,
             env=around.env,
             cwd=around.cwd if place.kind == "lab" else None,
             stdout=stdout,
             stderr=complaints.add,
             turn=job.boot - 1,
+            later=json.dumps(inner.to_json()) if place.clock.is_exact else "",
             pinned=pinned,
         )
     log = plan.directory / of_lab("stderr.txt", job.lab)

@@ -11,7 +11,7 @@ import os
 import signal
 import sys
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager, nullcontext, suppress
 from pathlib import Path
 from typing import Any
@@ -23,6 +23,7 @@ from slownet.experiment import Cell, Experiment, condition
 from slownet.importing import Terminated
 from slownet.lab import crowd, native
 from slownet.lab.events import tell
+from slownet.lab.later import told
 from slownet.net import Network, openvswitch
 from slownet.net import capture as captures
 from slownet.net.layout import layout
@@ -47,7 +48,8 @@ def main(argv: list[str]) -> int:
     asked = json.loads(argv[0])
     sys.path.extend(each for each in asked.get("path", ()) if each not in sys.path)  # after this interpreter's own packages
     try:
-        run(find(asked["experiment"]), Path(asked["directory"]), Job.read(asked))
+        rest = told if asked.get("later") else None
+        run(find(asked["experiment"]), Path(asked["directory"]), Job.read(asked), rest)
     except SlownetError as error:
         tell("error", line=error.line, log=getattr(error, "log", ""))
         return 2
@@ -64,8 +66,11 @@ def _terminate(number: int, frame: object) -> None:
     raise Terminated(128 + number)
 
 
-def run(experiment: Experiment, directory: Path, job: Job) -> None:
-    """Measure the cells of a boot. A failed cell is recorded and not retried; the others continue."""
+def run(experiment: Experiment, directory: Path, job: Job, rest: Callable[[], str] | None = None) -> None:
+    """Measure the cells of a boot. A failed cell is recorded and not retried; the others continue.
+
+    rest: returns the whole job once the services are ready; other boots of an exact lab begin there.
+    """
     began, failed = time.monotonic(), set[str]()
     (directory / RAW).mkdir(parents=True, exist_ok=True)
     owner.note(str(directory))
@@ -74,6 +79,7 @@ def run(experiment: Experiment, directory: Path, job: Job) -> None:
     with Network(experiment.topology) as net:
         interfaces = captures.find(net, job.capture)
         with serving(experiment, net, directory / of_lab(SERVICES, job.lab), job) as service:
+            job = Job.read(json.loads(rest())) if rest else job
             facts = dict(service.facts()) if service is not None and hasattr(service, "facts") else {}
             tell(
                 "facts",

@@ -50,6 +50,10 @@ class Job:
         """Return the job as JSON for ``read``."""
         return asdict(self)
 
+    def common(self) -> Job:
+        """Return what of it is the same for all boots: what is done before the first step depends on nothing else."""
+        return Job([], lab=self.lab, capture=self.capture, snapshot=self.snapshot, saves=self.saves)
+
     def folders(self) -> list[str]:
         """Return the names of the run directory's folders that the boot writes to; it can only read the others."""
         return [RAW, CAPTURES, of_lab(SERVICES, self.lab)]

@@ -1,12 +1,13 @@
 """An exact lab before it boots: the machine's arguments, what its command may have, and what is missing."""
 
+import contextlib
 import os
 from pathlib import Path
 
 import pytest
 
 from slownet.errors import LabError
-from slownet.lab import exact
+from slownet.lab import emulator, exact
 from slownet.lab.boot import Share
 from slownet.lab.clock import Clock
 from slownet.lab.kernel_package import Kernel
@@ -22,39 +23,60 @@ def lab(tmp_path):
     )  # fmt: skip
 
 
-def arguments(lab: exact.ExactLab, tmp_path: Path) -> str:
-    with (tmp_path / "image").open("rb") as file:
-        return " ".join(exact.qemu(lab, file, file, [file, file, file], file, file))
+@pytest.fixture
+def machine(lab):
+    with contextlib.ExitStack() as files:
+        file = files.enter_context(lab.image.open("rb"))
+
+        def made(**other: object) -> emulator.Machine:
+            given = {"megabytes": 1024, "speed": 3, "kernel": file, "initrd": file, "devices": [file, file, file],
+                     "output": file, "console": file, "said": file, "memory": None}  # fmt: skip
+            changed = {name: file if each == "a file" else each for name, each in other.items()}
+            return emulator.Machine(**given | changed)
+
+        yield made
 
 
-def test_the_machine_has_one_clock_and_nothing_comes_from_outside(lab, tmp_path):
-    words = arguments(lab, tmp_path)
+def test_the_machine_has_one_clock_and_nothing_comes_from_outside(machine):
+    words = " ".join(machine().words())
     for each in ("-icount shift=0,sleep=off,align=off,rr=record,",
                  "-rtc base=2026-01-01T00:00:00,clock=vm", "-smp 1", "-accel tcg,thread=single",
                  "-M pc-i440fx-7.2,", "-cpu Nehalem", "-nodefaults", "-no-user-config", "-monitor none",
-                 "tsc_early_khz=3000000"):  # fmt: skip
+                 "tsc_early_khz=3000000", "-seed 1 ", "migration.send-configuration=off"):  # fmt: skip
         assert each in words
     for each in ("-netdev", "-nic", "-drive", "-virtfs", "stdio", "socket", "-qmp", "-accel kvm"):
         assert each not in words
     assert words.count("readonly=on") == words.count("unarmed=on") == 3
 
 
-def test_each_boot_draws_other_random_numbers_and_the_same_the_next_time(lab, tmp_path):
-    first = arguments(lab, tmp_path)
-    lab.turn = 4
-    assert "-seed 5 " in arguments(lab, tmp_path)
-    assert "slownet_exact=5" in arguments(lab, tmp_path)
-    lab.turn = 0
-    assert arguments(lab, tmp_path) == first
+def test_machines_that_may_go_on_with_one_memory_have_one_identity_and_others_another(machine):
+    own = machine().identity()
+    assert own == machine(memory="a file", writes=True, saved="a file").identity()
+    assert own == machine(memory="a file", state=b"x").identity()
+    others = {machine(**each).identity() for each in ({"megabytes": 512}, {"speed": 1}, {"devices": []})}
+    assert len({own, *others}) == 4
 
 
-def test_speed_is_instructions_in_a_nanosecond(lab, tmp_path):
-    lab.clock = Clock("exact", speed=1)
-    assert "tsc_early_khz=1000000 " in arguments(lab, tmp_path)
+def test_only_a_machine_that_is_saved_stops_and_is_talked_to(machine):
+    saved = " ".join(machine(memory="a file", writes=True, saved="a file").words())
+    restored = " ".join(machine(memory="a file", state=b"x").words())
+    for each in ("panic=pause", "share=on -cpu", "mode=control"):
+        assert each in saved
+    for each in ("panic=none -monitor none", "share=off -cpu"):
+        assert each in restored
+    assert "stdio" not in restored
+
+
+def test_speed_is_instructions_in_a_nanosecond(machine):
+    assert machine(speed=1).words()[-1].endswith("tsc_early_khz=1000000")
+
+
+def test_devices_whose_content_differs_have_few_sizes():
+    assert [emulator.roomy(each) >> 20 for each in (0, 32 << 20, (32 << 20) + 1, 100 << 20)] == [32, 32, 64, 128]
 
 
 def test_memory_devices_are_multiples_of_two_megabytes():
-    assert [exact.aligned(each) >> 20 for each in (0, 1, 2 << 20, (2 << 20) + 1)] == [2, 2, 2, 4]
+    assert [emulator.aligned(each) >> 20 for each in (0, 1, 2 << 20, (2 << 20) + 1)] == [2, 2, 2, 4]
 
 
 def test_a_terminal_is_refused(lab):
@@ -65,12 +87,12 @@ def test_a_terminal_is_refused(lab):
 def test_no_emulator_is_one_line_with_its_package(lab, monkeypatch, tmp_path):
     monkeypatch.setenv("PATH", str(tmp_path))
     with pytest.raises(LabError, match="needs QEMU") as caught:
-        exact.program()
+        emulator.program()
     assert caught.value.fix == "apt-get install qemu-system-x86"
 
 
 def test_the_version_is_read_and_what_has_none_is_one_line(monkeypatch, tmp_path):
-    fake = tmp_path / exact.PROGRAM
+    fake = tmp_path / emulator.PROGRAM
     fake.write_text("#!/bin/sh\necho 'QEMU emulator version 7.2.22 (Debian 1:7.2)'\n")
     fake.chmod(0o755)
     monkeypatch.setenv("PATH", f"{tmp_path}:{os.environ['PATH']}")
@@ -79,7 +101,7 @@ def test_the_version_is_read_and_what_has_none_is_one_line(monkeypatch, tmp_path
     }  # fmt: skip
     fake.write_text("#!/bin/sh\necho nothing\n")
     with pytest.raises(LabError, match="does not tell its version"):
-        exact.version()
+        emulator.version()
 
 
 def test_input_is_read_to_its_end_before_the_lab_boots(tmp_path, monkeypatch):
@@ -100,15 +122,15 @@ def test_input_is_read_to_its_end_before_the_lab_boots(tmp_path, monkeypatch):
 
 
 def test_a_version_that_was_not_tried_is_said_and_one_without_the_machine_refused(monkeypatch, capsys):
-    monkeypatch.setattr(exact, "program", lambda: Path("/usr/bin/qemu-system-x86_64"))
+    monkeypatch.setattr(emulator, "program", lambda: Path("/usr/bin/qemu-system-x86_64"))
     for found in ("7.2.22", "10.0.13", "9.1.0"):
-        monkeypatch.setattr(exact, "version", lambda found=found: found)
+        monkeypatch.setattr(emulator, "version", lambda found=found: found)
         assert exact.facts(Clock("exact"))["emulator"] == f"QEMU {found}"
     assert (
         capsys.readouterr().err
         == "slownet: QEMU 9.1.0 was not tried (7.2 and 10.0 were): compare its numbers with its own alone\n"
     )
-    monkeypatch.setattr(exact, "version", lambda: "6.2.0")
+    monkeypatch.setattr(emulator, "version", lambda: "6.2.0")
     with pytest.raises(LabError) as error:
         exact.facts(Clock("exact"))
     assert str(error.value) == (
