@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from slownet.errors import ExperimentError, SlownetError, nearest
-from slownet.field import outcome, parts
+from slownet.field import outcome, parts, sight
 from slownet.field.outcome import Judge, Outcome
 from slownet.field.parts import Part
 from slownet.field.row import EQUIVALENT, Row, compared, missing, together
@@ -85,6 +85,7 @@ def compare_runs(first: RunData, second: RunData, within: float, metrics: Sequen
     if first.charging is Charging.FREE and second.charging is Charging.FREE:
         notes.insert(0, FREE_IN_BOTH)
     notes += _instructions(first, second, pairs)
+    notes += filter(None, [sight.note(rows, within, {first.charging, second.charging})])
     return Comparison(first, second, within, together(rows), None, (*_settings(first, second), *notes))
 
 

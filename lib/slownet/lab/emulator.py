@@ -23,6 +23,7 @@ from typing import Any, BinaryIO
 
 from slownet.errors import LabError
 from slownet.lab import confinement
+from slownet.lab.excerpt import clipped
 
 PROGRAM, PACKAGE = "qemu-system-x86_64", "qemu-system-x86"
 MACHINE, PROCESSOR = "pc-i440fx-7.2", "Nehalem"
@@ -52,6 +53,7 @@ LOADERS = [Path("/lib64/ld-linux-x86-64.so.2")]
 MOST_STATE = 1 << 20
 """Bytes of the devices' state: a pipe holds them. There are about 13,000."""
 SAVE_S, LOOK_S = 60, 0.001
+OTHER = "labs boot instead; a version of QEMU that was tried can save them"
 ENVIRONMENT = {"LC_ALL": "C", "PATH": "/nowhere"}
 
 
@@ -242,11 +244,12 @@ class Talk:
         while time.monotonic() < deadline:
             for each in self._heard():
                 if "error" in each:
-                    raise LabError(f"QEMU cannot save the machine: {each['error'].get('desc', 'it does not say why')}")
+                    why = str(each["error"].get("desc", "it does not say why"))
+                    raise LabError(f"QEMU cannot save the machine: {clipped(why)}", fix=OTHER)
                 if "return" in each:
                     return
             time.sleep(LOOK_S)
-        raise LabError("QEMU cannot save the machine: it does not answer")
+        raise LabError("QEMU cannot save the machine: it does not answer", fix=OTHER)
 
     def _say(self, what: str, **arguments: str | bool) -> None:
         with contextlib.suppress(BrokenPipeError):

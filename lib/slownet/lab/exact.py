@@ -271,7 +271,10 @@ class _Run:
         while process.poll() is None and time.monotonic() < self._late_at:
             if talk and machine.saved and talk.has_stopped():
                 self._hear_all(machine)
-                talk.save(machine.saved)
+                try:
+                    talk.save(machine.saved)
+                except LabError as error:
+                    raise standstill.NotKeptError(error.what, error.where, error.fix) from error
                 return
             if not self._hear(machine.output.read(EXCERPT)):
                 with contextlib.suppress(subprocess.TimeoutExpired):

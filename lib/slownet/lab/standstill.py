@@ -70,7 +70,7 @@ def kept(name: str, make: Make, megabytes: int) -> Iterator[Snapshot]:
                 shelf.trim(base / KIND, MOST)
                 yield Snapshot(folder)
                 return
-    raise NotKeptError("it goes as soon as it is made", str(folder))
+    raise NotKeptError("it goes as soon as it is made", str(folder), "see whether slownet lab clean runs again and again")
 
 
 def content(path: Path) -> str:

@@ -57,5 +57,5 @@ def _charged(place: Place) -> str:
     spread = f"{WAVER[Charging.TIME]:.0%}".replace("%", " %")
     return (
         f"there is no instruction counter, so CPU time is charged, which differs by {spread} between boots and hides smaller"
-        " differences (--tdf inf makes the CPU free)"
+        " differences (--clock exact shows them, at ten times the CPU; --tdf inf makes the CPU free)"
     )

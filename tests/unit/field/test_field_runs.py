@@ -15,7 +15,7 @@ def test_a_run_equals_itself(made):
 def test_a_percentile_of_one_sample_has_no_interval(made):
     found = compare_runs(made(), made(), 0.05)
     assert {row.metric for row in found.rows} == {"time_per_request_ms"}
-    assert found.notes == ("not compared, for lack of an interval (--metric compares them): time_p99_ms",)
+    assert found.notes[0] == "not compared, for lack of an interval (--metric compares them): time_p99_ms"
     asked = compare_runs(made(), made(), 0.05, ["time_p99_ms"])
     assert [row.verdict for row in asked.rows] == [INCONCLUSIVE] * 4
     assert asked.rows[1].ratio.mean == 1

@@ -179,7 +179,7 @@ def test_a_lab_is_confined_or_not(version, good, text, mend):
 
 def test_labs_on_the_exact_clock(monkeypatch, tmp_path):
     def there(version, *programs):
-        monkeypatch.setattr(doctor.exact, "version", lambda: version)
+        monkeypatch.setattr(doctor.emulator, "version", lambda: version)
         monkeypatch.setattr(doctor.shutil, "which", lambda name, **how: name if name in programs else None)
         return doctor.emulated()
 
@@ -189,7 +189,7 @@ def test_labs_on_the_exact_clock(monkeypatch, tmp_path):
     assert found.text == "QEMU 7.2.22: labs on the exact clock; the first one fetches Debian's kernel (35 MB)"
     assert "a version that was not tried" in there("9.1.0", "tar2sqfs").text
     assert there("7.2.22").mend == "apt-get install squashfs-tools-ng"
-    monkeypatch.setattr(doctor.exact, "program", lambda: "/usr/bin/qemu")
+    monkeypatch.setattr(doctor.emulator, "program", lambda: "/usr/bin/qemu")
     old = there("6.2.0", "tar2sqfs")
     assert (old.good, old.mend) == (False, "apt-get install qemu-system-x86")
     assert old.text == "QEMU 6.2.0 has no machine pc-i440fx-7.2; 7.2 is the first that has"

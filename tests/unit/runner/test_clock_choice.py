@@ -52,4 +52,4 @@ def test_it_says_what_cpu_time_cannot_see():
     found = clock_choice.choose(of(LIMIT), LAB, [LIMIT])
     assert str(found.place.clock) == "virtual clock, TDF 2"
     assert found.why.startswith("a claim depends")
-    assert "differs by 12 % between boots and hides smaller differences (--tdf inf makes the CPU free)" in found.why
+    assert "differs by 12 % between boots and hides smaller differences (--clock exact shows them" in found.why
