@@ -165,7 +165,7 @@ def reproduce(
     every: Annotated[
         bool, typer.Option("--all", help="Also the experiments on today's protocols: TLS, QUIC, HTTP/2...")
     ] = False,
-    clock: ClockOption = None,
+    clock: ExactClockOption = None,
     tdf: TdfOption = None,
     cpu: CpuOption = None,
     memory: MemoryOption = MEGABYTES,
@@ -188,7 +188,7 @@ def reproduce(
     from slownet.runner.rule import read_rule
 
     rule, for_ci = read_rule(repeat, budget), ForCi(junit, summary)
-    chosen = choose(place, clock, tdf, memory, cpu, confined=require_confinement)
+    chosen = choose(place, clock, tdf, memory, cpu, confined=require_confinement, exact=True)
     raise typer.Exit(reproduce_and_show(only or [], chosen, runs, rule, as_json, for_ci, every))
 
 

@@ -31,11 +31,8 @@ def test_a_command_in_an_emulated_machine_has_input_output_and_a_clock_that_jump
     assert all(0 < float(each) < 1 for each in re.findall(r"time=([\d.]+) ms", done.stdout))
 
 
-EXEC = "only `slownet run`, `check` and `lab exec` have the exact clock, --clock exact"
-REFUSED = (
-    "reproduce", "sweep client_delay --vary rtt=0ms --out folder",
-    "lab shell", "calibrate",
-)  # fmt: skip
+EXEC = "only `slownet run`, `check`, `sweep`, `reproduce`, `lab exec` and tests have the exact clock, --clock exact"
+REFUSED = (["lab", "shell", "--clock", "exact"], ["calibrate", "--clock", "exact"], ["mininet", "--clock", "exact", "mine.py"])
 
 
 def test_a_compose_project_is_refused_in_a_line(tmp_path):
@@ -48,6 +45,6 @@ def test_a_compose_project_is_refused_in_a_line(tmp_path):
 
 @pytest.mark.parametrize("words", REFUSED)
 def test_a_command_that_cannot_do_with_it_is_one_line(built, tmp_path, words):
-    done = slownet(*words.split(), "--clock", "exact", cwd=tmp_path)
+    done = slownet(*words, cwd=tmp_path)
     assert (done.returncode, done.stdout) == (2, "")
     assert done.stderr == f"slownet: {EXEC}: use the virtual clock, or leave it out\n"

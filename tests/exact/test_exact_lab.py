@@ -148,7 +148,9 @@ def test_a_shell_is_refused(tmp_path):
     os.close(near)
     os.close(far)
     assert done.returncode == 2
-    assert done.stderr.startswith("slownet: only `slownet run`, `check` and `lab exec` have the exact clock, --clock exact: ")
+    assert done.stderr.startswith(
+        "slownet: only `slownet run`, `check`, `sweep`, `reproduce`, `lab exec` and tests have the exact clock, --clock exact: "
+    )
     assert len(done.stderr.splitlines()) == 1
 
 

@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from slownet.commands.options import (
-    ClockOption,
     ConfinementOption,
     CpuOption,
     EnvOption,
+    ExactClockOption,
     JsonOption,
     MemoryOption,
     PlaceOption,
@@ -99,7 +99,7 @@ def sweep(
         typer.Option("--lab", metavar="FILE|URL", help="Where the cluster's workers get a lab: http://HOST/lab.tar#sha256=..."),
     ] = None,
     yes: Annotated[bool, typer.Option("--yes", help="Measure even more than 100,000 samples.")] = False,
-    clock: ClockOption = None,
+    clock: ExactClockOption = None,
     tdf: TdfOption = None,
     cpu: CpuOption = None,
     memory: MemoryOption = MEGABYTES,

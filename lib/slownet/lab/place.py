@@ -99,7 +99,9 @@ class Place:
     @property
     def package(self) -> Path:
         """Folder of this package in that place."""
-        return Path(CODE, PACKAGE.name) if self.parts and not checkout() else PACKAGE
+        if self.parts and not checkout():
+            return Path(CODE, PACKAGE.name)
+        return Path(COPY, "lib", PACKAGE.name) if self.clock.is_exact else PACKAGE
 
     def run(
         self,
@@ -303,7 +305,7 @@ def choose(
 def _speed(kind: str | None, exact: bool, speed: int | None) -> int:
     """Return the speed of the exact clock. Raises LabError if there is none, or the caller cannot do with one."""
     if kind == EXACT and not exact:
-        what = "only `slownet run`, `check` and `lab exec` have the exact clock"
+        what = "only `slownet run`, `check`, `sweep`, `reproduce`, `lab exec` and tests have the exact clock"
         raise LabError(what, "--clock exact", "use the virtual clock, or leave it out")
     if speed is not None and kind != EXACT:
         raise LabError("only the exact clock has a number of instructions in a nanosecond", "--speed", "add --clock exact")

@@ -191,7 +191,7 @@ def _place(wish: Wish, config: pytest.Config) -> Place:
     try:
         found = choose(
             "auto", wish.clock, wish.tdf, config.getoption(MEMORY) or MEGABYTES, wish.cpu, config.rootpath,
-            config.getoption(CONFINED),
+            config.getoption(CONFINED), exact=True,
         )  # fmt: skip
         return found.free() if wish.cpu_may_be_free else found
     except SlownetError as error:
@@ -213,7 +213,7 @@ class Elsewhere:
     def __init__(self, session: pytest.Session, place: Place, items: Sequence[pytest.Item], name: str) -> None:
         self._session, self._config, self._place, self._items = session, session.config, place, items
         self._name = name
-        self._terminal = foreground.are_terminals(0, 1, 2)
+        self._terminal = foreground.are_terminals(0, 1, 2) and not place.clock.is_exact  # to which nothing comes from outside
         self._answers = -1
         """The pipe to the lab's input. What is typed while nothing asks for it waits in this machine's terminal."""
         self._reporter = Reporter(session, items, self._ask)
@@ -286,7 +286,7 @@ class Elsewhere:
     def _input(self, asks: bool) -> Generator[int | None]:
         """Provide the lab's input for a ``with`` block: answers at a terminal, else this process's if tests may ask for it."""
         if not self._terminal:
-            yield 0 if asks else None
+            yield 0 if asks and not self._place.clock.is_exact else None
             return
         reader, self._answers = os.pipe()
         try:

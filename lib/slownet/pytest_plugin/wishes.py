@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from slownet import option_names
 from slownet.errors import LabError, SlownetError
 from slownet.lab.boot import MEGABYTES
-from slownet.lab.clock import INF, TDF_INF, TIME, check_cpu, check_kind, check_tdf
+from slownet.lab.clock import EXACT, INF, TDF_INF, TIME, check_cpu, check_kind, check_tdf
 from slownet.pytest_plugin import names
 
 if TYPE_CHECKING:
@@ -19,9 +19,11 @@ if TYPE_CHECKING:
 CLOCK, TDF, CPU = "--slownet-clock", "--slownet-tdf", "--slownet-cpu"
 CONFINED = "--slownet-require-confinement"
 SEED, REPORT, BUDGET, MEMORY = "--slownet-seed", "--slownet-report", "--slownet-budget", "--slownet-memory"
+OF_ONE_SPEED = ("real", EXACT)
+"""Clocks whose CPU is as fast as it is."""
 MOST_BOOTS = 100
 OPTIONS = (
-    (CLOCK, "real|virtual", "Clock of the tests with a network; a lab's is virtual by default."),
+    (CLOCK, "real|virtual|exact", "Clock of the tests with a network; a lab's is virtual by default."),
     (TDF, "N|inf|auto", "How many times faster the CPU looks on the virtual clock; inf by default: it is free."),
     (CPU, "work|time|auto", "What the virtual clock charges: instructions or CPU time."),
     (CONFINED, "", "Refuse to run where nothing but its own kernel confines a lab."),
@@ -62,19 +64,17 @@ class Wish:
     def check(self) -> None:
         """Raise LabError if the request contradicts itself."""
         kind = check_kind(self.clock) if self.clock is not None else None
-        if kind == "exact":
-            raise LabError("tests do not have the exact clock", CLOCK, "use the virtual clock, or leave it out")
         if self.tdf is not None:
             check_tdf(self.tdf)
-            if kind == "real":
+            if kind in OF_ONE_SPEED:
                 raise LabError(
-                    f"a time dilation factor ({self.tdf}) has no meaning on the real clock", fix="leave out one of them"
+                    f"a time dilation factor ({self.tdf}) has no meaning on the {kind} clock", fix="leave out one of them"
                 )
         if self.cpu is not None:
             check_cpu(self.cpu)
-            if kind == "real":
+            if kind in OF_ONE_SPEED:
                 what = "CPU time" if self.cpu == TIME else self.cpu
-                raise LabError(f"the real clock does not charge {what}", CPU, "leave out one of them")
+                raise LabError(f"the {kind} clock does not charge {what}", CPU, "leave out one of them")
 
     def __str__(self) -> str:
         parts = [f"{self.clock} clock" if self.clock else "", f"TDF {self.tdf}" if self.tdf else ""]
@@ -97,9 +97,9 @@ def of_item(item: pytest.Item) -> Wish:
         return session
     if clock is None:
         clock = "virtual"  # only the virtual clock has a TDF
-    elif tdf is None and clock != "real":
+    elif tdf is None and clock not in OF_ONE_SPEED:
         tdf = session.tdf
-    wish = Wish(clock, tdf, session.cpu if clock != "real" and tdf != TDF_INF else None)
+    wish = Wish(clock, tdf, session.cpu if clock not in OF_ONE_SPEED and tdf != TDF_INF else None)
     try:
         wish.check()
     except SlownetError as error:

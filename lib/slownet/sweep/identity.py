@@ -144,6 +144,7 @@ def circumstances(source: str, place: Place, cold: bool = False) -> dict[str, An
         "image": parts.image.key if parts else place.facts["versions"],
         "layer": parts.layer.key if parts and parts.layer else "",
         "memory": place.megabytes,
+        **({"machine": place.facts["machine"], "kernel": place.facts["kernel"]} if place.clock.is_exact else {}),
         "given": place.given.fingerprint(),
         **({"project": disguised(project)} if project else {}),
         **own,

@@ -125,16 +125,18 @@ def _folder(wanted: str) -> str | None:
 
 def place_of(where: Where, source: str) -> Place:
     """Return the place for an experiment, on its final clock. Raises LabError."""
-    place = clock_choice.choose(find(source), _chosen(where), ()).place
-    if place.clock.is_exact:
-        raise SweepError("a sweep does not have the exact clock, which the experiment asks for", source, "add --clock virtual")
+    experiment = find(source)
+    place = clock_choice.choose(experiment, _chosen(where), ()).place
+    if place.clock.is_exact and brought.is_project(experiment.topology):
+        raise brought.not_on_the_exact_clock()
     return place
 
 
 @lru_cache
 def _chosen(where: Where) -> Place:
     folder = Path(where.folder) if where.folder and Path(where.folder).is_dir() else None
-    place = choose(where.place, where.clock, where.tdf, where.memory, where.cpu, folder, where.require_confinement)
+    confined = where.require_confinement
+    place = choose(where.place, where.clock, where.tdf, where.memory, where.cpu, folder, confined, exact=True)
     return with_given(place, where.env, where.share)
 
 

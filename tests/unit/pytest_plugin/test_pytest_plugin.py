@@ -22,7 +22,8 @@ from slownet.topologies import ClientWebDb, Star
 
 
 def test_wishes_for_one_clock_share_its_place(monkeypatch):
-    def choose(place, clock, tdf, megabytes, cpu, folder, confined):
+    def choose(place, clock, tdf, megabytes, cpu, folder, confined, exact):
+        assert exact
         assert (megabytes, folder, confined) == (2048, Path("/shop"), True)
         return Place(Clock(clock or "virtual", float(tdf or 7)), {}, parts="a lab's")
 
@@ -58,6 +59,8 @@ def item(clock=None, tdf=None, marks=None):
         (item(clock="real"), Wish("real")),
         (item(tdf="4"), Wish("virtual", "4")),
         (item(tdf="4", marks={"clock": ["real"]}), Wish("real")),
+        (item(tdf="4", marks={"clock": ["exact"]}), Wish("exact")),
+        (item(clock="exact"), Wish("exact")),
         (item(tdf="4", marks={"clock": ["virtual"]}), Wish("virtual", "4")),
         (item(clock="real", marks={"tdf": [float("inf")]}), Wish("virtual", "inf")),
         (item(marks={"tdf": [10]}), Wish("virtual", "10")),
@@ -74,7 +77,7 @@ def test_a_tests_markers_go_before_the_sessions_options(one, wish):
         ({"tdf": ["fast"]}, "invalid time dilation factor 'fast'"),
         ({"tdf": []}, "takes one value"),
         ({"clock": ["real"], "tdf": [4]}, "has no meaning on the real clock"),
-        ({"clock": ["exact"]}, "tests do not have the exact clock"),
+        ({"clock": ["exact"], "tdf": [4]}, "has no meaning on the exact clock"),
     ],
 )
 def test_a_marker_that_cannot_be_names_the_test(marks, said):
