@@ -344,10 +344,10 @@ def _confined(lab: Lab) -> list[str]:
     return confinement.words(lab.confine, lab.kernel, read=[*own, *shared[False]], write=shared[True])
 
 
-def memory_folder(megabytes: int, machine: memory.Machine | None = None) -> Path:
+def memory_folder(megabytes: int, machine: memory.Machine | None = None, runs: bool = True) -> Path:
     """Return a folder for the lab's memory file, which has no name. Raises LabError.
 
-    machine: the labs that run, whose memory files may still grow there.
+    machine: the labs that run, whose memory files may still grow there; runs: whether what is in the file is executed.
 
     Memory-backed folders come first; Docker's /dev/shm is often too small or mounted noexec.
     """
@@ -357,7 +357,8 @@ def memory_folder(megabytes: int, machine: memory.Machine | None = None) -> Path
             room = os.statvfs(folder)
             promised = machine.promised_on(folder.stat().st_dev) if machine else 0
             fits = room.f_bavail * room.f_frsize > (megabytes + promised) * 2**20
-            if name and fits and not room.f_flag & os.ST_NOEXEC and os.access(folder, os.W_OK | os.X_OK):
+            refused = runs and room.f_flag & os.ST_NOEXEC
+            if name and fits and not refused and os.access(folder, os.W_OK | os.X_OK):
                 return folder
     raise LabError(
         f"no folder has room for the lab's {megabytes} MB of memory",

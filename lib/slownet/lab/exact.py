@@ -41,8 +41,8 @@ from slownet.lab.standstill import Snapshot
 
 BOOT_S = 900
 """Booting takes about seven seconds of CPU."""
-FILES_MB = 256
-"""Room for the files of a lab: its modules, its job, what it says. Its memory is no file."""
+FILES_MB = (256, 48)
+"""Room for the files of a lab: its modules, its job, what it says. Less will do where there is no more, as in containers."""
 EXCERPT = 1 << 16
 MOST_OUTPUT = 4 << 30
 MOST_INPUT = 64 << 20
@@ -171,7 +171,7 @@ class _Run:
         """Take what the lab says until it has ended; see ExactLab.run."""
         with contextlib.ExitStack() as files:
             files.callback(self._returned.close)
-            self._shared = files.enter_context(tempfile.TemporaryFile())
+            self._shared = files.enter_context(tempfile.TemporaryFile(dir=_folder()))
             pack(self._lab.shares, self._shared)  # before there is a lock, for which other labs wait
             self._processor = files.enter_context(cpu.reserved(self._lab.turn))
             self._lab.pinned(self._processor)
@@ -222,7 +222,7 @@ class _Run:
     ) -> Iterator[Machine]:
         """Yield a machine that was not started: one that boots, or goes on, and that is saved if there is a file for that."""
         lab = self._lab
-        folder = memory_folder(FILES_MB)
+        folder = _folder()
         with contextlib.ExitStack() as files:
 
             def file(data: bytes = b"", size: Callable[[int], int] | None = None) -> BinaryIO:
@@ -339,6 +339,13 @@ class _Run:
         if said and self._end.status > 0:
             return LabError(f"QEMU cannot run the lab: {clipped(said[-1])}", fix=f"apt-get install {emulator.PACKAGE}")
         return autopsy.explain(self._end.console, self._end.status, self._lab.megabytes, host_is_full=False)
+
+
+def _folder() -> Path:
+    """Return a folder for the files of a lab. Raises LabError."""
+    with contextlib.suppress(LabError):
+        return memory_folder(FILES_MB[0], runs=False)
+    return memory_folder(FILES_MB[1], runs=False)
 
 
 @contextlib.contextmanager

@@ -310,7 +310,7 @@ static void limit_memory(void)
 	write_file("/sys/fs/cgroup/cgroup.subtree_control", "+memory");
 	mkdir(GROUP, 0755);
 	sysinfo(&info);
-	snprintf(text, sizeof(text), "%llu", (unsigned long long)info.totalram * info.mem_unit / 16 * 15);
+	snprintf(text, sizeof(text), "%llu", (exact ? available_memory() : (unsigned long long)info.totalram * info.mem_unit) / 16 * 15);
 	write_file(GROUP "/memory.max", text);
 }
 

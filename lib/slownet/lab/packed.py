@@ -14,7 +14,6 @@ import os
 import stat
 import subprocess
 import tarfile
-import tempfile
 from collections.abc import Iterator, Sequence
 from pathlib import Path, PurePosixPath
 from typing import IO, BinaryIO
@@ -39,7 +38,7 @@ def pack(shares: Sequence[Share], into: BinaryIO) -> None:
     if len(shares) > MOST_SHARES:
         raise LabError(f"an exact lab can have {MOST_SHARES} shares, not {len(shares)}", "--share", "share fewer folders")
     words = [PROGRAM, "--quiet", "--force", "--compressor", "lz4", "--num-jobs", "1", f"/proc/self/fd/{into.fileno()}"]
-    with tempfile.TemporaryFile() as said:
+    with open(os.memfd_create("said"), "w+b") as said:
         try:
             packer = subprocess.Popen(
                 words, stdin=subprocess.PIPE, stdout=said, stderr=said, pass_fds=[into.fileno()],
