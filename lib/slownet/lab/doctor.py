@@ -28,6 +28,7 @@ from slownet.lab import (
     native,
     packed,
     parts,
+    standstill,
 )
 from slownet.lab import memory as machine_memory
 from slownet.lab.boot import MEGABYTES, memory_folder
@@ -229,6 +230,7 @@ def emulated() -> Finding:
         return Finding("exact", False, text, f"apt-get install {packed.PACKAGE}", needed=False)
     there = "" if kernel_package.SHELF.has(kernel_package.key()) else "; the first one fetches Debian's kernel (35 MB)"
     known = "" if tried else ", a version that was not tried"
+    there += f"; {size / 1e6:.0f} MB of snapshots, with which they begin" if (size := standstill.size()) else ""
     return Finding("exact", True, f"QEMU {found}{known}: labs on the exact clock{there}", needed=False)
 
 

@@ -73,6 +73,11 @@ def kept(name: str, make: Make, megabytes: int) -> Iterator[Snapshot]:
     raise NotKeptError("it goes as soon as it is made", str(folder), "see whether slownet lab clean runs again and again")
 
 
+def size() -> int:
+    """Return how many bytes of disk the snapshots in the cache take."""
+    return sum(path.lstat().st_blocks * 512 for path in (cache.writable_root() / KIND).rglob("*"))
+
+
 def content(path: Path) -> str:
     """Return what stands for a file of the cache in a key: what was recorded of its folder when it was made."""
     record = path.parent / digests.RECORD

@@ -5,7 +5,7 @@ import errno
 import pytest
 
 from slownet.errors import LabError
-from slownet.lab import doctor
+from slownet.lab import doctor, standstill
 
 
 class Root:
@@ -187,6 +187,9 @@ def test_labs_on_the_exact_clock(monkeypatch, tmp_path):
     found = there("7.2.22", "tar2sqfs")
     assert (found.good, found.needed) == (True, False)
     assert found.text == "QEMU 7.2.22: labs on the exact clock; the first one fetches Debian's kernel (35 MB)"
+    (tmp_path / "slownet" / standstill.KIND / "key").mkdir(parents=True)
+    (tmp_path / "slownet" / standstill.KIND / "key" / "memory").write_bytes(b"x" * 2_000_000)
+    assert there("7.2.22", "tar2sqfs").text.endswith("; 2 MB of snapshots, with which they begin")
     assert "a version that was not tried" in there("9.1.0", "tar2sqfs").text
     assert there("7.2.22").mend == "apt-get install squashfs-tools-ng"
     monkeypatch.setattr(doctor.emulator, "program", lambda: "/usr/bin/qemu")
