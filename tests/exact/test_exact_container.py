@@ -1,0 +1,76 @@
+"""An exact lab in a container as strict as they come: nobody, no capability, nothing to write to but 64 MB of /dev/shm."""
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from slownet.lab import cache
+
+CHECKOUT = Path(__file__).resolve().parents[2]
+DENIED = (
+    "mount", "umount2", "unshare", "setns", "pivot_root", "bpf", "perf_event_open", "ptrace", "keyctl", "add_key",
+    "request_key", "userfaultfd", "io_uring_setup", "kexec_load", "init_module", "finit_module", "open_by_handle_at",
+    "personality", "process_vm_readv", "process_vm_writev", "name_to_handle_at", "swapon", "reboot",
+)  # fmt: skip
+"""What the usual profile of containers denies a process without capabilities, and a program may ask for all the same."""
+BUNDLE = "umount -R /sys/fs/cgroup; mount -t cgroup2 none /sys/fs/cgroup; exec crun --root {0}/state --cgroup-manager=disabled "
+"""In a mount namespace: crun wants a machine with the second version of control groups alone."""
+
+
+def bound(path: Path, at: str = "") -> dict[str, object]:
+    options = ["rbind", "nosuid", "nodev", "ro"]
+    return {"destination": at or str(path), "source": str(path), "type": "bind", "options": options}
+
+
+def container(folder: Path, argv: list[str]) -> None:
+    """Make the bundle of a container that runs a command of this checkout."""
+    seen = {Path("/usr"), Path("/etc"), Path(sys.base_prefix), Path(sys.prefix), CHECKOUT}
+    root = folder / "rootfs"
+    for each in (*seen, Path("/proc"), Path("/dev"), Path("/sys"), Path("/cache")):
+        (root / each.relative_to("/")).mkdir(parents=True, exist_ok=True)
+    for each in ("bin", "sbin", "lib", "lib64"):
+        (root / each).symlink_to(f"usr/{each}")
+    small = ["nosuid", "noexec", "nodev", "mode=1777", "size=65536k"]
+    env = [
+        "PATH=/usr/local/bin:/usr/bin:/bin",
+        "HOME=/nonexistent",
+        "SLOWNET_SYSTEM_CACHE=/cache",
+        f"PYTHONPATH={CHECKOUT}/lib",
+    ]
+    mounts = [
+        {"destination": "/proc", "type": "proc", "source": "proc"},
+        {"destination": "/dev", "type": "tmpfs", "source": "tmpfs", "options": ["nosuid", "mode=755", "size=65536k"]},
+        {"destination": "/dev/shm", "type": "tmpfs", "source": "shm", "options": small},
+        {"destination": "/sys", "type": "sysfs", "source": "sysfs", "options": ["nosuid", "noexec", "nodev", "ro"]},
+        *map(bound, sorted(seen)), bound(cache.root(), "/cache"),
+    ]  # fmt: skip
+    denied = [{"names": [*DENIED], "action": "SCMP_ACT_ERRNO", "errnoRet": 1}]
+    none = {kind: [] for kind in ("bounding", "effective", "inheritable", "permitted", "ambient")}
+    config = {
+        "ociVersion": "1.0.2", "root": {"path": "rootfs", "readonly": True}, "hostname": "box", "mounts": mounts,
+        "process": {"user": {"uid": 65534, "gid": 65534}, "args": argv, "cwd": f"{CHECKOUT}/docs/reference", "env": env,
+                    "capabilities": none, "noNewPrivileges": True},
+        "linux": {"namespaces": [{"type": each} for each in ("pid", "ipc", "uts", "mount", "network")],
+                  "seccomp": {"defaultAction": "SCMP_ACT_ALLOW", "syscalls": denied}},
+    }  # fmt: skip
+    (folder / "config.json").write_text(json.dumps(config))
+
+
+@pytest.mark.skipif(os.geteuid() != 0 or not shutil.which("crun"), reason="needs root, and crun: apt-get install crun")
+def test_a_lab_runs_as_nobody_where_nothing_can_be_written(tmp_path):
+    script = "id -u; ip netns add mine; ip netns; cat /proc/uptime"
+    container(tmp_path, [sys.executable, "-m", "slownet.cli", "lab", "exec", "--clock", "exact", "--", "sh", "-c", script])
+    run = BUNDLE.format(tmp_path) + f"run --bundle {tmp_path} slownet-{os.getpid()}"
+    done = subprocess.run(["unshare", "-m", "sh", "-c", run], capture_output=True, text=True, timeout=900, check=False)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.split()[:2] == ["0", "mine"]
+    said = [line for line in done.stderr.splitlines() if line.startswith("slownet: ")]
+    assert len(said) == 1
+    assert said[0].startswith(
+        "slownet: the lab has to boot, because its snapshot cannot be kept: cannot write to /nonexistent "
+    )
