@@ -17,7 +17,7 @@ from slownet.records.samples import finite
 from slownet.records.unreadable import MALFORMED
 
 KIND = "baseline"
-FACTS = ("experiment", *TERMS, "kernel", "image", "slownet", "planned", "boots", "sampling")
+FACTS = ("experiment", *TERMS, "kernel", "image", "machine", "slownet", "planned", "boots", "sampling")
 """The facts of a run that a comparison needs or mentions."""
 SAMPLE = (
     "experiment",

@@ -85,7 +85,7 @@ def compare_runs(first: RunData, second: RunData, within: float, metrics: Sequen
     if first.charging is Charging.FREE and second.charging is Charging.FREE:
         notes.insert(0, FREE_IN_BOTH)
     notes += _instructions(first, second, pairs)
-    notes += filter(None, [sight.note(rows, within, {first.charging, second.charging})])
+    notes += filter(None, [sight.note(_as_measured(pairs, rows, within), within, {first.charging, second.charging})])
     return Comparison(first, second, within, together(rows), None, (*_settings(first, second), *notes))
 
 
@@ -143,6 +143,13 @@ def _rows(title: str, one: Cell, other: Cell, metrics: Collection[str], within: 
         elif name in one.metrics or name in other.metrics:
             found.append(missing(title, name, "measured in only one of the two"))
     return found
+
+
+def _as_measured(pairs: Sequence[tuple[str, Cell, Cell]], rows: Sequence[Row], within: float) -> list[Row]:
+    """Return the rows with their intervals, also of those that are the same to the digit: another program's are not."""
+    cells = {title: (one, other) for title, one, other in pairs}
+    found = ((row.condition, row.metric, cells[row.condition]) for row in rows if row.first and row.second)
+    return [compared(at, name, sure(one, name), sure(other, name), within) for at, name, (one, other) in found]
 
 
 def _both(one: Cell, other: Cell, metric: str) -> tuple[Summary, Summary]:
