@@ -5,7 +5,7 @@ import threading
 
 import pytest
 
-from slownet.lab import cache, unused
+from slownet.lab import cache, shelf, unused
 from slownet.sweep import warm
 
 
@@ -23,19 +23,19 @@ def names(home):
 
 
 def test_the_snapshots_that_were_used_longest_ago_go(snapshots):
-    warm.trim(cache.root(), most=250_000)
+    shelf.trim(snapshots, 250_000)
     assert names(snapshots) == ["k2", "k3"]
-    warm.trim(cache.root())
+    shelf.trim(snapshots, warm.MOST)
     assert names(snapshots) == ["k2", "k3"]
 
 
 def test_a_snapshot_in_use_stays_and_is_not_offered_for_removal(snapshots):
     with cache.in_use(snapshots / "k0") as there:
         assert there
-        warm.trim(cache.root(), most=0)
+        shelf.trim(snapshots, 0)
         assert names(snapshots) == ["k0"]
-        assert unused._warm() == {"k0": "a sweep uses it"}
-    assert unused._warm() == {}
+        assert unused._in_use(warm.WARM) == {"k0": "a sweep uses it"}
+    assert unused._in_use(warm.WARM) == {}
     unused.remove(unused.Entry(snapshots / "k0", ""))
     assert names(snapshots) == []
     with cache.in_use(snapshots / "k0") as there:
