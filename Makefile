@@ -5,8 +5,8 @@ BIN := $(VENV)/bin
 export PYTHONDONTWRITEBYTECODE :=
 
 .PHONY: help run test check unit lab-tests e2e bench fuzz soak trust nightly nightly-status lab wheel release docs docs-figures docs-test \
-	examples walls kills test-report test-compose-go test-exact test-packaging test-stock-kernel test-vagrant test-provision \
-	test-kernels clean
+	examples walls kills test-report test-compose-go test-exact test-packaging test-mininet test-stock-kernel test-vagrant \
+	test-provision test-kernels clean
 .DELETE_ON_ERROR:
 
 help: ## print this list
@@ -77,6 +77,9 @@ examples: $(VENV)/dev lab ## run the examples as their pages say, with images fo
 
 test-exact: $(VENV)/dev lab ## test labs on the exact clock, in QEMU (apt-get install qemu-system-x86); minutes
 	$(BIN)/pytest -q -rs tests/exact
+
+test-mininet: $(VENV)/dev lab ## run Mininet's own examples and its walk-through, from the package in the lab's image; half an hour
+	$(BIN)/pytest -q -n 2 tests/mininet_examples
 
 test-stock-kernel: $(VENV)/dev lab ## test native mode on Debian's own kernel, in QEMU (apt-get install qemu-system-x86)
 	$(BIN)/pytest -q -rP tests/stock_kernel

@@ -29,6 +29,7 @@ JOBS: Mapping[str, Sequence[str]] = {
     "report": soak.make("test-report"),
     "exact": soak.make("test-exact"),
     "examples": soak.make("examples"),
+    "mininet": soak.make("test-mininet"),
     "walls": soak.make("walls"),
     "stock-kernel": soak.make("test-stock-kernel"),
     "vagrant": soak.make("test-vagrant"),

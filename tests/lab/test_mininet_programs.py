@@ -144,7 +144,12 @@ def test_more_hosts_than_addresses_is_one_line(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("words", "line"), [(["nosuch.py"], "there is no program 'nosuch.py'"), (["true"], "not a Python program")]
+    ("words", "line"),
+    [
+        (["nosuch.py"], "there is no program 'nosuch.py'"),
+        (["true"], "not a Python program"),
+        (["mn", "--cluster=a,b"], "places nodes on other machines by ssh"),
+    ],
 )
 def test_a_program_that_is_none_is_one_line(words, line):
     done = standin(*words)
@@ -213,8 +218,8 @@ def test_programs_of_openflows_reference_implementation_have_stand_ins(tmp_path)
         ("import no_such_module", ["slownet: the lab has no module 'no_such_module', {file}:1: if it is a package, write ..."]),
         ("import tkinter", ["slownet: the lab has no module 'tkinter': it has no screen for windows, {file}:1: run ..."]),
         (
-            "from mininet.net import Mininet\nclass MininetCluster(Mininet): pass\nMininetCluster()",
-            ["slownet: MininetCluster places nodes on other machines by ssh, ..., {file}:3: use Mininet in its place"],
+            "# of a cluster\nfrom mininet.examples.cluster import MininetCluster\nMininetCluster()",
+            ["slownet: Mininet's cluster edition places nodes on other machines by ssh, ..., {file}:2: use Mininet ..."],
         ),
         (
             "def fails():\n    raise ValueError(3)\nfails()",

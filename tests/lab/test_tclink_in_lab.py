@@ -71,6 +71,13 @@ def test_a_qdisc_that_no_condition_states_is_said_and_the_link_can_be_set_again(
         assert rtt(net) == pytest.approx(10, abs=1)
 
 
+def test_an_end_that_is_replaced_by_hand_names_its_link():
+    with Network(lambda: Pair(bw=10, delay="10ms")) as net:
+        assert net["s1"].cmd("tc qdisc replace dev s1-eth2 root netem delay 77ms") == ""
+        with pytest.raises(ConditionError, match=r"its two directions differ in burst, queue, .*, link s1-h2: set the link"):
+            net.conditions  # noqa: B018  # a property that raises
+
+
 def test_a_condition_that_was_set_and_changed_by_hand_is_not_stated_any_longer():
     with Network(Pair) as net:
         net.link("h2", "s1").set(delay="10ms")

@@ -110,7 +110,11 @@ class Shaping:
 
     def of(self, cable: Any) -> Condition:
         """Return the condition of a cable as it is now; `up` is what its intf1 sends. Raises ConditionError, see `now`."""
-        return together(self.now(cable.intf1), self.now(cable.intf2))
+        try:
+            return together(self.now(cable.intf1), self.now(cable.intf2))
+        except ConditionError as error:
+            ends = f"link {cable.intf1.node.name}-{cable.intf2.node.name}"
+            raise ConditionError(error.what, error.where or ends, error.fix) from None
 
     def look_again(self, cable: Any) -> None:
         """Read the queueing disciplines of a cable's ends before the next change: a program may have changed them."""

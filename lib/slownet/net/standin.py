@@ -8,10 +8,11 @@ from __future__ import annotations
 
 import functools
 import importlib
+import re
 import runpy
 import shutil
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 from types import ModuleType
@@ -31,6 +32,10 @@ class _StandIn(ModuleType):
 
 STP = "--stp"
 WINDOWS = "tkinter"
+CLUSTER = re.compile(
+    r"^\s*(?:from|import)\s.*\b(?:mininet\.examples\.cluster|MininetCluster)\b|^class MininetCluster\b", re.MULTILINE
+)
+"""Where a program uses Mininet's cluster edition: an import of it, or a copy."""
 
 
 def install(stp: bool = False, exits: bool = False) -> None:
@@ -119,6 +124,18 @@ def _missing(error: ModuleNotFoundError) -> tuple[str, str] | None:
     return found
 
 
+def _check_reach(path: str, text: str, words: Sequence[str]) -> None:
+    """Raise ExperimentError if a program, or mn by its arguments, places nodes on other machines."""
+    place = ""
+    if Path(path).name == "mn":
+        place = next((word for word in words if word.startswith("--cluster")), "")
+    elif found := CLUSTER.search(text):
+        place = f"{path}:{text.count(chr(10), 0, found.end()) + 1}"
+    if place:
+        what = "Mininet's cluster edition places nodes on other machines by ssh, which a network of slownet cannot reach"
+        raise ExperimentError(what, place, "use Mininet in its place")
+
+
 def find(program: str) -> str:
     """Return the path of a Python program: a file, or the name of one on PATH, such as mn. Raises ExperimentError."""
     path = program if Path(program).is_file() else shutil.which(program)
@@ -143,7 +160,9 @@ def main(argv: list[str]) -> int:
         if argv[0] == STP:
             argv = argv[1:]
         path = find(argv[0] if argv else "")
-        machine.prepare(Path(path).read_text(encoding="utf-8", errors="replace"))
+        text = Path(path).read_text(encoding="utf-8", errors="replace")
+        _check_reach(path, text, argv[1:])
+        machine.prepare(text)
         install(stp=STP in given, exits=Path(path).name == "mn")
         sys.argv = [path, *argv[1:]]
         sys.path[0] = str(Path(path).resolve().parent)

@@ -19,13 +19,8 @@ class InPlace(QuickSwitch):
     said = False
 
     def __init__(self, name: str, dpopts: str = "", **params: Any) -> None:
-        """dpopts: options of the program that is missing, without effect here."""
+        """dpopts: options of the program that is missing, without effect here. The first one says what stands in."""
         super().__init__(name, **params)
-
-    @classmethod
-    def setup(cls) -> None:
-        """Ensure that Open vSwitch runs, and say once what stands in. Raises NetworkError."""
-        super().setup()
         if not InPlace.said:
             warn(f"*** UserSwitch needs {PROGRAM}, which Debian does not have: made an OVSSwitch\n")
             InPlace.said = True
