@@ -78,7 +78,7 @@ def test_one_page_links_to_a_run_directory_for_each_experiment(twice):
     done = json.loads(twice[0].stdout)["reproduction"]
     directory = Path(done["directory"])
     page = (directory / "report.html").read_text()
-    links = re.findall(r'href="([^#"]*)"', page)
+    links = re.findall(r'href="([^#":]*)"', page)
     assert sorted(link.split("/")[0].split("-", 2)[2] for link in links) == ["crafted_segments", "nagle_patterns"]
     for link in links:
         assert (directory / link).is_file()

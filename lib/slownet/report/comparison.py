@@ -11,10 +11,11 @@ from slownet.records.cell import Cell
 from slownet.records.judgement import NOT_JUDGED, SUPPORTED, WORST_FIRST, Judgement
 from slownet.records.result import RunData
 from slownet.records.samples import cell_key, finite
-from slownet.report.view import Row, View, baseline, view
+from slownet.report.view import Row, View, baseline, is_nothing, view
+from slownet.report.words import said
 from slownet.stats import Summary
 
-PREDICTION, LIMIT = "predicted", "bound"
+PREDICTION, LIMIT, LAW = "predicted", "bound", "law"
 """The kinds of claims about a number of one cell, rather than its ratio to another."""
 
 
@@ -29,12 +30,16 @@ class Line:
     measured: Summary | None
     theory: float | None
     """The prediction of the run's law, or of the claim that predicts this number."""
+    factor: float | None
+    """The measured number divided by the published one."""
     published_ratio: float | None
     """The published number divided by the published baseline."""
     ratio: float | None
-    """The measured number divided by the measured baseline."""
+    """The measured number divided by the measured baseline; None if that is a time in which a free CPU does nothing."""
     verdict: str
     """That of the claims about this number, or else about this cell; "failed", "baseline", or empty without claims."""
+    claim: str
+    """What is claimed, of which the verdict is; not that the measured number is the published one."""
     is_main: bool
     """Whether the metric is the article's main one."""
 
@@ -89,6 +94,7 @@ def _line(seen: View, cell: Cell, row: Row, metric: str, articles: Mapping[str, 
     base = baseline(seen.run, cell)
     start = articles[cell_key(base.label)].get(metric) if base else None
     published = float(row.article[metric])
+    verdict, claims = _verdict(seen, cell, row, metric)
     return Line(
         experiment=seen.run.experiment,
         condition=row.title,
@@ -96,9 +102,11 @@ def _line(seen: View, cell: Cell, row: Row, metric: str, articles: Mapping[str, 
         published=published,
         measured=cell.metrics.get(metric),
         theory=_theory(seen, cell, row, metric),
+        factor=_over(_mean(cell, metric), published),
         published_ratio=_over(published, start),
-        ratio=_over(_mean(cell, metric), _mean(base, metric)) if base and start else None,
-        verdict=_verdict(seen, cell, row, metric),
+        ratio=_ratio(seen, cell, base, metric) if base and start else None,
+        verdict=verdict,
+        claim=said(claims[0], seen.run) if claims else "",
         is_main=metric == seen.metric,
     )
 
@@ -139,13 +147,26 @@ def _theory(seen: View, cell: Cell, row: Row, metric: str) -> float | None:
     return next((claim.expected for claim in predictions), None)
 
 
-def _verdict(seen: View, cell: Cell, row: Row, metric: str) -> str:
+def _verdict(seen: View, cell: Cell, row: Row, metric: str) -> tuple[str, list[Judgement]]:
+    """Return the verdict of a line, and the claims that it is of, the worst first."""
     if cell.status == "failed":
-        return "failed"
-    own = worst(_about(seen.run, cell, metric))
+        return "failed", []
+    own = _worst_first(_about(seen.run, cell, metric))
     if own or metric != seen.metric:
-        return own
-    return (row.verdict if row.verdict in WORST_FIRST else "") or worst(_naming(seen.run, cell)) or row.verdict
+        return worst(own), own
+    if row.verdict in WORST_FIRST:  # whether the cell lies on the law
+        return row.verdict, _worst_first([claim for claim in seen.run.claims if claim.kind == LAW])
+    named = _worst_first(_naming(seen.run, cell))
+    return worst(named) or row.verdict, named
+
+
+def _worst_first(claims: Iterable[Judgement]) -> list[Judgement]:
+    return sorted(claims, key=lambda claim: WORST_FIRST.index(claim.verdict))
+
+
+def _ratio(seen: View, cell: Cell, base: Cell, metric: str) -> float | None:
+    start = base.metrics.get(metric)
+    return None if start and is_nothing(seen.run, metric, start) else _over(_mean(cell, metric), _mean(base, metric))
 
 
 def _about(run: RunData, cell: Cell, metric: str) -> list[Judgement]:

@@ -47,8 +47,12 @@ def render_page(views: Sequence[View]) -> str:
     title = ", ".join(dict.fromkeys(each.run.experiment for each in views))
     contexts = [_context(each, name) for each, name in zip(views, names(views), strict=True)]
     joint = together(views)
-    script = resources.files("slownet.report").joinpath("page.js").read_text("utf-8")
-    return template("page.html.j2").render(runs=contexts, joint=joint, title=title, script=script)
+    return template("page.html.j2").render(runs=contexts, joint=joint, title=title, script=script())
+
+
+def script() -> str:
+    """Return the script of a page, with which arrow keys and pointer read the values of its plots."""
+    return resources.files("slownet.report").joinpath("page.js").read_text("utf-8")
 
 
 @cache  # reading and compiling a template takes longer than rendering it

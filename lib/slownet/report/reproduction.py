@@ -14,18 +14,20 @@ from rich.text import Text
 
 from slownet import published
 from slownet.published import Title
+from slownet.records.charging import Charging
 from slownet.records.judgement import SUPPORTED, Judgement, in_words
 from slownet.records.result import RunData
 from slownet.records.samples import finite, write_json
 from slownet.report.answer import answer
 from slownet.report.articles import ARTICLES, BEYOND, PROTOCOLS, grouped
+from slownet.report.beside import beside
 from slownet.report.comparison import Line, Tally, lines, tally
 from slownet.report.fitted import Fitted
-from slownet.report.page import REPORT, template, write_html
+from slownet.report.page import REPORT, script, template, write_html
 from slownet.report.table import STYLES
 from slownet.report.text import NOTHING, confidence, number, spelled, with_interval
 from slownet.report.view import view
-from slownet.report.words import said
+from slownet.report.words import capital, said
 from slownet.units import show_duration, spoken
 
 RECORD = "reproduction.json"
@@ -104,8 +106,9 @@ def render(done: Reproduction) -> str:
         for title, runs in done.articles
     ]  # fmt: skip
     return template("reproduction.html.j2").render(
-        ending=done.ending, intervals=_intervals(done), articles=articles, duration=_duration
-    )
+        ending=done.ending, intervals=_intervals(done), articles=articles, duration=_duration, script=script(),
+        beside=beside(done.lines), stem=done.directory.name,
+    )  # fmt: skip
 
 
 def show(done: Reproduction) -> RenderableType:
@@ -127,20 +130,21 @@ def _intervals(done: Reproduction) -> str:
 
 
 def _numbers(shown: Sequence[Line]) -> Table:
-    made = _table(("experiment", "condition", "unit"), ("published", "measured", "law or theory", "published ratio", "ratio"))
+    """What was published beside what was measured; what is claimed of it, and the verdicts, stand in the other table."""
+    made = _table(("experiment", "condition", "unit"), ("published", "measured", FACTOR, "law or theory"))
     before = ""
     for line in shown:
         if line.is_main:
             name = line.experiment if line.experiment != before else ""
-            numbers = (number(line.published), with_interval(line.measured), number(line.theory))
-            ratios = (number(line.published_ratio, 3), number(line.ratio, 3))
-            made.add_row(name, line.condition, spoken(line.metric), *numbers, *ratios, _verdict(line.verdict))
+            numbers = (number(line.published), with_interval(line.measured), number(line.factor, 3), number(line.theory))
+            made.add_row(name, line.condition, spoken(line.metric), *numbers)
             before = line.experiment
     return made
 
 
 def _runs(tallies: Sequence[Tally]) -> Table:
     made = _table(("experiment", "clock"), ("cells", "repetitions", "on a real clock", "here", "claims supported"))
+    made.add_column("verdict")
     for each in tallies:
         times = (_duration(each.real_s), _duration(each.wall_s))
         counts = (str(each.cells), str(each.repetitions))
@@ -159,12 +163,7 @@ def _table(texts: Sequence[str], numbers: Sequence[str]) -> Table:
         made.add_column(name)
     for name in numbers:
         made.add_column(name, justify="right")
-    made.add_column("verdict")
     return made
-
-
-def _verdict(verdict: str) -> Text:
-    return Text(verdict or NOTHING, style=STYLES.get(verdict, "dim"))
 
 
 def _open(run: RunData, claim: Judgement) -> Text:
@@ -178,11 +177,19 @@ def _shown(done: Reproduction, run: RunData) -> dict[str, Any]:
         "run": run,
         "tally": tally(run),
         "answer": answer(view(run)),
+        "differs": _why(run) if run.published.get("rows") else "",
         "verdicts": in_words(run.claims),
         "claims": [(claim, said(claim, run)) for claim in run.claims],
         **_table_of(lines(run)),
         "page": page.relative_to(done.directory).as_posix() if page.is_relative_to(done.directory) and page.exists() else "",
     }
+
+
+def _why(run: RunData) -> str:
+    """Say why a measured number may be another than the published one, although the claims hold."""
+    free = run.charging is Charging.FREE
+    cpu = "the CPU is free here, and was not there" if free else "T0 is that of this machine, not of theirs"
+    return f"{capital(str(run.published.get('differs') or cpu))}; what the protocols cost, round trips, is the same."
 
 
 def _summary(runs: Sequence[RunData]) -> str:
@@ -202,16 +209,18 @@ def _table_of(found: Sequence[Line]) -> dict[str, Any]:
     return {"columns": [COLUMNS[at] for at in kept], "lines": [(line, [cells[at] for at in kept]) for line, cells in rows]}
 
 
-COLUMNS = ("unit", "published", "measured", "law or theory", "published ratio", "ratio", "verdict")
+FACTOR = "measured / published"
+COLUMNS = ("unit", "published", "measured", FACTOR, "law or theory", "what is claimed", "verdict")
 
 
 def _cells(line: Line) -> list[tuple[str, str, str, str]]:
     texts = (
-        spoken(line.metric), number(line.published), with_interval(line.measured), number(line.theory),
-        number(line.published_ratio, 3), number(line.ratio, 3), line.verdict,
+        spoken(line.metric), number(line.published), with_interval(line.measured), number(line.factor, 3),
+        number(line.theory), line.claim, line.verdict,
     )  # fmt: skip
     titles = {"measured": spelled(line.measured) if line.measured else ""}
     kinds = {name: "empty" for name, text in zip(COLUMNS, texts, strict=True) if text in (NOTHING, "")}
+    kinds["what is claimed"] = "text" if line.claim else "empty"
     kinds["verdict"] = f"verdict {line.verdict.replace(' ', '-') or 'empty'}"
     return [(name, text, titles.get(name, ""), kinds.get(name, "")) for name, text in zip(COLUMNS, texts, strict=True)]
 

@@ -108,6 +108,12 @@ def view(run: RunData) -> View:
     return View(run, metric, along, rows, law, note, article)
 
 
+def is_nothing(run: RunData, metric: str, start: Summary) -> bool:
+    """Return whether a baseline is a time that means nothing: with a free CPU, what is left of one without a network."""
+    unit_ms = milliseconds_of(metric)
+    return unit_ms is not None and run.charging.means_nothing(start.mean * unit_ms)
+
+
 @dataclass(frozen=True)
 class _Reader:
     """Makes rows of cells, with the law and the article's rows by delay and by cell."""
@@ -165,9 +171,7 @@ class _Reader:
         return Summary(1.0, 1.0, 1.0, time.n) if cell is base else ratio(time, start)
 
     def _is_nothing(self, start: Summary) -> bool:
-        """Return whether the baseline is a time that means nothing: with a free CPU, what is left of one without a network."""
-        unit_ms = milliseconds_of(self.metric)
-        return unit_ms is not None and self.run.charging.means_nothing(start.mean * unit_ms)
+        return is_nothing(self.run, self.metric, start)
 
     def _uncured(self, cell: Cell) -> Summary | None:
         """Return the ratio of the cell that differs only by its condition ``cure``, which is "none"."""

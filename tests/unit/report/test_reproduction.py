@@ -14,6 +14,7 @@ from slownet.claim import law, predicted, ratio
 from slownet.records.cell import Cell
 from slownet.records.judgement import Judgement
 from slownet.records.result import RunData, gather
+from slownet.report.beside import beside
 from slownet.report.comparison import lines, tally
 from slownet.report.reproduction import Reproduction, show
 from slownet.stats import Summary
@@ -72,6 +73,44 @@ def test_an_articles_other_numbers_stand_there_too():
     assert {line.verdict for line in others} == {""}
 
 
+def test_a_verdict_is_of_what_is_claimed_and_not_of_the_published_number():
+    near, far, *_ = [line for line in lines(page(LINE)) if line.is_main]
+    assert (near.verdict, near.claim) == ("baseline", "")
+    assert (far.verdict, far.claim) == ("supported", "A request costs four round trips (within 5 %)")
+    assert far.factor == pytest.approx(41.0 / 51.825)
+    lossy = lines(download(11.0))[2]
+    assert (lossy.verdict, lossy.claim.partition(" is ")[2]) == (
+        "refuted",
+        "at most 0.01 times that with a queue of 1000 packets, at 100 ms of delay",
+    )
+
+
+def test_a_ratio_to_a_time_that_a_free_cpu_leaves_is_none():
+    free = {"clock": "virtual", "tdf": "inf", "cpu": "free"}
+    found = [line for line in lines(page({0: 0.2, 10: 40.2, 40: 160.2}, **free)) if line.is_main]
+    assert [line.ratio for line in found] == [None, None, None]
+    assert found[1].published_ratio == pytest.approx(51.825 / 12.323)
+
+
+def test_the_picture_has_each_number_once_and_names_what_is_far_off(done):
+    figure = beside(done.lines)
+    assert [row[:2] for row in figure.rows][:2] == [("client_delay", "rtt 0ms"), ("client_delay", "rtt 10ms")]
+    assert figure.svg.count('class="mark"') == len(figure.rows) == 7
+    notes = re.findall(r'<text class="small"[^>]*>([^<]*)</text>', figure.svg)
+    assert notes == ["client_delay", "download"]  # 1 ms instead of 12.3, and 11 MiB/s instead of 0.056
+    assert beside([]) is None
+    text = done.save().read_text()
+    assert text.index("Each published number beside ours") < text.index("<h2")
+
+
+def test_the_page_says_why_a_number_may_be_another(done):
+    text = done.save().read_text()
+    assert "The CPU of two hosts carried 89 and 171 MiB/s there" in text
+    free = replace(done, runs=(replace(done.runs[1], facts={**done.runs[1].facts, "cpu": "free"}),)).save().read_text()
+    assert "The CPU is free here, and was not there; what the protocols cost, round trips, is the same." in free
+    assert "not about whether the measured number is the published one" in free
+
+
 def test_theory_and_verdicts_come_from_the_claims_about_the_cell():
     before, far, lossy = lines(download(0.05))
     assert (before.theory, before.verdict) == (None, "baseline")
@@ -111,7 +150,7 @@ def done(tmp_path):
 
 def test_the_page_links_to_every_run_and_shows_what_broke_off(done):
     text = done.save().read_text()
-    assert re.findall(r'href="([^#"]*)"', text) == ["x-client_delay/report.html", "x-download/report.html"]
+    assert re.findall(r'href="([^#":]*)"', text) == ["x-client_delay/report.html", "x-download/report.html"]
     assert text.index("x-client_delay/report.html") < text.index("x-download/report.html")
     assert text.count("<cite") == 1  # the other title is in English
     assert 'Is 10 ms a lot?\n<cite class="soft" lang="pl">[PL] czy 10 ms to duzo?</cite></h2>' in text

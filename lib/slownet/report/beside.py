@@ -1,0 +1,48 @@
+"""One picture of a reproduction: each published number beside the measured one, on logarithmic axes."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import groupby
+
+from slownet.report import scale
+from slownet.report.chart import Chart, Point
+from slownet.report.comparison import Line
+from slownet.report.figure import Figure
+from slownet.report.text import number, trimmed
+from slownet.units import spoken
+
+NAMED = 3.0
+"""An experiment's name stands beside its number that is off the diagonal by this factor or more."""
+
+
+def beside(lines: Sequence[Line]) -> Figure | None:
+    """Draw the main published numbers against the measured ones, each in its own unit; None without any."""
+    shown = [line for line in lines if line.is_main and line.measured and line.measured.mean > 0 and line.published > 0]
+    if not shown:
+        return None
+    numbers = [each for line in shown for each in (line.published, _mean(line))]
+    both = scale.log(numbers)
+    title = "Each published number beside ours; on the line both are the same"
+    chart = Chart(title, both, both, "published, in its own unit", "measured here, in the same unit")
+    chart.line([(both.low, both.low), (both.high, both.high)], "the same number", "soft", dashed=True)
+    chart.points([Point(line.published, _mean(line), _says(line)) for line in shown], "an experiment's number")
+    for name, found in groupby(shown, key=lambda line: line.experiment):
+        worst = max(found, key=lambda line: max(line.factor or 1.0, 1 / (line.factor or 1.0)))
+        if not 1 / NAMED < (worst.factor or 1.0) < NAMED:
+            chart.note(worst.published, _mean(worst), name)
+    head = ("experiment", "condition", "unit", "published", "measured", "measured / published")
+    rows = tuple(
+        (line.experiment, line.condition, spoken(line.metric), line.published, _mean(line), line.factor) for line in shown
+    )
+    return Figure("published", title, chart.svg(), head, rows)
+
+
+def _mean(line: Line) -> float:
+    assert line.measured is not None
+    return line.measured.mean
+
+
+def _says(line: Line) -> str:
+    found = f"{number(line.published)} published, {number(_mean(line))} measured ({trimmed(line.factor, 3)} times)"
+    return f"{line.experiment}, {line.condition}: {spoken(line.metric)}: {found}"
