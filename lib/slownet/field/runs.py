@@ -18,6 +18,7 @@ from slownet.records.cell import Cell
 from slownet.records.charging import Charging
 from slownet.records.result import RunData
 from slownet.records.samples import cell_key, finite
+from slownet.report.words import counted
 from slownet.stats import DECIDING, Summary
 
 FREE_IN_BOTH = "the CPU was free in both runs: what programs compute is not compared (slownet run --tdf auto charges it)"
@@ -84,7 +85,7 @@ def compare_runs(first: RunData, second: RunData, within: float, metrics: Sequen
         notes += [f"only in {run.directory}: {_titles(alone)}"] if alone else []
     if first.charging is Charging.FREE and second.charging is Charging.FREE:
         notes.insert(0, FREE_IN_BOTH)
-    notes += _instructions(first, second, pairs)
+    notes += [*_too_few(first), *_too_few(second), *_instructions(first, second, pairs)]
     notes += filter(None, [sight.note(_as_measured(pairs, rows, within), within, {first.charging, second.charging})])
     return Comparison(first, second, within, together(rows), None, (*_settings(first, second), *notes))
 
@@ -121,15 +122,31 @@ def sure(cell: Cell, metric: str) -> Summary:
 
     Its interval includes how much runs vary (`Cell.metrics`). A percentile or maximum that a tool printed once over many
     requests has no deviation of its own; it has no interval here if other metrics of the same sample vary, unless another
-    repetition would give the same numbers. Kept values that are all equal do have one.
+    repetition would give the same numbers. Kept values that are all equal do have one. Of programs that slownet does not know
+    there is none before as many boots as a claim needs.
     """
     summary = cell.summary(metric)
+    if _has_too_few(cell):
+        return replace(summary, low=-math.inf, high=math.inf)
     kept = readings.records(cell.samples, metric)
     others = [record for name in cell.metrics for record in readings.records(cell.samples, name)]
     single = len({record["mean"] for record in kept}) == 1 and not any(each.get("sd") or each.get("values") for each in kept)
     if single and not cell.is_exact and any(record.get("sd") for record in others):
         return replace(summary, low=-math.inf, high=math.inf)
     return summary
+
+
+def _has_too_few(cell: Cell) -> bool:
+    """Return whether a cell of programs that slownet does not know has fewer boots than show how these differ."""
+    return cell.terms.own_programs and 0 < cell.repetitions < cell.verdict_from
+
+
+def _too_few(run: RunData) -> list[str]:
+    few = [cell for cell in run.cells if _has_too_few(cell)]
+    if not few:
+        return []
+    boots, least = min(cell.repetitions for cell in few), max(cell.verdict_from for cell in few)
+    return [f"{run.directory}: {counted(boots, 'boot')}: how much boots differ is not known, --repeat {least} or more tells"]
 
 
 def _rows(title: str, one: Cell, other: Cell, metrics: Collection[str], within: float) -> list[Row]:

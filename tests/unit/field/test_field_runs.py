@@ -1,4 +1,5 @@
 import pytest
+from conftest import TIMES
 
 from slownet.errors import ExperimentError
 from slownet.field.row import DIFFERS, EQUIVALENT, INCONCLUSIVE
@@ -60,6 +61,19 @@ def test_only_what_both_measured_is_compared(made):
         "only in .: rtt 40ms; rtt 120ms",
         "only in .: rtt 25ms",
     ]
+
+
+@pytest.mark.parametrize(("clock", "least"), [({"tdf": "inf"}, 4), ({"tdf": 4, "cpu": "work"}, 3)])
+def test_one_boot_of_unknown_programs_is_compared_with_no_other(made, clock, least):
+    """A program that draws a number when it starts was "better: 1.63 times, 5 round trips fewer" than itself."""
+    slower = {rtt: 2 * time for rtt, time in TIMES.items()}
+    one, other = (made(times, clock=clock | {"own_programs": True}, boot=1, random=False) for times in (TIMES, slower))
+    found = compare_runs(one, other, 0.05)
+    assert found.outcome.word == "open"
+    assert not found.outcome.cause
+    assert f"one boot: how much boots differ is not known, --repeat {least} or more tells" in str(found.notes)
+    known = [made(times, clock=clock, boot=1, random=False) for times in (TIMES, slower)]
+    assert compare_runs(*known, 0.05).outcome.word == "worse"
 
 
 def test_a_failed_cell_is_inconclusive(made):

@@ -68,6 +68,17 @@ def test_they_are_found_beside_the_file(read, tmp_path):
     assert experiment.service("net", tmp_path) == ("shop", "net", tmp_path)
 
 
+@pytest.mark.parametrize(("written", "operations"), [("", None), ("warm_up = 12\n", 12), ("warm_up = 0\n", 0)])
+def test_a_file_may_state_the_warm_up(read, written, operations):
+    assert read('unit = "ms"\n', f'unit = "ms"\n{written}').experiment().warm_up == operations
+
+
+@pytest.mark.parametrize("value", ["-1", "2.5", "true", '"10"'])
+def test_a_warm_up_that_is_no_number_is_one_line_with_its_place(read, value):
+    with pytest.raises(ExperimentError, match=r"h.toml:7:1: write a whole number of operations from 0$"):
+        read('unit = "ms"\n', f'unit = "ms"\nwarm_up = {value}\n')
+
+
 def test_a_tool_gets_network_service_and_options(read, tmp_path):
     tool = own.tool("mine.py:checkout", tmp_path, has_service=True)
     assert tool.options == ("queries",)

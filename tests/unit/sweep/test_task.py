@@ -2,10 +2,12 @@
 
 import os
 import pickle
+from dataclasses import replace
 from types import SimpleNamespace
 
 import pytest
 
+from slownet import TwoHosts, experiment
 from slownet.errors import LabError, SlownetError, SweepError
 from slownet.lab.clock import INF, Clock
 from slownet.lab.place import Place
@@ -31,6 +33,22 @@ def test_a_task_divides_into_its_cells_and_travels():
         ((cell,), (unit,), 1) for cell, unit in zip(CELLS, "abc", strict=True)
     ]
     assert pickle.loads(pickle.dumps(TASK)) == TASK
+
+
+def test_a_boot_warms_up_programs_that_are_not_known_before_its_first_cell(monkeypatch, tmp_path):
+    """Whichever comes first: the second repetition goes through the cells backwards."""
+    mine = experiment(topology=TwoHosts, vary={"rtt": ["0ms", "1ms", "2ms"]})(lambda net, rtt: 1.0)
+    jobs = []
+    monkeypatch.setattr(task, "place_of", lambda where, source: Place(Clock("virtual", INF), {"place": "lab"}))
+    monkeypatch.setattr(task, "find", lambda source: mine)
+    monkeypatch.setattr(task, "limited", lambda plan, place, job, limit_s: jobs.append(job) or ({}, []))
+    task._boot(TASK, tmp_path)
+    ((*steps,), warm_up) = jobs[0].steps, jobs[0].warm_up
+    assert [cell for _, _, cell in steps] == [*CELLS[::-1]]
+    assert (warm_up.operations, warm_up.cells) == (30, [CELLS[0]])
+    monkeypatch.setattr(task, "find", lambda source: replace(mine, made_of=(), topology=TwoHosts))
+    task._boot(TASK, tmp_path)
+    assert jobs[1].warm_up.operations == 0
 
 
 def test_samples_are_collected_with_the_tools_output(tmp_path):
