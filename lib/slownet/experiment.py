@@ -286,7 +286,7 @@ def experiment(
         measured is left out, until it has returned so many values. Programs behave differently at first: they compile, fill
         caches, prepare a statement when it is executed for the sixth time. That is done in the first cell, and if conditions
         other than links' are varied, in the first cell of each combination of them. Unless given, 0 for slownet's own programs,
-        which do not need it, and 30 for others, but no call begins after 30 s on the network's clock.
+        which do not need it, and 30 for others, but no call begins after 10 s on the network's clock.
 
     Returns
     -------

@@ -295,10 +295,10 @@ def sampling_notes(run: RunData) -> list[str]:
 
 def position_notes(run: RunData) -> list[str]:
     """Say where a cell's place among the others explains its number, and what to do."""
+    mend = "measure each in a run of its own" if run.facts.get("compose") else "try a larger warm_up"
     return [
         f"{each.cell.title}: its place in a boot explains {each.metric}, {number(each.forwards.mean)} in boots that go through "
-        f"the cells forwards, {number(each.backwards.mean)} backwards: programs keep something from cell to cell, "
-        f"try a larger warm_up"
+        f"the cells forwards, {number(each.backwards.mean)} backwards: programs keep something from cell to cell, {mend}"
         for each in shifts(run)
     ]
 

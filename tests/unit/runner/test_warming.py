@@ -39,7 +39,7 @@ def test_slownets_own_programs_need_none():
 
 def test_others_get_thirty_operations_in_the_baseline_whatever_comes_first_in_the_boot():
     for measured in (CELLS, CELLS[::-1]):
-        assert WarmUp.of(made(), CELLS, measured) == WarmUp(30, 30.0, [{"rtt": "40ms"}])
+        assert WarmUp.of(made(), CELLS, measured) == WarmUp(30, 10.0, [{"rtt": "40ms"}])
 
 
 def test_without_the_baseline_it_is_the_first_cell_that_is_measured():
@@ -63,7 +63,7 @@ def test_an_experiment_may_state_it():
 @pytest.mark.parametrize(("returned", "calls"), [(1.0, 30), ([1.0, 2.0, 3.0], 10), ([1.0] * 20, 2), ([1.0] * 500, 1)])
 def test_operations_are_values_and_not_calls(returned, calls, clock):
     called = []
-    WarmUp(30, 30.0, CELLS[:1]).run(lambda cell: called.append(cell) or as_record(returned, "page", "ms"))
+    WarmUp(30, 10.0, CELLS[:1]).run(lambda cell: called.append(cell) or as_record(returned, "page", "ms"))
     assert called == CELLS[:1] * calls
 
 
@@ -72,11 +72,11 @@ def test_no_call_begins_after_the_limit(clock):
 
     def measure(cell):
         called.append(cell)
-        clock[0] += 12.0
+        clock[0] += 4.0
         return as_record(1.0, "page", "ms")
 
-    WarmUp(30, 30.0, CELLS).run(measure)
-    assert called == [CELLS[0]] * 3 + [CELLS[1]] * 3
+    WarmUp(30, 10.0, CELLS).run(measure)
+    assert called == [CELLS[0]] * 3 + [CELLS[1]] * 3, "the third begins after 8 s"
     called.clear()
     WarmUp(7, 0.0, CELLS[:1]).run(measure)
     assert len(called) == 7, "who states a number gets it, however long it takes"
@@ -89,12 +89,12 @@ def test_a_failure_ends_it_and_the_sample_will_say_why():
         called.append(cell)
         raise ToolError("no answer")
 
-    WarmUp(30, 30.0, CELLS).run(measure)
+    WarmUp(30, 10.0, CELLS).run(measure)
     assert called == CELLS
 
 
 def test_it_reaches_the_place():
-    job = Job([(0, 1, CELLS[0])], warm_up=WarmUp(30, 30.0, CELLS[:1]))
+    job = Job([(0, 1, CELLS[0])], warm_up=WarmUp(30, 10.0, CELLS[:1]))
     assert Job.read(json.loads(json.dumps(job.to_json()))).warm_up == job.warm_up
 
 
