@@ -25,6 +25,8 @@ Boot = Sequence[Numbers]
 """The numbers of a boot's blocks."""
 AGREEING = 4
 """Boots that have to give the same numbers before those of unknown programs count as exact."""
+RATE = "_per_second"
+"""The ending of rates of operations."""
 NEAR, NEAR_MS = 0.001, 0.02
 """A relative difference between orders of cells that hides no margin, and one of times that the kernel's timers make."""
 
@@ -60,10 +62,15 @@ def _are_near(one: Boot, other: Boot) -> bool:
     left, right = (
         {(at, name): numbers[0] for at, block in enumerate(boot) for name, numbers in block.items()} for boot in (one, other)
     )
-    return left.keys() == right.keys() and all(
-        math.isclose(left[key], right[key], rel_tol=NEAR, abs_tol=NEAR_MS / (milliseconds_of(key[1]) or math.inf))
-        for key in left
-    )
+    return left.keys() == right.keys() and all(_is_near(key[1], left[key], right[key]) for key in left)
+
+
+def _is_near(metric: str, one: float, other: float) -> bool:
+    least = NEAR_MS / (milliseconds_of(metric) or math.inf)
+    if math.isclose(one, other, rel_tol=NEAR, abs_tol=least):
+        return True
+    is_rate = metric.endswith(RATE) and min(one, other) > 0  # a rate is as near as the time that it is made of
+    return is_rate and abs(1000 / one - 1000 / other) <= NEAR_MS
 
 
 def verdict_from(samples: Sequence[Sample], terms: Terms) -> int:

@@ -31,6 +31,8 @@ def boots(*means, random=False, sd=0.5, name="time_ms"):
         (boots(500.0, 500.6, 500.0, 500.6), False, 3),
         (boots(5.0, 5.01, 5.0, 5.01, name="page_s"), False, 3),
         (boots(5.0, 5.01, 5.0, 5.01, name="mbit_per_s"), False, 3),
+        (boots(3e4, 3.1e4, 3e4, 3.1e4, name="requests_per_second"), True, 4),  # 0.033 and 0.032 ms a request
+        (boots(10.0, 10.02, 10.0, 10.02, name="requests_per_second"), False, 3),
         (boots(5.0, 5.0, 5.0, 5.1), False, 3),
         (boots(5.0, 5.0, 5.0) + boots(5.0, sd=0.6), False, 3),  # two blocks of one boot
         (boots(5.0, 5.0, 5.0, 5.0)[:3] + boots(5.0, 5.0, 5.0, 5.0, sd=0.6)[3:], False, 3),
