@@ -114,6 +114,7 @@ WALK_THROUGH = {
     "iperf": (("mn", "--test", "iperf"), "", (r"Results: \['[\d.]+ .bits/sec'",)),
     "nothing": (("mn", "--test", "none"), "", ("Done",)),
     "a clean-up": (("mn", "-c"), "", ("Cleanup complete",)),
+    "a torus": (("mn", "--topo", "torus,3,3", "--switch", "lxbr,stp=1", "--test", "pingall"), "", (ALL,)),
     "a ring": (("--stp", "mn", "--topo", "torus,3,3", "--test", "pingall"), "", (ALL,)),
 }  # fmt: skip
 

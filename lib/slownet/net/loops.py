@@ -18,7 +18,7 @@ from mininet.topo import Topo
 
 from slownet.errors import NetworkError
 from slownet.net import places
-from slownet.net.parameters import class_of, preset
+from slownet.net.parameters import class_of, preset, special
 
 MOST_NAMED = 12
 ANSWERS_S = 1.0
@@ -108,7 +108,7 @@ def check_topology(topology: Topo, switch: Any, where: str, *, standalone: bool,
     for name in topology.switches():
         info = topology.nodeInfo(name)
         maker = info.get("cls") or switch
-        cls, params = class_of(maker), {**preset(maker), **info}
+        cls, params = class_of(maker), {**special(maker), **preset(maker), **info}
         if cls is not None and _learns(cls, params.get("failMode", "standalone" if standalone else "secure")):
             switches[name] = stp or bool(params.get("stp") or params.get("rstp"))
     cables = topology.links(sort=True, withInfo=True)

@@ -17,6 +17,7 @@ from mininet.link import Intf, Link, OVSIntf, OVSLink, TCIntf, TCLink
 from mininet.node import CPULimitedHost, Host, Node, OVSSwitch
 from mininet.nodelib import NAT
 from mininet.topo import Topo
+from mininet.util import specialClass
 
 from slownet.conditions import tclink
 from slownet.errors import ConditionError, SlownetError
@@ -75,6 +76,18 @@ def preset(maker: Any) -> dict[str, Any]:
     while isinstance(maker, partial):
         found = {**maker.keywords, **found}
         maker = maker.func
+    return found
+
+
+def special(maker: Any) -> dict[str, Any]:
+    """Return the parameters in a class that Mininet's `specialClass` made, as for ``mn --switch lxbr,stp=1``."""
+    found: dict[str, Any] = {}
+    for each in reversed(getattr(class_of(maker), "__mro__", ())):
+        init = vars(each).get("__init__")
+        if each.__module__ == specialClass.__module__ and isinstance(init, FunctionType):
+            kept = dict(zip(init.__code__.co_freevars, init.__closure__ or (), strict=True))
+            for name in ("defaults", "override"):
+                found |= kept[name].cell_contents if name in kept else {}
     return found
 
 

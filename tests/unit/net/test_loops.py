@@ -8,6 +8,7 @@ from mininet.node import Host, OVSBridge, OVSSwitch
 from mininet.nodelib import LinuxBridge
 from mininet.topo import Topo
 from mininet.topolib import TorusTopo, TreeTopo
+from mininet.util import customClass
 
 from slownet.errors import NetworkError
 from slownet.net import loops, shape
@@ -142,3 +143,15 @@ def test_a_remote_controller_that_does_not_answer_does_not_open_a_loop():
     loops.check_network(*built("secure"), [deaf], "in this network")
     with pytest.raises(NetworkError, match="form a loop"):
         loops.check_network(*built("standalone"), [deaf], "in this network")
+
+
+@pytest.mark.parametrize(
+    "words", ["lxbr,stp=1", "ovsbr,stp=1", "ovsk,stp=1,failMode=standalone", "lxbr", "ovsbr,stp=0"], ids=str
+)
+def test_what_mininets_command_line_states_of_its_switches_counts(words):
+    maker = customClass({"lxbr": LinuxBridge, "ovsbr": OVSBridge, "ovsk": OVSSwitch}, words)
+    if "stp=1" in words:
+        loops.check_topology(TorusTopo(3, 3), maker, "torus", standalone=True)
+        return
+    with pytest.raises(NetworkError, match="form a loop"):
+        loops.check_topology(TorusTopo(3, 3), maker, "torus", standalone=True)
