@@ -8,8 +8,8 @@ from decimal import Decimal
 from slownet.stats import Summary
 from slownet.units import unit_of
 
-LEAST_DIGITS, DIGITS = 3, 4
-"""Significant digits: at least, of a number with an interval, whose first digit is shown too; of a number without one."""
+LEAST_DIGITS, MOST_DIGITS, DIGITS = 3, 5, 4
+"""Significant digits: of a number with an interval, whose first digit is shown too if it is among them; of a number without."""
 MOST_DECIMALS = 9
 LARGEST_COUNT = 1e9
 """Up to here a whole number is written as it is."""
@@ -43,9 +43,11 @@ def _with_interval(summary: Summary) -> str:
     mean, low, high = summary.mean, summary.low, summary.high
     if not summary.known or not 0 < high - low < math.inf:
         return ""
-    finest = [math.floor(math.log10((high - low) / 2))]
-    finest += [math.floor(math.log10(abs(mean))) + 1 - LEAST_DIGITS] if mean else []
-    decimals = min(MOST_DECIMALS, max(0, -min(finest)))
+    finest = math.floor(math.log10((high - low) / 2))
+    if mean:
+        first = math.floor(math.log10(abs(mean))) + 1
+        finest = max(first - MOST_DIGITS, min(first - LEAST_DIGITS, finest))
+    decimals = min(MOST_DECIMALS, max(0, -finest))
     least, middle, most = (f"{each:z.{decimals}f}" for each in (low, mean, high))
     return f"{middle} ({least} to {most})" if least != most else ""
 

@@ -20,6 +20,8 @@ from slownet.units import amount, unit_of
 LATENCIES = ("corrected_p99_s", "uncorrected_p99_s")
 STEP = 5.0
 """Cells fall into two groups if one is this many times the other or more."""
+NARROW = 0.005
+"""An interval that is narrower than this part of its number is not said in a sentence; the claim's text has it."""
 BEND = 0.01
 """A bend is said if a time is off the line by more than this part of the longest one."""
 FEW = 3
@@ -80,7 +82,8 @@ def _law(seen: View) -> str:
 def _judged_law(seen: View, claim: Judgement | None, thing: str, then: str, about: str) -> str:
     assert seen.law is not None
     k = seen.law.k
-    middle, _, rest = quantity(k, "round_trips").partition(" ")
+    is_narrow = k.known and k.half_width < NARROW * k.mean
+    middle, _, rest = (trimmed(k.mean, 3) if is_narrow else quantity(k, "round_trips")).partition(" ")
     found = f"{middle} round trip{'s' * (middle != '1')} {rest}".rstrip()
     verdict = NOT_JUDGED if claim is None else claim.verdict  # a judgement itself is true only if supported
     expected = None if claim is None else claim.expected
