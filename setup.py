@@ -119,6 +119,6 @@ setup(
         "slownet.compose": ["*.json"],
         "slownet.report": ["*.css", "*.js", "*.j2"],
         "slownet.programs": ["*.php"],
-        "slownet": ["data/*.toml", "py.typed"],
+        "slownet": ["data/*.toml", "data/*.md", "py.typed"],
     },
 )

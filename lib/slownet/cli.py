@@ -50,6 +50,7 @@ from slownet.commands.options import (
 from slownet.commands.shell import shell
 from slownet.commands.starting import init
 from slownet.commands.sweeping import sweep
+from slownet.commands.words import help_
 from slownet.errors import ExperimentError, SlownetError
 from slownet.lab import foreground
 from slownet.lab.boot import MEGABYTES
@@ -286,6 +287,7 @@ app.command()(shell)
 app.command()(clean)
 app.command()(doctor)
 app.command()(docs)
+app.command("help")(help_)
 
 
 explain(app)

@@ -131,6 +131,7 @@ COMMANDS = {
         {0: "if experiments can run", 1: "if something that they need is missing or damaged"},
     ),
     "slownet docs": Told(("slownet docs --list", "slownet docs howto/compose --open"), DONE),
+    "slownet help": Told(("slownet help T0", "slownet help verified RTT", "slownet help lab build"), DONE),
     "slownet lab build": Told(("slownet lab build", "cd my-shop && slownet lab build"), DONE),
     "slownet lab exec": Told(
         ("slownet lab exec -- uname -a", "slownet lab exec --tdf inf --share out:rw -- sleep 3600"),

@@ -17,6 +17,7 @@ from slownet.records.judgement import WORST_FIRST, Judgement
 from slownet.records.result import RunData
 from slownet.report.answer import answer, standing
 from slownet.report.columns import among_claims, beside_claims, columns, verdicts
+from slownet.report.explained import explained
 from slownet.report.figure import Figure
 from slownet.report.plots import figures
 from slownet.report.text import confidence, milliseconds, number, spelled, with_interval
@@ -47,7 +48,7 @@ def render_page(views: Sequence[View]) -> str:
     title = ", ".join(dict.fromkeys(each.run.experiment for each in views))
     contexts = [_context(each, name) for each, name in zip(views, names(views), strict=True)]
     joint = together(views)
-    return template("page.html.j2").render(runs=contexts, joint=joint, title=title, script=script())
+    return explained(template("page.html.j2").render(runs=contexts, joint=joint, title=title, script=script()))
 
 
 def script() -> str:

@@ -22,6 +22,7 @@ from slownet.report.answer import answer
 from slownet.report.articles import ARTICLES, BEYOND, PROTOCOLS, grouped
 from slownet.report.beside import beside
 from slownet.report.comparison import Line, Tally, lines, tally
+from slownet.report.explained import explained
 from slownet.report.fitted import Fitted
 from slownet.report.page import REPORT, script, template, write_html
 from slownet.report.table import STYLES
@@ -105,10 +106,11 @@ def render(done: Reproduction) -> str:
         {"title": title, "summary": _summary(runs), "runs": [_shown(done, run) for run in runs]}
         for title, runs in done.articles
     ]  # fmt: skip
-    return template("reproduction.html.j2").render(
+    page = template("reproduction.html.j2").render(
         ending=done.ending, intervals=_intervals(done), articles=articles, duration=_duration, script=script(),
         beside=beside(done.lines), stem=done.directory.name,
     )  # fmt: skip
+    return explained(page)
 
 
 def show(done: Reproduction) -> RenderableType:

@@ -373,7 +373,8 @@ def test_without_the_uncured_cell_there_is_no_ratio_to_compare():
 
 def test_the_page_has_the_ratio_without_a_cure_too_and_no_column_that_is_empty():
     def heads(run):
-        return re.findall(r'<th scope="col"[^>]*>([^<]*)</th>', render_page([view(run)]).partition("<h2>Cells</h2>")[2])
+        page = re.sub("</?abbr[^>]*>", "", render_page([view(run)]))
+        return re.findall(r'<th scope="col"[^>]*>([^<]*)</th>', page.partition("<h2>Cells</h2>")[2])
 
     assert heads(cured_run()) == ["condition", "ms per page", "ratio", "without cure"]
     assert heads(run_of(LINE)) == [
