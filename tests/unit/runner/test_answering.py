@@ -100,7 +100,7 @@ def test_a_function_that_fails_is_one_line_and_the_run_stays(function, said, tmp
     (line,) = capsys.readouterr().err.splitlines()
     assert line.startswith("slownet: ")
     assert said in line
-    assert answer(view(run)).startswith("A request costs 4202 round trips as measured here")
+    assert answer(view(run)).startswith("A request costs 4200 round trips as measured here")
 
 
 def test_an_answer_is_not_endless(tmp_path):
