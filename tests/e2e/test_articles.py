@@ -58,7 +58,7 @@ def server(net, folder):
     return FileServer(net, folder, length="5MiB")
 
 
-@experiment(topology=TwoHosts, service=server, cells=[{"step": "first"}, {"step": "killed"}, {"step": "last"}])
+@experiment(topology=TwoHosts, service=server, cells=[{"step": "first"}, {"step": "killed"}, {"step": "last"}], warm_up=0)
 def dying(net, files, step):
     """What if the server dies?"""
     with net.link("server", "client").set(rate="8Mbit"):
@@ -72,7 +72,7 @@ def dying(net, files, step):
 
 def test_a_server_that_dies_fails_its_cells_and_says_so(tmp_path):
     (tmp_path / "dying.py").write_text(DYING)
-    status, (run,) = slownet(tmp_path, "dying.py", "--tdf", "inf")
+    status, (run,) = slownet(tmp_path, "dying.py", "--tdf", "inf", "--repeat", "1")  # other boots go backwards
     assert status == 1
     assert [cell["status"] for cell in run["cells"]] == ["ok", "failed", "failed"]
     samples = [json.loads(line) for line in (Path(run["directory"]) / "samples.jsonl").read_text().splitlines()]

@@ -14,7 +14,7 @@ from slownet.experiment import experiment
 from slownet.tools.ping import ping
 
 
-@experiment(topology="two_hosts", vary={"rtt": ["0ms", "20ms"]})
+@experiment(topology="two_hosts", vary={"rtt": ["0ms", "20ms"]}, warm_up=0)
 def chatty(net, rtt):
     """What does a ping take?"""
     print(json.dumps({"event": "sample", "index": 0, "status": "failed", "error": "forged"}))
