@@ -260,10 +260,9 @@ def spoken(name: str) -> str:
     >>> spoken("latency_ms"), spoken("mib_per_s")
     ('latency, ms', 'MiB/s')
     """
-    for ending in sorted(NAMED, key=len, reverse=True):
-        if name == ending or name.endswith(f"_{ending}"):
-            stem = name[: -len(ending)].rstrip("_").replace("_", " ")
-            return f"{stem}, {NAMED[ending]}" if stem else NAMED[ending]
+    if ending := _unit_ending(name):
+        stem = name[: -len(ending)].rstrip("_").replace("_", " ")
+        return f"{stem}, {NAMED[ending]}" if stem else NAMED[ending]
     return name.replace("_", " ")
 
 
@@ -284,8 +283,13 @@ def unit_of(name: str) -> str:
     >>> unit_of("mbit_per_s"), unit_of("stalls")
     ('Mbit/s', '')
     """
-    endings = [each for each in NAMED if name == each or name.endswith(f"_{each}")]
-    return NAMED[max(endings, key=len)] if endings else ""
+    ending = _unit_ending(name)
+    return NAMED[ending] if ending else ""
+
+
+def _unit_ending(name: str) -> str:
+    """Return how a name ends, of ``NAMED``; empty if it has no unit."""
+    return max((each for each in NAMED if name == each or name.endswith(f"_{each}")), key=len, default="")
 
 
 def amount(value: float, unit: str, digits: int = 3) -> str:
@@ -308,10 +312,9 @@ def amount(value: float, unit: str, digits: int = 3) -> str:
     >>> amount(160, "ms"), amount(0.03772, "MiB/s"), amount(98123, "ms")
     ('160 ms', '0.0377 MiB/s', '98.1 s')
     """
-    rounded = f"{value:.{digits}g}"
     if unit in ("ms", "s"):
         return show_duration(value * (0.001 if unit == "ms" else 1.0), digits)
-    return f"{Decimal(rounded):f} {unit}".rstrip()
+    return f"{Decimal(f'{value:.{digits}g}'):f} {unit}".rstrip()
 
 
 def _read(text: str, kind: str, example: str, units: str, table: Mapping[str, Decimal], *, any_case: bool = False) -> Decimal:

@@ -17,7 +17,6 @@ from slownet.records.judgement import INCONCLUSIVE, Judgement
 from slownet.records.result import RunData
 from slownet.records.samples import cell_key
 from slownet.stats import Summary
-from slownet.units import milliseconds_of
 
 
 @dataclass(frozen=True)
@@ -222,8 +221,7 @@ def _named(run: RunData, label: Mapping[str, str]) -> Cell | None:
 
 def _means_nothing(base: Cell, metric: str, run: RunData) -> str:
     """Say why there is no ratio to a cell's number; empty if there is one."""
-    unit_ms = milliseconds_of(metric)
-    if base.status == "failed" or unit_ms is None or not run.charging.means_nothing(base.summary(metric).mean * unit_ms):
+    if base.status == "failed" or not run.charging.means_nothing(base.summary(metric).mean, metric):
         return ""
     what = f"{metric} is {base.summary(metric).mean:.2g} at {base.title}, where the CPU is free and nothing else takes time"
     return f"{what}: no ratio to it means anything; claim round trips (law), or rerun with the CPU charged, --tdf 1"

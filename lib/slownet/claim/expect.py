@@ -44,7 +44,7 @@ from slownet.records import comparisons
 from slownet.records.judgement import INCONCLUSIVE, REFUTED, SUPPORTED, Judgement
 from slownet.records.observers import notify
 from slownet.stats import DECIDING, Summary
-from slownet.units import duration, milliseconds_of, show_duration
+from slownet.units import duration, show_duration
 
 PLAIN_UNIT = "time_ms"
 """A metric with the unit of plain numbers, used if neither side is a measured metric."""
@@ -75,7 +75,7 @@ class _Trips:
         if self.start <= 0 or self.times > MOST_TIMES:
             return True
         charging = measured.setting.charging
-        return charging is not None and charging.means_nothing(self.start * (milliseconds_of(measured.name) or 1.0))
+        return charging is not None and charging.means_nothing(self.start, measured.name)
 
 
 @dataclass(frozen=True)

@@ -67,20 +67,21 @@ class law:  # noqa: N801
         expected = theories.expectation(self.round_trips, chosen, name)
         margin = around(expected.mean, self.within)
         sources = frozenset(cell_key(cell.label) for cell in chosen.cells)
+        line = fitted(chosen, self.metric, self.along)
 
         def k(laws: Sequence[Law]) -> Summary:
             return theories.against(replace(laws[0].k, sources=sources), expected.summary)
 
         def said(found: Summary) -> str:
-            own = interval(fitted(chosen, self.metric, self.along).k)
+            own = interval(line.k)
             exact = expected.summary.low == expected.summary.high
             number = f"{expected.mean:g}" if exact else interval(expected.summary)
             return f"{own} round trips per operation measured, {number} expected{theories.in_words(found, expected.summary)}"
 
-        cells, line = chosen.cells if self.at else (), fitted(chosen, self.metric, self.along)
-        found = decide(run, name, lambda: k([line]), margin, expected.mean, cells, said)
+        measured, punctual = k([line]), k([replace(line, late=())])
+        found = decide(run, name, lambda: measured, margin, expected.mean, chosen.cells if self.at else (), said)
         found = unless_bent(found, (chosen,), self.metric, self.along, k, margin)
-        return expected.judged(lateness.unless_late(found, chosen, k([line]), k([replace(line, late=())]), margin))
+        return expected.judged(lateness.unless_late(found, chosen, measured, punctual, margin))
 
 
 @dataclass(frozen=True)

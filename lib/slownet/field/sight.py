@@ -16,7 +16,7 @@ REPEAT = "more repetitions (slownet run --repeat)"
 COUNT = "both runs on the exact clock (slownet run --clock exact), which needs QEMU and no counter"
 
 
-def smallest(row: Row, within: float) -> tuple[float, float] | None:
+def smallest(row: Row) -> tuple[float, float] | None:
     """Return the smallest change that a row could have shown beyond its margin, and what of it is due to variation.
 
     Both are relative; None if the row does not say.
@@ -32,7 +32,7 @@ def smallest(row: Row, within: float) -> tuple[float, float] | None:
 
 def note(rows: Sequence[Row], within: float, charged: Collection[Charging]) -> str:
     """Return the note of a comparison; empty if nothing was compared. charged: what the clocks of both runs charge."""
-    seen = [(size, varies, row.name) for row in rows if (found := smallest(row, within)) for size, varies in [found]]
+    seen = [(size, varies, row.name) for row in rows if (found := smallest(row)) for size, varies in [found]]
     if not seen:
         return ""
     size, varies, name = max(seen)

@@ -171,8 +171,7 @@ class _Run:
         """Take what the lab says until it has ended; see ExactLab.run."""
         with contextlib.ExitStack() as files:
             files.callback(self._returned.close)
-            self._shared = files.enter_context(tempfile.TemporaryFile(dir=_folder()))
-            pack(self._lab.shares, self._shared)  # before there is a lock, for which other labs wait
+            self._make_parts(files)  # before there is a lock, for which other labs wait
             self._processor = files.enter_context(cpu.reserved(self._lab.turn))
             self._lab.pinned(self._processor)
             with contextlib.suppress(_EndedError):
@@ -183,6 +182,15 @@ class _Run:
                         self._hear(start.said[len(self._taken) :])
                     self._follow(machine)
         return self._verdict()
+
+    def _make_parts(self, files: contextlib.ExitStack) -> None:
+        """Make what all machines of the lab read, and none writes to."""
+        lab, folder = self._lab, _folder()
+        self._shared = files.enter_context(tempfile.TemporaryFile(dir=folder))
+        pack(lab.shares, self._shared)
+        os.truncate(self._shared.fileno(), emulator.roomy(os.fstat(self._shared.fileno()).st_size))
+        self._layer = [_filled(files, folder, lab.layer.read_bytes(), emulator.aligned)] if lab.layer else []
+        self._initrd = _filled(files, folder, lab.kernel.modules.read_bytes() + lab.init.read_bytes())
 
     def _beginning(self, files: contextlib.ExitStack) -> Snapshot | None:
         """Return the snapshot with which it begins, which stays as long as the files; make it if necessary."""
@@ -222,28 +230,16 @@ class _Run:
     ) -> Iterator[Machine]:
         """Yield a machine that was not started: one that boots, or goes on, and that is saved if there is a file for that."""
         lab = self._lab
-        folder = _folder()
         with contextlib.ExitStack() as files:
-
-            def file(data: bytes = b"", size: Callable[[int], int] | None = None) -> BinaryIO:
-                made = files.enter_context(tempfile.TemporaryFile(dir=folder))
-                made.write(data)
-                made.flush()
-                if size:
-                    os.truncate(made.fileno(), size(len(data)))
-                return made
-
+            file = partial(_filled, files, _folder())
             job = self._job + self._later
             head = struct.pack("<QQQQ", lab.turn + 1, lab.turn, len(job), len(self._given))
-            os.truncate(self._shared.fileno(), emulator.roomy(os.fstat(self._shared.fileno()).st_size))
             kernel, image = (files.enter_context(open(each, "rb")) for each in (lab.kernel.path, lab.image))
-            devices = [image, file(head + job + self._given, emulator.roomy), self._shared]
-            devices += [file(lab.layer.read_bytes(), emulator.aligned)] if lab.layer else []
-            initrd = file(lab.kernel.modules.read_bytes() + lab.init.read_bytes())
+            devices = [image, file(head + job + self._given, emulator.roomy), self._shared, *self._layer]
             mapped = memory or (files.enter_context(start.memory.open("r+b")) if start else None)
             yield Machine(
-                lab.megabytes, lab.clock.speed, kernel, initrd, devices, file(), file(), file(), mapped, saved is not None,
-                start.state if start else b"", saved,
+                lab.megabytes, lab.clock.speed, kernel, self._initrd, devices, file(), file(), file(), mapped,
+                saved is not None, start.state if start else b"", saved,
             )  # fmt: skip
 
     def _follow(self, machine: Machine) -> None:
@@ -339,6 +335,17 @@ class _Run:
         if said and self._end.status > 0:
             return LabError(f"QEMU cannot run the lab: {clipped(said[-1])}", fix=f"apt-get install {emulator.PACKAGE}")
         return autopsy.explain(self._end.console, self._end.status, self._lab.megabytes, host_is_full=False)
+
+
+def _filled(
+    files: contextlib.ExitStack, folder: Path, data: bytes = b"", size: Callable[[int], int] = lambda size: size
+) -> BinaryIO:
+    """Return a file without a name that holds this, and is as large as `size` makes of its length."""
+    made = files.enter_context(tempfile.TemporaryFile(dir=folder))
+    made.write(data)
+    made.flush()
+    os.truncate(made.fileno(), size(len(data)))
+    return made
 
 
 def _folder() -> Path:

@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import contextlib
 import os
+import sys
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Generic, TypeVar
 
-from slownet.errors import DamagedError
+from slownet.errors import DamagedError, LabError
 from slownet.lab import cache, digests
 from slownet.lab.digests import Digest, Part
 
+TRIES = 3
 CHECKS = "checks"
 """The folder of this user's notes on what others own."""
 
@@ -74,6 +76,14 @@ class Shelf(Generic[T]):
             return False
         return True
 
+    def say_if_damaged(self, folder: Path) -> None:
+        """Say that a folder is made anew, if it is there and damaged."""
+        if os.path.isdir(folder):
+            try:
+                self.load(folder)
+            except DamagedError as error:
+                sys.stderr.write(f"slownet: {error.what}, {error.where}: making it anew\n")
+
     def make(
         self, key: str, build: Build, base: Path | None = None, say: Callable[[DamagedError], None] = lambda error: None
     ) -> T:
@@ -127,6 +137,29 @@ def forget(folder: Path) -> None:
     """Remove the note on a folder that is gone."""
     with contextlib.suppress(OSError):
         notes(folder)[0].unlink()
+
+
+class GoneError(LabError):
+    """A folder goes as soon as it is made."""
+
+
+@contextlib.contextmanager
+def used(place: Callable[[], Path], most: int) -> Iterator[Path]:
+    """Yield a folder that is only kept for speed, which stays during the block; others that were used long ago go.
+
+    place: makes it, or returns it if it is there; most: bytes of all that lies beside it, and of it. Raises GoneError, and what
+    `place` raises.
+    """
+    for _ in range(TRIES):  # another process may remove it just before it is used here
+        folder = place()
+        with cache.in_use(folder) as there:
+            if there:
+                os.utime(folder)
+                trim(folder.parent, most)
+                yield folder
+                return
+    what = f"the snapshot {folder} goes as soon as it is made"
+    raise GoneError(what, fix="see whether slownet lab clean runs again and again")
 
 
 def trim(home: Path, most: int) -> None:

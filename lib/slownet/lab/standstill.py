@@ -7,13 +7,11 @@ QEMU, one machine, kernel and content of everything that the machine has read: a
 from __future__ import annotations
 
 import contextlib
-import os
-import sys
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from slownet.errors import DamagedError, LabError
+from slownet.errors import LabError
 from slownet.lab import cache, digests, shelf
 from slownet.lab.digests import Part
 from slownet.lab.shelf import Shelf
@@ -24,7 +22,6 @@ MEMORY, STATE, SAID = "memory", "state", "said"
 PART = Part("the snapshot of an exact lab", (MEMORY, STATE, SAID), fix="slownet lab clean")
 MOST = 4 << 30
 """Bytes of all snapshots in the cache: beyond, those that were used longest ago go."""
-TRIES = 3
 
 
 @dataclass(frozen=True)
@@ -62,15 +59,11 @@ def kept(name: str, make: Make, megabytes: int) -> Iterator[Snapshot]:
     megabytes: what there must be room for. Raises NotKeptError, and what `make` raises.
     """
     base = cache.writable_root()
-    for _ in range(TRIES):  # another process may remove it just before it is used here
-        folder = _made(base, name, make, megabytes)
-        with cache.in_use(folder) as there:
-            if there:
-                os.utime(folder)
-                shelf.trim(base / KIND, MOST)
-                yield Snapshot(folder)
-                return
-    raise NotKeptError("it goes as soon as it is made", str(folder), "see whether slownet lab clean runs again and again")
+    try:
+        with shelf.used(lambda: _made(base, name, make, megabytes), MOST) as folder:
+            yield Snapshot(folder)
+    except shelf.GoneError as error:
+        raise NotKeptError(error.what, error.where, error.fix) from error
 
 
 def size() -> int:
@@ -88,12 +81,7 @@ def content(path: Path) -> str:
 
 
 def _made(base: Path, name: str, make: Make, megabytes: int) -> Path:
-    whole = base / KIND / name
-    if whole.is_dir():
-        try:
-            SHELF.load(whole)
-        except DamagedError as error:
-            sys.stderr.write(f"slownet: {error.what}, {error.where}: making it anew\n")
+    SHELF.say_if_damaged(base / KIND / name)
     failures: list[BaseException] = []
 
     def fill(half: Path) -> None:

@@ -16,6 +16,7 @@ from typing import Any
 
 from slownet.errors import SlownetError, nearest
 from slownet.lab import clock
+from slownet.units import milliseconds_of
 
 USUAL_MARGIN = 0.05
 """The default margin of claims. Experiments with narrower margins are about the network only and run with free CPU."""
@@ -72,9 +73,10 @@ class Charging(Enum):
         """Whether `waver` is known well enough to replace an estimate from several boots."""
         return self in (Charging.WORK, Charging.EXACT)
 
-    def means_nothing(self, ms: float) -> bool:
-        """Whether a time is too short to mean anything: with a free CPU, what is left of one without a network."""
-        return self is Charging.FREE and ms < NOTHING_MS
+    def means_nothing(self, value: float, metric: str) -> bool:
+        """Whether a metric is a time too short to mean anything: with a free CPU, what is left of one without a network."""
+        unit_ms = milliseconds_of(metric)
+        return self is Charging.FREE and unit_ms is not None and value * unit_ms < NOTHING_MS
 
     def verdict_from(self, is_random: bool) -> int:
         """Return the boots required for a verdict: three if their variation must be estimated from them, else one.

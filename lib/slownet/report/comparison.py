@@ -11,7 +11,7 @@ from slownet.records.cell import Cell
 from slownet.records.judgement import NOT_JUDGED, SUPPORTED, WORST_FIRST, Judgement
 from slownet.records.result import RunData
 from slownet.records.samples import cell_key, finite
-from slownet.report.view import Row, View, baseline, is_nothing, view
+from slownet.report.view import Row, View, baseline, view
 from slownet.report.words import said
 from slownet.stats import Summary
 
@@ -165,8 +165,8 @@ def _worst_first(claims: Iterable[Judgement]) -> list[Judgement]:
 
 
 def _ratio(seen: View, cell: Cell, base: Cell, metric: str) -> float | None:
-    start = base.metrics.get(metric)
-    return None if start and is_nothing(seen.run, metric, start) else _over(_mean(cell, metric), _mean(base, metric))
+    start = _mean(base, metric)
+    return None if start and seen.run.charging.means_nothing(start, metric) else _over(_mean(cell, metric), start)
 
 
 def _about(run: RunData, cell: Cell, metric: str) -> list[Judgement]:

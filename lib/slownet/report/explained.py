@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
+from functools import cache
 
 from markupsafe import escape
 
@@ -12,19 +14,29 @@ WORDS = ("TDF", "T0", "law", "baseline", "cell", "boot", "verified RTT", "cure")
 """The terms that a stranger asks about first."""
 _TAG = re.compile(r"(<[^>]*>)")
 _OPEN = re.compile(r"<(/?)(script|style|svg|title|abbr|a|summary|button|h1)\b")
-_KNOWN = {word: found[1] for word in WORDS if (found := glossary.meaning(word))}
-_WORD = re.compile(rf"(?<![\w-])({'|'.join(map(re.escape, sorted(_KNOWN, key=len, reverse=True)))})(?![\w-])")
+
+
+@cache
+def _known() -> Mapping[str, str]:
+    """Return the line of each word."""
+    return {word: found[1] for word in WORDS if (found := glossary.meaning(word))}
+
+
+@cache
+def _word() -> re.Pattern[str]:
+    longest_first = sorted(_known(), key=len, reverse=True)
+    return re.compile(rf"(?<![\w-])({'|'.join(map(re.escape, longest_first))})(?![\w-])")
 
 
 def explained(page: str) -> str:
     """Return a page with the first of each term in its text marked, but for those in plots, headings and links."""
-    left, inside, parts = set(_KNOWN), 0, _TAG.split(page)
+    left, inside, parts = set(_known()), 0, _TAG.split(page)
     for at, part in enumerate(parts):
         if at % 2:
             if found := _OPEN.match(part):
                 inside += -1 if found[1] else 1
         elif not inside and part.strip():
-            parts[at] = _WORD.sub(lambda match: _marked(match[0], left), part)
+            parts[at] = _word().sub(lambda match: _marked(match[0], left), part)
     return "".join(parts)
 
 
@@ -32,4 +44,4 @@ def _marked(word: str, left: set[str]) -> str:
     if word not in left:
         return word
     left.discard(word)
-    return f'<abbr title="{escape(_KNOWN[word])}">{word}</abbr>'
+    return f'<abbr title="{escape(_known()[word])}">{word}</abbr>'

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -49,10 +50,15 @@ class Reproduction:
         """The results of the runs in numbers, in the articles' order."""
         return [tally(run) for run in self._ordered]
 
+    @cached_property
+    def by_run(self) -> dict[str, list[Line]]:
+        """The lines of each run, by its experiment."""
+        return {run.experiment: lines(run) for run in self._ordered}
+
     @property
     def lines(self) -> list[Line]:
         """The lines of the table: published, measured, law or theory."""
-        return [line for run in self._ordered for line in lines(run)]
+        return [line for found in self.by_run.values() for line in found]
 
     @property
     def real_s(self) -> float:
@@ -182,7 +188,7 @@ def _shown(done: Reproduction, run: RunData) -> dict[str, Any]:
         "differs": _why(run) if run.published.get("rows") else "",
         "verdicts": in_words(run.claims),
         "claims": [(claim, said(claim, run)) for claim in run.claims],
-        **_table_of(lines(run)),
+        **_table_of(done.by_run[run.experiment]),
         "page": page.relative_to(done.directory).as_posix() if page.is_relative_to(done.directory) and page.exists() else "",
     }
 
@@ -212,7 +218,8 @@ def _table_of(found: Sequence[Line]) -> dict[str, Any]:
 
 
 FACTOR = "measured / published"
-COLUMNS = ("unit", "published", "measured", FACTOR, "law or theory", "what is claimed", "verdict")
+CLAIMED = "what is claimed"
+COLUMNS = ("unit", "published", "measured", FACTOR, "law or theory", CLAIMED, "verdict")
 
 
 def _cells(line: Line) -> list[tuple[str, str, str, str]]:
@@ -222,7 +229,7 @@ def _cells(line: Line) -> list[tuple[str, str, str, str]]:
     )  # fmt: skip
     titles = {"measured": spelled(line.measured) if line.measured else ""}
     kinds = {name: "empty" for name, text in zip(COLUMNS, texts, strict=True) if text in (NOTHING, "")}
-    kinds["what is claimed"] = "text" if line.claim else "empty"
+    kinds[CLAIMED] = "text" if line.claim else "empty"
     kinds["verdict"] = f"verdict {line.verdict.replace(' ', '-') or 'empty'}"
     return [(name, text, titles.get(name, ""), kinds.get(name, "")) for name, text in zip(COLUMNS, texts, strict=True)]
 

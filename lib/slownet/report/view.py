@@ -19,7 +19,7 @@ from slownet.records.samples import cell_key
 from slownet.report.text import confidence, number
 from slownet.report.words import counted, operation
 from slownet.stats import Summary, ratio
-from slownet.units import milliseconds_of, show_rate, spoken
+from slownet.units import show_rate, spoken
 
 RATE = "requests_per_second"
 ALONG = "rtt_ms"
@@ -108,12 +108,6 @@ def view(run: RunData) -> View:
     return View(run, metric, along, rows, law, note, article)
 
 
-def is_nothing(run: RunData, metric: str, start: Summary) -> bool:
-    """Return whether a baseline is a time that means nothing: with a free CPU, what is left of one without a network."""
-    unit_ms = milliseconds_of(metric)
-    return unit_ms is not None and run.charging.means_nothing(start.mean * unit_ms)
-
-
 @dataclass(frozen=True)
 class _Reader:
     """Makes rows of cells, with the law and the article's rows by delay and by cell."""
@@ -171,7 +165,7 @@ class _Reader:
         return Summary(1.0, 1.0, 1.0, time.n) if cell is base else ratio(time, start)
 
     def _is_nothing(self, start: Summary) -> bool:
-        return is_nothing(self.run, self.metric, start)
+        return self.run.charging.means_nothing(start.mean, self.metric)
 
     def _uncured(self, cell: Cell) -> Summary | None:
         """Return the ratio of the cell that differs only by its condition ``cure``, which is "none"."""

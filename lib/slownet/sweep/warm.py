@@ -4,14 +4,12 @@ from __future__ import annotations
 
 import contextlib
 import json
-import os
-import sys
 import tempfile
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
 
-from slownet.errors import DamagedError, LabError, SlownetError, SweepError
+from slownet.errors import LabError, SlownetError, SweepError
 from slownet.lab import cache, shelf
 from slownet.lab.boot import Share
 from slownet.lab.clock import Clock
@@ -50,26 +48,9 @@ def snapshot(plan: Plan, place: Place, boot: Boot) -> Iterator[Path]:
     common = identity.circumstances(plan.facts["source"], place)
     name = cache.key(json.dumps(common, sort_keys=True, default=str))
     base = cache.writable_root()
-    _say_if_damaged(base / WARM / name)
-    for _ in range(TRIES):  # another process may remove it just before it is used here
-        folder, _is_new = SNAPSHOTS.place(name, lambda half: _make(plan, place, half, boot), base)
-        with cache.in_use(folder) as there:
-            if there:
-                os.utime(folder)
-                shelf.trim(base / WARM, MOST)
-                yield folder
-                return
-    raise LabError(
-        f"the snapshot {folder} goes as soon as it is made", fix="see whether slownet lab clean runs again and again"
-    )
-
-
-def _say_if_damaged(folder: Path) -> None:
-    if os.path.isdir(folder):
-        try:
-            SNAPSHOTS.load(folder)
-        except DamagedError as error:
-            sys.stderr.write(f"slownet: {error.what}, {error.where}: making it anew\n")
+    SNAPSHOTS.say_if_damaged(base / WARM / name)
+    with shelf.used(lambda: SNAPSHOTS.place(name, lambda half: _make(plan, place, half, boot), base)[0], MOST) as folder:
+        yield folder
 
 
 def with_snapshot(place: Place, folder: Path, writable: bool = False) -> Place:

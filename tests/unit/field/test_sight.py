@@ -15,7 +15,7 @@ def row(first, second, within=0.05):
 
 
 def test_of_numbers_that_do_not_vary_it_is_the_margin():
-    assert sight.smallest(row(ALIKE, ALIKE), 0.05) == pytest.approx((0.05, 0))
+    assert sight.smallest(row(ALIKE, ALIKE)) == pytest.approx((0.05, 0))
     said = sight.note([row(ALIKE, ALIKE)], 0.05, {Charging.EXACT})
     assert said == (
         "any difference of 5.0 % or more would have been found (in time_ms at rtt 0ms, the margin); to find smaller ones: "
@@ -25,11 +25,11 @@ def test_of_numbers_that_do_not_vary_it_is_the_margin():
 
 def test_what_varies_makes_it_greater_and_a_difference_beyond_it_is_one():
     wide = from_moments(100, 20, 10)
-    size, varies = sight.smallest(row(wide, wide), 0.05)
+    size, varies = sight.smallest(row(wide, wide))
     assert varies > 0.2
     assert size == pytest.approx(1.05 * (1 + varies) - 1)
     narrow = from_moments(100, 1, 10)
-    size, _ = sight.smallest(row(narrow, narrow), 0.05)
+    size, _ = sight.smallest(row(narrow, narrow))
     assert row(narrow, from_moments(100 * (1 + size) * 1.02, 1, 10)).verdict == "differs"
     assert row(narrow, from_moments(100 * (1 + size) * 0.98, 1, 10)).verdict != "differs"
 
