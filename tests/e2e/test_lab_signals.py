@@ -14,6 +14,9 @@ from command_line import SLOWNET
 from conftest import PATIENCE_S
 from terminal import Terminal
 
+from slownet.lab import boot
+from slownet.lab.clock import Clock
+
 READY = b"ready\n"
 
 
@@ -112,6 +115,19 @@ def test_a_signal_during_the_boot(execute, delay_s):
         process.send_signal(signal.SIGTERM)
         assert process.wait(10) in (128 + signal.SIGTERM, -signal.SIGTERM)
         assert b"Traceback" not in process.stderr.read()
+
+
+def test_a_signal_that_arrives_with_the_command_itself(built, monkeypatch):
+    """It reaches a command that has not yet come as far as a group of its own; nothing else would end it here."""
+    begin = boot._Run._begin
+
+    def begin_and_signal(run):
+        begin(run)
+        run.signal(signal.SIGTERM)
+
+    monkeypatch.setattr(boot._Run, "_begin", begin_and_signal)
+    monkeypatch.setattr(boot, "GRACE_S", 120)
+    assert built.lab(Clock("real")).run(["sleep", "20"]) == -signal.SIGTERM
 
 
 def test_a_signal_that_is_ignored_stays_so(execute):

@@ -679,7 +679,9 @@ static void obey(struct command *command)
 		command->input_ended = 1;
 		pump_input(command);
 	} else if (type == 'K' && command->pid > 0) {
-		kill(-command->pid, atoi(data));
+		/* It is no group yet while it has not come as far as setsid(). */
+		if (kill(-command->pid, atoi(data)) && errno == ESRCH)
+			kill(command->pid, atoi(data));
 	} else if (type == 'W' && command->tty && command->in >= 0) {
 		struct winsize size_now = { 0 };
 
