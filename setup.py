@@ -100,6 +100,7 @@ setup(
     cmdclass={"build_py": Build, "bdist_wheel": Wheel, "sdist": Source},
     data_files=[("share/man/man1", [str(MAN)])] if MAN.is_file() else [],
     package_data={
+        "slownet.browser": ["*.js"],
         "slownet.lab": [
             "*.c",
             "*.h",

@@ -27,6 +27,7 @@ __version__ = "0.1.0"
 __all__ = [
     "Ab",
     "BrokerWorkerDatabase",
+    "Browse",
     "Chain",
     "Claim",
     "ClientEdgeWebDb",
@@ -95,6 +96,7 @@ __all__ = [
     "all_of",
     "any_of",
     "bound",
+    "browse",
     "compare",
     "constant_rate",
     "constant_round_trips",
@@ -132,6 +134,7 @@ __all__ = [
 
 _HOMES = {
     "slownet.api": "Compared Plot Run compare load run",
+    "slownet.browser.browse": "Browse browse",
     "slownet.claim": (
         "Claim about all_of any_of bound constant_round_trips equal expected_round_trips fitted follows grows law monotone "
         "more_round_trips no_worse_than not_ predicted published_times ratio round_trips_between slowed"
@@ -192,6 +195,7 @@ if TYPE_CHECKING:
     from importlib.machinery import ModuleSpec
 
     from slownet.api import Compared, Plot, Run, compare, load, run
+    from slownet.browser.browse import Browse, browse
     from slownet.claim import (
         Claim,
         about,

@@ -8,7 +8,7 @@ import slownet
 
 GROUPS: Mapping[str, tuple[str, ...]] = {
     "claims": ("slownet.claim",),
-    "tools": ("slownet.tools",),
+    "tools": ("slownet.tools", "slownet.browser"),
     "services": ("slownet.services", "slownet.container", "slownet.compose"),
     "networks": ("slownet.net", "slownet.conditions", "slownet.mininets"),
     "errors": ("slownet.errors",),

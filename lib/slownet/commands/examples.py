@@ -33,7 +33,7 @@ class Told:
 
 
 COMMANDS = {
-    "slownet init": Told(("slownet init", "slownet init my-shop --ci gitlab"), DONE),
+    "slownet init": Told(("slownet init", "slownet init my-shop --ci gitlab", "slownet init my-shop --browser"), DONE),
     "slownet list": Told(("slownet list", "slownet list | grep delay"), DONE),
     "slownet run": Told(
         (

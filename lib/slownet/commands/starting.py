@@ -21,6 +21,9 @@ FILES = {
     "shop.toml": "shop.toml", "pyproject.toml": "pyproject.toml", ".gitignore": "gitignore",
 }  # fmt: skip
 """The files of a project, and the name of each one's template."""
+IN_BROWSER = {"page.py": "page.py"}
+"""More files with --browser."""
+PACKAGES, CHROMIUM = 'packages = []  # of Debian, such as "postgresql"', 'packages = ["chromium"]  # of Debian'
 NEXT = """slownet lab build    # once per machine
 pytest
 slownet check --tdf inf shop.toml"""
@@ -31,6 +34,9 @@ def init(
     ci: Annotated[
         str, typer.Option("--ci", metavar="github|gitlab|none", help="Whose CI file is written.", autocompletion=one_of(*CI))
     ] = "github",
+    browser: Annotated[
+        bool, typer.Option("--browser", help="Have Chromium in the lab, and an experiment that loads a page in it.")
+    ] = False,
 ) -> None:
     """Write a small project: an app, a network, tests, a hypothesis and a CI file. It passes at once.
 
@@ -38,19 +44,22 @@ def init(
     """
     if ci not in CI:
         raise ExperimentError(f"unknown CI service '{ci}'", "--ci", nearest(ci, CI))
-    added, left = write(folder, ci)
+    added, left = write(folder, ci, browser)
     for path in added:
         print(path)
     if left:
         blank = "\n" if added else ""
         print(f"{blank}left as {'they are' if len(left) > 1 else 'it is'}: {', '.join(map(str, left))}")
+    if browser and folder / "pyproject.toml" in left:
+        print(f"\npyproject.toml needs below [tool.slownet]: {CHROMIUM.partition('  #')[0]}")
     if added:
-        print(f"\nNext, in {folder.resolve()}:\n{NEXT}")
+        more = "\nslownet run page.py  # the page in Chromium" if browser else ""
+        print(f"\nNext, in {folder.resolve()}:\n{NEXT}{more}")
 
 
-def write(folder: Path, ci: str) -> tuple[list[Path], list[Path]]:
+def write(folder: Path, ci: str, browser: bool = False) -> tuple[list[Path], list[Path]]:
     """Write the files that are missing; return them, and those that were there. Raises ExperimentError, and adds nothing."""
-    texts = {folder / name: text for name, text in contents(folder.resolve().name, ci).items()}
+    texts = {folder / name: text for name, text in contents(folder.resolve().name, ci, browser).items()}
     left = [path for path in texts if path.exists() or path.is_symlink()]
     for path in left:
         del texts[path]
@@ -66,9 +75,11 @@ def write(folder: Path, ci: str) -> tuple[list[Path], list[Path]]:
     return list(texts), left
 
 
-def contents(name: str, ci: str) -> dict[str, str]:
+def contents(name: str, ci: str, browser: bool = False) -> dict[str, str]:
     """Return the text of each file of a project with this name, by the file's path in it."""
-    found = {path: _template(template) for path, template in FILES.items()}
+    found = {path: _template(template) for path, template in (FILES | (IN_BROWSER if browser else {})).items()}
+    if browser:
+        found["pyproject.toml"] = found["pyproject.toml"].replace(PACKAGES, CHROMIUM)
     if CI[ci]:
         found[CI[ci]] = _template(f"{ci}.yml").replace("PACKAGES", " ".join(host_packages()))
     runs = f"`{CI[ci]}` runs both commands in CI, with the slownet that its variable SLOWNET names." if CI[ci] else ""

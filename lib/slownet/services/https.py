@@ -31,8 +31,8 @@ class HttpsServer(Nginx):
         The host that it runs on.
     directory : str or Path
         The run directory, for log and configuration.
-    files : mapping of str to int
-        The files that it serves, with their size in bytes: ``{"page": 1000}``.
+    files : mapping of str to int or bytes
+        The files that it serves, with their content, or their size in bytes if it does not matter: ``{"page": 1000}``.
     certificate_bytes : int
         About how many bytes its Certificate message has.
     groups : str
@@ -44,7 +44,7 @@ class HttpsServer(Nginx):
     name = "nginx"
 
     def __init__(
-        self, host: Host, directory: str | Path, *, files: Mapping[str, int], certificate_bytes: int = 0,
+        self, host: Host, directory: str | Path, *, files: Mapping[str, int | bytes], certificate_bytes: int = 0,
         groups: str = "X25519:P-256", retry: bool = False,
     ) -> None:  # fmt: skip
         # Files do not change, so they are opened once.
@@ -62,6 +62,11 @@ class HttpsServer(Nginx):
     def url(self) -> str:
         """The URL with TLS that the files' names follow, with an IP address."""
         return f"https://{self.host.IP()}/"
+
+    @property
+    def certificate(self) -> Path:
+        """The file of its certificate, which exists while it runs."""
+        return self.state / "certificate.pem"
 
     def prepare(self) -> None:
         """Write certificate, files and configuration."""
@@ -85,11 +90,11 @@ class HttpsServer(Nginx):
         ]
 
 
-def files(folder: Path, sizes: Mapping[str, int]) -> Path:
-    """Write files of zeros into a new folder; return the folder."""
+def files(folder: Path, contents: Mapping[str, int | bytes]) -> Path:
+    """Write files, of zeros where only a size is given, into a new folder; return the folder."""
     root = folder / "files"
     root.mkdir()
     root.chmod(0o755)
-    for name, size in sizes.items():
-        (root / name).write_bytes(bytes(size))
+    for name, content in contents.items():
+        (root / name).write_bytes(bytes(content))
     return root

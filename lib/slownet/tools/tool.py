@@ -114,6 +114,15 @@ def accompanied(by: Callable[[], AbstractContextManager[Any]]) -> Iterator[None]
 
 
 @contextmanager
+def beside() -> Iterator[None]:
+    """Enter what accompanies a program for a ``with`` block: for a tool whose program runs longer than one measurement."""
+    with ExitStack() as stack:
+        for companion in tuple(_companions):
+            stack.enter_context(companion())
+        yield
+
+
+@contextmanager
 def running(
     host: Host, argv: Sequence[str], env: Mapping[str, str] | None = None
 ) -> Iterator[Callable[[float, bool], Completed]]:
@@ -167,9 +176,7 @@ def answering(
 @contextmanager
 def _started(host: Host, argv: tuple[str, ...], env: Mapping[str, str] | None, stdin: int) -> Iterator[subprocess.Popen[bytes]]:
     """Start a program and its companions for a ``with`` block, and end it if it still runs then. Raises ToolError."""
-    with ExitStack() as stack:
-        for companion in tuple(_companions):
-            stack.enter_context(companion())
+    with beside():
         try:
             pipe = subprocess.PIPE
             process = host.popen(list(argv), stdin=stdin, stdout=pipe, stderr=pipe, env=environment(env))

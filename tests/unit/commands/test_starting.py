@@ -43,6 +43,16 @@ def test_the_files_can_be_read(tmp_path, ci):
     assert ("in CI" in readme) is (ci != "none")
 
 
+def test_with_a_browser_chromium_is_in_the_lab_and_loads_a_page(tmp_path, capsys):
+    run("init", str(tmp_path / "new"), "--browser")
+    assert tomllib.loads((tmp_path / "new" / "pyproject.toml").read_text())["tool"]["slownet"]["packages"] == ["chromium"]
+    ast.parse((tmp_path / "new" / "page.py").read_text())
+    assert "slownet run page.py" in capsys.readouterr().out
+    (tmp_path / "pyproject.toml").write_text("[tool.slownet]\n")
+    run("init", str(tmp_path), "--browser")
+    assert 'pyproject.toml needs below [tool.slownet]: packages = ["chromium"]' in capsys.readouterr().out
+
+
 @pytest.mark.parametrize("name", ["# x", "a *b* _c_", "<b>", "[x](y)", "`x`", "遅い", "a\nb"])
 def test_any_name_is_a_heading(name):
     heading = contents(name, "github")["README.md"].splitlines()[0]
