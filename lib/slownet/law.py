@@ -7,14 +7,15 @@ belongs to the machine.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from statistics import NormalDist
 
 from slownet.errors import SlownetError
 from slownet.slow_start import round_trips as round_trips
-from slownet.stats import CONFIDENCE, Scatter, Summary, difference, from_error, t_quantile, welch
+from slownet.stats import CONFIDENCE, LackOfFit, Scatter, Summary, difference, from_error, t_quantile, welch
+from slownet.stats.paired import error_of_residuals, error_of_sum, together
 from slownet.units import duration
 
 NOISE = 1e-12  # a relative residual below this is floating-point rounding
@@ -78,8 +79,9 @@ class Law:
 
     @property
     def t0(self) -> Summary:
-        """Time per operation without added delay, in ms."""
-        return self.at(0.0)
+        """Time per operation without added delay, in ms. Its interval does not go below 0: no time does."""
+        found = self.at(0.0)
+        return replace(found, low=max(0.0, found.low)) if found.known and found.mean >= 0 else found
 
     @property
     def residuals(self) -> tuple[float, ...]:
@@ -218,8 +220,7 @@ class Law:
         squares = math.fsum(w * r * r for w, r in zip(self.weights, self._real_residuals(), strict=True))
         noise, within = None, 0.0
         if all(time.known for time in self.times):
-            parts = ((time.error * math.sqrt(share), time.freedom) for time, share in zip(self.times, shares, strict=True))
-            error, within = welch(*parts)
+            error, within = self._error_of_residuals(shares)
             noise = error * error
         return Scatter(squares, noise, within, math.fsum(shares), len(self.times) - 2)
 
@@ -235,7 +236,7 @@ class Law:
         scatter = self._scatter
         own, freedom = Summary(mean, mean, mean, n, None, confidence), float(scatter.degrees)
         if known := all(time.known for time in self.times):
-            error, freedom = welch(*((abs(f) * t.error, t.freedom) for f, t in zip(factors, self.times, strict=True)))
+            error, freedom = self._error(factors)
             own = from_error(mean, error, n, freedom, confidence)
         if scatter.degrees < 1 and not known:
             return Summary(mean, -math.inf, math.inf, n, 0, confidence)
@@ -249,6 +250,27 @@ class Law:
         late = [f * ms for f, ms in zip(factors, self.late, strict=False)]
         early, later = (math.fsum(max(0.0, sign * each) for each in late) for sign in (1, -1))
         return Summary(mean, mean - half - early, mean + half + later, n, freedom, confidence)
+
+    @cached_property
+    def _boots(self) -> dict[Hashable, tuple[float, ...]]:
+        """The times by boot, if all were measured in the same boots and are paired in them: `slownet.stats.paired`."""
+        same = all(time.boots.keys() == self.times[0].boots.keys() for time in self.times)
+        return together(*(time.boots for time in self.times)) if same else {}
+
+    def _error(self, factors: Sequence[float]) -> tuple[float, float]:
+        """Return the standard error of a weighted sum of the times, and its degrees of freedom."""
+        if self._boots:
+            return error_of_sum(self._boots, factors)
+        return welch(*((abs(f) * t.error, t.freedom) for f, t in zip(factors, self.times, strict=True)))
+
+    def _error_of_residuals(self, shares: Sequence[float]) -> tuple[float, float]:
+        """Return the root of what the points' errors contribute to the weighted squares of residuals; see `_error`."""
+        if not self._boots:
+            return welch(*((t.error * math.sqrt(share), t.freedom) for t, share in zip(self.times, shares, strict=True)))
+        total, middle = math.fsum(self.weights), self._middle()
+        pairs = list(zip(self.weights, self._slopes(), strict=True))
+        lines = [[weight / total + slope * (delay - middle) for weight, slope in pairs] for delay in self.delays]
+        return error_of_residuals(self._boots, self.weights, lines)
 
     @cached_property
     def bent(self) -> bool:
@@ -265,34 +287,6 @@ class Law:
         """Return the residuals, with floating-point rounding set to zero."""
         floor = NOISE * max(abs(time.mean) for time in self.times)
         return [each if abs(each) > floor else 0.0 for each in self.residuals]
-
-
-@dataclass(frozen=True)
-class LackOfFit:
-    """The F test of a law's straightness: the scatter of the points around it against the errors of the points.
-
-    Parameters
-    ----------
-    f : float
-        The test statistic; inf if exact points miss the line, nan with two points or unknown intervals.
-    degrees, within : float
-        Its degrees of freedom.
-    p : float
-        The p-value; small if the line does not fit.
-    worst : float
-        The largest residual as a fraction of its time. Long measurements detect any bend, so consider its size too.
-
-    References
-    ----------
-    Draper and Smith, "Applied regression analysis", 1998, 2.1; for unequal errors Brown and Forsythe, "The small sample
-    behavior of some statistics which test the equality of several means", 1974.
-    """
-
-    f: float
-    degrees: float
-    within: float
-    p: float
-    worst: float
 
 
 def fit(points: Iterable[tuple[float, Summary]], lasting: float = 1.0) -> Law:

@@ -25,3 +25,9 @@ def test_an_experiment_brings_no_other():
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     named = {each for each in done.stdout.split() if each.startswith(("slownet.experiments.", "slownet.topologies."))}
     assert named == {"slownet.experiments.client_delay", "slownet.topologies.client_web_db"}
+
+
+def test_what_measures_does_not_import_what_decides_whether_numbers_repeat():
+    code = "import sys, slownet.runner.inside; print('slownet.records.repeatability' in sys.modules)"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout == "False\n"

@@ -123,9 +123,9 @@ def sure(cell: Cell, metric: str) -> Summary:
     Its interval includes how much runs vary (`Cell.metrics`). A percentile or maximum that a tool printed once over many
     requests has no deviation of its own; it has no interval here if other metrics of the same sample vary, unless another
     repetition would give the same numbers. Kept values that are all equal do have one. Of programs that slownet does not know
-    there is none before as many boots as a claim needs.
+    there is none before as many boots as a claim needs. The same conditions in two runs are two cells, measured in other boots.
     """
-    summary = cell.summary(metric)
+    summary = replace(cell.summary(metric), sources=frozenset(), boots={})
     if _has_too_few(cell):
         return replace(summary, low=-math.inf, high=math.inf)
     kept = readings.records(cell.samples, metric)

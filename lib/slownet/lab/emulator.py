@@ -7,7 +7,6 @@ comes over a pipe, and its memory is a file, which it maps privately.
 from __future__ import annotations
 
 import contextlib
-import fcntl
 import json
 import os
 import re
@@ -19,6 +18,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
+from threading import Thread
 from typing import Any, BinaryIO
 
 from slownet.errors import LabError
@@ -50,8 +50,6 @@ LEAST_ROOM = 32 << 20
 LIBRARIES = [Path(each) for each in ("/lib", "/lib64", "/usr/lib", "/usr/lib64", "/etc/ld.so.cache")]
 LOADERS = [Path("/lib64/ld-linux-x86-64.so.2")]
 """What starts QEMU, which is linked with libraries."""
-MOST_STATE = 1 << 20
-"""Bytes of the devices' state: a pipe holds them. There are about 13,000."""
 SAVE_S, LOOK_S = 60, 0.001
 OTHER = "labs boot instead; a version of QEMU that was tried can save them"
 ENVIRONMENT = {"LC_ALL": "C", "PATH": "/nowhere"}
@@ -203,17 +201,19 @@ def _piped(data: bytes) -> Iterator[int | None]:
         yield None
         return
     near, far = os.pipe()
+    Thread(target=_fill, args=(far, data), daemon=True).start()  # a pipe may hold less than that
     try:
-        try:
-            if len(data) > (1 << 16):
-                fcntl.fcntl(far, fcntl.F_SETPIPE_SZ, MOST_STATE)
-            os.set_blocking(far, False)
-            os.write(far, data)
-        finally:
-            os.close(far)
         yield near
     finally:
         os.close(near)
+
+
+def _fill(pipe: int, data: bytes) -> None:
+    """Write to a pipe until all is read, or nobody reads it."""
+    with contextlib.suppress(BrokenPipeError), open(pipe, "wb", buffering=0) as file:
+        left = memoryview(data)
+        while left:
+            left = left[file.write(left) :]
 
 
 def path_of(file: BinaryIO) -> str:

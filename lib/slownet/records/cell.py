@@ -15,6 +15,7 @@ from slownet.records.charging import UNKNOWN, Terms
 from slownet.records.samples import Sample, cell_key
 from slownet.records.waver import woken_late
 from slownet.stats import CONFIDENCE, DECIDING, Summary, quantile
+from slownet.stats.paired import Boots
 from slownet.units import amount, unit_of
 
 TIME = "time_per_request_ms"
@@ -38,6 +39,8 @@ class Cell:
     """What the intervals depend on besides the numbers."""
     deciding: bool = False
     """Whether claims are judged on the intervals: with too few boots they are unknown then."""
+    run: str = ""
+    """What tells its run from others: boots of two runs are not the same boots."""
 
     @property
     def error(self) -> str | None:
@@ -78,9 +81,11 @@ class Cell:
         return ", ".join(f"{name} {value}" for name, value in self.label.items()) or "no condition"
 
     def summary(self, metric: str) -> Summary:
-        """Return the summary of a metric, with this cell as its source. Raises ExperimentError with the nearest name."""
+        """Return the summary of a metric, with its source and boots. Raises ExperimentError with the nearest name."""
         if metric in self.metrics:
-            return replace(self.metrics[metric], sources=frozenset({cell_key(self.label)}))
+            means = intervals.by_boot(self.samples, metric, self.terms)
+            boots: Boots = {(self.run, boot): mean for boot, mean in means.items()}
+            return replace(self.metrics[metric], sources=frozenset({cell_key(self.label)}), boots=boots)
         raise ExperimentError(f"no metric '{metric}'", f"in cell {self.title}", nearest(metric, self.metrics))
 
     def amount(self, metric: str, digits: int = 3) -> str:
@@ -96,7 +101,7 @@ class Cell:
         if self.deciding or not readings.good(self.samples, metric):
             return found
         within = intervals.summary(self.samples, metric, self.terms, found.confidence)
-        return replace(within, sources=found.sources)
+        return replace(within, sources=found.sources, boots=found.boots)
 
     def across_runs(self, metric: str) -> Summary:
         """Return the summary of a number for itself, which in another run would be measured at another speed of the machine.
@@ -212,13 +217,13 @@ class Cell:
         }
 
 
-def of_samples(samples: list[Sample], terms: Terms = UNKNOWN, confidence: float = CONFIDENCE) -> Cell:
-    """Make a cell from its samples; ``terms`` are those of their run."""
+def of_samples(samples: list[Sample], terms: Terms = UNKNOWN, confidence: float = CONFIDENCE, run: str = "") -> Cell:
+    """Make a cell from its samples; ``terms`` are those of their run, ``run`` what tells it from others."""
     good = [sample for sample in samples if sample.get("status") == "ok"]
     names = dict.fromkeys(name for sample in good for name in sample.get("metrics") or {})
     metrics = {name: _across_runs(samples, name, terms, confidence) for name in names}
     condition = samples[0].get("condition") or {}
-    return Cell(samples[0]["cell"], condition, tuple(samples), metrics, readings.prints(samples), terms)
+    return Cell(samples[0]["cell"], condition, tuple(samples), metrics, readings.prints(samples), terms, run=run)
 
 
 def _across_runs(samples: Sequence[Sample], metric: str, terms: Terms, confidence: float) -> Summary:

@@ -26,7 +26,7 @@ uncertainty in measurement", 2008, 5.1.2 for addition in quadrature and 4.2.4 fo
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
 from dataclasses import replace
 from functools import lru_cache
 from statistics import NormalDist, fmean
@@ -89,6 +89,21 @@ def summary(samples: Sequence[Sample], metric: str, terms: Terms, confidence: fl
     found = replace(found, n=n, degrees=found.freedom if found.known else 0)
     is_factor = terms.charging in (Charging.REAL, Charging.TIME) and metric.endswith(TIMED)
     return found.positive() if is_factor else found
+
+
+def by_boot(samples: Sequence[Sample], metric: str, terms: Terms) -> dict[Hashable, float]:
+    """Return what each boot measured, where boots are the units and share the speed of the CPU; empty where they do not.
+
+    Numbers of such boots are compared within each: `slownet.stats.paired`. Readings that are rounded are not: their boots may
+    be equal for that reason alone.
+    """
+    if terms.charging not in (Charging.REAL, Charging.TIME) or not metric.endswith(TIMED):
+        return {}
+    boots = _boots(samples, metric)
+    numbers = [boot[0].sample.get("boot") for boot in boots]
+    if None in numbers or any(block.record.get("step") or block.record.get("count") for boot in boots for block in boot):
+        return {}
+    return dict(zip(numbers, _means(boots), strict=True))
 
 
 def across_runs(samples: Sequence[Sample], metric: str, terms: Terms, found: Summary) -> Summary:

@@ -376,10 +376,9 @@ def gather(samples: Iterable[Sample], facts: Mapping[str, Any], directory: Path 
         by_cell.setdefault(cell_key(sample["cell"]), []).append(sample)
     name = facts.get("experiment") or (samples[0].get("experiment") if samples else None)
     claims = tuple(Judgement.from_json(record) for record in facts.get("claims") or ())
-    terms = Terms.of(facts)
-    return RunData(
-        directory, str(name or "unnamed"), facts, tuple(of_samples(each, terms) for each in by_cell.values()), claims
-    )
+    terms, own = Terms.of(facts), f"{name} {directory} {facts.get('started')}"
+    cells = tuple(of_samples(each, terms, run=own) for each in by_cell.values())
+    return RunData(directory, str(name or "unnamed"), facts, cells, claims)
 
 
 def clock(facts: Mapping[str, Any]) -> str:

@@ -14,8 +14,6 @@ from typing import Any
 
 from slownet.errors import NetworkError, ServiceError, ToolError
 from slownet.experiment import Cell, Experiment, Record
-from slownet.records.columns import is_of_links
-from slownet.records.repeatability import has_own_programs
 from slownet.records.samples import cell_key
 
 OPERATIONS = 30
@@ -64,6 +62,8 @@ NONE = WarmUp()
 
 def length(experiment: Experiment) -> tuple[int, float]:
     """Return how many operations are done for an experiment, and within how many seconds their calls begin (0: no limit)."""
+    from slownet.records.repeatability import has_own_programs  # the place does not need it
+
     if experiment.warm_up is not None:
         return experiment.warm_up, 0.0
     return (OPERATIONS, LONGEST_S) if has_own_programs(*experiment.parts) else (0, 0.0)
@@ -80,6 +80,8 @@ def _one_of_each(planned: Sequence[Cell], measured: Iterable[Cell]) -> list[Cell
     What a program does at first depends on what is asked of it, such as which query, and not on how long a packet takes; and
     the first cell is the baseline, in which an operation takes the least.
     """
+    from slownet.records.columns import is_of_links  # likewise: it imports the statistics
+
     asked = {cell_key(cell) for cell in measured}
     found: dict[str, Cell] = {}
     for cell in planned:

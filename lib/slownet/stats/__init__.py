@@ -11,7 +11,7 @@ from slownet.stats.moments import from_moments, mean_and_sd, summarize
 from slownet.stats.proportion import proportion
 from slownet.stats.quantile import median, needed, percentile, printed, quantile
 from slownet.stats.resample import bootstrap, bootstrap_ratio
-from slownet.stats.scatter import Scatter
+from slownet.stats.scatter import LackOfFit, Scatter
 from slownet.stats.series import outliers, warm_up
 from slownet.stats.student import CONFIDENCE, DECIDING, t_quantile
 from slownet.stats.summary import Summary, difference, from_error, ratio, welch
@@ -19,6 +19,7 @@ from slownet.stats.summary import Summary, difference, from_error, ratio, welch
 __all__ = [
     "CONFIDENCE",
     "DECIDING",
+    "LackOfFit",
     "Scatter",
     "Summary",
     "Test",

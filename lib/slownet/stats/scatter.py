@@ -18,6 +18,34 @@ SURE = 0.99
 
 
 @dataclass(frozen=True)
+class LackOfFit:
+    """The F test of a law's straightness: the scatter of the points around it against the errors of the points.
+
+    Parameters
+    ----------
+    f : float
+        The test statistic; inf if exact points miss the line, nan with two points or unknown intervals.
+    degrees, within : float
+        Its degrees of freedom.
+    p : float
+        The p-value; small if the line does not fit.
+    worst : float
+        The largest residual as a fraction of its time. Long measurements detect any bend, so consider its size too.
+
+    References
+    ----------
+    Draper and Smith, "Applied regression analysis", 1998, 2.1; for unequal errors Brown and Forsythe, "The small sample
+    behavior of some statistics which test the equality of several means", 1974.
+    """
+
+    f: float
+    degrees: float
+    within: float
+    p: float
+    worst: float
+
+
+@dataclass(frozen=True)
 class Scatter:
     """The residuals of points around their line.
 

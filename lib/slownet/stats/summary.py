@@ -10,10 +10,10 @@ have an interval of width zero: another measurement would give the same value.
 >>> print(f"{(near + 2 * query).half_width:.3f}")  # t with 29.2 degrees of freedom times the root of 0.04**2 + 0.12**2
 0.259
 
-Means from different cells are treated as independent. On a clock that charges the CPU, the cells of one boot share its speed;
-as long as a fast boot is fast in both, a ratio or difference then has too wide an interval, not too narrow a one. For means
-that share a cell (`Summary.sources`) full correlation is assumed: their half widths add up, the maximum by the Cauchy-Schwarz
-inequality.
+Means from different cells are treated as independent, unless it is known what each boot measured in both (`Summary.boots`):
+then the sum, difference or quotient is computed in each boot, and the interval is that of these values
+(`slownet.stats.paired`). Of means that share a cell (`Summary.sources`), and no boots, full correlation is assumed: their half
+widths add up, the maximum by the Cauchy-Schwarz inequality.
 """
 
 from __future__ import annotations
@@ -25,6 +25,7 @@ from numbers import Real
 from typing import Any, ClassVar
 
 from slownet.errors import SlownetError
+from slownet.stats.paired import Boots, of_factors, of_values, together
 from slownet.stats.student import CONFIDENCE, t_quantile
 
 
@@ -49,6 +50,9 @@ class Summary:
     is_positive : bool
         Whether the interval is that of a number above 0 whose error is a factor: it is symmetric on a logarithmic scale, and
         ends above 0 at every confidence.
+    boots : mapping
+        What each boot measured, where boots are the units of the interval and share something that comparisons should not
+        contain, such as the speed of the CPU; empty if not. Results of arithmetic have the boots that all operands have.
     """
 
     mean: float
@@ -59,6 +63,7 @@ class Summary:
     confidence: float = field(default=CONFIDENCE, compare=False)
     sources: frozenset[str] = field(default=frozenset(), compare=False, repr=False)
     is_positive: bool = field(default=False, compare=False, repr=False)
+    boots: Boots = field(default_factory=dict, compare=False, repr=False)
 
     @property
     def known(self) -> bool:
@@ -106,11 +111,15 @@ class Summary:
     def scaled(self, factor: float) -> Summary:
         """Multiply by an exact factor, such as that of another unit."""
         low, high = sorted((self.low * factor, self.high * factor))
-        return replace(self, mean=self.mean * factor, low=low, high=high, is_positive=self.is_positive and factor > 0)
+        boots = {boot: value * factor for boot, value in self.boots.items()}
+        found = replace(self, mean=self.mean * factor, low=low, high=high, boots=boots)
+        return replace(found, is_positive=self.is_positive and factor > 0)
 
     def plus(self, offset: float) -> Summary:
         """Add an exact number."""
-        return replace(self, mean=self.mean + offset, low=self.low + offset, high=self.high + offset, is_positive=False)
+        boots = {boot: value + offset for boot, value in self.boots.items()}
+        low, high = self.low + offset, self.high + offset
+        return replace(self, mean=self.mean + offset, low=low, high=high, is_positive=False, boots=boots)
 
     def at_confidence(self, confidence: float) -> Summary:
         """Return the same mean with its t interval at another confidence."""
@@ -208,8 +217,9 @@ def ratio(over: Summary, under: Summary, shared: float = 0.0) -> Summary:
     Returns
     -------
     Summary
-        With Fieller's interval, computed from the two intervals: of width zero if both are, unknown if the interval of the
-        denominator contains zero.
+        If both have the same boots, with the interval of the boots' quotients, on a logarithmic scale. Else with Fieller's
+        interval, computed from the two intervals: of width zero if both are, unknown if the interval of the denominator
+        contains zero.
 
     References
     ----------
@@ -218,6 +228,8 @@ def ratio(over: Summary, under: Summary, shared: float = 0.0) -> Summary:
     n, confidence = min(over.n, under.n), min(over.confidence, under.confidence)
     degrees, sources = min(over.freedom, under.freedom), over.sources | under.sources
     mean = over.mean / under.mean if under.mean else math.nan
+    if paired := _paired_ratio(over, under, mean):
+        return paired
     if not (over.known and under.known) or under.low <= 0 <= under.high:
         return Summary(mean, -math.inf, math.inf, n, degrees, confidence, sources)
     if over.sources & under.sources and not shared:
@@ -226,6 +238,18 @@ def ratio(over: Summary, under: Summary, shared: float = 0.0) -> Summary:
     low = mean - _fieller(over.mean, over.mean - over.low, under.mean, under.high - under.mean, shared, -1)
     high = mean + _fieller(over.mean, over.high - over.mean, under.mean, under.mean - under.low, shared, +1)
     return Summary(mean, low, high, n, degrees, confidence, sources)
+
+
+def _paired_ratio(over: Summary, under: Summary, mean: float) -> Summary | None:
+    """Return a quotient from the boots' quotients; None if the two have too few boots in common, or one is not above 0."""
+    pairs = together(over.boots, under.boots) if over.known and under.known else {}
+    if not pairs or min(min(pair) for pair in pairs.values()) <= 0:
+        return None
+    boots, confidence = {boot: one / other for boot, (one, other) in pairs.items()}, min(over.confidence, under.confidence)
+    middle, half = of_factors(boots, mean if over.boots.keys() == under.boots.keys() else None, confidence)
+    n, sources = min(over.n, under.n), over.sources | under.sources
+    found = Summary(middle, middle, middle, n, len(boots) - 1.0, confidence, sources, boots=boots)
+    return found.with_log_half(half) if half else found
 
 
 def difference(left: Summary, right: Summary) -> Summary:
@@ -239,13 +263,17 @@ def difference(left: Summary, right: Summary) -> Summary:
     Returns
     -------
     Summary
-        ``left - right``, with Welch's interval if they are independent (degrees of freedom by Satterthwaite). If they share a
-        cell their half widths add up.
+        ``left - right``: if both have the same boots, with the interval of the boots' differences. Else with Welch's interval
+        if they are independent (degrees of freedom by Satterthwaite). If they share a cell their half widths add up.
     """
     mean, n, sources = left.mean - right.mean, min(left.n, right.n), left.sources | right.sources
     confidence = min(left.confidence, right.confidence)
     if not (left.known and right.known):
         return Summary(mean, -math.inf, math.inf, n, 0, confidence, sources)
+    if pairs := together(left.boots, right.boots):
+        boots = {boot: one - other for boot, (one, other) in pairs.items()}
+        middle, half = of_values(boots, mean if left.boots.keys() == right.boots.keys() else None, confidence)
+        return Summary(middle, middle - half, middle + half, n, len(boots) - 1.0, confidence, sources, boots=boots)
     if left.sources & right.sources:
         one, other = left.at_confidence(confidence), right.at_confidence(confidence)
         degrees = min(left.freedom, right.freedom)

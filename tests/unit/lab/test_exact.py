@@ -137,3 +137,16 @@ def test_a_version_that_was_not_tried_is_said_and_one_without_the_machine_refuse
         "QEMU 6.2.0 has no machine pc-i440fx-7.2; 7.2 is the first that has, /usr/bin/qemu-system-x86_64: "
         "apt-get install qemu-system-x86"
     )
+
+
+def test_the_state_of_a_machine_may_be_larger_than_a_pipe():
+    state = os.urandom(3_000_000)
+    with emulator._piped(state) as pipe, os.fdopen(os.dup(pipe), "rb") as file:
+        assert file.read() == state
+
+
+def test_a_machine_that_does_not_read_its_state_holds_nobody_up():
+    with emulator._piped(bytes(3_000_000)):
+        pass
+    with emulator._piped(b"") as pipe:
+        assert pipe is None
