@@ -91,9 +91,22 @@ class Law:
 
     def at(self, delay: float) -> Summary:
         """Return the fitted time in ms at a delay in ms."""
+        return self._combine(self._line(delay), self._value(delay))
+
+    def distance(self, delay: float) -> Summary:
+        """Return by how much the time at a measured delay is off the line, in ms, with the interval of errors alone."""
+        number = self.delays.index(delay)
+        factors = [(number == other) - each for other, each in enumerate(self._line(delay))]
+        off, time = self.residuals[number], self.times[number]
+        if not all(each.known for each in self.times):
+            return Summary(off, -math.inf, math.inf, time.n, 0, time.confidence)
+        error, freedom = self._error(factors)
+        return from_error(off, error, time.n, freedom, time.confidence)
+
+    def _line(self, delay: float) -> list[float]:
+        """Return the factors of the times in the line's value at a delay, which is their weighted sum."""
         total, middle = math.fsum(self.weights), self._middle()
-        pairs = zip(self.weights, self._slopes(), strict=True)
-        return self._combine([w / total + b * (delay - middle) for w, b in pairs], self._value(delay))
+        return [w / total + slope * (delay - middle) for w, slope in zip(self.weights, self._slopes(), strict=True)]
 
     def _value(self, delay: float) -> float:
         weighted = math.fsum(w * t.mean for w, t in zip(self.weights, self.times, strict=True))
@@ -267,10 +280,7 @@ class Law:
         """Return the root of what the points' errors contribute to the weighted squares of residuals; see `_error`."""
         if not self._boots:
             return welch(*((t.error * math.sqrt(share), t.freedom) for t, share in zip(self.times, shares, strict=True)))
-        total, middle = math.fsum(self.weights), self._middle()
-        pairs = list(zip(self.weights, self._slopes(), strict=True))
-        lines = [[weight / total + slope * (delay - middle) for weight, slope in pairs] for delay in self.delays]
-        return error_of_residuals(self._boots, self.weights, lines)
+        return error_of_residuals(self._boots, self.weights, [self._line(delay) for delay in self.delays])
 
     @cached_property
     def bent(self) -> bool:

@@ -131,7 +131,8 @@ class _Reader:
         delay = float(at) if isinstance(at, int | float) else None
         time = cell.metrics.get(self.metric)
         published = self.published(cell)
-        predicted = self.law.at(delay * (per_round_trip(self.along) or 1.0)) if self.law and delay is not None else None
+        added = None if delay is None else delay * (per_round_trip(self.along) or 1.0)
+        predicted = self.law.at(added) if self.law and added is not None else None
         share = None if self.run.charging is Charging.FREE else self._cpu_share(time)
         return Row(
             title=cell.title,
@@ -145,7 +146,7 @@ class _Reader:
             published_ratio=self._published_ratio(cell),
             predicted=predicted,
             verified_rtt_ms=cell.verified_rtt_ms,
-            verdict=self._verdict(cell, predicted),
+            verdict=self._verdict(cell, added),
             error=cell.error,
             cpu_share=share,
             cpu_bound=share is not None and share > MOSTLY_CPU and self.run.charging in (Charging.TIME, Charging.WORK),
@@ -188,16 +189,16 @@ class _Reader:
             return None
         return min(1.0, max(0.0, self.law.t0.mean / time.mean))
 
-    def _verdict(self, cell: Cell, predicted: Summary | None) -> str:
+    def _verdict(self, cell: Cell, added: float | None) -> str:
         """Judge whether the cell lies on the law; empty with fewer than three points, which determine it."""
-        time = self._within(cell)
         if cell.status == "failed":
             return "failed"
         if cell is baseline(self.run, cell):
             return "baseline"
-        if time is None or predicted is None or self.law is None or len(self.law.times) < 3:
+        if self.law is None or added not in self.law.delays or len(self.law.times) < 3:
             return ""
-        return verdict(time, predicted.mean * (1 - WITHIN), predicted.mean * (1 + WITHIN))
+        margin = WITHIN * abs(self.law.at(added).mean)
+        return verdict(self.law.distance(added), -margin, margin)
 
 
 def _along(run: RunData) -> str:

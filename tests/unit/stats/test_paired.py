@@ -9,6 +9,7 @@ import pytest
 from slownet.law import fit
 from slownet.records.charging import Charging
 from slownet.records.result import gather
+from slownet.report.view import view
 from slownet.stats import difference, ratio, summarize
 
 DELAYS, T0, K = (0.0, 10.0, 40.0, 120.0), 20.0, 4.0
@@ -121,3 +122,9 @@ def test_rounded_readings_and_cells_of_other_runs_are_not_paired():
     one, other = (run_of(FACTS | {"started": started}).at({"rtt": "0ms"}).summary("time_ms") for started in ("9:00", "10:00"))
     assert not difference(one, other).boots
     assert Charging.of(FACTS) is Charging.TIME
+
+
+def test_a_cell_lies_on_the_line_whatever_the_speed_that_all_cells_share():
+    run = run_of(FACTS)
+    found = [row.verdict for row in view(run).rows]
+    assert found == ["baseline", "supported", "supported"]
