@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import time
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -62,7 +63,9 @@ class Browse(Metrics):
         first contentful paint; ``largest_paint_ms`` and ``layout_shift`` are those of web-vitals, times in steps of 4 ms.
         ``dns_ms``, ``connect_ms`` and ``tls_ms`` are those of the page's own request, if it had them.
         """
-        names = [name for name in self.loads[0].milestones if all(name in each.milestones for each in self.loads)]
+        # A record's first metric is the one that reports show.
+        order = ("load", *(each for each in self.loads[0].milestones if each != "load"))
+        names = [name for name in order if all(name in each.milestones for each in self.loads)]
         found = {f"{name}_ms": series([each.milestones[name] for each in self.loads]) for name in names}
         if "largest_paint_ms" in found:
             found["largest_paint_ms"]["step"] = PAINT_STEP_MS
@@ -149,8 +152,10 @@ def browse(
             if cache == "warm":
                 visit.load(page, url, timeout, pictures=False)
                 page.devtools.wait(lambda: False, pause)
+            began = time.monotonic()
             with beside():
                 heard.append(visit.load(page, url, timeout, pictures))
+            heard[-1] |= {"began": began, "watched_s": time.monotonic() - began}
     found = _record(browser, heard, cache)
     _confirm(found, http, where)
     if strict:

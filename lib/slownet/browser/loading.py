@@ -103,6 +103,8 @@ class Load:
         Pictures: when they were taken, and the JPEG in base64.
     browser : str
         The browser's version.
+    watched : (float, float) or None
+        What else was watched during the load, such as queues: from when to when, in ms since the load began.
     """
 
     url: str
@@ -115,6 +117,7 @@ class Load:
     errors: Sequence[str] = ()
     frames: Sequence[tuple[float, str]] = field(default=(), repr=False)
     browser: str = ""
+    watched: tuple[float, float] | None = None
 
     @property
     def document(self) -> Request:
@@ -180,6 +183,7 @@ def _read(heard: Mapping[str, Any]) -> Load:
         str(heard["url"]), wall, tuple(requests), milestones, float(vitals.get("CLS", 0.0)), tuple(received),
         tuple((float(start), float(duration)) for start, duration in heard.get("tasks", ())), tuple(_errors(events)),
         tuple((1000 * (each["s"] - wall), each["jpeg"]) for each in heard.get("frames", ())), heard.get("browser", ""),
+        (at(heard["began"]), at(heard["began"] + heard["watched_s"])) if "watched_s" in heard else None,
     )  # fmt: skip
     return _with_first_byte(found)
 

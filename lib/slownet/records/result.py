@@ -314,8 +314,15 @@ class RunData:
         rows = self.rows()
         columns = dict.fromkeys(name for each in rows for name in each)
         path = self.directory / PARQUET
-        pq.write_table(pa.table({name: [each.get(name) for each in rows] for name in columns}), path)
+        pq.write_table(pa.table({name: _of_one_type([each.get(name) for each in rows]) for name in columns}), path)
         return path
+
+
+def _of_one_type(values: list[Any]) -> list[Any]:
+    """Return a column, as texts if some are: of the conditions "1.1" and "2" only one is a whole number."""
+    if not any(isinstance(each, str) for each in values):
+        return values
+    return [each if each is None else str(each) for each in values]
 
 
 def load(directory: Path | str) -> RunData:

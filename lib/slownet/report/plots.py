@@ -18,6 +18,7 @@ from slownet.report.sequence import sequence_figures
 from slownet.report.series import series_figures
 from slownet.report.text import confidence, spelled
 from slownet.report.view import ALONG, CURE, RATE, Row, View, baseline
+from slownet.report.waterfall import waterfall_figures
 from slownet.report.words import capital, noun, operation, where
 from slownet.stats import Summary
 from slownet.units import spoken, unit_of
@@ -33,7 +34,7 @@ def figures(seen: View) -> list[Figure]:
     others = [] if latencies else [curve_figure(seen) or dot_figure(seen)]
     curves = [time_figure(seen), rate_figure(seen)] if seen.along else others
     main = [each for each in curves if each]
-    return [*latencies, *main, *sequence_figures(seen.run), *series_figures(seen.run)]
+    return [*latencies, *main, *waterfall_figures(seen.run), *sequence_figures(seen.run), *series_figures(seen.run)]
 
 
 def time_figure(seen: View) -> Figure | None:

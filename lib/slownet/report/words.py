@@ -27,6 +27,10 @@ NOUNS = {
     "latency_min_ms": "the shortest time of a {operation}",
     "uncorrected_p99_s": "the 99th percentile from when requests were sent",
     "corrected_p99_s": "the 99th percentile from when requests were due",
+    "load_ms": "the time until the page is loaded", "first_paint_ms": "the time to the first paint",
+    "largest_paint_ms": "the time to the largest paint", "dom_ready_ms": "the time until the document is read",
+    "speed_index_ms": "the speed index", "layout_shift": "the layout shift", "blocked_ms": "the blocking time",
+    "connections": "the number of connections", "requests": "the number of requests",
     "held_back_objects": "the number of objects held back", "held_back_ms": "the time that objects are held back",
 }  # fmt: skip
 TIMES = re.compile(r"(^|_)(mean|p[\d_]+|max|min|avg|last|latency|lag|stall|delay|time|ack|seconds)(_|$)")

@@ -4,6 +4,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from slownet.errors import ExperimentError, SlownetError
+from slownet.records import result
 from slownet.records.judgement import Judgement
 from slownet.records.result import load
 from slownet.records.samples import SampleLog, write_run_json
@@ -183,3 +184,8 @@ def test_parquet_has_one_row_a_sample(directory):
     assert table.column("raw").to_pylist()[2] == ["raw/002-ab.txt"]
     assert table.column("error").to_pylist()[3] == "ab timed out"
     assert json.loads(table.column("facts").to_pylist()[0]) == {"document_length": 51686}
+
+
+def test_a_condition_of_texts_and_numbers_is_a_column_of_texts():
+    assert result._of_one_type(["1.1", 2, None]) == ["1.1", "2", None]
+    assert result._of_one_type([1, 2.5, None]) == [1, 2.5, None]

@@ -1,0 +1,238 @@
+"""A page's load in a browser: its requests over time, the link's rate and queue on the same axis, and a filmstrip.
+
+A bar has the phases of a request: connecting, waiting for the first byte, receiving. Lines mark the paints and the load.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+from urllib.parse import urlsplit
+
+from slownet.browser.browse import parse
+from slownet.browser.critical_path import CONNECTING, critical_path, described
+from slownet.browser.loading import Load, Request
+from slownet.errors import SlownetError
+from slownet.records.result import RunData
+from slownet.records.samples import RawOutput
+from slownet.report.chart import WIDTH, clipped, element, escaped
+from slownet.report.figure import Figure
+from slownet.report.scale import Linear
+from slownet.report.words import where
+
+LOADS, QUEUE = "-browse.txt", "-queue.json"
+MOST_CELLS, MOST_REQUESTS, MOST_PICTURES = 4, 60, 8
+LEFT, RIGHT, ROW, STRIP = 128, 10, 14, 46
+BINS = 25
+"""Parts of the time that the rate is drawn in."""
+PARTS = (("connecting", CONNECTING, "third"), ("waiting for the first byte", ("request",), "published"),
+         ("receiving", ("download",), "measured"))  # fmt: skip
+MILESTONES = {"first_paint": "first paint", "largest_paint": "largest paint", "load": "load"}
+
+
+@dataclass(frozen=True)
+class Strip:
+    """A curve below the waterfall. points: (ms, value), stepped; most: the value at its top."""
+
+    title: str
+    points: Sequence[tuple[float, float]]
+    most: float
+    unit: str
+
+
+def waterfall_figures(run: RunData) -> list[Figure]:
+    """Draw waterfall and filmstrip of a load in each of a run's first cells; unreadable ones are left out."""
+    found: list[Figure] = []
+    kept = RawOutput(run.directory)
+    for title, rtt_ms, name, queue in list(_evidence(run))[:MOST_CELLS]:
+        try:
+            loads = parse(kept.text(name)).loads
+            waiting = json.loads(kept.text(queue)) if queue else {}
+        except (SlownetError, OSError, ValueError):
+            continue
+        load = max(loads, key=lambda each: each.watched[1] - each.watched[0] if each.watched else 0.0)  # whose queue was kept
+        number = len(found) + 1
+        found.append(waterfall(load, title, f"waterfall-{number}", rtt_ms, waiting))
+        if load.frames:
+            found.append(filmstrip(load, title, f"filmstrip-{number}", rtt_ms))
+    return found
+
+
+def _evidence(run: RunData) -> Iterator[tuple[str, float | None, str, str]]:
+    for cell in run.cells:
+        for sample in cell.samples[:1]:
+            raw = [str(each) for each in sample.get("raw") or ()]
+            loads = [each for each in raw if each.endswith(LOADS)]
+            queue = [each for each in raw if each.endswith(QUEUE)]
+            if loads and sample.get("status") == "ok":
+                yield where(cell.label, run), sample.get("verified_rtt_ms"), loads[0], queue[0] if queue else ""
+
+
+def waterfall(
+    load: Load, title: str, name: str, rtt_ms: float | None = None, queue: Mapping[str, Any] | None = None
+) -> Figure:  # fmt: skip
+    """Draw the waterfall of a load.
+
+    Parameters
+    ----------
+    load : Load
+        The load.
+    title, name : str
+        What sets its cell apart, and the figure's name.
+    rtt_ms : float, optional
+        The round trip, for the sentence on what the first paint waited for.
+    queue : mapping, optional
+        What waited in front of the link meanwhile (`slownet.net.backlog.Backlog.to_json`).
+    """
+    shown = load.requests[:MOST_REQUESTS]
+    last = max([each.end for each in shown] + [load.milestones[each] for each in MILESTONES if each in load.milestones])
+    x = Linear(0.0, 1.02 * last)
+    strips = [each for each in (_rate(load, last), _queued(load, queue or {})) if each]
+    top = 62.0
+    bottom = top + ROW * len(shown)
+    critical = critical_path(load)
+    body = [_legend(), *_axis(x, top, bottom + STRIP * len(strips))]
+    body += [_row(each, x, top + ROW * number, each in critical) for number, each in enumerate(shown)]
+    body += [_strip(each, x, bottom + STRIP * number) for number, each in enumerate(strips)]
+    body += _milestones(load, x, top, bottom + STRIP * len(strips))
+    height = bottom + STRIP * len(strips) + 34
+    more = len(load.requests) - len(shown)
+    note = described(load, rtt_ms) + (f" {more} more requests are not drawn." if more else "")
+    text = f"Requests of the page over time{', ' + title if title else ''}"
+    return Figure(name, text, element(text, WIDTH, height, "".join(body)), HEAD, _rows(load), note)
+
+
+HEAD = ("request", "kind", "protocol", "start, ms", "first byte, ms", "end, ms", "bytes", "blocks the first paint")
+
+
+def _rows(load: Load) -> tuple[tuple[Any, ...], ...]:
+    return tuple(
+        (_short(each), each.kind, each.protocol, each.start, each.first_byte, each.end, float(each.received_bytes),
+         "yes" if each.blocks else "")
+        for each in load.requests
+    )  # fmt: skip
+
+
+def _short(request: Request) -> str:
+    parts = urlsplit(request.url)
+    return (parts.path.rpartition("/")[2] or "/") + (f"?{parts.query}" if parts.query else "")
+
+
+def _at(x: Linear, ms: float) -> float:
+    return LEFT + x.at(min(max(ms, 0.0), x.high)) * (WIDTH - LEFT - RIGHT)
+
+
+def _legend() -> str:
+    found, at = [], 4.0
+    for name, _, colour in PARTS:
+        found.append(
+            f'<rect x="{at}" y="4" width="12" height="9" fill="var(--{colour})"/><text x="{at + 16}" y="12">{name}</text>'
+        )
+        at += 34 + 6.3 * len(name)
+    return "".join(found)
+
+
+def _axis(x: Linear, top: float, bottom: float) -> Iterator[str]:
+    for value, text in x.ticks:
+        at = f"{_at(x, value):.1f}"
+        yield f'<path class="grid" d="M{at} {top:.0f}V{bottom:.0f}"/>'
+        yield f'<text x="{at}" y="{bottom + 15:.0f}" text-anchor="middle">{text}</text>'
+    yield f'<text x="{WIDTH - RIGHT}" y="{bottom + 29:.0f}" text-anchor="end">ms since the load began</text>'
+
+
+def _row(request: Request, x: Linear, y: float, is_critical: bool) -> str:
+    name = clipped(_short(request), LEFT - 10)
+    weight = ' font-weight="bold"' if is_critical else ""
+    bars = [f'<path class="grid" d="M{_at(x, request.start):.1f} {y + 7:.1f}H{_at(x, request.end):.1f}"/>']
+    for _, phases, colour in PARTS:
+        spans = [request.phases[each] for each in phases if each in request.phases]
+        if spans:
+            left, right = _at(x, min(first for first, _ in spans)), _at(x, max(last for _, last in spans))
+            shape = f'x="{left:.1f}" y="{y + 3:.1f}" width="{max(1.0, right - left):.1f}" height="8"'
+            bars.append(f'<rect {shape} fill="var(--{colour})"/>')
+    says = f"{_short(request)}, {request.kind}, {request.protocol or request.failed}: {_said(request)}"
+    middle = (_at(x, request.start) + _at(x, request.end)) / 2
+    label = f'<text x="{LEFT - 6}" y="{y + 11:.1f}" text-anchor="end"{weight}>{escaped(name)}</text>'
+    mark = f'data-x="{middle:.1f}" data-y="{y + 7:.1f}" data-says="{escaped(says)}"'
+    return f'{label}<g class="mark" {mark}>{"".join(bars)}</g>'
+
+
+def _said(request: Request) -> str:
+    spans = [f"{name} {last - first:.1f} ms" for name, (first, last) in request.phases.items() if last - first >= 0.05]
+    return f"from {request.start:.1f} to {request.end:.1f} ms ({', '.join(spans)}), {request.received_bytes} bytes"
+
+
+def _milestones(load: Load, x: Linear, top: float, bottom: float) -> Iterator[str]:
+    times = [(load.milestones[each], text) for each, text in MILESTONES.items() if each in load.milestones]
+    for number, (at, text) in enumerate(sorted(times)):
+        across, up = _at(x, at), top - 34 + 12 * number
+        right = across > WIDTH - 110
+        anchor = f'x="{across + (-3 if right else 3):.1f}" text-anchor="{"end" if right else "start"}"'
+        line = f'<path class="line" stroke="var(--soft)" stroke-dasharray="2 3" d="M{across:.1f} {up - 8:.0f}V{bottom:.0f}"/>'
+        mark = f'data-x="{across:.1f}" data-y="{up:.0f}" data-says="{text} after {at:.1f} ms"'
+        yield f'<g class="mark" {mark}>{line}</g><text class="small" {anchor} y="{up:.0f}">{text} {at:.0f}</text>'
+
+
+def _rate(load: Load, last: float) -> Strip | None:
+    """Return how fast contents came, in Mbit/s."""
+    if not load.received or last <= 0:
+        return None
+    width = last / BINS
+    sums = [0] * BINS
+    for at, size in load.received:
+        sums[min(BINS - 1, max(0, int(at / width)))] += size
+    points = [(number * width, 8 * size / width / 1000) for number, size in enumerate(sums)]
+    return Strip("received", points, max(value for _, value in points), "Mbit/s")
+
+
+def _queued(load: Load, queue: Mapping[str, Any]) -> Strip | None:
+    """Return what waited in front of the link that had most, in kB."""
+    links = {name: sizes for name, sizes in (queue.get("queued_bytes") or {}).items() if name not in queue.get("in_flight", ())}
+    if not links or load.watched is None or not any(max(sizes, default=0) for sizes in links.values()):
+        return None
+    name = max(links, key=lambda each: max(links[each], default=0))
+    points = [
+        (load.watched[0] + 1000 * at, size / 1000) for at, size in zip(queue["seconds"], links[name], strict=False)
+    ]  # fmt: skip
+    return Strip(f"queue of {name}", points, max(value for _, value in points), "kB")
+
+
+def _strip(strip: Strip, x: Linear, y: float) -> str:
+    base, high = y + STRIP - 6, STRIP - 16
+    words: list[str] = []
+    for at, value in strip.points:
+        if at > x.high:
+            break
+        across, up = _at(x, at), base - high * (value / strip.most if strip.most else 0.0)
+        words.append(f"{'H' if words else 'M'}{across:.1f}{'V' if words else ' '}{up:.1f}")
+    says = f"{strip.title}: {strip.most:.3g} {strip.unit} at most"
+    line = f'<path class="line" stroke="var(--measured)" d="{"".join(words)}"/>'
+    axis = f'<path class="axis" d="M{LEFT} {base:.0f}H{WIDTH - RIGHT}"/>'
+    mark = f'data-x="{(LEFT + WIDTH) / 2}" data-y="{base - high:.0f}" data-says="{escaped(says)}"'
+    beside = f'x="{LEFT - 6}" text-anchor="end"'
+    label = f'<text {beside} y="{base - high / 2:.0f}">{escaped(clipped(strip.title, LEFT - 10))}</text>'
+    most = f'<text class="small" {beside} y="{base - high / 2 + 11:.0f}">up to {strip.most:.3g} {strip.unit}</text>'
+    return f'{label}{most}<g class="mark" {mark}>{line}{axis}</g>'
+
+
+def filmstrip(load: Load, title: str, name: str, rtt_ms: float | None = None) -> Figure:
+    """Draw pictures of a load, with their times and, with a round trip, how many of those had passed."""
+    frames = [each for each in load.frames if each[0] >= 0] or list(load.frames)
+    step = max(1, -(-len(frames) // MOST_PICTURES))
+    chosen = frames[::step] if (len(frames) - 1) % step == 0 else [*frames[::step], frames[-1]]
+    across, wide, high = 4, (WIDTH - 8) / 4, 88.0
+    body = []
+    for number, (at, jpeg) in enumerate(chosen):
+        x, y = across + wide * (number % 4), 4 + (high + 18) * (number // 4)
+        trips = f", {at / rtt_ms:.1f} RTT" if rtt_ms and rtt_ms >= 1 else ""
+        text = f"{at:.0f} ms{trips}"
+        shape = f'x="{x:.1f}" y="{y:.1f}" width="{wide - 6:.1f}" height="{high:.0f}"'
+        picture = f'<image {shape} preserveAspectRatio="xMidYMin slice" href="data:image/jpeg;base64,{escaped(jpeg)}"/>'
+        frame = f'<rect {shape} fill="none" stroke="var(--soft)"/>'
+        body.append(f'{picture}{frame}<text class="small" x="{x:.1f}" y="{y + high + 12:.1f}">{text}</text>')
+    height = 8 + (high + 18) * -(-len(chosen) // 4)
+    label = f"Filmstrip of the page{', ' + title if title else ''}"
+    rows = tuple((at,) for at, _ in chosen)
+    return Figure(name, label, element(label, WIDTH, height, "".join(body)), ("picture taken, ms",), rows)
