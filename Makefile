@@ -6,7 +6,7 @@ export PYTHONDONTWRITEBYTECODE :=
 
 .PHONY: help run test check unit lab-tests e2e bench fuzz soak trust nightly nightly-status lab wheel release docs docs-figures docs-test \
 	examples walls kills test-report test-compose-go test-exact test-packaging test-mininet test-stock-kernel test-vagrant \
-	test-provision test-kernels clean
+	test-provision test-kernels test-chromium clean
 .DELETE_ON_ERROR:
 
 help: ## print this list
@@ -62,6 +62,9 @@ docs-test: docs lab ## run every command and every piece of code of the document
 test-report: $(VENV)/dev ## test reports in a browser, in minutes; nothing to measure (apt-get install chromium)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[browser]'
 	$(BIN)/pytest -q -rs tests/browser
+
+test-chromium: $(VENV)/dev lab ## load pages in Chromium in a lab, which gets it as a layer; ten minutes
+	$(BIN)/pytest -q -rP tests/chromium
 
 test-compose-go: $(VENV)/dev ## compare what is expected of compose files with compose's own library; a minute, Go and its module proxy
 	$(BIN)/pytest -q -rs tests/compose_go

@@ -27,6 +27,7 @@ RECORD = "nightly.json"
 JOBS: Mapping[str, Sequence[str]] = {
     "compose-go": soak.make("test-compose-go"),
     "report": soak.make("test-report"),
+    "chromium": soak.make("test-chromium"),
     "exact": soak.make("test-exact"),
     "examples": soak.make("examples"),
     "mininet": soak.make("test-mininet"),

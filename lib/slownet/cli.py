@@ -20,6 +20,7 @@ from slownet.commands.examples import explain
 from slownet.commands.helping import PLAIN, Group
 from slownet.commands.marking import mark
 from slownet.commands.options import (
+    BrowseOption,
     CaptureOption,
     ClockOption,
     CommandOption,
@@ -105,6 +106,7 @@ def run(
     profile: ProfileOption = None,
     tool: ToolOption = None,
     url: UrlOption = None,
+    browse: BrowseOption = None,
     option: ToolsOption = None,
     tool_command: CommandOption = None,
     value: ValueOption = None,
@@ -143,6 +145,10 @@ def run(
     from slownet.commands.running import run_and_show
     from slownet.runner.asked import Asked
 
+    if browse:
+        if tool or url or tool_command:
+            raise ExperimentError("--browse names tool and page", "--browse", "leave out --tool, --url and --tool-command")
+        tool, url = "browse", browse
     asked = Asked(
         experiments or [], clock, tdf, cpu, memory, place, vary or [], compose or [], profile or [], tool, url, option or [],
         capture, repeat, budget, labs, resume, runs, env or [], share or [], keep, require_confinement, speed, tool_command,

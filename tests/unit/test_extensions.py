@@ -81,8 +81,8 @@ def test_the_projects_own_names_stay_its_own(package, on_path, tmp_path):
     own = TOOLS["ab"]
     on_path(package.write(tmp_path, "[slownet.tools]\nab = mine.dial:TOOL\ndial = mine.dial:TOOL\n"))
     assert TOOLS["ab"] is own
-    assert list(TOOLS) == ["ab", "ping", "wget", "fetch", "iperf3", "sysbench", "dial"]
-    assert len(TOOLS) == 7
+    assert list(TOOLS) == ["ab", "browse", "ping", "wget", "fetch", "iperf3", "sysbench", "dial"]
+    assert len(TOOLS) == 8
 
 
 def test_a_package_that_cannot_be_imported_is_one_line(package, on_path, tmp_path):

@@ -67,7 +67,7 @@ def images(incomplete: str) -> Completed:
     return sorted({name for name in names if name.startswith(incomplete)})
 
 
-TOOLS = ("ab", "constant_rate", "curl", "fetch", "iperf3", "oha", "ping", "sysbench", "wget", "wrk", "wrk2")
+TOOLS = ("ab", "browse", "constant_rate", "curl", "fetch", "iperf3", "oha", "ping", "sysbench", "wget", "wrk", "wrk2")
 
 
 def tools(incomplete: str) -> Completed:

@@ -129,6 +129,10 @@ ToolOption = Annotated[
         autocompletion=completing.tools,
     ),
 ]
+BrowseOption = Annotated[
+    str | None,
+    typer.Option("--browse", metavar="URL", help="Load this page of the compose project in a browser, as --tool browse does."),
+]
 UrlOption = Annotated[
     str | None, typer.Option("--url", metavar="URL", help="The page to measure, with a service as its host: http://web:8000/.")
 ]

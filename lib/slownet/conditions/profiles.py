@@ -42,6 +42,8 @@ class Named:
 
 _ARTICLE = 'article "czy 10 ms to duzo?": what it set with tc for servers in two places (published.toml)'
 _WEBPAGETEST = "WebPageTest's connection profiles (WPO-Foundation/webpagetest, connectivity.ini.sample)"
+_CHROME = "Chrome's DevTools (front_end/core/sdk/NetworkManager.ts)"
+_LIGHTHOUSE = "Lighthouse (core/config/constants.js), its network before the factors for DevTools"
 TABLE = (
     Named("none", {}, "an unimpaired cable"),
     Named(
@@ -78,6 +80,19 @@ TABLE = (
         "Ookla's Speedtest for Viasat, third quarter of 2021: 629 ms, 18.75 Mbit/s down (RFC 2488: 558 ms at least); rate up: "
         "this project's choice",
     ),
+    Named("Slow 4G", {"rtt": "150ms", "rate_up": "750kbit", "rate_down": "1600kbit"}, f"{_CHROME}, Slow 4G before its factors"),
+    Named("Fast 4G", {"rtt": "60ms", "rate_up": "1500kbit", "rate_down": "9Mbit"}, f"{_CHROME}, Fast 4G before its factors"),
+    Named("Slow 3G", {"rtt": "400ms", "rate": "500kbit"}, f"{_CHROME}, 3G before its factors"),
+    Named("Lighthouse mobile", {"rtt": "150ms", "rate_up": "750kbit", "rate_down": "1638.4kbit"}, f"{_LIGHTHOUSE}: Slow4G"),
+    Named("Lighthouse 3G", {"rtt": "300ms", "rate": "700kbit"}, f"{_LIGHTHOUSE}: mobileRegular3G"),
+    Named("Lighthouse desktop", {"rtt": "40ms", "rate": "10240kbit"}, f"{_LIGHTHOUSE}: desktopDense4G"),
+    Named("3G Fast", {"rtt": "150ms", "rate_up": "768kbit", "rate_down": "1600kbit"}, _WEBPAGETEST),
+    Named("3G Slow", {"rtt": "400ms", "rate": "400kbit"}, _WEBPAGETEST),
+    Named("4G", {"rtt": "170ms", "rate": "9Mbit"}, _WEBPAGETEST),
+    Named("FIOS", {"rtt": "4ms", "rate_up": "5Mbit", "rate_down": "20Mbit"}, _WEBPAGETEST),
+    Named("2G", {"rtt": "800ms", "rate_up": "256kbit", "rate_down": "280kbit"}, _WEBPAGETEST),
+    Named("Edge", {"rtt": "840ms", "rate_up": "200kbit", "rate_down": "240kbit"}, _WEBPAGETEST),
+    Named("Dial", {"rtt": "120ms", "rate_up": "30kbit", "rate_down": "49kbit"}, _WEBPAGETEST),
     Named("200kbit", {"rate": "200kbit"}, "a 200 kbit/s uplink, rate only; this project's choice"),
     Named("2Mbit", {"rate": "2Mbit"}, "article on testing with tc: its rate of 2000kbit (published.toml)"),
 )

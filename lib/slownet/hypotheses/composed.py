@@ -91,6 +91,7 @@ def _of(record: Mapping[str, Any]) -> Composed:
     one: Sequence[Cell] = [] if vary else [{}]
     return Composed(
         re.sub(r"\W+", "_", project.name), question, measure, topology, vary, listed=one, record=record, made_of=(tool.run,),
+        warm_up=tool.warm_up,
     )  # fmt: skip
 
 

@@ -106,7 +106,8 @@ class Hypothesis:
         judged_by = [] if any(each.open for each in self.predictions) else [each.claim() for each in self.predictions]
         return Experiment(
             self.name, self.question, measure, topology, self.vary, service, judged_by=judged_by, unit=self.unit,
-            made_of=(tool.run, make), chance=tool.chance(self.options), warm_up=self.warm_up,
+            made_of=(tool.run, make), chance=tool.chance(self.options),
+            warm_up=tool.warm_up if self.warm_up is None else self.warm_up,
         )  # fmt: skip
 
 

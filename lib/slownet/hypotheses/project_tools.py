@@ -22,6 +22,7 @@ SECONDS = 10.0
 """How long a load generator sends requests, unless an option says it."""
 NUMBERS = frozenset((
     "requests", "concurrency", "count", "interval", "seconds", "omit", "threads", "transactions", "rows", "rate", "connections",
+    "loads", "timeout",
 ))  # fmt: skip
 """Options that are numbers above 0."""
 NEEDED = {"constant_rate": "rate", "oha": "rate", "wrk2": "rate"}

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from slownet import owner
+from slownet.browser.browse import browse
 from slownet.extensions import Register
 from slownet.services.nginx import Nginx
 from slownet.services.oltp import OltpDatabase
@@ -38,6 +39,8 @@ class Named:
     asks: tuple[str, ...] = ()
     random_with: Mapping[tuple[str, str], str] = field(default_factory=dict)
     """What the tool draws at random with a value of an option."""
+    warm_up: int | None = None
+    """How many operations warm it up, if not as many as other programs."""
 
     @property
     def options(self) -> tuple[str, ...]:
@@ -97,6 +100,12 @@ def _fetch(net: Any, service: Any, options: Mapping[str, Any]) -> Any:
     return fetch(net[options.get("from", "client")], service.url, **given)
 
 
+def _browse(net: Any, service: Any, options: Mapping[str, Any]) -> Any:
+    given = {name: options[name] for name in _BROWSE if name in options}
+    given |= {name: str(given[name]) for name in ("cache", "device", "http") if name in given}
+    return browse(net[options.get("from", "client")], service.url, **given)
+
+
 def _iperf3(net: Any, service: Any, options: Mapping[str, Any]) -> Any:
     given = {name: options[name] for name in ("seconds", "congestion", "omit") if name in options}
     return iperf3(net[options.get("from", "server")], net[options.get("to", "client")], **given)
@@ -117,8 +126,10 @@ def _first(net: Any, name: str) -> str:
 
 
 WEB = ("wordpress", "nginx")
+_BROWSE = ("loads", "cache", "device", "http", "timeout")
 _TOOLS: Mapping[str, Named] = {
     "ab": Named(_ab, ("requests", "concurrency", "varying"), asks=WEB),
+    "browse": Named(_browse, _BROWSE, asks=WEB, warm_up=1),
     "ping": Named(_ping, ("to", "count", "interval")),
     "wget": Named(_wget, (), asks=WEB),
     "fetch": Named(_fetch, ("requests", "http", "tls"), asks=WEB),

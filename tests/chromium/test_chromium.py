@@ -1,0 +1,106 @@
+"""Chromium in a lab, as a layer: pages over each version of HTTP, and bad ones, which are one line each."""
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+HERE = Path(__file__).parent
+FAILURES = {
+    "untrusted": "the server's certificate is not trusted (net::ERR_CERT_",
+    "refused": "nothing listens there (net::ERR_CONNECTION_REFUSED)",
+    "endless": "the page did not load within 5 s; 1 request is open: http://",
+    "throws": "ReferenceError: undefinedFunction is not defined, http://",
+    "wrong version": "the page was not loaded over HTTP/2: 1 over http/1.1",
+    "unknown host": "its name does not resolve",
+}
+
+
+def slownet(*words, cwd):
+    done = subprocess.run(
+        [Path(sys.executable).with_name("slownet"), *words],
+        cwd=cwd,
+        env=os.environ,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode in (0, 1), done.stderr
+    return done.stdout
+
+
+@pytest.fixture(scope="module")
+def project(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("project") / "page"
+    slownet("init", str(folder), "--browser", "--ci", "none", cwd=folder.parent)
+    slownet("lab", "build", cwd=folder)
+    return folder
+
+
+@pytest.fixture(scope="module")
+def samples(project):
+    shutil.copy(HERE / "cases.py", project)
+    done = json.loads(slownet("run", "cases.py", "--repeat", "1", "--labs", "1", "--memory", "1500", "--json", cwd=project))
+    (run,) = done["runs"]
+    folder = project / run["directory"] if "directory" in run else next((project / "runs").glob("*-cases"))
+    found = [json.loads(line) for line in (folder / "samples.jsonl").read_text().splitlines()]
+    return {each["cell"]["case"]: each for each in found}, folder
+
+
+def mean(sample, metric):
+    return sample["metrics"][metric]["mean"]
+
+
+@pytest.mark.parametrize(("case", "protocol", "trips"), [("1.1", "http/1.1", 3), ("2", "h2", 3), ("3", "h3", 2)])
+def test_the_first_byte_costs_the_round_trips_of_its_version(samples, case, protocol, trips):
+    sample = samples[0][case]
+    assert sample["error"] is None
+    assert set(sample["facts"]["by_protocol"]) == {protocol}
+    assert mean(sample, "first_byte_ms") == pytest.approx(40 * trips, abs=12)  # Chromium's own timers: some ms
+    assert mean(sample, "requests") == 5
+    assert mean(sample, "first_byte_ms") < mean(sample, "first_paint_ms") < mean(sample, "load_ms") + 50
+
+
+def test_a_warm_cache_asks_again_on_the_same_connection(samples):
+    warm, cold = samples[0]["warm"], samples[0]["2"]
+    assert mean(warm, "connections") == 0
+    assert mean(warm, "first_byte_ms") == pytest.approx(40, abs=12)
+    assert mean(warm, "received_bytes") < mean(cold, "received_bytes")
+
+
+def test_names_of_hosts_are_resolved(samples):
+    assert samples[0]["name"]["error"] is None
+
+
+def test_a_phone_is_a_phone(samples):
+    assert samples[0]["phone"]["error"] is None
+
+
+@pytest.mark.parametrize("case", FAILURES)
+def test_what_is_wrong_is_said_in_a_line_and_the_rest_goes_on(samples, case):
+    sample = samples[0][case]
+    assert sample["status"] == "failed"
+    assert FAILURES[case] in sample["error"]
+    assert "\n" not in sample["error"]
+    assert samples[0]["again"]["status"] == "ok"
+
+
+def test_what_is_kept_can_be_opened(samples):
+    folder = samples[1]
+    kept = {each.rpartition("-")[2]: folder / each for each in samples[0]["2"]["raw"]}
+    assert kept["browse.png"].read_bytes().startswith(b"\x89PNG")
+    log = json.loads(kept["browse.har"].read_text())["log"]
+    assert [each["response"]["status"] for each in log["entries"]] == [200] * 15
+    page = (folder / "report.html").read_text()
+    assert "Requests of the page over time" in page
+    assert "Filmstrip of the page" in page
+    assert "waited for page.html" in page
+
+
+def test_the_project_of_init_decides_its_claim(project):
+    done = json.loads(slownet("run", "page.py", "--memory", "1500", "--json", cwd=project))
+    assert [claim["verdict"] for claim in done["runs"][0]["claims"]] == ["supported"]
