@@ -239,7 +239,15 @@ def milliseconds_of(name: str) -> float | None:
     return None if stem.endswith("_per") or stem == "per" else _MILLISECONDS.get(unit)
 
 
-NAMED = {"ms": "ms", "s": "s", "mbit_per_s": "Mbit/s", "mib_per_s": "MiB/s", "per_s": "per second", "percent": "%"}
+NAMED = {
+    "ms": "ms",
+    "s": "s",
+    "kbit": "kbit/s",
+    "mbit_per_s": "Mbit/s",
+    "mib_per_s": "MiB/s",
+    "per_s": "per second",
+    "percent": "%",
+}
 """Units at the end of the names of metrics and conditions; the longest match counts."""
 
 

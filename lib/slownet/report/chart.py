@@ -8,7 +8,7 @@ import unicodedata
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
-from slownet.report.scale import Scale
+from slownet.report.scale import Scale, titled
 
 WIDTH, HEIGHT = 440, 290
 LEFT, RIGHT, BELOW = 52, 14, 40
@@ -172,8 +172,10 @@ class Chart:
         return "".join(found)
 
     def _titles(self, top: float) -> str:
-        across = f'<text x="{WIDTH - RIGHT}" y="{self.height - 6}" text-anchor="end">{escaped(self.x_title)}</text>'
-        return across + f'<text x="4" y="{_n(top - 8)}">{escaped(self.y_title)}</text>'
+        across = (
+            f'<text x="{WIDTH - RIGHT}" y="{self.height - 6}" text-anchor="end">{escaped(titled(self.x_title, self.x))}</text>'
+        )
+        return across + f'<text x="4" y="{_n(top - 8)}">{escaped(titled(self.y_title, self.y))}</text>'
 
 
 def element(label: str, width: int, height: float, body: str) -> str:

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 
 from slownet.report import scale
 from slownet.report.chart import RIGHT, WIDTH, Chart, Point, clipped
-from slownet.report.scale import Linear
 from slownet.stats import Summary
 
 ROW, GROUP = 30, 16
@@ -51,9 +50,7 @@ def dots(label: str, rows: Sequence[Dot], unit: str, measured: str, hollow: str 
     ends = [end for row in rows if row.value.known for end in (row.value.low, row.value.high)]
     across = scale.fitting(numbers, ends)
     high = GROUP * sum(bool(row.group) for row in rows) + ROW * len(rows)
-    chart = Chart(
-        label, across, _Rows(high), f"{unit}{'' if isinstance(across, Linear) else ' (log scale)'}", "", high + 78.0, left=14
-    )
+    chart = Chart(label, across, _Rows(high), unit, "", high + 78.0, left=14)
     if base is not None and base > 0:
         chart.rule(base, "healthy")
     at = 0.0

@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from slownet.records.result import RunData
-from slownet.report.chart import Chart, Point, clipped, element, escaped
+from slownet.report.chart import Chart, Point, clipped, element, escaped, text_width
 from slownet.report.figure import Figure
 from slownet.report.grid import Factor
-from slownet.report.scale import along, fitting
-from slownet.report.text import number
+from slownet.report.scale import Named, Scale, along_levels, fitting
+from slownet.report.spreadsheet import Value
+from slownet.report.text import number, spelled
 from slownet.report.words import capital
 from slownet.stats.effects import Levels, is_complete, marginal, shares
 from slownet.units import spoken
@@ -19,30 +20,76 @@ WIDTH, ROW, LEFT = 440, 24, 150
 
 def effect_figures(run: RunData, metric: str, factors: Sequence[Factor]) -> list[Figure]:
     """Return the figures of a metric's main effects, and of the shares if the grid is complete."""
-    values: dict[Levels, float] = {
+    values = _means(run, metric, factors)
+    if not values:
+        return []
+    if len(factors) == 1:
+        return [_alone(run, metric, factors[0])]
+    found = [_main(metric, factor, marginal(values, at)) for at, factor in enumerate(factors)]
+    return found + _shares(metric, variance_shares(run, metric, factors))
+
+
+def variance_shares(run: RunData, metric: str, factors: Sequence[Factor]) -> dict[tuple[str, ...], float]:
+    """Return which share of a metric's variance each factor and each pair has; empty if the grid has holes or one factor."""
+    values = _means(run, metric, factors)
+    complete = len(factors) > 1 and bool(values) and is_complete(values)
+    return shares(values, [each.name for each in factors]) if complete else {}
+
+
+def _means(run: RunData, metric: str, factors: Sequence[Factor]) -> dict[Levels, float]:
+    return {
         tuple(str(cell.label[each.name]) for each in factors): cell.metrics[metric].mean
         for cell in run.cells
         if metric in cell.metrics
     }
-    if not values:
-        return []
-    found = [_main(metric, factor, marginal(values, at), len(factors)) for at, factor in enumerate(factors)]
-    if len(factors) > 1 and is_complete(values):
-        found += _shares(metric, shares(values, [each.name for each in factors]))
-    return found
 
 
-def _main(metric: str, factor: Factor, means: dict[str, float], factors: int) -> Figure:
+def _alone(run: RunData, metric: str, factor: Factor) -> Figure:
+    """Draw a metric along the only factor, with its intervals."""
+    found = {str(cell.label[factor.name]): cell.metrics[metric] for cell in run.cells if metric in cell.metrics}
+    ends = [end for each in found.values() if each.known for end in (each.low, each.high)]
+    points = [
+        Point(x, each.mean, f"{factor.name} {level}: {spelled(each)}", *((each.low, each.high) if each.known else ()))
+        for level, x in _places(factor).items()
+        if (each := found.get(level))
+    ]
+    numbers = [each.y for each in points if not run.charging.means_nothing(each.y, metric)]
+    rows = tuple((level, found[level].mean, found[level].low, found[level].high) for level in factor.levels if level in found)
+    title = f"{capital(spoken(metric))} along {factor.name}"
+    return _curve(metric, factor, title, points, fitting(numbers, ends), (factor.name, metric, "low", "high"), rows)
+
+
+def _main(metric: str, factor: Factor, means: dict[str, float]) -> Figure:
     """Draw the mean at each level of a factor."""
-    places = dict(zip(factor.levels, factor.numbers or map(float, range(len(factor.levels))), strict=True))
-    points = [(places[level], means[level], level) for level in factor.levels if level in means]
-    title = f"{capital(spoken(metric))} along {factor.name}" + (", mean over the other factors" if factors > 1 else "")
-    chart = Chart(title, along(places.values()), fitting(means.values()), factor.name, spoken(metric))
-    chart.line([(x, y) for x, y, _ in points])
-    chart.points(Point(x, y, f"{factor.name} {level}: {number(y)}") for x, y, level in points)
-    rows = tuple((level, y) for _, y, level in points)
-    note = "" if factor.numbers else "In the order of measurement, from the left: " + ", ".join(factor.levels) + "."
-    return Figure(f"effect-{metric}-{factor.name}", title, chart.svg(), (factor.name, metric), rows, note)
+    points = [
+        Point(x, means[level], f"{factor.name} {level}: {number(means[level])}")
+        for level, x in _places(factor).items()
+        if level in means
+    ]
+    title = f"{capital(spoken(metric))} along {factor.name}, mean over the other factors"
+    rows = tuple((level, means[level]) for level in factor.levels if level in means)
+    return _curve(metric, factor, title, points, fitting(means.values()), (factor.name, metric), rows)
+
+
+def _places(factor: Factor) -> dict[str, float]:
+    return dict(zip(factor.levels, factor.numbers or map(float, range(len(factor.levels))), strict=True))
+
+
+def _curve(
+    metric: str, factor: Factor, title: str, points: Sequence[Point], y: Scale, head: tuple[str, ...],
+    rows: tuple[tuple[Value, ...], ...],
+) -> Figure:  # fmt: skip
+    across: Scale = along_levels(_places(factor).values())
+    note = ""
+    if not factor.numbers:
+        across = Named(factor.levels)
+        if max(map(text_width, factor.levels)) > WIDTH / len(factor.levels) - 12:
+            across = Named(tuple(map(str, range(1, len(factor.levels) + 1))))
+            note = ", ".join(f"{at}: {level}" for at, level in enumerate(factor.levels, 1))
+    chart = Chart(title, across, y, factor.title, spoken(metric))
+    chart.line([(each.x, each.y) for each in points])
+    chart.points(points)
+    return Figure(f"effect-{metric}-{factor.name}", title, chart.svg(), head, rows, note)
 
 
 def _shares(metric: str, found: dict[tuple[str, ...], float]) -> list[Figure]:

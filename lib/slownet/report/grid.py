@@ -12,6 +12,7 @@ from slownet.errors import SlownetError
 from slownet.records.cell import Cell
 from slownet.records.columns import condition
 from slownet.records.result import RunData
+from slownet.units import unit_of
 
 ZERO = ("loss", "jitter", "duplicate", "reorder", "corrupt")
 """Conditions that a named one has none of unless it says so."""
@@ -25,6 +26,13 @@ class Factor:
     levels: tuple[str, ...]
     numbers: tuple[float, ...] = ()
     """Of the levels; empty if one has none."""
+    unit: str = ""
+    """Of the numbers."""
+
+    @property
+    def title(self) -> str:
+        """The name with the unit of its numbers, for an axis."""
+        return f"{self.name}, {self.unit}" if self.unit else self.name
 
 
 def factors(run: RunData) -> list[Factor]:
@@ -42,17 +50,25 @@ def _factor(name: str, levels: Mapping[str, float | None]) -> Factor:
     if len(numbers) < len(levels):
         return Factor(name, tuple(levels))
     ordered = sorted(numbers, key=numbers.__getitem__)
-    return Factor(name, tuple(ordered), tuple(numbers[text] for text in ordered))
+    columns = [column for column, _ in _columns(name, ordered[0])]
+    return Factor(
+        name, tuple(ordered), tuple(numbers[text] for text in ordered), unit_of(columns[0]) if len(columns) == 1 else ""
+    )
+
+
+def _columns(name: str, text: str) -> list[tuple[str, float]]:
+    """Return the columns that a level fills with a number, and the number in each."""
+    try:
+        return [(column, value) for column, value in condition({name: text}).items() if isinstance(value, int | float)]
+    except SlownetError:
+        return []
 
 
 def _number(name: str, text: str) -> float | None:
     """Return the number of a level in the unit of its column; that of a text without a unit is the text."""
-    try:
-        values = [value for value in condition({name: text}).values() if isinstance(value, int | float)]
-    except SlownetError:
-        values = []
+    values = _columns(name, text)
     if len(values) == 1:
-        return float(values[0])
+        return float(values[0][1])
     return float(text) if re.fullmatch(r"\d+(\.\d+)?", text) else None
 
 

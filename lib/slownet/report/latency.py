@@ -41,8 +41,7 @@ def _figure(
 ) -> Figure:  # fmt: skip
     title = f"Latency by percentile{', ' + where(cell.label, run) if varied(run) else ''}"
     y = scale.fitting([1000 * value for value in ends])
-    axis = "ms" if isinstance(y, scale.Linear) else "ms (log scale)"
-    chart = Chart(f"{run.experiment}: {title}", Percentiles(high), y, "percentile (HdrHistogram's axis)", f"latency, {axis}")
+    chart = Chart(f"{run.experiment}: {title}", Percentiles(high), y, "percentile (HdrHistogram's axis)", "latency, ms")
     rows: dict[float, dict[str, float]] = {}
     for kind, colour in (("uncorrected", "published"), ("corrected", "measured")):
         curve = curves.get(kind)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -13,6 +14,8 @@ NEAR = 0.07
 """Least distance of two ticks, as a fraction of the axis; closer labels would overlap."""
 WIDE = 20.0
 """Numbers that differ by this factor or more get a logarithmic axis."""
+EDGE = 0.04
+"""Room beside the first and the last value of an axis, as a fraction of it."""
 PERCENTILES = (0.0, 50.0, 75.0, 90.0, 99.0, 99.9, 99.99, 99.999)
 
 
@@ -45,16 +48,22 @@ class Linear:
 
 @dataclass(frozen=True)
 class Log:
-    """A logarithmic scale; smaller numbers than its lowest are placed there, because 0 has no place."""
+    """A logarithmic scale; smaller numbers than its lowest are placed there, because 0 has no place.
+
+    ``marked`` are its ticks, chosen unless given.
+    """
 
     low: float
     high: float
+    marked: tuple[float, ...] = ()
 
     def at(self, value: float) -> float:
         return math.log(max(value, self.low) / self.low) / (math.log(self.high / self.low) or 1.0)
 
     @property
     def ticks(self) -> list[tuple[float, str]]:
+        if self.marked:
+            return [(value, trimmed(value)) for value in self.marked]
         first, last = math.floor(math.log10(self.low)), math.ceil(math.log10(self.high))
         decades = last - first
         digits = (1, 2, 5) if decades <= 3 else (1,)
@@ -91,6 +100,11 @@ class Percentiles:
         return [(each, f"{each:g} %") for each in PERCENTILES if 0 < each <= self.high and each != 75]
 
 
+def titled(title: str, scale: Scale) -> str:
+    """Return the title of an axis, which says if the axis is logarithmic."""
+    return f"{title} (log scale)" if title and isinstance(scale, Log) else title
+
+
 def from_zero(values: Iterable[float]) -> Linear:
     """Return a linear scale from 0 with room above the largest number."""
     most = max((value for value in values if math.isfinite(value)), default=1.0)
@@ -100,12 +114,39 @@ def from_zero(values: Iterable[float]) -> Linear:
 def along(values: Iterable[float]) -> Linear:
     """Return a linear scale whose ticks are the values, without those whose labels would overlap the one before."""
     ordered = sorted(set(values)) or [0.0, 1.0]
-    span, kept = ordered[-1] - ordered[0], ordered[:1]
+    edge = EDGE * ((ordered[-1] - ordered[0]) or 1.0)
+    return Linear(ordered[0] - edge, ordered[-1] + edge, _apart(ordered, Linear(ordered[0], ordered[-1])))
+
+
+def along_levels(values: Iterable[float]) -> Linear | Log:
+    """Return `along`'s scale, or a logarithmic one if the values grow by equal factors rather than by equal steps."""
+    ordered = sorted(set(values))
+    if not _by_factors(ordered):
+        return along(ordered)
+    edge = (ordered[-1] / ordered[0]) ** EDGE
+    return Log(ordered[0] / edge, ordered[-1] * edge, _apart(ordered, Log(ordered[0], ordered[-1])))
+
+
+def _by_factors(ordered: Sequence[float]) -> bool:
+    if len(ordered) < 3 or ordered[0] <= 0:
+        return False
+    pairs = list(itertools.pairwise(ordered))
+    factors, steps = [after / before for before, after in pairs], [after - before for before, after in pairs]
+    return max(factors) / min(factors) < max(steps) / min(steps)
+
+
+def _apart(ordered: Sequence[float], scale: Scale) -> tuple[float, ...]:
+    kept = [ordered[0]]
     for value in ordered[1:]:
-        if value - kept[-1] >= NEAR * span:
+        if scale.at(value) - scale.at(kept[-1]) >= NEAR:
             kept.append(value)
-    edge = 0.04 * (span or 1.0)
-    return Linear(ordered[0] - edge, ordered[-1] + edge, tuple(kept))
+    return tuple(kept)
+
+
+def shades(values: Sequence[float]) -> Linear | Log:
+    """Return a scale from the smallest to the largest of some numbers, logarithmic if they are far apart and all above 0."""
+    low, high = min(values), max(values)
+    return Log(low, high) if low > 0 and high / low >= WIDE else Linear(low, high)
 
 
 def log(values: Iterable[float]) -> Log:

@@ -12,7 +12,7 @@ from slownet.report.chart import Chart, Point, text_width
 from slownet.report.figure import Figure
 from slownet.report.grid import Factor
 from slownet.report.maps import FAINT, FULL, WORDS
-from slownet.report.scale import Named, Scale, along
+from slownet.report.scale import Named, Scale, along_levels, shades
 from slownet.report.text import spelled, trimmed
 from slownet.report.words import capital
 from slownet.units import spoken
@@ -34,19 +34,19 @@ def metric_points(run: RunData, metric: str, factors: Sequence[Factor]) -> list[
     known = [cell.metrics[metric].mean for cell in run.cells if metric in cell.metrics]
     if not known:
         return []
-    low, high = min(known), max(known)
+    scale = shades(known)
 
     def draw(chart: Chart, cell: Cell, x: float, y: float) -> None:
         if metric not in cell.metrics:
             chart.points([Point(x, y, f"{cell.title}: failed")], "failed", "bad", hollow=True)
             return
         found = cell.metrics[metric]
-        shade = FAINT + (FULL - FAINT) * ((found.mean - low) / ((high - low) or 1.0))
+        shade = FAINT + (FULL - FAINT) * scale.at(found.mean)
         chart.shaded(Point(x, y, f"{cell.title}: {spelled(found)}"), shade)
 
     def legend(chart: Chart) -> None:
-        chart.shade_of(trimmed(low, 3), FAINT)
-        chart.shade_of(trimmed(high, 3), FULL)
+        chart.shade_of(trimmed(scale.low, 3), FAINT)
+        chart.shade_of(trimmed(scale.high, 3), FULL)
 
     def row(cell: Cell) -> tuple[float | None, ...]:
         found = cell.metrics.get(metric)
@@ -92,7 +92,7 @@ def _figure(
     across, up = pair
     whole = f"{title} over {across.name} and {up.name}"
     left = LEFT if up.numbers else min(WIDEST, max(map(text_width, up.levels)) + 12)
-    chart = Chart(whole, _scale(across), _scale(up), across.name, up.name, left=int(left))
+    chart = Chart(whole, _scale(across), _scale(up), across.title, up.title, left=int(left))
     legend(chart)
     for cell in run.cells:
         draw(chart, cell, _place(across, cell), _place(up, cell))
@@ -101,7 +101,7 @@ def _figure(
 
 
 def _scale(factor: Factor) -> Scale:
-    return along(factor.numbers) if factor.numbers else Named(factor.levels)
+    return along_levels(factor.numbers) if factor.numbers else Named(factor.levels)
 
 
 def _place(factor: Factor, cell: Cell) -> float:

@@ -55,8 +55,7 @@ def _figure(
     rates = [rate for _, steps in group for _, rate in steps]
     means = [sum(rate for _, rate in steps) / len(steps) for _, steps in group]
     y = scale.log(rates) if max(means) >= scale.WIDE * min(means) > 0 else scale.from_zero(rates)
-    unit = f"{quantity.unit} (log scale)" if isinstance(y, scale.Log) else quantity.unit
-    chart = Chart(f"{run.experiment}: {title}", scale.Linear(0, last or 1), y, "seconds", unit)
+    chart = Chart(f"{run.experiment}: {title}", scale.Linear(0, last or 1), y, "seconds", quantity.unit)
     rows: list[tuple[str | float | None, ...]] = []
     for (cell, steps), colour in zip(group, COLOURS, strict=False):
         name = listed([place(each, cell.label[each]) for each in apart if each in cell.label]) or where(cell.label, run)

@@ -3,19 +3,24 @@
 from __future__ import annotations
 
 import html
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from importlib import resources
 from pathlib import Path
 from typing import Any
 
+from slownet.records.judgement import REFUTED, SUPPORTED
 from slownet.records.result import RunData, clock
-from slownet.report.effects import effect_figures
+from slownet.report.answer import answer as answer_of
+from slownet.report.effects import effect_figures, variance_shares
 from slownet.report.figure import Figure
 from slownet.report.grid import factors
 from slownet.report.maps import metric_maps, verdict_maps
 from slownet.report.page import REPORT, template, write_html
 from slownet.report.scatter import is_sparse, metric_points, verdict_points
-from slownet.report.view import position_notes
+from slownet.report.view import position_notes, view
+from slownet.report.words import capital, listed
+from slownet.units import amount, spoken, unit_of
 
 METRICS = 3
 """Metrics that are drawn unless a criterion names one; the others are in the samples."""
@@ -29,7 +34,7 @@ def sweep_figures(run: RunData, verdicts: Mapping[str, str], criterion: str, met
     varied = factors(run)
     mapped = len(varied) > 1 and len(run.cells) <= LARGEST
     sparse = mapped and is_sparse(run, varied)
-    names = [metric] if metric else list(dict.fromkeys(name for cell in run.cells for name in cell.metrics))[:METRICS]
+    names = [metric] if metric else _metrics(run)[:METRICS]
     found: list[Figure] = []
     if verdicts and mapped:
         found += (
@@ -42,23 +47,77 @@ def sweep_figures(run: RunData, verdicts: Mapping[str, str], criterion: str, met
     return found
 
 
+def _metrics(run: RunData) -> list[str]:
+    return list(dict.fromkeys(name for cell in run.cells for name in cell.metrics))
+
+
+def answer(run: RunData, verdicts: Mapping[str, str], criterion: str, metric: str = "") -> str:
+    """Return what a sweep found, in sentences: how many cells meet its criterion, how far the metric goes, what it depends on.
+
+    A sweep of one factor without a criterion has the answer of a run.
+
+    Parameters
+    ----------
+    run : RunData
+    verdicts : mapping
+        Of each cell that was judged, by its title; empty without a criterion.
+    criterion : str
+        As it was written.
+    metric : str
+        That of the criterion; the first of the run if empty.
+    """
+    if not verdicts and len(factors(run)) == 1 and (said := answer_of(view(run))):
+        return said
+    names = [metric] if metric else _metrics(run)[:1]
+    known = {cell.title: cell.metrics[name].mean for name in names for cell in run.cells if name in cell.metrics}
+    return " ".join(filter(None, [_judged(run, verdicts, criterion), *(_range(run, name, known) for name in names)]))
+
+
+def _judged(run: RunData, verdicts: Mapping[str, str], criterion: str) -> str:
+    if not verdicts:
+        return ""
+    count = Counter(verdicts.values())
+    met, not_met = count.pop(SUPPORTED, 0), count.pop(REFUTED, 0)
+    rest = [
+        (not_met, "does not", "do not"),
+        (count.total(), "is open", "are open"),
+        (len(run.cells) - len(verdicts), "was not judged", "were not judged"),
+    ]
+    others = listed([f"{number} {one if number == 1 else many}" for number, one, many in rest if number])
+    return f"{met} of {len(run.cells)} cells meet {criterion}{'; ' if others else ''}{others}."
+
+
+def _range(run: RunData, metric: str, known: Mapping[str, float]) -> str:
+    if len(known) < 2 or min(known.values()) == max(known.values()):
+        return ""
+    least, most = min(known, key=known.__getitem__), max(known, key=known.__getitem__)
+    unit = unit_of(metric)
+    said = f"{capital(spoken(metric).partition(',')[0])} goes from {amount(known[least], unit)} ({least})"
+    said += f" to {amount(known[most], unit)} ({most})"
+    found = variance_shares(run, metric, factors(run))
+    if not found:
+        return f"{said}."
+    names, share = max(found.items(), key=lambda each: each[1])
+    return f"{said}; {' with '.join(names) or 'the rest'} explains most of it, {100 * share:.0f} %."
+
+
 def write_sweep(
     run: RunData, verdicts: Mapping[str, str], criterion: str, metric: str, flips: Sequence[str],
     aside: Sequence[Mapping[str, Any]],
 ) -> Path:  # fmt: skip
     """Write ``report.html`` into the sweep's folder. Raises SlownetError."""
-    met = sum(each == "supported" for each in verdicts.values())
     text = template("sweep.html.j2").render(
         run=run,
         title=run.experiment,
         question=run.facts.get("question") or run.experiment,
-        answer=f"{met} of {len(verdicts)} cells meet {criterion}." if verdicts else "",
+        answer=answer(run, verdicts, criterion, metric),
         flips=flips,
         positions=position_notes(run),
         clock=clock(run.facts),
         samples=sum(len(cell.samples) for cell in run.cells),
         failed=[(cell.title, cell.error) for cell in run.cells if cell.error],
         aside=aside,
+        mapped=len(factors(run)) > 1,
         unmapped=f"More than {LARGEST:,} cells are not drawn as maps; the samples have them all." * (len(run.cells) > LARGEST),
         figures=sweep_figures(run, verdicts, criterion, metric),
         facts=[(name, run.facts[name]) for name in FACTS if run.facts.get(name) not in (None, {}, "")],

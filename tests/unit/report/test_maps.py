@@ -7,7 +7,8 @@ import pytest
 from slownet.records.result import gather
 from slownet.report import grid, maps, scatter
 from slownet.report.contours import contours
-from slownet.report.sweep_page import sweep_figures, write_sweep
+from slownet.report.effects import effect_figures
+from slownet.report.sweep_page import answer, sweep_figures, write_sweep
 from slownet.stats.effects import is_complete, marginal, shares
 
 FACTS = {"clock": "virtual", "tdf": "inf", "cpu": "free", "question": "How slow is <it>?", "experiment": "page"}
@@ -64,6 +65,88 @@ def test_a_failed_cell_is_an_empty_square():
     (figure,) = maps.metric_maps(run, "time_ms", *grid.factors(run))
     assert figure.rows[3][2:] == (None, None, None)
     assert "rtt 1ms, loss 1%: failed" in figure.svg
+
+
+def contoured():
+    return gather(
+        [sample({"rtt": f"{rtt}ms", "loss": f"{loss}%"}, 1000 / rtt / loss) for rtt in (10, 20, 40) for loss in (0.1, 1, 10)],
+        FACTS,
+    )
+
+
+def test_each_contour_bears_its_number_between_the_squares():
+    run = contoured()
+    (figure,) = maps.metric_maps(run, "time_ms", *grid.factors(run))
+    drawn = figure.svg.count('stroke-opacity="0.55"')
+    labels = re.findall(r'<text class="small" x="([\d.]+)" y="([\d.]+)" text-anchor="middle">([\d.]+)</text>', figure.svg)
+    assert [text for _, _, text in labels] == ["5", "10", "20", "50", "100", "200", "500"]
+    assert drawn == len(labels)
+    centres = [(float(x), float(y)) for x, y in re.findall(r'<g class="mark" data-x="([\d.]+)" data-y="([\d.]+)"', figure.svg)]
+    assert all(min(abs(float(x) - a) + abs(float(y) - 4 - b) for a, b in centres) > 10 for x, y, _ in labels)
+
+
+def test_numbers_stand_above_the_contours():
+    run = contoured()
+    (figure,) = maps.metric_maps(run, "time_ms", *grid.factors(run))
+    assert figure.svg.rindex('stroke-opacity="0.55"') < figure.svg.index(">1000</text>", figure.svg.index("data-says"))
+
+
+def test_shades_of_numbers_far_apart_grow_by_factors():
+    run = contoured()
+    (figure,) = maps.metric_maps(run, "time_ms", *grid.factors(run))
+    shades = {
+        says: float(shade)
+        for says, shade in re.findall(
+            r'data-says="(rtt \d+ms, loss [\d.]+%)[^"]*"><rect [^>]*fill-opacity="([\d.]+)"', figure.svg
+        )
+    }
+    middle = shades["rtt 20ms, loss 1%"]
+    assert middle == pytest.approx((maps.FAINT + maps.FULL) / 2, abs=0.001), "50 is in the middle of 2.5 and 1000"
+
+
+def test_a_letter_on_the_map_stands_for_a_named_condition_below_it():
+    run = gather([sample({"rtt": rtt, "rate": rate}, 1.0) for rtt in ("0ms", "100ms") for rate in ("1Mbit", "23Mbit")], FACTS)
+    (figure,) = maps.verdict_maps(run, "time_ms<2", {}, *grid.factors(run))
+    letters = dict(re.findall(r"\b([A-Z]) ([^;.]+)", figure.note.removeprefix("Named conditions: ")))
+    assert "LTE" in letters.values()
+    assert sorted(letters) == re.findall(r'<text class="small"[^>]*>([A-Z])</text>', figure.svg)
+    assert "LTE" not in figure.svg
+
+
+def test_the_answer_counts_every_cell_and_names_what_matters():
+    run = sweep(rates=["2Mbit"])
+    titles = [cell.title for cell in run.cells]
+    verdicts = dict.fromkeys(titles[:2], "supported") | {titles[2]: "refuted", titles[3]: "inconclusive"}
+    said = answer(run, verdicts, "time_ms<20", "time_ms")
+    assert said.startswith("2 of 6 cells meet time_ms<20; 1 does not, 1 is open and 2 were not judged. ")
+    assert "Time goes from 10 ms (rtt 0ms, loss 0%, rate 2Mbit) to 510 ms (rtt 100ms, loss 1%, rate 2Mbit)" in said
+    assert re.search(r"; rtt explains most of it, 9\d %\.$", said)
+
+
+def test_axes_name_their_unit_and_a_logarithm():
+    run = contoured()
+    along_rtt, along_loss, _ = effect_figures(run, "time_ms", grid.factors(run))
+    assert ">rtt, ms (log scale)</text>" in along_rtt.svg
+    assert ">loss, % (log scale)</text>" in along_loss.svg
+    assert ">time, ms (log scale)</text>" in along_loss.svg
+    assert ">rtt, ms</text>" in effect_figures(sweep(losses=[0], rates=["2Mbit"]), "time_ms", grid.factors(sweep()))[0].svg
+
+
+def test_a_curve_along_the_only_factor_has_intervals():
+    means = {rtt: 10.0 + rtt for rtt in (0, 20, 100)}
+    metrics = {rtt: {"time_ms": {"mean": at, "sd": 1.0, "n": 3, "values": [at - 1, at, at + 1]}} for rtt, at in means.items()}
+    run = gather([sample({"rtt": f"{rtt}ms"}, None, metrics=each) for rtt, each in metrics.items()], FACTS)
+    (figure,) = effect_figures(run, "time_ms", grid.factors(run))
+    assert figure.head == ("rtt", "time_ms", "low", "high")
+    assert figure.svg.count('class="bar"') == 3
+    assert all(low < mean < high for _, mean, low, high in figure.rows)
+
+
+def test_names_that_do_not_fit_beside_each_other_are_numbered():
+    names = [f"a condition with a long name {at}" for at in range(4)]
+    run = gather([sample({"condition": name}, 1.0 + at) for at, name in enumerate(names)], FACTS)
+    (figure,) = effect_figures(run, "time_ms", grid.factors(run))
+    assert figure.note.startswith(f"1: {names[0]}, 2: {names[1]}")
 
 
 def test_verdicts_are_words_as_well_as_colours():
