@@ -169,7 +169,7 @@ class Experiment:
         values = dict(self.vary)
         for name, texts in (chosen or {}).items():
             if name not in values:
-                raise ExperimentError(f"{self.name} does not vary '{name}'", fix=nearest(name, values))
+                raise self._not_varied(name)
             values[name] = list(texts)
         cells = grid(values)
         for cell in cells:
@@ -181,7 +181,7 @@ class Experiment:
         for name, texts in chosen.items():
             known = {cell[name] for cell in self.listed if name in cell}
             if not known:
-                raise ExperimentError(f"{self.name} does not vary '{name}'", fix=nearest(name, self.conditions))
+                raise self._not_varied(name)
             for text in texts:
                 if text not in known:
                     raise ExperimentError(f"{self.name} has no cell of {name} {text}", fix=nearest(text, known))
@@ -189,6 +189,17 @@ class Experiment:
         if not cells:
             raise ExperimentError(f"{self.name} has no such cell", fix="see slownet list")
         return cells
+
+    def _not_varied(self, name: str) -> ExperimentError:
+        near = nearest(name, self.conditions)
+        if not near.startswith("did you mean"):
+            near = f"it varies {', '.join(self.conditions)}; for a new one"
+            if self.made_of is None:
+                near += f" copy {inspect.getsourcefile(self.measure)}, and there add {name} to the function's parameters,"
+                near += f" to what it gives to set(), and to {'cells' if self.listed else 'vary'}"
+            else:
+                near += " add it to the file that describes it"
+        return ExperimentError(f"{self.name} does not vary '{name}'", fix=near)
 
     @property
     def conditions(self) -> dict[str, list[str]]:

@@ -154,6 +154,16 @@ def test_an_interrupt_says_how_to_go_on(folder):
     assert {each["status"] for each in stores.read_samples(folder / "out")} == {"ok"}
 
 
+def test_a_criterion_of_no_metric_ends_a_sweep_at_its_first_cells(folder):
+    done = slownet(
+        "sweep", "echo.py", *GRID, "--repeat", "4", "--labs", "1", "--criterion", "rt_ms<9", "--out", "out", cwd=folder
+    )
+    assert done.returncode == 2
+    assert done.stderr.splitlines()[-1] == "slownet: no metric 'rt_ms', --criterion rt_ms<9: did you mean 'rtt_ms'?"
+    saved = len(stores.read_samples(folder / "out"))
+    assert 0 < saved < 12, "what was measured is kept, and the rest is not measured"
+
+
 def test_a_file_asks_up_to_which_delay_a_criterion_is_met(folder):
     """The middle of where the verdict flips is measured until its ends are as near as asked for."""
     asked = {"experiment": "echo.py", "criterion": "rtt_ms<25ms", "refine": "rtt:10ms", "out": "found"}
@@ -165,5 +175,5 @@ def test_a_file_asks_up_to_which_delay_a_criterion_is_met(folder):
     samples = stores.read_samples(folder / "found")
     assert len(samples) == 5 * 4, "0, 80, 40, 20 and 30 ms, in four boots each: slownet does not know what echo.py draws"
     page = (folder / "found" / "report.html").read_text()
-    assert "2 of 5 cells meet rtt_ms&lt;25ms." in page
+    assert "2 of 5 cells meet rtt_ms&lt;25ms; 3 do not." in page
     assert "met up to rtt 20ms" in page

@@ -72,6 +72,11 @@ def test_listed_cells_are_picked_by_a_value():
     ("chosen", "line"),
     [
         ({"rt": ["10ms"]}, "listed does not vary 'rt': did you mean 'rtt'?"),
+        (
+            {"rate": ["1Mbit"]},
+            f"listed does not vary 'rate': it varies step, rtt, loss; for a new one copy {__file__}, and there add rate to the "
+            "function's parameters, to what it gives to set(), and to cells",
+        ),
         ({"step": ["befor"]}, "listed has no cell of step befor: did you mean 'before'?"),
         ({"step": ["after"], "rtt": ["10ms"]}, "listed has no such cell: see slownet list"),
     ],

@@ -6,9 +6,10 @@ import re
 from dataclasses import dataclass
 
 from slownet.claim import bound
-from slownet.errors import SweepError
+from slownet.errors import ExperimentError, SweepError, nearest
 from slownet.records.judgement import Judgement
 from slownet.records.result import RunData
+from slownet.records.samples import Sample
 
 OPTION = "--criterion"
 _FORM = re.compile(r"(?:p(?P<percent>\d+(?:\.\d+)?) +)?(?P<metric>[A-Za-z]\w*) *(?P<sign><=?|>=?) *(?P<limit>\S+)", re.ASCII)
@@ -37,6 +38,13 @@ class Criterion:
         made = cls(text.strip(), found["metric"], found["sign"].startswith("<"), number, percent)
         made._claim({})
         return made
+
+    def check(self, sample: Sample) -> None:
+        """Refuse a sample that lacks the metric, before all others are measured in vain. Raises ExperimentError."""
+        if self.metric not in sample["metrics"]:
+            raise ExperimentError(
+                f"no metric '{self.metric}'", f"{OPTION} {self.text}", nearest(self.metric, sample["metrics"])
+            )
 
     def judge(self, run: RunData) -> dict[str, Judgement]:
         """Return the judgement of each cell by its title. Raises ExperimentError if there is no such metric.

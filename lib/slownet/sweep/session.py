@@ -37,12 +37,13 @@ Follow = Callable[[str, Mapping[str, Any]], None]
 class Session:
     """A sweep that is being measured.
 
-    remote: whether workers may be other machines, whose versions are checked; lab: where those without one get it.
+    remote: whether workers may be other machines, whose versions are checked; lab: where those without one get it; check: gets
+    the first sample of a cell that was measured, stored already, and raises SlownetError to end the sweep.
     """
 
     def __init__(
         self, spec: Spec, store: Store, place: Place, workers: Workers, follow: Follow, remote: bool = False,
-        lab: Source | None = None,
+        lab: Source | None = None, check: Callable[[Sample], object] = lambda sample: None,
     ) -> None:  # fmt: skip
         self._lab = lab if remote else None
         self._spec, self._store, self._workers, self._follow = spec, store, workers, follow
@@ -53,6 +54,7 @@ class Session:
         self._common = identity.prefix(common)
         self._expected = task.versions(spec.where, self._source) if remote else ()
         self._measured = self._aside_first = 0
+        self._check: Callable[[Sample], object] | None = check
         self._work = store.directory.resolve() / WORK
         self._facts = planning.described(experiment, place) | {"source": self._source, "blocks": self._blocks}
         store.describe({"spec": spec.to_json(), "circumstances": common, "facts": self._facts})
@@ -113,6 +115,10 @@ class Session:
             self._measured += len(measured)
             self._facts = merge_facts(self._facts, result.facts)
             errors = [each.sample["error"] for each in result.kept if each.sample["status"] != "ok"]
+            good = next((each.sample for each in result.kept if each.sample["status"] == "ok"), None)
+            if self._check and good:
+                self._check(good)
+                self._check = None
             self._follow("measured", {"cells": len(measured), "worker": result.worker, "errors": errors})
 
     def _aside(self, left: Task, why: str) -> None:

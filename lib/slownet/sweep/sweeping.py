@@ -177,7 +177,16 @@ def run(
     test = Criterion.read(spec.criterion) if spec.criterion else None
     refinement = Refinement.read(spec.refine, chosen.factors_of(named, values)) if spec.refine else None
     with _nothing_empty(directory), Store(directory) as store:
-        session = Session(spec, store, place, team, follow, remote=not isinstance(team, Pool), lab=fetched)
+        session = Session(
+            spec,
+            store,
+            place,
+            team,
+            follow,
+            remote=not isinstance(team, Pool),
+            lab=fetched,
+            check=test.check if test else lambda sample: None,
+        )
         for each in merge:
             store.merge(Path(each))
         store.clear_aside()
