@@ -13,12 +13,13 @@ from jinja2 import Environment, FunctionLoader, StrictUndefined, Template
 
 from slownet.errors import SlownetError
 from slownet.lab.boot import WRITABLE
-from slownet.records.judgement import WORST_FIRST, Judgement
+from slownet.records.judgement import SUPPORTED, WORST_FIRST, Judgement
 from slownet.records.result import RunData
 from slownet.report.answer import answer, standing
 from slownet.report.columns import among_claims, beside_claims, columns, verdicts
 from slownet.report.explained import explained
 from slownet.report.figure import Figure
+from slownet.report.matrix import matrix
 from slownet.report.plots import figures
 from slownet.report.text import confidence, milliseconds, number, spelled, with_interval
 from slownet.report.together import names, together
@@ -36,6 +37,8 @@ from slownet.report.view import (
 from slownet.report.words import said
 
 REPORT = "report.html"
+MANY_CLAIMS = 9
+"""With more, those that are supported are folded."""
 FACTS = (
     "started", "place", "clock", "tdf", "cpu", "machine", "blocks", "labs", "kernel", "image", "seed", "wall_s", "virtual_s",
     "git",
@@ -105,7 +108,7 @@ def _context(seen: View, name: str) -> dict[str, Any]:
         "run": seen.run,
         "answer": answer(seen),
         "standing": standing(seen.run.claims),
-        "claims": [(claim, said(claim, seen.run)) for claim in sorted(seen.run.claims, key=_how_good)],
+        **_claims(seen.run),
         "clock": clock_line(seen.run),
         "beyond": beyond_line(seen.run) if any(row.beyond_cpu for row in seen.rows) else "",
         "law": law_line(seen),
@@ -117,6 +120,7 @@ def _context(seen: View, name: str) -> dict[str, Any]:
         "stem": name,
         "figures": figures(seen),
         "network": topology_figure(seen.run),
+        "matrix": matrix(seen),
         "columns": columns(seen),
         "verdicts": verdicts(seen),
         "beside": beside_claims(seen),
@@ -127,6 +131,13 @@ def _context(seen: View, name: str) -> dict[str, Any]:
         ],
         "folded": {name: _pairs(facts[name]) for name in ("versions", "settings", "argv") if facts.get(name)},
     }
+
+
+def _claims(run: RunData) -> dict[str, list[tuple[Judgement, str]]]:
+    """Return the claims with their sentences, worst first; of many those that are supported stand apart, folded."""
+    found = [(claim, said(claim, run)) for claim in sorted(run.claims, key=_how_good)]
+    good = [pair for pair in found if pair[0].verdict == SUPPORTED] if len(found) > MANY_CLAIMS else []
+    return {"claims": [pair for pair in found if pair not in good], "folded_claims": good}
 
 
 def _how_good(claim: Judgement) -> int:

@@ -10,6 +10,7 @@ from slownet.records.result import RunData
 from slownet.report.answer import answer, standing
 from slownet.report.columns import among_claims, beside_claims, columns, verdicts
 from slownet.report.fitted import Fitted
+from slownet.report.matrix import matrix
 from slownet.report.view import (
     Row,
     View,
@@ -23,6 +24,8 @@ from slownet.report.view import (
 )
 from slownet.report.words import said
 
+MANY = 12
+"""Cells of which two factors are printed as a matrix."""
 STYLES = {"supported": "green", "refuted": "bold red", "inconclusive": "yellow", "not judged": "yellow", "failed": "bold red"}
 
 
@@ -39,7 +42,7 @@ def show(run: RunData) -> RenderableType:
         parts.append(Text(str(run.facts["question"])))
     if found := answer(seen):
         parts.append(Text(" ".join(filter(None, (found, standing(run.claims)))), style="bold"))
-    parts += [Text(clock_line(run), style="dim"), _table(seen)]
+    parts += [Text(clock_line(run), style="dim"), *_cells(seen)]
     parts += [Text(f"law: {law_line(seen)}")] if seen.lawful else []
     parts += [Text(line) for line in instructions_lines(seen)]
     parts += [Text(intervals_line(seen), style="dim")] if seen.rows else []
@@ -49,6 +52,20 @@ def show(run: RunData) -> RenderableType:
         line = Text(f"{claim.verdict:<12} ", style=STYLES.get(claim.verdict, ""))
         parts.append(line.append(said(claim, run), style="default bold").append(f": {claim.text}", style="default"))
     return Group(*parts)
+
+
+def _cells(seen: View) -> list[RenderableType]:
+    """Return the table of the cells; of many with two factors their matrix, and where the table is."""
+    found = matrix(seen) if len(seen.rows) >= MANY else None
+    if not found:
+        return [_table(seen)]
+    made = Fitted()
+    made.add_column(found.down)
+    for column in found.columns:
+        made.add_column(column, justify="right")
+    for name, values in found.rows:
+        made.add_row(name, *values)
+    return [Text(found.title), made, Text(f"all {len(seen.rows)} cells are in its report.html", style="dim")]
 
 
 def _table(seen: View) -> Table:
