@@ -114,7 +114,12 @@ def run(
     capture: CaptureOption = None,
     repeat: Annotated[
         str | None,
-        typer.Option("--repeat", metavar="N|auto", help="Number of repetitions. auto (default): until every claim is decided."),
+        typer.Option(
+            "--repeat",
+            metavar="N|PART%|auto",
+            help="Number of repetitions. 1%: until such a difference between two runs would be found. auto (default): until "
+            "every claim is decided.",
+        ),
     ] = None,
     budget: Annotated[
         str | None,
@@ -179,7 +184,13 @@ def reproduce(
     place: PlaceOption = "auto",
     require_confinement: ConfinementOption = False,
     repeat: Annotated[
-        str, typer.Option("--repeat", metavar="N|auto", help="Number of repetitions. auto: until every claim is decided.")
+        str,
+        typer.Option(
+            "--repeat",
+            metavar="N|PART%|auto",
+            help="Number of repetitions. 1%: until such a difference between two runs would be found. auto: until every claim "
+            "is decided.",
+        ),
     ] = "auto",
     budget: Annotated[
         str, typer.Option("--budget", metavar="N,TIME", help="Limit on repetitions, wall time, or both.")

@@ -186,7 +186,7 @@ def compare(
     first: RunData | Path | str,
     second: RunData | Path | str,
     *,
-    within: float | str = 0.05,
+    within: float | str | None = None,
     fail_if_slower: str | None = None,
     metric: str | Texts = (),
     at: Mapping[str, str] | None = None,
@@ -198,8 +198,8 @@ def compare(
     ----------
     first, second : RunData, Path or str
         Runs, directories of runs, baselines; the second may be a field.json.
-    within : float or str
-        Relative difference that counts as equal.
+    within : float or str, optional
+        Relative difference that counts as equal; 0.05 unless given, and 0.005 of two runs on the exact clock.
     fail_if_slower : str, optional
         Ask only whether a time is longer or a rate lower by more than this: ``"5%"``.
     metric : str or sequence of str
@@ -219,7 +219,8 @@ def compare(
     SlownetError
         One of them cannot be read, or they have no condition or metric in common.
     """
-    part = margin(str(within)) if fail_if_slower is None else margin(str(percent(fail_if_slower)))
+    asked = within if fail_if_slower is None else percent(fail_if_slower)
+    part = None if asked is None else margin(str(asked))
     sides = [each if isinstance(each, RunData) else Path(each) for each in (first, second)]
     names = [str(each) for each in _all(metric)]
     found = comparing.compare(sides[0], sides[1], part, names, dict(at or {}), t0, one_sided=fail_if_slower is not None)

@@ -83,8 +83,13 @@ def compare(
         ),
     ],
     within: Annotated[
-        str, typer.Option("--within", metavar="PART", help="Relative difference that still counts as equal.")
-    ] = "0.05",
+        str | None,
+        typer.Option(
+            "--within",
+            metavar="PART",
+            help="Relative difference that still counts as equal. Default: 0.05; of two runs on the exact clock 0.005.",
+        ),
+    ] = None,
     fail_if_slower: FailOption = None,
     metric: Annotated[
         list[str] | None, typer.Option("--metric", metavar="NAME", help="Compare only this metric. Repeatable.")
@@ -137,7 +142,7 @@ def check(
     from slownet.commands.field import compare_and_show
 
     for_ci = ForCi(junit, summary)
-    raise typer.Exit(compare_and_show(file, run, "0.05", [], [], None, as_json, fail_if_slower, for_ci))
+    raise typer.Exit(compare_and_show(file, run, None, [], [], None, as_json, fail_if_slower, for_ci))
 
 
 def trace(

@@ -43,14 +43,15 @@ def measure_and_show(url: str, requests: int, pause: str, timeout: str, root: Pa
 
 
 def compare_and_show(
-    first: Path, second: Path, within: str, metrics: Sequence[str], at: Sequence[str], t0: str | None, as_json: bool,
+    first: Path, second: Path, within: str | None, metrics: Sequence[str], at: Sequence[str], t0: str | None, as_json: bool,
     slower: str | None = None, for_ci: ForCi | None = None,
 ) -> int:  # fmt: skip
     """Compare two runs, or a run with a field.json, and print; return the exit status.
 
     slower: by how much a time may be longer or a rate lower, such as ``5%``, if nothing else counts. Raises SlownetError.
     """
-    part = margin(within) if slower is None else margin(str(percent(slower)))
+    asked = within if slower is None else str(percent(slower))
+    part = None if asked is None else margin(asked)
     found = compare(first, second, part, metrics, conditions(at), t0, one_sided=slower is not None)
     if as_json:
         print(json.dumps(found.to_json(), allow_nan=False))

@@ -39,8 +39,13 @@ def is_random(samples: Sequence[Sample]) -> bool:
 def is_exact(samples: Sequence[Sample], terms: Terms) -> bool:
     """Return whether repetition gives the same numbers: the CPU is free, no link is random, and no program.
 
-    Of programs that slownet does not know that is known only if several boots agree.
+    Of programs that slownet does not know that is known only if several boots agree. On the exact clock it is known of none,
+    since whatever a program draws, such as a key, costs instructions: boots, each with its own seed, have to give the same
+    digits.
     """
+    if terms.charging is Charging.EXACT:
+        numbers = [[_numbers(sample) for sample in boot] for boot in readings.boots(samples)]
+        return not is_random(samples) and len(numbers) >= LEAST_BOOTS and all(each == numbers[0] for each in numbers)
     if not terms.repeats or not all(sample.get("random") is False for sample in samples):
         return False
     return not terms.own_programs or (len(readings.boots(samples)) >= AGREEING and agree(samples))

@@ -16,7 +16,8 @@ standard deviation between boots that was measured beforehand.
   pooled with that of three boots or more; if it was not measured, the means of three boots or more. Otherwise seeds are
   independent: batch means of all values around their common mean if the values are in time order, else the means of seeds.
 * exact clock: one run gives the same numbers as the next, so the spread of the values within a boot is not an error. Seeds are
-  independent, and the spread that they make (the waver) is known, and pooled with that of three boots or more.
+the
+  repetitions: three boots or more show what they make, nothing if all have the same digits; with fewer it is the waver.
 * no clock recorded (the field): the spread of the values, as with free CPU and randomness.
 
 Sources: Kalibera and Jones, "Rigorous benchmarking in reasonable time", 2013, for boots as units; "Guide to the expression of
@@ -82,7 +83,7 @@ def summary(samples: Sequence[Sample], metric: str, terms: Terms, confidence: fl
     if known := terms.spread(metric, first.sample.get("cell") or {}) if _only_programs_are_random(boots) else 0.0:
         found: Summary | None = _of_known(boots, known, confidence)
     elif _only_seeds_differ(boots, metric, terms):
-        found = _of_known(boots, cpu_waver(boots, metric, terms), confidence)
+        found = _of_programs_seeds(boots, cpu_waver(boots, metric, terms), confidence)
     else:
         found = _printed(boots, metric, terms, confidence) if readings.is_printed(first.record) else None
     found = _not_finer_than(float(first.record.get("step", 0)), found or _of_means(boots, metric, terms, confidence))
@@ -173,6 +174,14 @@ def _of_known(boots: Sequence[Boot], known: float, confidence: float) -> Summary
     if count >= LEAST_BOOTS:
         error, degrees = _pooled(spread, count, known * abs(middle))
     return _at_least(from_error(middle, error, count, degrees, confidence), known * abs(middle) / math.sqrt(count))
+
+
+def _of_programs_seeds(boots: Sequence[Boot], known: float, confidence: float) -> Summary:
+    """Summarize boots of the exact clock, which differ by programs' seeds: how much is known until three boots show it."""
+    if len(boots) < LEAST_BOOTS:
+        return _of_known(boots, known, confidence)
+    middle, spread = mean_and_sd(_means(boots))
+    return from_moments(middle, spread, len(boots), confidence)
 
 
 def _at_least(found: Summary, error: float) -> Summary:

@@ -22,9 +22,10 @@ from typing import Any
 
 from slownet.claim import INCONCLUSIVE, Claim, Judgement, judge_all, not_judged
 from slownet.records.cell import Cell
-from slownet.records.charging import Charging, Terms
+from slownet.records.charging import LEAST_BOOTS, Charging, Terms
 from slownet.records.exactness import AGREEING, verdict_from
 from slownet.records.result import RunData
+from slownet.runner import finding
 from slownet.runner.looks import ALL, Schedule
 from slownet.runner.rule import CEILING, Rule
 from slownet.stats import DECIDING, t_quantile
@@ -62,6 +63,8 @@ class Open:
 def first_boots(rule: Rule, terms: Terms, claims: bool) -> int:
     """Return the boots before the first look. Whether links draw random numbers is only known after the first boot."""
     charging = terms.charging or Charging.REAL
+    if rule.find is not None:
+        return min(finding.first(terms), rule.most)
     return rule.repeat or (min(charging.first_look(verdict_from((), terms)), rule.most) if claims else 1)
 
 
@@ -77,6 +80,8 @@ def decide(
     good = tuple(cell for cell in run.cells if cell.status == "ok")
     if rule.repeat is not None:
         return _fixed(run, good, claims, rounds, rule.repeat)
+    if rule.find is not None and good:
+        return _until_found(run, good, rule, rule.find, spent_s, round_s)
     if not claims or not good:
         return Decision((), DECIDING, f"{_count(rounds)}: {'no cell is ok' if claims else 'there is no claim to decide'}")
     plan = _schedule(run, good, rule.most)
@@ -88,6 +93,20 @@ def decide(
     if rounds not in plan.looks and left.boots > 0:
         return Decision(_labels(good), confidence, f"{_count(rounds)}, judged after {plan.next(rounds)}", left.boots)
     return _look(run, claims, siblings, confidence, left)
+
+
+def _until_found(run: RunData, good: Sequence[Cell], rule: Rule, part: float, spent_s: float, round_s: float) -> Decision:
+    """Repeat until a difference of a part would be found between this run and one like it: `slownet.runner.finding`."""
+    rounds = run.repetitions
+    total = min(finding.needed(run, part), rule.most)
+    why = f"{_count(rounds)}: {finding.reached(run, part)}"
+    if rounds >= total:
+        return Decision((), DECIDING, why)
+    more = min(total - rounds, _affordable(rule, spent_s, round_s))
+    if more < 1:
+        spent = f"{why}, and the wall time of {show_duration(rule.budget_s)} is spent: --budget"
+        return Decision((), DECIDING, why, last_line=spent)
+    return Decision(_labels(good), DECIDING, f"{_count(rounds)} of about {total}", more)
 
 
 @dataclass(frozen=True)
@@ -295,6 +314,10 @@ def _why_enough(run: RunData, good: Sequence[Cell]) -> str:
         order = " and the order of cells" if run.terms.own_programs else ""
         differ = f"with free CPU only programs' own random numbers{order} differ"
         return "the intervals include the spread of seeds" if seeds else differ
+    if run.charging is Charging.EXACT and all(cell.is_exact for cell in good):
+        return "every instruction is counted and nothing is random: another repetition gives the same numbers"
+    if run.charging is Charging.EXACT and min((cell.repetitions for cell in good), default=0) >= LEAST_BOOTS:
+        return "the intervals are what programs' seeds make"
     if run.charging.is_measured:
         return f"the intervals include the spread between boots as measured earlier ({100 * run.charging.waver:g} %)"
     return "the intervals include the spread between boots"

@@ -64,18 +64,13 @@ def error_of_residuals(
     """Return the root of the weighted squares that errors make of the distances to a fitted line, and its degrees of freedom.
 
     lines: for each point, by which weighted sum of all numbers the line passes it. What moves all points alike, or turns the
-    line, makes no distance.
+    line, makes no distance. The degrees are those of one of these distances: the errors of the longest times dominate.
     """
-    parts = []
+    squares = 0.0
     for point, (weight, line) in enumerate(zip(weights, lines, strict=True)):
-        error, degrees = error_of_sum(boots, [(point == other) - each for other, each in enumerate(line)])
-        parts.append((math.sqrt(weight) * error, degrees))
-    total = math.fsum(error * error for error, _ in parts)
-    most = (len(boots) - 1.0) * max(1, len(weights) - 2)  # a line through two points takes two distances from each boot
-    if not total:
-        return 0.0, most
-    degrees = total**2 / math.fsum(error**4 / degrees for error, degrees in parts)
-    return math.sqrt(total), min(degrees, most)
+        error, _ = error_of_sum(boots, [(point == other) - each for other, each in enumerate(line)])
+        squares += weight * error * error
+    return math.sqrt(squares), len(boots) - 1.0
 
 
 def _half(spread: float, boots: int, confidence: float) -> float:
