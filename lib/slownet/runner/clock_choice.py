@@ -10,10 +10,17 @@ from dataclasses import dataclass
 
 from slownet.claim.base import Claim
 from slownet.claim.cost import any_depends_on_cpu
+from slownet.errors import LabError
 from slownet.experiment import Experiment
+from slownet.lab import emulator
 from slownet.lab.clock import TDF_INF, TIME
 from slownet.lab.place import Place
 from slownet.records.charging import WAVER, Charging
+from slownet.records.judgement import INCONCLUSIVE
+from slownet.records.result import RunData
+
+COST = "about five times the CPU of a boot"
+"""What the exact clock costs from a snapshot: 23 s of CPU for client_delay, which takes 4.4 s where CPU time is charged."""
 
 
 @dataclass(frozen=True)
@@ -54,8 +61,31 @@ def _whose(claims: Sequence[Claim]) -> str:
 def _charged(place: Place) -> str:
     if place.clock.cpu != TIME:
         return "instructions are counted"
-    spread = f"{WAVER[Charging.TIME]:.0%}".replace("%", " %")
     return (
-        f"there is no instruction counter, so CPU time is charged, which differs by {spread} between boots and hides smaller"
-        " differences (--clock exact shows them, at ten times the CPU; --tdf inf makes the CPU free)"
+        f"there is no instruction counter, so CPU time is charged, which differs by {_spread()} between boots and hides smaller"
+        f" differences (--clock exact shows them, at {COST}; --tdf inf makes the CPU free)"
     )
+
+
+def what_decides(run: RunData) -> str:
+    """Say which clock would decide what a judged run left open because CPU time varies; empty if that is not why."""
+    too_few = any(cell.repetitions < cell.verdict_from for cell in run.cells)  # another line says that
+    if run.charging is not Charging.TIME or run.facts.get("compose") or too_few:
+        return ""
+    if not any(claim.verdict == INCONCLUSIVE and claim.measured is not None and not claim.stays_open for claim in run.claims):
+        return ""
+    way = f"--clock exact counts instructions instead, at {COST}"
+    return f"CPU time differs by {_spread()} between boots: {way}{_if_missing()}"
+
+
+def _spread() -> str:
+    return f"{WAVER[Charging.TIME]:.0%}".replace("%", " %")
+
+
+def _if_missing() -> str:
+    """Say what the exact clock needs, if it is not there."""
+    try:
+        emulator.program()
+    except LabError as error:
+        return f" ({error.fix})"
+    return ""

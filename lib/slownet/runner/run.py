@@ -17,7 +17,7 @@ from slownet.lab.place import Place
 from slownet.records import result, samples
 from slownet.records.charging import Charging
 from slownet.records.result import RunData
-from slownet.runner import answering, brought, repetition, sampling
+from slownet.runner import answering, brought, clock_choice, repetition, sampling
 from slownet.runner.labs import Labs
 from slownet.runner.planning import Plan
 from slownet.runner.repetition import Follow
@@ -146,8 +146,9 @@ def _confidence(run: RunData) -> float:
 
 
 def last_lines(runs: Sequence[RunData]) -> list[str]:
-    """Return one line for each run whose repetition ended before its claims were decided."""
-    lines = ((run.experiment, (run.facts.get("sampling") or {}).get("last_line")) for run in runs)
+    """Return the lines on runs whose claims were not decided: why repetition ended, and which clock would decide them."""
+    lines = [(run.experiment, (run.facts.get("sampling") or {}).get("last_line")) for run in runs]
+    lines += [(run.experiment, clock_choice.what_decides(run)) for run in runs]
     return [f"{name}: {line}" for name, line in lines if line]
 
 
