@@ -30,6 +30,8 @@ BITS_PER_SECOND = {
     prefix + unit: Decimal(scale * bits) for unit, bits in (("bit", 1), ("bps", 8)) for prefix, scale in (_SI | _IEC).items()
 }
 
+MOST_DIGITS = 18
+
 PERCENT = {"%": Decimal("0.01")}
 
 BYTES = {prefix + "b": Decimal(scale) for prefix, scale in (_SI | _IEC).items()}
@@ -144,6 +146,26 @@ def percent(text: str) -> float:
     if part > 1:
         raise UnitError(f"percentage '{text}' is above 100%", fix="write it like 1%")
     return float(part)
+
+
+def whole_number(text: str) -> int | None:
+    """Read a whole number of at most 18 digits, which is more than anything here counts.
+
+    Parameters
+    ----------
+    text : str
+
+    Returns
+    -------
+    int or None
+        None if the text is not such a number: Python's own int raises for thousands of digits.
+
+    Examples
+    --------
+    >>> whole_number("12"), whole_number("-1"), whole_number("1.5"), whole_number("9" * 5000)
+    (12, None, None, None)
+    """
+    return int(text) if text.isascii() and text.isdigit() and len(text) <= MOST_DIGITS else None
 
 
 def show_percent(part: float) -> str:

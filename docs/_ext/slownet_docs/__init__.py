@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
-from slownet_docs import api, commands, conditions, messages, tables
+from slownet_docs import api, commands, conditions, messages, page_texts, tables
 
 PAGES = {
     **api.pages(),
@@ -71,5 +71,7 @@ def setup(app: Any) -> dict[str, Any]:
     names = OF_THE_MAN_PAGE if app.tags.has("man") else PAGES
     app.connect("config-inited", lambda app, config: write(Path(app.srcdir) / "_generated", names))
     app.connect("build-finished", _external)
+    app.connect("build-finished", page_texts.write)
+    app.connect("html-page-context", page_texts.on_search)
     app.connect("autodoc-process-docstring", _references, priority=100)  # before napoleon
     return {"parallel_read_safe": True, "parallel_write_safe": True}

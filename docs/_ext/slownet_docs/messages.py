@@ -329,10 +329,4 @@ def _code(text: str) -> str:
 def _prose(text: str) -> str:
     """Return advice as Markdown: its variable parts and commands as they are."""
     text = " ".join(text.split())
-    return (
-        f"`` {text} ``"
-        if "`" in text
-        else f"`{text}`"
-        if re.search(r"[<>*_\[\]{}|$]", text)
-        else f"{text[:1].upper()}{text[1:]}."
-    )
+    return f"`` {text} ``" if "`" in text else f"`{text}`" if re.search(r"[<>*_\[\]{}|$]", text) else text

@@ -19,10 +19,11 @@ from slownet.compose.model import STARTED, Content, Dependency, Health, Hook, Se
 from slownet.compose.storage import Storage
 from slownet.errors import ComposeError, nearest
 from slownet.lab.folders import refused
+from slownet.units import whole_number
 
 SECONDS = {"h": 3600.0, "m": 60.0, "s": 1.0, "ms": 1e-3, "us": 1e-6, "µs": 1e-6, "ns": 1e-9}
 _DURATION = re.compile(r"(\d+(?:\.\d*)?|\.\d+)(h|ms|us|µs|ns|m|s)")
-_EXPOSED = re.compile(r"(\d+)(?:-(\d+))?(?:/(tcp|udp|sctp))?")
+_EXPOSED = re.compile(r"(\d{1,9})(?:-(\d{1,9}))?(?:/(tcp|udp|sctp))?")
 _MAC = re.compile(r"[0-9a-fA-F]{2}([:-][0-9a-fA-F]{2}){5}")
 MOST_PORT = 65535
 LIMITS = (
@@ -84,12 +85,13 @@ class Reader:
         value = around.get(key)
         if value is None:
             return 1
-        if not text(value).isdecimal():
+        number = whole_number(text(value))
+        if number is None:
             _fail(f"{value} replicas of {name}", around.keys_at[key], "write a whole number")
-        if int(text(value)) > 1 and tree.get("container_name"):
+        if number > 1 and tree.get("container_name"):
             fix = "leave it out, or have one replica"
             _fail(f"{name} has {value} replicas, and one container_name", tree.keys_at["container_name"], fix)
-        return int(text(value))
+        return number
 
     def _hooks(self, tree: Map, name: str) -> Iterator[Hook]:
         for number, each in enumerate(tree.get(name) or ()):
@@ -182,9 +184,10 @@ def _fail(what: str, at: object, fix: str) -> NoReturn:
 
 def _number(tree: Map, name: str) -> int:
     value = text(tree.get(name) or 0)
-    if not value.isdecimal():
+    number = whole_number(value)
+    if number is None:
         _fail(f"{name} is '{value}'", tree.keys_at[name], "write a number: a name is the image's own")
-    return int(value)
+    return number
 
 
 def _mode(tree: Map, name: str = "mode", default: int = 0o444) -> int:
@@ -217,7 +220,7 @@ def _ulimits(tree: Map) -> Iterator[tuple[str, tuple[int, int]]]:
         if name not in LIMITS:
             _fail(f"unknown limit '{name}'", at, nearest(name, LIMITS))
         texts = (value.get("soft"), value.get("hard")) if isinstance(value, Map) else (value, value)
-        if not all(re.fullmatch(r"-1|\d+", text(each)) for each in texts):
+        if not all(re.fullmatch(r"-1|\d{1,18}", text(each)) for each in texts):
             _fail(f"the limit {name} is {value}", at, "write a whole number, or {soft: 1024, hard: 2048}; -1 is none")
         soft, hard = (int(text(each)) for each in texts)
         if hard != -1 and (soft == -1 or soft > hard):

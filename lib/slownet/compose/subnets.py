@@ -15,6 +15,7 @@ from typing import Any, NoReturn
 from slownet.compose.document import Map, Place
 from slownet.compose.model import Hosts, Service
 from slownet.errors import ComposeError
+from slownet.units import whole_number
 
 Subnet = ipaddress.IPv4Network | ipaddress.IPv6Network
 Address = ipaddress.IPv4Address | ipaddress.IPv6Address
@@ -183,9 +184,10 @@ def _mtu(name: str, tree: Map, ipv6: bool) -> int | None:
     if MTU not in options:
         return None
     text, least = str(options[MTU]), IPV6_MTU if ipv6 else LEAST_MTU
-    if not text.isdecimal() or not least <= int(text) <= MOST_MTU:
+    number = whole_number(text) or 0
+    if not least <= number <= MOST_MTU:
         _fail(f"the network '{name}' has an MTU of '{text}'", options.keys_at[MTU], f"write {least} to {MOST_MTU}")
-    return int(text)
+    return number
 
 
 def _subnet(text: str, at: Place) -> Subnet:

@@ -52,7 +52,7 @@ class Queue:
         if isinstance(text, Queue):
             return text
         words = text.strip() if isinstance(text, str) else repr(text)
-        if found := re.fullmatch(r"(\d+) ?(?:packets?|p)", words, re.ASCII):
+        if found := re.fullmatch(r"(\d{1,18}) ?(?:packets?|p)", words, re.ASCII):
             queue = cls(int(found[1]), "packets")
         elif found := re.fullmatch(r"(\d+(?:\.\d+)?|\.\d+)? ?bdp", words, re.ASCII):
             queue = cls(float(found[1] or 1), "bdp")

@@ -11,7 +11,7 @@ from slownet.conditions.impairment import Chance, Loss
 from slownet.conditions.jitter import Table
 from slownet.conditions.row import Row
 from slownet.errors import ConditionError, nearest
-from slownet.units import size
+from slownet.units import size, whole_number
 
 Model = TypeVar("Model", Chance, Loss)
 DISTRIBUTIONS = ("uniform", "normal", "pareto", "paretonormal")
@@ -63,9 +63,10 @@ def whole(name: str, least: int) -> Callable[[Any], int]:
     """Return a reader for whole numbers of at least `least`."""
 
     def read(value: Any) -> int:
-        if isinstance(value, bool) or not str(value).isdecimal() or int(value) < least:
+        number = None if isinstance(value, bool) else whole_number(str(value))
+        if number is None or number < least:
             raise ConditionError(f"{name} {value!r} is not a whole number of {least} or more")
-        return int(value)
+        return number
 
     return read
 

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from slownet.errors import ImageError
+from slownet.units import whole_number
 
 PASSWD, GROUP = "/etc/passwd", "/etc/group"
 
@@ -87,6 +88,7 @@ def _is_number(text: str) -> bool:
 def _number(word: str, text: str, where: str) -> int | None:
     if not _is_number(word):
         return None
-    if int(word) >= 1 << 31:
+    number = whole_number(word)
+    if number is None or number >= 1 << 31:
         raise ImageError(f"the user '{text}' is out of range", where, "a number is below 2147483648")
-    return int(word)
+    return number

@@ -16,6 +16,7 @@ from slownet.tools.matched import matched, named, words
 from slownet.tools.oha import oha
 from slownet.tools.sysbench import Account, oltp
 from slownet.tools.wrk import wrk, wrk2
+from slownet.units import whole_number
 
 TOOL, URL, OPTION, COMMAND, VALUE, UNIT = "--tool", "--url", "--option", "--tool-command", "--value", "--unit"
 SECONDS = 10.0
@@ -114,8 +115,9 @@ def _options(name: str, known: Sequence[str], stated: Mapping[str, str], project
 
 
 def _value(text: str) -> Any:
-    if text.isdecimal():
-        return int(text)
+    number = whole_number(text)
+    if number is not None:
+        return number
     return text == "true" if text in ("true", "false") else text
 
 
@@ -126,7 +128,8 @@ def _number(key: str, text: str) -> float:
         number = math.nan
     if not 0 <= number < math.inf:
         raise ExperimentError(f"{key} is '{text}'", OPTION, f"write a number: {key}=50")
-    return int(text) if text.isdecimal() else number
+    whole = whole_number(text)
+    return number if whole is None else whole
 
 
 def _command(record: Mapping[str, Any], project: Project) -> tuple[Named, dict[str, Any]]:

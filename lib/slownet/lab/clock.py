@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from slownet.errors import LabError, nearest
 from slownet.lab.counter import PROCESS, PROCESSOR
-from slownet.units import duration
+from slownet.units import duration, whole_number
 
 INF = math.inf
 TDF_INF = "inf"
@@ -153,8 +153,9 @@ def check_tdf(text: str) -> float | None:
         return None
     if text == TDF_INF:
         return INF
-    if text.isascii() and text.isdigit() and 0 < int(text) < 10**6:
-        return int(text)
+    number = whole_number(text) or 0
+    if 0 < number < 10**6:
+        return number
     raise LabError(
         f"invalid time dilation factor '{text}'", where="--tdf", fix="write a whole number from 1 to 999999, inf or auto"
     )

@@ -193,10 +193,10 @@ def _both(ends: Ends) -> frozenset[tuple[str, int]]:
 
 def carried(packet: Any) -> int:
     """Return how many bytes of payload a TCP segment carries, without the padding of a short frame."""
-    from scapy.layers.inet import TCP
+    from scapy.layers.inet import IP, TCP
 
     ip = _ip(packet)
-    whole = ip.len - 4 * ip.ihl if ip.version == 4 else ip.plen - (len(ip.payload) - len(packet[TCP]))  # extension headers
+    whole = ip.len - 4 * ip.ihl if isinstance(ip, IP) else ip.plen - (len(ip.payload) - len(packet[TCP]))  # extension headers
     return int(whole - 4 * packet[TCP].dataofs)
 
 

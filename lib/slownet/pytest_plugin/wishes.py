@@ -12,6 +12,7 @@ from slownet.errors import LabError, SlownetError
 from slownet.lab.boot import MEGABYTES
 from slownet.lab.clock import EXACT, INF, TDF_INF, TIME, check_cpu, check_kind, check_tdf
 from slownet.pytest_plugin import names
+from slownet.units import whole_number
 
 if TYPE_CHECKING:
     import pytest
@@ -123,16 +124,18 @@ def needs_network(item: pytest.Item) -> bool:
 
 def seed(text: str) -> int:
     """Parse a seed for netem."""
-    if not (text.isascii() and text.isdigit() and int(text) < 2**63 - 2**16):
+    number = whole_number(text)
+    if number is None:
         raise argparse.ArgumentTypeError(f"'{text}' is not a seed: write a whole number, 0 or more")
-    return int(text)
+    return number
 
 
 def budget(text: str) -> int:
     """Parse a number of boots."""
-    if not (text.isascii() and text.isdigit() and 1 <= int(text) <= MOST_BOOTS):
+    number = whole_number(text) or 0
+    if not 1 <= number <= MOST_BOOTS:
         raise argparse.ArgumentTypeError(f"'{text}' is no number of boots: write a whole number from 1 to {MOST_BOOTS}")
-    return int(text)
+    return number
 
 
 def memory(text: str) -> int:

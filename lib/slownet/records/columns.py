@@ -7,6 +7,7 @@ from typing import Any
 
 from slownet.conditions import profiles as conditions
 from slownet.conditions.link import WORDS
+from slownet.units import whole_number
 
 NONE = "none"
 OPERATION = "operation"
@@ -43,4 +44,5 @@ def _columns(name: str, text: str) -> dict[str, Any]:
         return {"condition": text, **condition({key: str(value) for key, value in fields.items()})}
     if name in _COLUMNS:
         return {} if text == NONE else dict(_COLUMNS[name](name, text))
-    return {name: int(text) if text.isdecimal() else text}
+    number = whole_number(text)
+    return {name: text if number is None else number}

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from slownet.errors import ExperimentError
-from slownet.units import duration
+from slownet.units import duration, whole_number
 
 MOST = 30
 """Default maximum number of repetitions of a cell."""
@@ -81,4 +81,4 @@ def _repeat(text: str) -> tuple[int | None, float | None]:
 
 
 def _is_number(text: str) -> bool:
-    return text.isascii() and text.isdigit() and 0 < int(text) <= CEILING
+    return 0 < (whole_number(text) or 0) <= CEILING

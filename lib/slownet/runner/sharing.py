@@ -14,6 +14,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from slownet.errors import ExperimentError
+from slownet.units import whole_number
 
 if TYPE_CHECKING:
     from slownet.lab.place import Place
@@ -26,9 +27,10 @@ def read_labs(text: str) -> int | None:
     """Parse the number of ``--labs 2``; None for ``auto``. Raises ExperimentError."""
     if text == AUTO:
         return None
-    if not (text.isascii() and text.isdigit() and 0 < int(text) <= MOST):
+    number = whole_number(text) or 0
+    if not 0 < number <= MOST:
         raise ExperimentError(f"invalid number of labs '{text}'", OPTION, f"write a whole number from 1 to {MOST}, or {AUTO}")
-    return int(text)
+    return number
 
 
 def check_labs(wanted: int | None, place: Place) -> None:

@@ -7,6 +7,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from slownet.units import whole_number
+
 
 @dataclass(frozen=True)
 class Page:
@@ -74,6 +76,6 @@ def parse(answer: bytes) -> Page:
     head, _, body = answer.partition(b"\r\n\r\n")
     first, *lines = head.decode("latin-1").split("\r\n")
     words = first.split(None, 2)
-    status = int(words[1]) if len(words) > 1 and words[1].isdigit() else 0
+    status = (whole_number(words[1]) or 0) if len(words) > 1 else 0
     pairs = (line.partition(":") for line in lines)
     return Page(status, body, {name.strip().lower(): value.strip() for name, _, value in pairs})

@@ -35,7 +35,7 @@ class Design:
     @classmethod
     def read(cls, text: str, seed: int = 1) -> Design:
         """Read ``grid``, ``random:100``, ``lhs:100`` or ``sobol:128``. Raises SweepError."""
-        found = re.fullmatch(r"(random|lhs|sobol):(\d+)", text, re.ASCII)
+        found = re.fullmatch(r"(random|lhs|sobol):(\d{1,9})", text, re.ASCII)
         if text != GRID and not (found and int(found[2]) > 0):
             raise SweepError(f"unclear sample '{text}'", OPTION, "write grid, random:100, lhs:100 or sobol:128")
         design = cls(found[1], int(found[2]), seed) if found else cls()

@@ -14,13 +14,15 @@ from slownet.errors import ToolError
 from slownet.measured import Metrics
 from slownet.tools.ab_times import EXACT, in_order
 from slownet.tools.numbers import Metric, metric, printed, sample_sd
-from slownet.tools.output import complaint, unread
+from slownet.tools.output import DECIMAL, WHOLE, complaint, unread
 from slownet.tools.process import Host
 from slownet.tools.tool import run
 
-_FAILURES = re.compile(r"^\s+\(Connect: (\d+), Receive: (\d+), Length: (\d+), Exceptions: (\d+)\)$", re.MULTILINE)
-_PERCENTILE = re.compile(r"^\s*(\d+)%\s+(\d+)\b", re.MULTILINE)
-_PHASE = r"^{}:\s+(\d+)\s+(\d+)\s+([\d.]+)\s+(\d+)\s+(\d+)$"
+_FAILURES = re.compile(
+    rf"^\s+\(Connect: ({WHOLE}), Receive: ({WHOLE}), Length: ({WHOLE}), Exceptions: ({WHOLE})\)$", re.MULTILINE
+)
+_PERCENTILE = re.compile(rf"^\s*({WHOLE})%\s+({WHOLE})\b", re.MULTILINE)
+_PHASE = rf"^NAME:\s+({WHOLE})\s+({WHOLE})\s+({DECIMAL})\s+({WHOLE})\s+({WHOLE})$"
 
 
 @dataclass(frozen=True)
@@ -313,7 +315,7 @@ class _Report:
         return int(value)
 
     def phase(self, name: str) -> Phase:
-        found = re.search(_PHASE.format(name), self.raw, re.MULTILINE)
+        found = re.search(_PHASE.replace("NAME", name), self.raw, re.MULTILINE)
         if found is None:
             raise self.error(f"ab printed no connection times for {name!r}")
         return Phase(*map(float, found.groups()))

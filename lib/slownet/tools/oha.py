@@ -120,7 +120,7 @@ def requests(database: Path) -> list[Request]:
     try:
         with closing(sqlite3.connect(f"file:{database}?mode=ro", uri=True)) as connection:
             return [tuple(row) for row in connection.execute(_REQUESTS)]
-    except sqlite3.Error as error:
+    except (sqlite3.Error, UnicodeDecodeError) as error:
         raise ToolError(f"oha's database is not understood: {error}", fix="oha 1.4.6 and later has --db-url") from None
 
 

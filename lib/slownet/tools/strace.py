@@ -12,8 +12,8 @@ from slownet.errors import ToolError
 TRACED = ("sendto", "recvfrom", "setsockopt", "connect")
 """The calls with which PHP and Python use sockets and set TCP options."""
 
-_LINE = re.compile(r"^(?:(\d+)\s+)?(\d+)\.(\d{1,9}) (.*)$")
-_CALL = re.compile(r"^(\w+)\((.*)\)\s+= (-?\d+|\?)(?: (.*))?$")
+_LINE = re.compile(r"^(?:(\d{1,15})\s+)?(\d{1,15})\.(\d{1,9}) (.*)$")
+_CALL = re.compile(r"^(\w+)\((.*)\)\s+= (-?\d{1,19}|\?)(?: (.*))?$")
 _UNFINISHED = re.compile(r"^(\w+)\((.*?) *<unfinished \.\.\.>$")
 _RESUMED = re.compile(r"^<\.\.\. (\w+) resumed>(.*)$")
 _EVENT = re.compile(r"^(\+\+\+|---) .* (\+\+\+|---)$")  # an exit, a signal
@@ -44,7 +44,7 @@ class Call:
     @property
     def descriptor(self) -> int:
         """The file descriptor; -1 if the first argument is not one."""
-        first = re.match(r"\d+", self.arguments)
+        first = re.match(r"\d{1,9}(?!\d)", self.arguments)
         return int(first[0]) if first else -1
 
 

@@ -23,19 +23,21 @@ from slownet.tools.tool import run
 from slownet.tools.wrk2_plan import Plan
 
 _SECONDS = {"us": 1e-6, "ms": 1e-3, "s": 1.0, "m": 60.0, "h": 3600.0}
-_TIME = r"([\d.]+)(us|ms|s|m|h)"
+_TIME = rf"({DECIMAL})(us|ms|s|m|h)"
 _LATENCY = re.compile(rf"^\s*Latency\s+{_TIME}\s+(?:{_TIME}|-nan\S*)\s+{_TIME}\s+\S+%?$", re.MULTILINE)
 _NO_LATENCY = re.compile(r"^\s*Latency\s+-?nan", re.MULTILINE)
-_REQUESTS = re.compile(rf"^\s*(\d+) requests in {_TIME}, \S+ read$", re.MULTILINE)
+_REQUESTS = re.compile(rf"^\s*({WHOLE}) requests in {_TIME}, \S+ read$", re.MULTILINE)
 _RATE = re.compile(rf"^Requests/sec:\s+({DECIMAL})$", re.MULTILINE)
-_NON_2XX = re.compile(r"^\s*Non-2xx or 3xx responses: (\d+)$", re.MULTILINE)
-_ERRORS = re.compile(r"^\s*Socket errors: connect (\d+), read (\d+), write (\d+), timeout (\d+)$", re.MULTILINE)
+_NON_2XX = re.compile(rf"^\s*Non-2xx or 3xx responses: ({WHOLE})$", re.MULTILINE)
+_ERRORS = re.compile(
+    rf"^\s*Socket errors: connect ({WHOLE}), read ({WHOLE}), write ({WHOLE}), timeout ({WHOLE})$", re.MULTILINE
+)
 _TITLE = re.compile(r"^\s*Latency Distribution(?: \(HdrHistogram - (Recorded|Uncorrected) Latency.*\))?\s*$")
 _NEGATIVE = re.compile(r"about to crash and die|expected_latency_timing = -")
 _CALIBRATED = re.compile(r"^\s*Thread calibration: ", re.MULTILINE)
 _LASTS = re.compile(rf"^Running {_TIME} test @ ", re.MULTILINE)
-_PERCENTILE = re.compile(rf"^\s*([\d.]+)%\s+{_TIME}\s*$")
-_STEP = re.compile(rf"^\s*({DECIMAL})\s+([01]\.{WHOLE})\s+({WHOLE})\s+(?:[\d.]+|inf)\s*$")
+_PERCENTILE = re.compile(rf"^\s*({DECIMAL})%\s+{_TIME}\s*$")
+_STEP = re.compile(rf"^\s*({DECIMAL})\s+([01]\.{WHOLE})\s+({WHOLE})\s+(?:{DECIMAL}|inf)\s*$")
 _MEAN = re.compile(rf"^\s*#\[Mean\s*=\s*({DECIMAL}), StdDeviation\s*=\s*({DECIMAL})\]\s*$")
 _PARTS = re.compile(r"^\s*(-*|Detailed Percentile spectrum:|Value\s+Percentile\s+TotalCount\s.*|#\[Buckets\s*=.*)\s*$")
 _UNITS = {"": 1, "k": 1000, "m": 1000**2, "g": 1000**3}

@@ -24,6 +24,8 @@ ENDLESS = "100000 packets"  # mm-link's own queue has no limit
 # The kernel reconsiders a waiting packet when the previous rate would let it go, which must be a little after the change of
 # the rate: by this share of the time between two packets, and at most so many seconds.
 AFTER, AFTER_S = 0.1, 0.005
+LONGEST_MS = 7 * 24 * 3600 * 1000
+"""A week has six million steps of 100 ms."""
 _MILLISECONDS = re.compile(r"\d{1,15}", re.ASCII)
 
 
@@ -72,6 +74,8 @@ def parse(text: str, where: str = "trace") -> Opportunities:
         ms = int(line)
         if found and ms < found[-1]:
             raise TraceError(f"{ms} ms after {found[-1]} ms", place, "the times of a trace must not decrease")
+        if ms > LONGEST_MS:
+            raise TraceError(f"{ms} ms is later than a week", place, "cut the trace into parts")
         found.append(ms)
     if not found or not found[-1]:
         raise TraceError("the trace has no length", where, "its last line is its length in ms")

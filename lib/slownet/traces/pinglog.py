@@ -26,10 +26,12 @@ from slownet.units import duration
 
 # Of iputils, busybox and BSD: an answer, and other lines with a sequence number. -D puts the time in front.
 _CLOCK = r"(?:\[(?P<clock>\d+\.\d+)\] )?"
-_SEQ = r"(?:icmp_)?seq[= ](?P<number>\d+)\b"
-_ANSWER = re.compile(_CLOCK + r"\d+ bytes from .*\b" + _SEQ + r".*\btime[=<](?P<ms>\d+(?:\.\d+)?) ms\b.*")
+_SEQ = r"(?:icmp_)?seq[= ](?P<number>\d{1,9})\b"
+MOST = 10_000_000
+"""Pings of a log: at the usual one a second, four months."""
+_ANSWER = re.compile(_CLOCK + r"\d+ bytes from .*\b" + _SEQ + r".*\btime[=<](?P<ms>\d{1,15}(?:\.\d{1,15})?) ms\b.*")
 _NUMBERED = re.compile(_CLOCK + r"(?:no answer yet for|Request timeout for|From .*) " + _SEQ + ".*")
-_SENT = re.compile(r"(?P<sent>\d+) packets transmitted, \d+ (?:packets )?received.*?(?:, time (?P<ms>\d+)ms)?")
+_SENT = re.compile(r"(?P<sent>\d{1,9}) packets transmitted, \d+ (?:packets )?received.*?(?:, time (?P<ms>\d{1,15})ms)?")
 _OTHER = re.compile(r"PING .*|--- .* ---|(?:rtt|round-trip) min/avg/max.*|ping: .*|From .*|pipe \d+|\s*|\^C")
 HOW = "make the log with LC_ALL=C ping -D HOST"
 _WRAP = 1 << 16  # sequence numbers have 16 bits
@@ -149,6 +151,8 @@ def parse(text: str, where: str = "log", *, interval: float | None = None) -> Pi
         raise TraceError(f"{len(answers)} answered pings are too few", where, HOW)
     first = min(numbers) if min(numbers) == 0 or not sent else 1  # iputils counts from 1, busybox and BSD from 0
     last = max(max(numbers), first + sent - 1)
+    if last - first >= MOST:
+        raise TraceError(f"{last - first + 1} pings", where, f"a log has at most {MOST}: cut it into parts")
     times = _times(answers, range(first, last + 1), pace or 1.0)
     pings = (Pinged(at, answers[number][0] if number in answers else None) for number, at in times)
     return PingLog(tuple(pings), where)

@@ -75,6 +75,7 @@ WRONG = {
     "missing variable": (WEB + '    user: "${WHO:?say who}"\n', "4:11", "the variable WHO is missing", "say who"),
     "missing variable, no reason": (WEB + '    user: "${WHO?}"\n', "4:11", "the variable WHO is missing", "export WHO=..."),
     "port": (WEB + "    ports: [abc]\n", "4:13", "unclear port 'abc'", '"80:8000"'),
+    "port of thousands of digits": (WEB + f"    expose: ['{'9' * 5000}']\n", "4:14", "unclear port '999", "1 to 65535"),
     "port out of range": (WEB + "    expose: [70000]\n", "4:14", "unclear port '70000'", "1 to 65535"),
     "volume mode": (
         WEB + "    volumes: ['./a:/b:rx']\n",

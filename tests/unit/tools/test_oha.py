@@ -68,6 +68,13 @@ def test_an_overload_shows_in_the_corrected_latency_only():
     assert len(over.facts()["uncorrected_spectrum"]) > 5
 
 
+def test_a_database_with_text_that_is_none_is_an_error(tmp_path):
+    damaged = (DATA / "oha-404.db").read_bytes().replace(b"CREATE TABLE", b"CREATE T\x80BLE")
+    (tmp_path / "oha.db").write_bytes(damaged)
+    with pytest.raises(ToolError):
+        requests(tmp_path / "oha.db")
+
+
 def test_error_responses_and_no_responses():
     missing, refused = captured("404", planned=20), captured("refused", planned=20)
     for record in (missing, refused):

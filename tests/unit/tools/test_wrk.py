@@ -77,6 +77,10 @@ def test_unusable_output_is_an_error(printed: str, message: str):
     assert caught.value.raw == printed
 
 
+def test_a_line_of_no_percentile_is_no_line_of_the_table():
+    assert parse(text("wrk.txt").replace(" 50%", " ..50%", 1)).raw
+
+
 def test_error_responses(canned):
     with pytest.raises(ToolError, match=r"2299 of 2299 responses are errors .*, host 'here', http://x/"):
         wrk(canned(text("wrk-404.txt")), "http://x/", seconds=1)

@@ -75,6 +75,7 @@ def test_a_trace_that_begins_with_a_pause():
         ("1\n\n2\n", "'' is not a time, f.up line 2"),
         ("1.5\n", "'1.5' is not a time, f.up line 1"),
         ("5\n4\n", "4 ms after 5 ms, f.up line 2"),
+        ("1\n604800001\n", "604800001 ms is later than a week, f.up line 2"),
         ("0\n0\n", "the trace has no length, f.up"),
         ("", "the trace has no length, f.up"),
     ],

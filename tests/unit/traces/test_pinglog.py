@@ -77,6 +77,10 @@ def test_other_pings():
         (f"{line(1)}\nhello\n", "'hello' is not a line of ping's, home.txt line 2: make the log with LC_ALL=C ping -D HOST"),
         (line(1).replace("time", "czas"), "is not a line of ping's, home.txt line 1"),
         (line(1), "1 answered pings are too few, home.txt"),
+        (
+            f"{line(1)}\n{line(2)}\n999999999 packets transmitted, 2 received, 99% packet loss, time 9ms\n",
+            "999999999 pings, home.txt: a log has at most 10000000",
+        ),
         ("", "0 answered pings are too few"),
     ],
 )

@@ -1,0 +1,15 @@
+/* Excerpts in the results of a search in pages that were opened as files: a browser lets no page read another file, so what
+   Sphinx's search would read of a page is in page-texts.js, which is loaded here and only for files. */
+if (location.protocol === "file:") {
+  const texts = new Promise((resolve) => {
+    const script = document.createElement("script");
+    script.src = "_static/page-texts.js";
+    script.onload = () => resolve(window.slownetPageTexts);
+    document.head.append(script);
+  });
+  window.fetch = async (address) => {
+    const name = decodeURI(new URL(address, location.href).pathname).split("/").slice(-2);
+    const page = (await texts)[name.join("/")] ?? (await texts)[name[1]] ?? "";
+    return new Response(`<div role="main">${page}</div>`);
+  };
+}
