@@ -12,8 +12,10 @@ from slownet.commands.ci import ForCi
 from slownet.commands.helping import Group
 from slownet.commands.options import (
     ClockOption,
+    CommentOption,
     ConfinementOption,
     CpuOption,
+    HistoryOption,
     JsonOption,
     JunitOption,
     MemoryOption,
@@ -103,6 +105,8 @@ def compare(
     ] = None,
     junit: JunitOption = None,
     summary: SummaryOption = None,
+    comment: CommentOption = None,
+    history: HistoryOption = None,
     as_json: JsonOption = False,
 ) -> None:
     """Compare two runs, or a run and a field measurement: where they agree or differ, and by how much.
@@ -111,7 +115,7 @@ def compare(
     """
     from slownet.commands.field import compare_and_show
 
-    for_ci = ForCi(junit, summary)
+    for_ci = ForCi(junit, summary, comment, history)
     raise typer.Exit(compare_and_show(run, other, within, metric or [], at or [], t0, as_json, fail_if_slower, for_ci))
 
 
@@ -136,12 +140,14 @@ def check(
     fail_if_slower: FailOption = None,
     junit: JunitOption = None,
     summary: SummaryOption = None,
+    comment: CommentOption = None,
+    history: HistoryOption = None,
     as_json: JsonOption = False,
 ) -> None:
     """Compare a run with a baseline; the exit status is that of `slownet compare`."""
     from slownet.commands.field import compare_and_show
 
-    for_ci = ForCi(junit, summary)
+    for_ci = ForCi(junit, summary, comment, history)
     raise typer.Exit(compare_and_show(file, run, None, [], [], None, as_json, fail_if_slower, for_ci))
 
 

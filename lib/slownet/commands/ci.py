@@ -1,4 +1,4 @@
-"""Writes results for CI services: JUnit XML and a Markdown summary."""
+"""Writes results for CI services: JUnit XML, a Markdown summary, a comment for a pull request."""
 
 from __future__ import annotations
 
@@ -23,9 +23,17 @@ class ForCi:
 
     junit: Path | None = None
     summary: Path | None = None
+    comment: Path | None = None
+    history: Path | None = None
+    """Where a comparison adds its second run, and where its comment takes the runs before from."""
 
     def __post_init__(self) -> None:
-        for option, path in (("--junit", self.junit), ("--summary", self.summary)):
+        for option, path in (
+            ("--junit", self.junit),
+            ("--summary", self.summary),
+            ("--comment", self.comment),
+            ("--history", self.history),
+        ):
             if path and not path.absolute().parent.is_dir():
                 raise ExperimentError(f"no folder {path.absolute().parent}", option, "make it, or name another file")
 
@@ -43,6 +51,15 @@ class ForCi:
             from slownet.report import junit
 
             self._write(junit.write([view.suite(found)]), view.markdown(found))
+        if self.comment or self.history:
+            from slownet.field import comment
+
+            before = comment.read(self.history) if self.history else []
+            if self.comment:
+                with writing(self.comment, "--comment"):
+                    self.comment.write_text(comment.comment(found, before), encoding="utf-8")
+            if self.history and (entry := comment.Entry.of(found)) not in before:
+                comment.append(self.history, entry)
 
     def _write(self, junit: str, summary: str) -> None:
         for path, mode, text in ((self.junit, "w", junit), (self.summary, "a", summary)):

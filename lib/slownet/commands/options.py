@@ -93,6 +93,14 @@ SummaryOption = Annotated[
     Path | None,
     typer.Option("--summary", metavar="FILE", help="Append the verdicts as Markdown to this file, such as a CI job's summary."),
 ]
+CommentOption = Annotated[
+    Path | None,
+    typer.Option("--comment", metavar="FILE", help="Write at most 20 lines of Markdown, as a comment for a pull request."),
+]
+HistoryOption = Annotated[
+    Path | None,
+    typer.Option("--history", metavar="FILE", help="Add the second run to this file; the comment shows its last runs."),
+]
 VaryOption = Annotated[
     list[str] | None,
     typer.Option(
