@@ -53,6 +53,14 @@ def test_example(name, tmp_path):
     assert passed(printed[-1]), printed[-1]
 
 
+def test_pages_in_a_browser(tmp_path):
+    folder = copy("browser", tmp_path)
+    build, measured = commands((folder / "README.md").read_text())
+    run(build, folder)
+    run(measured, folder)  # status 0: every claim is supported
+    run("slownet run throttled.py --memory 1500", folder)
+
+
 @pytest.fixture(scope="module")
 def shop(tmp_path_factory):
     """The copied example of the shop, with what its first command printed: its images are kept then."""

@@ -16,6 +16,7 @@ from slownet.browser.chromium import Chromium
 from slownet.browser.devices import device as named
 from slownet.browser.loading import Load
 from slownet.browser.speed import speed_index
+from slownet.browser.throttling import simulated
 from slownet.errors import ToolError
 from slownet.measured import Metrics
 from slownet.tools.numbers import Metric, series
@@ -98,7 +99,7 @@ class Browse(Metrics):
 def browse(
     host: Host, url: str, *, loads: int = 1, cache: str = "cold", device: str = "desktop", http: str = "",
     trust: Sequence[str | Path] = (), timeout: float = 60.0, pause: float = 0.0, pictures: bool = True, strict: bool = False,
-    flags: Sequence[str] = (),
+    simulate: str = "", flags: Sequence[str] = (),
 ) -> Browse:  # fmt: skip
     """Load a page in Chromium on a host.
 
@@ -129,6 +130,8 @@ def browse(
         Whether to keep a filmstrip and a screenshot, and to compute the speed index.
     strict : bool
         Whether a request that fails, or a script that throws, is an error.
+    simulate : str
+        What Chrome shall simulate, to compare it with a network: ``"Slow 4G"``, ``"Fast 4G"`` or ``"Slow 3G"``.
     flags : sequence of str
         Further options of Chromium's.
 
@@ -144,11 +147,12 @@ def browse(
         trusted, or comes in another version of HTTP.
     """
     _check(url, loads, cache)
+    throttling = simulated(simulate) if simulate else None
     browser = chromium.on(host, chromium.flags(http, _origin(url), trust, flags))
     where = f"host '{host.name}', {url}"
     heard = []
     for _ in range(loads):
-        with visit.opened(browser, named(device)) as page:
+        with visit.opened(browser, named(device), throttling) as page:
             if cache == "warm":
                 visit.load(page, url, timeout, pictures=False)
                 page.devtools.wait(lambda: False, pause)

@@ -37,8 +37,6 @@ FLAGS = (
 """No sandbox: Chromium's refuses to run as root, and a lab is one already. The others keep it from requests of its own."""
 SEED = "--js-flags=--random-seed=1"
 """Math.random of every page then draws the same numbers."""
-PREFERENCES = '{"net": {"network_prediction_options": 2}}'
-"""No connection before its request: where a browser may open one first, and by how much, depends on what it visited before."""
 VERSIONS = {
     "": (), "1.1": ("--disable-http2", "--disable-quic"), "2": ("--disable-quic",), "3": ("--enable-quic",),
 }  # fmt: skip
@@ -106,8 +104,6 @@ class Chromium:
             raise ToolError("Chromium is not installed", f"host '{host.name}'", ABSENT)
         _check_memory(host)
         self.profile = Path(tempfile.mkdtemp(prefix="chromium-", dir=owner.directory()))
-        (self.profile / "Default").mkdir()
-        (self.profile / "Default" / "Preferences").write_text(PREFERENCES)
         self.argv = (program, *FLAGS, SEED, *self.options, f"--user-data-dir={self.profile}", "about:blank")
         with (self.profile / LOG).open("wb") as log:
             self._process = self._started(log)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import base64
 import json
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from importlib import resources
@@ -60,8 +60,8 @@ class Page:
 
 
 @contextmanager
-def opened(browser: Chromium, device: Device) -> Iterator[Page]:
-    """Open an empty page in a new context for a ``with`` block. Raises ToolError."""
+def opened(browser: Chromium, device: Device, throttling: Mapping[str, float] | None = None) -> Iterator[Page]:
+    """Open an empty page in a new context for a ``with`` block, with Chrome's own ``throttling`` or none. Raises ToolError."""
     devtools = browser.devtools
     context = devtools.call("Target.createBrowserContext")["browserContextId"]
     try:
@@ -71,6 +71,8 @@ def opened(browser: Chromium, device: Device) -> Iterator[Page]:
         page = Page(browser, session)
         devtools.listen(session, page.heard)
         _prepare(page, device)
+        if throttling:
+            devtools.call("Network.emulateNetworkConditions", session, offline=False, **throttling)
         yield page
         devtools.listen(session, None)
     finally:
