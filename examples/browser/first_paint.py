@@ -46,8 +46,8 @@ def answer(run):
         near, far = (run.at({"style": style, "rtt": rtt}).summary("first_paint_ms").mean for rtt in RTTS)
         return f"{(far - near) / 200:.2g}"
 
+    far = f"{slope('imported from afar')} from another host ({slope('imported from afar and preconnected')} with preconnect)"
     return (
-        f"{slope('in the page')} with the style in the page, {slope('a stylesheet')} with a stylesheet, "
-        f"{slope('imported from afar')} with one that another imports from another host, {slope('imported and preloaded')} with an "
-        "imported one of the own host that is preloaded."
+        f"{slope('in the page')} with the style in the page, {slope('a stylesheet')} with a stylesheet; with one that another "
+        f"imports {slope('imported')} ({slope('imported and preloaded')} if preloaded), {far}."
     )
