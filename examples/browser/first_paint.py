@@ -10,14 +10,13 @@ LINK = '<link rel="stylesheet" href="{}">'
 # Where the page's style is, what hints at it early, and the round trips to the first paint. Theory, written before the
 # measurement: connection, TLS and document are 3; each stylesheet that must be there first and is only then known is one more;
 # on another host it is three, with TCP and TLS. `preload` asks for an imported stylesheet together with the one that imports
-# it: one less. `preconnect` opens the other host's connection, two round trips, while the first stylesheet takes one: one less.
+# it: one less. (`preconnect` was to save one from afar, but it has no effect in the contexts that loads have.)
 PAGES = {
     "in the page": ("<style>{style}</style>", 3),
     "a stylesheet": (LINK.format("own.css"), 4),
     "imported": (LINK.format("imports.css"), 5),
     "imported and preloaded": ('<link rel="preload" as="style" href="own.css">' + LINK.format("imports.css"), 4),
     "imported from afar": (LINK.format("imports_far.css"), 7),
-    "imported from afar and preconnected": ('<link rel="preconnect" href="{far}">' + LINK.format("imports_far.css"), 6),
 }
 RTTS = ["100ms", "300ms"]
 
@@ -26,7 +25,7 @@ RTTS = ["100ms", "300ms"]
 def first_paint(net, site, style, rtt):
     """How many round trips does a browser wait before it paints a page?"""
     far = f"https://{net['server'].IP()}:444"
-    head = PAGES[style][0].replace("{far}", far).replace("{style}", STYLE)
+    head = PAGES[style][0].replace("{style}", STYLE)
     files = {
         "page.html": f"{sites.HEAD}{head}{TEXT}".encode(), "own.css": STYLE.encode(),
         "imports.css": b'@import "own.css";', "imports_far.css": f'@import "{far}/own.css";'.encode(),
@@ -46,7 +45,7 @@ def answer(run):
         near, far = (run.at({"style": style, "rtt": rtt}).summary("first_paint_ms").mean for rtt in RTTS)
         return f"{(far - near) / 200:.2g}"
 
-    far = f"{slope('imported from afar')} from another host ({slope('imported from afar and preconnected')} with preconnect)"
+    far = f"{slope('imported from afar')} from another host"
     return (
         f"{slope('in the page')} with the style in the page, {slope('a stylesheet')} with a stylesheet; with one that another "
         f"imports {slope('imported')} ({slope('imported and preloaded')} if preloaded), {far}."

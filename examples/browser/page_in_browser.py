@@ -1,4 +1,4 @@
-"""A page of 1 to 100 images in a browser, over HTTP/1.1, HTTP/2 and HTTP/3, beside what libcurl needs for the same objects."""
+"""A page of 1 to 44 images in a browser, over HTTP/1.1, HTTP/2 and HTTP/3, beside what libcurl needs for the same objects."""
 
 import sites
 
@@ -12,7 +12,7 @@ from slownet.slow_start import LAST_BYTE
 from slownet.slow_start import round_trips as of_answer
 
 VERSIONS = {"HTTP/1.1": "1.1", "HTTP/2": "2", "HTTP/3": "3"}
-PAGES = {"1 x 1 kB": (1, 1000), "20 x 1 kB": (20, 1000), "44 x 4 kB": (44, 4000), "100 x 1.5 kB": (100, 1500)}
+PAGES = {"1 x 1 kB": (1, 1000), "20 x 1 kB": (20, 1000), "44 x 4 kB": (44, 4000)}
 RTTS = ("100ms", "300ms")
 CONNECTIONS = 6
 CELLS = [{"protocol": name, "page": page, "rtt": rtt} for name in VERSIONS for page in PAGES for rtt in RTTS]
@@ -36,7 +36,7 @@ def round_trips(page, protocol):
 
 @experiment(topology=TwoHosts, service=OnDemand, cells=CELLS, tdf="inf", blocks=1, warm_up=0)
 def page_in_browser(net, site, protocol, page, rtt):
-    """How many round trips does a page of 1 to 100 images take in a browser over HTTP/1.1, HTTP/2 and HTTP/3?"""
+    """How many round trips does a page of 1 to 44 images take in a browser over HTTP/1.1, HTTP/2 and HTTP/3?"""
     with (
         net.link("server", "client").set(rtt=rtt),
         HttpsServer(net["server"], site.directory, files=sites.page_of_images(*PAGES[page])) as web,
@@ -60,5 +60,5 @@ def answer(run):
         near, far = (run.at({"page": page, "protocol": name, "rtt": rtt}).summary("load_ms").mean for rtt in RTTS)
         return f"{(far - near) / 200:.3g} over {name}"
 
-    slopes = ", ".join(slope("100 x 1.5 kB", name) for name in VERSIONS)
-    return f"A page of 100 images takes {slopes}. One of one image takes {slope('1 x 1 kB', 'HTTP/2')}."
+    slopes = ", ".join(slope("44 x 4 kB", name) for name in VERSIONS)
+    return f"A page of 44 images takes {slopes}. One of one image takes {slope('1 x 1 kB', 'HTTP/2')}."

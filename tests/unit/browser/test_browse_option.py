@@ -1,0 +1,23 @@
+"""`browse` on the command line and in hypothesis files."""
+
+from types import SimpleNamespace
+
+import pytest
+
+from slownet.cli import main
+from slownet.hypotheses import toolbox
+
+
+def test_browse_names_tool_and_page_alone(capsys):
+    with pytest.raises(SystemExit, match="2"):
+        main(["run", "--compose", "compose.yaml", "--browse", "http://web/", "--tool", "ab"])
+    assert "--browse names tool and page" in capsys.readouterr().err
+
+
+def test_its_options_reach_the_tool(monkeypatch):
+    called = {}
+    monkeypatch.setattr(toolbox, "browse", lambda host, url, **options: called.update(options, host=host, url=url))
+    options = {"from": "client", "loads": 5, "http": 2, "cache": "warm"}
+    toolbox.TOOLS["browse"].run({"client": "the host"}, SimpleNamespace(url="http://web/"), options)
+    assert called == {"host": "the host", "url": "http://web/", "loads": 5, "http": "2", "cache": "warm"}
+    assert toolbox.TOOLS["browse"].warm_up == 1
