@@ -104,3 +104,32 @@ def test_pages_fit(browser, width):
             wide[str(path.relative_to(HTML))] = found[:3]
     assert (wide, heard) == ({}, [])
     page.close()
+
+
+def shown(page):
+    return [each.inner_text() for each in page.query_selector_all("#error-found dt")]
+
+
+def test_the_page_of_errors_finds_what_was_printed(browser):
+    page = browser.new_page()
+    page.goto((HTML / "reference/errors.html").as_uri())
+    every = len(page.query_selector_all("article section dt"))
+    assert page.inner_text("#error-count") == f"{every} messages"
+    page.fill("#error-search", "slownet: no metric 'rt_ms', --criterion rt_ms<9: did you mean 'rtt_ms'?")
+    assert shown(page)[0].startswith("no metric '<")
+    page.fill("#error-search", "pull request of nobody")
+    assert (shown(page), page.inner_text("#error-count")) == ([], "No messages")
+    page.fill("#error-search", "no experiment is named")
+    assert set(shown(page)) == {"no experiment is named"}
+    assert not page.is_visible("article section section h2")
+    page.fill("#error-search", "")
+    assert page.is_visible("article section section h2")
+    page.close()
+
+
+def test_a_search_in_files_shows_excerpts(browser):
+    page = browser.new_page()
+    page.goto(f"{(HTML / 'search.html').as_uri()}?q=receive+window")
+    page.wait_for_selector("#search-results p.context")
+    assert "window" in page.inner_text("#search-results p.context").lower()
+    page.close()

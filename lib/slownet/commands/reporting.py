@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from slownet.commands import completing
 from slownet.commands.options import JsonOption
+
+if TYPE_CHECKING:
+    from slownet.records.result import RunData
+    from slownet.report.page import Differences
 
 SIDE_BY_SIDE = Path("slownet-report.html")
 
@@ -46,7 +51,8 @@ def report(
         for path in written(page_figures(views), folder, kind) if folder else ():
             print(path)
     if out or not (svg or png):
-        print(write_page(out or (runs[0] / REPORT if len(runs) == 1 else SIDE_BY_SIDE), views))
+        target = out or (runs[0] / REPORT if len(runs) == 1 else SIDE_BY_SIDE)
+        print(write_page(target, views, list(_differences(loaded))))
 
 
 def show(
@@ -69,3 +75,25 @@ def show(
             screen.print(table.show(each))
     if any(each.damage for each in loaded):  # its verdicts rest on samples that are gone
         raise typer.Exit(1)
+
+
+def _differences(runs: Sequence[RunData]) -> Iterator[Differences]:
+    """Yield the comparison of each run with the first one of the same experiment; none where they share no number."""
+    from slownet.errors import ExperimentError
+    from slownet.field.compare import compare
+    from slownet.field.view import lines
+    from slownet.report.page import Differences
+    from slownet.report.together import names
+    from slownet.report.view import view
+
+    titles = dict(zip(map(id, runs), names([view(each) for each in runs]), strict=True))
+    for number, run in enumerate(runs):
+        first = next(each for each in runs if each.experiment == run.experiment)
+        if number == 0 or first is run:
+            continue
+        try:
+            found = compare(first, run, None)
+        except ExperimentError:
+            continue
+        head, rows, notes = lines(found)
+        yield Differences(f"{titles[id(run)]} against {titles[id(first)]}", str(found.outcome), head, rows, notes)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from functools import cache
 from importlib import resources
 from pathlib import Path
@@ -46,12 +47,25 @@ FACTS = (
 """The facts of a run that the page always shows; versions and settings are collapsed."""
 
 
-def render_page(views: Sequence[View]) -> str:
+@dataclass(frozen=True)
+class Differences:
+    """A comparison of two of a page's runs: its title, its outcome, the table's head and rows, and notes."""
+
+    title: str
+    outcome: str
+    head: Sequence[str]
+    rows: Sequence[Sequence[str]]
+    notes: Sequence[str]
+
+
+def render_page(views: Sequence[View], differences: Sequence[Differences] = ()) -> str:
     """Render the page of one or more runs."""
     title = ", ".join(dict.fromkeys(each.run.experiment for each in views))
     contexts = [_context(each, name) for each, name in zip(views, names(views), strict=True)]
     joint = together(views)
-    return explained(template("page.html.j2").render(runs=contexts, joint=joint, title=title, script=script()))
+    return explained(
+        template("page.html.j2").render(runs=contexts, joint=joint, differences=differences, title=title, script=script())
+    )
 
 
 def script() -> str:
@@ -69,9 +83,9 @@ def template(name: str) -> Template:
     return environment.get_template(name)
 
 
-def write_page(path: Path | str, views: Sequence[View]) -> Path:
+def write_page(path: Path | str, views: Sequence[View], differences: Sequence[Differences] = ()) -> Path:
     """Write the page of one or more runs to a file. Raises SlownetError."""
-    return write_html(Path(path), render_page(views))
+    return write_html(Path(path), render_page(views, differences))
 
 
 def write_html(path: Path, text: str) -> Path:

@@ -1,6 +1,7 @@
 """`slownet report` and `slownet show` on saved runs."""
 
 import json
+import re
 
 import pytest
 
@@ -11,17 +12,19 @@ from slownet.report.figure import Figure
 MEANS = {"0ms": 10.0, "10ms": 50.0, "40ms": 170.0}
 
 
-def saved(directory):
+def saved(directory, experiment="shop", slower=1.0):
     """Save a run as `slownet run` does."""
     directory.mkdir(parents=True)
     with SampleLog(directory) as log:
         for index, (rtt, mean) in enumerate(MEANS.items()):
-            metrics = {"time_per_request_ms": {"mean": mean, "sd": 0.1, "n": 100}}
+            metrics = {"time_per_request_ms": {"mean": slower * mean, "sd": 0.1, "n": 100}}
             log.append({
-                "experiment": "shop", "cell": {"rtt": rtt}, "condition": {"rtt_ms": float(rtt[:-2])}, "index": index,
+                "experiment": experiment, "cell": {"rtt": rtt}, "condition": {"rtt_ms": float(rtt[:-2])}, "index": index,
                 "status": "ok", "error": None, "metrics": metrics, "boot": 1,
             })  # fmt: skip
-    write_run_json(directory, {"experiment": "shop", "question": "czy 10 ms to dużo? 遅い?", "clock": "virtual", "tdf": "inf"})
+    write_run_json(
+        directory, {"experiment": experiment, "question": "czy 10 ms to dużo? 遅い?", "clock": "virtual", "tdf": "inf"}
+    )
     return directory
 
 
@@ -60,6 +63,17 @@ def test_report_puts_runs_side_by_side(run, tmp_path, capsys, monkeypatch):
     status, out, _ = slownet(capsys, "report", run, saved(tmp_path / "other"))
     assert (status, out) == (0, "slownet-report.html\n")
     assert "2 runs side by side" in (tmp_path / "slownet-report.html").read_text("utf-8")
+
+
+def test_runs_of_one_experiment_are_compared_with_the_first_of_it(run, tmp_path, capsys):
+    others = [saved(tmp_path / "slower", slower=1.2), saved(tmp_path / "another", "other"), saved(tmp_path / "same")]
+    status, _, _ = slownet(capsys, "report", run, *others, "--out", tmp_path / "page.html")
+    assert status == 0
+    page = (tmp_path / "page.html").read_text("utf-8")
+    assert re.findall(r"<h2>(.*? against .*?)</h2>", page) == ["slower against a run, 遅い", "same against a run, 遅い"]
+    slower, _, same = page.partition("<h2>same against")
+    assert (slower.count(">differs<"), slower.count(">equivalent<")) == (3, 0)
+    assert (same.count(">differs<"), same.count(">equivalent<")) == (0, 3)
 
 
 def test_pictures_for_papers(run, tmp_path, capsys, monkeypatch):
