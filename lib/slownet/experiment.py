@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from slownet.claim import Claim
     from slownet.mininets import Topology
     from slownet.net.network import Network
+    from slownet.records.repeatability import Spread
     from slownet.records.result import RunData
 
 __all__ = ["Cell", "Experiment", "Record", "condition", "experiment"]
@@ -87,6 +88,8 @@ class Experiment:
         What measure and service were made of, if that was at run time, as from a hypothesis file: see `parts`.
     chance : str
         What is random in it, beside what its parts say themselves.
+    spreads : sequence of Spread
+        How far its numbers differ between boots because of that.
     answered_by : callable, optional
         The function that `answer` was given.
     """
@@ -107,6 +110,7 @@ class Experiment:
     prepare: Callable[..., object] | None = None
     made_of: Sequence[Any] | None = None
     chance: str = ""
+    spreads: Sequence[Spread] = ()
     answered_by: Callable[[RunData], str] | None = None
     warm_up: int | None = None
 
@@ -125,6 +129,19 @@ class Experiment:
             Appended to the existing ones.
         """
         self.judged_by.extend(claims)
+
+    def differs(self, why: str, *spreads: Spread) -> None:
+        """State that programs in the experiment draw random numbers, so that another run gives other ones.
+
+        Parameters
+        ----------
+        why : str
+            What is random, for `repeats` in run.json: ``"BBR starts its cycle of rates at random"``.
+        *spreads : Spread
+            By how much metrics differ between boots with free CPU, as it was measured in at least nine of them. A verdict from
+            few boots then counts with it; without, it takes the boots that show it.
+        """
+        self.chance, self.spreads = why, spreads
 
     def answer(self, function: Callable[[RunData], str]) -> Callable[[RunData], str]:
         """Use a function for the first sentence of table and report: a decorator.

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import functools
 import sys
-from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, field, fields, is_dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field, fields, is_dataclass
 from types import FunctionType
 from typing import Any
 
@@ -23,26 +23,6 @@ class Spread:
     relative: float
     at: Mapping[str, str] = field(default_factory=dict)
 
-
-PARTED: Mapping[str, str] = {
-    "congestion_control": "BBR starts its cycle of rates at random: its rate over loss differs by up to 2 %, "
-    "all other rates by less than 0.5 %",
-    "loss_tolerance": "BBR starts its cycle of rates at random: its rate under loss differs by up to 4 %, "
-    "and CUBIC's, if it is measured after BBR's, by less than 1 %",
-    "queue_sizing": "which of several connections loses a packet depends on the order in which they start",
-    "fairness": "BBR starts its cycle of rates at random, and its share differs",
-}
-"""The differences found between two runs of the same experiment with free CPU."""
-SPREADS: Mapping[str, Sequence[Spread]] = {
-    # Measured in three or four runs of each. 9 boots: 0.09 % at most (Reno without loss), 0.0001 % on the narrow link.
-    "congestion_control": (Spread("mbit_per_s", 0.0015),),
-    # 9 boots: 0.19 %.
-    "queue_sizing": (Spread("mbit_per_s", 0.003),),
-    # 17 boots: 1.8 % of BBR's share in the long queue, and 0.5 % of the round trip; 0.6 % in the short one.
-    "fairness": (Spread("first_share", 0.025), Spread("rtt_ms", 0.01)),
-    # 16 boots: 0.48 %, one packet of the backlog.
-    "replication": (Spread("lag_last_ms", 0.007, {"link": "narrow"}),),
-}
 
 SAME = "the same numbers, bit for bit"
 SAME_HERE = f"{SAME}, from the same versions of slownet, its image and QEMU, and the same files"
@@ -93,17 +73,12 @@ def _is_topology(part: Any) -> bool:
     return any(base.__module__ == "mininet.topo" for base in type(part).__mro__)
 
 
-def chance(experiment: str, *parts: Any) -> str:
-    """Describe the random behaviour in an experiment other than that of its links; empty if none is known.
+def chance(*parts: Any) -> str:
+    """Describe the random behaviour of an experiment's parts other than that of its links; empty if none is known.
 
-    A part with such programs, as a service, describes it in its attribute `chance`. experiment: the name of slownet's own.
+    A part with such programs, as a service, describes it in its attribute `chance`.
     """
-    return next(filter(None, (getattr(each, "chance", "") for each in parts)), "") or PARTED.get(experiment, "")
-
-
-def spreads(experiment: str) -> list[dict[str, Any]]:
-    """Return the known spreads between the boots of an experiment as records have them."""
-    return [asdict(each) for each in SPREADS.get(experiment, ())]
+    return next(filter(None, (getattr(each, "chance", "") for each in parts)), "")
 
 
 def repeats(charging: Charging, chance: str = "", own: bool = False) -> str:

@@ -6,7 +6,7 @@ import datetime
 import subprocess
 import sys
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -20,7 +20,7 @@ from slownet.lab.clock import TIME, WORK, Clock, in_words
 from slownet.lab.place import Place
 from slownet.records import run_facts, samples
 from slownet.records.charging import Charging, Terms
-from slownet.records.repeatability import chance, has_own_programs, repeats, spreads
+from slownet.records.repeatability import chance, has_own_programs, repeats
 from slownet.records.samples import cell_key
 from slownet.records.unreadable import MALFORMED
 from slownet.runner import brought, clock_choice, warming
@@ -150,8 +150,8 @@ def plan(
         "sampling": rule.to_json(),
     }
     own = experiment.cells()
-    if _is_ours(experiment) and all(cell in own for cell in cells):  # of others it was not measured
-        facts["chance_spread"] = spreads(experiment.name)
+    if all(cell in own for cell in cells):  # of others it was not measured
+        facts["chance_spread"] = [asdict(each) for each in experiment.spreads]
     facts |= brought.hand_over(experiment.topology, directory)
     made = Plan(experiment, directory, [], facts, rule, labs=labs, clock=place.clock)
     made.add(cells, first_boots(rule, Terms.of(facts), bool(experiment.judged_by)))
@@ -176,14 +176,9 @@ def described(experiment: Experiment, place: Place) -> dict[str, Any]:
         "operation": getattr(experiment.service, "operation", None),
     }
     own = has_own_programs(*experiment.parts)
-    drawn = experiment.chance or chance(experiment.name if _is_ours(experiment) else "", *experiment.parts)
+    drawn = experiment.chance or chance(*experiment.parts)
     repetition = {"chance": drawn, "own_programs": own, "repeats": repeats(Charging.of(facts), drawn, own)}
     return facts | repetition | {"warm_up": dict(zip(("operations", "limit_s"), warming.length(experiment), strict=True))}
-
-
-def _is_ours(experiment: Experiment) -> bool:
-    """Return whether it is one of slownet's own, and not another one of that name."""
-    return experiment.made_of is None and not has_own_programs(*experiment.parts)
 
 
 def clock_of(plan: Plan) -> str:

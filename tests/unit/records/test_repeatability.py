@@ -1,6 +1,6 @@
 from slownet.catalogue import discover
 from slownet.records.charging import Charging
-from slownet.records.repeatability import PARTED, SPREADS, chance, has_own_programs, repeats, spreads
+from slownet.records.repeatability import chance, has_own_programs, repeats
 from slownet.services.wordpress import WordPress
 
 
@@ -27,24 +27,27 @@ def test_programs_that_slownet_does_not_know_may_draw_random_numbers():
 
 
 def test_a_program_with_a_randomness_of_its_own_is_named():
-    assert repeats(Charging.FREE, chance("mine", None, WordPress)) == f"similar numbers: {WordPress.chance}"
+    assert repeats(Charging.FREE, chance(None, WordPress)) == f"similar numbers: {WordPress.chance}"
+
+
+def drawn(experiment):
+    return experiment.chance or chance(*experiment.parts)
 
 
 def test_every_experiment_of_which_runs_differ_says_so():
-    found = discover()
-    chancy = {name for name, each in found.items() if "bit for bit" not in repeats(Charging.FREE, chance(name, *each.parts))}
-    assert {"client_delay", "database_delay", "nagle_proxy", "oltp", "replication", "sync_pipeline", *PARTED} <= chancy
-    assert set(PARTED) <= set(found)
+    chancy = {name for name, each in discover().items() if "bit for bit" not in repeats(Charging.FREE, drawn(each))}
+    parted = {"congestion_control", "loss_tolerance", "queue_sizing", "fairness"}
+    assert {"client_delay", "database_delay", "nagle_proxy", "oltp", "replication", "sync_pipeline", *parted} <= chancy
     assert not chancy & {"nagle_patterns", "crafted_segments", "download", "packet_loss", "coordinated_omission"}
 
 
 def test_spreads_are_known_of_metrics_that_claims_are_about():
     found = discover()
-    assert spreads("client_delay") == []
-    assert spreads("replication") == [{"metric": "lag_last_ms", "relative": 0.007, "at": {"link": "narrow"}}]
-    for name, measured in SPREADS.items():
+    measured = {name: each.spreads for name, each in found.items() if each.spreads}
+    assert sorted(measured) == ["congestion_control", "fairness", "queue_sizing", "replication"]
+    for name, spreads in measured.items():
         claims, cells = found[name].judged_by, found[name].cells()
-        assert {each.metric for each in measured} <= {each.metric for each in claims}
-        assert all(0 < each.relative < 0.05 for each in measured)
-        assert all(any(each.at.items() <= cell.items() for cell in cells) for each in measured)
-        assert "bit for bit" not in repeats(Charging.FREE, chance(name, *found[name].parts))
+        assert {each.metric for each in spreads} <= {each.metric for each in claims}
+        assert all(0 < each.relative < 0.05 for each in spreads)
+        assert all(any(each.at.items() <= cell.items() for cell in cells) for each in spreads)
+        assert "bit for bit" not in repeats(Charging.FREE, drawn(found[name]))
