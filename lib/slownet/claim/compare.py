@@ -13,6 +13,7 @@ from slownet.claim.stated import stating
 from slownet.errors import ExperimentError
 from slownet.option_names import here
 from slownet.records.cell import Cell
+from slownet.records.charging import NOTHING_MS
 from slownet.records.judgement import INCONCLUSIVE, Judgement
 from slownet.records.result import RunData
 from slownet.records.samples import cell_key
@@ -220,8 +221,12 @@ def _named(run: RunData, label: Mapping[str, str]) -> Cell | None:
 
 
 def _means_nothing(base: Cell, metric: str, run: RunData) -> str:
-    """Say why there is no ratio to a cell's number; empty if there is one."""
-    if base.status == "failed" or not run.charging.means_nothing(base.summary(metric).mean, metric):
+    """Say why there is no ratio to a cell's number; empty if there is one.
+
+    Over a link with a delay a short time means something: a row of a batch has its share of the batch's round trips.
+    """
+    delayed = (base.verified_rtt_ms or 0.0) >= NOTHING_MS
+    if base.status == "failed" or delayed or not run.charging.means_nothing(base.summary(metric).mean, metric):
         return ""
     what = f"{metric} is {base.summary(metric).mean:.2g} at {base.title}, where the CPU is free and nothing else takes time"
     return f"{what}: no ratio to it means anything; claim round trips (law), or rerun with the CPU charged, --tdf 1"

@@ -93,6 +93,12 @@ def test_there_is_no_ratio_to_a_time_that_means_nothing():
     assert ratio(RATE, {"rtt": "40ms"}, at_most=3).judge(run_of({"0ms": 0.0059, "40ms": 40.01}), {}).measured
 
 
+def test_a_short_time_over_a_link_with_a_delay_means_something():
+    """A row of a batch of 100 takes its hundredth of the batch's round trip."""
+    claim = ratio(TIME, {"rtt": "40ms"}, of={"rtt": "10ms"}, expected=100, within=0.02)
+    assert claim.judge(run_of({"10ms": 0.11, "40ms": 11.0}), {}).verdict == "supported"
+
+
 def test_a_judgement_says_all_of_it_in_one_line():
     judgement = ratio(TIME, {"rtt": "10ms"}, published=4.2047).judge(run_of(CLIENT, sd=1.0).at_confidence(0.99))
     assert str(judgement) == repr(judgement)
