@@ -30,7 +30,7 @@ BITS_PER_SECOND = {
     prefix + unit: Decimal(scale * bits) for unit, bits in (("bit", 1), ("bps", 8)) for prefix, scale in (_SI | _IEC).items()
 }
 
-MOST_DIGITS = 18
+MOST_DIGITS = 19
 
 PERCENT = {"%": Decimal("0.01")}
 
@@ -149,7 +149,7 @@ def percent(text: str) -> float:
 
 
 def whole_number(text: str) -> int | None:
-    """Read a whole number of at most 18 digits, which is more than anything here counts.
+    """Read a whole number of at most 19 digits, as 64 bits have.
 
     Parameters
     ----------

@@ -125,7 +125,7 @@ def needs_network(item: pytest.Item) -> bool:
 def seed(text: str) -> int:
     """Parse a seed for netem."""
     number = whole_number(text)
-    if number is None:
+    if number is None or number >= 2**63 - 2**16:
         raise argparse.ArgumentTypeError(f"'{text}' is not a seed: write a whole number, 0 or more")
     return number
 

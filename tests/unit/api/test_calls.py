@@ -16,7 +16,8 @@ from slownet.records.samples import SampleLog, write_run_json
 from slownet.runner.asked import Asked
 
 MEANS = {"0ms": 10.0, "10ms": 50.0, "40ms": 170.0}
-FOR_THE_TERMINAL = {"explain_clock", "json", "junit", "summary", "help"}
+FOR_THE_TERMINAL = {"browse", "explain_clock", "json", "junit", "summary", "help"}
+"""`--browse URL` is short for the call's ``tool="browse", url=URL``."""
 
 
 def saved(directory, means=MEANS, **facts):

@@ -16,7 +16,7 @@ from slownet.field import row
 from slownet.stats import Summary
 
 FOLDER = Path(__file__).parents[2]
-MODULES = ("__main__", "aa", "coverage", "figures", "power", "simulated", "steps", "t0", "verdicts")
+MODULES = ("__main__", "aa", "coverage", "exact", "figures", "power", "simulated", "steps", "t0", "verdicts")
 
 
 @pytest.fixture
@@ -551,7 +551,7 @@ class TestMain:
         with pytest.raises(SystemExit) as ended:
             trust.main.main(["t1"])
         assert ended.value.code == 2
-        assert "unknown section t1: choose from verdicts, t0, coverage, aa, power, simulated" in capsys.readouterr().err
+        assert "unknown section t1: choose from verdicts, t0, coverage, aa, power, exact, simulated" in capsys.readouterr().err
 
     def test_its_files_are_all_there_are(self):
         assert {path.stem for path in (FOLDER / "trust").glob("*.py")} == {*MODULES, "__init__"}
