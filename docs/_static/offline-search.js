@@ -8,8 +8,8 @@ if (location.protocol === "file:") {
     document.head.append(script);
   });
   window.fetch = async (address) => {
-    const name = decodeURI(new URL(address, location.href).pathname).split("/").slice(-2);
-    const page = (await texts)[name.join("/")] ?? (await texts)[name[1]] ?? "";
+    const folder = new URL(".", location.href).pathname;
+    const page = (await texts)[decodeURI(new URL(address, location.href).pathname.slice(folder.length))] ?? "";
     return new Response(`<div role="main">${page}</div>`);
   };
 }

@@ -132,4 +132,6 @@ def test_a_search_in_files_shows_excerpts(browser):
     page.goto(f"{(HTML / 'search.html').as_uri()}?q=receive+window")
     page.wait_for_selector("#search-results p.context")
     assert "window" in page.inner_text("#search-results p.context").lower()
+    page.goto(f"{(HTML / 'search.html').as_uri()}?q=multiplexing")
+    page.wait_for_selector("#search-results li:has(a[href*='explanation/protocols/']) p.context")
     page.close()

@@ -43,6 +43,7 @@ def report(
     from slownet.records.result import load
     from slownet.report.figure import written
     from slownet.report.page import REPORT, page_figures, write_page
+    from slownet.report.together import names
     from slownet.report.view import view
 
     loaded = [load(each) for each in runs]
@@ -52,7 +53,7 @@ def report(
             print(path)
     if out or not (svg or png):
         target = out or (runs[0] / REPORT if len(runs) == 1 else SIDE_BY_SIDE)
-        print(write_page(target, views, list(_differences(loaded))))
+        print(write_page(target, views, list(_differences(loaded, names(views)))))
 
 
 def show(
@@ -77,23 +78,20 @@ def show(
         raise typer.Exit(1)
 
 
-def _differences(runs: Sequence[RunData]) -> Iterator[Differences]:
+def _differences(runs: Sequence[RunData], titles: Sequence[str]) -> Iterator[Differences]:
     """Yield the comparison of each run with the first one of the same experiment; none where they share no number."""
     from slownet.errors import ExperimentError
     from slownet.field.compare import compare
     from slownet.field.view import lines
     from slownet.report.page import Differences
-    from slownet.report.together import names
-    from slownet.report.view import view
 
-    titles = dict(zip(map(id, runs), names([view(each) for each in runs]), strict=True))
-    for number, run in enumerate(runs):
-        first = next(each for each in runs if each.experiment == run.experiment)
-        if number == 0 or first is run:
+    for run, title in zip(runs, titles, strict=True):
+        first, of_first = next(pair for pair in zip(runs, titles, strict=True) if pair[0].experiment == run.experiment)
+        if first is run:
             continue
         try:
             found = compare(first, run, None)
         except ExperimentError:
             continue
         head, rows, notes = lines(found)
-        yield Differences(f"{titles[id(run)]} against {titles[id(first)]}", str(found.outcome), head, rows, notes)
+        yield Differences(f"{title} against {of_first}", str(found.outcome), head, rows, notes)

@@ -30,7 +30,6 @@ LARGEST = 5_000_000
 """Bytes of a file of history; a run of ten numbers has half a kilobyte."""
 BARS = "▁▂▃▄▅▆▇█"
 MARKS = {EQUIVALENT: "✅", DIFFERS: "❌"}
-OPEN = "❔"
 
 
 @dataclass(frozen=True)
@@ -94,8 +93,10 @@ def comment(found: Comparison, before: Sequence[Entry] = ()) -> str:
     listed = changed[:SHOWN] or found.rows[:1]
     if listed:
         rows = [
-            (f"{MARKS.get(row.verdict, OPEN)} {row.name}", _shown(row.first, row), _shown(row.second, row), _change(row),
-             course([each.numbers.get(row.name) for each in entries]))
+            (
+                f"{MARKS.get(row.verdict, summary.OPEN)} {row.name}", _shown(row.first, row), _shown(row.second, row),
+                _change(row), course([each.numbers.get(row.name) for each in entries]),
+            )
             for row in listed
         ]  # fmt: skip
         lines += [*summary.table(("number", "before", "now", "change", f"last {len(entries)} runs"), rows), ""]

@@ -40,7 +40,9 @@ def factors(run: RunData) -> list[Factor]:
     found: dict[str, dict[str, float | None]] = {}
     for cell in run.cells:
         for name, text in cell.label.items():
-            found.setdefault(name, {}).setdefault(str(text), _number(name, str(text)))
+            levels = found.setdefault(name, {})
+            if str(text) not in levels:  # reading it is what takes long, and a map has thousands of cells
+                levels[str(text)] = _number(name, str(text))
     made = [_factor(name, levels) for name, levels in found.items() if len(levels) > 1]
     return sorted(made, key=lambda each: -len(each.levels))
 
