@@ -189,11 +189,35 @@ def _number(error: ValueError) -> str:
     return "a number has too many digits" if "digits" in str(error) else str(error)
 
 
+LONGEST_NAME, LONGEST_PATH = 255, 4095
+"""Bytes of a file's name and of a whole path that Linux takes (``limits.h``: NAME_MAX, and PATH_MAX without its null byte)."""
+_SHOWN = 60
+
+
 def expanded(path: Path | str, where: str = "", error: type[SlownetError] = ExperimentError) -> Path:
-    """Return a path whose ``~`` or ``~user`` is that user's home. Raises `error`. where: what names the path."""
+    """Return a path whose ``~`` or ``~user`` is that user's home. where: what names the path.
+
+    Raises `error`, also for what no file can be named: so whoever asks whether there is one gets an answer.
+    """
+    text = str(path)
+    if "\0" in text:
+        raise error(f"a null byte in the path {text[:_SHOWN]!r}", where, "correct the path")
+    if len(text.encode(errors="replace")) > LONGEST_PATH or any(
+        len(part.encode(errors="replace")) > LONGEST_NAME for part in text.split("/")
+    ):
+        raise error(
+            f"the path {text[:_SHOWN]}... is too long",
+            where,
+            f"a path has at most {LONGEST_PATH} bytes, each name in it at most {LONGEST_NAME}",
+        )
     try:
         return Path(path).expanduser()
     except RuntimeError as problem:
-        who = str(path).partition("/")[0].removeprefix("~")
+        who = text.partition("/")[0].removeprefix("~")
         what = f"there is no user '{who}'" if who else "there is no home directory: HOME is not set"
         raise error(f"{what}, for {path}", where, "write the whole path, or ./ before a name that begins with ~") from problem
+
+
+def beside(folder: Path, given: Path | str, where: str = "", error: type[SlownetError] = ExperimentError) -> Path:
+    """Return a path that a file in `folder` names, whole or relative to it, as `expanded` does. Raises `error`."""
+    return expanded(folder / expanded(given, where, error), where, error)

@@ -144,3 +144,16 @@ def test_a_pipe_whose_writer_is_slow_is_awaited(tmp_path, monkeypatch):
     with userfile.opened(f"/dev/fd/{reader}") as file:
         assert file.read() == b"late"
     os.close(reader)
+
+
+@pytest.mark.parametrize("part", ["x" * 256, "é" * 128, "/".join(["x" * 200] * 21)])
+def test_a_path_that_no_file_can_have_is_refused_before_anyone_looks_for_it(tmp_path, part):
+    with pytest.raises(LabError, match=r"^the path .*\.\.\. is too long, here:1: a path has at most 4095 bytes"):
+        userfile.beside(tmp_path, part, "here:1", LabError)
+    assert not userfile.beside(tmp_path, part[:100], "here:1", LabError).exists()
+
+
+def test_a_path_that_is_too_long_only_beside_its_folder_is_refused(tmp_path):
+    folder = tmp_path.joinpath(*["x" * 200] * 19)
+    with pytest.raises(LabError, match="is too long"):
+        userfile.beside(folder, "y" * 250, "", LabError)

@@ -14,6 +14,7 @@ from slownet.compose.document import Items, Map, Place, Reset
 from slownet.compose.variables import Variables
 from slownet.errors import ComposeError, nearest
 from slownet.lab import ownership
+from slownet.userfile import beside, expanded
 
 USUAL = ("compose.yaml", "compose.yml", "docker-compose.yaml", "docker-compose.yml")
 FILES, SEPARATOR = "COMPOSE_FILE", "COMPOSE_PATH_SEPARATOR"
@@ -56,20 +57,20 @@ def usual(folder: Path) -> list[Path]:
 
 def named(paths: Sequence[Path]) -> list[Path]:
     """Return the files, those of a folder in its place. Raises ComposeError."""
-    return [path for each in paths for path in (usual(each) if each.is_dir() else [each])]
+    return [path for each in paths for path in (usual(each) if os.path.isdir(each) else [each])]
 
 
 def unnamed(folder: Path, machine: Mapping[str, str]) -> list[Path]:
     """Return the files where none is named: those of COMPOSE_FILE, or the folder's usual ones. Raises ComposeError."""
     values = _variables(folder, machine)
     stated = values.get(FILES, "")
-    found = [folder / each for each in stated.split(values.get(SEPARATOR) or os.pathsep) if each]
+    found = [beside(folder, each, FILES, ComposeError) for each in stated.split(values.get(SEPARATOR) or os.pathsep) if each]
     return named(found) if found else usual(folder)
 
 
 def _variables(folder: Path, machine: Mapping[str, str]) -> dict[str, str]:
     """Return the variables of a project: those of the caller before those of its files of variables."""
-    stated = [Path(each) for each in machine.get(ENV_FILES, "").split(",") if each]
+    stated = [expanded(each, ENV_FILES, ComposeError) for each in machine.get(ENV_FILES, "").split(",") if each]
     return _with_files(stated or _usual_variables(folder), machine)
 
 
@@ -120,14 +121,18 @@ def _included(entry: Any, at: Place, folder: Path, variables: Variables, way: tu
     for text in texts:
         if _REMOTE.match(text):
             raise ComposeError(f"'{text}' is not on this machine", str(at), "fetch it and include the file")
-    paths = [folder / Path(each).expanduser() for each in texts]
+    paths = [beside(folder, each, str(at), ComposeError) for each in texts]
     for path in paths:
         if not path.is_file():
             raise ComposeError(f"no file {path}", str(at), f"include names files relative to {folder}")
         if _whole(path) in way:
             raise ComposeError(f"{path} includes itself", str(at), "take out one of the includes")
-    base = folder / stated["project_directory"] if stated.get("project_directory") else paths[0].parent
-    own = [folder / each for each in _texts(stated.get("env_file"))]
+    base = (
+        beside(folder, stated["project_directory"], str(at), ComposeError)
+        if stated.get("project_directory")
+        else paths[0].parent
+    )
+    own = [beside(folder, each, str(at), ComposeError) for each in _texts(stated.get("env_file"))]
     for path in own:
         if not path.exists() or path.is_dir():
             raise ComposeError(f"no file {path}", str(at), f"env_file is relative to {folder}")
@@ -192,7 +197,7 @@ class _Reader:
         here = (_whole(path), name)
         if here in way:
             raise ComposeError(f"the service '{name}' extends itself", str(at), "take out one of the extends")
-        other = path.parent / extends["file"] if extends.get("file") else path
+        other = beside(path.parent, extends["file"], str(at), ComposeError) if extends.get("file") else path
         base = self._base(other, extends["service"], at, (*way, here))
         if _whole(other) != _whole(path):
             _rebase_service(base, other.absolute().parent)

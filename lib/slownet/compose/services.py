@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import os
 import re
 import shlex
@@ -75,7 +76,10 @@ class Reader:
         """Return the arguments with which the image is built; empty if the file says nothing."""
         found = tree.get("build")
         secrets = self._source.tree.get("secrets") or {}
-        return build_command.arguments(found, self._image(name, tree), self._path, secrets) if found else ""
+        if not found:
+            return ""
+        path = functools.partial(self._storage.path, at=tree.keys_at["build"])
+        return build_command.arguments(found, self._image(name, tree), path, secrets)
 
     def replicas(self, name: str, tree: Map) -> int:
         """Return how many of a service there are. Raises ComposeError."""
@@ -104,13 +108,11 @@ class Reader:
         every = [*_dependencies(tree), *sharing.dependency(name, tree), *borrowed.dependencies(tree)]
         return tuple({each.service: each for each in reversed(every)}.values())[::-1]
 
-    def _path(self, given: str) -> Path:
-        return self._storage.path(given)
-
     def _environment(self, tree: Map) -> dict[str, str]:
         found: dict[str, str] = {}
         for entry in tree.get("env_file") or ():
-            path, at = self._path(entry["path"]), entry.values_at["path"]
+            at = entry.values_at["path"]
+            path = self._storage.path(entry["path"], at)
             if path.is_file():
                 outer = {**found, **self._source.variables}
                 found |= dotenv.read(path, outer, raw=entry.get("format") == "raw")
@@ -162,7 +164,8 @@ class Reader:
 
     def _content(self, what: str, name: str, declared: Map, target: str) -> Content:
         if "file" in declared:
-            path, at = self._path(declared["file"]), declared.values_at["file"]
+            at = declared.values_at["file"]
+            path = self._storage.path(declared["file"], at)
             if not path.is_file():
                 _fail(f"no file {path} for the {what} '{name}'", at, "create it")
             if why := refused(Path(os.path.realpath(path)), at_own_path=False):

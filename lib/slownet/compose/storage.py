@@ -13,7 +13,7 @@ from slownet.compose.files import Source
 from slownet.compose.model import Volume
 from slownet.errors import ComposeError, nearest
 from slownet.lab.folders import refused
-from slownet.userfile import expanded
+from slownet.userfile import beside
 
 _TMPFS = re.compile(
     r"(?:size=\d+[kmgKMG%]?|mode=0?[0-7]{3,4}|[ug]id=\d+|nr_(?:inodes|blocks)=\d+[kmg]?|ro|rw|(?:no)?(?:exec|suid|dev|atime|diratime)"
@@ -30,11 +30,9 @@ class Storage:
         self._source, self._warnings = source, warnings
         self._named_so_far: set[str] = set()
 
-    def path(self, given: str) -> Path:
+    def path(self, given: str, at: Place) -> Path:
         """Return a path that the files name, as a whole one. Raises ComposeError."""
-        if "\0" in given:
-            raise ComposeError(f"a null byte in the path {given!r}", fix="correct the path")
-        return Path((self._source.folder / expanded(given, error=ComposeError)).absolute())
+        return beside(self._source.folder.absolute(), given, str(at), ComposeError)
 
     def volumes(self, tree: Map) -> Iterator[Volume]:
         """Yield what a service mounts, with its tmpfs. Raises ComposeError."""
@@ -81,7 +79,7 @@ class Storage:
     def _bind(self, each: Map, read_only: bool, at: Place) -> Volume:
         if not each.get("source"):
             raise ComposeError("a bind lacks a source", str(at), "add source: with a path of this machine")
-        path = Path(os.path.realpath(self.path(str(each["source"]))))
+        path = Path(os.path.realpath(self.path(str(each["source"]), at)))
         if path.is_dir() or path.is_file():
             return self._of_host(path, each["target"], read_only, at)
         if path.is_socket():
@@ -123,7 +121,7 @@ class Storage:
         device = self._device(name, declared[name]) if name and isinstance(declared[name], Map) else None
         if device is None:
             return Volume("volume", each["target"], name, read_only, subpath, copies)
-        if subpath and not (device / subpath).is_dir():
+        if subpath and not os.path.isdir(device / subpath):  # which has no error of its own for a long name
             raise ComposeError(f"no folder {device / subpath}", str(at), "create it")
         options = str((declared[name].get("driver_opts") or {}).get("o") or "").split(",")
         return self._of_host(Path(os.path.realpath(device / subpath)), each["target"], read_only or "ro" in options, at)
@@ -149,7 +147,7 @@ class Storage:
         self._named_so_far.add(name)
         if not binds:
             return None
-        path = Path(os.path.realpath(self.path(device)))
+        path = Path(os.path.realpath(self.path(device, options.keys_at["device"])))
         if not path.is_dir():
             raise ComposeError(f"no folder {path} for the volume '{name}'", str(options.keys_at["device"]), "create it")
         return path

@@ -756,3 +756,28 @@ def test_the_table_says_why(tmp_path):
     text = fields.markdown()
     assert "| `privileged` | refused | a container has the default capabilities |" in text
     assert text.count("\n| `") + text.count("\n| others |") == len(everything) + 2
+
+
+@pytest.mark.parametrize(
+    ("text", "line"),
+    [
+        ("services: {a: {image: i, volumes: ['./LONG:/x']}}", 1),
+        ("services: {a: {image: i, env_file: LONG}}", 1),
+        ("services: {a: {image: i, configs: [c]}}\nconfigs: {c: {file: LONG}}", 2),
+        ("services: {a: {image: i, extends: {file: LONG, service: b}}}", 1),
+        ("include: [LONG]", 1),
+        ("services: {}\ninclude: [{path: other.yaml, env_file: LONG}]", 2),
+        ("services: {}\ninclude: [{path: other.yaml, project_directory: LONG}]", 2),
+        ("services: {a: {build: LONG}}", 1),
+        ("services: {a: {image: i, volumes: ['v:/x']}}\nvolumes: {v: {driver_opts: {type: none, o: bind, device: /LONG}}}", 2),
+    ],
+)
+def test_a_path_that_no_file_can_have_is_refused_with_its_line(tmp_path, text, line):
+    (tmp_path / "other.yaml").write_text("services: {}")
+    file = tmp_path / "compose.yaml"
+    file.write_text(text.replace("LONG", "x" * 5000))
+    with pytest.raises(ComposeError) as caught:
+        reader.read([file], machine={})
+    assert "is too long" in str(caught.value)
+    assert f"compose.yaml:{line}" in caught.value.where
+    assert len(str(caught.value)) < 400
