@@ -198,6 +198,7 @@ def reproduce(
     runs: RunsOption = RUNS,
     junit: JunitOption = None,
     summary: SummaryOption = None,
+    explain_clock: ExplainClockOption = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object instead of the table.")] = False,
 ) -> None:
     """Run the experiments of all articles and tabulate published, measured and predicted values."""
@@ -207,7 +208,7 @@ def reproduce(
 
     rule, for_ci = read_rule(repeat, budget), ForCi(junit, summary)
     chosen = choose(place, clock, tdf, memory, cpu, confined=require_confinement, exact=True)
-    raise typer.Exit(reproduce_and_show(only or [], chosen, runs, rule, as_json, for_ci, every))
+    raise typer.Exit(reproduce_and_show(only or [], chosen, runs, rule, as_json, for_ci, every, explain_clock))
 
 
 app.command()(sweep)  # here because --help lists commands in this order

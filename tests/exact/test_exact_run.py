@@ -61,6 +61,19 @@ def test_a_file_of_ones_own_may_ask_for_it_and_its_boots_have_other_seeds(tmp_pa
     assert len({each["boot"] for each in facts["boots"]}) >= 3  # of programs that slownet does not know
 
 
+def test_a_claim_that_depends_on_the_cpu_has_it_without_being_asked(tmp_path):
+    claimed = MINE.replace(', clock="exact"', "").replace(
+        'law("rtt_ms", round_trips=1, within=0.02)', 'bound("rtt_ms", at={"rtt": "10ms"}, at_most="11ms")'
+    )
+    (tmp_path / "mine.py").write_text(claimed.replace("import ClientWebDb", "import bound, ClientWebDb"))
+    _, _, facts = run("mine.py", "--vary", "rtt=0ms,10ms", "--repeat", "1", cwd=tmp_path)
+    assert (facts["clock"], facts["cpu"]) == ("exact", "instructions")
+    assert facts["machine"]["machine"] == "pc-i440fx-7.2"
+    because = "a claim depends on what the CPU costs: instructions are counted in an emulated machine"
+    assert facts["clock_because"].startswith(because)
+    assert [each["verdict"] for each in facts["claims"]] == ["supported"]
+
+
 def test_a_speed_is_another_processor(tmp_path):
     taken = {}
     for speed in (1, 3):

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from slownet.catalogue import discover
 from slownet.commands.ci import ForCi
-from slownet.commands.running import say_last, say_what_is_left
+from slownet.commands.running import say_clocks, say_last, say_what_is_left
 from slownet.commands.terminal import console, interrupted, say_records
 from slownet.errors import ExperimentError
 from slownet.lab import cpu
@@ -25,7 +25,14 @@ from slownet.runner.rule import Rule
 
 
 def reproduce_and_show(
-    only: Sequence[str], place: Place, root: Path, rule: Rule, as_json: bool, for_ci: ForCi | None = None, every: bool = False
+    only: Sequence[str],
+    place: Place,
+    root: Path,
+    rule: Rule,
+    as_json: bool,
+    for_ci: ForCi | None = None,
+    every: bool = False,
+    explain_clock: bool = False,
 ) -> int:
     """Run the experiments of the named articles, print the table and return the exit status.
 
@@ -40,6 +47,8 @@ def reproduce_and_show(
     planning.check(names, {})
     directory = new_run_directory(root, "reproduce").resolve()
     plans = [planning.plan(name, place, directory, {}, rule) for name in articles.longest_first(names)]
+    if explain_clock:
+        say_clocks(plans)
     began, cpu_before = time.monotonic(), _cpu_s()
     with Interrupts(place) as interrupts, Follower(planning.totals(plans)) as follower:
         by_name = {run.experiment: run for run in runs.execute(plans, place, follower, go_on=True)}

@@ -15,6 +15,7 @@ from slownet.commands.options import (
     CpuOption,
     EnvOption,
     ExactClockOption,
+    ExplainClockOption,
     JsonOption,
     MemoryOption,
     PlaceOption,
@@ -107,12 +108,14 @@ def sweep(
     require_confinement: ConfinementOption = False,
     env: EnvOption = None,
     share: ShareOption = None,
+    explain_clock: ExplainClockOption = False,
     as_json: JsonOption = False,
 ) -> None:
     """Measure an experiment under many conditions, over many labs, and draw maps of the results."""
     from slownet.runner.sharing import read_labs
     from slownet.sweep import factors, sweeping
     from slownet.sweep.spec import PLACED, Where, from_file, is_file
+    from slownet.sweep.task import choice_of
 
     given: dict[str, Any] = {
         "experiment": experiment, "vary": factors.parse(vary or []) or None, "sample": sample, "seed": seed,
@@ -132,6 +135,9 @@ def sweep(
     where = Where(**asked, folder=str(Path.cwd()))
     passed = ("sample", "seed", "repeat", "fresh", "cold", "criterion", "refine")
     options = {name: given[name] for name in passed if given.get(name) is not None}
+    if explain_clock and given.get("experiment"):
+        choice = choice_of(where.with_values(), given["experiment"])
+        print(f"slownet: {given['experiment']}: {choice.place.clock}: {choice.why}", file=sys.stderr)
     with Follower(Path(given["out"])) as follower:
         done = sweeping.run(
             given.get("experiment"), given.get("vary"), out=given["out"], resume=resume, merge=merge or [],

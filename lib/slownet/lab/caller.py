@@ -62,6 +62,18 @@ def working_directory() -> Path | None:
     return None if hides(here) else here
 
 
+def imported_from(folder: Path) -> list[Path]:
+    """Return the whole paths of `import_path`, from the working directory, or from this folder if a lab cannot have that."""
+    return [each.absolute() for each in import_path(working_directory() or folder)]
+
+
+def code_folders(folder: Path) -> list[Path]:
+    """Return what a file in this folder has around it in a lab: the folder, then the working directory and the import path."""
+    here = working_directory()
+    found = outermost([*imported_from(folder), *([here] if here else [])])
+    return [folder, *(each for each in found if each != folder)]
+
+
 def outermost(folders: Iterable[Path]) -> list[Path]:
     """Return the folders that can be shared, without those inside others."""
     found: list[Path] = []

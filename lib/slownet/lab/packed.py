@@ -15,6 +15,7 @@ import stat
 import subprocess
 import tarfile
 from collections.abc import Iterator, Sequence
+from itertools import chain
 from pathlib import Path, PurePosixPath
 from typing import IO, BinaryIO
 
@@ -60,6 +61,17 @@ def pack(shares: Sequence[Share], into: BinaryIO) -> None:
     if packer.returncode:
         last = next((each for each in reversed(lines) if each.strip()), f"status {packer.returncode}")
         raise LabError(f"the shares of the lab cannot be packed: {last}", fix="check whether there is room in /tmp")
+
+
+def fits(folders: Sequence[Path]) -> bool:
+    """Return whether the files of folders are few enough to be packed for one lab."""
+    left = MOST_BYTES
+    for path in chain.from_iterable(map(_walk, folders)):
+        with contextlib.suppress(OSError):
+            left -= path.lstat().st_size
+        if left < 0:
+            return False
+    return True
 
 
 def _write(shares: Sequence[Share], into: IO[bytes]) -> None:

@@ -1,26 +1,30 @@
-"""Which virtual clock a run has if its user asks for none: the one that decides what the experiment claims.
+"""Which clock a run in a lab has if its user asks for none: the one that decides what the experiment claims.
 
-The one place of this rule, for `slownet run`, `check`, `compose`, sweeps and the API; `--explain-clock` prints what it chose.
+The one place of this rule, for `slownet run`, `check`, `reproduce`, sweeps and the API; `--explain-clock` prints what it chose.
+In pytest the CPU is free unless a marker or an option asks for a clock.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
 from slownet.claim.base import Claim
 from slownet.claim.cost import any_depends_on_cpu
 from slownet.errors import LabError
 from slownet.experiment import Experiment
-from slownet.lab import emulator
-from slownet.lab.clock import TDF_INF, TIME
+from slownet.lab import emulator, packed
+from slownet.lab.clock import EXACT, TDF_INF, TIME
 from slownet.lab.place import Place
 from slownet.records.charging import WAVER, Charging
 from slownet.records.judgement import INCONCLUSIVE
 from slownet.records.result import RunData
+from slownet.runner import brought, named
 
 COST = "about five times the CPU of a boot"
 """What the exact clock costs from a snapshot: 23 s of CPU for client_delay, which takes 4.4 s where CPU time is charged."""
+MANY = "a sweep has too many cells for the exact clock"
 
 
 @dataclass(frozen=True)
@@ -33,12 +37,16 @@ class Choice:
     """The reason, as one line."""
 
 
-def choose(experiment: Experiment, place: Place, claims: Sequence[Claim]) -> Choice:
+def choose(
+    experiment: Experiment, place: Place, claims: Sequence[Claim], folders: Sequence[Path] = (), is_sweep: bool = False
+) -> Choice:
     """Return the clock of an experiment, of which these claims are judged; a sweep judges none, but maps its numbers.
+
+    folders: what its file is to have around it.
 
     What the caller asked for comes first, then what the experiment states. If neither does, the CPU is free where all claims
     are about round trips or what links alone make, which a CPU that is charged only blurs. Else it is charged: counted
-    instructions where this machine has a counter, else CPU time.
+    instructions where this machine has a counter, else those of the exact clock, else CPU time.
     """
     if place.parts is None and experiment.clock is None:
         return Choice(place, "it runs natively, on this machine's kernel")
@@ -51,19 +59,40 @@ def choose(experiment: Experiment, place: Place, claims: Sequence[Claim]) -> Cho
     if not any_depends_on_cpu(claims):
         why = "all claims are about round trips or losses, which do not depend on the CPU: it is free (--tdf auto charges it)"
         return Choice(place.on(TDF_INF), why)
-    return Choice(place, f"{_whose(claims)} on what the CPU costs: {_charged(place)}")
+    whose = f"{_whose(claims)} on what the CPU costs"
+    if place.clock.cpu != TIME:
+        return Choice(place, f"{whose}: instructions are counted")
+    why_not = MANY if is_sweep else _why_not_exact(experiment, folders)
+    if not why_not:
+        try:
+            exact = place.on(None, EXACT)
+        except LabError as error:
+            why_not = str(error)
+        else:
+            how = f"instructions are counted in an emulated machine, at {COST} (--cpu time charges CPU time)"
+            return Choice(exact, f"{whose}: {how}")
+    return Choice(place, f"{whose}: there is no instruction counter, and {why_not}. {_unseen()}")
 
 
 def _whose(claims: Sequence[Claim]) -> str:
     return "a claim depends" if claims else "no claim is judged, and what is measured may depend"
 
 
-def _charged(place: Place) -> str:
-    if place.clock.cpu != TIME:
-        return "instructions are counted"
+def _why_not_exact(experiment: Experiment, folders: Sequence[Path]) -> str:
+    """Return why an experiment has no exact clock unless it asks for it; empty if only this machine can be why."""
+    if brought.is_project(experiment.topology) or named.has_containers(*experiment.parts):
+        return "containers do not run on the exact clock"
+    if tool := named.lasts(*experiment.parts):
+        return f"{tool} works for as long as it is told, which on the exact clock takes six times as long"
+    if not packed.fits(folders):
+        return f"its folders have more than {packed.MOST_BYTES >> 20} MB, which an exact lab would get a copy of"
+    return ""
+
+
+def _unseen() -> str:
     return (
-        f"there is no instruction counter, so CPU time is charged, which differs by {_spread()} between boots and hides smaller"
-        f" differences (--clock exact shows them, at {COST}; --tdf inf makes the CPU free)"
+        f"CPU time is charged, which differs by {_spread()} between boots and hides smaller differences"
+        f" (--clock exact shows them, at {COST}; --tdf inf makes the CPU free)"
     )
 
 

@@ -15,6 +15,7 @@ from slownet.catalogue import FILES, RECORD, find
 from slownet.claim import preflight
 from slownet.errors import ExperimentError
 from slownet.experiment import Cell, Experiment, condition
+from slownet.lab import caller
 from slownet.lab.caller import Given, without_values
 from slownet.lab.clock import TIME, WORK, Clock, in_words
 from slownet.lab.place import Place
@@ -135,7 +136,7 @@ def plan(
     run in parallel; None lets `sharing` decide. experiment: that of this name, if its claims are others than the file's.
     """
     experiment = experiment or (find(name) if isinstance(name, str) else name)
-    decided = clock_choice.choose(experiment, place, experiment.judged_by)
+    decided = clock_choice.choose(experiment, place, experiment.judged_by, _around(name))
     place = decided.place
     if place.clock.is_exact and brought.is_project(experiment.topology):
         raise brought.not_on_the_exact_clock()
@@ -159,6 +160,11 @@ def plan(
         facts["given"] = place.given.to_json()
     samples.write_run_json(directory, facts)
     return made
+
+
+def _around(name: str | Composed) -> list[Path]:
+    """Return the folders that an experiment's file has around it in a lab; none for one of the project's."""
+    return caller.code_folders(Path(name).resolve().parent) if isinstance(name, str) and name.endswith(FILES) else []
 
 
 def described(experiment: Experiment, place: Place) -> dict[str, Any]:

@@ -58,11 +58,10 @@ def of(plan: Plan, job: Job, is_exact: bool = False) -> Surroundings:
     source = Path(plan.facts["source"])
     if source.suffix not in FILES:
         return Surroundings([*folders, *run], {**more, **given.env}, directory=directory)
-    here = caller.working_directory()
-    path = [each.absolute() for each in caller.import_path(here or source.parent)]
-    readable = caller.outermost([*path, *([here] if here else [])])
     taken = [each.path for each in given.shares]
-    code = [Share(source.parent), *(Share(each) for each in readable if each != source.parent and each not in taken)]
+    own, *others = caller.code_folders(source.parent)
+    code = [Share(own), *(Share(each) for each in others if each not in taken)]
+    here, path = caller.working_directory(), caller.imported_from(source.parent)
     return Surroundings(
         [*code, *folders, *run], {**caller.variables(), **more, **given.env}, here, [str(each) for each in path], directory
     )

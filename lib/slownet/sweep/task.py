@@ -123,10 +123,14 @@ def _folder(wanted: str) -> str | None:
     return wanted if wanted and os.access(wanted, os.W_OK) else None
 
 
+def choice_of(where: Where, source: str) -> clock_choice.Choice:
+    """Return the clock of an experiment, and why it has that. Raises LabError."""
+    return clock_choice.choose(find(source), _chosen(where), (), is_sweep=True)
+
+
 def place_of(where: Where, source: str) -> Place:
     """Return the place for an experiment, on its final clock. Raises LabError."""
-    experiment = find(source)
-    place = clock_choice.choose(experiment, _chosen(where), ()).place
+    experiment, place = find(source), choice_of(where, source).place
     if place.clock.is_exact and brought.is_project(experiment.topology):
         raise brought.not_on_the_exact_clock()
     return place

@@ -4,7 +4,9 @@ from dataclasses import replace
 
 import pytest
 
-from slownet import TwoHosts, bound, experiment, law
+from slownet import Container, TwoHosts, bound, experiment, iperf3, law
+from slownet.errors import LabError
+from slownet.lab import place
 from slownet.lab.clock import INF, Clock
 from slownet.lab.place import Place
 from slownet.records.judgement import Judgement
@@ -16,24 +18,49 @@ LAW = law("rtt_ms", round_trips=1)
 LIMIT = bound("rtt_ms", at={"rtt": "10ms"}, at_most="20ms")
 TIMED, COUNTED, FREE = Clock("virtual", 2), Clock("virtual", 1, counter="process"), Clock("virtual", INF)
 LAB = Place(TIMED, {}, parts="a kernel and an image")
+EXACTLY = Clock("exact")
 
 
-def of(*claims, tdf=None):
+@pytest.fixture(autouse=True)
+def qemu(monkeypatch):
+    """QEMU, and all that labs on the exact clock take."""
+    monkeypatch.setattr(place, "_exact_facts", lambda parts, clock: {"machine": {}})
+
+
+@pytest.fixture
+def no_qemu(monkeypatch):
+    def lacks(parts, clock):
+        raise LabError("the exact clock needs QEMU", fix="apt-get install qemu-system-x86")
+
+    monkeypatch.setattr(place, "_exact_facts", lacks)
+
+
+def of(*claims, tdf=None, measure=None, topology=TwoHosts):
     def mine(net, rtt):
         """How long?"""
 
-    made = experiment(topology=TwoHosts, vary={"rtt": ["0ms", "10ms"]}, tdf=tdf)(mine)
+    made = experiment(topology=topology, vary={"rtt": ["0ms", "10ms"]}, tdf=tdf)(measure or mine)
     made.claims(*claims)
     return made
 
 
 @pytest.mark.parametrize(
-    ("place", "asked", "clock", "why"),
+    ("where", "asked", "clock", "why"),
     [
         (LAB, of(LAW), FREE, "all claims are about round trips or losses"),
-        (LAB, of(LAW, LIMIT), TIMED, "a claim depends on what the CPU costs: there is no instruction counter"),
+        (
+            LAB,
+            of(LAW, LIMIT),
+            EXACTLY,
+            "a claim depends on what the CPU costs: instructions are counted in an emulated machine",
+        ),
         (replace(LAB, clock=COUNTED), of(LIMIT), COUNTED, "a claim depends on what the CPU costs: instructions are counted"),
-        (LAB, of(), TIMED, "no claim is judged"),
+        (
+            LAB,
+            of(),
+            EXACTLY,
+            "no claim is judged, and what is measured may depend on what the CPU costs: instructions are counted",
+        ),
         (LAB, of(LIMIT, tdf="inf"), FREE, "the experiment states it"),
         (LAB, of(LAW, tdf="7"), Clock("virtual", 7), "the experiment states it"),
         (replace(LAB, clock_is_asked_for=True), of(LAW), TIMED, "it was asked for"),
@@ -41,21 +68,57 @@ def of(*claims, tdf=None):
         (Place(Clock("real"), {}), of(LAW), Clock("real"), "it runs natively"),
     ],
 )
-def test_who_decides(place, asked, clock, why):
-    found = clock_choice.choose(asked, place, asked.judged_by)
+def test_who_decides(where, asked, clock, why):
+    found = clock_choice.choose(asked, where, asked.judged_by)
     assert found.place.clock == clock
     assert found.why.startswith(why)
 
 
-def test_a_sweep_maps_numbers_whatever_the_experiment_claims():
-    assert clock_choice.choose(of(LAW), LAB, ()).place.clock == TIMED
+def loaded(net, rtt):
+    """How many?"""
+    return iperf3(net["server"], net["client"], seconds=10)
 
 
-def test_it_says_what_cpu_time_cannot_see():
+def contained(net, rtt):
+    """How long?"""
+    return Container(net["server"], "redis")
+
+
+@pytest.mark.parametrize(
+    ("asked", "is_sweep", "why"),
+    [
+        (of(LIMIT, measure=loaded), False, "iperf3 works for as long as it is told, which on the exact clock takes six times"),
+        (of(LIMIT, measure=contained), False, "containers do not run on the exact clock"),
+        (of(LAW), True, "a sweep has too many cells for the exact clock"),
+    ],
+)
+def test_cpu_time_is_charged_where_the_exact_clock_would_take_long_or_cannot_be_and_it_is_said_what_that_hides(
+    asked, is_sweep, why
+):
+    found = clock_choice.choose(asked, LAB, () if is_sweep else asked.judged_by, is_sweep=is_sweep)
+    assert found.place.clock == TIMED
+    assert f"on what the CPU costs: there is no instruction counter, and {why}" in found.why
+    assert "CPU time is charged, which differs by 12 % between boots and hides smaller differences (--clock exact" in found.why
+
+
+def test_cpu_time_is_charged_without_qemu_and_it_is_said_what_to_install(no_qemu):
     found = clock_choice.choose(of(LIMIT), LAB, [LIMIT])
     assert str(found.place.clock) == "virtual clock, TDF 2"
-    assert found.why.startswith("a claim depends")
-    assert "differs by 12 % between boots and hides smaller differences (--clock exact shows them" in found.why
+    assert ", and the exact clock needs QEMU: apt-get install qemu-system-x86. CPU time is charged, which" in found.why
+
+
+def test_cpu_time_is_charged_where_there_is_more_to_copy_than_a_lab_holds(tmp_path, monkeypatch):
+    (tmp_path / "data").write_bytes(b"x" * 2000)
+    monkeypatch.setattr(clock_choice.packed, "MOST_BYTES", 1999)
+    assert clock_choice.choose(of(LIMIT), LAB, [LIMIT], [tmp_path]).place.clock == TIMED
+    monkeypatch.setattr(clock_choice.packed, "MOST_BYTES", 2000)
+    assert clock_choice.choose(of(LIMIT), LAB, [LIMIT], [tmp_path]).place.clock == EXACTLY
+
+
+def test_the_facts_are_those_of_the_machine_that_was_chosen():
+    assert clock_choice.choose(of(LIMIT), replace(LAB, facts={"kernel": "6.1"}), [LIMIT]).place.facts == {
+        "kernel": "6.1", "machine": {},
+    }  # fmt: skip
 
 
 def judged(verdict, measured=20.0, **facts):
