@@ -101,3 +101,23 @@ def test_too_many_shares_and_a_missing_packer_are_one_line(tmp_path, monkeypatch
         monkeypatch.setenv("PATH", str(tmp_path))
         with pytest.raises(LabError, match="needs tar2sqfs"):
             packed.pack([Share(tmp_path)], file)
+
+
+def test_installed_packages_that_the_image_has_stay_outside(tmp_path, monkeypatch):
+    filled(tmp_path, "numpy/core.py", "numpy-2.dist-info/METADATA", "flask/app.py", "mine/numpy/core.py")
+    monkeypatch.setattr(packed, "in_the_image", lambda: {tmp_path: frozenset({"numpy", "numpy-2.dist-info"})})
+    assert listed(Share(tmp_path)) == [".", "flask", "flask/app.py", "mine", "mine/numpy", "mine/numpy/core.py"]
+
+
+def test_the_image_has_what_slownet_requires():
+    (names,) = (each for each in packed.in_the_image().values() if "numpy" in each)
+    assert {"numpy", "scipy", "pyarrow"} <= names
+    assert "ruff" not in names
+
+
+def test_folders_fit_if_a_lab_can_hold_their_files(tmp_path, monkeypatch):
+    filled(tmp_path, "a", "b/cd", ".git/left-out")
+    monkeypatch.setattr(packed, "MOST_BYTES", 5)
+    assert packed.fits([tmp_path, tmp_path / "missing"])
+    monkeypatch.setattr(packed, "MOST_BYTES", 4)
+    assert not packed.fits([tmp_path])
