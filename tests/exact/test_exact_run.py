@@ -1,9 +1,12 @@
 """`slownet run` on the exact clock: the same samples, byte for byte, and what the record says of the machine."""
 
 import json
+import os
 import subprocess
 
 from test_exact_lab import SLOWNET, hog
+
+from slownet.lab import cache
 
 MINE = """
 from slownet import ClientWebDb, experiment, law, ping
@@ -66,7 +69,7 @@ def test_a_claim_that_depends_on_the_cpu_has_it_without_being_asked(tmp_path):
         'law("rtt_ms", round_trips=1, within=0.02)', 'bound("rtt_ms", at={"rtt": "10ms"}, at_most="11ms")'
     )
     (tmp_path / "mine.py").write_text(claimed.replace("import ClientWebDb", "import bound, ClientWebDb"))
-    _, _, facts = run("mine.py", "--vary", "rtt=0ms,10ms", "--repeat", "1", cwd=tmp_path)
+    _, _, facts = run("mine.py", "--vary", "rtt=0ms,10ms", cwd=tmp_path)
     assert (facts["clock"], facts["cpu"]) == ("exact", "instructions")
     assert facts["machine"]["machine"] == "pc-i440fx-7.2"
     because = "a claim depends on what the CPU costs: instructions are counted in an emulated machine"
@@ -108,3 +111,23 @@ def test_a_hypothesis_is_checked_in_one_boot(tmp_path):
     (folder,) = (tmp_path / "runs").iterdir()
     facts = json.loads((folder / "run.json").read_text())
     assert (facts["clock"], len(facts["boots"])) == ("exact", 1)
+
+
+def test_without_the_labs_own_kernel_a_run_has_it_and_says_why(tmp_path):
+    home = tmp_path / "cache/slownet"
+    home.mkdir(parents=True)
+    for kind in ("image", "init", "exact-image", "exact-kernel"):
+        (home / kind).symlink_to(cache.root() / kind)
+    env = {**os.environ, "XDG_CACHE_HOME": str(tmp_path / "cache"), "SLOWNET_SYSTEM_CACHE": str(tmp_path / "none")}
+    claimed = MINE.replace(', clock="exact"', "")
+    (tmp_path / "mine.py").write_text(claimed)
+    words = [*SLOWNET, "run", "mine.py", "--vary", "rtt=0ms,10ms", "--repeat", "1", "--json"]
+    done = subprocess.run(words, cwd=tmp_path, env=env, capture_output=True, text=True, timeout=1800, check=False)
+    assert done.returncode == 1  # a law of three delays is not judged with two
+    assert "slownet: the lab's own kernel is not built, so the clock is the exact one (slownet lab build)\n" in done.stderr
+    (found,) = json.loads(done.stdout)["runs"]
+    assert found["clock"] == "exact"
+    words = [*SLOWNET, "run", "mine.py", "--tdf", "inf"]
+    done = subprocess.run(words, cwd=tmp_path, env=env, capture_output=True, text=True, timeout=600, check=False)
+    assert (done.returncode, len(done.stderr.splitlines())) == (2, 1)
+    assert done.stderr.startswith("slownet: the lab's own kernel is not built on this machine")

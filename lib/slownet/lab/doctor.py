@@ -76,9 +76,9 @@ class Finding:
 
 def examine() -> Iterator[Finding]:
     """Yield the findings, from the machine itself to what can be measured on it."""
-    found, damage = None, None
+    found, damage, has_image = None, None, False
     try:
-        found = parts.find()
+        found, has_image = parts.find(), image.find() is not None
     except LabError as error:  # damaged, or there is no compiler for init
         damage = error
     yield system()
@@ -87,10 +87,11 @@ def examine() -> Iterator[Finding]:
     yield disk(built=found is not None)
     if not found:
         yield from to_build()
-    yield lab(found, damage)
+    exact = emulated()
+    yield lab(found, damage, has_exact=has_image and exact.good)
     yield confined(confinement.landlock())
     yield counted()
-    yield emulated()
+    yield exact
     yield without_a_lab(native.lacks())
 
 
@@ -185,10 +186,12 @@ def namespaces(root: Path = Path("/"), user: str | None = None) -> Finding:
     return Finding("namespaces", False, "this machine or its container denies user namespaces", f"sudo {BUILD}")
 
 
-def lab(found: parts.Parts | None, damage: LabError | None = None) -> Finding:
-    """Find out whether the lab is built, and boots. damage: why it cannot."""
+def lab(found: parts.Parts | None, damage: LabError | None = None, has_exact: bool = False) -> Finding:
+    """Find out whether the lab is built, and boots. damage: why it cannot; has_exact: whether one on the exact clock does."""
     if damage:
         return Finding("lab", False, ", ".join(filter(None, [damage.what, damage.where])), damage.fix)
+    if not found and has_exact:
+        return Finding("lab", False, "its own kernel is not built; labs on the exact clock do without", BUILD, needed=False)
     if not found:
         return Finding("lab", False, "it is not built", BUILD)
     began = time.monotonic()

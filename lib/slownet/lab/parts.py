@@ -20,6 +20,7 @@ from slownet.lab.project import Project
 from slownet.lab.shelf import Shelf
 
 T = TypeVar("T")
+BUILD = "slownet lab build"
 Report = Callable[[str, bool], None]
 CRASHES = (signal.SIGSEGV, signal.SIGBUS, signal.SIGILL)
 CRASHED = {status for each in CRASHES for status in (-each, 128 + each)}
@@ -30,10 +31,18 @@ CRASHED = {status for each in CRASHES for status in (-each, 128 + each)}
 class Parts:
     """A built kernel and image, the folder of init, confine and probe, and a project's layer if it needs one."""
 
-    kernel: kernel.Kernel
+    own_kernel: kernel.Kernel | None
+    """None if it was not built: labs on the exact clock do without."""
     image: image.Image
     tools: Path  # init.cpio, confine and probe
     layer: layers.Layer | None = None
+
+    @property
+    def kernel(self) -> kernel.Kernel:
+        """The project's kernel. Raises LabError if it was not built."""
+        if not self.own_kernel:
+            raise LabError("the lab's own kernel is not built on this machine, or not for this version", fix=BUILD)
+        return self.own_kernel
 
     @property
     def description(self) -> str:
@@ -64,7 +73,8 @@ class Parts:
 
     def verify(self) -> None:
         """Read all files of the parts. Raises LabError if one is damaged."""
-        kernel.SHELF.load(self.kernel.path.parent, full=True)
+        if self.own_kernel:
+            kernel.SHELF.load(self.own_kernel.path.parent, full=True)
         init.SHELF.load(self.tools, full=True)
         image.SHELF.load(self.image.path.parent, full=True)
         if self.layer:
@@ -116,10 +126,17 @@ def find() -> Parts | None:
 
 def need() -> Parts:
     """Return the parts. Raises LabError if they were not built, or if one is damaged."""
-    parts = find()
-    if not parts:
-        raise LabError("the lab is not built on this machine, or not for this version", fix="slownet lab build")
+    parts = usable()
+    parts.kernel  # noqa: B018  raises LabError
     return parts
+
+
+def usable() -> Parts:
+    """Return the parts, perhaps without the kernel. Raises LabError if the others were not built, or if one is damaged."""
+    found_kernel, found_image = kernel.find(), image.find()
+    if not found_image:
+        raise LabError("the lab is not built on this machine, or not for this version", fix=BUILD)
+    return Parts(found_kernel, found_image, init.need())
 
 
 def build(report: Report = lambda what, done: None) -> Parts:

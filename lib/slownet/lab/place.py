@@ -60,6 +60,7 @@ class Place:
     early_s: int = 0  # how long before the date of other boots a virtual clock begins
     clock_is_asked_for: bool = False  # by the caller; if not, an experiment may choose its own
     cpu_is_asked_for: bool = False  # what it costs: then it is not made free because no claim depends on it
+    only_exact: bool = False  # because there is no kernel for labs with another clock
     _running: list[Lab | ExactLab | InPlace] = field(default_factory=list)
     received: list[int] = field(default_factory=list)
     """Signals that `Interrupts` received: no command starts after one."""
@@ -88,6 +89,8 @@ class Place:
             return replace(self, clock=exact, facts={**self.facts, **_exact_facts(self.parts, exact)})
         if tdf is None or self.parts is None or self.clock_is_asked_for:
             return self
+        if self.only_exact:
+            self.parts.kernel  # noqa: B018  raises LabError
         factor = check_tdf(tdf)
         return self if factor is None else replace(self, clock=Clock("virtual", factor, counter=self.clock.counter))
 
@@ -298,7 +301,8 @@ def choose(
                 fix="use a lab (--place lab), or run as root on a kernel that has them",
             )
     asked = clock is not None or tdf is not None
-    chosen = _lab(kind or "virtual", factor, megabytes, wanted, of, chosen_speed)
+    or_exact = exact and not asked and cpu is None
+    chosen = _lab(kind or "virtual", factor, megabytes, wanted, of, chosen_speed, or_exact)
     return replace(chosen, clock_is_asked_for=asked, cpu_is_asked_for=cpu is not None)
 
 
@@ -333,15 +337,25 @@ def here(folder: Path | None = None) -> project.Project | None:
 
 
 def _lab(
-    kind: str, factor: float | None, megabytes: int, cpu: str | None, of: project.Project | None, speed: int = SPEED
+    kind: str,
+    factor: float | None,
+    megabytes: int,
+    cpu: str | None,
+    of: project.Project | None,
+    speed: int = SPEED,
+    or_exact: bool = False,
 ) -> Place:
-    found = lab_parts.need()
+    """Return a lab. or_exact: whether one on the exact clock will do where the kernel of the others was not built."""
+    found = lab_parts.usable()
     confinement.warn()
     whole = found.with_layer(of)
-    if kind == EXACT:
+    only_exact = or_exact and not found.own_kernel
+    if only_exact:
+        sys.stderr.write(f"slownet: the lab's own kernel is not built, so the clock is the exact one ({lab_parts.BUILD})\n")
+    if kind == EXACT or only_exact:
         clock = Clock(EXACT, speed=speed)
         facts = {**_exact_facts(whole, clock), **_of_project(of)}
-        return Place(clock, facts, whole, megabytes, shares=of.shares if of else ())
+        return Place(clock, facts, whole, megabytes, shares=of.shares if of else (), only_exact=only_exact)
     measured = charged(found, cpu) if kind == "virtual" else calibrate.tdf(found)
     tdf = factor if factor is not None else float(str(measured["tdf"]))
     chosen = Clock("real") if kind == "real" else Clock("virtual", tdf, counter=str(measured.get("counter", "")))

@@ -48,14 +48,9 @@ def choose(
     are about round trips or what links alone make, which a CPU that is charged only blurs. Else it is charged: counted
     instructions where this machine has a counter, else those of the exact clock, else CPU time.
     """
-    if place.parts is None and experiment.clock is None:
-        return Choice(place, "it runs natively, on this machine's kernel")
-    if place.clock_is_asked_for:
-        return Choice(place, "it was asked for")
-    if experiment.tdf is not None or experiment.clock is not None:
-        return Choice(place.on(experiment.tdf, experiment.clock), "the experiment states it")
-    if place.cpu_is_asked_for:
-        return Choice(place, "it was asked for what is charged for CPU")
+    stated = _stated(experiment, place)
+    if stated:
+        return stated
     if not any_depends_on_cpu(claims):
         why = "all claims are about round trips or losses, which do not depend on the CPU: it is free (--tdf auto charges it)"
         return Choice(place.on(TDF_INF), why)
@@ -72,6 +67,21 @@ def choose(
             how = f"instructions are counted in an emulated machine, at {COST} (--cpu time charges CPU time)"
             return Choice(exact, f"{whose}: {how}")
     return Choice(place, f"{whose}: there is no instruction counter, and {why_not}. {_unseen()}")
+
+
+def _stated(experiment: Experiment, place: Place) -> Choice | None:
+    """Return the clock that the caller, the experiment or the machine states; None if none of them does."""
+    if place.parts is None and experiment.clock is None:
+        return Choice(place, "it runs natively, on this machine's kernel")
+    if place.clock_is_asked_for:
+        return Choice(place, "it was asked for")
+    if place.only_exact and experiment.tdf is None:
+        return Choice(place, "labs on other clocks are not built here (slownet lab build)")
+    if experiment.tdf is not None or experiment.clock is not None:
+        return Choice(place.on(experiment.tdf, experiment.clock), "the experiment states it")
+    if place.cpu_is_asked_for:
+        return Choice(place, "it was asked for what is charged for CPU")
+    return None
 
 
 def _whose(claims: Sequence[Claim]) -> str:

@@ -172,9 +172,30 @@ def test_the_clock_of_a_lab(unable, built, asked, clock):
 
 
 def test_a_lab_that_is_not_built_is_one_line(unable, monkeypatch):
-    monkeypatch.setattr(parts, "find", lambda: None)
+    monkeypatch.setattr(image, "find", lambda: None)
     with pytest.raises(LabError, match=r"^the lab is not built on this machine, or not for this version: slownet lab build$"):
         place.choose("lab")
+
+
+@pytest.fixture
+def no_kernel(unable, monkeypatch):
+    """A machine with all of a lab but its own kernel."""
+    monkeypatch.setattr(parts, "usable", lambda: parts.Parts(None, _Made(), None))
+    monkeypatch.setattr(place, "_exact_facts", lambda whole, clock: {})
+
+
+def test_without_the_kernel_of_the_other_clocks_it_is_the_exact_one_for_who_can_do_with_it(no_kernel, capsys):
+    found = place.choose("lab", exact=True)
+    assert (found.clock, found.only_exact) == (Clock("exact"), True)
+    line = "slownet: the lab's own kernel is not built, so the clock is the exact one (slownet lab build)\n"
+    assert capsys.readouterr().err == line
+
+
+@pytest.mark.parametrize("asked", [{}, {"exact": True, "tdf": "1"}, {"exact": True, "cpu": "time"}, {"clock": "real"}])
+def test_who_cannot_is_told_what_is_missing(no_kernel, asked, capsys):
+    with pytest.raises(LabError, match=r"^the lab's own kernel is not built on this machine.*: slownet lab build$"):
+        place.choose("lab", **asked)
+    assert capsys.readouterr().err == ""
 
 
 @pytest.mark.parametrize(

@@ -204,3 +204,9 @@ def test_without_an_emulator_there_are_none(monkeypatch, tmp_path):
     assert not found.good
     assert "needs QEMU" in found.text
     assert found.mend == "apt-get install qemu-system-x86"
+
+
+def test_without_its_own_kernel_a_lab_is_one_on_the_exact_clock():
+    found = doctor.lab(None, has_exact=True)
+    assert (found.good, found.mend, found.needed) == (False, "slownet lab build", False)
+    assert "labs on the exact clock do without" in found.text

@@ -151,3 +151,16 @@ def test_it_says_what_that_clock_needs(monkeypatch):
 )  # fmt: skip
 def test_no_other_run_has_that_line(run):
     assert last_lines([run]) == []
+
+
+def test_without_the_kernel_of_the_other_clocks_it_is_the_exact_one_but_for_a_tdf_that_is_stated():
+    class NoKernel:
+        @property
+        def kernel(self):
+            raise LabError("the lab's own kernel is not built", fix="slownet lab build")
+
+    where = replace(LAB, clock=EXACTLY, only_exact=True, parts=NoKernel())
+    found = clock_choice.choose(of(LAW), where, [LAW])
+    assert (found.place.clock, found.why) == (EXACTLY, "labs on other clocks are not built here (slownet lab build)")
+    with pytest.raises(LabError, match="own kernel is not built"):
+        clock_choice.choose(of(LAW, tdf="inf"), where, [LAW])
