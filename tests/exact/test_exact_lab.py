@@ -135,6 +135,13 @@ def test_a_command_that_waits_for_ever_is_ended_and_named(tmp_path):
     assert "the command said nothing for 100 s of the lab's clock; what waits: sleep in clock_nanosleep" in done.stderr
 
 
+def test_a_command_that_never_idles_is_ended_and_named(tmp_path):
+    done = exact("--limit", "2s", "--", "python", "-c", "while True: pass", cwd=tmp_path)
+    assert done.returncode == 2
+    assert done.stderr.startswith("slownet: the command said nothing for 2 s of the lab's clock")
+    assert len(done.stderr.splitlines()) == 1
+
+
 def test_memory_that_runs_out_is_one_line(tmp_path):
     done = exact("--memory", "400", "--", "tail", "/dev/zero", cwd=tmp_path)
     assert done.returncode == 2

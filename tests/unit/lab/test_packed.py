@@ -4,6 +4,7 @@ import os
 import shutil
 import subprocess
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
@@ -121,3 +122,13 @@ def test_folders_fit_if_a_lab_can_hold_their_files(tmp_path, monkeypatch):
     assert packed.fits([tmp_path, tmp_path / "missing"])
     monkeypatch.setattr(packed, "MOST_BYTES", 4)
     assert not packed.fits([tmp_path])
+
+
+@needs_packer
+def test_a_file_that_changes_while_it_is_packed_is_one_line(tmp_path, monkeypatch):
+    filled(tmp_path / "shared", "growing.log")
+    monkeypatch.setattr(packed.os, "fstat", lambda fd: SimpleNamespace(st_size=5))  # what it had when it was opened
+    with (tmp_path / "packed").open("w+b") as into, pytest.raises(LabError) as raised:
+        packed.pack([Share(tmp_path / "shared")], into)
+    changed = f"changed while it was packed for the lab, {tmp_path}/shared/growing.log"
+    assert str(raised.value) == f"{changed}: wait until nobody writes there, or share less"
