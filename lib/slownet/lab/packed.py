@@ -28,6 +28,8 @@ from slownet.lab.boot import Share
 
 MOST_BYTES = 1 << 30
 """Of all files that are packed for one lab: they are in memory, and are compressed before it starts."""
+AT_EASE = 50_000
+"""Files that are packed without being asked whether that is worth it."""
 MOST_SHARES = 64
 LEFT_OUT = {"__pycache__", ".git", ".hg", ".svn", ".mypy_cache", ".ruff_cache", ".pytest_cache", ".hypothesis", "node_modules"}
 """Folders that are not packed, wherever they are."""
@@ -68,12 +70,12 @@ def pack(shares: Sequence[Share], into: BinaryIO) -> None:
 
 
 def fits(folders: Sequence[Path]) -> bool:
-    """Return whether the files of folders are few enough to be packed for one lab."""
+    """Return whether the files of folders are small and few enough to be packed for one lab; it takes a second at most."""
     left = MOST_BYTES
-    for path in chain.from_iterable(map(_walk, folders)):
+    for number, path in enumerate(chain.from_iterable(map(_walk, folders))):
         if path.is_file():
             left -= path.lstat().st_size
-        if left < 0:
+        if left < 0 or number >= AT_EASE:
             return False
     return True
 

@@ -89,13 +89,18 @@ def _whose(claims: Sequence[Claim]) -> str:
 
 
 def _why_not_exact(experiment: Experiment, folders: Sequence[Path]) -> str:
-    """Return why an experiment has no exact clock unless it asks for it; empty if only this machine can be why."""
+    """Return why an experiment has no exact clock unless it asks for it; empty if only what labs take can be why."""
     if brought.is_project(experiment.topology) or named.has_containers(*experiment.parts):
         return "containers do not run on the exact clock"
     if tool := named.lasts(*experiment.parts):
         return f"{tool} works for as long as it is told, which on the exact clock takes six times as long"
+    try:
+        emulator.program()  # before all of the folders is looked at
+    except LabError as error:
+        return str(error)
     if not packed.fits(folders):
-        return f"its folders have more than {packed.MOST_BYTES >> 20} MB, which an exact lab would get a copy of"
+        most = f"{packed.MOST_BYTES >> 20} MB or {packed.AT_EASE} files"
+        return f"its folders have more than {most}, of which an exact lab would get a copy"
     return ""
 
 

@@ -122,6 +122,9 @@ def test_folders_fit_if_a_lab_can_hold_their_files(tmp_path, monkeypatch):
     assert packed.fits([tmp_path, tmp_path / "missing"])
     monkeypatch.setattr(packed, "MOST_BYTES", 4)
     assert not packed.fits([tmp_path])
+    monkeypatch.setattr(packed, "MOST_BYTES", 5)
+    monkeypatch.setattr(packed, "AT_EASE", 2)  # a, b and cd
+    assert not packed.fits([tmp_path])
 
 
 @needs_packer

@@ -25,14 +25,13 @@ EXACTLY = Clock("exact")
 def qemu(monkeypatch):
     """QEMU, and all that labs on the exact clock take."""
     monkeypatch.setattr(place, "_exact_facts", lambda parts, clock: {"machine": {}})
+    monkeypatch.setattr(clock_choice.emulator.shutil, "which", lambda name: f"/usr/bin/{name}")
 
 
 @pytest.fixture
 def no_qemu(monkeypatch):
-    def lacks(parts, clock):
-        raise LabError("the exact clock needs QEMU", fix="apt-get install qemu-system-x86")
-
-    monkeypatch.setattr(place, "_exact_facts", lacks)
+    monkeypatch.setattr(clock_choice.emulator.shutil, "which", lambda name: None)
+    monkeypatch.setattr(clock_choice.packed, "fits", lambda folders: pytest.fail("the folders were looked at for nothing"))
 
 
 def of(*claims, tdf=None, measure=None, topology=TwoHosts):
@@ -104,7 +103,8 @@ def test_cpu_time_is_charged_where_the_exact_clock_would_take_long_or_cannot_be_
 def test_cpu_time_is_charged_without_qemu_and_it_is_said_what_to_install(no_qemu):
     found = clock_choice.choose(of(LIMIT), LAB, [LIMIT])
     assert str(found.place.clock) == "virtual clock, TDF 2"
-    assert ", and the exact clock needs QEMU: apt-get install qemu-system-x86. CPU time is charged, which" in found.why
+    lack = "the exact clock needs QEMU (qemu-system-x86_64), which is not installed: apt-get install qemu-system-x86"
+    assert f", and {lack}. CPU time is charged, which" in found.why
 
 
 def test_cpu_time_is_charged_where_there_is_more_to_copy_than_a_lab_holds(tmp_path, monkeypatch):
@@ -113,6 +113,16 @@ def test_cpu_time_is_charged_where_there_is_more_to_copy_than_a_lab_holds(tmp_pa
     assert clock_choice.choose(of(LIMIT), LAB, [LIMIT], [tmp_path]).place.clock == TIMED
     monkeypatch.setattr(clock_choice.packed, "MOST_BYTES", 2000)
     assert clock_choice.choose(of(LIMIT), LAB, [LIMIT], [tmp_path]).place.clock == EXACTLY
+
+
+def test_cpu_time_is_charged_where_a_part_of_exact_labs_cannot_be_fetched(monkeypatch):
+    def fetch(parts, clock):
+        raise LabError("downloading Debian's kernel failed", fix="check the network")
+
+    monkeypatch.setattr(place, "_exact_facts", fetch)
+    found = clock_choice.choose(of(LIMIT), LAB, [LIMIT])
+    assert found.place.clock == TIMED
+    assert ", and downloading Debian's kernel failed: check the network. CPU time is charged" in found.why
 
 
 def test_the_facts_are_those_of_the_machine_that_was_chosen():
