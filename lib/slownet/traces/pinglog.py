@@ -25,7 +25,7 @@ from slownet.traces.file import text_of
 from slownet.units import duration
 
 # Of iputils, busybox and BSD: an answer, and other lines with a sequence number. -D puts the time in front.
-_CLOCK = r"(?:\[(?P<clock>\d+\.\d+)\] )?"
+_CLOCK = r"(?:\[(?P<clock>\d{1,15}\.\d{1,15})\] )?"
 _SEQ = r"(?:icmp_)?seq[= ](?P<number>\d{1,9})\b"
 MOST = 10_000_000
 """Pings of a log: at the usual one a second, four months."""

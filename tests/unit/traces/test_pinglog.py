@@ -81,6 +81,7 @@ def test_other_pings():
             f"{line(1)}\n{line(2)}\n999999999 packets transmitted, 2 received, 99% packet loss, time 9ms\n",
             "999999999 pings, home.txt: a log has at most 10000000",
         ),
+        (f"{line(1)}\n[{'9' * 400}.5] {line(2)}\n", "is not a line of ping's, home.txt line 2"),
         ("", "0 answered pings are too few"),
     ],
 )
