@@ -1,8 +1,8 @@
 """One wheel of three folders: lib/slownet, topologies and experiments. Everything else is in pyproject.toml.
 
-SLOWNET_BUNDLE, a folder that `python -m slownet.transfer.bundle` made, goes into the wheel too: `make wheel`. The same sources
-(and bundle) give the same bytes, dated SOURCE_DATE_EPOCH. A wheel that is built after `make docs` has the documentation too:
-as slownet/manual, and as a manual page.
+SLOWNET_BUNDLE, a folder that `python -m slownet.runner.transfer.bundle` made, goes into the wheel too: `make wheel`. The same
+sources (and bundle) give the same bytes, dated SOURCE_DATE_EPOCH. A wheel that is built after `make docs` has the documentation
+too: as slownet/manual, and as a manual page.
 """
 
 import gzip
@@ -100,7 +100,7 @@ setup(
     cmdclass={"build_py": Build, "bdist_wheel": Wheel, "sdist": Source},
     data_files=[("share/man/man1", [str(MAN)])] if MAN.is_file() else [],
     package_data={
-        "slownet.browser": ["*.js"],
+        "slownet.tools.browser": ["*.js"],
         "slownet.lab": [
             "*.c",
             "*.h",
@@ -116,10 +116,10 @@ setup(
             "wordpress/*",
             "wordpress/theme/*",
         ],
-        "slownet.commands": ["starter/*"],
-        "slownet.compose": ["*.json"],
+        "slownet.cli": ["starter/*"],
+        "slownet.containers.compose": ["*.json"],
         "slownet.report": ["*.css", "*.js", "*.j2"],
-        "slownet.programs": ["*.php"],
+        "slownet.tools.programs": ["*.php"],
         "slownet": ["data/*.toml", "data/*.md", "py.typed"],
     },
 )

@@ -4,7 +4,8 @@ import json
 import sys
 from pathlib import Path
 
-from slownet import __version__, published
+from slownet import __version__
+from slownet.theory import published
 
 HERE = Path(__file__).parent
 sys.path.insert(0, str(HERE / "_ext"))
@@ -25,7 +26,7 @@ else:
 nitpicky = True
 # Types of other projects cannot be looked up offline; a reference to a name of slownet's own must resolve.
 nitpick_ignore_regex = [(r"py:.*", r"(?!slownet\.).*")]
-nitpick_ignore = [("py:class", "slownet.compose.model.Project")]  # not public
+nitpick_ignore = [("py:class", "slownet.containers.compose.model.Project")]  # not public
 
 myst_enable_extensions = ["colon_fence", "deflist", "substitution"]
 myst_heading_anchors = 4

@@ -21,7 +21,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from slownet.records.result import RunData, load
+from slownet.judge.records.result import RunData, load
 from slownet.report import articles
 from slownet.report.view import view
 

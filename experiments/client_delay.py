@@ -1,7 +1,8 @@
 """The article's question, "is 10 ms a lot?", for the link between a web site and its reader."""
 
-from slownet import ClientWebDb, WordPress, ab, experiment, law, published, published_times, round_trips
-from slownet.slow_start import CLOSE
+from slownet import ClientWebDb, WordPress, ab, experiment, law, published_times, round_trips
+from slownet.theory import published
+from slownet.theory.slow_start import CLOSE
 
 ARTICLE = published.client_delay()
 

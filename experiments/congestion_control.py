@@ -1,8 +1,8 @@
 """The links of the German article on tc, measured by iperf3 with different congestion controls."""
 
 from slownet import TwoHosts, experiment, iperf3, predicted, ratio
-from slownet.records.repeatability import Spread
-from slownet.throughput import aimd, cubic_in_renos_region, limited_by_rate
+from slownet.judge.records.repeatability import Spread
+from slownet.theory.throughput import aimd, cubic_in_renos_region, limited_by_rate
 
 FAR = {"delay_up": "100ms", "queue": "1000 packets"}
 LOSSY = {"delay_up": "100ms", "loss_up": "10%", "seed": "1"}

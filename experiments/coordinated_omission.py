@@ -2,7 +2,8 @@
 
 import math
 
-from slownet import StaticPage, TwoHosts, ab, bound, experiment, predicted, published, wrk
+from slownet import StaticPage, TwoHosts, ab, bound, experiment, predicted, wrk
+from slownet.theory import published
 from slownet.tools import steady, wrk2_plan
 
 TENE = published.thought_experiment()

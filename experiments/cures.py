@@ -3,9 +3,9 @@
 from contextlib import nullcontext
 
 from slownet import ClientEdgeWebDb, ab, experiment, predicted, ratio, round_trips, round_trips_between
+from slownet.model.units import amount
 from slownet.services.cured import CuredSite
-from slownet.slow_start import CLOSE
-from slownet.units import amount
+from slownet.theory.slow_start import CLOSE
 
 LINKS = {"far database": ("db", "far"), "far reader": ("near", "far")}
 PAGE = "time_per_request_ms"

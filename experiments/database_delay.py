@@ -1,7 +1,8 @@
 """The article's question, "is 10 ms a lot?", for the link between a web server and its database."""
 
-from slownet import ClientWebDb, WordPress, ab, constant_round_trips, experiment, more_round_trips, published, round_trips
-from slownet.slow_start import CLOSE
+from slownet import ClientWebDb, WordPress, ab, constant_round_trips, experiment, more_round_trips, round_trips
+from slownet.theory import published
+from slownet.theory.slow_start import CLOSE
 
 ARTICLE = published.database_delay()
 PAGE_TRIPS = round_trips(51_686, until=CLOSE, header_bytes=208)  # for the article's page, 51,894 bytes with the header

@@ -1,9 +1,9 @@
 """Happy eyeballs: what a client loses that tries IPv6 first when the IPv6 path is dead, refused, or slower."""
 
 from slownet import TwoPaths, bound, experiment, predicted
-from slownet.fallback import CLIENTS, SYN_TIMEOUT_LATE_MS, first_byte_ms
 from slownet.services.dual_stack import REFUSED, DualStack
 from slownet.services.named_pages import PAGE
+from slownet.theory.fallback import CLIENTS, SYN_TIMEOUT_LATE_MS, first_byte_ms
 
 RTT_MS = 40
 IPV6_MS = {"as fast": RTT_MS, "refused": RTT_MS, "at 150 ms": 150, "at 600 ms": 600, "dead": None}

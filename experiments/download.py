@@ -1,9 +1,10 @@
 """The German article on testing with tc: a complete download of a large file over a long, lossy or narrow link."""
 
-from slownet import FileServer, TwoHosts, bound, experiment, follows, predicted, published, wget
-from slownet.throughput import CUBIC_KEEPS, limited_by_queue, limited_by_rate, mathis, padhye
+from slownet import FileServer, TwoHosts, bound, experiment, follows, predicted, wget
+from slownet.model.units import amount
+from slownet.theory import published
+from slownet.theory.throughput import CUBIC_KEEPS, limited_by_queue, limited_by_rate, mathis, padhye
 from slownet.tools.wget import MIB
-from slownet.units import amount
 
 ARTICLE = published.download()
 # In the article, tc runs on the server only: it delays and loses what the server sends.

@@ -1,8 +1,8 @@
 """Two connections of different congestion controls on one bottleneck: which share each gets, and how long the queue is."""
 
 from slownet import TwoHosts, bound, experiment, ratio
-from slownet.records.repeatability import Spread
-from slownet.shares import bbr_in_long_queue, cubic_beside_bbr_in_short_queue, dctcp_beside_cubic
+from slownet.judge.records.repeatability import Spread
+from slownet.theory.shares import bbr_in_long_queue, cubic_beside_bbr_in_short_queue, dctcp_beside_cubic
 from slownet.tools.competing import competing
 
 RATE_MBIT, RTT_MS, FRAME = 5, 120, 1514

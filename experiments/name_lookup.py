@@ -1,8 +1,9 @@
 """What the lookup of a name adds before a page: DNS over UDP, TCP, TLS and HTTPS."""
 
-from slownet import TwoHosts, experiment, lookups, predicted
-from slownet.handshakes import round_trips
+from slownet import TwoHosts, experiment, predicted
 from slownet.services.named_pages import PROGRAM, RESOLVER, NamedPages
+from slownet.theory import lookups
+from slownet.theory.handshakes import round_trips
 
 CELLS = [{"client": PROGRAM, "transport": name} for name in ("UDP", "TCP", "HTTPS")]
 CELLS += [{"client": PROGRAM, "transport": "TCP", "questions": "1"}]

@@ -1,9 +1,10 @@
 """The article on network latency and transactions: sysbench's oltp_read_write on a near and a far database."""
 
-from slownet import OltpDatabase, TwoHosts, experiment, predicted, published, round_trips, round_trips_between
+from slownet import OltpDatabase, TwoHosts, experiment, predicted, round_trips, round_trips_between
 from slownet import oltp as sysbench
-from slownet.slow_start import LAST_BYTE
-from slownet.units import amount
+from slownet.model.units import amount
+from slownet.theory import published
+from slownet.theory.slow_start import LAST_BYTE
 
 ARTICLE = published.oltp()
 ROWS = 20_000  # 5,000,000 in the article; the queries of a transaction do not depend on it

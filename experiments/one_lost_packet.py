@@ -1,10 +1,10 @@
 """Exactly one lost packet of a page: the objects that wait for it over HTTP/2 and over HTTP/3."""
 
 from slownet import TwoHosts, experiment, predicted
-from slownet.handshakes import STACKS, TCP
-from slownet.head_of_line import held_back, repaired_after_ms
-from slownet.page_loads import PROTOCOLS
 from slownet.services.objects import Objects
+from slownet.theory.handshakes import STACKS, TCP
+from slownet.theory.head_of_line import held_back, repaired_after_ms
+from slownet.theory.page_loads import PROTOCOLS
 
 # Each object has one packet over TCP, and so the page is less than its initial window of ten, and two over QUIC.
 COUNT, SIZE = 6, 1200

@@ -1,8 +1,8 @@
 """MPTCP over two paths, one of which is cut while messages arrive."""
 
 from slownet import TwoPaths, bound, experiment
-from slownet.multipath import longest_stall_ms
 from slownet.services.two_paths import Messages
+from slownet.theory.multipath import longest_stall_ms
 
 RTTS_MS = (40, 100)
 SENT = 800_000  # a hundred messages of 1000 bytes in each of 8 s

@@ -1,6 +1,7 @@
 """The article on coordinated omission: nginx under a load of 2.32 times its capacity."""
 
-from slownet import StaticPage, TwoHosts, experiment, predicted, published, ratio
+from slownet import StaticPage, TwoHosts, experiment, predicted, ratio
+from slownet.theory import published
 from slownet.tools import steady
 
 ARTICLE = published.overload()

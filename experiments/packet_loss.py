@@ -1,8 +1,8 @@
 """TCP's throughput under packet loss, compared with theory: the square-root law, and the losses where it does not hold."""
 
 from slownet import TwoHosts, bound, experiment, follows, iperf3
-from slownet.experiment import condition as numbers
-from slownet.throughput import aimd, padhye, timeouts_rule
+from slownet.hypotheses.experiment import condition as numbers
+from slownet.theory.throughput import aimd, padhye, timeouts_rule
 
 # For each of at least three seeds. That is at least 250 separate losses in all where they are rarest (24 round trips of 100 ms
 # apart), so chance leaves a deviation of 3 %, and a 99 % interval of 9 %; elsewhere there are at least twice as many losses.

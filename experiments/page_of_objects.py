@@ -1,9 +1,10 @@
 """A page of many objects over HTTP/1.1, HTTP/2 and HTTP/3: what multiplexing makes of the delay."""
 
-from slownet import TwoHosts, experiment, law, published
-from slownet.handshakes import NGINX_QUIC_WINDOW
-from slownet.page_loads import PROTOCOLS, round_trips
+from slownet import TwoHosts, experiment, law
 from slownet.services.objects import Objects
+from slownet.theory import published
+from slownet.theory.handshakes import NGINX_QUIC_WINDOW
+from slownet.theory.page_loads import PROTOCOLS, round_trips
 
 SIX, ALL = "HTTP/1.1 on 6 connections", tuple(PROTOCOLS)
 # 44 objects: the mean page of 2010 (Ramachandran, "Web metrics: size and number of resources").

@@ -1,7 +1,8 @@
 """A page of many objects whose packets get lost: on six connections, on one, and on one with independent streams."""
 
-from slownet import TwoHosts, experiment, published, ratio
+from slownet import TwoHosts, experiment, ratio
 from slownet.services.objects import Objects
+from slownet.theory import published
 
 SIX, PROTOCOLS = "HTTP/1.1 on 6 connections", ("HTTP/1.1 on 6 connections", "HTTP/2", "HTTP/3")
 LOADS = 60  # three boots then have 180, of which chance leaves 20 % of a ratio at the first look

@@ -1,9 +1,9 @@
 """How long a queue a bottleneck needs to be busy: a pipe for one connection, less for several."""
 
 from slownet import TwoHosts, bound, experiment, predicted, ratio
-from slownet.buffers import busy_apart, busy_in_step, rule
-from slownet.records.repeatability import Spread
-from slownet.throughput import limited_by_rate
+from slownet.judge.records.repeatability import Spread
+from slownet.theory.buffers import busy_apart, busy_in_step, rule
+from slownet.theory.throughput import limited_by_rate
 from slownet.tools.competing import competing
 
 RATE_MBIT, PIPE = 10, 100  # a pipe of 100 full frames

@@ -1,7 +1,7 @@
 """The first question of the article on tc: how does a slow link between two rooms affect a replicated database?"""
 
 from slownet import PrimaryReplicas, bound, experiment, predicted, ratio
-from slownet.records.repeatability import Spread
+from slownet.judge.records.repeatability import Spread
 from slownet.services.replication import Replicated
 
 COMMITS, BYTES, EVERY_MS = 100, 1000, 50

@@ -1,7 +1,8 @@
 """The article's pipeline of broker, consumer and database, which took 4 h over two rooms and 15 min in one."""
 
-from slownet import BrokerWorkerDatabase, experiment, predicted, published, ratio
+from slownet import BrokerWorkerDatabase, experiment, predicted, ratio
 from slownet.services.pipeline import BrokerAndDatabase
+from slownet.theory import published
 from slownet.tools.pipeline import BATCH
 
 ROWS = {"row-by-row": 200, "batches": 3000, "pipelined": 3000}

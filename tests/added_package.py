@@ -14,7 +14,7 @@ dial = mine.dial:TOOL
 pages = mine.pages:serve
 [slownet.claims]
 costs_at_most = mine.costs_at_most:costs_at_most
-[slownet.conditions]
+[slownet.links.conditions]
 pigeon = mine.pigeon:PIGEON
 [slownet.topologies]
 lane = mine.lane:Lane
@@ -29,7 +29,7 @@ FILES = {
         from dataclasses import dataclass
 
         from slownet.hypotheses.toolbox import Named
-        from slownet.measured import Metrics
+        from slownet.judge.measured import Metrics
         from slownet.tools.tool import run
 
 
@@ -79,8 +79,8 @@ FILES = {
         """A claim: a metric is above the baseline's by no more than a limit."""
         from dataclasses import dataclass
 
-        from slownet.claim import ALONE, decide
-        from slownet.stats import difference
+        from slownet.judge.claim import ALONE, decide
+        from slownet.theory.stats import difference
 
 
         @dataclass(frozen=True)
@@ -95,7 +95,7 @@ FILES = {
                 return decide(run, f"at most {self.limit:g} more", gap, margin=(None, self.limit), cells=(base, cell))
     ''',
     "pigeon": """
-        from slownet.conditions.profiles import Named
+        from slownet.links.conditions.profiles import Named
 
         PIGEON = Named("pigeon", {"rtt": "700ms"}, "RFC 1149, over a short way")
     """,

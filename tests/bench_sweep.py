@@ -14,15 +14,15 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-from slownet.records.samples import Sample
-from slownet.sweep import store as stores
-from slownet.sweep.cluster import Dask
-from slownet.sweep.engine import Engine, Workers
-from slownet.sweep.kept import Kept
-from slownet.sweep.spec import Where
-from slownet.sweep.store import Store
-from slownet.sweep.task import Result, Task
-from slownet.sweep.workers import Pool
+from slownet.judge.records.samples import Sample
+from slownet.runner.sweep import store as stores
+from slownet.runner.sweep.cluster import Dask
+from slownet.runner.sweep.engine import Engine, Workers
+from slownet.runner.sweep.kept import Kept
+from slownet.runner.sweep.spec import Where
+from slownet.runner.sweep.store import Store
+from slownet.runner.sweep.task import Result, Task
+from slownet.runner.sweep.workers import Pool
 
 Say = Callable[[str, str, str], None]
 Timed = Callable[..., tuple[float, str]]

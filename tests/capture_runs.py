@@ -4,7 +4,7 @@ import json
 import sys
 from pathlib import Path
 
-from slownet.records.result import load
+from slownet.judge.records.result import load
 
 KEPT = Path(__file__).parent / "unit" / "captured_runs.json"
 FACTS = ("question", "operation", "clock", "tdf", "cpu")

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 from mininet.topo import Topo
 
-from slownet.errors import ExperimentError, nearest
-from slownet.extensions import Register
+from slownet.model.errors import ExperimentError, nearest
+from slownet.model.extensions import Register
 
 if TYPE_CHECKING:  # for editors and type checkers, which do not see __getattr__'s files
     from slownet.topologies.broker_worker_database import BrokerWorkerDatabase as BrokerWorkerDatabase
@@ -57,7 +57,7 @@ def find(name: str) -> type[Topo]:
     Parameters
     ----------
     name : str
-        As for `mn --topo`, or of another package's topology (`slownet.extensions`).
+        As for `mn --topo`, or of another package's topology (`slownet.model.extensions`).
 
     Returns
     -------

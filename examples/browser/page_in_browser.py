@@ -3,13 +3,13 @@
 import sites
 
 from slownet import TwoHosts, browse, experiment, law
-from slownet.handshakes import NGINX_QUIC_WINDOW
-from slownet.handshakes import round_trips as of_connection
-from slownet.page_loads import BESIDE_OBJECT
 from slownet.services.https import HttpsServer
 from slownet.services.on_demand import OnDemand
-from slownet.slow_start import LAST_BYTE
-from slownet.slow_start import round_trips as of_answer
+from slownet.theory.handshakes import NGINX_QUIC_WINDOW
+from slownet.theory.handshakes import round_trips as of_connection
+from slownet.theory.page_loads import BESIDE_OBJECT
+from slownet.theory.slow_start import LAST_BYTE
+from slownet.theory.slow_start import round_trips as of_answer
 
 VERSIONS = {"HTTP/1.1": "1.1", "HTTP/2": "2", "HTTP/3": "3"}
 PAGES = {"1 x 1 kB": (1, 1000), "20 x 1 kB": (20, 1000), "44 x 4 kB": (44, 4000)}

@@ -4,16 +4,18 @@ The names in ``__all__`` are the public interface: ``from slownet import experim
 from its module on first use, so that ``import slownet`` itself loads nothing. These modules are public as well, as far as their
 own documentation describes them:
 
-- `slownet.claim`: all kinds of claims, and how to write a new kind
-- `slownet.conditions`: models of loss, queues and measured jitter, and conditions with names
-- `slownet.published`: the numbers of the reproduced articles
-- `slownet.records.result`: a run loaded from its directory
+- `slownet.judge.claim`: all kinds of claims, and how to write a new kind
+- `slownet.links.conditions`: models of loss, queues and measured jitter, and conditions with names
+- `slownet.theory.published`: the numbers of the reproduced articles
+- `slownet.judge.records.result`: a run loaded from its directory
 - `slownet.services`, `slownet.tools`: all servers and client programs, one per file
-- `slownet.slow_start`, `slownet.handshakes`, `slownet.lookups`, `slownet.fallback`, `slownet.page_loads`,
-  `slownet.head_of_line`, `slownet.path_mtu`, `slownet.multipath`, `slownet.throughput`: round trips, times and rates by theory
-- `slownet.stats`: summaries with intervals
+- `slownet.theory.slow_start`, `slownet.theory.handshakes`, `slownet.theory.lookups`, `slownet.theory.fallback`,
+  `slownet.theory.page_loads`,
+  `slownet.theory.head_of_line`, `slownet.theory.path_mtu`, `slownet.theory.multipath`, `slownet.theory.throughput`: round
+  trips, times and rates by theory
+- `slownet.theory.stats`: summaries with intervals
 - `slownet.topologies`: plain Mininet topologies
-- `slownet.units`: durations, rates and sizes as text
+- `slownet.model.units`: durations, rates and sizes as text
 
 Everything else may change without notice.
 """
@@ -133,32 +135,32 @@ __all__ = [
 ]
 
 _HOMES = {
-    "slownet.api": "Compared Plot Run compare load run",
-    "slownet.browser.browse": "Browse browse",
-    "slownet.claim": (
+    "slownet.runner.api": "Compared Plot Run compare load run",
+    "slownet.tools.browser.browse": "Browse browse",
+    "slownet.judge.claim": (
         "Claim about all_of any_of bound constant_round_trips equal expected_round_trips fitted follows grows law monotone "
         "more_round_trips no_worse_than not_ predicted published_times ratio round_trips_between slowed"
     ),
-    "slownet.compose.topology": "Compose",
-    "slownet.conditions.link": "Condition",
-    "slownet.conditions.schedule": "Schedule",
-    "slownet.container.mount": "Mount",
-    "slownet.errors": (
+    "slownet.containers.compose.topology": "Compose",
+    "slownet.links.conditions.link": "Condition",
+    "slownet.links.conditions.schedule": "Schedule",
+    "slownet.containers.mount": "Mount",
+    "slownet.model.errors": (
         "ConditionError ExperimentError ImageError LabError NetworkError ServiceError SlownetError ToolError UnitError"
     ),
-    "slownet.experiment": "Experiment Record experiment",
-    "slownet.law": "Law fit",
-    "slownet.measured": "Measured",
-    "slownet.mininets": "Node Topology",
+    "slownet.hypotheses.experiment": "Experiment Record experiment",
+    "slownet.theory.law": "Law fit",
+    "slownet.judge.measured": "Measured",
+    "slownet.model.mininets": "Node Topology",
     "slownet.net.cable": "Link",
     "slownet.net.network": "Network",
-    "slownet.records.judgement": "Judgement",
-    "slownet.records.result": "RunData",
+    "slownet.judge.records.judgement": "Judgement",
+    "slownet.judge.records.result": "RunData",
     "slownet.services.awaited": "http",
     "slownet.services.command": "Command",
-    "slownet.services.container": "Container",
+    "slownet.containers.container": "Container",
     "slownet.services.files": "FileServer",
-    "slownet.services.healthcheck": "healthy",
+    "slownet.containers.healthcheck": "healthy",
     "slownet.services.mariadb": "MariaDB",
     "slownet.services.memcached": "Memcached",
     "slownet.services.names": "NameServer",
@@ -170,7 +172,7 @@ _HOMES = {
     "slownet.services.service": "Service",
     "slownet.services.varnish": "Varnish",
     "slownet.services.wordpress": "WordPress",
-    "slownet.slow_start": "round_trips",
+    "slownet.theory.slow_start": "round_trips",
     "slownet.tools.ab": "Ab ab",
     "slownet.tools.constant_rate": "ConstantRate constant_rate",
     "slownet.tools.fetch": "Fetch fetch",
@@ -194,9 +196,12 @@ TYPE_CHECKING = False  # type checkers assume True; importing it from `typing` w
 if TYPE_CHECKING:
     from importlib.machinery import ModuleSpec
 
-    from slownet.api import Compared, Plot, Run, compare, load, run
-    from slownet.browser.browse import Browse, browse
-    from slownet.claim import (
+    from slownet.containers.compose.topology import Compose
+    from slownet.containers.container import Container
+    from slownet.containers.healthcheck import healthy
+    from slownet.containers.mount import Mount
+    from slownet.hypotheses.experiment import Experiment, Record, experiment
+    from slownet.judge.claim import (
         Claim,
         about,
         all_of,
@@ -219,11 +224,12 @@ if TYPE_CHECKING:
         round_trips_between,
         slowed,
     )
-    from slownet.compose.topology import Compose
-    from slownet.conditions.link import Condition
-    from slownet.conditions.schedule import Schedule
-    from slownet.container.mount import Mount
-    from slownet.errors import (
+    from slownet.judge.measured import Measured
+    from slownet.judge.records.judgement import Judgement
+    from slownet.judge.records.result import RunData
+    from slownet.links.conditions.link import Condition
+    from slownet.links.conditions.schedule import Schedule
+    from slownet.model.errors import (
         ConditionError,
         ExperimentError,
         ImageError,
@@ -234,19 +240,13 @@ if TYPE_CHECKING:
         ToolError,
         UnitError,
     )
-    from slownet.experiment import Experiment, Record, experiment
-    from slownet.law import Law, fit
-    from slownet.measured import Measured
-    from slownet.mininets import Node, Topology
+    from slownet.model.mininets import Node, Topology
     from slownet.net.cable import Link
     from slownet.net.network import Network
-    from slownet.records.judgement import Judgement
-    from slownet.records.result import RunData
+    from slownet.runner.api import Compared, Plot, Run, compare, load, run
     from slownet.services.awaited import http
     from slownet.services.command import Command
-    from slownet.services.container import Container
     from slownet.services.files import FileServer
-    from slownet.services.healthcheck import healthy
     from slownet.services.mariadb import MariaDB
     from slownet.services.memcached import Memcached
     from slownet.services.names import NameServer
@@ -258,8 +258,10 @@ if TYPE_CHECKING:
     from slownet.services.service import Service
     from slownet.services.varnish import Varnish
     from slownet.services.wordpress import WordPress
-    from slownet.slow_start import round_trips
+    from slownet.theory.law import Law, fit
+    from slownet.theory.slow_start import round_trips
     from slownet.tools.ab import Ab, ab
+    from slownet.tools.browser.browse import Browse, browse
     from slownet.tools.constant_rate import ConstantRate, constant_rate
     from slownet.tools.fetch import Fetch, fetch
     from slownet.tools.iperf3 import Iperf3, iperf3
@@ -302,10 +304,10 @@ def __dir__() -> list[str]:
 
 
 class _Package(ModuleType):
-    """A package whose public names take precedence over its modules `slownet.law` and `slownet.experiment`.
+    """A package whose public names take precedence over its modules `slownet.theory.law` and `slownet.hypotheses.experiment`.
 
     Importing a module makes it an attribute of its package, so `from slownet import law` could yield the function or the
-    module. `from slownet.law import fit` uses the module's full name and always gets the module.
+    module. `from slownet.theory.law import fit` uses the module's full name and always gets the module.
     """
 
     def __setattr__(self, name: str, value: object) -> None:
@@ -339,14 +341,14 @@ if os.path.isfile(f"{_Rooms.checkout}/topologies/__init__.py") and os.path.isfil
 
 
 class _MininetNode:
-    """Finds `mininet.node`, also where Python no longer has what it imports: see `slownet.mininet_node`."""
+    """Finds `mininet.node`, also where Python no longer has what it imports: see `slownet.model.mininet_node`."""
 
     @staticmethod
     def find_spec(name: str, path: object = None, target: object = None) -> "ModuleSpec | None":
         """Return the module's spec for the import system; None for any other module."""
         if name != "mininet.node":
             return None
-        from slownet.mininet_node import spec
+        from slownet.model.mininet_node import spec
 
         return spec(path)  # type: ignore[arg-type]
 

@@ -6,15 +6,15 @@ import shutil
 from dataclasses import replace
 from pathlib import Path
 
-from slownet import published
-from slownet.claim import law, predicted
-from slownet.records.cell import Cell
-from slownet.records.judgement import Judgement
-from slownet.records.result import RunData
+from slownet.judge.claim import law, predicted
+from slownet.judge.records.cell import Cell
+from slownet.judge.records.judgement import Judgement
+from slownet.judge.records.result import RunData
 from slownet.report.page import write_page
 from slownet.report.reproduction import Reproduction, render
 from slownet.report.view import view
-from slownet.stats import Summary
+from slownet.theory import published
+from slownet.theory.stats import Summary
 
 DATA = Path(__file__).parents[1] / "unit"
 TIME, RATE = "time_per_request_ms", "requests_per_second"

@@ -12,7 +12,7 @@ import typer
 import yaml
 from blocks import DATA, DOCS, LANGUAGES, SKIPS, Block, blocks, pages
 
-from slownet import cli
+from slownet.cli import app as cli
 
 ALL = [block for page in pages() for block in blocks(page)]
 STEPS = [(block, step) for block in ALL if block.language == "console" for step in block.steps]

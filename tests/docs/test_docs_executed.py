@@ -15,8 +15,8 @@ import pytest
 import wheels
 from blocks import DATA, DOCS, Block, Step, blocks, pages, quick
 
-from slownet.errors import SlownetError
 from slownet.lab import cache, calibrate, parts
+from slownet.model.errors import SlownetError
 
 sys.path.insert(0, str(DOCS / "_ext"))
 
@@ -112,7 +112,7 @@ class Reader:
             code = "from pathlib import Path; from slownet.hypotheses.file import read; read(Path('block.toml')).experiment()"
             (self.folder / "block.toml").write_text(block.text)
         elif block.language == "yaml" and re.search(r"^services:", block.text, re.MULTILINE):
-            code = "from slownet.compose.topology import Compose; Compose('block.yaml')"
+            code = "from slownet.containers.compose.topology import Compose; Compose('block.yaml')"
             (self.folder / "block.yaml").write_text(block.text)
         else:
             return

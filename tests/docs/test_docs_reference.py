@@ -9,7 +9,7 @@ import pytest
 from blocks import DOCS, pages
 
 import slownet
-from slownet.conditions.link import WORDS
+from slownet.links.conditions.link import WORDS
 
 CHECKOUT = DOCS.parent
 sys.path.insert(0, str(DOCS / "_ext"))

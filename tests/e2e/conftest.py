@@ -11,8 +11,8 @@ import pytest
 import wheels
 from command_line import SLOWNET
 
-from slownet.errors import SlownetError
 from slownet.lab import cache, calibrate, parts
+from slownet.model.errors import SlownetError
 
 PATIENCE_S = 120
 
@@ -20,8 +20,8 @@ PAGES = '''
 import time
 from pathlib import Path
 
-from slownet.claim import law
-from slownet.experiment import experiment
+from slownet.judge.claim import law
+from slownet.hypotheses.experiment import experiment
 from slownet.services.nginx import Nginx
 from slownet.tools.ab import ab
 from slownet.topologies import ClientWebDb
@@ -74,7 +74,7 @@ def environment(installed, folder):
     (site,) = folder.glob("lib/python*/site-packages")
     shutil.copytree(installed, site, dirs_exist_ok=True)
     (site / "others.pth").write_text(f"{sysconfig.get_path('purelib')}\n")
-    for name, module in {"slownet": "slownet.cli", "pytest": "pytest", "pip": "pip"}.items():
+    for name, module in {"slownet": "slownet.cli.app", "pytest": "pytest", "pip": "pip"}.items():
         script = folder / "bin" / name
         script.write_text(f'#!/bin/sh\nexec "{folder}/bin/python" -m {module} "$@"\n')
         script.chmod(0o755)

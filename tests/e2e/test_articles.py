@@ -48,7 +48,7 @@ def test_tenes_thought_experiment(tmp_path):
 
 DYING = '''
 import os, signal
-from slownet.experiment import experiment
+from slownet.hypotheses.experiment import experiment
 from slownet.services.files import FileServer
 from slownet.tools.wget import wget
 from slownet.topologies import TwoHosts

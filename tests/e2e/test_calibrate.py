@@ -63,7 +63,7 @@ def test_on_a_charged_clock_what_the_cpu_cannot_carry_is_left_out(tmp_path):
 
 
 FAST = '''
-from slownet.experiment import experiment
+from slownet.hypotheses.experiment import experiment
 from slownet.tools.ping import ping
 from slownet.topologies import ClientWebDb
 

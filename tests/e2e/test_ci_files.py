@@ -9,7 +9,7 @@ import pytest
 import yaml
 from conftest import environment, of_ones_own
 
-from slownet.commands.starting import CI, host_packages, write
+from slownet.cli.starting import CI, host_packages, write
 from slownet.lab import native
 
 pytestmark = pytest.mark.skipif(not native.lacks(), reason="this machine needs no lab")

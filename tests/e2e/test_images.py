@@ -29,7 +29,7 @@ int main(int count, char **words) {
 """
 IN_LAB = """
 import pathlib, subprocess
-from slownet.container import store
+from slownet.containers import store
 
 kept = store.need("hello:1")
 print(kept.folder, kept.name)

@@ -6,7 +6,7 @@ import subprocess
 import pytest
 from conftest import environment, of_ones_own
 
-from slownet.commands.starting import CI, FILES
+from slownet.cli.starting import CI, FILES
 
 
 @pytest.fixture(scope="module")

@@ -10,10 +10,10 @@ import pytest
 from command_line import slownet
 from conftest import children_of, one_line
 
-from slownet.errors import LabError
 from slownet.lab import channel, memory
 from slownet.lab.boot import Share
 from slownet.lab.clock import INF, Clock
+from slownet.model.errors import LabError
 
 SMALL = ["--memory", "200"]
 FULL_DISK = "the lab's disk, three quarters of its 200 MB of memory, is full: raise --memory"
@@ -115,7 +115,7 @@ import subprocess
 import threading
 import time
 
-from slownet.experiment import experiment
+from slownet.hypotheses.experiment import experiment
 from slownet.topologies import TwoHosts
 
 

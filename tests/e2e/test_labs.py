@@ -13,8 +13,8 @@ from command_line import SLOWNET, slownet
 from conftest import alive, wait_for_a_sample
 
 OWN = '''
-from slownet.claim import law
-from slownet.experiment import experiment
+from slownet.judge.claim import law
+from slownet.hypotheses.experiment import experiment
 from slownet.tools.ping import ping
 from slownet.topologies import ClientWebDb
 
@@ -98,7 +98,7 @@ def test_services_of_two_labs_log_beside_each_other(pages):
 
 
 LOSSY = """
-from slownet.experiment import experiment
+from slownet.hypotheses.experiment import experiment
 from slownet.tools.ping import ping
 from slownet.topologies import TwoHosts
 

@@ -9,8 +9,8 @@ CHATTY = '''
 import json
 import subprocess
 
-from slownet.claim import law
-from slownet.experiment import experiment
+from slownet.judge.claim import law
+from slownet.hypotheses.experiment import experiment
 from slownet.tools.ping import ping
 
 

@@ -32,7 +32,7 @@ import os
 
 import pytest
 
-from slownet.conditions.link import Condition
+from slownet.links.conditions.link import Condition
 from slownet.tools.ping import ping
 from slownet.topologies import ClientWebDb
 
@@ -664,9 +664,9 @@ BOOTS = '''
 import pytest
 
 from slownet import TwoHosts, about
-from slownet.errors import ToolError
-from slownet.measured import Measured
-from slownet.stats import DECIDING, Summary
+from slownet.model.errors import ToolError
+from slownet.judge.measured import Measured
+from slownet.theory.stats import DECIDING, Summary
 
 pytestmark = pytest.mark.topology(TwoHosts)
 RUNS, BUILT = {}, []

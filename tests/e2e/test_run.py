@@ -214,7 +214,7 @@ def test_interrupt_says_where_the_samples_are(tmp_path):
 
 
 OWN = '''
-from slownet.experiment import experiment
+from slownet.hypotheses.experiment import experiment
 from slownet.tools.ping import ping
 from slownet.topologies import ClientWebDb
 
@@ -237,7 +237,7 @@ def test_an_experiment_of_ones_own(tmp_path):
 
 
 CLAIMED = (
-    OWN.replace("from slownet.tools", "from slownet.claim import law\nfrom slownet.tools")
+    OWN.replace("from slownet.tools", "from slownet.judge.claim import law\nfrom slownet.tools")
     + """
 
 mine.claims(law("rtt_ms", round_trips=1, within=%s, along="delay_ms"))

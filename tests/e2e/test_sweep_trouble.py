@@ -15,9 +15,9 @@ from test_sweep import means
 from test_sweep_faults import command, of_threads
 
 from slownet.lab import boot
-from slownet.sweep import task
-from slownet.sweep.engine import Engine
-from slownet.sweep.spec import Where
+from slownet.runner.sweep import task
+from slownet.runner.sweep.engine import Engine
+from slownet.runner.sweep.spec import Where
 
 FILE = '''
 import ctypes

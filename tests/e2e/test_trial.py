@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from slownet.errors import LabError
 from slownet.lab import kernel, trial
+from slownet.model.errors import LabError
 
 
 @pytest.fixture

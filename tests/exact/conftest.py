@@ -2,8 +2,8 @@
 
 import pytest
 
-from slownet.errors import LabError
 from slownet.lab import emulator
+from slownet.model.errors import LabError
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

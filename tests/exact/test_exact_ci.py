@@ -7,7 +7,7 @@ import pytest
 import yaml
 from test_exact_lab import SLOWNET
 
-from slownet.commands.starting import CI, write
+from slownet.cli.starting import CI, write
 
 ASKED = "ARTICLES = range(5)"
 WORK = "        connection = http.client"

@@ -25,8 +25,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from slownet.errors import LabError
 from slownet.lab import cache, debian, kernel
+from slownet.model.errors import LabError
 
 WORK = "carried"  # in the user's cache
 CHECKOUT = Path(__file__).parents[2]

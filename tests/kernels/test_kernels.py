@@ -20,8 +20,8 @@ sys.path.insert(0, str(Path(__file__).parents[1]))  # time_counter.py is also ru
 
 import time_counter
 
-from slownet.errors import SlownetError
 from slownet.lab import cache, counter, debian, kernel
+from slownet.model.errors import SlownetError
 
 CHECKOUT = Path(__file__).parents[2]
 SERIES = [each.name for each in kernel._series()]

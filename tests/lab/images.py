@@ -12,7 +12,7 @@ import subprocess
 from dataclasses import dataclass
 from pathlib import Path
 
-from slownet.container import store
+from slownet.containers import store
 
 BLOCK, META = 1 << 17, 8192
 LZ4, LZ4_OPTIONS = 5, struct.pack("<HII", 0x8008, 1, 0)

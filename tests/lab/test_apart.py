@@ -4,7 +4,7 @@ import pytest
 from mininet.node import CPULimitedHost, Host, Node
 from mininet.topo import Topo
 
-from slownet.errors import NetworkError
+from slownet.model.errors import NetworkError
 from slownet.net import Network
 
 

@@ -2,8 +2,8 @@
 
 import pytest
 
-from slownet.path_mtu import BASE_MSS, probing_begins_ms
 from slownet.services.narrow_path import MTU, NarrowPath
+from slownet.theory.path_mtu import BASE_MSS, probing_begins_ms
 from slownet.topologies import Chain
 
 TOPOLOGY = Chain

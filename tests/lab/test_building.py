@@ -14,7 +14,7 @@ from mininet.node import Node, OVSBridge
 from mininet.topo import LinearTopo, SingleSwitchTopo, Topo
 from readings import qdiscs
 
-from slownet.errors import UnitError
+from slownet.model.errors import UnitError
 from slownet.net import Network
 from slownet.net.quick import QuickNet
 from slownet.topologies import Dumbbell, TwoHosts

@@ -9,7 +9,7 @@ from scapy.layers.inet import IP
 from scapy.utils import PcapReader, RawPcapReader
 from traffic import Datagrams, start
 
-from slownet.errors import ExperimentError, ToolError
+from slownet.model.errors import ExperimentError, ToolError
 
 HEADERS = 14 + 20 + 8  # Ethernet, IP, UDP
 OURS = "udp and dst port 5002"

@@ -20,7 +20,7 @@ import time
 from contextlib import ExitStack, contextmanager
 from subprocess import DEVNULL
 from mininet.node import CPULimitedHost
-from slownet.experiment import experiment
+from slownet.hypotheses.experiment import experiment
 from slownet.services.mariadb import MariaDB
 from slownet.services.nginx import Nginx
 from slownet.topologies import ClientWebDb

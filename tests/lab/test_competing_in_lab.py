@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from slownet.errors import ToolError
+from slownet.model.errors import ToolError
 from slownet.tools.competing import competing
 from slownet.topologies import TwoHosts
 

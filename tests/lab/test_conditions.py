@@ -9,9 +9,9 @@ from readings import OWN_MS, qdiscs
 from scipy.stats import binomtest, norm
 from traffic import Datagrams, goodput, lost
 
-from slownet.conditions.impairment import GilbertElliott
-from slownet.conditions.profiles import TABLE, find
-from slownet.errors import NetworkError
+from slownet.links.conditions.impairment import GilbertElliott
+from slownet.links.conditions.profiles import TABLE, find
+from slownet.model.errors import NetworkError
 from slownet.net import tc
 
 

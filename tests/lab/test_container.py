@@ -15,9 +15,9 @@ import images
 import pytest
 from mininet.node import CPULimitedHost
 
-from slownet import Command, Container, Mount, NameServer, Network, ServiceError, SlownetError, healthy, http, owner
-from slownet.container import store
-from slownet.lab import cache, container_shares
+from slownet import Command, Container, Mount, NameServer, Network, ServiceError, SlownetError, healthy, http
+from slownet.containers import store
+from slownet.lab import cache, container_shares, owner
 from slownet.tools.process import wait_until
 from slownet.topologies import ClientWebDb, Star
 

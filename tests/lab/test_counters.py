@@ -6,7 +6,7 @@ import time
 import pytest
 from traffic import Datagrams, lost
 
-from slownet.counters import Flow
+from slownet.lab.counters import Flow
 from slownet.net import Network
 from slownet.topologies import Star
 

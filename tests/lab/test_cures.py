@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from slownet.errors import ToolError
+from slownet.model.errors import ToolError
 from slownet.services.cured import OBJECT_CACHE, CuredSite
 from slownet.services.memcached import Memcached
 from slownet.services.varnish import Varnish

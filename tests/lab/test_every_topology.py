@@ -10,7 +10,7 @@ from mininet.topo import Topo
 from readings import qdiscs
 
 from slownet import topologies
-from slownet.errors import NetworkError
+from slownet.model.errors import NetworkError
 from slownet.net import Network
 from slownet.tools.ping import ping
 from slownet.topologies import Chain, Star, ThreeRegions

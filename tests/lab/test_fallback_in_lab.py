@@ -2,10 +2,10 @@
 
 import pytest
 
-from slownet.errors import ToolError
-from slownet.fallback import first_byte_ms
+from slownet.model.errors import ToolError
 from slownet.services.dual_stack import REFUSED, DualStack
 from slownet.services.named_pages import PAGE
+from slownet.theory.fallback import first_byte_ms
 from slownet.topologies import TwoPaths
 
 TOPOLOGY = TwoPaths

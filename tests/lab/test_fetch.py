@@ -4,8 +4,8 @@ import subprocess
 
 import pytest
 
-from slownet.claim import about
-from slownet.errors import ToolError
+from slownet.judge.claim import about
+from slownet.model.errors import ToolError
 from slownet.services.command import Command
 from slownet.tools.fetch import fetch
 

@@ -5,16 +5,16 @@ import sys
 
 import pytest
 
-from slownet.cli import main
-from slownet.field import record
-from slownet.field.extrapolation import compare_field, round_trip
-from slownet.field.row import EQUIVALENT, compared
-from slownet.records.result import gather
+from slownet.cli.app import main
+from slownet.judge.records.result import gather
 from slownet.services.wordpress import WordPress
-from slownet.stats import from_moments
+from slownet.theory.stats import from_moments
 from slownet.tools.ab import ab
 from slownet.tools.fetch import fetch
 from slownet.tools.tool import run
+from slownet.trials.field import record
+from slownet.trials.field.extrapolation import compare_field, round_trip
+from slownet.trials.field.row import EQUIVALENT, compared
 
 RTTS = (0, 10, 40)
 HERE = 25

@@ -8,11 +8,11 @@ import time
 import pytest
 
 from slownet import topologies
-from slownet.ip import IPV6
 from slownet.lab import native
+from slownet.links.ip import IPV6
+from slownet.links.packets import capture as packets
 from slownet.net import Network, addresses, ipv6
 from slownet.net.nodes import inside
-from slownet.packets import capture as packets
 from slownet.services.named_pages import FILE, Site
 from slownet.tools.ab import ab
 from slownet.tools.curl import curl

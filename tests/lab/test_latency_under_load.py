@@ -2,7 +2,7 @@
 
 import pytest
 
-from slownet.errors import ToolError
+from slownet.model.errors import ToolError
 from slownet.tools.under_load import under_load
 from slownet.topologies import TwoHosts
 

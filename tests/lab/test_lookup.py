@@ -2,10 +2,10 @@
 
 import pytest
 
-from slownet import lookups
-from slownet.errors import ServiceError, ToolError
+from slownet.model.errors import ServiceError, ToolError
 from slownet.services.named_pages import PROGRAM, RESOLVER, NamedPages, asking
 from slownet.services.unbound import Unbound
+from slownet.theory import lookups
 from slownet.tools.lookup import observe
 from slownet.topologies import TwoHosts
 

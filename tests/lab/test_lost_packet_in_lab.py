@@ -2,7 +2,7 @@
 
 import pytest
 
-from slownet.errors import ToolError
+from slownet.model.errors import ToolError
 from slownet.services.objects import Objects
 from slownet.tools import lost_packet
 from slownet.tools.lost_packet import OPTIONS

@@ -2,9 +2,9 @@
 
 import pytest
 
-from slownet.errors import ToolError
-from slownet.multipath import longest_stall_ms
+from slownet.model.errors import ToolError
 from slownet.services.two_paths import INTERFACES, Messages
+from slownet.theory.multipath import longest_stall_ms
 from slownet.tools.multipath import multipath
 from slownet.topologies import TwoPaths
 

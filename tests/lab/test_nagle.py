@@ -4,9 +4,9 @@ import json
 
 import pytest
 
-from slownet.errors import ServiceError, ToolError
+from slownet.links.packets.capture import departures, read
+from slownet.model.errors import ServiceError, ToolError
 from slownet.net import Network
-from slownet.packets.capture import departures, read
 from slownet.services.peer import Peer, quick_route
 from slownet.services.proxied import ProxiedDatabase
 from slownet.tools import strace

@@ -6,11 +6,11 @@ import sys
 
 import pyarrow.parquet as pq
 
-from slownet.counters import total
+from slownet.lab.counters import total
 from slownet.net.verify import OWN_SHARE_S
 
 OWN = '''
-from slownet.experiment import experiment
+from slownet.hypotheses.experiment import experiment
 from slownet.tools.ping import ping
 from slownet.topologies import ClientWebDb
 

@@ -8,8 +8,8 @@ import pytest
 from mininet.link import TCLink
 from mininet.topo import Topo
 
-from slownet import owner
-from slownet.errors import NetworkError
+from slownet.lab import owner
+from slownet.model.errors import NetworkError
 from slownet.net import Network
 from slownet.topologies import ClientWebDb, TwoHosts
 

@@ -9,9 +9,9 @@ from mininet.node import CPULimitedHost, Node
 from mininet.topo import Topo
 from readings import OWN_MS, qdiscs
 
-from slownet.conditions.link import Condition
-from slownet.conditions.oneway import OneWay
-from slownet.errors import ExperimentError, NetworkError, UnitError
+from slownet.links.conditions.link import Condition
+from slownet.links.conditions.oneway import OneWay
+from slownet.model.errors import ExperimentError, NetworkError, UnitError
 from slownet.net import verify
 from slownet.net.cables import ACQUAINTED_S
 from slownet.net.network import SYSCTLS, Network

@@ -4,13 +4,13 @@ import json
 
 import pytest
 
-from slownet import page_loads
-from slownet.errors import ToolError
-from slownet.handshakes import NGINX_QUIC_WINDOW, STACKS, opened, round_trips
-from slownet.page_loads import PROTOCOLS
+from slownet.model.errors import ToolError
 from slownet.services.https import HttpsServer
 from slownet.services.objects import Objects
 from slownet.services.protocols import NAME, Opening, Protocols
+from slownet.theory import page_loads
+from slownet.theory.handshakes import NGINX_QUIC_WINDOW, STACKS, opened, round_trips
+from slownet.theory.page_loads import PROTOCOLS
 from slownet.tools import page_load
 from slownet.tools.handshake import observe
 from slownet.tools.program import python

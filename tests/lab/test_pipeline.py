@@ -4,7 +4,7 @@ import threading
 
 import pytest
 
-from slownet.errors import ToolError
+from slownet.model.errors import ToolError
 from slownet.services.pipeline import BrokerAndDatabase
 from slownet.tools.pipeline import WAYS, consume, produce
 from slownet.tools.process import wait_until

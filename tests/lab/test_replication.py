@@ -2,9 +2,9 @@
 
 import pytest
 
-from slownet.errors import ServiceError, ToolError
-from slownet.programs.replication import TABLE
+from slownet.model.errors import ServiceError, ToolError
 from slownet.services.replication import Replicated
+from slownet.tools.programs.replication import TABLE
 from slownet.topologies import PrimaryReplicas
 
 TOPOLOGY = PrimaryReplicas

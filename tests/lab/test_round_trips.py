@@ -5,7 +5,7 @@ import sys
 import pytest
 
 from slownet.services.nginx import Nginx
-from slownet.slow_start import CLOSE, LAST_BYTE, round_trips
+from slownet.theory.slow_start import CLOSE, LAST_BYTE, round_trips
 from slownet.tools.ab import ab
 from slownet.tools.tool import run
 from slownet.topologies import TwoHosts

@@ -4,9 +4,9 @@ import re
 
 import pytest
 
-from slownet.errors import ServiceError
+from slownet.model.errors import ServiceError
 from slownet.services.wordpress import WordPress
-from slownet.slow_start import round_trips
+from slownet.theory.slow_start import round_trips
 from slownet.tools.ab import ab
 
 

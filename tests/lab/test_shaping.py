@@ -8,7 +8,7 @@ import pytest
 from readings import OWN_MS, qdiscs
 from traffic import Datagrams, goodput
 
-from slownet.errors import NetworkError
+from slownet.model.errors import NetworkError
 from slownet.net import Network, tc
 from slownet.topologies import ClientWebDb
 

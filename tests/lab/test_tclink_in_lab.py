@@ -10,7 +10,7 @@ from mininet.link import TCLink
 from mininet.topo import Topo
 from readings import qdiscs
 
-from slownet.errors import ConditionError, NetworkError
+from slownet.model.errors import ConditionError, NetworkError
 from slownet.net import Network
 from slownet.net.qdisc import class_rates
 

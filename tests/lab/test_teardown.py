@@ -6,7 +6,7 @@ import subprocess
 import pytest
 from mininet.topo import Topo
 
-from slownet.errors import NetworkError
+from slownet.model.errors import NetworkError
 from slownet.net import Network
 from slownet.topologies import ClientWebDb
 

@@ -11,14 +11,14 @@ import pytest
 from readings import OWN_MS
 from traffic import Datagrams, poured
 
-from slownet.conditions.jitter import Table
-from slownet.conditions.link import Condition
-from slownet.conditions.schedule import Schedule, change, flap
-from slownet.errors import ConditionError, NetworkError
 from slownet.lab import native
+from slownet.links.conditions.jitter import Table
+from slownet.links.conditions.link import Condition
+from slownet.links.conditions.schedule import Schedule, change, flap
+from slownet.links.traces import mahimahi, pinglog
+from slownet.links.traces.summary import quantile
+from slownet.model.errors import ConditionError, NetworkError
 from slownet.net import tc
-from slownet.traces import mahimahi, pinglog
-from slownet.traces.summary import quantile
 
 LATE_S = 0.001 if native.cpu_is_free() else 0.05
 SHARE = 0.02 if native.cpu_is_free() else 0.05  # with a charged CPU, steps take time and seconds begin late

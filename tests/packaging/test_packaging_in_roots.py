@@ -11,8 +11,8 @@ import image_entries
 import pytest
 
 import slownet
-from slownet.errors import SlownetError
 from slownet.lab import cache, debian, image
+from slownet.model.errors import SlownetError
 
 CHECKOUT = Path(__file__).parents[2]
 BUILDS_THE_IMAGE = "mmdebstrap,mount,uidmap,squashfs-tools-ng,xz-utils"
@@ -33,7 +33,7 @@ def kit(tmp_path_factory):
     """A folder with the wheel and an exported lab."""
     folder = tmp_path_factory.mktemp("kit")
     bundle = folder.parent / "bundle"
-    subprocess.run([sys.executable, "-m", "slownet.transfer.bundle", bundle], check=True)
+    subprocess.run([sys.executable, "-m", "slownet.runner.transfer.bundle", bundle], check=True)
     build = [sys.executable, "setup.py", "-q", "bdist_wheel", "--dist-dir", folder, "--bdist-dir", folder.parent / "bdist"]
     copy = folder.parent / "copy"
     shutil.copytree(CHECKOUT, copy, ignore=shutil.ignore_patterns(".*", "__pycache__", "build", "dist", "runs"))

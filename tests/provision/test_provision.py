@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from slownet.errors import SlownetError
 from slownet.lab import cache, debian, image, wheels
+from slownet.model.errors import SlownetError
 
 CHECKOUT = Path(__file__).parents[2]
 SOURCES = ["lib", "topologies", "experiments", "tests", "docs", "examples", "setup.py", "pyproject.toml", "LICENSE", "LICENSES",

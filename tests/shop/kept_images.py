@@ -9,7 +9,7 @@ import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 
-from slownet.container import store
+from slownet.containers import store
 from slownet.lab import debian
 from slownet.lab.image import squash
 

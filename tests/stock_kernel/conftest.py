@@ -4,8 +4,8 @@ import pytest
 import stock
 from machine import booted, need_qemu
 
-from slownet.errors import SlownetError
 from slownet.lab import parts
+from slownet.model.errors import SlownetError
 
 
 @pytest.fixture(scope="session")

@@ -2,10 +2,10 @@
 
 from functools import partial
 
-from slownet.claim import law
-from slownet.experiment import experiment
+from slownet.hypotheses.experiment import experiment
+from slownet.judge.claim import law
 from slownet.services.page import StaticPage
-from slownet.slow_start import round_trips
+from slownet.theory.slow_start import round_trips
 from slownet.tools.ab import ab
 from slownet.topologies import ClientWebDb
 

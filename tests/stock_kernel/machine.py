@@ -19,9 +19,9 @@ from pathlib import Path
 
 from stock import Stock
 
-from slownet.errors import LabError
 from slownet.lab import cache
 from slownet.lab.image import Image
+from slownet.model.errors import LabError
 
 PROGRAMS = {"qemu-system-x86_64": "qemu-system-x86"}
 CPUS = 2

@@ -21,9 +21,9 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from slownet.catalogue import discover
-from slownet.experiment import Experiment
-from slownet.stats import Summary, proportion
+from slownet.hypotheses.catalogue import discover
+from slownet.hypotheses.experiment import Experiment
+from slownet.theory.stats import Summary, proportion
 from trust import t0, verdicts
 from trust.figures import Figure, Report, table
 from trust.steps import ALONE, BESIDE_HOGS, Log, Options, Record, Step, slownet
@@ -38,7 +38,7 @@ RESEEDED = '''"""{name} with other seeds, without its claims."""
 
 from dataclasses import replace
 
-from slownet.catalogue import find
+from slownet.hypotheses.catalogue import find
 
 reseeded = replace(find({name!r}), listed={cells!r}, judged_by=[])
 '''

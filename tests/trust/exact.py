@@ -14,10 +14,10 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from slownet.claim import REFUTED, SUPPORTED
-from slownet.field.compare import COUNTED, compare
-from slownet.field.outcome import BETTER, EQUAL, WORSE
-from slownet.records import result
+from slownet.judge.claim import REFUTED, SUPPORTED
+from slownet.judge.records import result
+from slownet.trials.field.compare import COUNTED, compare
+from slownet.trials.field.outcome import BETTER, EQUAL, WORSE
 from trust.figures import Figure, Report, of, table
 from trust.steps import CommandError, Log, Options, Record, Step, slownet
 

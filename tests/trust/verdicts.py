@@ -8,8 +8,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from slownet.claim import INCONCLUSIVE, REFUTED, SUPPORTED
-from slownet.records.samples import read_samples
+from slownet.judge.claim import INCONCLUSIVE, REFUTED, SUPPORTED
+from slownet.judge.records.samples import read_samples
 from trust.figures import Figure, Report, of, table
 from trust.steps import ALONE, BESIDE_HOGS, Log, Options, Record, Step, others, slownet, surroundings
 

@@ -7,7 +7,7 @@ import math
 
 from hypothesis import strategies as st
 
-from slownet.errors import SlownetError
+from slownet.model.errors import SlownetError
 
 PIECES = [
     *(b"\0", b"\xff", b"\n", b"\r\n", b" ", b"-1", b"0", b"nan", b"inf", b"1e999", b"9" * 5000, b"[" * 2000),

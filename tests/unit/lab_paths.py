@@ -26,7 +26,7 @@ OPENING = {
     "access", "ZipFile", "TarFile", "read_parquet", "read_csv", "load", "place",
 }  # fmt: skip
 """Functions and methods that follow a path which they are given, or called on."""
-OUTBOX = "slownet.outbox"
+OUTBOX = "slownet.lab.outbox"
 SAFE = {"Outbox", "Share"}
 """What takes such a path and opens nothing below it by its name."""
 

@@ -5,8 +5,8 @@ import random
 
 import pytest
 
-from slownet.buffers import busy_apart, busy_in_step, rule
-from slownet.errors import SlownetError
+from slownet.model.errors import SlownetError
+from slownet.theory.buffers import busy_apart, busy_in_step, rule
 
 
 def test_the_rule_is_one_over_the_root():

@@ -2,8 +2,8 @@ import io
 import sys
 import unicodedata
 
-from slownet.control_characters import VisibleStream, guard, visible
-from slownet.errors import ServiceError, SlownetError
+from slownet.model.control_characters import VisibleStream, guard, visible
+from slownet.model.errors import ServiceError, SlownetError
 
 DIRECTIONS = ("LRE", "RLE", "LRO", "RLO", "PDF", "LRI", "RLI", "FSI", "PDI")
 

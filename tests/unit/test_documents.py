@@ -11,7 +11,7 @@ import pytest
 import typer
 
 import slownet
-from slownet import cli
+from slownet.cli import app as cli
 
 CHECKOUT = Path(__file__).parents[2]
 DOCUMENTS = sorted(CHECKOUT.glob("*.md"))

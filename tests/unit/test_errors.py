@@ -3,7 +3,7 @@ import pickle
 
 import pytest
 
-from slownet.errors import ServiceError, SlownetError, ToolError, nearest
+from slownet.model.errors import ServiceError, SlownetError, ToolError, nearest
 
 
 @pytest.mark.parametrize(
@@ -50,7 +50,7 @@ def every_kind(kind=SlownetError):
 
 def test_every_error_reaches_another_process():
     """A sweep's workers send them to the planner; one that cannot be read there looks like a worker's death."""
-    for name in ("slownet.cli", "slownet.runner.booting"):
+    for name in ("slownet.cli.app", "slownet.runner.booting"):
         importlib.import_module(name)
     kinds = {kind for kind in every_kind() if kind.__module__.startswith("slownet.")}
     assert {"ProtocolError", "EventError", "ServiceError"} <= {each.__name__ for each in kinds}

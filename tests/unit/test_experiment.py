@@ -5,16 +5,16 @@ import re
 
 import pytest
 
-from slownet.catalogue import discover, find
-from slownet.errors import ExperimentError, SlownetError, UnitError
-from slownet.experiment import condition, experiment, grid
+from slownet.hypotheses.catalogue import discover, find
+from slownet.hypotheses.experiment import condition, experiment, grid
 from slownet.lab import load_generators
+from slownet.model.errors import ExperimentError, SlownetError, UnitError
 from slownet.tools.wrk2_plan import SENT_LATE_S
 from slownet.topologies import ClientWebDb
 from slownet.topologies import find as find_topology
 
 SOURCE = """
-from slownet.experiment import experiment
+from slownet.hypotheses.experiment import experiment
 
 @experiment(topology="client_web_db", vary={"rtt": ["0ms", "5ms"]})
 def mine(net, rtt):

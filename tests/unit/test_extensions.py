@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from slownet import extensions
-from slownet.errors import ExperimentError
+from slownet.model import extensions
+from slownet.model.errors import ExperimentError
 
 TESTS = Path(__file__).parents[1]
 
@@ -38,8 +38,8 @@ def on_path(monkeypatch):
 
 
 def test_a_package_adds_one_of_each_by_its_rows(package, on_path, tmp_path):
-    from slownet import specs
     from slownet.hypotheses import file as hypothesis
+    from slownet.hypotheses import specs
 
     on_path(package.write(tmp_path))
     (tmp_path / "page.toml").write_text(package.HYPOTHESIS)
@@ -86,13 +86,13 @@ def test_the_projects_own_names_stay_its_own(package, on_path, tmp_path):
 
 
 def test_a_package_that_cannot_be_imported_is_one_line(package, on_path, tmp_path):
-    from slownet.conditions.profiles import find
+    from slownet.links.conditions.profiles import find
 
     on_path(package.write(tmp_path, pigeon="1 / 0"))
     with pytest.raises(ExperimentError) as error:
         find("pigeon")
     assert error.value.line == (
-        "mine.pigeon:PIGEON cannot be imported: ZeroDivisionError: division by zero, 'pigeon' of slownet.conditions: "
+        "mine.pigeon:PIGEON cannot be imported: ZeroDivisionError: division by zero, 'pigeon' of slownet.links.conditions: "
         "mend or uninstall mine"
     )
 
@@ -111,7 +111,7 @@ def test_a_row_that_names_no_package_is_one_line(package, on_path, tmp_path):
 
 def test_packages_without_such_rows_cost_no_import():
     """Every command in a lab looks for packages."""
-    code = "import sys; from slownet.extensions import folders; print(folders(), 'importlib.metadata' in sys.modules)"
+    code = "import sys; from slownet.model.extensions import folders; print(folders(), 'importlib.metadata' in sys.modules)"
     environment = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
     done = subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True, text=True, check=True)
     assert done.stdout == "[] False\n"

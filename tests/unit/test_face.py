@@ -14,7 +14,7 @@ from mininet.node import Node
 from mininet.topo import Topo
 
 import slownet
-from slownet import mininets
+from slownet.model import mininets
 
 CHECKOUT = Path(__file__).parents[2]
 HOMES = {name: module for module, names in slownet._HOMES.items() for name in names.split()}
@@ -86,7 +86,7 @@ MADE_BY_OTHERS = {"Link", "Measured", "Topology"}
 EXPLAINED = [
     name
     for name in slownet.__all__
-    if name not in MADE_BY_OTHERS and not HOMES[name].startswith("slownet.claim") and parameters(name)
+    if name not in MADE_BY_OTHERS and not HOMES[name].startswith("slownet.judge.claim") and parameters(name)
 ]
 
 
@@ -109,23 +109,24 @@ def test_a_short_command_brings_none_of_the_public_names():
 import sys
 from contextlib import redirect_stdout, suppress
 from io import StringIO
-from slownet.cli import main
+from slownet.cli.app import main
 with redirect_stdout(StringIO()), suppress(SystemExit):
     main(["--help"])
 print(*sys.modules)
 """
     brought = set(HOMES.values()) & set(python(code))
-    assert brought <= {"slownet.errors", "slownet.tools.process"}  # which the commands themselves use
+    assert brought <= {"slownet.model.errors", "slownet.tools.process"}  # which the commands themselves use
 
 
 def test_a_public_name_goes_before_a_module_of_that_name():
     code = """
-from slownet.law import Law, fit
+from slownet.theory.law import Law, fit
 import slownet.experiment
-from slownet import experiment, law, published
+from slownet import experiment, law
+from slownet.theory import published
 print(callable(experiment), law.__module__, published.__name__)
 """
-    assert python(code) == ["True", "slownet.claim.laws", "slownet.published"]
+    assert python(code) == ["True", "slownet.judge.claim.laws", "slownet.theory.published"]
 
 
 def test_another_name_is_none():

@@ -2,8 +2,8 @@
 
 import pytest
 
-from slownet.errors import SlownetError
-from slownet.fallback import SYN_TIMEOUT_LATE_MS, SYN_TIMEOUT_MS, first_byte_ms, late_ms
+from slownet.model.errors import SlownetError
+from slownet.theory.fallback import SYN_TIMEOUT_LATE_MS, SYN_TIMEOUT_MS, first_byte_ms, late_ms
 
 RTT_MS = 40
 

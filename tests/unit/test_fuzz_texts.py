@@ -11,18 +11,18 @@ from fuzzing import altered, as_toml, damaged, only, scalars, values
 from hypothesis import given
 from hypothesis import strategies as st
 
-from slownet import specs, units, userfile
-from slownet.compose import reader
-from slownet.compose.dotenv import read as read_dotenv
-from slownet.conditions.link import WORDS, Condition
-from slownet.conditions.schedule import Schedule
-from slownet.errors import ComposeError, ConditionError, ExperimentError, LabError, SweepError, TraceError, UnitError
-from slownet.field import baseline, record
-from slownet.hypotheses import answers, composed
+from slownet.containers.compose import reader
+from slownet.containers.compose.dotenv import read as read_dotenv
+from slownet.hypotheses import answers, composed, specs
 from slownet.hypotheses import file as hypotheses
 from slownet.lab import project
-from slownet.sweep import spec, store
-from slownet.traces import mahimahi, pinglog, summary
+from slownet.links.conditions.link import WORDS, Condition
+from slownet.links.conditions.schedule import Schedule
+from slownet.links.traces import mahimahi, pinglog, summary
+from slownet.model import units, userfile
+from slownet.model.errors import ComposeError, ConditionError, ExperimentError, LabError, SweepError, TraceError, UnitError
+from slownet.runner.sweep import spec, store
+from slownet.trials.field import baseline, record
 
 CHECKOUT = Path(__file__).parents[2]
 FOLDER = Path(tempfile.mkdtemp(prefix="fuzz-of-slownet-"))

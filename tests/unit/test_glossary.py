@@ -2,7 +2,7 @@
 
 import pytest
 
-from slownet import glossary
+from slownet.model import glossary
 
 
 def test_each_term_has_a_sentence():

@@ -2,8 +2,8 @@
 
 import pytest
 
-from slownet.errors import SlownetError
-from slownet.handshakes import QUIC_WINDOW, STACKS, opened, round_trips
+from slownet.model.errors import SlownetError
+from slownet.theory.handshakes import QUIC_WINDOW, STACKS, opened, round_trips
 
 TO_THE_FIRST_BYTE = {
     "TCP": 2, "TCP Fast Open": 1, "TLS 1.2": 4, "TLS 1.2 resumed": 3, "TLS 1.3": 3, "TLS 1.3 PSK": 3, "TLS 1.3 0-RTT": 2,

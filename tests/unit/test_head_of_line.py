@@ -2,9 +2,9 @@
 
 import pytest
 
-from slownet.errors import SlownetError
-from slownet.handshakes import QUIC, TCP
-from slownet.head_of_line import THRESHOLD, held_back, repaired_after_ms
+from slownet.model.errors import SlownetError
+from slownet.theory.handshakes import QUIC, TCP
+from slownet.theory.head_of_line import THRESHOLD, held_back, repaired_after_ms
 
 APART = [{}, {0}, {0}, {1}, {1}, {2}, {2}]
 SHARED = [{0}, {0, 1}, {1, 2}, {2}]

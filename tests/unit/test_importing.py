@@ -8,10 +8,12 @@ from pathlib import Path
 
 import pytest
 
-from slownet import catalogue, endings, importing, specs
-from slownet.claim.family import judge_all
-from slownet.errors import ExperimentError, SlownetError, ToolError
-from slownet.records.result import gather
+from slownet.cli import endings
+from slownet.hypotheses import catalogue, specs
+from slownet.judge.claim.family import judge_all
+from slownet.judge.records.result import gather
+from slownet.model import importing
+from slownet.model.errors import ExperimentError, SlownetError, ToolError
 
 ENDS = "the file ends the program"
 

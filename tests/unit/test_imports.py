@@ -7,7 +7,7 @@ HEAVY = ("numpy", "pandas", "pyarrow", "resvg_py", "scapy", "scipy")
 COMMANDS = f"""
 import sys
 from contextlib import suppress
-from slownet.cli import main
+from slownet.cli.app import main
 for words in (["list"], ["run", "client_dealy"], ["lab", "exec", "--tdf", "fast", "--", "true"]):
     with suppress(SystemExit):
         main(words)
@@ -21,13 +21,13 @@ def test_short_commands_import_nothing_heavy():
 
 
 def test_an_experiment_brings_no_other():
-    code = "import sys; from slownet.catalogue import find; find('client_delay'); print(*sys.modules)"
+    code = "import sys; from slownet.hypotheses.catalogue import find; find('client_delay'); print(*sys.modules)"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     named = {each for each in done.stdout.split() if each.startswith(("slownet.experiments.", "slownet.topologies."))}
     assert named == {"slownet.experiments.client_delay", "slownet.topologies.client_web_db"}
 
 
 def test_what_measures_does_not_import_what_decides_whether_numbers_repeat():
-    code = "import sys, slownet.runner.inside; print('slownet.records.repeatability' in sys.modules)"
+    code = "import sys, slownet.runner.inside; print('slownet.judge.records.repeatability' in sys.modules)"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout == "False\n"

@@ -7,8 +7,8 @@ from scapy.layers.inet import ICMP, IP, TCP, UDP
 from scapy.layers.inet6 import ICMPv6EchoRequest, IPv6
 from scapy.packet import Raw
 
-from slownet.conditions.link import MTU
-from slownet.ip import ECHO_HEADER, IPV4, IPV6, TCP_HEADER, UDP_HEADER, VERSIONS, checksum
+from slownet.links.conditions.link import MTU
+from slownet.links.ip import ECHO_HEADER, IPV4, IPV6, TCP_HEADER, UDP_HEADER, VERSIONS, checksum
 
 LAYERS = {IPV4: IP, IPV6: IPv6}
 TIMESTAMPS = [("NOP", None), ("NOP", None), ("Timestamp", (1, 2))]

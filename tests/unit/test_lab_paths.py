@@ -1,4 +1,4 @@
-"""No module but `slownet.outbox` opens a path below a folder that a lab writes to."""
+"""No module but `slownet.lab.outbox` opens a path below a folder that a lab writes to."""
 
 from pathlib import Path
 
@@ -7,15 +7,15 @@ from lab_paths import Analysis, Found, sources
 
 import slownet
 
-ITSELF = "slownet.outbox"
+ITSELF = "slownet.lab.outbox"
 IN_THE_LAB = "it runs in the place, beside what writes there"
 BEFORE = "it makes the folder before a lab has it"
 OWN = "the folder itself is the host's: a lab writes below it"
 ALLOWED = {
-    Found("slownet.records.samples", "Raw.keep", "open"): IN_THE_LAB,
+    Found("slownet.judge.records.samples", "Raw.keep", "open"): IN_THE_LAB,
     Found("slownet.runner.inside", "run", "mkdir"): IN_THE_LAB,
     Found("slownet.net.capture", "_fresh", "exists"): IN_THE_LAB,
-    Found("slownet.records.samples", "SampleLog.__init__", "mkdir"): OWN,
+    Found("slownet.judge.records.samples", "SampleLog.__init__", "mkdir"): OWN,
     Found("slownet.runner.surroundings", "_made", "mkdir"): OWN,
     Found("slownet.lab.image", "_make_site", "mkdir"): BEFORE,
     Found("slownet.lab.layer", "_build", "mkdir"): BEFORE,
@@ -39,8 +39,8 @@ HEAD = """
 import json, os, shutil
 from pathlib import Path
 from slownet.lab.boot import Share
-from slownet.outbox import Outbox
-from slownet.records.samples import RAW, of_lab
+from slownet.lab.outbox import Outbox
+from slownet.judge.records.samples import RAW, of_lab
 from slownet.runner.job import CAPTURES, SERVICES
 from slownet import other
 """
@@ -65,7 +65,7 @@ OPENED = {
         "def g(folder, w):\n    return Share(folder, writable=w)\ndef f(half):\n    g(half, True)\n    (half / 'x').unlink()",
         "unlink",
     ),
-    "outbox.place": ("from slownet.outbox import place as write\ndef f(d):\n    write(d / RAW / 'x', b'')", "place"),
+    "outbox.place": ("from slownet.lab.outbox import place as write\ndef f(d):\n    write(d / RAW / 'x', b'')", "place"),
     "another module": ("def f(d):\n    other.look(d / RAW)", "is_file"),
 }  # fmt: skip
 

@@ -2,9 +2,9 @@ import math
 
 import pytest
 
-from slownet.errors import SlownetError, UnitError
-from slownet.law import Law, fit
-from slownet.stats import Summary, from_error, from_moments, t_quantile
+from slownet.model.errors import SlownetError, UnitError
+from slownet.theory.law import Law, fit
+from slownet.theory.stats import Summary, from_error, from_moments, t_quantile
 
 ARTICLE = [(0, 12.323), (10, 51.825), (40, 173.318), (120, 491.918)]
 

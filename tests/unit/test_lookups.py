@@ -2,8 +2,8 @@
 
 import pytest
 
-from slownet.errors import SlownetError
-from slownet.lookups import STACKS, round_trips
+from slownet.model.errors import SlownetError
+from slownet.theory.lookups import STACKS, round_trips
 
 
 def test_a_lookup_takes_the_handshakes_of_its_transport_and_one_more():

@@ -5,9 +5,9 @@ import random
 
 import pytest
 
-from slownet.errors import SlownetError
-from slownet.loss_tolerance import LINUX_SEND_BUFFER, OF_A_SEGMENT, bbr, cubic, cubic_evenly, limit, pauses
-from slownet.throughput import cubic_in_renos_region
+from slownet.model.errors import SlownetError
+from slownet.theory.loss_tolerance import LINUX_SEND_BUFFER, OF_A_SEGMENT, bbr, cubic, cubic_evenly, limit, pauses
+from slownet.theory.throughput import cubic_in_renos_region
 
 RTT, RATE = 0.1, 1e8
 PIPE = RATE * RTT / 8 / 1514  # 825.6 segments

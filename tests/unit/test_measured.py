@@ -8,10 +8,10 @@ from decimal import Decimal
 import numpy as np
 import pytest
 
-from slownet.claim import about
-from slownet.errors import ExperimentError
-from slownet.measured import Measured
-from slownet.stats import from_moments
+from slownet.judge.claim import about
+from slownet.judge.measured import Measured
+from slownet.model.errors import ExperimentError
+from slownet.theory.stats import from_moments
 
 NEAR = Measured("time_ms", from_moments(11.8, 0.1, 100))
 FAR = Measured("time_ms", from_moments(51.8, 0.1, 100))
@@ -33,7 +33,7 @@ def test_the_line_shows_what_to_write():
         NEAR != FAR
     assert str(caught.value) == (
         "time_ms is compared with time_ms without a margin: write about(..., within=0.05) on the right of == or !=, "
-        "from slownet.claim"
+        "from slownet.judge.claim"
     )
     with pytest.raises(ExperimentError, match=r"write about\('52ms', within=0.05\)"):
         FAR == "52ms"

@@ -8,7 +8,7 @@ import mininet
 import pytest
 
 import slownet
-from slownet.mininet_node import StrictVersion
+from slownet.model.mininet_node import StrictVersion
 
 LIB = Path(slownet.__file__).parents[1]
 CODE = """

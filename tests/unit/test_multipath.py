@@ -2,8 +2,8 @@
 
 import pytest
 
-from slownet.errors import SlownetError
-from slownet.multipath import longest_stall_ms
+from slownet.model.errors import SlownetError
+from slownet.theory.multipath import longest_stall_ms
 
 
 def test_a_stall_has_a_probe_two_timeouts_and_a_round_trip():

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from slownet import outbox
-from slownet.outbox import Outbox, RefusedError
+from slownet.lab import outbox
+from slownet.lab.outbox import Outbox, RefusedError
 
 SECRET = "root:x:0:0"
 

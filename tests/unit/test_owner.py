@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from slownet import owner
-from slownet.owner import Owner
+from slownet.lab import owner
+from slownet.lab.owner import Owner
 
 
 def test_a_mark_is_read_back():

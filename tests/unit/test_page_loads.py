@@ -2,8 +2,8 @@
 
 import pytest
 
-from slownet.errors import SlownetError
-from slownet.page_loads import PROTOCOLS, round_trips
+from slownet.model.errors import SlownetError
+from slownet.theory.page_loads import PROTOCOLS, round_trips
 
 
 @pytest.mark.parametrize(

@@ -2,8 +2,8 @@
 
 import pytest
 
-from slownet.errors import SlownetError
-from slownet.path_mtu import probing_begins_ms
+from slownet.model.errors import SlownetError
+from slownet.theory.path_mtu import probing_begins_ms
 
 
 def test_probing_begins_after_a_probe_and_four_timeouts():

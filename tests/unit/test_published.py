@@ -2,9 +2,9 @@ from statistics import linear_regression
 
 import pytest
 
-from slownet import published
-from slownet.errors import ExperimentError
-from slownet.published import Title
+from slownet.model.errors import ExperimentError
+from slownet.theory import published
+from slownet.theory.published import Title
 
 
 def test_client_delay_holds_the_articles_numbers():
@@ -56,7 +56,7 @@ def test_the_download_in_the_units_that_wget_means():
 
 
 def test_every_published_cell_is_one_of_the_experiments():
-    from slownet.catalogue import discover
+    from slownet.hypotheses.catalogue import discover
 
     for each in discover().values():
         for row in (each.published or {}).get("rows", ()):

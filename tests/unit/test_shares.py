@@ -4,8 +4,8 @@ import math
 
 import pytest
 
-from slownet.errors import SlownetError
-from slownet.shares import (
+from slownet.model.errors import SlownetError
+from slownet.theory.shares import (
     bbr_in_long_queue,
     cubic_beside_bbr_in_short_queue,
     cubic_between_losses,

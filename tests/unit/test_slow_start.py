@@ -1,7 +1,7 @@
 import pytest
 
-from slownet.errors import SlownetError
-from slownet.slow_start import CLOSE, LAST_BYTE, round_trips
+from slownet.model.errors import SlownetError
+from slownet.theory.slow_start import CLOSE, LAST_BYTE, round_trips
 
 UNLIMITED = 1 << 40
 

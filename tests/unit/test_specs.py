@@ -2,10 +2,10 @@
 
 import pytest
 
-from slownet import specs
-from slownet.conditions import profiles as conditions
-from slownet.conditions.link import Condition
-from slownet.errors import ConditionError, ExperimentError, SlownetError, UnitError
+from slownet.hypotheses import specs
+from slownet.links.conditions import profiles as conditions
+from slownet.links.conditions.link import Condition
+from slownet.model.errors import ConditionError, ExperimentError, SlownetError, UnitError
 from slownet.topologies import Star, TwoHosts
 
 ONE = """

@@ -5,8 +5,8 @@ import random
 
 import pytest
 
-from slownet.errors import SlownetError
-from slownet.throughput import (
+from slownet.model.errors import SlownetError
+from slownet.theory.throughput import (
     aimd,
     cubic_in_renos_region,
     limited_by_queue,

@@ -6,7 +6,7 @@ import pytest
 from mininet.topo import Topo
 
 from slownet import topologies
-from slownet.errors import ExperimentError, NetworkError
+from slownet.model.errors import ExperimentError, NetworkError
 from slownet.net import shape
 from slownet.topologies import Chain, Dumbbell, PrimaryReplicas, Star, ThreeRegions, TwoHosts
 

@@ -1,7 +1,7 @@
 import pytest
 
-from slownet.errors import UnitError
-from slownet.units import duration, rate, show_duration, size
+from slownet.model.errors import UnitError
+from slownet.model.units import duration, rate, show_duration, size
 
 
 @pytest.mark.parametrize(

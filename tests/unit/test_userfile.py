@@ -7,8 +7,8 @@ import tomllib
 
 import pytest
 
-from slownet import userfile
-from slownet.errors import ExperimentError, LabError
+from slownet.model import userfile
+from slownet.model.errors import ExperimentError, LabError
 
 
 def test_a_byte_order_mark_and_windows_line_ends_are_no_text(tmp_path):

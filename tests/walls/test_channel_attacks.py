@@ -28,7 +28,7 @@ import struct
 import sys
 import time
 
-from slownet.experiment import experiment
+from slownet.hypotheses.experiment import experiment
 from slownet.topologies import TwoHosts
 
 

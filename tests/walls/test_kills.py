@@ -14,8 +14,8 @@ import time
 
 import pytest
 
-from slownet.records import samples
-from slownet.sweep import store
+from slownet.judge.records import samples
+from slownet.runner.sweep import store
 
 KILLS = int(os.environ.get("KILLS", "6"))
 SEED = os.environ.get("SEED") or str(secrets.randbits(32))

@@ -53,7 +53,7 @@ import shutil
 import subprocess
 import sys
 
-from slownet.experiment import experiment
+from slownet.hypotheses.experiment import experiment
 from slownet.topologies import TwoHosts
 
 SECRET = "@SECRET@"

@@ -7,29 +7,29 @@ from collections.abc import Callable, Iterator, Mapping
 import slownet
 
 GROUPS: Mapping[str, tuple[str, ...]] = {
-    "claims": ("slownet.claim",),
-    "tools": ("slownet.tools", "slownet.browser"),
-    "services": ("slownet.services", "slownet.container", "slownet.compose"),
-    "networks": ("slownet.net", "slownet.conditions", "slownet.mininets"),
-    "errors": ("slownet.errors",),
+    "claims": ("slownet.judge.claim",),
+    "tools": ("slownet.tools", "slownet.tools.browser"),
+    "services": ("slownet.services", "slownet.containers", "slownet.containers.compose"),
+    "networks": ("slownet.net", "slownet.links.conditions", "slownet.model.mininets"),
+    "errors": ("slownet.model.errors",),
     "topologies": ("slownet.topologies",),
 }
 """Group -> the rooms of its names; all others are of the group "experiments"."""
 OTHERS = "experiments"
 ROOMS = {name: module for module, names in slownet._HOMES.items() for name in names.split()}
 MODULES = (
-    "slownet.fallback",
-    "slownet.handshakes",
-    "slownet.head_of_line",
-    "slownet.lookups",
-    "slownet.multipath",
-    "slownet.page_loads",
-    "slownet.path_mtu",
-    "slownet.published",
-    "slownet.slow_start",
-    "slownet.stats",
-    "slownet.throughput",
-    "slownet.units",
+    "slownet.theory.fallback",
+    "slownet.theory.handshakes",
+    "slownet.theory.head_of_line",
+    "slownet.theory.lookups",
+    "slownet.theory.multipath",
+    "slownet.theory.page_loads",
+    "slownet.theory.path_mtu",
+    "slownet.theory.published",
+    "slownet.theory.slow_start",
+    "slownet.theory.stats",
+    "slownet.theory.throughput",
+    "slownet.model.units",
 )
 """Public modules, as far as their own documentation describes them."""
 

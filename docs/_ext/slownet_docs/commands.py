@@ -1,4 +1,4 @@
-"""The commands with their help, from the tree that Typer builds of `slownet.cli`."""
+"""The commands with their help, from the tree that Typer builds of `slownet.cli.app`."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from typing import Any
 
 import typer
 
-from slownet import cli
-from slownet.commands import examples
+from slownet.cli import app as cli
+from slownet.cli import examples
 
 
 def tree() -> Iterator[tuple[str, Any]]:

@@ -6,10 +6,10 @@ import inspect
 import re
 from collections.abc import Iterator, Mapping
 
-from slownet.conditions.link import WORDS, Condition
-from slownet.conditions.profiles import TABLE
+from slownet.judge.records.columns import condition as recorded
+from slownet.links.conditions.link import WORDS, Condition
+from slownet.links.conditions.profiles import TABLE
 from slownet.net.plan import layers
-from slownet.records.columns import condition as recorded
 
 NEEDED: Mapping[str, Mapping[str, str]] = {
     "jitter": {"delay": "10ms"},

@@ -2,22 +2,23 @@
 
 from __future__ import annotations
 
-from slownet import fallback, handshakes, path_mtu, published, slow_start, userfile
-from slownet.conditions.netem import TRAVELLING
-from slownet.container import boxes, headers, source, streams
-from slownet.experiment import MOST_CELLS
+from slownet.containers import boxes, headers, source, streams
 from slownet.experiments import query_cost
-from slownet.ip import IPV4, IPV6
+from slownet.hypotheses.experiment import MOST_CELLS
+from slownet.judge.records.charging import LEAST_BOOTS, USUAL_MARGIN, WAVER, Charging
+from slownet.judge.records.comparisons import MOST, looks
+from slownet.judge.records.exactness import AGREEING
 from slownet.lab import boot, clock, counter
+from slownet.links.conditions.netem import TRAVELLING
+from slownet.links.ip import IPV4, IPV6
+from slownet.links.traces import file as traces
+from slownet.model import userfile
+from slownet.model.units import duration, show_duration
 from slownet.net import verify
-from slownet.records.charging import LEAST_BOOTS, USUAL_MARGIN, WAVER, Charging
-from slownet.records.comparisons import MOST, looks
-from slownet.records.exactness import AGREEING
 from slownet.runner import rule, warming
-from slownet.stats import DECIDING
+from slownet.theory import fallback, handshakes, path_mtu, published, slow_start
+from slownet.theory.stats import DECIDING
 from slownet.tools import exchange
-from slownet.traces import file as traces
-from slownet.units import duration, show_duration
 
 
 def facts() -> dict[str, str]:

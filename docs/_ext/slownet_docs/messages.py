@@ -188,7 +188,7 @@ def _spelled(kind: str, what: Said, fix: Said) -> Iterator[Message]:
 
 
 def _refused(module: Module) -> Iterator[Message]:
-    """Yield what a condition's fields refuse: the tuples (applies, what, fix) of `slownet.conditions`."""
+    """Yield what a condition's fields refuse: the tuples (applies, what, fix) of `slownet.links.conditions`."""
     if not module.file.startswith("conditions/"):
         return
     for node in ast.walk(module.tree):

@@ -11,13 +11,13 @@ from pathlib import Path
 from typing import Any
 
 from slownet import topologies
-from slownet.commands import examples
-from slownet.compose import fields as compose_fields
+from slownet.cli import examples
+from slownet.containers.compose import fields as compose_fields
 from slownet.hypotheses import file, predictions, toolbox
+from slownet.judge.records import samples
 from slownet.lab import project
+from slownet.model.units import duration
 from slownet.pytest_plugin import names, short, wishes
-from slownet.records import samples
-from slownet.units import duration
 
 
 def _table(heads: Iterable[str], rows: Iterable[Iterable[str]]) -> str:
@@ -163,7 +163,7 @@ def records() -> str:
 
 
 def sample_fields() -> str:
-    """Return the fields of a sample, as `slownet.records.samples` documents them."""
+    """Return the fields of a sample, as `slownet.judge.records.samples` documents them."""
     text = inspect.cleandoc(samples.__doc__ or "").partition("::\n\n")[2].partition("\n\nA boot that")[0]
     return f"```text\n{inspect.cleandoc(text)}\n```\n"
 

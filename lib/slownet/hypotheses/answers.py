@@ -17,11 +17,11 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from slownet.errors import ExperimentError, SlownetError, writing
 from slownet.hypotheses.predictions import Prediction
 from slownet.hypotheses.source import read_toml
-from slownet.law import per_round_trip
-from slownet.units import duration, percent, rate
+from slownet.model.errors import ExperimentError, SlownetError, writing
+from slownet.model.units import duration, percent, rate
+from slownet.theory.law import per_round_trip
 
 STUDENT = "student"
 ROUND_TRIPS, TIMES, SHARE = "round trips", "times", "a share of 1"

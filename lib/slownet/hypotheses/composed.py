@@ -13,18 +13,18 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from slownet import userfile
-from slownet.compose import links
-from slownet.compose.links import NAMED
-from slownet.compose.model import SWITCH, Project
-from slownet.compose.topology import Compose
-from slownet.conditions.link import WORDS
-from slownet.errors import ExperimentError, SlownetError, nearest
-from slownet.experiment import Cell, Experiment, grid
+from slownet.containers.compose import links
+from slownet.containers.compose.links import NAMED
+from slownet.containers.compose.model import SWITCH, Project
+from slownet.containers.compose.topology import Compose
 from slownet.hypotheses import project_tools
+from slownet.hypotheses.experiment import Cell, Experiment, grid
 from slownet.hypotheses.toolbox import Page
-from slownet.records.columns import HOST, NONE
-from slownet.records.unreadable import MALFORMED
+from slownet.judge.records.columns import HOST, NONE
+from slownet.judge.records.unreadable import MALFORMED
+from slownet.links.conditions.link import WORDS
+from slownet.model import userfile
+from slownet.model.errors import ExperimentError, SlownetError, nearest
 
 FILE = "experiment.json"
 VARY = "--vary"

@@ -38,16 +38,16 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from slownet.compose.topology import Compose
-from slownet.conditions.link import Condition
-from slownet.errors import ExperimentError, nearest
-from slownet.experiment import Experiment, condition, grid
+from slownet.containers.compose.topology import Compose
 from slownet.hypotheses import own, predictions
+from slownet.hypotheses.experiment import Experiment, condition, grid
 from slownet.hypotheses.predictions import Prediction
 from slownet.hypotheses.source import Source, read_toml
 from slownet.hypotheses.toolbox import SERVICES, TOOLS, Named
-from slownet.importing import described
-from slownet.records.unreadable import MALFORMED
+from slownet.judge.records.unreadable import MALFORMED
+from slownet.links.conditions.link import Condition
+from slownet.model.errors import ExperimentError, nearest
+from slownet.model.importing import described
 
 TOP = (
     "question",

@@ -12,11 +12,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from slownet.claim import SUPPORTED, Judgement
-from slownet.errors import ExperimentError, SlownetError
 from slownet.hypotheses.answers import Question, quoted
 from slownet.hypotheses.source import read_toml
-from slownet.records.result import RunData
+from slownet.judge.claim import SUPPORTED, Judgement
+from slownet.judge.records.result import RunData
+from slownet.model.errors import ExperimentError, SlownetError
 
 HEAD = """\
 # Measured by `slownet check --key`. Answers from low to high are right; a missing limit is none.

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from slownet.errors import ExperimentError, nearest
 from slownet.hypotheses.answers import Answers, number
 from slownet.hypotheses.key import Exercise, Solution
+from slownet.model.errors import ExperimentError, nearest
 
 RIGHT, WRONG, MISSING, UNREADABLE = "right", "wrong", "missing", "unreadable"
 

@@ -10,10 +10,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from slownet import importing
-from slownet.compose.topology import Compose
-from slownet.errors import ExperimentError, nearest
+from slownet.containers.compose.topology import Compose
 from slownet.hypotheses.toolbox import SERVICES, TOOLS, Named
+from slownet.model import importing
+from slownet.model.errors import ExperimentError, nearest
 from slownet.topologies import find as find_topology
 
 PROJECTS = (".yaml", ".yml")

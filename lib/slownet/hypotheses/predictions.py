@@ -17,10 +17,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from slownet import claim as claims
-from slownet.errors import ExperimentError, SlownetError, nearest
-from slownet.extensions import Register
 from slownet.hypotheses.source import Keys, Source
+from slownet.judge import claim as claims
+from slownet.model.errors import ExperimentError, SlownetError, nearest
+from slownet.model.extensions import Register
 
 OPEN = "?"
 _OWN: Mapping[str, type[Any]] = {

@@ -7,16 +7,16 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from slownet.compose.model import CLIENT, Project
-from slownet.errors import ExperimentError, ToolError, nearest
+from slownet.containers.compose.model import CLIENT, Project
 from slownet.hypotheses.toolbox import TOOLS, WEB, Named
+from slownet.model.errors import ExperimentError, ToolError, nearest
+from slownet.model.units import whole_number
 from slownet.tools.constant_rate import constant_rate
 from slownet.tools.curl import curl
 from slownet.tools.matched import matched, named, words
 from slownet.tools.oha import oha
 from slownet.tools.sysbench import Account, oltp
 from slownet.tools.wrk import wrk, wrk2
-from slownet.units import whole_number
 
 TOOL, URL, OPTION, COMMAND, VALUE, UNIT = "--tool", "--url", "--option", "--tool-command", "--value", "--unit"
 SECONDS = 10.0

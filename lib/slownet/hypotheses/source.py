@@ -8,8 +8,8 @@ from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import Any, NoReturn
 
-from slownet import userfile
-from slownet.errors import ExperimentError, SlownetError, nearest
+from slownet.model import userfile
+from slownet.model.errors import ExperimentError, SlownetError, nearest
 
 Keys = tuple[str | int, ...]
 """The path of a key: names of tables and indexes of arrays, such as ("prediction", 1, "metric")."""

@@ -1,6 +1,6 @@
 """Tools and services by their names in hypothesis files.
 
-Another one is added by one line here, or by an entry point of another package (`slownet.extensions`).
+Another one is added by one line here, or by an entry point of another package (`slownet.model.extensions`).
 """
 
 from __future__ import annotations
@@ -11,19 +11,19 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from slownet import owner
-from slownet.browser.browse import browse
-from slownet.extensions import Register
+from slownet.lab import owner
+from slownet.model.extensions import Register
+from slownet.model.units import size
 from slownet.services.nginx import Nginx
 from slownet.services.oltp import OltpDatabase
 from slownet.services.wordpress import WordPress
 from slownet.tools.ab import ab
+from slownet.tools.browser.browse import browse
 from slownet.tools.fetch import fetch
 from slownet.tools.iperf3 import iperf3
 from slownet.tools.ping import ping
 from slownet.tools.sysbench import oltp
 from slownet.tools.wget import wget
-from slownet.units import size
 
 
 @dataclass(frozen=True)

@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 import signal
 
-from slownet.errors import LabError
 from slownet.lab.excerpt import clipped
+from slownet.model.errors import LabError
 
 _OUT_OF_MEMORY = ("Out of memory", "unable to allocate", "out of memory", "Cannot allocate", "Failed to allocate")
 

@@ -17,12 +17,12 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from slownet.errors import LabError
 from slownet.lab import autopsy, confinement, cpu, memory
 from slownet.lab import channel as frames
 from slownet.lab.channel import Channel
 from slownet.lab.clock import Clock
 from slownet.lab.feed import Feed
+from slownet.model.errors import LabError
 
 MEGABYTES = 1024
 LEAST_MEGABYTES = 160

@@ -8,7 +8,6 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-from slownet.errors import LabError
 from slownet.lab.boot import Share
 from slownet.lab.cache import LOG_LINES
 from slownet.lab.clock import Clock
@@ -16,6 +15,7 @@ from slownet.lab.excerpt import Excerpt
 from slownet.lab.parts import Parts
 from slownet.lab.place import PACKAGE, Place, checkout
 from slownet.lab.wheels import PYTHON
+from slownet.model.errors import LabError
 
 TAG = f"cpython-{PYTHON.replace('.', '')}"
 

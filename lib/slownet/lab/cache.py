@@ -16,9 +16,9 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from slownet.errors import LabError
 from slownet.lab.excerpt import clipped
-from slownet.userfile import expanded
+from slownet.model.errors import LabError
+from slownet.model.userfile import expanded
 
 LOG_LINES = 3
 END_S = 10.0

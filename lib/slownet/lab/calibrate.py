@@ -11,7 +11,6 @@ import subprocess
 from collections.abc import Mapping
 from pathlib import Path
 
-from slownet.errors import LabError
 from slownet.lab import cache, cpu
 from slownet.lab.boot import Share
 from slownet.lab.clock import Clock
@@ -20,6 +19,7 @@ from slownet.lab.digests import NUMBER, RATIO, TEXT
 from slownet.lab.excerpt import Excerpt
 from slownet.lab.measurements import measured
 from slownet.lab.parts import Parts
+from slownet.model.errors import LabError
 
 FILE = "tdf.json"
 FACTS = {"tdf": NUMBER, "ratio": RATIO}

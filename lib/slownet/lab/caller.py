@@ -12,17 +12,17 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
-from slownet import userfile
-from slownet.errors import LabError
 from slownet.lab import native
 from slownet.lab.boot import WRITABLE, Share
 from slownet.lab.folders import hides, refused
+from slownet.model import userfile
+from slownet.model.errors import LabError
 
 ENV = "--env"
 ROUNDS = 200_000
 """Of the hash of a value that may be a secret: a tenth of a second."""
 SESSION = "SLOWNET_SESSION"
-"""The variable by which a pytest session hands facts to the one in its lab; see `slownet.pytest_inside`."""
+"""The variable by which a pytest session hands facts to the one in its lab; see `slownet.pytest_plugin.pytest_inside`."""
 # Variables that describe this machine, not the work done on it.
 OF_THIS_MACHINE = frozenset(
     ["PATH", "HOME", "USER", "LOGNAME", "SHELL", "MAIL", "PWD", "OLDPWD", "SHLVL", "_", "HOSTNAME", "DISPLAY", "TMPDIR", "TMP",

@@ -15,7 +15,7 @@ from collections import deque
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from slownet.errors import LabError
+from slownet.model.errors import LabError
 
 _HEAD = struct.Struct("<cI")
 

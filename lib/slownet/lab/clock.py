@@ -5,9 +5,9 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
-from slownet.errors import LabError, nearest
 from slownet.lab.counter import PROCESS, PROCESSOR
-from slownet.units import duration, whole_number
+from slownet.model.errors import LabError, nearest
+from slownet.model.units import duration, whole_number
 
 INF = math.inf
 TDF_INF = "inf"

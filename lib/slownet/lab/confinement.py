@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from functools import lru_cache
 from pathlib import Path
 
-from slownet.errors import LabError
+from slownet.model.errors import LabError
 
 LANDLOCK_CREATE_RULESET, ASK_VERSION = 444, 1  # the number is the same on every architecture
 READ = ["/proc/cpuinfo"]

@@ -1,4 +1,4 @@
-"""Shares the kept container images with every lab, read-only; `slownet.container.store` reads them on both sides."""
+"""Shares the kept container images with every lab, read-only; `slownet.containers.store` reads them on both sides."""
 
 from __future__ import annotations
 

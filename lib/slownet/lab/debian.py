@@ -6,8 +6,8 @@ import shlex
 from collections.abc import Sequence
 from pathlib import Path
 
-from slownet.errors import LabError
 from slownet.lab import cache
+from slownet.model.errors import LabError
 
 SUITE = "trixie"
 PROGRAMS = {"mmdebstrap": "mmdebstrap", "newuidmap": "uidmap", "dpkg-deb": "dpkg", "xz": "xz-utils"}

@@ -20,9 +20,9 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
-from slownet.errors import DamagedError
 from slownet.lab import cache
-from slownet.outbox import Outbox, RefusedError, place
+from slownet.lab.outbox import Outbox, RefusedError, place
+from slownet.model.errors import DamagedError
 
 RECORD = "digests.json"
 FORMAT = 1

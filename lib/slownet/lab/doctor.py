@@ -13,7 +13,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from slownet.errors import DamagedError, LabError
 from slownet.lab import (
     cache,
     confinement,
@@ -34,6 +33,7 @@ from slownet.lab import memory as machine_memory
 from slownet.lab.boot import MEGABYTES, memory_folder
 from slownet.lab.clock import Clock
 from slownet.lab.shelf import Shelf
+from slownet.model.errors import DamagedError, LabError
 
 BUILD, CLEAN = "slownet lab build", "slownet lab clean"
 NATIVE_PACKAGES = {"mn": "mininet", "ovs-vsctl": "openvswitch-switch", "ovs-vswitchd": "openvswitch-switch", "tc": "iproute2"}

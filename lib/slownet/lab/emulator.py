@@ -21,9 +21,9 @@ from pathlib import Path
 from threading import Thread
 from typing import Any, BinaryIO
 
-from slownet.errors import LabError
 from slownet.lab import confinement
 from slownet.lab.excerpt import clipped
+from slownet.model.errors import LabError
 
 PROGRAM, PACKAGE = "qemu-system-x86_64", "qemu-system-x86"
 MACHINE, PROCESSOR = "pc-i440fx-7.2", "Nehalem"

@@ -16,9 +16,9 @@ import sys
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any, NoReturn, Self
 
-from slownet.control_characters import visible
-from slownet.errors import LabError
 from slownet.lab.shapes import Shape, ShapeError
+from slownet.model.control_characters import visible
+from slownet.model.errors import LabError
 
 MARK = b"\x1eslownet "
 LINE_BYTES = 1 << 16

@@ -27,7 +27,6 @@ from functools import partial
 from pathlib import Path
 from typing import BinaryIO
 
-from slownet.errors import LabError
 from slownet.lab import autopsy, cache, cpu, emulator, memory, standstill
 from slownet.lab import channel as frames
 from slownet.lab.boot import GRACE_S, MEGABYTES, SAME_S, Share, Sink, check_megabytes, memory_folder
@@ -38,6 +37,7 @@ from slownet.lab.kernel_package import Kernel
 from slownet.lab.packed import pack
 from slownet.lab.returned import Returned
 from slownet.lab.standstill import Snapshot
+from slownet.model.errors import LabError
 
 BOOT_S = 900
 """Booting takes about seven seconds of CPU."""

@@ -1,12 +1,12 @@
-"""Shares extension packages (`slownet.extensions`) with a lab at a path of their own; nothing else of the caller's Python."""
+"""Shares extension packages (`slownet.model.extensions`) with a lab at a path of their own; nothing else of the caller's Python."""
 
 from __future__ import annotations
 
 import os
 from collections.abc import Mapping
 
-from slownet import extensions
 from slownet.lab.boot import Share
+from slownet.model import extensions
 
 AT = "/opt/slownet/added"
 

@@ -11,10 +11,10 @@ import tty
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from slownet.errors import LabError
 from slownet.lab import caller
 from slownet.lab.boot import Share, Sink
 from slownet.lab.place import Interrupts, Place
+from slownet.model.errors import LabError
 
 
 def run_here(place: Place, command: list[str], shares: Sequence[Share], terminal: bool) -> int:

@@ -18,12 +18,12 @@ from dataclasses import dataclass
 from importlib import metadata
 from pathlib import Path
 
-from slownet.errors import LabError
 from slownet.lab import cache, debian, digests, excerpt, wheels, wordpress_site
 from slownet.lab.boot import Lab, Share
 from slownet.lab.digests import NUMBER, TABLE, Part
+from slownet.lab.outbox import LARGEST, Outbox
 from slownet.lab.shelf import Shelf
-from slownet.outbox import LARGEST, Outbox
+from slownet.model.errors import LabError
 
 HERE = Path(__file__).parent
 PROVISION = ["packages.txt", "provision", "make-site", "same-random", "wordpress"]

@@ -19,10 +19,10 @@ from functools import partial
 from itertools import chain
 from pathlib import Path
 
-from slownet.errors import LabError
 from slownet.lab import cache, debian, digests
 from slownet.lab.digests import TEXT, Part
 from slownet.lab.shelf import Shelf
+from slownet.model.errors import LabError
 
 FILES = Path(__file__).with_name("linux")
 PROGRAMS = {

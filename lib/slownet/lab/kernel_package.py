@@ -16,11 +16,11 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from slownet.errors import LabError
 from slownet.lab import cache, debian, digests
 from slownet.lab.digests import TEXT, Part
 from slownet.lab.init import archive
 from slownet.lab.shelf import Shelf
+from slownet.model.errors import LabError
 
 PATTERN = "^linux-image-6[.]12[.][0-9.]*[+]deb13-cloud-amd64$"
 """Apt's pattern for the names of Debian 13's own kernels, one a security update; the newest one is taken."""

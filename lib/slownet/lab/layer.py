@@ -13,14 +13,14 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from slownet.errors import LabError
 from slownet.lab import cache, debian, digests, excerpt, wheels
 from slownet.lab.boot import Lab, Share
 from slownet.lab.digests import NUMBER, TABLE, TEXT, TEXTS, Part
 from slownet.lab.image import COMPRESSOR, PROGRAMS, Image, requirements, squash
+from slownet.lab.outbox import LARGEST, Outbox
 from slownet.lab.project import Project
 from slownet.lab.shelf import Shelf
-from slownet.outbox import LARGEST, Outbox
+from slownet.model.errors import LabError
 
 INSTALL = Path(__file__).with_name("install-layer")
 MEGABYTES = 1024

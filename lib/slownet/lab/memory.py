@@ -17,7 +17,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from slownet.errors import LabError
+from slownet.model.errors import LabError
 
 PROC = Path("/proc")
 LOCK = Path("/sys/devices/system/cpu")

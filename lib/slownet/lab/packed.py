@@ -22,9 +22,9 @@ from itertools import chain
 from pathlib import Path, PurePosixPath
 from typing import IO, BinaryIO
 
-from slownet.errors import LabError
 from slownet.lab import image
 from slownet.lab.boot import Share
+from slownet.model.errors import LabError
 
 MOST_BYTES = 1 << 30
 """Of all files that are packed for one lab: they are in memory, and are compressed before it starts."""

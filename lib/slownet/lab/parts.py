@@ -11,13 +11,13 @@ from functools import partial
 from pathlib import Path
 from typing import Any, TypeVar
 
-from slownet.errors import DamagedError, LabError
 from slownet.lab import cache, confinement, image, init, kernel, trial
 from slownet.lab import layer as layers
 from slownet.lab.boot import MEGABYTES, Lab, Share
 from slownet.lab.clock import INF, Clock
 from slownet.lab.project import Project
 from slownet.lab.shelf import Shelf
+from slownet.model.errors import DamagedError, LabError
 
 T = TypeVar("T")
 BUILD = "slownet lab build"

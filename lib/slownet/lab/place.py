@@ -12,7 +12,6 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from slownet.errors import LabError, nearest
 from slownet.lab import (
     calibrate,
     confinement,
@@ -29,6 +28,7 @@ from slownet.lab.boot import MEGABYTES, Lab, Share, Sink, check_megabytes
 from slownet.lab.caller import Given
 from slownet.lab.clock import EXACT, INF, SPEED, TIME, WORK, Clock, check_cpu, check_kind, check_speed, check_tdf
 from slownet.lab.inplace import InPlace
+from slownet.model.errors import LabError, nearest
 
 if TYPE_CHECKING:
     from slownet.lab.exact import ExactLab

@@ -11,10 +11,10 @@ from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from typing import Any
 
-from slownet import userfile
-from slownet.errors import LabError, nearest
 from slownet.lab import caller, ownership
 from slownet.lab.boot import Share
+from slownet.model import userfile
+from slownet.model.errors import LabError, nearest
 
 OWN, SHARED = "slownet.toml", "pyproject.toml"
 KEYS = ("packages", "dependencies", "requirements", "share", "write", "require_confinement")

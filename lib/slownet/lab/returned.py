@@ -14,9 +14,9 @@ import stat
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
-from slownet.errors import LabError
 from slownet.lab.channel import ProtocolError
-from slownet.outbox import parts_of, shown
+from slownet.lab.outbox import parts_of, shown
+from slownet.model.errors import LabError
 
 FOLDER, FILE, LINK, REMOVED = "d", "f", "l", "r"
 FIELDS = {FOLDER: 4, FILE: 4, LINK: 5, REMOVED: 4}

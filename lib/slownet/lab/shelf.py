@@ -10,9 +10,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Generic, TypeVar
 
-from slownet.errors import DamagedError, LabError
 from slownet.lab import cache, digests
 from slownet.lab.digests import Digest, Part
+from slownet.model.errors import DamagedError, LabError
 
 TRIES = 3
 CHECKS = "checks"

@@ -11,10 +11,10 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from slownet.errors import LabError
 from slownet.lab import cache, digests, shelf
 from slownet.lab.digests import Part
 from slownet.lab.shelf import Shelf
+from slownet.model.errors import LabError
 
 KIND = "exact-memory"
 MEMORY, STATE, SAID = "memory", "state", "said"

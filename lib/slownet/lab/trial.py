@@ -8,11 +8,11 @@ import tarfile
 import tempfile
 from pathlib import Path
 
-from slownet.errors import LabError
 from slownet.lab import cache, image, init
 from slownet.lab.boot import LEAST_MEGABYTES, Lab
 from slownet.lab.clock import Clock
 from slownet.lab.kernel import Kernel
+from slownet.model.errors import LabError
 
 PROGRAM = "/probe"
 FOLDERS = ("dev", "run")

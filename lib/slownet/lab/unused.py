@@ -12,20 +12,20 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from slownet.errors import DamagedError, LabError
 from slownet.lab import cache, kernel_package, layer, project, shelf, standstill
 from slownet.lab import exact_parts as exact_image
 from slownet.lab.digests import Part
 from slownet.lab.parts import Parts
 from slownet.lab.shelf import Shelf
+from slownet.model.errors import DamagedError, LabError
 
 WARM = "warm"
-"""The kind of snapshots of prepared services; see `slownet.sweep.warm`."""
+"""The kind of snapshots of prepared services; see `slownet.runner.sweep.warm`."""
 SNAPSHOTS: Shelf[Path] = Shelf(WARM, Part("the snapshot of prepared services", (), "slownet lab clean"), lambda folder: folder)
 IN_USE = {WARM: "a sweep uses it", standstill.KIND: "an exact lab uses it"}
 """Kinds of what is only kept for speed, and goes unless it is used now; and what that is called."""
 DOWNLOAD = "download"
-"""The kind of labs that are being fetched; see `slownet.transfer.fetch`."""
+"""The kind of labs that are being fetched; see `slownet.runner.transfer.fetch`."""
 
 
 @dataclass(frozen=True)

@@ -9,8 +9,7 @@ from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
 
-from slownet import owner
-from slownet.lab import native
+from slownet.lab import native, owner
 
 COMMANDS = {
     "aircrack-ng": "airmon-ng", "arp-scan": "arp-scan", "arping": "arping", "bind9": "named",

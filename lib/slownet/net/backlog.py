@@ -13,8 +13,8 @@ from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, field
 from typing import Any
 
-from slownet.errors import NetworkError
 from slownet.lab import native
+from slownet.model.errors import NetworkError
 from slownet.net import reading
 from slownet.net.netlink import Route
 from slownet.net.nodes import inside

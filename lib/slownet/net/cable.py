@@ -8,13 +8,13 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any
 
-from slownet.conditions import profiles as conditions
-from slownet.conditions.link import Condition
-from slownet.conditions.oneway import OneWay
-from slownet.conditions.schedule import Schedule
-from slownet.counters import Counters
-from slownet.errors import ConditionError, NetworkError
-from slownet.ip import IP, IPV4
+from slownet.lab.counters import Counters
+from slownet.links.conditions import profiles as conditions
+from slownet.links.conditions.link import Condition
+from slownet.links.conditions.oneway import OneWay
+from slownet.links.conditions.schedule import Schedule
+from slownet.links.ip import IP, IPV4
+from slownet.model.errors import ConditionError, NetworkError
 from slownet.net import counting, neighbours, plan, verify
 from slownet.net.capture import Capture
 from slownet.net.log import Log, Setting
@@ -137,11 +137,12 @@ class Link:
         Parameters
         ----------
         condition : Condition or str
-            What to start from: a condition, or a name such as "LTE" (`slownet.conditions.profiles`), which replace all that
-            the topology states. Without it what the topology states of the link, such as the bw of a TCLink: fields that are
-            not named keep it, and `rate=None` takes it away. Fields of an earlier `set` are never kept.
+            What to start from: a condition, or a name such as "LTE" (`slownet.links.conditions.profiles`), which replace all
+            that the topology states. Without it what the topology states of the link, such as the bw of a TCLink: fields that
+            are not named keep it, and `rate=None` takes it away. Fields of an earlier `set` are never kept.
         ping : bool or IP
-            Whether to verify the condition with a ping: True over IPv4, `slownet.ip.IPV6` over what `Network.add_ipv6` gives.
+            Whether to verify the condition with a ping: True over IPv4, `slownet.links.ip.IPV6` over what `Network.add_ipv6`
+            gives.
         **fields : any
             Fields as for `Condition.parse`, on top of `condition`: `set(rtt="10ms")`, `set("LTE", loss="1%")`.
 

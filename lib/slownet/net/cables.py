@@ -19,9 +19,9 @@ from typing import Any
 from mininet.link import Intf, Link, OVSIntf, OVSLink, TCIntf, TCLink
 from mininet.log import warn
 
-from slownet import owner
-from slownet.conditions import tclink
-from slownet.errors import NetworkError
+from slownet.lab import owner
+from slownet.links.conditions import tclink
+from slownet.model.errors import NetworkError
 from slownet.net import ethtool, names, parameters, places, tc
 from slownet.net.conversion import made_quick
 from slownet.net.namespace import current
@@ -111,7 +111,7 @@ class QuickTCInterface(QuickInterface, TCIntf):  # type: ignore[misc]
 
 
 class ShapedInterface(QuickTCInterface):
-    """A TCLink interface whose parameters are a condition, changed in place; see `slownet.conditions.tclink`.
+    """A TCLink interface whose parameters are a condition, changed in place; see `slownet.links.conditions.tclink`.
 
     Raises UnitError, ConditionError, NetworkError when Mininet would print an error and go on.
     """

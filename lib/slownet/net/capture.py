@@ -7,7 +7,7 @@ from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Any
 
-from slownet.errors import ExperimentError, nearest
+from slownet.model.errors import ExperimentError, nearest
 from slownet.tools import tcpdump
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import UserDict
 from typing import Any
 
-from slownet.conditions.link import Condition
+from slownet.links.conditions.link import Condition
 
 
 class ConditionLog(UserDict[Any, Condition]):

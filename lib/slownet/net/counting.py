@@ -6,7 +6,7 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable
 from typing import Any
 
-from slownet.counters import Counters, Flow
+from slownet.lab.counters import Counters, Flow
 from slownet.net import reading
 from slownet.net.netlink import Route
 from slownet.net.nodes import inside

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from slownet.errors import NetworkError
+from slownet.model.errors import NetworkError
 from slownet.net import tc
 from slownet.net.ethtool import MANY_SEGMENTS, ONE_SEGMENT
 

@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from fnmatch import fnmatchcase
 from functools import cache
 
-from slownet.errors import NetworkError
+from slownet.model.errors import NetworkError
 
 # linux/ethtool.h, linux/sockios.h
 SIOCETHTOOL = 0x8946

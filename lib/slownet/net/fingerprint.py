@@ -13,7 +13,7 @@ from collections.abc import Collection, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from slownet.errors import NetworkError
+from slownet.model.errors import NetworkError
 from slownet.net.nodes import inside
 
 RTM_GETLINK, RTM_GETADDR, RTM_GETROUTE, RTM_GETQDISC = 18, 22, 26, 38

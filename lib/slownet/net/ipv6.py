@@ -16,8 +16,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-from slownet.errors import NetworkError
-from slownet.ip import IP, IPV6
+from slownet.links.ip import IP, IPV6
+from slownet.model.errors import NetworkError
 from slownet.net import addresses, reach
 from slownet.net.cables import keep_neighbours
 from slownet.net.nodes import inside

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from slownet.conditions.link import Condition
+from slownet.links.conditions.link import Condition
 
 
 def named(cables: Iterable[Any]) -> list[tuple[str, Any]]:

@@ -1,4 +1,4 @@
-"""What killed runs have left on this machine: found by its mark (see `slownet.owner`), and removed.
+"""What killed runs have left on this machine: found by its mark (see `slownet.lab.owner`), and removed.
 
 A killed run's hosts and the cables between them disappear by themselves when no program runs in them. Found here are programs
 that still run, their cgroups, switches, the switches' ends of cables, and private directories.
@@ -18,13 +18,13 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
-from slownet import owner
-from slownet.errors import NetworkError
+from slownet.lab import owner
+from slownet.lab.owner import Owner
+from slownet.model.errors import NetworkError
 from slownet.net import limited, names, openvswitch, reading
 from slownet.net.namespace import entered
 from slownet.net.netlink import Route
 from slownet.net.nodes import ovs_vsctl
-from slownet.owner import Owner
 
 DEADLINE_S = 20.0
 POLL_S = 0.01

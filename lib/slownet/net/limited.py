@@ -12,10 +12,10 @@ from typing import Any
 from mininet.node import CPULimitedHost, Node
 from mininet.util import numCores
 
-from slownet import owner
-from slownet.errors import NetworkError
+from slownet.lab import owner
+from slownet.lab.owner import Owner
+from slownet.model.errors import NetworkError
 from slownet.net.nodes import QuickNode
-from slownet.owner import Owner
 
 CGROUPS = Path("/sys/fs/cgroup")
 SHORTEST_QUOTA_US = 1000  # kernel/sched: min_cfs_quota_period

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
-from slownet.conditions.link import Condition
+from slownet.links.conditions.link import Condition
 from slownet.net.play import Played
 from slownet.net.verify import Verification
 from slownet.tools.ping import Ping

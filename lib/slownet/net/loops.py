@@ -16,7 +16,7 @@ from mininet.node import Controller, OVSBridge, OVSController, OVSSwitch
 from mininet.nodelib import LinuxBridge
 from mininet.topo import Topo
 
-from slownet.errors import NetworkError
+from slownet.model.errors import NetworkError
 from slownet.net import places
 from slownet.net.parameters import class_of, preset, special
 

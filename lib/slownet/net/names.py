@@ -12,8 +12,8 @@ import socket
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 
-from slownet.errors import NetworkError
-from slownet.owner import RUN
+from slownet.lab.owner import RUN
+from slownet.model.errors import NetworkError
 
 NAME_LENGTH = 15  # of an interface, IFNAMSIZ less one
 ROOM = NAME_LENGTH - len("-eth999")

@@ -15,8 +15,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from slownet import owner
-from slownet.errors import NetworkError
+from slownet.lab import owner
+from slownet.model.errors import NetworkError
 from slownet.net.netlink import Route
 
 # linux/sched.h, linux/mount.h

@@ -13,7 +13,7 @@ import struct
 from types import TracebackType
 from typing import Self
 
-from slownet.errors import NetworkError
+from slownet.model.errors import NetworkError
 
 RTM_NEWLINK, RTM_DELLINK, RTM_NEWADDR, RTM_DELADDR, RTM_NEWROUTE = 16, 17, 20, 21, 24
 RTM_NEWNEIGH, RTM_DELNEIGH, RTM_GETNEIGH = 28, 29, 30

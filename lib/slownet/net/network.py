@@ -13,12 +13,11 @@ from typing import TYPE_CHECKING, Any, Self
 from mininet.link import TCLink
 from mininet.log import setLogLevel
 
-from slownet import owner
-from slownet.conditions.link import Condition
-from slownet.conditions.oneway import OneWay
-from slownet.counters import Counters
-from slownet.errors import ConditionError, ExperimentError, NetworkError, SlownetError, nearest
-from slownet.lab import native
+from slownet.lab import native, owner
+from slownet.lab.counters import Counters
+from slownet.links.conditions.link import Condition
+from slownet.links.conditions.oneway import OneWay
+from slownet.model.errors import ConditionError, ExperimentError, NetworkError, SlownetError, nearest
 from slownet.net import addresses, counting, device, ipv6, names, openvswitch, reach, shape, spanning_tree, stated
 from slownet.net.cable import Link
 from slownet.net.capture import Capture, interface_of
@@ -34,7 +33,7 @@ from slownet.net.shaping import Shaping
 from slownet.tools.ping import Ping
 
 if TYPE_CHECKING:
-    from slownet.mininets import Node, Topology
+    from slownet.model.mininets import Node, Topology
 
 DEADLINE_S = 30.0
 Remembered = Mapping[Any, tuple[OneWay, OneWay]]

@@ -15,9 +15,8 @@ from zlib import crc32
 
 from mininet.node import Node, OVSSwitch
 
-from slownet import owner
-from slownet.errors import NetworkError
-from slownet.lab import native
+from slownet.lab import native, owner
+from slownet.model.errors import NetworkError
 from slownet.net import absent, openvswitch
 from slownet.net.namespace import Namespace, apart, entered
 from slownet.net.netlink import Route

@@ -6,7 +6,7 @@ import shutil
 import subprocess
 from pathlib import Path
 
-from slownet.errors import NetworkError
+from slownet.model.errors import NetworkError
 
 RUN = Path("/run/openvswitch")
 DATABASE = Path("/var/lib/slownet/openvswitch/conf.db")  # empty, made with the image

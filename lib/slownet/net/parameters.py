@@ -19,8 +19,8 @@ from mininet.nodelib import NAT
 from mininet.topo import Topo
 from mininet.util import specialClass
 
-from slownet.conditions import tclink
-from slownet.errors import ConditionError, SlownetError
+from slownet.links.conditions import tclink
+from slownet.model.errors import ConditionError, SlownetError
 from slownet.net import places
 from slownet.net.places import Place
 

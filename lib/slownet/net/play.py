@@ -10,10 +10,10 @@ from dataclasses import dataclass, field
 from types import TracebackType
 from typing import Any, Protocol, Self
 
-from slownet.conditions.link import Condition
-from slownet.conditions.oneway import OneWay
-from slownet.conditions.schedule import Schedule, State
-from slownet.errors import NetworkError
+from slownet.links.conditions.link import Condition
+from slownet.links.conditions.oneway import OneWay
+from slownet.links.conditions.schedule import Schedule, State
+from slownet.model.errors import NetworkError
 from slownet.net import neighbours
 from slownet.net.shaping import Shaping
 

@@ -9,10 +9,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from slownet.conditions.jitter import Table
-from slownet.conditions.oneway import OneWay
-from slownet.counters import Flow
-from slownet.errors import NetworkError
+from slownet.lab.counters import Flow
+from slownet.links.conditions.jitter import Table
+from slownet.links.conditions.oneway import OneWay
+from slownet.model.errors import NetworkError
 from slownet.net import reading, shaper, tc
 from slownet.net.netlink import Route
 from slownet.net.nodes import inside

@@ -20,7 +20,7 @@ from mininet.node import (
 )
 from mininet.nodelib import LinuxBridge
 
-from slownet.errors import NetworkError
+from slownet.model.errors import NetworkError
 from slownet.net import device, learning, loops, names, parameters, places, spanning_tree
 from slownet.net.cables import QuickLink, quick_link
 from slownet.net.conversion import made_quick, quick

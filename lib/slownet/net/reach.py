@@ -14,8 +14,8 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
-from slownet.errors import NetworkError
-from slownet.ip import ECHO, ECHO_HEADER, IP, IPV4, IPV6
+from slownet.links.ip import ECHO, ECHO_HEADER, IP, IPV4, IPV6
+from slownet.model.errors import NetworkError
 from slownet.net.nodes import inside
 
 AT_ONCE = 64  # requests at a time; their answers fit into a socket's buffer

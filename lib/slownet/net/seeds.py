@@ -3,7 +3,7 @@
 The same seed gives the same losses. Repeating a cell with it adds no information: the interval would shrink without new
 random draws. So the first block of the first boot uses the stated seed, and each further block and boot one that is
 `STRIDE` more. A stride has room for all seeds of a block: the directions of a link use a seed and the next one
-(`slownet.net.plan`), and a schedule that repeats a seed continues in steps of two (`slownet.conditions.schedule`).
+(`slownet.net.plan`), and a schedule that repeats a seed continues in steps of two (`slownet.links.conditions.schedule`).
 
 The kernel keeps 32 bits of a seed (``prandom_seed_state``: ``seed >> 32 ^ seed << 10 ^ seed``). Below 2^32 different seeds
 are different streams, so the stride is a million: it leaves 4294 blocks of small seeds, 30 boots of 143 blocks each.
@@ -20,7 +20,7 @@ from __future__ import annotations
 import dataclasses
 from dataclasses import dataclass
 
-from slownet.conditions.link import Condition
+from slownet.links.conditions.link import Condition
 
 STRIDE = 1_000_000
 APART = 10_000

@@ -17,8 +17,8 @@ from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, replace
 from typing import Any
 
-from slownet.errors import NetworkError
 from slownet.lab import native
+from slownet.model.errors import NetworkError
 from slownet.net.netlink import attributes
 from slownet.net.nodes import inside
 

@@ -8,7 +8,7 @@ from mininet.link import TCLink
 from mininet.node import Host, OVSSwitch
 from mininet.topo import Topo
 
-from slownet.errors import NetworkError
+from slownet.model.errors import NetworkError
 from slownet.net import loops, parameters, places
 
 NAME_LENGTH = 15  # of an interface or a bridge, IFNAMSIZ less one

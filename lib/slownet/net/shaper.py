@@ -16,12 +16,12 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from slownet.conditions import netem, tclink
-from slownet.conditions.link import Condition
-from slownet.conditions.oneway import OneWay
-from slownet.conditions.queueing import Queue
-from slownet.conditions.row import CABLE, Shown, same_burst
-from slownet.errors import ConditionError, SlownetError
+from slownet.links.conditions import netem, tclink
+from slownet.links.conditions.link import Condition
+from slownet.links.conditions.oneway import OneWay
+from slownet.links.conditions.queueing import Queue
+from slownet.links.conditions.row import CABLE, Shown, same_burst
+from slownet.model.errors import ConditionError, SlownetError
 from slownet.net.plan import Layer, layer
 from slownet.net.readback import flat
 

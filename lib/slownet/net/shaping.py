@@ -10,10 +10,10 @@ from dataclasses import dataclass
 from typing import Any
 from weakref import WeakKeyDictionary, WeakSet
 
-from slownet.conditions.link import WAYS, Condition
-from slownet.conditions.oneway import OneWay
-from slownet.counters import Flow
-from slownet.errors import ConditionError
+from slownet.lab.counters import Flow
+from slownet.links.conditions.link import WAYS, Condition
+from slownet.links.conditions.oneway import OneWay
+from slownet.model.errors import ConditionError
 from slownet.net import device, qdisc, shaper, tc
 from slownet.net.condition_log import ConditionLog
 

@@ -10,7 +10,7 @@ from typing import Any
 
 from mininet.node import OVSSwitch
 
-from slownet.errors import NetworkError
+from slownet.model.errors import NetworkError
 from slownet.net.loops import runs_stp
 from slownet.net.nodes import ovs_vsctl
 

@@ -18,7 +18,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-from slownet.errors import ExperimentError, SlownetError
+from slownet.model.errors import ExperimentError, SlownetError
 from slownet.net import absent, machine
 
 
@@ -116,7 +116,7 @@ def _ended(error: Exception, path: str) -> int:
 
 def _missing(error: ModuleNotFoundError) -> tuple[str, str] | None:
     """Return which module this lab lacks, and what to do about it; None outside a lab."""
-    from slownet.services.absent import module
+    from slownet.lab.missing_programs import module
 
     found = module(f"ModuleNotFoundError: {error}")
     if found and (error.name or "").partition(".")[0].lower() == WINDOWS:

@@ -18,9 +18,9 @@ from pathlib import Path
 from typing import Any
 from weakref import WeakSet
 
-from slownet import owner
-from slownet.conditions.jitter import Table
-from slownet.errors import NetworkError
+from slownet.lab import owner
+from slownet.links.conditions.jitter import Table
+from slownet.model.errors import NetworkError
 from slownet.net.nodes import inside
 
 # They exit at the first line that fails.

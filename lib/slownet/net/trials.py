@@ -12,7 +12,7 @@ from typing import Any
 from mininet.log import error, output
 from mininet.util import numCores
 
-from slownet.errors import NetworkError
+from slownet.model.errors import NetworkError
 
 REPORT_S = 30.0  # to wait for the server's report after the client has ended
 

@@ -8,16 +8,16 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from slownet.conditions.link import ETHERNET, ROWS
-from slownet.conditions.oneway import OneWay
-from slownet.errors import NetworkError
-from slownet.ip import ECHO_HEADER, IP, IPV4
 from slownet.lab import native
+from slownet.links.conditions.link import ETHERNET, ROWS
+from slownet.links.conditions.oneway import OneWay
+from slownet.links.ip import ECHO_HEADER, IP, IPV4
+from slownet.model.errors import NetworkError
+from slownet.model.units import show_duration
 from slownet.net import ipv6, spanning_tree
 from slownet.net.nodes import inside
 from slownet.net.shaping import Shaping
 from slownet.tools.ping import Ping, ping
-from slownet.units import show_duration
 
 PINGS = 5
 PINGS_LOSSY = 20

@@ -14,9 +14,8 @@ from typing import Any
 
 import pytest
 
-from slownet import pytest_inside as inside
-from slownet.errors import SlownetError
 from slownet.lab import native
+from slownet.model.errors import SlownetError
 from slownet.pytest_plugin import (
     boots,
     explain,
@@ -30,6 +29,7 @@ from slownet.pytest_plugin import (
     session,
     workers,
 )
+from slownet.pytest_plugin import pytest_inside as inside
 from slownet.pytest_plugin.fixtures import (
     slownet_compose,
     slownet_lab,

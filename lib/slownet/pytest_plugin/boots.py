@@ -1,7 +1,8 @@
 """Runs a test with a network in several boots, each with a network, services and fixtures that are made anew.
 
 That is, as often as its marker states (`@pytest.mark.boots(5)`), and otherwise only if it failed at a comparison that one boot
-cannot decide: `slownet.records.comparisons`. Each boot is pytest's own protocol of a test; what is reported is the last one.
+cannot decide: `slownet.judge.records.comparisons`. Each boot is pytest's own protocol of a test; what is reported is the last
+one.
 """
 
 from __future__ import annotations
@@ -13,11 +14,11 @@ from typing import Any
 import pluggy
 import pytest
 
-from slownet.errors import LabError
+from slownet.judge.records.comparisons import MOST as MOST_UNSTATED
+from slownet.judge.records.comparisons import Comparisons, compared_in
+from slownet.model.errors import LabError
 from slownet.pytest_plugin import names, records
 from slownet.pytest_plugin.wishes import BUDGET, MOST_BOOTS, needs_network
-from slownet.records.comparisons import MOST as MOST_UNSTATED
-from slownet.records.comparisons import Comparisons, compared_in
 
 MARKER, PROPERTY = "boots", "slownet_boots"
 REPORTED = ("pytest_runtest_logreport", "pytest_runtest_logfinish")

@@ -12,12 +12,12 @@ from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
 from typing import Any
 
-from slownet import outbox
-from slownet import pytest_inside as inside
-from slownet.deposit import ALL_BYTES, FILE_BYTES, place_below, remove_below
-from slownet.outbox import Outbox, RefusedError, shown
+from slownet.judge.records.samples import RUN, SAMPLES
+from slownet.lab import outbox
+from slownet.lab.deposit import ALL_BYTES, FILE_BYTES, place_below, remove_below
+from slownet.lab.outbox import Outbox, RefusedError, shown
+from slownet.pytest_plugin import pytest_inside as inside
 from slownet.pytest_plugin.exports import Plan
-from slownet.records.samples import RUN, SAMPLES
 
 OF_A_RUN = (RUN, SAMPLES)
 """Files that the lab writes into a run directory; it also has folders of them. The rest is made here, from these."""

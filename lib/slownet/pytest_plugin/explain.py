@@ -14,7 +14,7 @@ SECTION = "slownet"
 
 def comparison(op: str, left: object, right: object) -> list[str] | None:
     """Return the lines of a failed comparison of a measured number with an expectation; None for other comparisons."""
-    expecting = sys.modules.get("slownet.claim.expect")  # if it was not imported, there is no expectation
+    expecting = sys.modules.get("slownet.judge.claim.expect")  # if it was not imported, there is no expectation
     for side, other in ((right, left), (left, right)):
         if expecting and isinstance(side, expecting.Expectation) and side.judgement is not None:
             return [f"{other!r} {op} expected", *str(side).split("; ")]

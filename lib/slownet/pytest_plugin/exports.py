@@ -10,10 +10,10 @@ from typing import Any
 
 import pytest
 
-from slownet import pytest_inside as inside
 from slownet.lab import project
+from slownet.model.userfile import expanded
+from slownet.pytest_plugin import pytest_inside as inside
 from slownet.pytest_plugin.wishes import REPORT
-from slownet.userfile import expanded
 
 LOGS = "slownet-logs"
 """The folder of servers' logs and configuration, in a session's folder for temporary files."""
@@ -21,7 +21,7 @@ LOGS = "slownet-logs"
 
 @dataclass(frozen=True)
 class Keep:
-    """What leaves the lab: see `slownet.pytest_inside.Entry`."""
+    """What leaves the lab: see `slownet.pytest_plugin.pytest_inside.Entry`."""
 
     base: Path
     """The folder as the session calls it."""

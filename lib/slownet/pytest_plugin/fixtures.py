@@ -9,15 +9,14 @@ from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
 
 import pytest
 
-from slownet import owner
-from slownet.errors import SlownetError
-from slownet.lab import native
+from slownet.lab import native, owner
+from slownet.model.errors import SlownetError
 from slownet.pytest_plugin import names, projects, records
 from slownet.pytest_plugin.exports import LOGS
 from slownet.pytest_plugin.wishes import ROOT_FIXTURE, SEED, of_item
 
 if TYPE_CHECKING:
-    from slownet.compose.hosting import Running
+    from slownet.containers.compose.hosting import Running
     from slownet.pytest_plugin.networks import Kept, Net, Networks, Wanted
     from slownet.services.mariadb import MariaDB
     from slownet.services.nginx import Nginx
@@ -158,7 +157,7 @@ def slownet_compose(request: pytest.FixtureRequest, slownet_net: Net, slownet_ne
     The project is that of a marker such as `@pytest.mark.compose("compose.yaml")`, else the compose file beside the test. `net`
     is its network: a host for each service, and `client`.
     """
-    from slownet.compose.topology import Compose
+    from slownet.containers.compose.topology import Compose
 
     topology = slownet_net.topology
     if not isinstance(topology, Compose):
@@ -222,7 +221,7 @@ def _wanted_project(node: Any) -> Wanted | None:
         found = projects.named(node)
     if not found:
         return None
-    from slownet.compose.topology import Compose
+    from slownet.containers.compose.topology import Compose
 
     return Wanted.of(Compose, *found[0], profiles=found[1])
 

@@ -12,7 +12,7 @@ from types import ModuleType
 
 import pytest
 
-from slownet.errors import LabError, nearest
+from slownet.model.errors import LabError, nearest
 from slownet.pytest_plugin import short
 
 INI = "slownet_short_names"

@@ -15,7 +15,7 @@ from typing import Any
 
 from mininet.topo import Topo
 
-from slownet.errors import ExperimentError, NetworkError, nearest
+from slownet.model.errors import ExperimentError, NetworkError, nearest
 from slownet.net import Network, fingerprint, openvswitch, reach, strays
 from slownet.net.network import SYSCTLS, Remembered
 from slownet.net.nodes import QuickNode

@@ -12,8 +12,8 @@ from types import TracebackType
 
 import pytest
 
-from slownet.errors import SlownetError
 from slownet.lab.place import PACKAGE
+from slownet.model.errors import SlownetError
 
 _LIBRARIES = tuple(Path(sysconfig.get_path(name)).resolve() for name in ("stdlib", "platstdlib", "purelib", "platlib"))
 

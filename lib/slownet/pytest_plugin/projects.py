@@ -9,10 +9,10 @@ from typing import Any
 
 import pytest
 
-from slownet.compose import handover
-from slownet.compose.model import Project
-from slownet.errors import ComposeError
+from slownet.containers.compose import handover
+from slownet.containers.compose.model import Project
 from slownet.lab.boot import Share
+from slownet.model.errors import ComposeError
 from slownet.pytest_plugin import names
 from slownet.pytest_plugin.wishes import needs_network
 
@@ -36,7 +36,7 @@ def named(node: Any) -> Named | None:
     stated = marker.args if marker else ()
     profiles = tuple(marker.kwargs.get("profiles", ())) if marker else ()
     if not stated:
-        from slownet.compose import files  # needs PyYAML, which labs lack
+        from slownet.containers.compose import files  # needs PyYAML, which labs lack
 
         return tuple(map(str, files.usual(folder))), profiles
     return tuple(_whole(str(each), folder, node.config.rootpath) for each in stated), profiles
@@ -76,7 +76,7 @@ def hand_over(config: pytest.Config, asked: Sequence[Named]) -> None:
 
 
 def _read(paths: tuple[str, ...], profiles: tuple[str, ...]) -> Project | ComposeError:
-    from slownet.compose import reader
+    from slownet.containers.compose import reader
 
     try:
         return reader.read([Path(each) for each in paths], profiles)

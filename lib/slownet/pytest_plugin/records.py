@@ -15,20 +15,20 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from slownet import __version__
-from slownet import pytest_inside as inside
-from slownet.errors import SlownetError
+from slownet.judge.records import observers as verdicts
+from slownet.judge.records.samples import RUN, SampleLog, cell_key, new_run_directory, write_run_json
 from slownet.lab import busy, native
 from slownet.lab.charge import charged_s, charged_since
 from slownet.lab.clock import in_words
+from slownet.model.errors import SlownetError
+from slownet.pytest_plugin import pytest_inside as inside
 from slownet.pytest_plugin.forwarding import is_forwarded
 from slownet.pytest_plugin.staging import say
 from slownet.pytest_plugin.wishes import REPORT, SEED, needs_network, option_names_here
-from slownet.records import observers as verdicts
-from slownet.records.samples import RUN, SampleLog, cell_key, new_run_directory, write_run_json
 
 if TYPE_CHECKING:
+    from slownet.judge.measured import Setting
     from slownet.lab.clock import Clock
-    from slownet.measured import Setting
     from slownet.net.log import Setting as NetSetting
     from slownet.pytest_plugin.networks import Net
     from slownet.runner.measurement import Measurements
@@ -187,7 +187,7 @@ class Records:
     def pytest_runtest_protocol(self, item: pytest.Item) -> Generator[None, object, object]:
         with ExitStack() as stack:
             if needs_network(item):
-                from slownet.measured import measured_under
+                from slownet.judge.measured import measured_under
 
                 stack.enter_context(option_names_here())
                 from slownet.tools.tool import accompanied
@@ -258,9 +258,9 @@ class Since:
 
 def _setting(item: pytest.Item) -> Setting:
     """Return the setting of a measurement: the ping of the link as set now, the clock, and what it charged."""
-    from slownet.measured import Setting
+    from slownet.judge.measured import Setting
+    from slownet.judge.records.charging import Charging
     from slownet.net.log import longest
-    from slownet.records.charging import Charging
 
     net = item.stash.get(NETWORK, None)
     held = [each for each in net.settings if _holds(net, each)] if net else []
@@ -306,7 +306,7 @@ def draw(config: pytest.Config) -> None:
 
 
 def _draw(directory: Path) -> None:
-    from slownet.records import result
+    from slownet.judge.records import result
     from slownet.report.page import write_report
 
     run = result.load(directory)
@@ -341,7 +341,7 @@ def _is_in(cell: Mapping[str, str], setting: NetSetting) -> bool:
 
 def _line(sample: Mapping[str, Any]) -> str:
     where = ", ".join(f"{link} {condition}" for link, condition in sample["cell"].items()) or "no condition"
-    from slownet.measured import in_short
+    from slownet.judge.measured import in_short
 
     if sample["status"] != "ok":
         return f"{where}: {sample['error']}"

@@ -1,7 +1,7 @@
 """The folder that a lab of pytest's writes to, while its session runs and after it was killed.
 
-The lab reads the session's folders and writes to one folder of its own (`slownet.pytest_inside`). It may be hostile: `exports`
-decides what goes where before the lab starts, and `carrier` takes it there.
+The lab reads the session's folders and writes to one folder of its own (`slownet.pytest_plugin.pytest_inside`). It may be
+hostile: `exports` decides what goes where before the lab starts, and `carrier` takes it there.
 
 The folder is beside what was measured, and has a lock: if this process is killed, the next session finds it, and carries what
 had been measured to its place.
@@ -22,11 +22,11 @@ from typing import Any
 
 import pytest
 
-from slownet import outbox
-from slownet import pytest_inside as inside
-from slownet.errors import SlownetError
+from slownet.lab import outbox
 from slownet.lab.boot import Share
-from slownet.outbox import discard
+from slownet.lab.outbox import discard
+from slownet.model.errors import SlownetError
+from slownet.pytest_plugin import pytest_inside as inside
 from slownet.pytest_plugin.carrier import NAMED, Carried, carry, carry_coverage, carry_late
 from slownet.pytest_plugin.exports import Plan
 from slownet.pytest_plugin.forwarding import TESTS
@@ -99,7 +99,7 @@ class Staging:
         return Share(self.out, writable=True, at=inside.OUT)
 
     def handed(self) -> dict[str, Any]:
-        """Return what the lab is to know: see `slownet.pytest_inside.Walls`."""
+        """Return what the lab is to know: see `slownet.pytest_plugin.pytest_inside.Walls`."""
         return {
             "trees": [str(each) for each in self._trees],
             "keep": [[str(each.base), each.pattern, each.always] for each in self.plan.keep],

@@ -7,12 +7,12 @@ from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from slownet import option_names
-from slownet.errors import LabError, SlownetError
 from slownet.lab.boot import MEGABYTES
 from slownet.lab.clock import EXACT, INF, TDF_INF, TIME, check_cpu, check_kind, check_tdf
+from slownet.model import option_names
+from slownet.model.errors import LabError, SlownetError
+from slownet.model.units import whole_number
 from slownet.pytest_plugin import names
-from slownet.units import whole_number
 
 if TYPE_CHECKING:
     import pytest

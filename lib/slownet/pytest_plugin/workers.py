@@ -21,12 +21,12 @@ from typing import Any
 
 import pytest
 
-from slownet import pytest_inside as inside
-from slownet.errors import SlownetError
 from slownet.lab import native
 from slownet.lab.boot import MEGABYTES
 from slownet.lab.place import own_path
+from slownet.model.errors import SlownetError
 from slownet.pytest_plugin import exports, projects, records, session, staging, summary
+from slownet.pytest_plugin import pytest_inside as inside
 from slownet.pytest_plugin.forwarding import is_forwarded
 from slownet.pytest_plugin.shares import Shares
 from slownet.pytest_plugin.wishes import CONFINED, MEMORY, Wish, of_session, option_names_here
@@ -176,7 +176,7 @@ class Workers:
             "shares": shares,
             "env": {name: value for name, value in env.items() if os.environ.get(name) != value},  # a command line is public
         }
-        return ["env", f"PYTHONPATH={own_path()}", sys.executable, "-m", "slownet.pytest_worker", json.dumps(job)]
+        return ["env", f"PYTHONPATH={own_path()}", sys.executable, "-m", "slownet.pytest_plugin.pytest_worker", json.dumps(job)]
 
 
 def distrust_warnings() -> None:

@@ -6,16 +6,16 @@ import math
 from collections.abc import Sequence
 from itertools import groupby, pairwise
 
-from slownet.records.cell import Cell
-from slownet.records.columns import NONE
-from slownet.records.judgement import INCONCLUSIVE, NOT_JUDGED, REFUTED, SUPPORTED, Judgement
-from slownet.records.quantity import quantity
-from slownet.records.result import RunData
+from slownet.judge.records.cell import Cell
+from slownet.judge.records.columns import NONE
+from slownet.judge.records.judgement import INCONCLUSIVE, NOT_JUDGED, REFUTED, SUPPORTED, Judgement
+from slownet.judge.records.quantity import quantity
+from slownet.judge.records.result import RunData
+from slownet.model.units import amount, unit_of
 from slownet.report.text import trimmed
 from slownet.report.view import CURE, Row, View, baseline
 from slownet.report.words import capital, counted, listed, noun, one, operation, place, where
-from slownet.stats import Summary
-from slownet.units import amount, unit_of
+from slownet.theory.stats import Summary
 
 LATENCIES = ("corrected_p99_s", "uncorrected_p99_s")
 STEP = 5.0

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 
-from slownet.errors import ExperimentError, nearest
+from slownet.model.errors import ExperimentError, nearest
 
 ARTICLES: Mapping[str, Sequence[str]] = {
     "wordpress-latency": ("client_delay", "database_delay"),

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from itertools import groupby
 
+from slownet.model.units import spoken
 from slownet.report import scale
 from slownet.report.chart import Chart, Point
 from slownet.report.comparison import Line
 from slownet.report.figure import Figure
 from slownet.report.text import number, trimmed
-from slownet.units import spoken
 
 NAMED = 3.0
 """An experiment's name stands beside its number that is off the diagonal by this factor or more."""

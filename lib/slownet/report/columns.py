@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from slownet.records.judgement import REFUTED, SUPPORTED
+from slownet.judge.records.judgement import REFUTED, SUPPORTED
 from slownet.report.text import NOTHING, milliseconds, number, spelled, with_interval
 from slownet.report.view import WITHIN, Row, View
 from slownet.report.words import operation
-from slownet.stats import Summary
+from slownet.theory.stats import Summary
 
 SHARE = "T0 share"
 LAW = {"supported": "on the law", "inconclusive": "undecided"}

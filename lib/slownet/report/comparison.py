@@ -7,13 +7,13 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from slownet.records.cell import Cell
-from slownet.records.judgement import NOT_JUDGED, SUPPORTED, WORST_FIRST, Judgement
-from slownet.records.result import RunData
-from slownet.records.samples import cell_key, finite
+from slownet.judge.records.cell import Cell
+from slownet.judge.records.judgement import NOT_JUDGED, SUPPORTED, WORST_FIRST, Judgement
+from slownet.judge.records.result import RunData
+from slownet.judge.records.samples import cell_key, finite
 from slownet.report.view import Row, View, baseline, view
 from slownet.report.words import said
-from slownet.stats import Summary
+from slownet.theory.stats import Summary
 
 PREDICTION, LIMIT, LAW = "predicted", "bound", "law"
 """The kinds of claims about a number of one cell, rather than its ratio to another."""

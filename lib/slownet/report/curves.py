@@ -6,16 +6,16 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from slownet.errors import SlownetError
-from slownet.law import Law, fit
-from slownet.records.cell import Cell
-from slownet.records.samples import cell_key
+from slownet.judge.records.cell import Cell
+from slownet.judge.records.samples import cell_key
+from slownet.model.errors import SlownetError
 from slownet.report import scale
 from slownet.report.chart import COLOURS, Chart, Point
 from slownet.report.figure import Figure
 from slownet.report.text import spelled, trimmed
 from slownet.report.view import ALONG, View
 from slownet.report.words import capital, listed, noun, place
+from slownet.theory.law import Law, fit
 
 FEWEST = 3
 """Delays that a curve needs: two lie on a straight line in any case."""

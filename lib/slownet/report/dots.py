@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from slownet.report import scale
 from slownet.report.chart import RIGHT, WIDTH, Chart, Point, clipped
-from slownet.stats import Summary
+from slownet.theory.stats import Summary
 
 ROW, GROUP = 30, 16
 INDENT = 8

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from slownet.records.result import RunData
+from slownet.judge.records.result import RunData
+from slownet.model.units import spoken
 from slownet.report.chart import Chart, Point, clipped, element, escaped, text_width
 from slownet.report.figure import Figure
 from slownet.report.grid import Factor
@@ -12,8 +13,7 @@ from slownet.report.scale import Named, Scale, along_levels, fitting
 from slownet.report.spreadsheet import Value
 from slownet.report.text import number, spelled
 from slownet.report.words import capital
-from slownet.stats.effects import Levels, is_complete, marginal, shares
-from slownet.units import spoken
+from slownet.theory.stats.effects import Levels, is_complete, marginal, shares
 
 WIDTH, ROW, LEFT = 440, 24, 150
 

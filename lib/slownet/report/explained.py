@@ -8,7 +8,7 @@ from functools import cache
 
 from markupsafe import escape
 
-from slownet import glossary
+from slownet.model import glossary
 
 WORDS = ("TDF", "T0", "law", "baseline", "cell", "boot", "verified RTT", "cure")
 """The terms that a stranger asks about first."""

@@ -12,8 +12,8 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
-from slownet.errors import SlownetError
-from slownet.records.samples import finite
+from slownet.judge.records.samples import finite
+from slownet.model.errors import SlownetError
 from slownet.report import spreadsheet
 from slownet.report.spreadsheet import Value
 from slownet.report.text import number

@@ -7,10 +7,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from slownet.records.cell import TIME
+from slownet.judge.records.cell import TIME
+from slownet.model.units import unit_of
 from slownet.report.text import number, with_interval
-from slownet.stats import Summary, from_error
-from slownet.units import unit_of
+from slownet.theory.stats import Summary, from_error
 
 LIKELY = 0.95
 """Confidence of an estimate's interval while a run is in progress; verdicts need more."""

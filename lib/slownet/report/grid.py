@@ -7,12 +7,12 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from slownet.conditions import profiles
-from slownet.errors import SlownetError
-from slownet.records.cell import Cell
-from slownet.records.columns import condition
-from slownet.records.result import RunData
-from slownet.units import unit_of
+from slownet.judge.records.cell import Cell
+from slownet.judge.records.columns import condition
+from slownet.judge.records.result import RunData
+from slownet.links.conditions import profiles
+from slownet.model.errors import SlownetError
+from slownet.model.units import unit_of
 
 ZERO = ("loss", "jitter", "duplicate", "reorder", "corrupt")
 """Conditions that a named one has none of unless it says so."""

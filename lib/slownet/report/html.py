@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from html import escape
 
-from slownet.records.judgement import REFUTED, SUPPORTED
+from slownet.judge.records.judgement import REFUTED, SUPPORTED
 from slownet.report.answer import answer, standing
 from slownet.report.columns import columns, verdicts
 from slownet.report.text import near

@@ -9,8 +9,8 @@ import xml.etree.ElementTree as ET
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
-from slownet.records.judgement import Judgement
-from slownet.records.result import RunData
+from slownet.judge.records.judgement import Judgement
+from slownet.judge.records.result import RunData
 
 PASSED, FAILED, SKIPPED, BROKEN = "passed", "failure", "skipped", "error"
 CLAIMS = {"supported": PASSED, "not judged": SKIPPED}

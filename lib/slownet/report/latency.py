@@ -6,14 +6,14 @@ import bisect
 import re
 from collections.abc import Mapping, Sequence
 
-from slownet.records.cell import Cell
-from slownet.records.result import RunData
+from slownet.judge.records.cell import Cell
+from slownet.judge.records.result import RunData
+from slownet.model.units import amount
 from slownet.report import scale
 from slownet.report.chart import Chart, Point
 from slownet.report.figure import Figure
 from slownet.report.scale import PERCENTILES, Percentiles
 from slownet.report.words import varied, where
-from slownet.units import amount
 
 KINDS = {"corrected": "from when it was due", "uncorrected": "from when it was sent"}
 PERCENTILE = re.compile(r"^(corrected|uncorrected)_p(\d+(?:_\d+)?)_s$")

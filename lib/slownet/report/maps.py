@@ -11,9 +11,10 @@ import string
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
-from slownet.records.cell import Cell
-from slownet.records.judgement import REFUTED, SUPPORTED
-from slownet.records.result import RunData
+from slownet.judge.records.cell import Cell
+from slownet.judge.records.judgement import REFUTED, SUPPORTED
+from slownet.judge.records.result import RunData
+from slownet.model.units import spoken
 from slownet.report.chart import CHARACTER, clipped, element, escaped, text_width
 from slownet.report.contours import Line, contours
 from slownet.report.figure import Figure
@@ -22,7 +23,6 @@ from slownet.report.scale import Linear, Log, shades
 from slownet.report.spreadsheet import Value
 from slownet.report.text import spelled, trimmed
 from slownet.report.words import capital
-from slownet.units import spoken
 
 WIDTH, TOP, BOTTOM, RIGHT = 440, 46, 44, 14
 HIGH = 230

@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from slownet.errors import SlownetError
-from slownet.law import fit, per_round_trip
-from slownet.records.cell import Cell
+from slownet.judge.records.cell import Cell
+from slownet.model.errors import SlownetError
 from slownet.report.grid import factors
 from slownet.report.text import trimmed
 from slownet.report.view import View
 from slownet.report.words import capital, operation, place
-from slownet.stats import Summary
+from slownet.theory.law import fit, per_round_trip
+from slownet.theory.stats import Summary
 
 DIGITS = 3
 LEAST_CELLS = 6

@@ -12,10 +12,10 @@ from typing import Any
 
 from jinja2 import Environment, FunctionLoader, StrictUndefined, Template
 
-from slownet.errors import SlownetError
+from slownet.judge.records.judgement import SUPPORTED, WORST_FIRST, Judgement
+from slownet.judge.records.result import RunData
 from slownet.lab.boot import WRITABLE
-from slownet.records.judgement import SUPPORTED, WORST_FIRST, Judgement
-from slownet.records.result import RunData
+from slownet.model.errors import SlownetError
 from slownet.report.answer import answer, standing
 from slownet.report.columns import among_claims, beside_claims, columns, verdicts
 from slownet.report.explained import explained

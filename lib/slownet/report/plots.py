@@ -6,7 +6,8 @@ import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
-from slownet.records.columns import OPERATION
+from slownet.judge.records.columns import OPERATION
+from slownet.model.units import spoken, unit_of
 from slownet.report import scale
 from slownet.report.chart import Chart, Point
 from slownet.report.comparison import PREDICTION
@@ -20,8 +21,7 @@ from slownet.report.text import confidence, spelled
 from slownet.report.view import ALONG, CURE, RATE, Row, View, baseline
 from slownet.report.waterfall import waterfall_figures
 from slownet.report.words import capital, noun, operation, where
-from slownet.stats import Summary
-from slownet.units import spoken, unit_of
+from slownet.theory.stats import Summary
 
 STEPS = 60
 FEWEST = 2

@@ -15,7 +15,7 @@ from rich.progress_bar import ProgressBar
 from rich.table import Table
 from rich.text import Text
 
-from slownet.control_characters import guard, visible
+from slownet.model.control_characters import guard, visible
 from slownet.report.going import Going
 from slownet.report.screen import Screen
 

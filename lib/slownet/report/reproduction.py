@@ -13,12 +13,11 @@ from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from slownet import published
-from slownet.published import Title
-from slownet.records.charging import Charging
-from slownet.records.judgement import SUPPORTED, Judgement, in_words
-from slownet.records.result import RunData
-from slownet.records.samples import finite, write_json
+from slownet.judge.records.charging import Charging
+from slownet.judge.records.judgement import SUPPORTED, Judgement, in_words
+from slownet.judge.records.result import RunData
+from slownet.judge.records.samples import finite, write_json
+from slownet.model.units import show_duration, spoken
 from slownet.report.answer import answer
 from slownet.report.articles import ARTICLES, BEYOND, PROTOCOLS, grouped
 from slownet.report.beside import beside
@@ -30,7 +29,8 @@ from slownet.report.table import STYLES
 from slownet.report.text import NOTHING, confidence, number, spelled, with_interval
 from slownet.report.view import view
 from slownet.report.words import capital, said
-from slownet.units import show_duration, spoken
+from slownet.theory import published
+from slownet.theory.published import Title
 
 RECORD = "reproduction.json"
 

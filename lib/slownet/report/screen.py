@@ -12,7 +12,7 @@ from rich.console import Console, ConsoleOptions, RenderableType
 from rich.progress import Progress
 from rich.segment import Segment
 
-from slownet.control_characters import guard, unguarded, visible
+from slownet.model.control_characters import guard, unguarded, visible
 
 
 class Screen(Console):

@@ -8,10 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from slownet.errors import SlownetError
-from slownet.packets.capture import ACK, Segment, departures, read
-from slownet.records.result import RunData
-from slownet.records.samples import RawOutput
+from slownet.judge.records.result import RunData
+from slownet.judge.records.samples import RawOutput
+from slownet.links.packets.capture import ACK, Segment, departures, read
+from slownet.model.errors import SlownetError
 from slownet.report import scale
 from slownet.report.chart import Chart, Point
 from slownet.report.figure import Figure

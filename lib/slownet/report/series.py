@@ -8,10 +8,10 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import accumulate, pairwise
 
-from slownet.errors import SlownetError
-from slownet.records.cell import Cell
-from slownet.records.result import RunData
-from slownet.records.samples import RawOutput
+from slownet.judge.records.cell import Cell
+from slownet.judge.records.result import RunData
+from slownet.judge.records.samples import RawOutput
+from slownet.model.errors import SlownetError
 from slownet.report import scale
 from slownet.report.chart import COLOURS, Chart, Point
 from slownet.report.figure import Figure

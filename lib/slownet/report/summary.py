@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from slownet.records.judgement import in_words
-from slownet.records.result import RunData
+from slownet.judge.records.judgement import in_words
+from slownet.judge.records.result import RunData
 from slownet.report.text import number
 from slownet.report.view import clock_line, view
-from slownet.stats import Summary
+from slownet.theory.stats import Summary
 
 MARKS = {"supported": "✅", "refuted": "❌", "failed": "❌"}
 OPEN = "❔"

@@ -9,8 +9,9 @@ from importlib import resources
 from pathlib import Path
 from typing import Any
 
-from slownet.records.judgement import REFUTED, SUPPORTED
-from slownet.records.result import RunData, clock
+from slownet.judge.records.judgement import REFUTED, SUPPORTED
+from slownet.judge.records.result import RunData, clock
+from slownet.model.units import amount, spoken, unit_of
 from slownet.report.answer import answer as answer_of
 from slownet.report.effects import effect_figures, variance_shares
 from slownet.report.figure import Figure
@@ -20,7 +21,6 @@ from slownet.report.page import REPORT, template, write_html
 from slownet.report.scatter import is_sparse, metric_points, verdict_points
 from slownet.report.view import position_notes, view
 from slownet.report.words import capital, listed
-from slownet.units import amount, spoken, unit_of
 
 METRICS = 3
 """Metrics that are drawn unless a criterion names one; the others are in the samples."""

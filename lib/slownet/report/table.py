@@ -6,7 +6,7 @@ from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from slownet.records.result import RunData
+from slownet.judge.records.result import RunData
 from slownet.report.answer import answer, standing
 from slownet.report.columns import among_claims, beside_claims, columns, verdicts
 from slownet.report.fitted import Fitted

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from pathlib import Path
 
-from slownet.stats import Summary
+from slownet.theory.stats import Summary
 
 NOTHING = "-"
 

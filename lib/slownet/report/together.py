@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from slownet.model.units import spoken, unit_of
 from slownet.report import scale
 from slownet.report.chart import COLOURS, Chart, Point
 from slownet.report.dots import Dot, dots
@@ -11,7 +12,6 @@ from slownet.report.figure import Figure
 from slownet.report.text import spelled
 from slownet.report.view import ALONG, View
 from slownet.report.words import capital, noun
-from slownet.units import spoken, unit_of
 
 
 def names(views: Sequence[View]) -> list[str]:

@@ -7,7 +7,7 @@ import re
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
-from slownet.records.result import RunData
+from slownet.judge.records.result import RunData
 from slownet.report.chart import WIDTH, clipped, element, escaped, text_width
 from slownet.report.figure import Figure
 

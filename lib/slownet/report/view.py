@@ -6,20 +6,20 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from slownet.claim import verdict
-from slownet.errors import ExperimentError, SlownetError
-from slownet.law import Law, fit, per_round_trip
-from slownet.records import instructions
-from slownet.records.cell import TIME, Cell
-from slownet.records.charging import Charging
-from slownet.records.columns import NONE
-from slownet.records.positions import shifts
-from slownet.records.result import RunData, clock
-from slownet.records.samples import cell_key
+from slownet.judge.claim import verdict
+from slownet.judge.records import instructions
+from slownet.judge.records.cell import TIME, Cell
+from slownet.judge.records.charging import Charging
+from slownet.judge.records.columns import NONE
+from slownet.judge.records.positions import shifts
+from slownet.judge.records.result import RunData, clock
+from slownet.judge.records.samples import cell_key
+from slownet.model.errors import ExperimentError, SlownetError
+from slownet.model.units import show_rate, spoken
 from slownet.report.text import confidence, number
 from slownet.report.words import counted, operation
-from slownet.stats import Summary, ratio
-from slownet.units import show_rate, spoken
+from slownet.theory.law import Law, fit, per_round_trip
+from slownet.theory.stats import Summary, ratio
 
 RATE = "requests_per_second"
 ALONG = "rtt_ms"

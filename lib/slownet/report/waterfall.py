@@ -11,16 +11,16 @@ from dataclasses import dataclass
 from typing import Any
 from urllib.parse import urlsplit
 
-from slownet.browser.browse import parse
-from slownet.browser.critical_path import CONNECTING, critical_path, described
-from slownet.browser.loading import Load, Request
-from slownet.errors import SlownetError
-from slownet.records.result import RunData
-from slownet.records.samples import RawOutput
+from slownet.judge.records.result import RunData
+from slownet.judge.records.samples import RawOutput
+from slownet.model.errors import SlownetError
 from slownet.report.chart import WIDTH, clipped, element, escaped
 from slownet.report.figure import Figure
 from slownet.report.scale import Linear
 from slownet.report.words import where
+from slownet.tools.browser.browse import parse
+from slownet.tools.browser.critical_path import CONNECTING, critical_path, described
+from slownet.tools.browser.loading import Load, Request
 
 LOADS, QUEUE = "-browse.txt", "-queue.json"
 MOST_CELLS, MOST_REQUESTS, MOST_PICTURES = 4, 60, 8

@@ -6,12 +6,12 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-from slownet.records.columns import NONE
-from slownet.records.judgement import Judgement
-from slownet.records.result import RunData
-from slownet.records.samples import cell_key
+from slownet.judge.records.columns import NONE
+from slownet.judge.records.judgement import Judgement
+from slownet.judge.records.result import RunData
+from slownet.judge.records.samples import cell_key
+from slownet.model.units import spoken, unit_of
 from slownet.report.text import trimmed
-from slownet.units import spoken, unit_of
 
 OPERATION = "request"
 """What is timed, unless a run says what its service answers with."""

@@ -5,10 +5,10 @@ from __future__ import annotations
 import sys
 from dataclasses import replace
 
-from slownet import importing
-from slownet.errors import ExperimentError, SlownetError
-from slownet.experiment import Experiment
-from slownet.records.result import RunData
+from slownet.hypotheses.experiment import Experiment
+from slownet.judge.records.result import RunData
+from slownet.model import importing
+from slownet.model.errors import ExperimentError, SlownetError
 
 ANSWER = "answer"
 LONGEST = 1000

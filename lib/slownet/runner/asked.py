@@ -7,12 +7,12 @@ from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from slownet import userfile
-from slownet.catalogue import discover
-from slownet.errors import ExperimentError, nearest
+from slownet.hypotheses.catalogue import discover
 from slownet.lab.boot import MEGABYTES
 from slownet.lab.clock import EXACT
 from slownet.lab.place import Place, choose, with_given
+from slownet.model import userfile
+from slownet.model.errors import ExperimentError, nearest
 from slownet.runner import RUNS, brought, planning
 from slownet.runner.planning import Plan
 from slownet.runner.rule import BUDGET, Rule, read_rule
@@ -146,7 +146,7 @@ def names(asked: Asked) -> Sequence[str | Composed]:
     if asked.experiments:
         raise ExperimentError("either experiments or a compose project", "--compose", "leave one of them out")
     _check_tool(asked)
-    from slownet.compose import files
+    from slownet.containers.compose import files
     from slownet.hypotheses import composed
 
     paths = files.named(asked.compose)

@@ -1,15 +1,15 @@
 """The events of one boot: what the host takes from `slownet.runner.inside`, and nothing else.
 
-A field that is not named here ends the boot, so a new one is added here, too, or to `slownet.records.sample_shape`.
+A field that is not named here ends the boot, so a new one is added here, too, or to `slownet.judge.records.sample_shape`.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 
+from slownet.judge.records import sample_shape
 from slownet.lab.events import Grammar
 from slownet.lab.shapes import anything, each, mapping, member, number, record, text
-from slownet.records import sample_shape
 
 
 def grammar(indices: Iterable[int]) -> Grammar:

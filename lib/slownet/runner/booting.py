@@ -11,12 +11,12 @@ import signal
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from slownet.errors import ExperimentError, ServiceError, SlownetError
+from slownet.judge.records.samples import Sample, cell_key, of_lab
 from slownet.lab import events
 from slownet.lab.excerpt import Excerpt
+from slownet.lab.outbox import place as write_whole
 from slownet.lab.place import Place
-from slownet.outbox import place as write_whole
-from slownet.records.samples import Sample, cell_key, of_lab
+from slownet.model.errors import ExperimentError, ServiceError, SlownetError
 from slownet.runner import boot_events, surroundings
 from slownet.runner.job import Job
 from slownet.runner.planning import Plan

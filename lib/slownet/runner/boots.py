@@ -11,9 +11,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from slownet.experiment import Cell, Experiment
+from slownet.hypotheses.experiment import Cell, Experiment
+from slownet.judge.records.samples import cell_key
 from slownet.lab.clock import Clock
-from slownet.records.samples import cell_key
 
 CHARGED, FREE = 2, 1
 """Default number of blocks of a cell per boot: two if something varies within a boot."""

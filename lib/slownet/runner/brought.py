@@ -9,11 +9,11 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from slownet.compose import handover, images
-from slownet.compose.topology import Compose
-from slownet.errors import ComposeError
+from slownet.containers.compose import handover, images
+from slownet.containers.compose.topology import Compose
 from slownet.lab.boot import Share
 from slownet.lab.caller import disguised
+from slownet.model.errors import ComposeError
 
 FOLDER = "compose"
 """In the run directory; only its owner may enter it."""

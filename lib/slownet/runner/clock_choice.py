@@ -10,16 +10,16 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from slownet.claim.base import Claim
-from slownet.claim.cost import any_depends_on_cpu
-from slownet.errors import LabError
-from slownet.experiment import Experiment
+from slownet.hypotheses.experiment import Experiment
+from slownet.judge.claim.base import Claim
+from slownet.judge.claim.cost import any_depends_on_cpu
+from slownet.judge.records.charging import WAVER, Charging
+from slownet.judge.records.judgement import INCONCLUSIVE
+from slownet.judge.records.result import RunData
 from slownet.lab import emulator, packed
 from slownet.lab.clock import EXACT, TDF_INF, TIME
 from slownet.lab.place import Place
-from slownet.records.charging import WAVER, Charging
-from slownet.records.judgement import INCONCLUSIVE
-from slownet.records.result import RunData
+from slownet.model.errors import LabError
 from slownet.runner import brought, named
 
 COST = "about five times the CPU of a boot"

@@ -12,10 +12,10 @@ from __future__ import annotations
 
 import math
 
-from slownet.records.cell import Cell
-from slownet.records.charging import LEAST_BOOTS, Charging, Terms
-from slownet.records.result import RunData
-from slownet.stats import DECIDING, Summary, t_quantile
+from slownet.judge.records.cell import Cell
+from slownet.judge.records.charging import LEAST_BOOTS, Charging, Terms
+from slownet.judge.records.result import RunData
+from slownet.theory.stats import DECIDING, Summary, t_quantile
 
 LEAST = 5
 """Repetitions that show how much they vary."""

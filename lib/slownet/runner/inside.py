@@ -16,20 +16,19 @@ from contextlib import ExitStack, contextmanager, nullcontext, suppress
 from pathlib import Path
 from typing import Any
 
-from slownet import owner
-from slownet.catalogue import find
-from slownet.errors import ExperimentError, NetworkError, ServiceError, SlownetError, ToolError
-from slownet.experiment import Cell, Experiment, condition
-from slownet.importing import Terminated
-from slownet.lab import crowd, native
+from slownet.hypotheses.catalogue import find
+from slownet.hypotheses.experiment import Cell, Experiment, condition
+from slownet.judge.records.samples import RAW, Raw, Sample, cell_key, of_lab
+from slownet.lab import crowd, native, owner
 from slownet.lab.events import tell
 from slownet.lab.later import told
+from slownet.model.errors import ExperimentError, NetworkError, ServiceError, SlownetError, ToolError
+from slownet.model.importing import Terminated
 from slownet.net import Network, openvswitch
 from slownet.net import capture as captures
 from slownet.net.layout import layout
 from slownet.net.log import latest, longest
 from slownet.net.seeds import FREE, Seeds
-from slownet.records.samples import RAW, Raw, Sample, cell_key, of_lab
 from slownet.runner import disk
 from slownet.runner.job import CAPTURES, SERVICES, Job
 from slownet.runner.measurement import Measurements, new_sample

@@ -6,8 +6,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from slownet.experiment import Cell
-from slownet.records.samples import RAW, of_lab
+from slownet.hypotheses.experiment import Cell
+from slownet.judge.records.samples import RAW, of_lab
 from slownet.runner.warming import NONE, WarmUp
 
 SERVICES, CAPTURES = "services", "captures"

@@ -18,7 +18,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
-from slownet.records.charging import FIRST_SHARE, Charging
+from slownet.judge.records.charging import FIRST_SHARE, Charging
 
 ALL = 0.01
 """Error probability of all looks together."""

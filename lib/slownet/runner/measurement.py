@@ -9,13 +9,13 @@ from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager, ExitStack
 from typing import Any, TypeVar
 
-from slownet import counters
-from slownet.errors import NetworkError
+from slownet.judge.records.samples import Sample
+from slownet.lab import counters
 from slownet.lab.charge import charged_s, charged_since
+from slownet.model.errors import NetworkError
 from slownet.net import backlog, senders
 from slownet.net.layout import given
 from slownet.net.network import Network
-from slownet.records.samples import Sample
 from slownet.tools.tool import accompanied
 
 Keep = Callable[[str, str | bytes], str]
@@ -24,7 +24,7 @@ R = TypeVar("R")
 
 
 def new_sample(experiment: str, cell: Mapping[str, str], condition: Mapping[str, Any], index: int) -> Sample:
-    """Return a sample before its measurement; for the fields see `slownet.records.samples`."""
+    """Return a sample before its measurement; for the fields see `slownet.judge.records.samples`."""
     return {
         "experiment": experiment, "cell": dict(cell), "condition": dict(condition), "index": index, "tool": None,
         "status": "ok", "error": None, "metrics": {}, "facts": {}, "verified_rtt_ms": None, "unverified": [], "raw": [],

@@ -12,7 +12,7 @@ from typing import Any
 
 SECONDS = "seconds"
 """The parameter of a tool for how long it loads something."""
-TOOLS, BROWSER, CONTAINER = "slownet.tools.", "slownet.browser.", "slownet.services.container"
+TOOLS, BROWSER, CONTAINER = "slownet.tools.", "slownet.tools.browser.", "slownet.containers.container"
 OWN = "slownet."
 CALLERS = ("slownet.hypotheses.", "slownet.experiments.")
 """Modules of slownet's own whose functions call tools for an experiment."""

@@ -10,20 +10,21 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from slownet import __version__, userfile
-from slownet.catalogue import FILES, RECORD, find
-from slownet.claim import preflight
-from slownet.errors import ExperimentError
-from slownet.experiment import Cell, Experiment, condition
+from slownet import __version__
+from slownet.hypotheses.catalogue import FILES, RECORD, find
+from slownet.hypotheses.experiment import Cell, Experiment, condition
+from slownet.judge.claim import preflight
+from slownet.judge.records import run_facts, samples
+from slownet.judge.records.charging import Charging, Terms
+from slownet.judge.records.repeatability import chance, has_own_programs, repeats
+from slownet.judge.records.samples import cell_key
+from slownet.judge.records.unreadable import MALFORMED
 from slownet.lab import caller
 from slownet.lab.caller import Given, without_values
 from slownet.lab.clock import TIME, WORK, Clock, in_words
 from slownet.lab.place import Place
-from slownet.records import run_facts, samples
-from slownet.records.charging import Charging, Terms
-from slownet.records.repeatability import chance, has_own_programs, repeats
-from slownet.records.samples import cell_key
-from slownet.records.unreadable import MALFORMED
+from slownet.model import userfile
+from slownet.model.errors import ExperimentError
 from slownet.runner import brought, clock_choice, warming
 from slownet.runner.boots import Boot, blocks_of, passes, read
 from slownet.runner.rule import Rule

@@ -14,10 +14,23 @@ from dataclasses import asdict, dataclass, replace
 from statistics import fmean
 from typing import Any
 
-from slownet.claim import REFUTED, SUPPORTED, Claim, all_of, bound, equal, grows, judge_all, law, monotone, no_worse_than, ratio
-from slownet.records.charging import Charging, Terms
-from slownet.records.repeatability import Spread
-from slownet.records.result import RunData, gather
+from slownet.judge.claim import (
+    REFUTED,
+    SUPPORTED,
+    Claim,
+    all_of,
+    bound,
+    equal,
+    grows,
+    judge_all,
+    law,
+    monotone,
+    no_worse_than,
+    ratio,
+)
+from slownet.judge.records.charging import Charging, Terms
+from slownet.judge.records.repeatability import Spread
+from slownet.judge.records.result import RunData, gather
 from slownet.runner.rule import Rule
 from slownet.runner.sampling import Decision, decide, first_boots
 

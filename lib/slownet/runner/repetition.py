@@ -10,12 +10,12 @@ from concurrent.futures import Future, wait
 from functools import partial
 from typing import Any
 
-from slownet.errors import SlownetError
+from slownet.judge.records import samples
+from slownet.judge.records.merging import merge_facts
+from slownet.judge.records.samples import SEAL, Sample, SampleLog, cell_key
 from slownet.lab import cpu
 from slownet.lab.place import Place
-from slownet.records import samples
-from slownet.records.merging import merge_facts
-from slownet.records.samples import SEAL, Sample, SampleLog, cell_key
+from slownet.model.errors import SlownetError
 from slownet.runner import booting, sharing
 from slownet.runner.boots import Boot
 from slownet.runner.job import Job

@@ -8,8 +8,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from slownet.errors import ExperimentError
-from slownet.units import duration, whole_number
+from slownet.model.errors import ExperimentError
+from slownet.model.units import duration, whole_number
 
 MOST = 30
 """Default maximum number of repetitions of a cell."""

@@ -9,14 +9,14 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from importlib import import_module
 
-from slownet.claim import DECIDING, SUPPORTED, Claim, Judgement, judge_all, not_judged
-from slownet.claim.relations import related
-from slownet.errors import SlownetError
+from slownet.judge.claim import DECIDING, SUPPORTED, Claim, Judgement, judge_all, not_judged
+from slownet.judge.claim.relations import related
+from slownet.judge.records import result, samples
+from slownet.judge.records.charging import Charging
+from slownet.judge.records.result import RunData
 from slownet.lab import ceiling
 from slownet.lab.place import Place
-from slownet.records import result, samples
-from slownet.records.charging import Charging
-from slownet.records.result import RunData
+from slownet.model.errors import SlownetError
 from slownet.runner import answering, brought, clock_choice, repetition, sampling
 from slownet.runner.labs import Labs
 from slownet.runner.planning import Plan

@@ -5,7 +5,7 @@ boot vary between repetitions (Kalibera and Jones, "Rigorous benchmarking in rea
 forwards and backwards (`slownet.runner.boots`), so that drift affects baseline and conditions alike. Parallel labs measure one
 repetition each (`slownet.runner.sharing`). With a free CPU, cells without random links are not measured again for the first
 look: no speed of a boot is shared with others, and what seeds vary does not concern them. Cells of programs that slownet does
-not know are, to see whether these draw random numbers (`slownet.records.exactness`).
+not know are, to see whether these draw random numbers (`slownet.judge.records.exactness`).
 
 `slownet.runner.looks` says after how many boots the claims are judged and with which confidence, so that stopping at the first
 decision does not make wrong ones more likely. That concerns noise, which is drawn anew in each repetition. A fixed property of
@@ -20,16 +20,16 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from slownet.claim import INCONCLUSIVE, Claim, Judgement, judge_all, not_judged
-from slownet.records.cell import Cell
-from slownet.records.charging import LEAST_BOOTS, Charging, Terms
-from slownet.records.exactness import AGREEING, verdict_from
-from slownet.records.result import RunData
+from slownet.judge.claim import INCONCLUSIVE, Claim, Judgement, judge_all, not_judged
+from slownet.judge.records.cell import Cell
+from slownet.judge.records.charging import LEAST_BOOTS, Charging, Terms
+from slownet.judge.records.exactness import AGREEING, verdict_from
+from slownet.judge.records.result import RunData
+from slownet.model.units import show_duration
 from slownet.runner import finding
 from slownet.runner.looks import ALL, Schedule
 from slownet.runner.rule import CEILING, Rule
-from slownet.stats import DECIDING, t_quantile
-from slownet.units import show_duration
+from slownet.theory.stats import DECIDING, t_quantile
 
 FORESEEN = 1000
 """Largest number of repetitions that is predicted for a claim."""

@@ -13,8 +13,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from slownet.errors import ExperimentError
-from slownet.units import whole_number
+from slownet.model.errors import ExperimentError
+from slownet.model.units import whole_number
 
 if TYPE_CHECKING:
     from slownet.lab.place import Place

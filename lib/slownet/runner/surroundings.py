@@ -6,11 +6,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from slownet.catalogue import FILES
-from slownet.errors import SlownetError
+from slownet.hypotheses.catalogue import FILES
 from slownet.lab import caller
 from slownet.lab.boot import NOTHING, Share
 from slownet.lab.caller import Given
+from slownet.model.errors import SlownetError
 from slownet.runner import brought
 from slownet.runner.job import Job
 from slownet.runner.planning import Plan

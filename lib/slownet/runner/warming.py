@@ -12,9 +12,9 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
-from slownet.errors import NetworkError, ServiceError, ToolError
-from slownet.experiment import Cell, Experiment, Record
-from slownet.records.samples import cell_key
+from slownet.hypotheses.experiment import Cell, Experiment, Record
+from slownet.judge.records.samples import cell_key
+from slownet.model.errors import NetworkError, ServiceError, ToolError
 
 OPERATIONS = 30
 """By default as many operations, of programs that slownet does not know: psycopg prepares a statement when a connection
@@ -62,7 +62,7 @@ NONE = WarmUp()
 
 def length(experiment: Experiment) -> tuple[int, float]:
     """Return how many operations are done for an experiment, and within how many seconds their calls begin (0: no limit)."""
-    from slownet.records.repeatability import has_own_programs  # the place does not need it
+    from slownet.judge.records.repeatability import has_own_programs  # the place does not need it
 
     if experiment.warm_up is not None:
         return experiment.warm_up, 0.0
@@ -80,7 +80,7 @@ def _one_of_each(planned: Sequence[Cell], measured: Iterable[Cell]) -> list[Cell
     What a program does at first depends on what is asked of it, such as which query, and not on how long a packet takes; and
     the first cell is the baseline, in which an operation takes the least.
     """
-    from slownet.records.columns import is_of_links  # likewise: it imports the statistics
+    from slownet.judge.records.columns import is_of_links  # likewise: it imports the statistics
 
     asked = {cell_key(cell) for cell in measured}
     found: dict[str, Cell] = {}

@@ -9,7 +9,7 @@ from http.client import HTTPConnection, HTTPException
 from pathlib import Path
 from typing import Any
 
-from slownet.errors import ServiceError
+from slownet.model.errors import ServiceError
 from slownet.net.nodes import inside
 from slownet.services.service import Service
 from slownet.tools.process import Host

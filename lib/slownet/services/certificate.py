@@ -5,7 +5,7 @@ from __future__ import annotations
 import subprocess
 from pathlib import Path
 
-from slownet.errors import ServiceError
+from slownet.model.errors import ServiceError
 
 NAME = "host-{:05}.slownet.example"
 OF_A_NAME, WITHOUT_NAMES = 28, 338

@@ -6,7 +6,7 @@ import shlex
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
-from slownet.errors import ServiceError
+from slownet.model.errors import ServiceError
 from slownet.services.awaited import Awaited
 from slownet.tools.process import Host
 

@@ -9,14 +9,14 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
-from slownet.errors import ServiceError, nearest
+from slownet.model.errors import ServiceError, nearest
 from slownet.services.mariadb import MariaDB
 from slownet.services.memcached import Memcached
 from slownet.services.varnish import Varnish
 from slownet.services.wordpress import WordPress
 from slownet.tools.process import Hosts
 
-OBJECT_CACHE = Path(str(resources.files("slownet.programs").joinpath("object-cache.php")))
+OBJECT_CACHE = Path(str(resources.files("slownet.tools.programs").joinpath("object-cache.php")))
 """The drop-in that makes WordPress cache query results in memcached."""
 
 

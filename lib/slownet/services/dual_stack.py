@@ -55,5 +55,5 @@ class DualStack:
         self._running.close()
 
     def page(self, client: str, name: str = PAGE) -> FirstByte:
-        """Request the page with a client: a name in `slownet.fallback.CLIENTS`. Raises ToolError."""
+        """Request the page with a client: a name in `slownet.theory.fallback.CLIENTS`. Raises ToolError."""
         return first_byte(self.client, client, name, f"/{FILE}", interfaces=INTERFACES)

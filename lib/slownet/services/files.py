@@ -5,9 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+from slownet.model.units import size
 from slownet.services.nginx import Nginx
 from slownet.tools.process import Hosts
-from slownet.units import size
 
 NAME = "download.test"
 

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from slownet.units import whole_number
+from slownet.model.units import whole_number
 
 
 @dataclass(frozen=True)

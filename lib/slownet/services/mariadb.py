@@ -12,8 +12,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Self
 
-from slownet.errors import ServiceError
 from slownet.lab import native
+from slownet.model.errors import ServiceError
 from slownet.services.service import Service
 from slownet.tools.process import Host, wait_until
 from slownet.tools.tool import run

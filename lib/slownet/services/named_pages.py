@@ -8,13 +8,13 @@ from pathlib import Path
 from types import TracebackType
 from typing import Self
 
-from slownet.errors import ServiceError
-from slownet.lookups import UDP
+from slownet.model.errors import ServiceError
 from slownet.net import addresses
 from slownet.services.https import files
 from slownet.services.nginx import Nginx
 from slownet.services.protocols import RTTS_MS, At
 from slownet.services.unbound import LOCAL, Unbound
+from slownet.theory.lookups import UDP
 from slownet.tools.lookup import NamedPage, Observed, observe
 from slownet.tools.process import Host, Hosts
 from slownet.tools.tool import run
@@ -85,7 +85,7 @@ class NamedPages:
         client : Host
             The host that requests it.
         transport : str
-            Over what the name is looked up: a name in `slownet.lookups.STACKS`.
+            Over what the name is looked up: a name in `slownet.theory.lookups.STACKS`.
         at : callable
             Sets the round-trip time of the link for a ``with`` block: ``at("20ms")``. Only the server's end must delay.
         by : str

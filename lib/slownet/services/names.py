@@ -7,7 +7,7 @@ import struct
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from slownet.errors import ServiceError, nearest
+from slownet.model.errors import ServiceError, nearest
 from slownet.net import addresses
 from slownet.net.nodes import inside
 from slownet.services.service import Service

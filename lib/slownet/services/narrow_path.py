@@ -7,8 +7,8 @@ from pathlib import Path
 from types import TracebackType
 from typing import Self
 
-from slownet.path_mtu import FOR_HEADERS
 from slownet.services.named_pages import FILE, Site
+from slownet.theory.path_mtu import FOR_HEADERS
 from slownet.tools.full_size import FullSize, full_size
 from slownet.tools.nft import Rule, filtering
 from slownet.tools.process import Hosts

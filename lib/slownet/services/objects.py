@@ -34,7 +34,7 @@ class Objects(OnDemand):
         client : Host
             The host that loads it.
         protocol : str
-            A name in `slownet.page_loads.PROTOCOLS`.
+            A name in `slownet.theory.page_loads.PROTOCOLS`.
         objects, size : int
             How many objects the page has, and the bytes of each one.
         loads : int

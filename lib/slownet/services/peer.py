@@ -6,7 +6,7 @@ import json
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from slownet.errors import NetworkError
+from slownet.model.errors import NetworkError
 from slownet.services.on_demand import OnDemand
 from slownet.services.program import Listener
 from slownet.tools.process import Host

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from slownet.errors import ServiceError
-from slownet.programs.pipeline import TABLE
+from slownet.model.errors import ServiceError
 from slownet.services.mariadb import MariaDB
 from slownet.services.redis import Redis
 from slownet.services.together import Together
 from slownet.tools.pipeline import Pipeline, consume, produce
 from slownet.tools.process import Hosts
+from slownet.tools.programs.pipeline import TABLE
 
 CREATE = f"CREATE OR REPLACE TABLE wordpress.{TABLE} (id INT PRIMARY KEY, payload VARCHAR(255) NOT NULL) ENGINE=InnoDB"
 

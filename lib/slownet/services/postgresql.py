@@ -7,10 +7,10 @@ import pwd
 from collections.abc import Sequence
 from pathlib import Path
 
-from slownet.errors import ServiceError
-from slownet.programs.queries import USER
+from slownet.model.errors import ServiceError
 from slownet.services.service import Service
 from slownet.tools.process import Host
+from slownet.tools.programs.queries import USER
 from slownet.tools.tool import run
 
 VERSIONS = Path("/usr/lib/postgresql")

@@ -1,4 +1,4 @@
-"""The project's own small server programs (`slownet.programs`)."""
+"""The project's own small server programs (`slownet.tools.programs`)."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class Program(Service):
 
     def command(self) -> Sequence[str]:
         """Return the command line."""
-        return [sys.executable, "-m", f"slownet.programs.{self.module}", *self.verb(), str(self.ready), *self.words()]
+        return [sys.executable, "-m", f"slownet.tools.programs.{self.module}", *self.verb(), str(self.ready), *self.words()]
 
     def verb(self) -> Sequence[str]:
         """Return the arguments before the file, for a program with several subcommands."""
@@ -38,7 +38,7 @@ class Program(Service):
 
 
 class Listener(Program):
-    """A server that answers messages (`slownet.programs.exchange`).
+    """A server that answers messages (`slownet.tools.programs.exchange`).
 
     Parameters
     ----------
@@ -69,7 +69,7 @@ class Listener(Program):
 
 
 class Proxy(Program):
-    """A proxy that forwards connections to a server (`slownet.programs.proxy`).
+    """A proxy that forwards connections to a server (`slownet.tools.programs.proxy`).
 
     Parameters
     ----------

@@ -7,10 +7,10 @@ from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
 from typing import Any
 
-from slownet.handshakes import QUIC, Traits, opened
 from slownet.services.gtlsserver import GtlsServer
 from slownet.services.https import HttpsServer, fast_open
 from slownet.services.on_demand import OnDemand
+from slownet.theory.handshakes import QUIC, Traits, opened
 from slownet.tools.handshake import Handshake, observe
 from slownet.tools.process import Host
 
@@ -84,7 +84,7 @@ class Protocols(OnDemand):
         client : Host
             The host that requests it.
         stack : str
-            How to open the connection: a name in `slownet.handshakes.STACKS`.
+            How to open the connection: a name in `slownet.theory.handshakes.STACKS`.
         at : callable
             Sets the round-trip time of the link for a ``with`` block: ``at("20ms")``. Only the server's end must delay, so that
             a capture at the client sees packets when the client sends and receives them.

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from slownet.errors import ServiceError
-from slownet.programs.replication import TABLE
+from slownet.model.errors import ServiceError
 from slownet.services.mariadb import LOOK_S, MariaDB, Replication
 from slownet.services.together import Together
 from slownet.tools.process import Hosts, wait_until
+from slownet.tools.programs.replication import TABLE
 from slownet.tools.replication import Commits, commits
 
 ACCOUNT, PASSWORD = "replica", "replica"

@@ -15,10 +15,11 @@ from pathlib import Path
 from types import TracebackType
 from typing import IO, Self
 
-from slownet import owner
-from slownet.errors import ServiceError
+from slownet.lab import missing_programs as absent
+from slownet.lab import owner
 from slownet.lab.charge import charged_s, charged_since
-from slownet.services import absent, snapshot
+from slownet.model.errors import ServiceError
+from slownet.services import snapshot
 from slownet.tools.process import POLL_S, Host, end, environment
 from slownet.tools.tool import not_found
 

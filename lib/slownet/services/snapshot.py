@@ -12,7 +12,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from slownet.errors import ServiceError
+from slownet.model.errors import ServiceError
 
 TAR = ("tar", "--numeric-owner", "--xattrs", "--xattrs-include=*", "--xattrs-exclude=trusted.overlay.origin")
 """The origin names a file of the image in that boot's kernel."""

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from slownet.programs.queries import PORT
 from slownet.services.command import Command
 from slownet.services.mariadb import MariaDB
 from slownet.services.postgresql import PostgreSQL
@@ -12,6 +11,7 @@ from slownet.services.redis import Redis
 from slownet.services.together import Together
 from slownet.tools.process import Hosts
 from slownet.tools.program import python
+from slownet.tools.programs.queries import PORT
 from slownet.tools.query_cost import QueryCost, query_cost
 
 

@@ -7,11 +7,11 @@ import struct
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from slownet.errors import ServiceError, nearest
-from slownet.lookups import PORTS, UDP
+from slownet.model.errors import ServiceError, nearest
 from slownet.net.nodes import inside
 from slownet.services.certificate import certificate
 from slownet.services.service import Service
+from slownet.theory.lookups import PORTS, UDP
 from slownet.tools.process import Host
 
 LOCAL = "127.0.0.1"

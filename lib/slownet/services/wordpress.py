@@ -6,7 +6,7 @@ import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from slownet.errors import ServiceError
+from slownet.model.errors import ServiceError
 from slownet.services.mariadb import MariaDB
 from slownet.services.nginx import Nginx
 from slownet.services.php_fpm import CHILDREN, PhpFpm

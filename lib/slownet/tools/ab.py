@@ -9,9 +9,9 @@ from dataclasses import dataclass
 from itertools import accumulate
 from pathlib import Path
 
-from slownet import owner
-from slownet.errors import ToolError
-from slownet.measured import Metrics
+from slownet.judge.measured import Metrics
+from slownet.lab import owner
+from slownet.model.errors import ToolError
 from slownet.tools.ab_times import EXACT, in_order
 from slownet.tools.numbers import Metric, metric, printed, sample_sd
 from slownet.tools.output import DECIMAL, WHOLE, complaint, unread

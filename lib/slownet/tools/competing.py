@@ -11,10 +11,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from slownet import owner
-from slownet.errors import ToolError
-from slownet.measured import Metrics
-from slownet.shares import jain
+from slownet.judge.measured import Metrics
+from slownet.lab import owner
+from slownet.model.errors import ToolError
+from slownet.theory.shares import jain
 from slownet.tools.iperf3 import PORT, reading, serve
 from slownet.tools.numbers import Metric, series
 from slownet.tools.output import complaint

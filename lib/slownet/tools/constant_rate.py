@@ -1,4 +1,4 @@
-"""HTTP load at a constant rate that measures both latencies in the same test: this project's own `slownet.programs.loader`."""
+"""HTTP load at a constant rate that measures both latencies in the same test: this project's own `slownet.tools.programs.loader`."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ from dataclasses import dataclass
 from typing import Any
 from urllib.parse import urlsplit
 
-from slownet import userfile
-from slownet.errors import ToolError
-from slownet.measured import Metrics
-from slownet.programs.load import Schedule
+from slownet.judge.measured import Metrics
+from slownet.model import userfile
+from slownet.model.errors import ToolError
 from slownet.tools.numbers import Metric, metric, printed, sample_sd, single
 from slownet.tools.output import unread
 from slownet.tools.process import Host
+from slownet.tools.programs.load import Schedule
 from slownet.tools.tool import run
 
 KINDS = ("corrected", "uncorrected")
@@ -164,15 +164,15 @@ def constant_rate(
         "address": parts.hostname, "port": parts.port or 80, "path": parts.path or "/", "rate": rate, "seconds": seconds,
         "connections": connections, "patience": patience,
     }  # fmt: skip
-    argv = [sys.executable, "-m", "slownet.programs.loader", json.dumps(job)]
+    argv = [sys.executable, "-m", "slownet.tools.programs.loader", json.dumps(job)]
     result = parse(run(host, argv, timeout=seconds + patience + 600).stdout, argv, rate)
     if not result.answered:
         raise ToolError(f"none of {result.planned} requests succeeded", f"host '{host.name}', {url}", raw=result.raw)
     return result
 
 
-def parse(text: str, command: Sequence[str] = ("slownet.programs.loader",), rate: float = 0.0) -> ConstantRate:
-    """Parse the JSON of `slownet.programs.loader`.
+def parse(text: str, command: Sequence[str] = ("slownet.tools.programs.loader",), rate: float = 0.0) -> ConstantRate:
+    """Parse the JSON of `slownet.tools.programs.loader`.
 
     Parameters
     ----------

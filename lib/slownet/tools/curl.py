@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from slownet import userfile
-from slownet.errors import ToolError
-from slownet.measured import Metrics
+from slownet.judge.measured import Metrics
+from slownet.model import userfile
+from slownet.model.errors import ToolError
 from slownet.tools.numbers import Metric, series
 from slownet.tools.output import complaint
 from slownet.tools.process import Host

@@ -1,4 +1,4 @@
-"""How long a peer's kernel delays its ACKs, measured with crafted segments (`slownet.packets.crafted`)."""
+"""How long a peer's kernel delays its ACKs, measured with crafted segments (`slownet.tools.programs.crafted`)."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from slownet.measured import Metrics
+from slownet.judge.measured import Metrics
 from slownet.tools.exchange import STALL_MS, quick
 from slownet.tools.nft import Rule, filtering
 from slownet.tools.numbers import Metric, mean, metric, sample_sd
@@ -99,7 +99,7 @@ def delayed_ack(host: Host, address: str, kind: str = "answered", *, port: int =
         Nothing listens, nftables or scapy is missing, or the output is not understood.
     """
     words = [address, str(port), str(FIRST_PORT), kind, str(count)]
-    command = [sys.executable, "-m", "slownet.packets.crafted", *words]
+    command = [sys.executable, "-m", "slownet.tools.programs.crafted", *words]
     ours = f"ip daddr {address} tcp sport {FIRST_PORT} tcp dport {port}"
     with filtering(host, Rule("output", f"{ours} tcp flags & rst == rst", "drop")) as dropped:
         done = run(host, command, timeout=600)

@@ -1,4 +1,4 @@
-"""Requests and answers over one connection, each request written in one piece or in several (`slownet.programs.exchange`)."""
+"""Requests and answers over one connection, each request written in one piece or in several (`slownet.tools.programs.exchange`)."""
 
 from __future__ import annotations
 
@@ -7,9 +7,9 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from slownet import owner
-from slownet.errors import ToolError, nearest
-from slownet.measured import Metrics
+from slownet.judge.measured import Metrics
+from slownet.lab import owner
+from slownet.model.errors import ToolError, nearest
 from slownet.tools import strace
 from slownet.tools.numbers import Metric, mean, metric, sample_sd
 from slownet.tools.process import Host

@@ -8,12 +8,12 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from slownet import owner
-from slownet.errors import ToolError, nearest
-from slownet.fallback import CLIENTS
-from slownet.measured import Metrics
-from slownet.packets import attempts
-from slownet.packets.attempts import PORT, Attempts
+from slownet.judge.measured import Metrics
+from slownet.lab import owner
+from slownet.links.packets import attempts
+from slownet.links.packets.attempts import PORT, Attempts
+from slownet.model.errors import ToolError, nearest
+from slownet.theory.fallback import CLIENTS
 from slownet.tools.numbers import Metric, single
 from slownet.tools.process import Host
 from slownet.tools.program import python

@@ -8,16 +8,16 @@ from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any
 
-from slownet.errors import ToolError
-from slownet.measured import Metrics
+from slownet.judge.measured import Metrics
+from slownet.model.errors import ToolError
 from slownet.tools.numbers import Metric, metric, series
 from slownet.tools.output import last_line
 from slownet.tools.process import Host
 from slownet.tools.program import python, read_json
 from slownet.tools.tool import run
-from slownet.web import address, protocol
-from slownet.web.protocol import BEST, PLAIN
-from slownet.web.request import Page
+from slownet.tools.web import address, protocol
+from slownet.tools.web.protocol import BEST, PLAIN
+from slownet.tools.web.request import Page
 
 TIME, RTT, TLS, WAITING, BODY = "time_per_request_ms", "connect_rtt_ms", "tls_ms", "waiting_ms", "body_ms"
 PARTS = {RTT: "connect", TLS: "TLS", WAITING: "first byte", BODY: "body"}

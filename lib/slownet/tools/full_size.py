@@ -7,10 +7,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from slownet import owner
-from slownet.errors import ToolError
-from slownet.measured import Metrics
-from slownet.packets import capture as packets
+from slownet.judge.measured import Metrics
+from slownet.lab import owner
+from slownet.links.packets import capture as packets
+from slownet.model.errors import ToolError
 from slownet.tools.numbers import Metric, single
 from slownet.tools.process import Host
 from slownet.tools.tcpdump import Capture

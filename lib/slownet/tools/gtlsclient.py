@@ -31,7 +31,7 @@ def gtlsclient(host: Host, url: str, *, session: Path, keys: Path | None = None,
     Returns
     -------
     Completed
-        The program's output. What it says of early data is only that it was sent: see `slownet.packets.quic`.
+        The program's output. What it says of early data is only that it was sent: see `slownet.links.packets.quic`.
 
     Raises
     ------

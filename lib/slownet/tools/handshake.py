@@ -7,12 +7,12 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from slownet import owner
-from slownet.errors import ToolError
-from slownet.handshakes import PLAIN, QUIC, TLS12, Traits
-from slownet.measured import Metrics
-from slownet.packets.connections import PORT, connections
-from slownet.packets.seen import Seen
+from slownet.judge.measured import Metrics
+from slownet.lab import owner
+from slownet.links.packets.connections import PORT, connections
+from slownet.links.packets.seen import Seen
+from slownet.model.errors import ToolError
+from slownet.theory.handshakes import PLAIN, QUIC, TLS12, Traits
 from slownet.tools.curl import curl
 from slownet.tools.gtlsclient import gtlsclient
 from slownet.tools.numbers import Metric, single

@@ -10,10 +10,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from slownet import owner, userfile
-from slownet.errors import ToolError
-from slownet.measured import Metrics
-from slownet.records.unreadable import MALFORMED
+from slownet.judge.measured import Metrics
+from slownet.judge.records.unreadable import MALFORMED
+from slownet.lab import owner
+from slownet.model import userfile
+from slownet.model.errors import ToolError
 from slownet.tools.numbers import Metric, metric, sample_sd
 from slownet.tools.output import DECIMAL, complaint, last_line, unread
 from slownet.tools.process import Host, end, environment, wait_until

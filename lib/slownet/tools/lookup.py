@@ -7,11 +7,11 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from slownet import owner
-from slownet.errors import ToolError
-from slownet.measured import Metrics
-from slownet.packets import dns
-from slownet.packets.dns import Lookup
+from slownet.judge.measured import Metrics
+from slownet.lab import owner
+from slownet.links.packets import dns
+from slownet.links.packets.dns import Lookup
+from slownet.model.errors import ToolError
 from slownet.tools.numbers import Metric, single
 from slownet.tools.process import Host
 from slownet.tools.tcpdump import Capture
@@ -76,7 +76,7 @@ def observe(host: Host, url: str, transport: str, opened: bool, options: Sequenc
     url : str
         The page's URL, with a name, on port 80.
     transport : str
-        Over what the name is to be looked up: a name in `slownet.lookups.STACKS`.
+        Over what the name is to be looked up: a name in `slownet.theory.lookups.STACKS`.
     opened : bool
         Whether a connection is to be opened for that.
     options : sequence of str

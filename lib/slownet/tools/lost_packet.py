@@ -7,14 +7,14 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from slownet import owner
-from slownet.errors import ToolError
-from slownet.handshakes import QUIC, STACKS
-from slownet.head_of_line import THRESHOLD
-from slownet.measured import Metrics
-from slownet.packets.answers import Answered, answered
-from slownet.packets.connections import PORT
-from slownet.page_loads import PROTOCOLS
+from slownet.judge.measured import Metrics
+from slownet.lab import owner
+from slownet.links.packets.answers import Answered, answered
+from slownet.links.packets.connections import PORT
+from slownet.model.errors import ToolError
+from slownet.theory.handshakes import QUIC, STACKS
+from slownet.theory.head_of_line import THRESHOLD
+from slownet.theory.page_loads import PROTOCOLS
 from slownet.tools.curl import Curl, curl
 from slownet.tools.nft import Rule, filtering
 from slownet.tools.numbers import Metric, mean, single
@@ -111,7 +111,7 @@ def lost_packet(host: Host, url: str, protocol: str, objects: int, *, of: int = 
     url : str
         An object's URL, with an IP address; the page's objects differ by a query.
     protocol : str
-        A name in `slownet.page_loads.PROTOCOLS` of one that has all objects on one connection.
+        A name in `slownet.theory.page_loads.PROTOCOLS` of one that has all objects on one connection.
     objects : int
         How many objects the page has.
     of : int

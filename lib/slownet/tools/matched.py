@@ -8,8 +8,8 @@ import shlex
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from slownet.errors import ExperimentError, ToolError
-from slownet.measured import Metrics
+from slownet.judge.measured import Metrics
+from slownet.model.errors import ExperimentError, ToolError
 from slownet.tools.numbers import Metric, series, single
 from slownet.tools.output import complaint, unread
 from slownet.tools.process import Host

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 
-from slownet.errors import ToolError
+from slownet.model.errors import ToolError
 from slownet.tools.process import Host
 from slownet.tools.tool import run
 

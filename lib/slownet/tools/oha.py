@@ -14,13 +14,13 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from slownet import owner, userfile
-from slownet.errors import ToolError
-from slownet.lab import load_generators
-from slownet.programs.load import Recording, Schedule
+from slownet.lab import load_generators, owner
+from slownet.model import userfile
+from slownet.model.errors import ToolError
 from slownet.tools.constant_rate import ConstantRate
 from slownet.tools.output import unread
 from slownet.tools.process import Host
+from slownet.tools.programs.load import Recording, Schedule
 from slownet.tools.tool import run
 
 _VERSION = re.compile(r"^oha (\d+)\.(\d+)\.(\d+)", re.MULTILINE)

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from slownet.errors import ToolError, nearest
-from slownet.measured import Metrics
+from slownet.judge.measured import Metrics
+from slownet.model.errors import ToolError, nearest
 from slownet.tools.numbers import Metric
 
 

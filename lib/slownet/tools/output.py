@@ -6,7 +6,7 @@ import re
 import shlex
 from collections.abc import Sequence
 
-from slownet.errors import ToolError
+from slownet.model.errors import ToolError
 
 DECIMAL = r"\d{1,15}(?:\.\d{1,15})?(?![\d.])"
 """A number that float reads; damaged output may have two points, or thousands of digits."""

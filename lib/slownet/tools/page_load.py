@@ -8,13 +8,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from slownet import owner
-from slownet.errors import ToolError
-from slownet.handshakes import STACKS
-from slownet.measured import Metrics
-from slownet.packets.connections import PORT, connections
-from slownet.packets.seen import Seen
-from slownet.page_loads import PROTOCOLS, Protocol
+from slownet.judge.measured import Metrics
+from slownet.lab import owner
+from slownet.links.packets.connections import PORT, connections
+from slownet.links.packets.seen import Seen
+from slownet.model.errors import ToolError
+from slownet.theory.handshakes import STACKS
+from slownet.theory.page_loads import PROTOCOLS, Protocol
 from slownet.tools.curl import GROUPS, key_log
 from slownet.tools.numbers import Metric, mean, series
 from slownet.tools.process import Host
@@ -69,7 +69,7 @@ def page_load(host: Host, url: str, protocol: str, objects: int, *, loads: int =
     url : str
         An object's URL, with an IP address; the page's objects differ by a query.
     protocol : str
-        A name in `slownet.page_loads.PROTOCOLS`.
+        A name in `slownet.theory.page_loads.PROTOCOLS`.
     objects : int
         How many objects the page has.
     loads : int

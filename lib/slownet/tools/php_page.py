@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from importlib import resources
 from typing import Any
 
-from slownet.measured import Metrics
+from slownet.judge.measured import Metrics
 from slownet.tools.exchange import STALL_MS
 from slownet.tools.numbers import Metric, mean, metric, sample_sd
 from slownet.tools.process import Host
@@ -82,7 +82,7 @@ def php_page(host: Host, address: str, *, port: int = 3306, queries: int = QUERI
     ToolError
         PHP or its database driver is missing, the database refuses or closes the connection, or the output is not understood.
     """
-    program = str(resources.files("slownet.programs").joinpath("page.php"))
+    program = str(resources.files("slownet.tools.programs").joinpath("page.php"))
     command = ["php", program, address, str(port), str(queries), str(size)]
     return parse(run(host, command, timeout=3600).stdout, command)
 

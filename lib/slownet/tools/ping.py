@@ -7,8 +7,8 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from slownet.errors import ToolError
-from slownet.measured import Metrics
+from slownet.judge.measured import Metrics
+from slownet.model.errors import ToolError
 from slownet.tools.numbers import Metric, metric
 from slownet.tools.output import complaint, unread
 from slownet.tools.process import Host

@@ -1,4 +1,4 @@
-"""A consumer on a host that moves rows from a broker's stream into a database (`slownet.programs.pipeline`)."""
+"""A consumer on a host that moves rows from a broker's stream into a database (`slownet.tools.programs.pipeline`)."""
 
 from __future__ import annotations
 
@@ -6,12 +6,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from slownet.errors import ToolError, nearest
-from slownet.measured import Metrics
-from slownet.programs.pipeline import BATCH as BATCH
+from slownet.judge.measured import Metrics
+from slownet.model.errors import ToolError, nearest
 from slownet.tools.numbers import Metric, mean, metric, sample_sd
 from slownet.tools.process import Host
 from slownet.tools.program import nanoseconds, python, read_json
+from slownet.tools.programs.pipeline import BATCH as BATCH
 from slownet.tools.tool import run
 
 WAYS = ("row-by-row", "batches", "pipelined")

@@ -1,4 +1,4 @@
-"""Commands and output of the project's own client programs (`slownet.programs`)."""
+"""Commands and output of the project's own client programs (`slownet.tools.programs`)."""
 
 from __future__ import annotations
 
@@ -6,14 +6,14 @@ import sys
 from collections.abc import Sequence
 from typing import Any
 
-from slownet import userfile
-from slownet.errors import ToolError
+from slownet.model import userfile
+from slownet.model.errors import ToolError
 from slownet.tools.output import complaint, last_line
 
 
 def python(module: str, *words: object) -> list[str]:
-    """Return the command that runs a module of `slownet.programs`."""
-    return [sys.executable, "-m", f"slownet.programs.{module}", *map(str, words)]
+    """Return the command that runs a module of `slownet.tools.programs`."""
+    return [sys.executable, "-m", f"slownet.tools.programs.{module}", *map(str, words)]
 
 
 def read_json(text: str, command: Sequence[str], *names: str) -> dict[str, Any]:

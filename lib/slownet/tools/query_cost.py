@@ -1,4 +1,4 @@
-"""What a query costs: databases and brokers asked in the ways that their clients offer (`slownet.programs.queries`)."""
+"""What a query costs: databases and brokers asked in the ways that their clients offer (`slownet.tools.programs.queries`)."""
 
 from __future__ import annotations
 
@@ -6,12 +6,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from slownet.errors import ToolError, nearest
-from slownet.measured import Metrics
-from slownet.programs.queries import SYSTEMS
+from slownet.judge.measured import Metrics
+from slownet.model.errors import ToolError, nearest
 from slownet.tools.numbers import Metric, series
 from slownet.tools.process import Host
 from slownet.tools.program import nanoseconds, python, read_json
+from slownet.tools.programs.queries import SYSTEMS
 from slownet.tools.tool import run
 
 

@@ -1,4 +1,4 @@
-"""Commits on a primary database, and when a replica has them (`slownet.programs.replication`)."""
+"""Commits on a primary database, and when a replica has them (`slownet.tools.programs.replication`)."""
 
 from __future__ import annotations
 
@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from slownet import owner
-from slownet.errors import ToolError
-from slownet.measured import Metrics
+from slownet.judge.measured import Metrics
+from slownet.lab import owner
+from slownet.model.errors import ToolError
 from slownet.tools.numbers import Metric, mean, metric, sample_sd, single
 from slownet.tools.process import Host, wait_until
 from slownet.tools.program import nanoseconds, python, read_json

@@ -10,8 +10,8 @@ from dataclasses import dataclass, field
 from numbers import Real
 from typing import Any
 
-from slownet.errors import ExperimentError
-from slownet.measured import Metrics
+from slownet.judge.measured import Metrics
+from slownet.model.errors import ExperimentError
 from slownet.tools.numbers import Metric, series, single
 
 SHOWN = 60

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from slownet.errors import ToolError
+from slownet.model.errors import ToolError
 
 TRACED = ("sendto", "recvfrom", "setsockopt", "connect")
 """The calls with which PHP and Python use sockets and set TCP options."""

@@ -8,8 +8,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from itertools import accumulate
 
-from slownet.errors import ToolError
-from slownet.measured import Metrics
+from slownet.judge.measured import Metrics
+from slownet.model.errors import ToolError
 from slownet.tools.numbers import Metric, metric, printed, single
 from slownet.tools.output import DECIMAL, WHOLE, complaint, last_line, needed
 from slownet.tools.process import Host

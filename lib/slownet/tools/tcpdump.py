@@ -13,7 +13,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Self
 
-from slownet.errors import ExperimentError, ToolError
+from slownet.model.errors import ExperimentError, ToolError
 from slownet.tools.output import last_line
 from slownet.tools.process import Host, environment
 from slownet.tools.tool import missing, not_found

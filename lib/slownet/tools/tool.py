@@ -13,7 +13,7 @@ from contextlib import AbstractContextManager, ExitStack, contextmanager, suppre
 from dataclasses import dataclass
 from typing import Any, ParamSpec, Protocol, TypeVar
 
-from slownet.errors import ToolError
+from slownet.model.errors import ToolError
 from slownet.tools.process import Host, end, environment
 
 ENDING = ((signal.SIGINT, 2.0), (signal.SIGTERM, 2.0), (signal.SIGKILL, 5.0))

@@ -8,8 +8,8 @@ from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
 
-from slownet import owner
-from slownet.measured import Metrics
+from slownet.judge.measured import Metrics
+from slownet.lab import owner
 from slownet.tools.iperf3 import reading, serve
 from slownet.tools.numbers import Metric, mean, series, single
 from slownet.tools.ping import Ping, ping

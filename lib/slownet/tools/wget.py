@@ -6,8 +6,8 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from slownet.errors import ToolError
-from slownet.measured import Metrics
+from slownet.judge.measured import Metrics
+from slownet.model.errors import ToolError
 from slownet.tools.numbers import Metric, metric, sample_sd
 from slownet.tools.output import DECIMAL, WHOLE, complaint, last_line, unread
 from slownet.tools.process import Host

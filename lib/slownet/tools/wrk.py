@@ -13,9 +13,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from getopt import GetoptError, gnu_getopt
 
-from slownet.errors import ToolError
+from slownet.judge.measured import Metrics
 from slownet.lab import load_generators
-from slownet.measured import Metrics
+from slownet.model.errors import ToolError
 from slownet.tools.numbers import Metric, metric, printed, single
 from slownet.tools.output import DECIMAL, WHOLE, complaint, needed
 from slownet.tools.process import Host

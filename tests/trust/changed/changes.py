@@ -2,8 +2,8 @@
 
 from pathlib import Path
 
-from slownet.claim import equal
-from slownet.experiment import experiment
+from slownet.hypotheses.experiment import experiment
+from slownet.judge.claim import equal
 from slownet.services.wordpress import WordPress
 from slownet.tools.ab import ab
 from slownet.topologies import ClientWebDb

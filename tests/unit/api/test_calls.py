@@ -9,10 +9,10 @@ import pytest
 import typer
 
 import slownet
-from slownet import cli
-from slownet.api import calls
-from slownet.experiment import experiment
-from slownet.records.samples import SampleLog, write_run_json
+from slownet.cli import app as cli
+from slownet.hypotheses.experiment import experiment
+from slownet.judge.records.samples import SampleLog, write_run_json
+from slownet.runner.api import calls
 from slownet.runner.asked import Asked
 
 MEANS = {"0ms": 10.0, "10ms": 50.0, "40ms": 170.0}
@@ -81,7 +81,7 @@ def test_a_call_is_a_command_line(asked):
 
 def test_an_experiment_is_named_by_its_name_or_its_file(asked, tmp_path):
     from slownet.experiments.client_delay import client_delay
-    from slownet.importing import file
+    from slownet.model.importing import file
 
     text = inspect.getsource(inspect.getmodule(client_delay.measure)).replace("def client_delay", "def mine")
     (tmp_path / "mine.py").write_text(text.replace("client_delay.claims", "mine.claims"))
@@ -156,7 +156,7 @@ def test_no_run_is_one_line(tmp_path):
 
 
 def test_a_baseline_is_a_run(tmp_path):
-    from slownet.field import baseline
+    from slownet.trials.field import baseline
 
     baseline.save(saved(tmp_path / "run"), tmp_path / "baseline.json")
     assert len(slownet.load(tmp_path / "baseline.json").cells) == 3

@@ -4,7 +4,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from slownet.cli import main
+from slownet.cli.app import main
 from slownet.hypotheses import toolbox
 
 

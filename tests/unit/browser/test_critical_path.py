@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from slownet.browser import critical_path, loading
-from slownet.browser.loading import Load, Request
+from slownet.tools.browser import critical_path, loading
+from slownet.tools.browser.loading import Load, Request
 
 DATA = Path(__file__).parent / "data"
 

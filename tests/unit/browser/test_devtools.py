@@ -9,9 +9,9 @@ from types import SimpleNamespace
 
 import pytest
 
-from slownet.browser import chromium, devices, visit
-from slownet.browser.devtools import DevTools
-from slownet.errors import ToolError
+from slownet.model.errors import ToolError
+from slownet.tools.browser import chromium, devices, visit
+from slownet.tools.browser.devtools import DevTools
 
 HOST = SimpleNamespace(name="client")
 

@@ -5,10 +5,10 @@ from pathlib import Path
 
 import pytest
 
-from slownet.browser import har, loading
-from slownet.browser.browse import parse
-from slownet.browser.speed import speed_index
-from slownet.errors import ToolError
+from slownet.model.errors import ToolError
+from slownet.tools.browser import har, loading
+from slownet.tools.browser.browse import parse
+from slownet.tools.browser.speed import speed_index
 
 DATA = Path(__file__).parent / "data"
 

@@ -2,9 +2,9 @@
 
 import pytest
 
-from slownet.browser.throttling import FACTORS, simulated
-from slownet.conditions import profiles
-from slownet.errors import ToolError
+from slownet.links.conditions import profiles
+from slownet.model.errors import ToolError
+from slownet.tools.browser.throttling import FACTORS, simulated
 
 
 def test_slow_4g_is_what_chromes_own_test_expects():

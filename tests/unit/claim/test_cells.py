@@ -4,11 +4,11 @@ from pathlib import Path
 
 import pytest
 
-from slownet.claim import bound, predicted, ratio
-from slownet.errors import ExperimentError
-from slownet.records.cell import Cell
-from slownet.records.result import RunData
-from slownet.stats import Summary
+from slownet.judge.claim import bound, predicted, ratio
+from slownet.judge.records.cell import Cell
+from slownet.judge.records.result import RunData
+from slownet.model.errors import ExperimentError
+from slownet.theory.stats import Summary
 
 STALLS, FINE, FAILED = {"pattern": "wwr"}, {"pattern": "one"}, {"pattern": "broken"}
 

@@ -6,7 +6,7 @@ import importlib
 import pytest
 
 
-@pytest.mark.parametrize("name", ["slownet.claim", "slownet.claim.expect", "slownet.measured"])
+@pytest.mark.parametrize("name", ["slownet.judge.claim", "slownet.judge.claim.expect", "slownet.judge.measured"])
 def test_examples(name):
     done = doctest.testmod(importlib.import_module(name))
     assert done.attempted > 0

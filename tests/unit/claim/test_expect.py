@@ -8,12 +8,12 @@ import numpy as np
 import pytest
 
 import slownet.tools
-from slownet.claim import about, slowed
-from slownet.errors import ExperimentError, UnitError
-from slownet.measured import Measured, Metrics, Setting, measured_under
-from slownet.records.charging import Charging
-from slownet.records.comparisons import Comparisons, compared_in
-from slownet.stats import from_moments
+from slownet.judge.claim import about, slowed
+from slownet.judge.measured import Measured, Metrics, Setting, measured_under
+from slownet.judge.records.charging import Charging
+from slownet.judge.records.comparisons import Comparisons, compared_in
+from slownet.model.errors import ExperimentError, UnitError
+from slownet.theory.stats import from_moments
 
 NAME = "time_per_request_ms"
 

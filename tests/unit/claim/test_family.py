@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from slownet.claim import (
+from slownet.judge.claim import (
     all_of,
     bound,
     constant_round_trips,
@@ -24,11 +24,11 @@ from slownet.claim import (
     published_times,
     ratio,
 )
-from slownet.errors import ExperimentError, SlownetError
-from slownet.records.cell import Cell
-from slownet.records.result import RunData, gather
+from slownet.judge.records.cell import Cell
+from slownet.judge.records.result import RunData, gather
+from slownet.model.errors import ExperimentError, SlownetError
 from slownet.runner import sampling
-from slownet.stats import DECIDING, Summary, summarize
+from slownet.theory.stats import DECIDING, Summary, summarize
 
 TIME = "time_per_request_ms"
 MANY = 23

@@ -2,8 +2,8 @@
 
 import pytest
 
-from slownet.claim.base import interval
-from slownet.stats.summary import Summary
+from slownet.judge.claim.base import interval
+from slownet.theory.stats.summary import Summary
 
 
 @pytest.mark.parametrize(

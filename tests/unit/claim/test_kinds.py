@@ -2,7 +2,7 @@ import json
 
 import pytest
 
-from slownet.claim import (
+from slownet.judge.claim import (
     all_of,
     any_of,
     bound,
@@ -14,9 +14,9 @@ from slownet.claim import (
     not_,
     ratio,
 )
-from slownet.errors import ExperimentError
-from slownet.records.judgement import Judgement
-from slownet.records.result import gather
+from slownet.judge.records.judgement import Judgement
+from slownet.judge.records.result import gather
+from slownet.model.errors import ExperimentError
 
 TIME, RATE = "time_per_request_ms", "requests_per_second"
 FACTS = {"experiment": "client_delay", "clock": "virtual", "tdf": "inf"}

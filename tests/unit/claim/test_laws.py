@@ -2,14 +2,14 @@ from pathlib import Path
 
 import pytest
 
-from slownet.claim import all_of, constant_round_trips, law, more_round_trips, published_times, round_trips_between
-from slownet.claim.laws import fitted
-from slownet.errors import ExperimentError
-from slownet.records.cell import Cell
-from slownet.records.charging import Charging, Terms
-from slownet.records.result import RunData
-from slownet.slow_start import round_trips
-from slownet.stats import Summary
+from slownet.judge.claim import all_of, constant_round_trips, law, more_round_trips, published_times, round_trips_between
+from slownet.judge.claim.laws import fitted
+from slownet.judge.records.cell import Cell
+from slownet.judge.records.charging import Charging, Terms
+from slownet.judge.records.result import RunData
+from slownet.model.errors import ExperimentError
+from slownet.theory.slow_start import round_trips
+from slownet.theory.stats import Summary
 
 METRIC = "time_per_request_ms"
 CLIENT = {0: 12.323, 10: 51.825, 40: 173.318, 120: 491.918}
@@ -84,7 +84,7 @@ def on_the_real_clock(times, half, late, charging=Charging.REAL):
     ],
 )
 def test_waking_late_is_no_round_trip_in_a_run_as_in_a_test(k, late, verdict):
-    """The rule of `slowed`: `slownet.records.waver.woken_late`."""
+    """The rule of `slowed`: `slownet.judge.records.waver.woken_late`."""
     run = on_the_real_clock({rtt: 9.0 + k * rtt for rtt in (0, 10, 40)}, 0.05, late)
     found = law(METRIC, round_trips=4).judge(run, {})
     assert (found.verdict, "woke late" in found.text) == (verdict, verdict == "inconclusive")

@@ -1,7 +1,7 @@
 import pytest
 
-from slownet.claim import all_of, bound, constant_round_trips, equal, grows, law, more_round_trips, not_, preflight, ratio
-from slownet.errors import ExperimentError
+from slownet.judge.claim import all_of, bound, constant_round_trips, equal, grows, law, more_round_trips, not_, preflight, ratio
+from slownet.model.errors import ExperimentError
 from slownet.runner import planning
 
 TIME = "time_per_request_ms"

@@ -8,8 +8,9 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from slownet import claim
-from slownet.claim import (
+from slownet.hypotheses.predictions import KINDS
+from slownet.judge import claim
+from slownet.judge.claim import (
     all_of,
     bound,
     constant_round_trips,
@@ -24,13 +25,12 @@ from slownet.claim import (
     ratio,
     slowed,
 )
-from slownet.hypotheses.predictions import KINDS
-from slownet.measured import Measured
-from slownet.records import observers as verdicts
-from slownet.records.judgement import Judgement
-from slownet.records.result import gather
+from slownet.judge.measured import Measured
+from slownet.judge.records import observers as verdicts
+from slownet.judge.records.judgement import Judgement
+from slownet.judge.records.result import gather
 from slownet.report.comparison import lines
-from slownet.stats import Summary, from_moments
+from slownet.theory.stats import Summary, from_moments
 
 TIME, RATE = "time_per_request_ms", "requests_per_second"
 NEAR, FAR = {"rtt": "0ms"}, {"rtt": "10ms"}

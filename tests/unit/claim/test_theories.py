@@ -7,16 +7,16 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from slownet.catalogue import discover
-from slownet.claim import bound, follows, judge_all, law, predicted, ratio, theories
-from slownet.claim.preflight import _flat
-from slownet.errors import ExperimentError
-from slownet.experiment import condition
-from slownet.records.cell import Cell
-from slownet.records.repetitions import apart
-from slownet.records.result import RunData, gather
-from slownet.stats import Summary, from_moments
-from slownet.stats import ratio as quotient
+from slownet.hypotheses.catalogue import discover
+from slownet.hypotheses.experiment import condition
+from slownet.judge.claim import bound, follows, judge_all, law, predicted, ratio, theories
+from slownet.judge.claim.preflight import _flat
+from slownet.judge.records.cell import Cell
+from slownet.judge.records.repetitions import apart
+from slownet.judge.records.result import RunData, gather
+from slownet.model.errors import ExperimentError
+from slownet.theory.stats import Summary, from_moments
+from slownet.theory.stats import ratio as quotient
 
 NEAR, FAR = {"room": "one"}, {"room": "far"}
 

@@ -4,11 +4,11 @@ from pathlib import Path
 
 import pytest
 
-from slownet.claim import INCONCLUSIVE, REFUTED, SUPPORTED, follows, round_trips_between
-from slownet.errors import ExperimentError
-from slownet.records.cell import Cell
-from slownet.records.result import RunData
-from slownet.stats import Summary
+from slownet.judge.claim import INCONCLUSIVE, REFUTED, SUPPORTED, follows, round_trips_between
+from slownet.judge.records.cell import Cell
+from slownet.judge.records.result import RunData
+from slownet.model.errors import ExperimentError
+from slownet.theory.stats import Summary
 
 NEAR, FAR, LOST = {"step": "before"}, {"rtt": "100ms"}, {"rtt": "100ms", "loss": "1%"}
 

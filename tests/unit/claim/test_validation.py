@@ -5,8 +5,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from slownet import importing
-from slownet.claim import (
+from slownet.judge.claim import (
     about,
     all_of,
     bound,
@@ -23,7 +22,8 @@ from slownet.claim import (
     round_trips_between,
     slowed,
 )
-from slownet.errors import ExperimentError, UnitError
+from slownet.model import importing
+from slownet.model.errors import ExperimentError, UnitError
 
 TIME, RATE = "time_ms", "requests_per_second"
 AT, OTHER = {"rtt": "10ms"}, {"rtt": "0ms"}
@@ -161,7 +161,7 @@ def test_a_range_of_one_number_is_one():
 def test_a_file_with_such_a_claim_says_its_line(tmp_path, monkeypatch, relative):
     monkeypatch.chdir(tmp_path)
     path = Path("mine.py") if relative else tmp_path / "mine.py"
-    path.write_text('from slownet.claim import law\n\nclaims = [\n    law("time_ms", round_trips=4, within=5),\n]\n')
+    path.write_text('from slownet.judge.claim import law\n\nclaims = [\n    law("time_ms", round_trips=4, within=5),\n]\n')
     with pytest.raises(ExperimentError) as caught:
         importing.file(path, "")
     assert str(caught.value) == "within is 5, a margin of 500 %, in law of time_ms, mine.py:4: write 0.05 for 5 %"

@@ -5,11 +5,11 @@ from pathlib import Path
 
 import pytest
 
-from slownet.commands.asking import answered
-from slownet.errors import ExperimentError
+from slownet.cli.asking import answered
 from slownet.hypotheses import answers
 from slownet.hypotheses.file import Hypothesis
 from slownet.hypotheses.predictions import Prediction
+from slownet.model.errors import ExperimentError
 
 LAW = Prediction("law", {"metric": "time_per_request_ms", "round_trips": "?"}, "A page costs so many round trips:")
 LIMITS = Prediction("bound", {"metric": "time_per_request_ms", "at_least": "?", "at_most": "?"}, "A page takes:")

@@ -8,11 +8,12 @@ from pathlib import Path
 
 import pytest
 
-from slownet import cli, userfile
-from slownet.errors import SlownetError
+from slownet.cli import app as cli
+from slownet.judge.records.samples import SampleLog, write_run_json
 from slownet.lab import place
 from slownet.lab.clock import Clock
-from slownet.records.samples import SampleLog, write_run_json
+from slownet.model import userfile
+from slownet.model.errors import SlownetError
 
 EXERCISE = Path(__file__).parents[3] / "examples/exercises/01_one_way_and_back.toml"
 PATIENCE_S = 20

@@ -4,9 +4,9 @@ import os
 
 import pytest
 
-from slownet import owner
-from slownet.commands.cleaning import clean
-from slownet.errors import LabError
+from slownet.cli.cleaning import clean
+from slownet.lab import owner
+from slownet.model.errors import LabError
 
 
 def test_it_needs_root(monkeypatch):

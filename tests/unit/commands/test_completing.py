@@ -8,9 +8,9 @@ from types import SimpleNamespace
 import pytest
 
 from slownet import topologies
-from slownet.catalogue import discover
-from slownet.commands import completing
-from slownet.container import store
+from slownet.cli import completing
+from slownet.containers import store
+from slownet.hypotheses.catalogue import discover
 
 EXPERIMENT = """
 from slownet import ab, experiment, nothing_of_the_kind
@@ -95,8 +95,8 @@ def test_questions_are_those_of_the_experiments():
 
 IMPORTED = """
 import json, sys
-from slownet.commands import completing
-from slownet.container import store
+from slownet.cli import completing
+from slownet.containers import store
 completing.topologies(""), [completing._question(each) for each in completing._own("experiments")]
 print([each for each in sys.modules if each.startswith(("slownet.exp", "slownet.top", "mininet", "numpy", "scipy"))])
 """

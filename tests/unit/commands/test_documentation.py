@@ -1,9 +1,9 @@
 import pytest
 from typer.testing import CliRunner
 
-from slownet import cli
-from slownet.commands import documentation
-from slownet.errors import SlownetError
+from slownet.cli import app as cli
+from slownet.cli import documentation
+from slownet.model.errors import SlownetError
 
 PAGES = ("index", "howto/compose", "reference/compose", "reference/conditions", "tutorial/index", "genindex", "_static/x")
 

@@ -7,10 +7,11 @@ import sys
 
 import pytest
 
-from slownet import cli, endings
+from slownet.cli import app as cli
+from slownet.cli import endings
 from slownet.lab import doctor
 
-SLOWNET = [sys.executable, "-c", "from slownet.entry import main; main()"]
+SLOWNET = [sys.executable, "-c", "from slownet.cli.entry import main; main()"]
 
 
 def test_an_interrupt_is_said_and_is_status_130(monkeypatch, capsys):

@@ -6,8 +6,8 @@ import shlex
 import pytest
 import typer
 
-from slownet import cli
-from slownet.commands.examples import COMMANDS
+from slownet.cli import app as cli
+from slownet.cli.examples import COMMANDS
 
 
 def commands(command, path="slownet"):

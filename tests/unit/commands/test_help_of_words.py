@@ -2,8 +2,8 @@
 
 import pytest
 
-from slownet.cli import run_words
-from slownet.errors import SlownetError
+from slownet.cli.app import run_words
+from slownet.model.errors import SlownetError
 
 
 def said(capsys, *words):

@@ -7,9 +7,9 @@ import sys
 import pytest
 import typer
 
-from slownet import cli
-from slownet.catalogue import discover
-from slownet.commands.listing import show
+from slownet.cli import app as cli
+from slownet.cli.listing import show
+from slownet.hypotheses.catalogue import discover
 
 
 def below(command, path=()):

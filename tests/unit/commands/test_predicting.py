@@ -3,11 +3,11 @@ from dataclasses import replace
 
 import pytest
 
-from slownet.claim import law
-from slownet.cli import main
-from slownet.commands.predicting import predict
-from slownet.records.result import gather
-from slownet.records.samples import SampleLog, write_run_json
+from slownet.cli.app import main
+from slownet.cli.predicting import predict
+from slownet.judge.claim import law
+from slownet.judge.records.result import gather
+from slownet.judge.records.samples import SampleLog, write_run_json
 
 TIMES = {0: 9.0, 10: 49.0, 40: 169.0, 120: 489.0}
 

@@ -5,8 +5,8 @@ import re
 
 import pytest
 
-from slownet.cli import main
-from slownet.records.samples import SampleLog, write_run_json
+from slownet.cli.app import main
+from slownet.judge.records.samples import SampleLog, write_run_json
 from slownet.report.figure import Figure
 
 MEANS = {"0ms": 10.0, "10ms": 50.0, "40ms": 170.0}

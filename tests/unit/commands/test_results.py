@@ -6,8 +6,8 @@ import socket
 
 import pytest
 
-from slownet import deposit
-from slownet.commands.results import Results, Taken
+from slownet.cli.results import Results, Taken
+from slownet.lab import deposit
 
 SECRET = "root:x:0:0"
 

@@ -9,10 +9,10 @@ from pathlib import Path
 import pytest
 import yaml
 
-from slownet.cli import main
-from slownet.commands.starting import CI, contents, host_packages, write
-from slownet.errors import ExperimentError
+from slownet.cli.app import main
+from slownet.cli.starting import CI, contents, host_packages, write
 from slownet.hypotheses import file as hypotheses
+from slownet.model.errors import ExperimentError
 
 
 def run(*words):

@@ -4,7 +4,7 @@ from contextlib import suppress
 
 import pytest
 
-from slownet.commands.sweeping import Follower
+from slownet.cli.sweeping import Follower
 
 
 def interrupted(folder, saved):

@@ -2,8 +2,8 @@
 
 import pytest
 
-from slownet.commands import unchanged
-from slownet.errors import LabError
+from slownet.cli import unchanged
+from slownet.model.errors import LabError
 
 
 def test_files_that_words_name(tmp_path, monkeypatch):

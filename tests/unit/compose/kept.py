@@ -3,7 +3,7 @@
 import hashlib
 import json
 
-from slownet.container import store
+from slownet.containers import store
 
 
 def keep(name, **config):

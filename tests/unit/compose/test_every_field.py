@@ -10,8 +10,8 @@ import json
 
 import pytest
 
-from slownet.compose import fields, reader, schema
-from slownet.errors import ComposeError
+from slownet.containers.compose import fields, reader, schema
+from slownet.model.errors import ComposeError
 
 HERE = object()
 """In place of a value: the field is taken out, where the base has it."""

@@ -2,10 +2,10 @@
 
 import pytest
 
-from slownet.compose import handover, reader
-from slownet.compose.topology import Compose
-from slownet.errors import ComposeError
+from slownet.containers.compose import handover, reader
+from slownet.containers.compose.topology import Compose
 from slownet.lab import native
+from slownet.model.errors import ComposeError
 
 TEXT = """
 services:

@@ -6,9 +6,9 @@ import subprocess
 import pytest
 from kept import keep
 
-from slownet.compose import images, reader
-from slownet.errors import ComposeError
+from slownet.containers.compose import images, reader
 from slownet.lab import native
+from slownet.model.errors import ComposeError
 
 
 @pytest.fixture(autouse=True)

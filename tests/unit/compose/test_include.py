@@ -2,8 +2,8 @@
 
 import pytest
 
-from slownet.compose import files, reader
-from slownet.errors import ComposeError
+from slownet.containers.compose import files, reader
+from slownet.model.errors import ComposeError
 
 STOCK = """
 services:

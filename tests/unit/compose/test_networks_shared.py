@@ -2,10 +2,10 @@
 
 import pytest
 
-from slownet.compose import names, reader
-from slownet.compose.model import of_json
-from slownet.compose.topology import Compose
-from slownet.errors import ComposeError
+from slownet.containers.compose import names, reader
+from slownet.containers.compose.model import of_json
+from slownet.containers.compose.topology import Compose
+from slownet.model.errors import ComposeError
 
 TEXT = """
 services:

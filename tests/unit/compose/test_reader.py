@@ -5,10 +5,10 @@ import socket
 
 import pytest
 
-from slownet.compose import fields, reader, schema
-from slownet.compose.model import COMPLETED, HEALTHY, Content, Dependency, Health, Hook, Volume, of_json
-from slownet.container.confinement import ADDED, CAPABILITIES
-from slownet.errors import ComposeError
+from slownet.containers.compose import fields, reader, schema
+from slownet.containers.compose.model import COMPLETED, HEALTHY, Content, Dependency, Health, Hook, Volume, of_json
+from slownet.containers.confinement import ADDED, CAPABILITIES
+from slownet.model.errors import ComposeError
 
 WEB = "services:\n  web:\n    image: shop:1\n"
 

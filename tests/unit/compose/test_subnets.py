@@ -2,9 +2,9 @@
 
 import pytest
 
-from slownet.compose import names, reader
-from slownet.compose.topology import Compose
-from slownet.errors import ComposeError
+from slownet.containers.compose import names, reader
+from slownet.containers.compose.topology import Compose
+from slownet.model.errors import ComposeError
 
 LAN = """
 services:

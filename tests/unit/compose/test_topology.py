@@ -2,9 +2,9 @@
 
 import pytest
 
-from slownet.compose import names
-from slownet.compose.topology import Compose
-from slownet.conditions.link import Condition
+from slownet.containers.compose import names
+from slownet.containers.compose.topology import Compose
+from slownet.links.conditions.link import Condition
 from slownet.net import shape
 
 TEXT = """

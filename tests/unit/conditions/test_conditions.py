@@ -1,9 +1,9 @@
 import pytest
 
-from slownet.conditions import profiles as conditions
-from slownet.conditions.link import Condition
-from slownet.conditions.profiles import TABLE, find
-from slownet.errors import ConditionError
+from slownet.links.conditions import profiles as conditions
+from slownet.links.conditions.link import Condition
+from slownet.links.conditions.profiles import TABLE, find
+from slownet.model.errors import ConditionError
 
 
 def test_names_are_found_in_any_case():

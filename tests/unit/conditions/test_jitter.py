@@ -5,9 +5,9 @@ import random
 
 import pytest
 
-from slownet.conditions.jitter import SIZE, UNIT, Table, maketable, moments
-from slownet.conditions.link import Condition
-from slownet.errors import ConditionError
+from slownet.links.conditions.jitter import SIZE, UNIT, Table, maketable, moments
+from slownet.links.conditions.link import Condition
+from slownet.model.errors import ConditionError
 from slownet.net.plan import layers
 
 FEW = [20.4, 21.1, 20.9, 22.7, 20.5, 35.2, 21.0, 20.6, 20.4, 24.9, 21.3, 20.7]

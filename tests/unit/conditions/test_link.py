@@ -1,9 +1,9 @@
 import pytest
 
-from slownet.conditions.impairment import Chance, GilbertElliott, Markov
-from slownet.conditions.link import Condition
-from slownet.conditions.queueing import Queue
-from slownet.errors import ConditionError, SlownetError, UnitError
+from slownet.links.conditions.impairment import Chance, GilbertElliott, Markov
+from slownet.links.conditions.link import Condition
+from slownet.links.conditions.queueing import Queue
+from slownet.model.errors import ConditionError, SlownetError, UnitError
 
 
 @pytest.mark.parametrize(

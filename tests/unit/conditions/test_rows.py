@@ -5,15 +5,15 @@ import re
 
 import pytest
 
-from slownet.conditions.link import ATTRIBUTES, ROWS, Condition
-from slownet.conditions.oneway import OneWay
-from slownet.conditions.slot import Slot
-from slownet.errors import SlownetError
-from slownet.ip import IPV6
+from slownet.judge.records.columns import condition as columns
+from slownet.links.conditions.link import ATTRIBUTES, ROWS, Condition
+from slownet.links.conditions.oneway import OneWay
+from slownet.links.conditions.slot import Slot
+from slownet.links.ip import IPV6
+from slownet.model.errors import SlownetError
 from slownet.net.plan import layers
 from slownet.net.readback import deviations
 from slownet.net.verify import Span, span
-from slownet.records.columns import condition as columns
 
 SHAKEN = {"delay": "9ms", "jitter": "1ms"}
 LIMITED = {"rate": "2Mbit"}

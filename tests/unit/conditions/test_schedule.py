@@ -2,10 +2,10 @@ import itertools
 
 import pytest
 
-from slownet.conditions.link import Condition
-from slownet.conditions.profiles import find
-from slownet.conditions.schedule import Schedule, Track, change, flap
-from slownet.errors import ConditionError, SlownetError
+from slownet.links.conditions.link import Condition
+from slownet.links.conditions.profiles import find
+from slownet.links.conditions.schedule import Schedule, Track, change, flap
+from slownet.model.errors import ConditionError, SlownetError
 
 RTT = Condition.parse(rtt="40ms")
 

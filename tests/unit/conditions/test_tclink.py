@@ -2,9 +2,9 @@
 
 import pytest
 
-from slownet.conditions.link import Condition
-from slownet.conditions.tclink import MEANT, condition, numbers, shaper, unknown
-from slownet.errors import ConditionError, SlownetError, UnitError
+from slownet.links.conditions.link import Condition
+from slownet.links.conditions.tclink import MEANT, condition, numbers, shaper, unknown
+from slownet.model.errors import ConditionError, SlownetError, UnitError
 
 
 @pytest.mark.parametrize(

@@ -15,9 +15,9 @@ import time
 
 import pytest
 
-from slownet.container import adding, plain, skopeo, squash, store
-from slownet.errors import ImageError, LabError
+from slownet.containers import adding, plain, skopeo, squash, store
 from slownet.lab import cache
+from slownet.model.errors import ImageError, LabError
 
 pytestmark = pytest.mark.skipif(not shutil.which("tar2sqfs"), reason="no squashfs-tools-ng here")
 CAPABILITY = bytes.fromhex("0100000200200000ff0a00000000000000000000").decode("utf-8", "surrogateescape")

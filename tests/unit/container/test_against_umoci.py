@@ -8,8 +8,8 @@ import subprocess
 
 import pytest
 
-from slownet.container import adding
-from slownet.errors import ImageError
+from slownet.containers import adding
+from slownet.model.errors import ImageError
 
 pytestmark = pytest.mark.skipif(
     not shutil.which("umoci") or not shutil.which("tar2sqfs"), reason="umoci and squashfs-tools-ng are not both here"

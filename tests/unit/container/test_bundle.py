@@ -5,12 +5,12 @@ from pathlib import Path
 
 import pytest
 
-from slownet.container import bundle, confinement
-from slownet.container.bundle import Overrides
-from slownet.container.config import Config
-from slownet.container.mount import Mount
-from slownet.container.users import User
-from slownet.errors import ImageError
+from slownet.containers import bundle, confinement
+from slownet.containers.bundle import Overrides
+from slownet.containers.config import Config
+from slownet.containers.mount import Mount
+from slownet.containers.users import User
+from slownet.model.errors import ImageError
 
 IMAGE = Config(
     "amd64", "linux", ("/entry", "--first"), ("second",), {"PATH": "/opt/bin:/bin", "MODE": "slow"}, "me", "/srv",

@@ -2,8 +2,8 @@ import json
 
 import pytest
 
-from slownet.container.config import Config, Healthcheck, check_platform, parse
-from slownet.errors import ImageError
+from slownet.containers.config import Config, Healthcheck, check_platform, parse
+from slownet.model.errors import ImageError
 
 # as `docker build` writes it for a Dockerfile with each of these instructions
 WHOLE = {

@@ -12,9 +12,9 @@ from fuzzing import altered, damaged, only
 from hypothesis import given
 from hypothesis import strategies as st
 
-from slownet.container import boxes, config, docker_archive, layers, layout, streams, tree
-from slownet.container.layers import Layer
-from slownet.errors import ImageError
+from slownet.containers import boxes, config, docker_archive, layers, layout, streams, tree
+from slownet.containers.layers import Layer
+from slownet.model.errors import ImageError
 
 
 def made_tar():

@@ -11,9 +11,9 @@ import tarfile
 
 import pytest
 
-from slownet.container import adding, config, headers, layers, plain
-from slownet.container.boxes import MOST_JSON, Tar
-from slownet.errors import ImageError
+from slownet.containers import adding, config, headers, layers, plain
+from slownet.containers.boxes import MOST_JSON, Tar
+from slownet.model.errors import ImageError
 
 ATTACK = "such an archive is damaged or an attack"
 TOO_LONG = f"a member of it has more than 1 MiB of headers, layer: {ATTACK}"
@@ -180,7 +180,7 @@ def test_a_root_of_a_thousand_folders_in_one_another_is_walked(tmp_path):
         subprocess.run(["rm", "-rf", str(path)], check=True)  # shutil.rmtree, and so pytest, would call itself too often
 
 
-CHILD = "import sys; from slownet.entry import main; sys.argv[1:] = {words!r}; main()"
+CHILD = "import sys; from slownet.cli.entry import main; sys.argv[1:] = {words!r}; main()"
 
 
 @pytest.mark.parametrize("attack", ["pax", "map of a sparse file"])

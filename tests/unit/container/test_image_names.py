@@ -1,7 +1,7 @@
 import pytest
 
-from slownet.container import names
-from slownet.errors import ImageError
+from slownet.containers import names
+from slownet.model.errors import ImageError
 
 
 @pytest.mark.parametrize(

@@ -5,10 +5,10 @@ import tarfile
 
 import pytest
 
-from slownet.container import layers
-from slownet.container.layers import Layer
-from slownet.container.tree import HardLink, Kind
-from slownet.errors import ImageError
+from slownet.containers import layers
+from slownet.containers.layers import Layer
+from slownet.containers.tree import HardLink, Kind
+from slownet.model.errors import ImageError
 
 CAPABILITY = bytes.fromhex("0100000200200000ff0a00000000000000000000").decode("utf-8", "surrogateescape")
 

@@ -2,8 +2,8 @@
 
 import pytest
 
-from slownet.container.mount import Mount, complete
-from slownet.errors import ImageError
+from slownet.containers.mount import Mount, complete
+from slownet.model.errors import ImageError
 
 
 @pytest.mark.parametrize(

@@ -1,7 +1,7 @@
 import pytest
 
-from slownet.container import reference
-from slownet.errors import ImageError
+from slownet.containers import reference
+from slownet.model.errors import ImageError
 
 
 @pytest.fixture

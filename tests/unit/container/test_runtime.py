@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from slownet.container import runtime
-from slownet.errors import ImageError, ServiceError
+from slownet.containers import runtime
+from slownet.model.errors import ImageError, ServiceError
 
 SLEEPER = """
 import signal, sys, time

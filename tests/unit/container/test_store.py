@@ -7,9 +7,9 @@ import time
 
 import pytest
 
-from slownet.container import store
-from slownet.errors import ImageError
+from slownet.containers import store
 from slownet.lab import container_shares, native
+from slownet.model.errors import ImageError
 
 
 def config(**inner):

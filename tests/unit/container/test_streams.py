@@ -9,9 +9,9 @@ import zlib
 
 import pytest
 
-from slownet.container import streams
-from slownet.container.streams import Digested, Forward
-from slownet.errors import ImageError, LabError
+from slownet.containers import streams
+from slownet.containers.streams import Digested, Forward
+from slownet.model.errors import ImageError, LabError
 
 CONTENT = os.urandom(1000) + b"slow" * 300_000 + os.urandom(300_000)
 zstd = pytest.mark.skipif(not shutil.which("zstd"), reason="no zstd here")

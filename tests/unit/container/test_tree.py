@@ -1,7 +1,7 @@
 import pytest
 
-from slownet.container.tree import Changes, HardLink, Kind, Node, Tree
-from slownet.errors import ImageError
+from slownet.containers.tree import Changes, HardLink, Kind, Node, Tree
+from slownet.model.errors import ImageError
 
 
 def path(text):

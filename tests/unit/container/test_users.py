@@ -2,8 +2,8 @@
 
 import pytest
 
-from slownet.container.users import User, resolve
-from slownet.errors import ImageError
+from slownet.containers.users import User, resolve
+from slownet.model.errors import ImageError
 
 PASSWD = """
 # comment

@@ -5,7 +5,7 @@ import ssl
 import pytest
 from pages import PEM, serving
 
-from slownet.records.result import gather
+from slownet.judge.records.result import gather
 
 
 @pytest.fixture

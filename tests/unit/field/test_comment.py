@@ -6,10 +6,10 @@ from dataclasses import replace
 import pytest
 from conftest import TIMES
 
-from slownet.commands.ci import ForCi
-from slownet.errors import ExperimentError
-from slownet.field.comment import Entry, append, comment, course, read
-from slownet.field.runs import compare_runs
+from slownet.cli.ci import ForCi
+from slownet.model.errors import ExperimentError
+from slownet.trials.field.comment import Entry, append, comment, course, read
+from slownet.trials.field.runs import compare_runs
 
 SLOWER = TIMES | {120: 540.0, 40: 169.0 * 1.2}
 

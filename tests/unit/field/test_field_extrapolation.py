@@ -2,11 +2,11 @@
 
 import pytest
 
-from slownet.errors import ExperimentError, SlownetError
-from slownet.field.extrapolation import compare_field
-from slownet.field.record import Field
-from slownet.field.row import DIFFERS, EQUIVALENT, INCONCLUSIVE
-from slownet.web.request import Page
+from slownet.model.errors import ExperimentError, SlownetError
+from slownet.tools.web.request import Page
+from slownet.trials.field.extrapolation import compare_field
+from slownet.trials.field.record import Field
+from slownet.trials.field.row import DIFFERS, EQUIVALENT, INCONCLUSIVE
 
 
 def field(rtt, server, trips=4.0, count=20, tls=None, length=52_000):

@@ -4,14 +4,14 @@ import json
 
 import pytest
 
-from slownet.cli import main
-from slownet.errors import SlownetError
-from slownet.field import baseline, outcome
-from slownet.field.compare import compare
-from slownet.field.row import compared, missing, together
-from slownet.field.runs import compare_runs
-from slownet.records.result import load
-from slownet.stats import from_moments
+from slownet.cli.app import main
+from slownet.judge.records.result import load
+from slownet.model.errors import SlownetError
+from slownet.theory.stats import from_moments
+from slownet.trials.field import baseline, outcome
+from slownet.trials.field.compare import compare
+from slownet.trials.field.row import compared, missing, together
+from slownet.trials.field.runs import compare_runs
 
 SD, N = 0.5, 100
 

@@ -2,10 +2,10 @@
 
 import pytest
 
-from slownet.errors import ExperimentError
-from slownet.field.parts import Part, cause, parts
-from slownet.records.result import gather
-from slownet.stats import difference, from_moments
+from slownet.judge.records.result import gather
+from slownet.model.errors import ExperimentError
+from slownet.theory.stats import difference, from_moments
+from slownet.trials.field.parts import Part, cause, parts
 
 
 def part(name, first, second, sd=0.2):

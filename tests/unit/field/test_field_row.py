@@ -2,9 +2,9 @@ import math
 
 import pytest
 
-from slownet.errors import ExperimentError
-from slownet.field.row import DIFFERS, EQUIVALENT, INCONCLUSIVE, compared, margin
-from slownet.stats import Summary, from_moments
+from slownet.model.errors import ExperimentError
+from slownet.theory.stats import Summary, from_moments
+from slownet.trials.field.row import DIFFERS, EQUIVALENT, INCONCLUSIVE, compared, margin
 
 
 def verdict(first, second, within=0.05):

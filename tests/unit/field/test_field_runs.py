@@ -1,9 +1,9 @@
 import pytest
 from conftest import TIMES
 
-from slownet.errors import ExperimentError
-from slownet.field.row import DIFFERS, EQUIVALENT, INCONCLUSIVE
-from slownet.field.runs import compare_runs
+from slownet.model.errors import ExperimentError
+from slownet.trials.field.row import DIFFERS, EQUIVALENT, INCONCLUSIVE
+from slownet.trials.field.runs import compare_runs
 
 
 def test_a_run_equals_itself(made):

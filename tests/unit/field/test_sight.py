@@ -2,10 +2,10 @@
 
 import pytest
 
-from slownet.field import sight
-from slownet.field.row import compared, missing
-from slownet.records.charging import Charging
-from slownet.stats import Summary, from_moments
+from slownet.judge.records.charging import Charging
+from slownet.theory.stats import Summary, from_moments
+from slownet.trials.field import sight
+from slownet.trials.field.row import compared, missing
 
 ALIKE = from_moments(100, 0, 10)
 

@@ -2,10 +2,10 @@ import math
 
 import pytest
 
-from slownet.errors import ExperimentError
 from slownet.hypotheses import answers
 from slownet.hypotheses.answers import Answers, Question, questions
 from slownet.hypotheses.predictions import Prediction
+from slownet.model.errors import ExperimentError
 
 LAW = Prediction("law", {"metric": "time_per_request_ms", "round_trips": "?"})
 TIME = Prediction("predicted", {"metric": "time_per_request_ms", "expected": "?"})

@@ -6,12 +6,12 @@ from contextlib import contextmanager
 
 import pytest
 
-from slownet.catalogue import find
-from slownet.commands import completing
-from slownet.conditions.link import Condition
-from slownet.errors import ConditionError, ExperimentError, UnitError
+from slownet.cli import completing
 from slownet.hypotheses import composed, project_tools
+from slownet.hypotheses.catalogue import find
 from slownet.hypotheses.toolbox import TOOLS, Named
+from slownet.links.conditions.link import Condition
+from slownet.model.errors import ConditionError, ExperimentError, UnitError
 from slownet.runner.asked import Asked, conditions, names
 
 TEXT = """

@@ -6,14 +6,14 @@ from pathlib import Path
 
 import pytest
 
-from slownet import claim
-from slownet.errors import ExperimentError
 from slownet.hypotheses import answers, key, marking
 from slownet.hypotheses import file as hypothesis
 from slownet.hypotheses.answers import questions
 from slownet.hypotheses.file import read
 from slownet.hypotheses.predictions import COMPOSED, KINDS
 from slownet.hypotheses.source import place_of
+from slownet.judge import claim
+from slownet.model.errors import ExperimentError
 
 EXERCISES = sorted((Path(__file__).parents[3] / "examples/exercises").glob("*.toml"))
 

@@ -7,16 +7,16 @@ from pathlib import Path
 
 import pytest
 
-from slownet.commands import marking as command
-from slownet.errors import ExperimentError
+from slownet.cli import marking as command
 from slownet.hypotheses import answers, key, marking
 from slownet.hypotheses.answers import Answers, questions
 from slownet.hypotheses.key import Exercise, Solution
 from slownet.hypotheses.predictions import Prediction
-from slownet.records.cell import Cell
-from slownet.records.result import RunData
+from slownet.judge.records.cell import Cell
+from slownet.judge.records.result import RunData
+from slownet.model.errors import ExperimentError
 from slownet.report import marks
-from slownet.stats import Summary
+from slownet.theory.stats import Summary
 
 METRIC = "time_per_request_ms"
 

@@ -2,9 +2,9 @@
 
 import pytest
 
-from slownet.compose.topology import Compose
-from slownet.errors import ComposeError, ExperimentError
+from slownet.containers.compose.topology import Compose
 from slownet.hypotheses import file, own
+from slownet.model.errors import ComposeError, ExperimentError
 
 MINE = """
 from mininet.topo import Topo

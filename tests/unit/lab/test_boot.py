@@ -5,10 +5,10 @@ from pathlib import Path
 
 import pytest
 
-from slownet.errors import LabError
 from slownet.lab import autopsy, boot, crowd
 from slownet.lab.boot import Lab, Share, memory_folder
 from slownet.lab.memory import Machine, Running
+from slownet.model.errors import LabError
 
 
 @pytest.mark.parametrize(

@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from slownet.errors import LabError
 from slownet.lab import cache
+from slownet.model.errors import LabError
 
 
 @pytest.fixture(autouse=True)

@@ -3,11 +3,11 @@ from pathlib import Path
 
 import pytest
 
-from slownet.errors import LabError
 from slownet.lab import calibrate
 from slownet.lab.clock import Clock
 from slownet.lab.kernel import Kernel
 from slownet.lab.parts import Parts
+from slownet.model.errors import LabError
 
 
 class FakeLab:

@@ -2,9 +2,9 @@ import math
 
 import pytest
 
-from slownet.errors import LabError
 from slownet.lab import calibrate, clock, counter, image, native, parts, place
 from slownet.lab.clock import Clock
+from slownet.model.errors import LabError
 
 
 def test_the_real_clock_needs_no_arguments():

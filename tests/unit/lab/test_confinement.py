@@ -4,9 +4,9 @@ from pathlib import Path
 
 import pytest
 
-from slownet.errors import LabError
 from slownet.lab import boot, confinement
 from slownet.lab.place import choose
+from slownet.model.errors import LabError
 
 
 @pytest.mark.parametrize(

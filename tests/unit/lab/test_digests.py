@@ -14,11 +14,11 @@ from pathlib import Path
 
 import pytest
 
-from slownet.container import store
-from slownet.errors import DamagedError, LabError
+from slownet.containers import store
 from slownet.lab import cache, digests, image, init, kernel, layer, shelf, unused, wordpress_site
 from slownet.lab.digests import Part
 from slownet.lab.shelf import Shelf
+from slownet.model.errors import DamagedError, LabError
 
 BIG = os.urandom(300_000)
 CONFIG = b"{}"
@@ -477,7 +477,7 @@ FULL = """
 mount -t tmpfs -o size=128k none "$1"
 exec setpriv --no-new-privs "$2" -c "
 import sys
-from slownet.errors import LabError
+from slownet.model.errors import LabError
 from slownet.lab import cache
 from slownet.lab.shelf import Shelf
 from slownet.lab.digests import Part

@@ -4,8 +4,8 @@ import errno
 
 import pytest
 
-from slownet.errors import LabError
 from slownet.lab import doctor, standstill
+from slownet.model.errors import LabError
 
 
 class Root:

@@ -8,9 +8,9 @@ import tracemalloc
 
 import pytest
 
-from slownet.errors import LabError
 from slownet.lab import events
 from slownet.lab.events import EVENT_BYTES, LINE_BYTES, MARK, EventError, Reader
+from slownet.model.errors import LabError
 from slownet.runner.boot_events import grammar
 
 PRINTED = b'{"event": "end", "virtual_s": 0}\n'

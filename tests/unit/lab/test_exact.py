@@ -6,11 +6,11 @@ from pathlib import Path
 
 import pytest
 
-from slownet.errors import LabError
 from slownet.lab import emulator, exact
 from slownet.lab.boot import Share
 from slownet.lab.clock import Clock
 from slownet.lab.kernel_package import Kernel
+from slownet.model.errors import LabError
 
 
 @pytest.fixture

@@ -10,13 +10,13 @@ from unittest import mock
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from slownet.control_characters import visible
+from slownet.judge.records.result import gather
 from slownet.lab import channel as frames
 from slownet.lab import events
 from slownet.lab.channel import Exit, Full, Message, Output, Parser, ProtocolError, Ready, Taken
 from slownet.lab.events import MARK, EventError, Reader
 from slownet.lab.feed import Feed
-from slownet.records.result import gather
+from slownet.model.control_characters import visible
 from slownet.report.going import Going
 from slownet.report.topology import topology_figure
 from slownet.runner.boot_events import grammar

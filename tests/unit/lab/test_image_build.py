@@ -4,8 +4,8 @@ import json
 
 import pytest
 
-from slownet.errors import DamagedError
 from slownet.lab import cache, image, wordpress_site
+from slownet.model.errors import DamagedError
 
 MMDEBSTRAP = """#!/bin/sh
 for word in "$@"; do

@@ -5,9 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from slownet.errors import DamagedError, LabError
 from slownet.lab import kernel
 from slownet.lab.kernel import Kernel
+from slownet.model.errors import DamagedError, LabError
 
 
 @pytest.fixture

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from slownet.errors import LabError
 from slownet.lab import kernel_package
+from slownet.model.errors import LabError
 
 RELEASE = "6.12.9+deb13-cloud-amd64"
 

@@ -3,12 +3,12 @@ from pathlib import Path
 
 import pytest
 
-from slownet.errors import LabError
 from slownet.lab import layer
 from slownet.lab.image import Image
 from slownet.lab.layer import Layer
 from slownet.lab.parts import Parts
 from slownet.lab.project import Project
+from slownet.model.errors import LabError
 
 IMAGE = Image(Path("image.squashfs"), "base", {"bash": "5.2", "nginx": "1.26"}, 100)
 PROJECT = Project(Path("/p/pyproject.toml"), ("jq",), ("flask",))

@@ -6,8 +6,8 @@ import os
 import ordinary_user
 import pytest
 
-from slownet.errors import LabError
 from slownet.lab import memory
+from slownet.model.errors import LabError
 
 
 class Proc:

@@ -5,9 +5,9 @@ import os
 import ordinary_user
 import pytest
 
-from slownet.compose import files, reader
-from slownet.errors import ComposeError
+from slownet.containers.compose import files, reader
 from slownet.lab import ownership, project
+from slownet.model.errors import ComposeError
 
 needs_root = pytest.mark.skipif(os.geteuid() != 0, reason="gives files to other users")
 NOBODY, DAEMON = 65534, 1

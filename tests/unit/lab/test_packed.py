@@ -8,9 +8,9 @@ from types import SimpleNamespace
 
 import pytest
 
-from slownet.errors import LabError
 from slownet.lab import packed
 from slownet.lab.boot import NOTHING, Share
+from slownet.model.errors import LabError
 
 needs_packer = pytest.mark.skipif(not shutil.which(packed.PROGRAM), reason="squashfs-tools-ng is not installed")
 

@@ -6,10 +6,10 @@ from dataclasses import replace
 
 import pytest
 
-from slownet.errors import DamagedError, LabError
 from slownet.lab import boot, image, init, kernel, layer, parts
 from slownet.lab.clock import Clock
 from slownet.lab.layer import Layer
+from slownet.model.errors import DamagedError, LabError
 
 
 @pytest.fixture

@@ -6,7 +6,6 @@ from pathlib import Path
 
 import pytest
 
-from slownet.errors import LabError
 from slownet.lab import place
 from slownet.lab.boot import Share
 from slownet.lab.caller import folder as shared_folder
@@ -14,6 +13,7 @@ from slownet.lab.caller import share
 from slownet.lab.clock import Clock
 from slownet.lab.folders import hides
 from slownet.lab.place import Interrupts, Place
+from slownet.model.errors import LabError
 
 
 @pytest.mark.parametrize(

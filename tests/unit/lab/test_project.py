@@ -1,9 +1,9 @@
 import pytest
 
-from slownet.errors import LabError
 from slownet.lab import project
 from slownet.lab.boot import Share
 from slownet.lab.project import Project
+from slownet.model.errors import LabError
 
 
 @pytest.fixture

@@ -2,9 +2,9 @@
 
 import pytest
 
-from slownet.errors import LabError, SlownetError
 from slownet.lab.channel import ProtocolError
 from slownet.lab.returned import Returned
+from slownet.model.errors import LabError, SlownetError
 
 
 def change(what: str, path: str, mode: str = "644", number: str = "3", *target: str) -> bytes:

@@ -5,8 +5,8 @@ import os
 
 import pytest
 
-from slownet.errors import LabError
 from slownet.lab import cache, shelf, standstill
+from slownet.model.errors import LabError
 
 
 @pytest.fixture(autouse=True)

@@ -5,11 +5,11 @@ import json
 
 import pytest
 
-from slownet.errors import LabError
 from slownet.lab import layer, project, unused
 from slownet.lab.image import Image
 from slownet.lab.kernel import Kernel
 from slownet.lab.parts import Parts
+from slownet.model.errors import LabError
 
 
 @pytest.fixture

@@ -2,8 +2,8 @@ import sys
 
 import pytest
 
-from slownet.errors import LabError
 from slownet.lab import wheels
+from slownet.model.errors import LabError
 
 
 @pytest.fixture

@@ -2,8 +2,8 @@ import re
 
 import pytest
 
-from slownet.errors import LabError
 from slownet.lab import wordpress_site
+from slownet.model.errors import LabError
 
 PACKAGES = {"libc6": "2.41-12", "wordpress": "6.8"}
 

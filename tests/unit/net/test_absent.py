@@ -4,8 +4,7 @@ import subprocess
 
 import pytest
 
-from slownet import owner
-from slownet.lab import native
+from slownet.lab import native, owner
 from slownet.net import absent
 
 

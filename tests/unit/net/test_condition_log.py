@@ -1,4 +1,4 @@
-from slownet.conditions.link import Condition
+from slownet.links.conditions.link import Condition
 from slownet.net.condition_log import ConditionLog
 
 

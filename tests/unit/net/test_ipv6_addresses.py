@@ -4,8 +4,8 @@ from types import SimpleNamespace
 
 import pytest
 
-from slownet.errors import NetworkError
-from slownet.ip import IPV4, IPV6
+from slownet.links.ip import IPV4, IPV6
+from slownet.model.errors import NetworkError
 from slownet.net import addresses, ipv6
 
 HOSTS = {"web": "10.0.0.1", "db": "10.0.0.2"}

@@ -10,7 +10,7 @@ from mininet.topo import Topo
 from mininet.topolib import TorusTopo, TreeTopo
 from mininet.util import customClass
 
-from slownet.errors import NetworkError
+from slownet.model.errors import NetworkError
 from slownet.net import loops, shape
 
 RING = [("s1", "s2"), ("s2", "s3"), ("s3", "s1")]

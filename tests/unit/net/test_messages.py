@@ -5,8 +5,8 @@ import struct
 
 import pytest
 
-from slownet.errors import NetworkError
-from slownet.ip import IPV4
+from slownet.links.ip import IPV4
+from slownet.model.errors import NetworkError
 from slownet.net import netlink, reach
 from slownet.net.netlink import End
 

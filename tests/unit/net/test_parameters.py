@@ -8,7 +8,7 @@ from mininet.link import Intf, Link, OVSLink, TCIntf, TCLink
 from mininet.node import CPULimitedHost, Host, Node, OVSSwitch
 from mininet.topo import Topo
 
-from slownet.errors import SlownetError
+from slownet.model.errors import SlownetError
 from slownet.net import parameters, places, shape
 
 HERE = Path(__file__).name

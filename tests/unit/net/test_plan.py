@@ -4,7 +4,7 @@ import copy
 
 import pytest
 
-from slownet.conditions.link import Condition
+from slownet.links.conditions.link import Condition
 from slownet.net.plan import layers
 from slownet.net.readback import deviations
 

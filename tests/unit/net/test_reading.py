@@ -4,7 +4,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from slownet.errors import ExperimentError
+from slownet.model.errors import ExperimentError
 from slownet.net import capture, reading
 from slownet.net.counting import flow
 from slownet.net.reading import Interface, Qdisc

@@ -2,8 +2,8 @@
 
 import pytest
 
-from slownet.conditions.link import Condition
-from slownet.conditions.schedule import Schedule, change
+from slownet.links.conditions.link import Condition
+from slownet.links.conditions.schedule import Schedule, change
 from slownet.net import plan
 from slownet.net.seeds import APART, ASKED, FREE, STRIDE, Seeds
 from slownet.runner.job import Job

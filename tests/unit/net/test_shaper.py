@@ -2,8 +2,8 @@
 
 import pytest
 
-from slownet.conditions.link import Condition
-from slownet.errors import ConditionError
+from slownet.links.conditions.link import Condition
+from slownet.model.errors import ConditionError
 from slownet.net import shaper
 from slownet.net.readback import deviations
 from slownet.net.shaper import TCEnd

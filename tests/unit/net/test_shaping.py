@@ -10,16 +10,16 @@ from types import SimpleNamespace
 
 import pytest
 
-from slownet.conditions.link import Condition
-from slownet.conditions.oneway import OneWay
-from slownet.counters import Flow
-from slownet.errors import ConditionError, NetworkError
+from slownet.judge.records.samples import cell_key
+from slownet.lab.counters import Flow
+from slownet.links.conditions.link import Condition
+from slownet.links.conditions.oneway import OneWay
+from slownet.model.errors import ConditionError, NetworkError
 from slownet.net import Network, device, neighbours, tc, verify
 from slownet.net.log import Setting, latest, longest
 from slownet.net.seeds import APART, Seeds
 from slownet.net.shaping import Shaping, together
 from slownet.pytest_plugin import records
-from slownet.records.samples import cell_key
 from slownet.tools.ping import Ping, Rtt
 from slownet.topologies import TwoHosts
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from slownet import owner
+from slownet.lab import owner
 
 FOLDER = Path(__file__).parents[2]
 

@@ -12,8 +12,8 @@ from pathlib import Path
 
 import pytest
 
-from slownet.field import row
-from slownet.stats import Summary
+from slownet.theory.stats import Summary
+from slownet.trials.field import row
 
 FOLDER = Path(__file__).parents[2]
 MODULES = ("__main__", "aa", "coverage", "exact", "figures", "power", "simulated", "steps", "t0", "verdicts")
@@ -281,7 +281,7 @@ class TestCoverage:
         steps = [step for step in trust.coverage.steps(options, log_of(trust, [])) if step.name == "download"]
         assert [step.measure()["said"] for step in steps] == ["seed 1100", "seed 1200"]
         file = asked[1][1]
-        from slownet.catalogue import find
+        from slownet.hypotheses.catalogue import find
 
         found = find(str(file))
         assert (found.name, found.judged_by) == ("download", [])
@@ -355,8 +355,8 @@ class TestPower:
             assert trust.power.charged(tmp_path) == cpu
 
     def test_the_claims_are_those_of_its_experiment(self, trust):
-        from slownet.catalogue import find
-        from slownet.records.result import gather
+        from slownet.hypotheses.catalogue import find
+        from slownet.judge.records.result import gather
 
         experiment = find(str(trust.power.FILE))
         samples = [

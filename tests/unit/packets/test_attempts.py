@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from slownet.errors import ToolError
-from slownet.packets import attempts
+from slownet.links.packets import attempts
+from slownet.model.errors import ToolError
 
 DATA = Path(__file__).parent / "data"
 FIRST, SECOND = DATA / "dead-ipv6-first.pcap", DATA / "dead-ipv6-second.pcap"

@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from slownet.errors import ToolError
-from slownet.packets.capture import ACK, FIN, SYN, Segment, departures, read
+from slownet.links.packets.capture import ACK, FIN, SYN, Segment, departures, read
+from slownet.model.errors import ToolError
 from slownet.tools.strace import parse
 
 DATA = Path(__file__).parent / "data"

@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from slownet.errors import ToolError
-from slownet.packets import dns
+from slownet.links.packets import dns
+from slownet.model.errors import ToolError
 
 DATA = Path(__file__).parent / "data"
 RTT_MS = 120

@@ -7,8 +7,8 @@ from fuzzing import damaged, only
 from hypothesis import given
 from hypothesis import strategies as st
 
-from slownet.errors import ToolError
-from slownet.packets import answers, attempts, capture, connections, dns, keylog, mptcp
+from slownet.links.packets import answers, attempts, capture, connections, dns, keylog, mptcp
+from slownet.model.errors import ToolError
 
 DATA = Path(__file__).parent / "data"
 SMALL = [path.read_bytes() for path in sorted(DATA.glob("*.pcap")) if path.stat().st_size < 40_000]

@@ -4,11 +4,11 @@ from pathlib import Path
 
 import pytest
 
-from slownet.errors import ToolError
-from slownet.handshakes import QUIC, STACKS, opened, round_trips
-from slownet.packets import capture, keylog, quic, tls
-from slownet.packets.keylog import KeyLog, parse
-from slownet.packets.seen import flights
+from slownet.links.packets import capture, keylog, quic, tls
+from slownet.links.packets.keylog import KeyLog, parse
+from slownet.links.packets.seen import flights
+from slownet.model.errors import ToolError
+from slownet.theory.handshakes import QUIC, STACKS, opened, round_trips
 
 DATA = Path(__file__).parent / "data"
 RTT_MS = {"quic-0rtt": 20}  # 120 in all others

@@ -4,11 +4,11 @@ from pathlib import Path
 
 import pytest
 
-from slownet.errors import ToolError
-from slownet.handshakes import QUIC, TCP
-from slownet.head_of_line import held_back
-from slownet.packets.answers import answered, in_records, numbered
-from slownet.packets.tls import Piece
+from slownet.links.packets.answers import answered, in_records, numbered
+from slownet.links.packets.tls import Piece
+from slownet.model.errors import ToolError
+from slownet.theory.handshakes import QUIC, TCP
+from slownet.theory.head_of_line import held_back
 
 DATA = Path(__file__).parent / "data"
 LOST = {TCP: 8, QUIC: 7}

@@ -2,11 +2,11 @@
 
 import pytest
 
-from slownet.errors import ToolError
-from slownet.packets.capture import ACK, SYN, Segment
-from slownet.packets.frames import Crypto, Data, frames
-from slownet.packets.seen import messages
-from slownet.packets.stream import Stream, stream
+from slownet.links.packets.capture import ACK, SYN, Segment
+from slownet.links.packets.frames import Crypto, Data, frames
+from slownet.links.packets.seen import messages
+from slownet.links.packets.stream import Stream, stream
+from slownet.model.errors import ToolError
 
 
 def test_a_piece_counts_from_when_all_before_it_is_there():

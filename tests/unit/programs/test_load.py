@@ -8,10 +8,10 @@ import time
 import pytest
 from hdrh.histogram import HdrHistogram
 
-from slownet.errors import SlownetError, ToolError
-from slownet.programs import loader
-from slownet.programs.load import Recording, Schedule, mean_and_sd, spectrum, stalled
+from slownet.model.errors import SlownetError, ToolError
 from slownet.tools.constant_rate import parse
+from slownet.tools.programs import loader
+from slownet.tools.programs.load import Recording, Schedule, mean_and_sd, spectrum, stalled
 
 
 def test_requests_are_due_in_turns():

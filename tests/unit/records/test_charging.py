@@ -1,8 +1,8 @@
 import pytest
 
-from slownet.errors import SlownetError
+from slownet.judge.records.charging import Charging, Terms
 from slownet.lab.clock import INF, Clock
-from slownet.records.charging import Charging, Terms
+from slownet.model.errors import SlownetError
 
 VIRTUAL = {"clock": "virtual", "tdf": 4}
 

@@ -2,10 +2,10 @@
 
 import pytest
 
-from slownet.claim import about
-from slownet.measured import Measured
-from slownet.records.comparisons import Comparisons, compared_in, looks, pooled
-from slownet.stats import DECIDING, Summary, from_moments
+from slownet.judge.claim import about
+from slownet.judge.measured import Measured
+from slownet.judge.records.comparisons import Comparisons, compared_in, looks, pooled
+from slownet.theory.stats import DECIDING, Summary, from_moments
 
 EXACT = Summary(20.0, 20.0, 20.0, 5, None, DECIDING)
 

@@ -2,8 +2,8 @@
 
 import pytest
 
-from slownet.records.charging import Charging, Terms
-from slownet.records.exactness import agree, is_exact, verdict_from
+from slownet.judge.records.charging import Charging, Terms
+from slownet.judge.records.exactness import agree, is_exact, verdict_from
 
 OWN = Terms(Charging.FREE, own_programs=True)
 

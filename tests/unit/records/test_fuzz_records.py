@@ -7,8 +7,8 @@ import pytest
 from fuzzing import altered, damaged, only
 from hypothesis import given
 
-from slownet.errors import DamageWarning
-from slownet.records import result, samples
+from slownet.judge.records import result, samples
+from slownet.model.errors import DamageWarning
 from slownet.report.view import view
 from slownet.runner import planning
 

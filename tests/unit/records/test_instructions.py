@@ -2,8 +2,8 @@
 
 import pytest
 
-from slownet.records import instructions
-from slownet.records.result import gather
+from slownet.judge.records import instructions
+from slownet.judge.records.result import gather
 
 EXACT = {"clock": "exact", "tdf": None, "cpu": "instructions", "machine": {"emulator": "QEMU 7.2", "instructions_per_ns": 3}}
 

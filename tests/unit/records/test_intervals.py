@@ -5,10 +5,10 @@ from statistics import NormalDist
 
 import pytest
 
-from slownet.records import intervals
-from slownet.records.cell import of_samples
-from slownet.records.charging import Charging, Terms
-from slownet.stats import from_moments, t_quantile
+from slownet.judge.records import intervals
+from slownet.judge.records.cell import of_samples
+from slownet.judge.records.charging import Charging, Terms
+from slownet.theory.stats import from_moments, t_quantile
 
 TIME = "time_per_request_ms"
 Z = 1.9599639845

@@ -2,8 +2,8 @@
 
 import pytest
 
-from slownet.records.charging import Charging, Terms
-from slownet.records.waver import Block, cpu_waver
+from slownet.judge.records.charging import Charging, Terms
+from slownet.judge.records.waver import Block, cpu_waver
 
 REAL = Terms(Charging.REAL)
 ALL = Charging.REAL.waver

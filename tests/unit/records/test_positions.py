@@ -4,8 +4,8 @@ from random import Random
 
 import pytest
 
-from slownet.records.positions import shifts
-from slownet.records.result import gather
+from slownet.judge.records.positions import shifts
+from slownet.judge.records.result import gather
 from slownet.report.view import position_notes
 
 TIME = "time_per_request_ms"

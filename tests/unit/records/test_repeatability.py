@@ -1,6 +1,6 @@
-from slownet.catalogue import discover
-from slownet.records.charging import Charging
-from slownet.records.repeatability import chance, has_own_programs, repeats
+from slownet.hypotheses.catalogue import discover
+from slownet.judge.records.charging import Charging
+from slownet.judge.records.repeatability import chance, has_own_programs, repeats
 from slownet.services.wordpress import WordPress
 
 

@@ -3,12 +3,12 @@ import json
 import pyarrow.parquet as pq
 import pytest
 
-from slownet.errors import ExperimentError, SlownetError
-from slownet.records import result
-from slownet.records.judgement import Judgement
-from slownet.records.result import load
-from slownet.records.samples import SampleLog, write_run_json
-from slownet.stats import Summary, from_moments
+from slownet.judge.records import result
+from slownet.judge.records.judgement import Judgement
+from slownet.judge.records.result import load
+from slownet.judge.records.samples import SampleLog, write_run_json
+from slownet.model.errors import ExperimentError, SlownetError
+from slownet.theory.stats import Summary, from_moments
 
 TIMES = {0: 12.323, 10: 51.825, 40: 173.318}
 FACTS = {"experiment": "client_delay", "clock": "virtual", "tdf": 4, "kernel": "6.12.48", "seed": 1}

@@ -6,8 +6,7 @@ import time
 
 import pytest
 
-from slownet.errors import SlownetError
-from slownet.records.samples import (
+from slownet.judge.records.samples import (
     SampleLog,
     cell_key,
     finite,
@@ -17,6 +16,7 @@ from slownet.records.samples import (
     taken,
     write_run_json,
 )
+from slownet.model.errors import SlownetError
 
 
 def sample(rtt="0ms", index=0, status="ok", **more):

@@ -1,6 +1,6 @@
 """A sample as a row."""
 
-from slownet.records.rows import row
+from slownet.judge.records.rows import row
 
 SAMPLE = {"condition": {"rtt_ms": 10.0, "loss_percent": 1.0}, "metrics": {"rtt_ms": {"mean": 10.2, "sd": 0.1, "n": 5}}}
 

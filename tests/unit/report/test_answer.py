@@ -5,13 +5,13 @@ from pathlib import Path
 
 import pytest
 
-from slownet.claim import law
-from slownet.records.cell import Cell
-from slownet.records.judgement import Judgement
-from slownet.records.result import RunData
+from slownet.judge.claim import law
+from slownet.judge.records.cell import Cell
+from slownet.judge.records.judgement import Judgement
+from slownet.judge.records.result import RunData
 from slownet.report.answer import answer, standing
 from slownet.report.view import view
-from slownet.stats import Summary
+from slownet.theory.stats import Summary
 
 TIME = "time_per_request_ms"
 

@@ -5,14 +5,14 @@ from pathlib import Path
 
 import pytest
 
-from slownet import catalogue
-from slownet.records.cell import Cell
-from slownet.records.judgement import Judgement
-from slownet.records.result import RunData
+from slownet.hypotheses import catalogue
+from slownet.judge.records.cell import Cell
+from slownet.judge.records.judgement import Judgement
+from slownet.judge.records.result import RunData
 from slownet.report.answer import answer, standing
 from slownet.report.view import view
 from slownet.runner.answering import answered
-from slownet.stats import Summary
+from slownet.theory.stats import Summary
 
 HERE = Path(__file__).parent.parent
 RUNS = json.loads((HERE / "captured_runs.json").read_text())

@@ -1,10 +1,10 @@
 import pytest
 
-from slownet import published
-from slownet.catalogue import discover
-from slownet.errors import ExperimentError
+from slownet.hypotheses.catalogue import discover
+from slownet.model.errors import ExperimentError
 from slownet.report import articles
 from slownet.report.articles import ARTICLES, BEYOND, LONGEST, article_of, grouped, longest_first, select
+from slownet.theory import published
 
 
 def test_every_article_has_its_experiments():

@@ -5,11 +5,11 @@ import xml.etree.ElementTree as ET
 
 import pytest
 
-from slownet.cli import main
-from slownet.commands.ci import ForCi
-from slownet.errors import ExperimentError
-from slownet.records.judgement import Judgement
-from slownet.records.result import gather
+from slownet.cli.app import main
+from slownet.cli.ci import ForCi
+from slownet.judge.records.judgement import Judgement
+from slownet.judge.records.result import gather
+from slownet.model.errors import ExperimentError
 from slownet.report import junit, summary
 
 FACTS = {

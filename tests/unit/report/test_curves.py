@@ -3,13 +3,13 @@
 from pathlib import Path
 from xml.etree import ElementTree
 
-from slownet.claim import law, predicted
-from slownet.records.cell import Cell
-from slownet.records.result import RunData
+from slownet.judge.claim import law, predicted
+from slownet.judge.records.cell import Cell
+from slownet.judge.records.result import RunData
 from slownet.report.curves import curve_figure
 from slownet.report.plots import figures
 from slownet.report.view import view
-from slownet.stats import Summary
+from slownet.theory.stats import Summary
 
 PAGE = "page_ms"
 

@@ -2,7 +2,7 @@
 
 import re
 
-from slownet import glossary
+from slownet.model import glossary
 from slownet.report.explained import WORDS, explained
 
 

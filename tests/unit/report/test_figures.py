@@ -10,9 +10,9 @@ from xml.etree import ElementTree
 
 import pytest
 
-from slownet.errors import SlownetError
-from slownet.records.cell import Cell
-from slownet.records.result import RunData
+from slownet.judge.records.cell import Cell
+from slownet.judge.records.result import RunData
+from slownet.model.errors import SlownetError
 from slownet.report import figure as figures
 from slownet.report import scale
 from slownet.report.chart import Chart, Point
@@ -20,7 +20,7 @@ from slownet.report.figure import Figure, written
 from slownet.report.latency import latency_figures
 from slownet.report.series import series_figures
 from slownet.report.topology import topology_figure
-from slownet.stats import Summary
+from slownet.theory.stats import Summary
 from slownet.tools import wget
 
 DATA = Path(__file__).parents[1] / "tools/data"

@@ -10,18 +10,18 @@ from xml.etree import ElementTree
 import pytest
 from rich.console import Console
 
-from slownet import published
-from slownet.errors import SlownetError
-from slownet.records.cell import Cell
-from slownet.records.judgement import Judgement
-from slownet.records.result import RunData
+from slownet.judge.records.cell import Cell
+from slownet.judge.records.judgement import Judgement
+from slownet.judge.records.result import RunData
+from slownet.model.errors import SlownetError
+from slownet.model.units import spoken
 from slownet.report.page import render_page, write_page, write_report
 from slownet.report.plots import dot_figure, figures, rate_figure, time_figure
 from slownet.report.table import show, table
 from slownet.report.text import milliseconds, number, spelled, trimmed, with_interval
 from slownet.report.view import law_line, view
-from slownet.stats import Summary
-from slownet.units import spoken
+from slownet.theory import published
+from slownet.theory.stats import Summary
 
 TIME, RATE = "time_per_request_ms", "requests_per_second"
 FACTS = {"question": "Is 10 ms <a lot>?", "clock": "virtual", "tdf": 4, "kernel": "6.12.48", "place": "lab"}

@@ -4,13 +4,13 @@ import re
 import shutil
 from pathlib import Path
 
-from slownet import published
-from slownet.records.cell import Cell
-from slownet.records.result import RunData, load
+from slownet.judge.records.cell import Cell
+from slownet.judge.records.result import RunData, load
 from slownet.report.page import write_report
 from slownet.report.sequence import sequence_figures
 from slownet.report.view import view
-from slownet.stats import Summary
+from slownet.theory import published
+from slownet.theory.stats import Summary
 
 HERE = Path(__file__).parents[1]
 STALLED, FINE = {"pattern": "write-write-read"}, {"pattern": "nodelay"}
@@ -56,7 +56,7 @@ def test_evidence_that_cannot_be_read_is_left_out(tmp_path):
 
 
 def test_files_of_a_record_are_kept_byte_for_byte(tmp_path):
-    from slownet.records.samples import SampleLog
+    from slownet.judge.records.samples import SampleLog
 
     content = bytes(range(256))
     with SampleLog(tmp_path) as log:

@@ -9,15 +9,15 @@ from pathlib import Path
 import pytest
 from rich.console import Console
 
-from slownet import published
-from slownet.claim import law, predicted, ratio
-from slownet.records.cell import Cell
-from slownet.records.judgement import Judgement
-from slownet.records.result import RunData, gather
+from slownet.judge.claim import law, predicted, ratio
+from slownet.judge.records.cell import Cell
+from slownet.judge.records.judgement import Judgement
+from slownet.judge.records.result import RunData, gather
 from slownet.report.beside import beside
 from slownet.report.comparison import lines, tally
 from slownet.report.reproduction import Reproduction, show
-from slownet.stats import Summary
+from slownet.theory import published
+from slownet.theory.stats import Summary
 
 FACTS = {"clock": "virtual", "tdf": "inf", "virtual_s": 5400.0, "wall_s": 20.0, "question": "Is 10 ms <a lot>?"}
 TIME, RATE = "time_per_request_ms", "requests_per_second"

@@ -3,12 +3,12 @@
 import re
 from pathlib import Path
 
-from slownet.records.cell import Cell
-from slownet.records.result import RunData
+from slownet.judge.records.cell import Cell
+from slownet.judge.records.result import RunData
 from slownet.report.page import page_figures, render_page
 from slownet.report.together import names, together
 from slownet.report.view import view
-from slownet.stats import Summary
+from slownet.theory.stats import Summary
 
 TIME = "time_per_request_ms"
 

@@ -5,9 +5,9 @@ import io
 import pytest
 from rich.console import Console
 
-from slownet.records.columns import condition
-from slownet.records.judgement import Judgement
-from slownet.records.result import gather
+from slownet.judge.records.columns import condition
+from slownet.judge.records.judgement import Judgement
+from slownet.judge.records.result import gather
 from slownet.report.matrix import matrix
 from slownet.report.page import render_page
 from slownet.report.table import show

@@ -2,8 +2,8 @@
 
 import pytest
 
-from slownet.claim import constant_round_trips, law, published_times, ratio, round_trips_between
-from slownet.records.result import gather
+from slownet.judge.claim import constant_round_trips, law, published_times, ratio, round_trips_between
+from slownet.judge.records.result import gather
 from slownet.report.answer import answer
 from slownet.report.view import law_line, view
 

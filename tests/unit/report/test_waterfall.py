@@ -8,8 +8,8 @@ from xml.etree import ElementTree
 
 import pytest
 
-from slownet.browser import loading
 from slownet.report import waterfall
+from slownet.tools.browser import loading
 
 DATA = Path(__file__).parents[1] / "browser" / "data"
 

@@ -5,14 +5,24 @@ from pathlib import Path
 
 import pytest
 
-from slownet.claim import bound, constant_round_trips, equal, grows, law, more_round_trips, no_worse_than, predicted, ratio
-from slownet.claim import round_trips_between as between
-from slownet.records.cell import Cell
-from slownet.records.judgement import Judgement
-from slownet.records.result import RunData
+from slownet.judge.claim import (
+    bound,
+    constant_round_trips,
+    equal,
+    grows,
+    law,
+    more_round_trips,
+    no_worse_than,
+    predicted,
+    ratio,
+)
+from slownet.judge.claim import round_trips_between as between
+from slownet.judge.records.cell import Cell
+from slownet.judge.records.judgement import Judgement
+from slownet.judge.records.result import RunData
+from slownet.model.units import amount
 from slownet.report.words import apart, counted, noun, said, where
-from slownet.stats import Summary
-from slownet.units import amount
+from slownet.theory.stats import Summary
 
 RATE, TIME = "mib_per_s", "time_per_request_ms"
 FAR, QUEUE = {"delay_up": "100ms"}, {"delay_up": "100ms", "queue": "1000 packets"}

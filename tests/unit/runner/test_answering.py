@@ -2,15 +2,15 @@
 
 import pytest
 
-from slownet.errors import ExperimentError
-from slownet.experiment import experiment
-from slownet.records.cell import Cell
-from slownet.records.judgement import Judgement
-from slownet.records.result import RunData, load
+from slownet.hypotheses.experiment import experiment
+from slownet.judge.records.cell import Cell
+from slownet.judge.records.judgement import Judgement
+from slownet.judge.records.result import RunData, load
+from slownet.model.errors import ExperimentError
 from slownet.report.answer import answer
 from slownet.report.view import view
 from slownet.runner.answering import answered
-from slownet.stats import Summary
+from slownet.theory.stats import Summary
 from slownet.topologies import TwoHosts
 
 
@@ -110,7 +110,7 @@ def test_an_answer_is_not_endless(tmp_path):
 
 
 def test_every_built_in_question_has_an_answer_of_its_own_or_the_laws():
-    from slownet import catalogue
+    from slownet.hypotheses import catalogue
 
     without = {name for name, found in catalogue.discover().items() if found.answered_by is None}
     assert without == {"client_delay", "database_delay"}

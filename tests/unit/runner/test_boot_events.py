@@ -1,11 +1,11 @@
-"""The shape of a whole sample: every field that slownet.records.samples describes, and none of another type."""
+"""The shape of a whole sample: every field that slownet.judge.records.samples describes, and none of another type."""
 
 import json
 
 import pytest
 
+from slownet.judge.records.sample_shape import KEPT, SENT
 from slownet.lab.shapes import ShapeError
-from slownet.records.sample_shape import KEPT, SENT
 from slownet.runner.boot_events import grammar
 
 WHOLE = {

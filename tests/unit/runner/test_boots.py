@@ -5,12 +5,12 @@ from types import SimpleNamespace
 
 import pytest
 
-from slownet.errors import ExperimentError
-from slownet.experiment import experiment
+from slownet.hypotheses.experiment import experiment
 from slownet.lab.clock import INF, Clock
-from slownet.law import fit
+from slownet.model.errors import ExperimentError
 from slownet.runner.boots import Boot, blocks_of, passes, read
-from slownet.stats import from_moments
+from slownet.theory.law import fit
+from slownet.theory.stats import from_moments
 from slownet.topologies import ClientWebDb
 
 DELAYS = (0, 10, 40, 120)

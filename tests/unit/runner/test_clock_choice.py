@@ -5,12 +5,12 @@ from dataclasses import replace
 import pytest
 
 from slownet import Container, TwoHosts, bound, experiment, iperf3, law
-from slownet.errors import LabError
+from slownet.judge.records.judgement import Judgement
+from slownet.judge.records.result import gather
 from slownet.lab import place
 from slownet.lab.clock import INF, Clock
 from slownet.lab.place import Place
-from slownet.records.judgement import Judgement
-from slownet.records.result import gather
+from slownet.model.errors import LabError
 from slownet.runner import clock_choice
 from slownet.runner.run import last_lines
 

@@ -1,6 +1,6 @@
 import pytest
 
-from slownet.records.charging import Charging
+from slownet.judge.records.charging import Charging
 from slownet.runner.looks import Schedule
 
 HALF = 0.5

@@ -6,7 +6,7 @@ import pytest
 
 import slownet
 from slownet import Container, ab, iperf3, ping
-from slownet.catalogue import discover, find
+from slownet.hypotheses.catalogue import discover, find
 from slownet.runner.named import has_containers, lasts
 from slownet.tools import steady, wrk
 

@@ -6,24 +6,25 @@ from dataclasses import dataclass
 import pytest
 from mininet.topo import SingleSwitchTopo
 
-from slownet import ClientWebDb, TwoHosts, experiment, extensions, ping
-from slownet.catalogue import discover, find
+from slownet import ClientWebDb, TwoHosts, experiment, ping
 from slownet.hypotheses import composed
+from slownet.hypotheses.catalogue import discover, find
 from slownet.hypotheses.toolbox import Named
+from slownet.judge.measured import Metrics, Setting, measured_under
+from slownet.judge.records.charging import Charging, Terms
+from slownet.judge.records.exactness import verdict_from
+from slownet.judge.records.repeatability import SAME
+from slownet.judge.records.result import gather
 from slownet.lab.clock import INF as INF_TDF
 from slownet.lab.clock import Clock
 from slownet.lab.place import Place
-from slownet.measured import Metrics, Setting, measured_under
-from slownet.records.charging import Charging, Terms
-from slownet.records.exactness import verdict_from
-from slownet.records.repeatability import SAME
-from slownet.records.result import gather
+from slownet.model import extensions
 from slownet.report.view import intervals_line, view
 from slownet.runner import planning
 from slownet.runner.rule import Rule
+from slownet.runner.sweep.criterion import Criterion
+from slownet.runner.sweep.sweeping import _repetitions
 from slownet.services.wordpress import WordPress
-from slownet.sweep.criterion import Criterion
-from slownet.sweep.sweeping import _repetitions
 
 INF = Place(Clock("virtual", INF_TDF), {"kernel": "k", "place": "lab"})
 TIME = "time_per_request_ms"

@@ -5,8 +5,8 @@ from dataclasses import replace
 import pytest
 from scipy.stats import binomtest
 
-from slownet.claim import bound, law
-from slownet.records.charging import Charging
+from slownet.judge.claim import bound, law
+from slownet.judge.records.charging import Charging
 from slownet.runner import rates
 from slownet.runner.rates import METRIC, Noise, World, on_the_margin, power, straight, verdicts
 from slownet.runner.rule import Rule

@@ -11,16 +11,16 @@ from types import SimpleNamespace
 import pytest
 from rich.console import Console
 
-from slownet.claim import INCONCLUSIVE, NOT_JUDGED, REFUTED, SUPPORTED, bound, law, more_round_trips
-from slownet.errors import ExperimentError, LabError, ServiceError, SlownetError
-from slownet.experiment import experiment
+from slownet.hypotheses.experiment import experiment
+from slownet.judge.claim import INCONCLUSIVE, NOT_JUDGED, REFUTED, SUPPORTED, bound, law, more_round_trips
+from slownet.judge.records import result
+from slownet.judge.records.judgement import in_words
+from slownet.judge.records.samples import SampleLog, read_samples
 from slownet.lab.caller import Given
 from slownet.lab.clock import INF, Clock
 from slownet.lab.events import line
 from slownet.lab.place import Place
-from slownet.records import result
-from slownet.records.judgement import in_words
-from slownet.records.samples import SampleLog, read_samples
+from slownet.model.errors import ExperimentError, LabError, ServiceError, SlownetError
 from slownet.report.comparison import tally
 from slownet.report.table import show
 from slownet.report.view import sampling_notes

@@ -3,13 +3,13 @@ import math
 
 import pytest
 
-from slownet.claim import all_of, bound, law, ratio
-from slownet.errors import ExperimentError, UnitError
-from slownet.records.charging import Terms
-from slownet.records.result import gather
+from slownet.judge.claim import all_of, bound, law, ratio
+from slownet.judge.records.charging import Terms
+from slownet.judge.records.result import gather
+from slownet.model.errors import ExperimentError, UnitError
 from slownet.runner.rule import BUDGET, MOST, Rule, read_rule
 from slownet.runner.sampling import decide, first_boots, takes
-from slownet.stats import t_quantile
+from slownet.theory.stats import t_quantile
 
 TIME = "time_per_request_ms"
 VIRTUAL, REAL = {"clock": "virtual", "tdf": "inf"}, {"clock": "real"}

@@ -7,15 +7,15 @@ import stat
 import ordinary_user
 import pytest
 
-from slownet.compose import handover
-from slownet.compose.topology import Compose
-from slownet.errors import ComposeError, LabError
+from slownet.containers.compose import handover
+from slownet.containers.compose.topology import Compose
 from slownet.lab.caller import Given, disguised, without_values
 from slownet.lab.clock import Clock
 from slownet.lab.place import Place
+from slownet.model.errors import ComposeError, LabError
 from slownet.runner import brought
-from slownet.sweep import identity, sweeping
-from slownet.sweep.spec import Spec, Where
+from slownet.runner.sweep import identity, sweeping
+from slownet.runner.sweep.spec import Spec, Where
 
 SECRET = "pass word 4711"
 TEXT = """

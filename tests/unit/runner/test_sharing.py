@@ -4,9 +4,9 @@ from types import SimpleNamespace
 
 import pytest
 
-from slownet.errors import ExperimentError
 from slownet.lab.clock import INF, Clock
 from slownet.lab.place import Place
+from slownet.model.errors import ExperimentError
 from slownet.runner.sharing import check_labs, how_many, read_labs
 
 LAB = SimpleNamespace()

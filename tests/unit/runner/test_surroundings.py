@@ -5,9 +5,9 @@ from types import SimpleNamespace
 
 import pytest
 
-from slownet.errors import LabError
 from slownet.lab.boot import NOTHING, Share
 from slownet.lab.caller import Given
+from slownet.model.errors import LabError
 from slownet.runner import surroundings
 from slownet.runner.job import Job
 

@@ -5,8 +5,8 @@ import json
 import pytest
 
 from slownet import ClientWebDb, experiment, ping
-from slownet.catalogue import discover
-from slownet.errors import ExperimentError, ToolError
+from slownet.hypotheses.catalogue import discover
+from slownet.model.errors import ExperimentError, ToolError
 from slownet.runner import warming
 from slownet.runner.job import Job
 from slownet.runner.warming import NONE, WarmUp

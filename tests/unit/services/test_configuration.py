@@ -9,8 +9,8 @@ from types import SimpleNamespace
 
 import pytest
 
-from slownet import owner
-from slownet.errors import ServiceError
+from slownet.lab import owner
+from slownet.model.errors import ServiceError
 from slownet.services import mariadb as mariadb_module
 from slownet.services.cured import CURES, OBJECT_CACHE, CuredSite
 from slownet.services.mariadb import MariaDB, Replication, copy_sparse
@@ -219,8 +219,17 @@ def test_the_projects_own_servers_say_when_they_listen(tmp_path: Path):
         service._state = tmp_path
         assert service.answers() is False
     ready = str(tmp_path / "ready")
-    assert list(proxy.command())[1:] == ["-m", "slownet.programs.proxy", ready, "3306", "10.0.0.3", "3306", "128", "nodelay"]
-    assert list(listener.command())[1:] == ["-m", "slownet.programs.exchange", "serve", ready, "5000", "once"]
+    assert list(proxy.command())[1:] == [
+        "-m",
+        "slownet.tools.programs.proxy",
+        ready,
+        "3306",
+        "10.0.0.3",
+        "3306",
+        "128",
+        "nodelay",
+    ]
+    assert list(listener.command())[1:] == ["-m", "slownet.tools.programs.exchange", "serve", ready, "5000", "once"]
     (tmp_path / "ready").touch()
     assert proxy.answers()
 

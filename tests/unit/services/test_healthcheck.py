@@ -5,10 +5,10 @@ import sys
 
 import pytest
 
-from slownet.container.config import Healthcheck
-from slownet.errors import ServiceError
-from slownet.services import healthcheck
-from slownet.services.healthcheck import Probe, healthy
+from slownet.containers import healthcheck
+from slownet.containers.config import Healthcheck
+from slownet.containers.healthcheck import Probe, healthy
+from slownet.model.errors import ServiceError
 
 
 class Clock:

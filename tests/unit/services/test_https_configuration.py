@@ -5,7 +5,7 @@ import subprocess
 
 import pytest
 
-from slownet.errors import ServiceError
+from slownet.model.errors import ServiceError
 from slownet.services.certificate import certificate
 from slownet.services.https import HttpsServer
 

@@ -12,8 +12,8 @@ from pathlib import Path
 
 import pytest
 
-from slownet import owner
-from slownet.errors import ServiceError
+from slownet.lab import owner
+from slownet.model.errors import ServiceError
 from slownet.services.service import Service, tail
 
 GREETER = """

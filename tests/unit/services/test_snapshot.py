@@ -5,7 +5,7 @@ import os
 import pytest
 from test_service import Greeter
 
-from slownet.errors import ServiceError
+from slownet.model.errors import ServiceError
 from slownet.services import snapshot
 
 

@@ -7,8 +7,8 @@ import math
 import numpy as np
 import pytest
 
-from slownet.errors import SlownetError
-from slownet.stats import Summary, difference, from_error, from_moments, ratio, summarize, t_quantile
+from slownet.model.errors import SlownetError
+from slownet.theory.stats import Summary, difference, from_error, from_moments, ratio, summarize, t_quantile
 
 ONE, OTHER = from_moments(10.0, 0.3, 25), from_moments(6.0, 0.2, 25)
 EXACT = Summary(4.0, 4.0, 4.0, 1)
@@ -20,7 +20,7 @@ def of(cells, summary=ONE):
 
 
 def test_the_examples():
-    done = doctest.testmod(importlib.import_module("slownet.stats.summary"), optionflags=doctest.ELLIPSIS)
+    done = doctest.testmod(importlib.import_module("slownet.theory.stats.summary"), optionflags=doctest.ELLIPSIS)
     assert (done.attempted > 0, done.failed) == (True, 0)
 
 

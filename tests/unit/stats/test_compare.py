@@ -2,8 +2,8 @@ import math
 
 import pytest
 
-from slownet.errors import SlownetError
-from slownet.stats import Summary, difference, differs, equivalent, from_moments, ratio, t_quantile, welch
+from slownet.model.errors import SlownetError
+from slownet.theory.stats import Summary, difference, differs, equivalent, from_moments, ratio, t_quantile, welch
 
 OLD = from_moments(20.14458, 6.41470, 249)
 NEW = from_moments(30.48101, 6.10771, 79)

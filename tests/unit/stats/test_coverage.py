@@ -5,8 +5,8 @@ import math
 import numpy as np
 import pytest
 
-from slownet.law import fit
-from slownet.stats import (
+from slownet.theory.law import fit
+from slownet.theory.stats import (
     correlated_error,
     counted,
     difference,
@@ -19,7 +19,7 @@ from slownet.stats import (
     ratio,
     summarize,
 )
-from slownet.stats.resample import bca
+from slownet.theory.stats.resample import bca
 
 RUNS = 2000
 

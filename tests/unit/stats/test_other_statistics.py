@@ -3,8 +3,8 @@ import math
 import numpy as np
 import pytest
 
-from slownet.errors import SlownetError
-from slownet.stats import (
+from slownet.model.errors import SlownetError
+from slownet.theory.stats import (
     bootstrap,
     bootstrap_ratio,
     median,

@@ -6,11 +6,11 @@ from dataclasses import replace
 
 import pytest
 
-from slownet.law import fit
-from slownet.records.charging import Charging
-from slownet.records.result import gather
+from slownet.judge.records.charging import Charging
+from slownet.judge.records.result import gather
 from slownet.report.view import view
-from slownet.stats import difference, ratio, summarize
+from slownet.theory.law import fit
+from slownet.theory.stats import difference, ratio, summarize
 
 DELAYS, T0, K = (0.0, 10.0, 40.0, 120.0), 20.0, 4.0
 LEVEL = 0.95

@@ -2,7 +2,7 @@ import math
 
 import pytest
 
-from slownet.stats import Scatter, t_quantile
+from slownet.theory.stats import Scatter, t_quantile
 
 
 def test_without_noise_it_is_all_of_the_residuals():

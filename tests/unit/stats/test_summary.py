@@ -2,8 +2,8 @@ import math
 
 import pytest
 
-from slownet.errors import SlownetError
-from slownet.stats import Summary, from_moments, summarize, t_quantile
+from slownet.model.errors import SlownetError
+from slownet.theory.stats import Summary, from_moments, summarize, t_quantile
 
 
 def test_t_quantile():

@@ -16,9 +16,9 @@ from pathlib import Path
 
 import pytest
 
-from slownet.errors import SweepError
-from slownet.sweep.cluster import Dask
-from slownet.sweep.engine import Engine
+from slownet.model.errors import SweepError
+from slownet.runner.sweep.cluster import Dask
+from slownet.runner.sweep.engine import Engine
 
 pytest.importorskip("distributed")  # the extra "cluster": a machine that was only provisioned does not have it
 HERE = str(Path(__file__).parent)
@@ -244,7 +244,7 @@ def test_a_scheduler_file_that_is_not_there_is_one_line(tmp_path):
 
 
 def test_a_worker_of_another_version_is_refused_by_name(tmp_path, monkeypatch):
-    monkeypatch.setattr("slownet.sweep.cluster.__version__", "9.9")
+    monkeypatch.setattr("slownet.runner.sweep.cluster.__version__", "9.9")
     file = tmp_path / "scheduler.json"
     said = r"worker tcp://127.0.0.1:\d+ has slownet 0.1.0, not 9.9"
     with scheduler(file), worker(file, "--resources", "lab=1"), pytest.raises(SweepError, match=said):

@@ -2,10 +2,10 @@
 
 import pytest
 
-from slownet.errors import SlownetError, SweepError
-from slownet.experiment import experiment
-from slownet.sweep import cells
-from slownet.sweep.design import Design
+from slownet.hypotheses.experiment import experiment
+from slownet.model.errors import SlownetError, SweepError
+from slownet.runner.sweep import cells
+from slownet.runner.sweep.design import Design
 
 FACTORS = {"rtt": tuple(f"{each}ms" for each in range(64)), "loss": tuple(f"{each}%" for each in range(64))}
 

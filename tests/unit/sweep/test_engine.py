@@ -10,10 +10,10 @@ from dataclasses import dataclass, replace
 
 import pytest
 
-from slownet.errors import LabError, SweepError
-from slownet.sweep import engine
-from slownet.sweep.engine import TRIES, Engine
-from slownet.sweep.workers import Pool
+from slownet.model.errors import LabError, SweepError
+from slownet.runner.sweep import engine
+from slownet.runner.sweep.engine import TRIES, Engine
+from slownet.runner.sweep.workers import Pool
 
 
 @dataclass(frozen=True)

@@ -2,8 +2,8 @@
 
 import pytest
 
-from slownet.errors import SweepError
-from slownet.sweep import factors
+from slownet.model.errors import SweepError
+from slownet.runner.sweep import factors
 
 
 @pytest.mark.parametrize(

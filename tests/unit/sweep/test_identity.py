@@ -9,7 +9,7 @@ import pytest
 from slownet.lab.caller import Given
 from slownet.lab.clock import INF, Clock
 from slownet.lab.place import Place
-from slownet.sweep import identity
+from slownet.runner.sweep import identity
 
 MINE = """
 from slownet import TwoHosts, experiment
@@ -48,7 +48,7 @@ def test_the_code_is_the_file_what_it_imports_and_slownets_own(folder):
     assert folder.names[2] not in found
     assert {"slownet.runner.inside", "slownet.net.network", "slownet.topologies.two_hosts", "programs/page.php"} <= found.keys()
     assert not {"json", "numpy"} & found.keys()
-    assert not [name for name in found if name.startswith(("slownet.commands", "slownet.sweep", "slownet.report"))]
+    assert not [name for name in found if name.startswith(("slownet.cli", "slownet.runner.sweep", "slownet.report"))]
 
 
 @pytest.mark.parametrize(("changed", "differs"), [("mine.py", True), (0, True), (1, True), (2, False)])

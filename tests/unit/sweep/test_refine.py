@@ -2,11 +2,11 @@
 
 import pytest
 
-from slownet.errors import SlownetError, SweepError
-from slownet.records.result import gather
-from slownet.sweep import refine
-from slownet.sweep.criterion import Criterion
-from slownet.sweep.refine import Flip, Refinement
+from slownet.judge.records.result import gather
+from slownet.model.errors import SlownetError, SweepError
+from slownet.runner.sweep import refine
+from slownet.runner.sweep.criterion import Criterion
+from slownet.runner.sweep.refine import Flip, Refinement
 
 FACTORS = {"loss": ("0%", "1%"), "rtt": ("0ms", "100ms", "200ms")}
 CELLS = [{"loss": loss, "rtt": rtt} for loss in FACTORS["loss"] for rtt in FACTORS["rtt"]]

@@ -8,11 +8,11 @@ import sys
 import pyarrow.dataset as ds
 import pytest
 
-from slownet.errors import SweepError
-from slownet.sweep import store as stores
-from slownet.sweep import tables
-from slownet.sweep.kept import Kept
-from slownet.sweep.store import Store
+from slownet.model.errors import SweepError
+from slownet.runner.sweep import store as stores
+from slownet.runner.sweep import tables
+from slownet.runner.sweep.kept import Kept
+from slownet.runner.sweep.store import Store
 
 FACTS = {"circumstances": {"experiment": "page"}}
 

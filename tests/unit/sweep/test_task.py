@@ -8,13 +8,13 @@ from types import SimpleNamespace
 import pytest
 
 from slownet import TwoHosts, experiment
-from slownet.errors import LabError, SlownetError, SweepError
+from slownet.judge.records.samples import Raw
 from slownet.lab.clock import INF, Clock
 from slownet.lab.place import Place
-from slownet.records.samples import Raw
-from slownet.sweep import task, workers
-from slownet.sweep.spec import Spec, Where, from_file, is_file
-from slownet.sweep.task import Task
+from slownet.model.errors import LabError, SlownetError, SweepError
+from slownet.runner.sweep import task, workers
+from slownet.runner.sweep.spec import Spec, Where, from_file, is_file
+from slownet.runner.sweep.task import Task
 
 CELLS = tuple({"rtt": f"{each}ms"} for each in range(3))
 TASK = Task("echo", CELLS, ("a", "b", "c"), 2, 1, Where())

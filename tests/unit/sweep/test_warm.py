@@ -6,7 +6,7 @@ import threading
 import pytest
 
 from slownet.lab import cache, shelf, unused
-from slownet.sweep import warm
+from slownet.runner.sweep import warm
 
 
 @pytest.fixture

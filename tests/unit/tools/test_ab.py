@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from slownet.errors import ToolError
+from slownet.model.errors import ToolError
 from slownet.tools.ab import Failures, Phase, parse
 from slownet.tools.ab_times import EXACT
 

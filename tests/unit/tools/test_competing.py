@@ -3,7 +3,7 @@ from pathlib import Path
 
 import pytest
 
-from slownet.errors import ToolError
+from slownet.model.errors import ToolError
 from slownet.tools.competing import Competing, rates
 from slownet.tools.ping import parse
 

@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from slownet.errors import ToolError
+from slownet.model.errors import ToolError
 from slownet.tools.curl import _argv, curl, key_log, parse
 from slownet.tools.process import Host
 

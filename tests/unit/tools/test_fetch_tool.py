@@ -5,7 +5,7 @@ import subprocess
 import pytest
 from pages import BODY, serving
 
-from slownet.errors import ToolError
+from slownet.model.errors import ToolError
 from slownet.tools.fetch import PARTS, fetch, parse
 
 

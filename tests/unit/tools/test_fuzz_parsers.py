@@ -7,7 +7,7 @@ from fuzzing import damaged, only
 from hypothesis import given
 from hypothesis import strategies as st
 
-from slownet.errors import ToolError
+from slownet.model.errors import ToolError
 from slownet.tools import (
     ab,
     competing,

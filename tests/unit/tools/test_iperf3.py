@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from slownet.errors import ToolError
+from slownet.model.errors import ToolError
 from slownet.tools import iperf3 as module
 from slownet.tools.iperf3 import iperf3, parse
 

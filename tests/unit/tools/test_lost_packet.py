@@ -5,8 +5,8 @@ from types import SimpleNamespace
 
 import pytest
 
-from slownet.errors import ToolError
-from slownet.packets.answers import Answered
+from slownet.links.packets.answers import Answered
+from slownet.model.errors import ToolError
 from slownet.tools import lost_packet
 from slownet.tools.curl import Curl
 from slownet.tools.lost_packet import Load, LostPacket, position

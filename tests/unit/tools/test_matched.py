@@ -2,7 +2,7 @@
 
 import pytest
 
-from slownet.errors import ExperimentError, ToolError
+from slownet.model.errors import ExperimentError, ToolError
 from slownet.tools import matched
 from slownet.tools.matched import named, parse, words
 

@@ -4,7 +4,7 @@ import subprocess
 
 import pytest
 
-from slownet.errors import ToolError
+from slownet.model.errors import ToolError
 from slownet.tools.nft import Rule, count, filtering
 
 COUNTER = """table ip slownet {

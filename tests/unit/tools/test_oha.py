@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from slownet.errors import SlownetError, ToolError
 from slownet.lab import load_generators
+from slownet.model.errors import SlownetError, ToolError
 from slownet.tools import steady
 from slownet.tools.oha import oha, parse, requests
 

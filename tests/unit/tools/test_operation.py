@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from slownet.errors import ToolError
+from slownet.model.errors import ToolError
 from slownet.tools.ab import parse
 from slownet.tools.operation import Operation
 

@@ -5,10 +5,10 @@ import json
 
 import pytest
 
-from slownet.errors import ToolError
-from slownet.handshakes import STACKS
-from slownet.packets.seen import Seen
-from slownet.page_loads import PROTOCOLS
+from slownet.links.packets.seen import Seen
+from slownet.model.errors import ToolError
+from slownet.theory.handshakes import STACKS
+from slownet.theory.page_loads import PROTOCOLS
 from slownet.tools import page_load
 from slownet.tools.page_load import chains
 

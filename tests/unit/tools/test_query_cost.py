@@ -2,7 +2,7 @@
 
 import pytest
 
-from slownet.errors import ToolError
+from slownet.model.errors import ToolError
 from slownet.tools.query_cost import parse, query_cost
 
 TEXT = '{"connect": [5000000, 207000000, 7000000], "query": [1000000, 1000000], "ten_rows": [2000000]}\n'

@@ -6,7 +6,7 @@ import math
 import numpy as np
 import pytest
 
-from slownet.errors import ExperimentError
+from slownet.model.errors import ExperimentError
 from slownet.tools.ping import Ping
 from slownet.tools.returned import Numbers, as_record
 

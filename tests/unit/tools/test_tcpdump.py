@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from slownet.errors import ToolError
+from slownet.model.errors import ToolError
 from slownet.tools import tcpdump
 from slownet.tools.tcpdump import Capture
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from slownet.errors import ToolError
+from slownet.model.errors import ToolError
 from slownet.tools import tool
 from slownet.tools.ab import ab
 from slownet.tools.ping import ping

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from slownet.errors import ToolError
+from slownet.model.errors import ToolError
 from slownet.tools.wrk import _asked, parse, wrk, wrk2
 from slownet.tools.wrk2_plan import Plan
 

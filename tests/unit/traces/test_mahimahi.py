@@ -1,9 +1,9 @@
 import pytest
 
-from slownet.conditions.link import Condition
-from slownet.errors import TraceError
-from slownet.traces import mahimahi
-from slownet.traces.mahimahi import parse, runs
+from slownet.links.conditions.link import Condition
+from slownet.links.traces import mahimahi
+from slownet.links.traces.mahimahi import parse, runs
+from slownet.model.errors import TraceError
 
 
 def test_a_trace_in_numbers():

@@ -5,11 +5,11 @@ from pathlib import Path
 
 import pytest
 
-from slownet import cli
-from slownet.conditions.impairment import GilbertElliott
-from slownet.conditions.link import Condition
-from slownet.errors import ConditionError, TraceError
-from slownet.traces import pinglog
+from slownet.cli import app as cli
+from slownet.links.conditions.impairment import GilbertElliott
+from slownet.links.conditions.link import Condition
+from slownet.links.traces import pinglog
+from slownet.model.errors import ConditionError, TraceError
 
 DATA = Path(__file__).parent / "data"
 LOST = [45, 46, 47, 48, 49, 53, 54, 55, 56, 57]

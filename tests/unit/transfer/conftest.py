@@ -5,7 +5,7 @@ import json
 
 import pytest
 
-from slownet.container import store
+from slownet.containers import store
 from slownet.lab import image, init, kernel, layer, project, wordpress_site
 
 CONFIG = b'{"os": "linux", "architecture": "amd64"}'

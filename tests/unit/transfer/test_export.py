@@ -4,9 +4,9 @@ import time
 
 import pytest
 
-from slownet.errors import LabError
 from slownet.lab import image, init, kernel, parts
-from slownet.transfer import export
+from slownet.model.errors import LabError
+from slownet.runner.transfer import export
 
 
 def members(path):

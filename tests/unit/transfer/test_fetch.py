@@ -8,10 +8,10 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import pytest
 
-from slownet.errors import LabError
 from slownet.lab import parts
-from slownet.transfer import export, fetch
-from slownet.transfer.fetch import Source
+from slownet.model.errors import LabError
+from slownet.runner.transfer import export, fetch
+from slownet.runner.transfer.fetch import Source
 
 
 class Handler(BaseHTTPRequestHandler):

@@ -6,10 +6,10 @@ import threading
 
 import pytest
 
-from slownet.container import store
-from slownet.errors import LabError
+from slownet.containers import store
 from slownet.lab import layer, parts
-from slownet.transfer import export, manifest, unpack
+from slownet.model.errors import LabError
+from slownet.runner.transfer import export, manifest, unpack
 
 
 @pytest.fixture

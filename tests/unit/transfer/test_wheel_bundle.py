@@ -2,9 +2,9 @@
 
 import pytest
 
-from slownet.errors import LabError
 from slownet.lab import image, init, kernel, wordpress_site
-from slownet.transfer import bundle
+from slownet.model.errors import LabError
+from slownet.runner.transfer import bundle
 
 
 def held(folder):

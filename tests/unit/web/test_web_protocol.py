@@ -5,9 +5,9 @@ import ssl
 import pytest
 from pages import BODY, PEM, serving
 
-from slownet.errors import ServiceError, SlownetError
-from slownet.web import address, protocol
-from slownet.web.visit import visit
+from slownet.model.errors import ServiceError, SlownetError
+from slownet.tools.web import address, protocol
+from slownet.tools.web.visit import visit
 
 
 @pytest.fixture

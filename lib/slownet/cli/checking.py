@@ -1,0 +1,202 @@
+"""`slownet check`: runs hypothesis files and marks their predictions, or writes a teacher's key for them."""
+
+from __future__ import annotations
+
+import datetime
+import hashlib
+import json
+import sys
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from slownet.cli.asking import Ask, answered
+from slownet.cli.ci import ForCi
+from slownet.cli.running import say_clocks, say_last
+from slownet.cli.terminal import console, say_records
+from slownet.hypotheses import file as hypothesis
+from slownet.hypotheses import key as keys
+from slownet.hypotheses.answers import questions
+from slownet.hypotheses.file import Hypothesis
+from slownet.hypotheses.key import Exercise
+from slownet.hypotheses.predictions import Prediction
+from slownet.judge.claim import REFUTED, SUPPORTED, Judgement, interval
+from slownet.judge.records.result import RunData
+from slownet.lab.place import Interrupts, Place
+from slownet.model.errors import ExperimentError, SlownetError, writing
+from slownet.report import table
+from slownet.report.progress import Follower
+from slownet.report.view import clock_line
+from slownet.runner import planning
+from slownet.runner import run as runs
+from slownet.runner.rule import Rule
+from slownet.theory.stats import Summary
+
+MARKS = {SUPPORTED: "right", REFUTED: "wrong"}
+UNDECIDED = "undecided"
+RECORD = "prediction.json"
+
+
+@dataclass(frozen=True)
+class Checked:
+    """A hypothesis, its predictions with all numbers filled in, and the run that they were compared with."""
+
+    hypothesis: Hypothesis
+    predictions: tuple[Prediction, ...]
+    run: RunData
+
+    @property
+    def marks(self) -> list[str]:
+        """ "right", "wrong" or "undecided" for each prediction."""
+        return [MARKS.get(each.verdict, UNDECIDED) for each in self.run.claims]
+
+    @property
+    def judged(self) -> Iterable[tuple[Prediction, Prediction, Judgement]]:
+        """Each prediction as written in the file, with all numbers filled in, and its judgement."""
+        return zip(self.hypothesis.predictions, self.predictions, self.run.claims, strict=True)
+
+
+def check(
+    files: Sequence[Path],
+    place: Place,
+    root: Path,
+    ask: Ask | None,
+    rule: Rule,
+    as_json: bool,
+    for_ci: ForCi | None = None,
+    answers: Path | None = None,
+    explain_clock: bool = False,
+) -> int:
+    """Run the files, mark each prediction and print the marks; return the exit status, 0 if all are right.
+
+    ask, answers: see `asking.answered`. Raises SlownetError.
+    """
+    read = [hypothesis.read(each) for each in files]
+    predictions, student = answered(read, ask, answers)
+    done = _run(read, predictions, place, root, rule, student, explain_clock)
+    if as_json:
+        shown = [
+            {**each.run.to_json(), "marks": [MARKS.get(one.verdict, UNDECIDED) for one in each.run.claims]} for each in done
+        ]
+        print(json.dumps({"runs": shown}))
+    else:
+        for each in done:
+            _show(each)
+    say_last([each.run for each in done])
+    if for_ci:
+        for_ci.write([each.run for each in done])
+    return runs.status([each.run for each in done])
+
+
+def key(files: Sequence[Path], place: Place, root: Path, rule: Rule, path: Path) -> int:
+    """Run the files and write the measured value of each open prediction; return the exit status.
+
+    It is Markdown for people, or for `slownet mark` TOML, with the range of right answers, if the file's name ends so.
+    """
+    read = [hypothesis.read(each) for each in files]
+    done = _run(read, [tuple(each.blank for each in one.predictions) for one in read], place, root, rule)
+    failed = [each.run for each in done if each.run.failed]
+    for run in failed:
+        print(f"slownet: {run.experiment}: {run.failed[0].error}", file=sys.stderr)
+    if failed:
+        return 1
+    text = (
+        keys.as_toml([each for each in map(_exercise, done) if each.solutions]) if path.suffix == ".toml" else as_markdown(done)
+    )
+    with writing(path, "--key"):
+        path.write_text(text, encoding="utf-8")
+    return 0
+
+
+def _exercise(done: Checked) -> Exercise:
+    judged = [judgement for _, _, judgement in done.judged]
+    asked = questions(done.hypothesis.predictions)
+    solutions = [keys.solve(each, done.run, judged[each.position]) for each in asked]
+    return Exercise(done.hypothesis.name, done.hypothesis.question, clock_line(done.run), solutions)
+
+
+def as_markdown(done: Sequence[Checked]) -> str:
+    """Return the teacher's key: each exercise with its measured values."""
+    lines = ["# Answers", "", "Measured by `slownet check --key`; do not edit.", ""]
+    for each in done:
+        lines += [f"## {each.hypothesis.path.name}", "", each.hypothesis.question, ""]
+        for asked, _, judgement in each.judged:
+            said = asked.text.rstrip(".:")
+            if asked.open:
+                lines.append(f"- {said}: **{', '.join(asked.open)} = {_measured(judgement)}**")
+            else:
+                lines.append(f"- {said}: {judgement.verdict} ({judgement.text})")
+        lines += ["", *(f"    {line}" for line in _cells(each.run)), "", f"On the {clock_line(each.run)}.", ""]
+    return "\n".join(lines)
+
+
+def _run(
+    read: Sequence[Hypothesis],
+    predictions: Sequence[tuple[Prediction, ...]],
+    place: Place,
+    root: Path,
+    rule: Rule,
+    student: str = "",
+    explain_clock: bool = False,
+) -> list[Checked]:
+    made = [replace(one, predictions=each) for one, each in zip(read, predictions, strict=True)]
+    experiments = [one.experiment() for one in made]
+    names = [one.name for one in read]
+    twice = next((name for name in names if names.count(name) > 1), None)
+    if twice:
+        raise ExperimentError(f"two of the files are named {twice}", fix="give them different names")
+    plans = []
+    for one, experiment in zip(made, experiments, strict=True):
+        plan = planning.plan(str(one.path), place, root, {}, rule, experiment=experiment)
+        plan.facts["predictions"] = _record(one, plan.directory, student)
+        plans.append(plan)
+    if explain_clock:
+        say_clocks(plans)
+    with Interrupts(place) as interrupts, Follower(planning.totals(plans)) as follower:
+        try:
+            done = runs.execute(plans, place, follower)
+        except SlownetError:
+            if interrupts.received:
+                raise KeyboardInterrupt from None
+            raise
+    return [Checked(*each) for each in zip(read, predictions, done, strict=True)]
+
+
+def _record(one: Hypothesis, directory: Path, student: str) -> list[dict[str, Any]]:
+    """Record what was predicted, and when, before anything is measured."""
+    shown = [{"claim": each.kind, **each.fields, "says": each.says} for each in one.predictions]
+    now = datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds")
+    digest = hashlib.sha256(one.path.read_bytes()).hexdigest()
+    whole = {
+        "predicted": now,
+        **({"student": student} if student else {}),
+        "file": str(one.path),
+        "sha256": digest,
+        "predictions": shown,
+    }
+    with open(directory / RECORD, "x", encoding="utf-8") as file:
+        json.dump(whole, file, indent=1)
+    return shown
+
+
+def _show(done: Checked) -> None:
+    screen = console()
+    screen.print(table.show(done.run))
+    for number, ((_, made, judgement), mark) in enumerate(zip(done.judged, done.marks, strict=True), 1):
+        screen.print(f"prediction {number} is {mark}: {made.text}", highlight=False, soft_wrap=True)
+        screen.print(f"  {judgement.text}", highlight=False, soft_wrap=True)
+    say_records(screen, done.run.directory, end="\n\n")
+
+
+def _measured(judgement: Judgement) -> str:
+    if judgement.measured is None:
+        return judgement.text
+    low, high = (judgement.measured if each is None else each for each in (judgement.low, judgement.high))
+    return interval(Summary(judgement.measured, low, high, 1))
+
+
+def _cells(run: RunData) -> Iterable[str]:
+    for cell in run.cells:
+        found: Mapping[str, Summary] = cell.metrics
+        yield f"{cell.title}: " + ", ".join(f"{name} {interval(each, 3)}" for name, each in found.items())

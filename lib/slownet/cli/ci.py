@@ -1,0 +1,68 @@
+"""Writes results for CI services: JUnit XML, a Markdown summary, a comment for a pull request."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from slownet.model.errors import ExperimentError, writing
+
+if TYPE_CHECKING:  # most commands write neither
+    from slownet.judge.records.result import RunData
+    from slownet.trials.field.runs import Comparison
+
+
+@dataclass(frozen=True)
+class ForCi:
+    """The files that the caller wants, None for none.
+
+    Raises ExperimentError if their folder does not exist, before anything is measured.
+    """
+
+    junit: Path | None = None
+    summary: Path | None = None
+    comment: Path | None = None
+    history: Path | None = None
+    """Where a comparison adds its second run, and where its comment takes the runs before from."""
+
+    def __post_init__(self) -> None:
+        for option, path in (
+            ("--junit", self.junit),
+            ("--summary", self.summary),
+            ("--comment", self.comment),
+            ("--history", self.history),
+        ):
+            if path and not path.absolute().parent.is_dir():
+                raise ExperimentError(f"no folder {path.absolute().parent}", option, "make it, or name another file")
+
+    def write(self, runs: Sequence[RunData]) -> None:
+        """Write the results of runs. Raises ExperimentError."""
+        if self.junit or self.summary:
+            from slownet.report import junit, summary
+
+            self._write(junit.write(map(junit.of_run, runs)), "\n".join(map(summary.of_run, runs)))
+
+    def write_comparison(self, found: Comparison) -> None:
+        """Write the results of a comparison. Raises ExperimentError."""
+        if self.junit or self.summary:
+            from slownet.report import junit
+            from slownet.trials.field import view
+
+            self._write(junit.write([view.suite(found)]), view.markdown(found))
+        if self.comment or self.history:
+            from slownet.trials.field import comment
+
+            before = comment.read(self.history) if self.history else []
+            if self.comment:
+                with writing(self.comment, "--comment"):
+                    self.comment.write_text(comment.comment(found, before), encoding="utf-8")
+            if self.history and (entry := comment.Entry.of(found)) not in before:
+                comment.append(self.history, entry)
+
+    def _write(self, junit: str, summary: str) -> None:
+        for path, mode, text in ((self.junit, "w", junit), (self.summary, "a", summary)):
+            if path:
+                with writing(path), path.open(mode, encoding="utf-8") as file:
+                    file.write(text)

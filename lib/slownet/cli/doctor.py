@@ -1,0 +1,65 @@
+"""`slownet doctor`: says what this machine can do, and the command that mends each lack."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from slownet.cli.options import JsonOption
+
+if TYPE_CHECKING:  # `slownet --help` imports this module, and has no need of tables
+    from rich.table import Table
+
+    from slownet.lab.doctor import Finding
+
+GOOD, NEEDED, OPTIONAL = ("yes", "green"), ("NO", "bold red"), ("no", "dim")
+
+
+def doctor(
+    verify: Annotated[
+        bool,
+        typer.Option("--verify", help="Also read all of the cache: is every part what was built, every image what was added?"),
+    ] = False,
+    as_json: JsonOption = False,
+) -> None:
+    """Say what this machine can do, and how to mend what it lacks.
+
+    The exit status is 0 if experiments can run, 1 if something that they need is missing or damaged ("NO").
+    """
+    from slownet.cli.terminal import console
+    from slownet.containers import store
+    from slownet.lab import doctor as machine
+    from slownet.lab import image, init, kernel, layer, unused, wordpress_site
+
+    modules = (kernel, init, image, layer, wordpress_site, store)
+    shelves = [*(each.SHELF for each in modules), unused.SNAPSHOTS]
+    verified = list(machine.verify(shelves)) if verify else []  # first, so that no lab of a damaged part is booted
+    found = [*machine.examine(), *verified]
+    if as_json:
+        print(json.dumps({"findings": [each.to_json() for each in found], "ready": ready(found)}))
+    else:
+        console().print(table(found))
+    raise typer.Exit(0 if ready(found) else 1)
+
+
+def ready(found: Sequence[Finding]) -> bool:
+    """Return whether everything is there that experiments need."""
+    return all(each.good for each in found if each.needed)
+
+
+def table(found: Sequence[Finding]) -> Table:
+    """Format the findings, one row each; what mends a lack is on a line of its own, to be copied."""
+    from rich.table import Table
+    from rich.text import Text
+
+    shown = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), show_header=False)
+    for each in found:
+        state, style = GOOD if each.good else NEEDED if each.needed else OPTIONAL
+        text = Text(each.text)
+        if each.mend:
+            text.append("\n" + each.mend, style="bold")
+        shown.add_row(each.name, Text(state, style=style), text)
+    return shown

@@ -1,0 +1,80 @@
+"""`slownet field` and `slownet compare`: measure or compare, and print the result."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+from slownet.cli.ci import ForCi
+from slownet.cli.terminal import console
+from slownet.judge.records.samples import new_run_directory
+from slownet.model.errors import ExperimentError
+from slownet.model.units import percent
+from slownet.report.bars import bars
+from slownet.tools.web import address
+from slownet.tools.web.visit import INTERRUPTED
+from slownet.trials.field import baseline, view
+from slownet.trials.field.compare import compare
+from slownet.trials.field.measure import measure
+from slownet.trials.field.row import margin
+
+
+def measure_and_show(url: str, requests: int, pause: str, timeout: str, root: Path, as_json: bool, http: str, tls: str) -> int:
+    """Measure, write field.json and print; return the exit status: 1 if it stopped early, 130 if interrupted.
+
+    Raises SlownetError.
+    """
+    where = address.read(url)
+    with bars() as progress:
+        task = progress.add_task(where.host, total=requests, now="")
+        found = measure(where, requests, pause, timeout, lambda done: progress.update(task, completed=done), http=http, tls=tls)
+    directory = new_run_directory(root, f"field-{where.host.replace(':', '-')}")
+    found.write(directory)
+    if as_json:
+        print(json.dumps({**found.to_json(), "directory": str(directory)}, allow_nan=False))
+    else:
+        console().print(view.measured(found, directory))
+    if not found.error:
+        return 0
+    print(f"slownet: stopped after {len(found.pages)} of {requests} requests: {found.error}", file=sys.stderr)
+    return 130 if found.error == INTERRUPTED else 1
+
+
+def compare_and_show(
+    first: Path, second: Path, within: str | None, metrics: Sequence[str], at: Sequence[str], t0: str | None, as_json: bool,
+    slower: str | None = None, for_ci: ForCi | None = None,
+) -> int:  # fmt: skip
+    """Compare two runs, or a run with a field.json, and print; return the exit status.
+
+    slower: by how much a time may be longer or a rate lower, such as ``5%``, if nothing else counts. Raises SlownetError.
+    """
+    asked = within if slower is None else str(percent(slower))
+    part = None if asked is None else margin(asked)
+    found = compare(first, second, part, metrics, conditions(at), t0, one_sided=slower is not None)
+    if as_json:
+        print(json.dumps(found.to_json(), allow_nan=False))
+    else:
+        console().print(view.compared(found))
+    if for_ci:
+        for_ci.write_comparison(found)
+    return found.status
+
+
+def save_baseline(run: Path, file: Path) -> None:
+    """Write a baseline and say what it holds. Raises SlownetError."""
+    found = baseline.save(run, file)
+    size = file.stat().st_size / 1000
+    print(f"{file}: {found.experiment}, {len(found.cells)} cell{'s' * (len(found.cells) > 1)}, {size:.0f} kB")
+
+
+def conditions(words: Sequence[str]) -> dict[str, str]:
+    """Parse ``["loss=1%"]`` into ``{"loss": "1%"}``. Raises ExperimentError."""
+    found = {}
+    for word in words:
+        name, equals, value = word.partition("=")
+        if not (name and equals and value):
+            raise ExperimentError(f"'{word}' is not a condition", "--at", "write it like rtt=10ms")
+        found[name] = value
+    return found

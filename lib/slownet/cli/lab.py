@@ -1,0 +1,189 @@
+"""`slownet lab`: builds the lab, runs a command or a shell in it, describes it, and removes what is no longer used."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Annotated
+
+import typer
+
+from slownet.cli import transferring
+from slownet.cli.helping import Group
+from slownet.cli.options import (
+    ClockOption,
+    ConfinementOption,
+    CpuOption,
+    ExactClockOption,
+    MemoryOption,
+    PlaceOption,
+    ShareOption,
+    SpeedOption,
+    SystemOption,
+    TdfOption,
+)
+from slownet.lab import cache, caller, foreground
+from slownet.lab.boot import MEGABYTES
+from slownet.lab.clock import check_limit
+from slownet.lab.parts import Parts
+from slownet.lab.place import choose, here
+from slownet.lab.project import Project
+
+app = typer.Typer(cls=Group, help="Build or use the lab: a Linux kernel that runs as one ordinary process.")
+
+
+@app.command()
+def build(system: SystemOption = False) -> None:
+    """Build the lab's kernel and image, and the layer of this project's own packages, unless they exist already."""
+    from slownet.lab import bytecode, parts
+
+    if system:
+        cache.use_system()
+
+    def report(what: str, done: bool) -> None:
+        sys.stderr.write(f"lab: {what} {'ready' if done else '...'}\n")  # whole lines, from several threads
+
+    project = here()
+    built = parts.build(report)
+    if stale := bytecode.stale():
+        report("bytecode", False)
+        bytecode.make(built, stale)
+        report("bytecode", True)
+    if project and project.needs_layer:
+        report("layer", False)
+        built = parts.build_layer(built, project)
+        report("layer", True)
+    print(_table(_describe(built, project)))
+
+
+@app.command("exec", context_settings={"ignore_unknown_options": True})
+def execute(
+    command: Annotated[list[str], typer.Argument(metavar="COMMAND", help="The command and its arguments, best after --.")],
+    clock: ExactClockOption = None,
+    tdf: TdfOption = None,
+    cpu: CpuOption = None,
+    memory: MemoryOption = MEGABYTES,
+    place: PlaceOption = "lab",
+    require_confinement: ConfinementOption = False,
+    limit: Annotated[
+        str | None,
+        typer.Option(
+            "--limit",
+            metavar="TIME",
+            help="End the lab after this long without output, in its own time. Default: 720h; exact: 6h.",
+        ),
+    ] = None,
+    share: ShareOption = None,
+    speed: SpeedOption = None,
+) -> None:
+    """Run one command in a new lab and pass on its output, errors and exit status."""
+    chosen = choose(place, clock, tdf, memory, cpu, confined=require_confinement, exact=True, speed=speed)
+    if limit is not None:
+        chosen.clock = replace(chosen.clock, limit_s=check_limit(limit))
+    shares = caller.shares_of(share or ())
+    terminal = foreground.are_terminals(0, 1, 2) and not chosen.clock.is_exact  # to which nothing comes from outside
+    raise typer.Exit(foreground.run_here(chosen, command, shares, terminal))
+
+
+@app.command()
+def shell(
+    clock: ClockOption = None,
+    tdf: TdfOption = None,
+    cpu: CpuOption = None,
+    memory: MemoryOption = MEGABYTES,
+    place: PlaceOption = "lab",
+    require_confinement: ConfinementOption = False,
+    share: ShareOption = None,
+) -> None:
+    """Open a shell in a new lab, on the real clock by default: a virtual clock jumps ahead while you think."""
+    chosen = choose(place, unless_asked(clock, tdf, cpu), tdf, memory, cpu, confined=require_confinement)
+    shares = caller.shares_of(share or ())
+    raise typer.Exit(foreground.run_here(chosen, ["bash", "-i"], shares, terminal=foreground.are_terminals(0)))
+
+
+@app.command()
+def info() -> None:
+    """Show this machine's lab (kernel, image, TDF) and whether it can run without one."""
+    from slownet.lab import confinement, layer, native, parts
+
+    found, project = parts.find(), here()
+    if found and project and project.needs_layer:
+        found = replace(found, layer=layer.find(project, found.image))
+    lines = {"cache": str(cache.root())}
+    system = cache.system_root()
+    lines |= {"system": str(system)} if system and system.is_dir() else {}
+    lines |= _describe(found, project) if found else {"lab": "not built: slownet lab build"}
+    lines["confined"] = confinement.describe(confinement.landlock())
+    missing = native.lacks()
+    lines["native"] = f"no: this machine lacks {', '.join(missing)}" if missing else "yes"
+    print(_table(lines))
+
+
+app.command()(transferring.export)
+app.command("import")(transferring.import_)
+app.command()(transferring.key)
+
+
+@app.command()
+def clean(
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Only list what would be removed.")] = False,
+    system: SystemOption = False,
+) -> None:
+    """Remove kernels and images of other versions, and layers that no project on this machine uses; show what stays."""
+    from slownet.lab import parts, unused
+
+    if system:
+        cache.use_system()
+    kept, gone = unused.entries(parts.need())
+    sizes = [each.size for each in gone]
+    for each in gone:
+        print(f"{'would remove' if dry_run else 'removing'} {each}")
+        if not dry_run:
+            unused.remove(each)
+    for each in kept:
+        print(f"keeping {each}")
+    if not dry_run:
+        unused.forget_projects()
+    freed = sum(sizes) / 2**20
+    print(f"{'would free' if dry_run else 'freed'} {freed:.1f} MB" if gone else "there is nothing to remove")
+
+
+def _table(lines: Mapping[str, str]) -> str:
+    return "\n".join(f"{name:<10}{text}" for name, text in lines.items())
+
+
+def _describe(found: Parts, project: Project | None) -> dict[str, str]:
+    from slownet.lab import calibrate, counter
+    from slownet.lab.place import charged
+
+    scope = counter.scope()
+    measured = charged(found)
+    if not scope:
+        cpu = f"time: {'; '.join(counter.why_not())}"
+    elif "counter" in measured:
+        cpu = f"work, by the {scope}'s counter: {measured['price']} times the CPU of charging time"
+    else:
+        price = calibrate.work(found, scope)["price"]
+        cpu = f"time: charging work (--cpu work) takes {price} times as much CPU, more than {calibrate.WORTH}"
+    image = f"{found.image.description}, {found.image.path.stat().st_size / 2**20:.0f} MB"
+    lines = {"kernel": found.kernel.description, "image": image, **_of_project(found, project), "cpu": cpu}
+    lines["tdf"] = f"{measured['tdf']} (measured {measured['ratio']})"
+    return lines
+
+
+def _of_project(found: Parts, project: Project | None) -> dict[str, str]:
+    if not project:
+        return {}
+    lines = {"file": str(project.file)}
+    if found.layer:
+        size = found.layer.path.stat().st_size / 2**20
+        lines["layer"] = f"{found.layer.key}, {size:.1f} MB: {', '.join(found.layer.asked)}"
+    elif project.needs_layer:
+        lines["layer"] = "not built: slownet lab build"
+    return lines | ({"share": ", ".join(each.text for each in project.shares)} if project.shares else {})
+
+
+def unless_asked(clock: str | None, tdf: str | None, cpu: str | None) -> str | None:
+    """Return the clock of an interactive command: real, unless an option of the virtual clock is given."""
+    return "real" if (clock, tdf, cpu) == (None, None, None) else clock

@@ -1,0 +1,33 @@
+"""`slownet list`: prints the experiments, their questions and conditions."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+
+from rich.table import Table
+
+from slownet.hypotheses.catalogue import discover
+from slownet.model.control_characters import visible
+from slownet.report.screen import Screen
+
+COLUMNS = ("experiment", "question", "conditions")
+
+
+def show() -> None:
+    """Print one row per experiment: wrapped on a terminal, one line each in a pipe or a file."""
+    rows = [COLUMNS, *_rows()]
+    if not sys.stdout.isatty():
+        name, question = (max(len(row[column]) for row in rows) for column in (0, 1))
+        for row in rows:
+            print(visible(f"{row[0]:<{name}}  {row[1]:<{question}}  {row[2]}".rstrip()))
+        return
+    table = Table(*COLUMNS, box=None, pad_edge=False, padding=(0, 2, 0, 0))
+    for row in rows[1:]:
+        table.add_row(*row)
+    Screen().print(table)
+
+
+def _rows() -> Iterator[tuple[str, str, str]]:
+    for name, each in sorted(discover().items()):
+        yield name, each.question, "; ".join(f"{key} {', '.join(values)}" for key, values in each.conditions.items())

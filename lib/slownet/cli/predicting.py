@@ -1,0 +1,93 @@
+"""`slownet predict`: predicts the time of a run's operation at another site with a known T0 and round trip."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from slownet.judge.claim import expected_round_trips, fitted
+from slownet.judge.records.result import RunData, load
+from slownet.model.errors import ExperimentError, nearest
+from slownet.model.units import duration
+from slownet.report.text import confidence, number, spelled, trimmed
+from slownet.theory.law import Law
+from slownet.theory.stats import Summary, ratio
+
+
+def predict(run: RunData, metric: str | None, t0: str, rtt: str, along: str = "rtt_ms") -> dict[str, Any]:
+    """Return the prediction and the law behind it, as ``--json`` prints them; times in ms.
+
+    ``metric`` may be None if the run's main metric, or exactly one of its metrics, is a time. Raises SlownetError for a run
+    without a law.
+    """
+    run = run.shown
+    chosen = replace(run, cells=tuple(cell for cell in run.cells if cell.status == "ok"))
+    name = metric or _time(run)
+    law = fitted(chosen, name, along)
+    start, delay = duration(t0) * 1000, duration(rtt) * 1000
+    theory = expected_round_trips(run, name)
+    taken = theory if theory is not None and law.explains(theory, delay) else None
+    time = law.predict(t0, rtt, taken)
+    fit = law.lack_of_fit()
+    return {
+        "experiment": run.experiment,
+        "metric": name,
+        "t0_ms": start,
+        along: delay,
+        "predicted": time.to_json(),
+        "ratio": _times(time, start).to_json() if start else None,
+        "law": {"k": law.k.to_json(), "t0": law.t0.to_json(), "worst_residual": fit.worst, "bent": law.bent},
+        "round_trips_of_theory": taken,
+        "measured_up_to_ms": max(law.delays),
+        "notes": _notes(run, law, delay, taken),
+        "directory": str(run.directory),
+    }
+
+
+def run_and_show(directory: Path, metric: str | None, t0: str, rtt: str, as_json: bool) -> None:
+    """Predict and print. Raises SlownetError."""
+    found = predict(load(directory), metric, t0, rtt)
+    if as_json:
+        print(json.dumps(found))
+        return
+    time, k = Summary.from_json(found["predicted"]), Summary.from_json(found["law"]["k"])
+    times = f", {spelled(Summary.from_json(found['ratio']))} times the time without delay" if found["ratio"] else ""
+    print(f"{found['metric']} at T0 {t0} and RTT {rtt}: {spelled(time)} ms{times}")
+    print(f"law of {found['experiment']}: {spelled(k)} round trips, T0 {number(found['law']['t0']['mean'])} ms where it ran")
+    print(f"intervals: {confidence(time.confidence)}")
+    for note in found["notes"]:
+        print(f"note: {note}")
+
+
+def _time(run: RunData) -> str:
+    times = [name for name in run.metrics if name.endswith("_ms")]
+    if run.main_metric in times:
+        return run.main_metric
+    if len(times) == 1:
+        return times[0]
+    what = f"{len(times)} metrics of {run.experiment} are times"
+    raise ExperimentError(what, fix=f"give --metric: {', '.join(times)}" if times else nearest("", run.metrics))
+
+
+def _times(time: Summary, start: float) -> Summary:
+    return ratio(time, Summary(start, start, start, time.n))
+
+
+def _notes(run: RunData, law: Law, delay: float, theory: float | None) -> list[str]:
+    notes, last = [], max(law.delays)
+    if run.failed:
+        notes.append(f"left out {len(run.failed)} failed cell{'s' * (len(run.failed) > 1)}")
+    if delay > last:
+        notes.append(f"{number(delay)} ms is an extrapolation: the longest measured delay is {number(last)} ms")
+    if len(law.delays) < 4:
+        little = "nothing" if len(law.delays) == 2 else "little"
+        notes.append(f"{len(law.delays)} delays say {little} about linearity: measure a fourth for a reliable interval")
+    if law.bent:
+        theirs = "" if theory is None else f"k is the theoretical {trimmed(theory)} and "
+        bent = "the data deviate significantly from a straight line"
+        notes.append(f"{bent}, so {theirs}the interval is computed from the deviations")
+        if any(not claim.kind for claim in run.claims):
+            notes.append("this record does not state the kinds of its claims, so the theoretical k is unknown: run it again")
+    return notes

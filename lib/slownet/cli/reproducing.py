@@ -1,0 +1,79 @@
+"""`slownet reproduce`: runs the articles' experiments and prints one table of published, measured and predicted values."""
+
+from __future__ import annotations
+
+import json
+import resource
+import time
+from collections.abc import Sequence
+from pathlib import Path
+
+from slownet.cli.ci import ForCi
+from slownet.cli.running import say_clocks, say_last, say_what_is_left
+from slownet.cli.terminal import console, interrupted, say_records
+from slownet.hypotheses.catalogue import discover
+from slownet.judge.records.samples import new_run_directory
+from slownet.lab import cpu
+from slownet.lab.place import Interrupts, Place
+from slownet.model.errors import ExperimentError
+from slownet.report import articles
+from slownet.report.progress import Follower
+from slownet.report.reproduction import Reproduction, show
+from slownet.runner import planning
+from slownet.runner import run as runs
+from slownet.runner.rule import Rule
+
+
+def reproduce_and_show(
+    only: Sequence[str],
+    place: Place,
+    root: Path,
+    rule: Rule,
+    as_json: bool,
+    for_ci: ForCi | None = None,
+    every: bool = False,
+    explain_clock: bool = False,
+) -> int:
+    """Run the experiments of the named articles, print the table and return the exit status.
+
+    If none is named, those of all articles; with ``every`` those on today's protocols too.
+
+    0 if every claim is supported; 1 if one is not, or a cell or an experiment failed; 128 + N after signal N, when the samples
+    taken so far are still judged and shown. Raises SlownetError for a user error, before anything is created.
+    """
+    if every and only:
+        raise ExperimentError("--all and --only contradict each other", fix="leave one of them out")
+    names = articles.select(discover(), only, every)
+    planning.check(names, {})
+    directory = new_run_directory(root, "reproduce").resolve()
+    plans = [planning.plan(name, place, directory, {}, rule) for name in articles.longest_first(names)]
+    if explain_clock:
+        say_clocks(plans)
+    began, cpu_before = time.monotonic(), _cpu_s()
+    with Interrupts(place) as interrupts, Follower(planning.totals(plans)) as follower:
+        by_name = {run.experiment: run for run in runs.execute(plans, place, follower, go_on=True)}
+    found = [by_name[name] for name in names]
+    wall_s = round(time.monotonic() - began, 3)
+    processors = cpu.count()
+    done = Reproduction(directory, tuple(found), wall_s, round(_cpu_s() - cpu_before, 3), processors)
+    page = done.save()
+    if as_json:
+        print(json.dumps({"runs": [run.to_json() for run in found], "reproduction": done.to_json()}))
+    else:
+        screen = console()
+        screen.print(show(done))
+        say_records(screen, page)
+    say_last(found)
+    if for_ci:
+        for_ci.write(found)
+    if interrupts.received:
+        for each in plans:
+            say_what_is_left(each)
+        return interrupted(interrupts)
+    return runs.status(found)
+
+
+def _cpu_s() -> float:
+    """Return the CPU seconds of this process and of the labs that ended."""
+    spent = [resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
+    return sum(each.ru_utime + each.ru_stime for each in spent)

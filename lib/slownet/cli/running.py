@@ -1,0 +1,64 @@
+"""`slownet run`: shows progress, then prints the tables and the paths of the records."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Sequence
+
+from slownet.cli.ci import ForCi
+from slownet.cli.terminal import console, interrupted, say_records
+from slownet.judge.records.result import RunData
+from slownet.lab.place import Interrupts
+from slownet.model.errors import SlownetError
+from slownet.report import table
+from slownet.report.progress import Follower
+from slownet.runner import planning
+from slownet.runner import run as runs
+from slownet.runner.asked import Asked, what_is_left
+
+
+def run_and_show(asked: Asked, as_json: bool, for_ci: ForCi, explain_clock: bool = False) -> int:
+    """Run, judge and print; return the exit status. Raises SlownetError."""
+    plans, place = asked.plans()
+    if explain_clock:
+        say_clocks(plans)
+    for line in [*asked.notices(plans), *(f"{line}: what it had is measured again" for each in plans for line in each.damage)]:
+        print(f"slownet: {line}", file=sys.stderr)
+    try:
+        with Interrupts(place) as interrupts, Follower(planning.totals(plans)) as follower:
+            done = runs.execute(plans, place, follower)
+    except (SlownetError, KeyboardInterrupt):
+        for each in plans:
+            say_what_is_left(each)
+        if interrupts.received:
+            return interrupted(interrupts)
+        raise
+    if as_json:
+        print(json.dumps({"runs": [{**run.to_json(), "directory": str(run.directory)} for run in done]}))
+    else:
+        screen = console()
+        for run in done:
+            screen.print(table.show(run))
+            say_records(screen, run.directory, end="\n\n")
+    say_last(done)
+    for_ci.write(done)
+    return runs.status(done)
+
+
+def say_clocks(plans: Sequence[planning.Plan]) -> None:
+    """Print which clock each plan has, and why."""
+    for each in plans:
+        print(f"slownet: {each.experiment.name}: {planning.clock_of(each)}", file=sys.stderr)
+
+
+def say_last(done: Sequence[RunData]) -> None:
+    """Print, as the last lines, which runs ended before their claims were decided and what to do about it."""
+    for line in runs.last_lines(done):
+        print(f"slownet: {line}", file=sys.stderr)
+
+
+def say_what_is_left(plan: planning.Plan) -> None:
+    """Print how to continue a run that has some of its samples."""
+    if left := what_is_left(plan):
+        print(f"slownet: {left}, continue with: slownet run --resume {plan.directory}", file=sys.stderr)

@@ -1,0 +1,62 @@
+"""`slownet shell TOPOLOGY`: opens Mininet's command line in a running network."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from slownet.cli import completing, unchanged
+from slownet.cli.lab import unless_asked
+from slownet.cli.options import ClockOption, ConfinementOption, CpuOption, MemoryOption, PlaceOption, StpOption, TdfOption
+from slownet.lab import foreground
+from slownet.lab.boot import MEGABYTES
+
+
+def shell(
+    topology: Annotated[
+        str,
+        typer.Argument(
+            metavar="TOPOLOGY",
+            help="A name such as two_hosts or star,5, or a file for `mn --custom`.",
+            autocompletion=completing.topologies,
+        ),
+    ],
+    arguments: Annotated[
+        list[str] | None, typer.Argument(metavar="ARGUMENT", help="After --: what the file reads from sys.argv.")
+    ] = None,
+    link: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--link",
+            metavar="A-B=CONDITION",
+            help="A link's condition, e.g. client-server=rtt=10ms,loss=1%. Repeatable.",
+            autocompletion=completing.links,
+        ),
+    ] = None,
+    stp: StpOption = False,
+    clock: ClockOption = None,
+    tdf: TdfOption = None,
+    cpu: CpuOption = None,
+    memory: MemoryOption = MEGABYTES,
+    place: PlaceOption = "auto",
+    require_confinement: ConfinementOption = False,
+) -> None:
+    """Build a network and open Mininet's command line in it, on the real clock by default."""
+    from slownet.hypotheses import specs
+    from slownet.lab.place import choose
+    from slownet.net import shape
+
+    planned = specs.topology(topology, arguments or [])
+    shape.check(planned, stp)
+    links = [specs.link(text, planned) for text in link or []]
+    chosen = choose(place, unless_asked(clock, tdf, cpu), tdf, memory, cpu, confined=require_confinement)
+    path, _, rest = topology.partition(".py")
+    file = Path(f"{path}.py").resolve() if topology.startswith(f"{path}.py") else None
+    job = json.dumps(
+        {"topology": f"{file}{rest}" if file else topology, "links": links, "stp": stp, "arguments": arguments or []}
+    )
+    words = [chosen.python, "-m", "slownet.cli.prompt", job]
+    raise typer.Exit(unchanged.run(chosen, words, [file] if file else [], foreground.are_terminals(0, 1)))

@@ -1,0 +1,116 @@
+"""`slownet init`: writes a small project that passes at once, to be changed into one's own, or what a project lacks of it."""
+
+from __future__ import annotations
+
+import contextlib
+import re
+from collections.abc import Iterator
+from importlib import resources
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from slownet.cli.completing import one_of
+from slownet.model.errors import ExperimentError, nearest
+
+CI = {"github": ".github/workflows/slow-network.yml", "gitlab": ".gitlab-ci.yml", "none": ""}
+"""The CI services, and where each one looks for its file."""
+FILES = {
+    "README.md": "README.md", "shop.py": "shop.py", "network.py": "network.py", "test_shop.py": "test_shop.py",
+    "shop.toml": "shop.toml", "pyproject.toml": "pyproject.toml", ".gitignore": "gitignore",
+}  # fmt: skip
+"""The files of a project, and the name of each one's template."""
+IN_BROWSER = {"page.py": "page.py"}
+"""More files with --browser."""
+PACKAGES, CHROMIUM = 'packages = []  # of Debian, such as "postgresql"', 'packages = ["chromium"]  # of Debian'
+NEXT = """slownet lab build    # once per machine
+pytest
+slownet check --tdf inf shop.toml"""
+
+
+def init(
+    folder: Annotated[Path, typer.Argument(metavar="[FOLDER]", help="The project's folder; made if it is not there.")] = Path(),
+    ci: Annotated[
+        str, typer.Option("--ci", metavar="github|gitlab|none", help="Whose CI file is written.", autocompletion=one_of(*CI))
+    ] = "github",
+    browser: Annotated[
+        bool, typer.Option("--browser", help="Have Chromium in the lab, and an experiment that loads a page in it.")
+    ] = False,
+) -> None:
+    """Write a small project: an app, a network, tests, a hypothesis and a CI file. It passes at once.
+
+    In a project that exists, only what is missing is added: nothing is overwritten.
+    """
+    if ci not in CI:
+        raise ExperimentError(f"unknown CI service '{ci}'", "--ci", nearest(ci, CI))
+    added, left = write(folder, ci, browser)
+    for path in added:
+        print(path)
+    if left:
+        blank = "\n" if added else ""
+        print(f"{blank}left as {'they are' if len(left) > 1 else 'it is'}: {', '.join(map(str, left))}")
+    if browser and folder / "pyproject.toml" in left:
+        print(f"\npyproject.toml needs below [tool.slownet]: {CHROMIUM.partition('  #')[0]}")
+    if added:
+        more = "\nslownet run page.py  # the page in Chromium" if browser else ""
+        print(f"\nNext, in {folder.resolve()}:\n{NEXT}{more}")
+
+
+def write(folder: Path, ci: str, browser: bool = False) -> tuple[list[Path], list[Path]]:
+    """Write the files that are missing; return them, and those that were there. Raises ExperimentError, and adds nothing."""
+    texts = {folder / name: text for name, text in contents(folder.resolve().name, ci, browser).items()}
+    left = [path for path in texts if path.exists() or path.is_symlink()]
+    for path in left:
+        del texts[path]
+    with _undone_on_error() as made:
+        for path, text in texts.items():
+            for parent in reversed(path.parents):
+                if not parent.exists():
+                    parent.mkdir()
+                    made.append(parent)
+            with path.open("x", encoding="utf-8") as file:
+                made.append(path)
+                file.write(text)
+    return list(texts), left
+
+
+def contents(name: str, ci: str, browser: bool = False) -> dict[str, str]:
+    """Return the text of each file of a project with this name, by the file's path in it."""
+    found = {path: _template(template) for path, template in (FILES | (IN_BROWSER if browser else {})).items()}
+    if browser:
+        found["pyproject.toml"] = found["pyproject.toml"].replace(PACKAGES, CHROMIUM)
+    if CI[ci]:
+        found[CI[ci]] = _template(f"{ci}.yml").replace("PACKAGES", " ".join(host_packages()))
+    runs = f"`{CI[ci]}` runs both commands in CI, with the slownet that its variable SLOWNET names." if CI[ci] else ""
+    readme = found["README.md"].replace("CI_FILE runs both commands in CI.", runs).replace(" \n", "\n")
+    return found | {"README.md": readme.replace("NAME", _escaped(name) or "A shop on slow links", 1)}
+
+
+def host_packages() -> list[str]:
+    """Return the Debian packages that building a lab takes, without Python, which a CI job has."""
+    text = resources.files("slownet.lab").joinpath("host-packages.txt").read_text("utf-8")
+    lines = (line.partition("#")[0].strip() for line in text.splitlines())
+    return [line for line in lines if line and not line.startswith("python3")]
+
+
+def _template(name: str) -> str:
+    return resources.files("slownet.cli").joinpath("starter", f"{name}.txt").read_text("utf-8")
+
+
+def _escaped(name: str) -> str:
+    """Escape a name for a heading in Markdown; a name may hold anything but a slash."""
+    return re.sub(r"([\\`*_<>\[\]#])", r"\\\1", " ".join(name.split()))
+
+
+@contextlib.contextmanager
+def _undone_on_error() -> Iterator[list[Path]]:
+    """Collect what was made, and remove it if the rest cannot be made. Raises ExperimentError."""
+    made: list[Path] = []
+    try:
+        yield made
+    except OSError as error:
+        for path in reversed(made):
+            path.rmdir() if path.is_dir() else path.unlink()
+        where = f"{error.filename}: " if error.filename else ""
+        raise ExperimentError(f"cannot write the project, {where}{error.strerror}", fix="name another folder") from error

@@ -1,0 +1,32 @@
+"""`slownet trace FILE`: prints a summary of a recorded trace."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from slownet.links.traces.summary import facts, load
+from slownet.model.units import show_duration, show_percent, show_rate
+
+SHOW = {"bit_s": show_rate, "share": show_percent, "s": show_duration}
+
+
+def show(path: Path, as_json: bool = False) -> None:
+    """Print a summary of a trace file. Raises TraceError."""
+    found = facts(load(path))
+    if as_json:
+        print(json.dumps(found))
+        return
+    for name, text in _lines(found).items():
+        print(f"{name:<16} {text}")
+
+
+def _lines(found: Mapping[str, Any]) -> dict[str, str]:
+    lines = {}
+    for name, value in found.items():
+        unit = next((each for each in SHOW if name.endswith(f"_{each}")), "")
+        words = name.removesuffix(f"_{unit}").replace("_", " ")
+        lines[words] = SHOW[unit](value) if unit else str(value)
+    return lines

@@ -1,0 +1,92 @@
+"""Runs a Mininet program, or Mininet's prompt, in a place as it would run here: its folders are there, and its results here."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+
+from slownet.cli import results
+from slownet.lab import foreground
+from slownet.lab.boot import Share
+from slownet.lab.folders import hides
+from slownet.lab.place import Place
+from slownet.model.errors import LabError
+
+ELSEWHERE = "/run/slownet-folders"
+"""Where a lab has folders that, at their own path, would hide one of its own; the overlay is at their own path."""
+COVERED = ("/tmp", "/root")
+NOT_TAKEN = 2
+"""The exit status if a file that the program wrote could not be taken out of the lab."""
+
+
+def run(place: Place, command: Sequence[str], files: Iterable[Path], terminal: bool) -> int:
+    """Run a command in the working directory with this process's input and output; return its exit status.
+
+    files: what the command reads: their folders are in the lab, too. Raises LabError.
+    """
+    foreground.open_what_is_closed()
+    if place.kind != "lab":
+        return foreground.attend(place, command, terminal=terminal)
+    here = _working_directory()
+    trees = outermost([*([here] if here else []), *folders(files)])
+    elsewhere = {tree: f"{ELSEWHERE}/{number}" for number, tree in enumerate(trees) if str(tree) in COVERED}
+    shares = [Share(tree, at=elsewhere.get(tree, "")) for tree in trees]
+    with results.Results(trees, here) as taking:
+        words = [place.python, "-m", "slownet.cli.in_folder", results.job(trees, elsewhere, here), *command]
+        # Modules that the user of this machine has installed for another Python would be found in a home that the lab has.
+        env = {"PYTHONNOUSERSITE": "1"} if elsewhere else {}
+        status = 1
+        try:
+            status = foreground.attend(place, words, shares=[*shares, taking.share], env=env, terminal=terminal)
+        finally:
+            taken = taking.take()
+            for line in taken.lines():
+                foreground.say(line)
+    return NOT_TAKEN if taken.refused and status == 0 else status
+
+
+def files_in(words: Sequence[str]) -> list[Path]:
+    """Return the files and folders of this machine that a command's words name, such as in `--custom=a.py,b.py`."""
+    found = []
+    for word in words:
+        for text in (word, *word.partition("=")[2].split(","), *word.split(",")):
+            path = Path(text)
+            with contextlib.suppress(OSError, ValueError):
+                if "/" in text and path.exists() and not hides(_folder(path)):
+                    found.append(path)
+    return found
+
+
+def folders(files: Iterable[Path]) -> list[Path]:
+    """Return the folders of files, also of what a link leads to. Raises LabError for one that a lab cannot have."""
+    found: list[Path] = []
+    for file in files:
+        for folder in (_folder(file), _folder(file.resolve())):
+            if hides(folder) and str(folder) not in COVERED:
+                raise LabError(f"{folder} would hide the lab's own folder", str(file), "move the file to another folder")
+            found.append(folder)
+    return found
+
+
+def _folder(path: Path) -> Path:
+    whole = Path(os.path.abspath(path))
+    return whole if whole.is_dir() else whole.parent
+
+
+def _working_directory() -> Path | None:
+    """Return the working directory if a lab can have it under the same path."""
+    try:
+        here = Path.cwd()
+    except FileNotFoundError:
+        return None
+    return None if hides(here) and str(here) not in COVERED else here
+
+
+def outermost(folders: Sequence[Path]) -> list[Path]:
+    found: list[Path] = []
+    for folder in sorted(dict.fromkeys(folders), key=lambda each: len(each.parts)):
+        if not any(folder.is_relative_to(each) for each in found):
+            found.append(folder)
+    return found

@@ -1,0 +1,134 @@
+"""Adds an image to the kept ones, from whatever holds it.
+
+Files are read here, and only what is elsewhere is fetched, by skopeo: a file then needs no second copy of its layers, a kept
+image is recognized without reading them, and an image that somebody was given can be added where skopeo is not installed.
+"""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass
+from pathlib import Path
+
+from slownet.containers import (
+    boxes,
+    config,
+    docker_archive,
+    fingerprint,
+    headers,
+    layers,
+    layout,
+    machine,
+    names,
+    plain,
+    reference,
+    skopeo,
+    squash,
+    store,
+)
+from slownet.containers.reference import Reference
+from slownet.containers.source import Source
+from slownet.containers.tree import Tree
+from slownet.lab import cache, container_shares
+from slownet.model.errors import ImageError
+
+
+@dataclass(frozen=True)
+class Added:
+    """What adding an image did."""
+
+    image: store.Kept
+    is_new: bool
+    omitted: Sequence[str] = ()
+    """Paths of a folder that could not be read."""
+
+
+def add(text: str, name: str = "", tag: str = "", *, tls_verify: bool = True) -> Added:
+    """Add the image of a reference; nothing is built if it is kept already.
+
+    Parameters
+    ----------
+    text : str
+        A file, a folder, or a reference with or without its transport.
+    name : str
+        The name to keep it under; by default its own.
+    tag : str
+        Which image of an archive with several.
+    tls_verify : bool
+        False: a registry need not have TLS, or a certificate.
+
+    Raises
+    ------
+    SlownetError
+        It cannot be read, is damaged, or does not run in a lab; nothing is kept of it.
+    """
+    wanted = [names.check(name)] if name else []
+    asked = reference.read(text)
+    cache.sweep(container_shares.KIND)
+    seen = fingerprint.of(asked.path, f"{asked.transport} {tag or asked.tag}") if asked.path else ""
+    for image in store.kept() if seen else ():
+        is_there = seen in image.seen and store.SHELF.is_whole(image.folder)
+        if is_there and (named := store.add_names(image, wanted or image.seen[seen], text)):
+            return Added(named, is_new=False)
+    with ExitStack() as stack:
+        found = _source(asked, tag or asked.tag, name, tls_verify, stack)
+        config.check_platform(config.parse(found.config, text), text)
+        own = _own_names(found, asked)
+        is_clear = seen and not found.omitted and (found.is_only or tag or asked.tag)
+        is_new = not store.is_whole(found.digest)
+        image = store.add(
+            found.digest, found.config, lambda folder: _build(folder, found, text), names=wanted or own, source=text,
+            aliases=found.aliases, seen={seen: own} if is_clear else {},
+        )  # fmt: skip
+        return Added(image, is_new, found.omitted)
+
+
+def _source(asked: Reference, tag: str, name: str, tls_verify: bool, stack: ExitStack) -> Source:
+    """Return what is at a reference. Raises ImageError."""
+    if asked.path is None:
+        return skopeo.source(asked.text, tls_verify)
+    if asked.path.is_dir():
+        return _of_folder(asked, asked.path, tag, name, stack)
+    file = boxes.uncompressed(asked.path, stack)
+    marks = boxes.marks(file, asked.text)
+    if asked.transport == "docker-archive" or (not asked.transport and "manifest.json" in marks):
+        return docker_archive.source(boxes.Tar(file, asked.text), tag, name)
+    if asked.transport or marks:
+        return layout.source(boxes.Tar(file, asked.text), tag, name, asked.path.name)
+    return plain.archive_source(file, asked.text)
+
+
+def _of_folder(asked: Reference, path: Path, tag: str, name: str, stack: ExitStack) -> Source:
+    folder = boxes.Folder(path)
+    if asked.transport == "dir" or (not asked.transport and folder.has("manifest.json") and folder.has("version")):
+        return layout.folder_source(folder, ())
+    if asked.transport or folder.has("oci-layout") or folder.has("index.json"):
+        return layout.source(folder, tag, name, path.resolve().name)
+    return plain.folder_source(path, stack)
+
+
+def _own_names(found: Source, asked: Reference) -> list[str]:
+    own = [names.with_tag(each) for each in found.names if names.NAME.fullmatch(each)]
+    return own or [names.from_text(asked.path.resolve().name if asked.path else asked.text.partition(":")[2])]
+
+
+def _build(folder: Path, found: Source, where: str) -> None:
+    cache.need_programs(squash.PROGRAMS, squash.WHAT)
+    work = folder / "work"
+    work.mkdir()
+    stored, tree, machines = found.layers(work), Tree(), machine.Machines()
+    count = 0
+    for number, each in enumerate(stored):
+        changes = layers.changes(each, number, None if found.states_platform else machines.look)
+        count += len(changes.entries)
+        if count > headers.MOST_ENTRIES:
+            raise headers.too_many(where)
+        tree.apply(changes)
+    if not found.states_platform:
+        machines.check(where)
+        if not tree.root.children:
+            raise ImageError("it has no files", where=where, fix="name an image, or the tar of a root file system")
+    squash.squash(stored, tree, folder / store.SQUASHFS, work / "add.log")
+    shutil.rmtree(work)

@@ -1,0 +1,171 @@
+"""YAML with the place of each key and value, by the rules that compose files follow: YAML 1.2's scalars, anchors, merge keys.
+
+PyYAML alone follows YAML 1.1, where the port ``22:22`` is the number 1342 and the word ``no`` is false.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any, NoReturn
+
+import yaml
+
+from slownet.containers.compose.document import Items, Map, Place, Reset
+from slownet.model import userfile
+from slownet.model.errors import ComposeError
+
+MERGE = "<<"
+RESET, OVERRIDE = "!reset", "!override"
+"""Compose's tags in a file that is merged over another: remove the value below, or replace it instead of merging."""
+MOST_NODES = 100_000
+"""Aliases of aliases grow exponentially; no project is as large as this."""
+_TAG = "tag:yaml.org,2002:"
+KINDS: Mapping[type[yaml.Node], frozenset[str]] = {
+    yaml.ScalarNode: frozenset(("null", "bool", "int", "float", "str")),
+    yaml.SequenceNode: frozenset(("seq",)),
+    yaml.MappingNode: frozenset(("map",)),
+}
+"""YAML's own tags of each kind of node, without their prefix."""
+_SCALARS = (
+    ("null", r"~|null|Null|NULL|", ["~", "n", "N", ""]),
+    ("bool", r"true|True|TRUE|false|False|FALSE", list("tTfF")),
+    ("int", r"[-+]?[0-9][0-9_]*|0o[0-7]+|0x[0-9a-fA-F]+", list("-+0123456789")),
+    ("float", r"[-+]?(?:\.[0-9]+|[0-9]+(?:\.[0-9]*)?)(?:[eE][-+]?[0-9]+)?|[-+]?\.(?:inf|Inf|INF)|\.(?:nan|NaN|NAN)",
+     list("-+0123456789.")),
+)  # fmt: skip
+
+
+def read(path: Path, shown: str) -> Map:
+    """Read a file. shown: its name in messages. Raises ComposeError with line and column."""
+    try:
+        text = userfile.read_text(path)
+    except (OSError, UnicodeDecodeError) as error:
+        why = userfile.reason(error)
+        raise ComposeError(f"cannot read {shown}: {why}", fix="name a compose file, such as compose.yaml") from error
+    return parse(text, shown)
+
+
+def parse(text: str, shown: str) -> Map:
+    """Return the mapping that a text holds. Raises ComposeError with line and column."""
+    try:
+        node = yaml.compose(text, Loader=_Loader)
+    except yaml.MarkedYAMLError as error:
+        mark = error.problem_mark or error.context_mark
+        where = str(_place(shown, mark)) if mark else shown
+        raise ComposeError(f"not YAML: {error.problem or error.context}", where=where) from error
+    except yaml.YAMLError as error:
+        raise ComposeError(f"not YAML: {error}", where=shown) from error
+    except RecursionError as error:
+        raise ComposeError(f"mappings and lists are nested deeper than {userfile.DEEPEST}", where=shown) from error
+    if not isinstance(node, yaml.MappingNode):
+        where = str(_place(shown, node.start_mark)) if node else shown
+        raise ComposeError("a compose file is a mapping", where=where, fix="begin it with services:")
+    found: Map = _Builder(shown).value(node)
+    return found
+
+
+class _Loader(yaml.SafeLoader):
+    """PyYAML's loader with YAML 1.2's scalars, as far as compose's own parser follows it."""
+
+    yaml_implicit_resolvers: dict[Any, Any] = {}  # noqa: RUF012  # PyYAML's own attribute, extended below
+
+
+for _name, _pattern, _first in _SCALARS:
+    _Loader.add_implicit_resolver(_TAG + _name, re.compile(rf"^(?:{_pattern})$"), _first)
+
+
+def _place(shown: str, mark: Any) -> Place:
+    return Place(shown, mark.line + 1, mark.column + 1)
+
+
+class _Builder:
+    """Makes values of PyYAML's nodes, which have places."""
+
+    def __init__(self, shown: str) -> None:
+        self._shown = shown
+        self._within: list[yaml.Node] = []
+        self._nodes = 0
+
+    def value(self, node: yaml.Node) -> Any:
+        self._nodes += 1
+        if any(node is each for each in self._within):
+            self._fail("an alias within its own anchor", node)
+        if len(self._within) > userfile.DEEPEST:
+            self._fail(f"mappings and lists are nested deeper than {userfile.DEEPEST}", node)
+        if self._nodes > MOST_NODES:
+            self._fail(f"more than {MOST_NODES} values, with those that aliases repeat", node)
+        if node.tag == RESET:
+            return Reset()
+        if node.tag != OVERRIDE and node.tag.removeprefix(_TAG) not in KINDS[type(node)]:
+            self._fail(f"unknown tag {node.tag.replace(_TAG, '!!')}", node, f"compose has {RESET} and {OVERRIDE}")
+        if isinstance(node, yaml.ScalarNode):
+            return self._scalar(node)
+        self._within.append(node)
+        made = self._items(node) if isinstance(node, yaml.SequenceNode) else self._map(node)
+        self._within.pop()
+        return made
+
+    def _items(self, node: yaml.SequenceNode) -> Items:
+        made = Items(self._at(node), node.tag == OVERRIDE)
+        for each in node.value:
+            made.add(self.value(each), self._at(each))
+        return made
+
+    def _map(self, node: yaml.Node) -> Map:
+        merged: list[Map] = []
+        made = Map(self._at(node), node.tag == OVERRIDE)
+        for key, value in node.value:
+            if not isinstance(key, yaml.ScalarNode):
+                self._fail("a key is not a text", key)
+            if key.value == MERGE and key.style is None:
+                merged += self._merged(value)
+            elif key.value in made:
+                self._fail(f"the key '{key.value}' is there twice", key, f"it is also in line {made.keys_at[key.value].line}")
+            else:
+                made.put(key.value, self.value(value), self._at(key), self._at(value))
+        for other in merged:
+            for name in other:
+                if name not in made:
+                    made.take(name, other)
+        return made
+
+    def _merged(self, node: yaml.Node) -> Sequence[Map]:
+        found = self.value(node)
+        maps = found if isinstance(found, Items) else [found]
+        if not all(isinstance(each, Map) for each in maps):
+            self._fail("<< takes a mapping, or a list of mappings", node, "name an anchor: <<: *defaults")
+        return maps
+
+    def _scalar(self, node: yaml.ScalarNode) -> Any:
+        kind, text = node.tag.removeprefix(_TAG), node.value
+        if kind == "null":
+            return None
+        if kind == "bool":
+            return text.lower() == "true"
+        if kind in ("int", "float"):
+            return self._number(kind, text, node)
+        return text
+
+    def _number(self, kind: str, text: str, node: yaml.ScalarNode) -> int | float:
+        try:
+            if kind == "int":
+                return _whole(text)
+            return float(text.replace(".inf", "inf").replace(".Inf", "inf").replace(".INF", "inf").replace(".nan", "nan"))
+        except ValueError:  # also of a text with a tag, such as !!int many
+            self._fail(f"{text[:20]}... has too many digits" if len(text) > 20 else f"'{text}' is not a number", node)
+
+    def _at(self, node: yaml.Node) -> Place:
+        return _place(self._shown, node.start_mark)
+
+    def _fail(self, what: str, node: yaml.Node, fix: str = "") -> NoReturn:
+        raise ComposeError(what, where=str(self._at(node)), fix=fix)
+
+
+def _whole(text: str) -> int:
+    """Return a whole number; as in compose's own parser a leading zero makes it octal, as in the mode 0440."""
+    text = text.replace("_", "")
+    digits = text.lstrip("+-")
+    base = {"0x": 16, "0o": 8}.get(digits[:2], 8 if re.fullmatch(r"0[0-7]+", digits) else 10)
+    return int(text, base)

@@ -1,0 +1,192 @@
+"""Reads a compose project: its files, with variables and profiles, as a `slownet.containers.compose.model.Project`."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from slownet.containers.compose import borrowed, files, findings, links, order, sharing
+from slownet.containers.compose.document import Map
+from slownet.containers.compose.fields import REFUSED, X_SLOWNET
+from slownet.containers.compose.findings import Finding
+from slownet.containers.compose.model import Dependency, Project, Service
+from slownet.containers.compose.services import DEFAULT, Reader
+from slownet.containers.compose.subnets import Subnets
+from slownet.model.errors import ComposeError, nearest
+
+PROFILES, ALL = "COMPOSE_PROFILES", "*"
+NAME = "COMPOSE_PROJECT_NAME"
+
+
+@dataclass(frozen=True)
+class Checked:
+    """What a project is, as far as it can be read, and all that is wrong with it."""
+
+    services: tuple[Service, ...]
+    warnings: tuple[str, ...]
+    refused: tuple[ComposeError, ...]
+    ignored: tuple[Finding, ...]
+    """The fields that the last warning names."""
+
+
+def read(
+    paths: Sequence[Path], profiles: Sequence[str] = (), machine: Mapping[str, str] | None = None,
+) -> Project:  # fmt: skip
+    """Return the project of one or more files, of which later ones are merged over earlier ones.
+
+    profiles: the active ones. machine: environment variables; this process's, unless given. Raises ComposeError with line and
+    column.
+    """
+    return _project(paths, profiles, machine).read()
+
+
+def check(paths: Sequence[Path], profiles: Sequence[str] = (), machine: Mapping[str, str] | None = None) -> Checked:
+    """Return all that `read` would ignore or refuse of a project; it stops at what is no compose file. Raises ComposeError."""
+    refused: list[ComposeError] = []
+    project = _project(paths, profiles, machine)
+    services: list[Service] = []
+    warnings: tuple[str, ...] = ()
+    try:
+        whole = project.read(refused.append)
+        services, warnings = list(whole.services), whole.warnings
+    except ComposeError as error:
+        refused.append(error)
+        services, warnings = list(project.found.values()), project.warnings()
+    return Checked(tuple(services), warnings, tuple(refused), tuple(project.ignored))
+
+
+def _project(paths: Sequence[Path], profiles: Sequence[str], machine: Mapping[str, str] | None) -> _Project:
+    environment = os.environ if machine is None else machine
+    source = files.read([Path(each) for each in paths], environment)
+    active = {*profiles, *filter(None, source.variables.get(PROFILES, "").split(","))}
+    return _Project(source, active)
+
+
+def _raise(error: ComposeError) -> None:
+    raise error
+
+
+class _Project:
+    def __init__(self, source: files.Source, active: set[str]) -> None:
+        self._source, self._tree, self._active = source, source.tree, active
+        self.ignored: list[Finding] = []
+        self._own_warnings: list[str] = []
+        self._sorted_out: set[tuple[str, str]] = set()
+        self._reader = Reader(source, self._name())
+        self._refuse: Callable[[ComposeError], None] = _raise
+        self.found: dict[str, Service] = {}
+
+    def read(self, refuse: Callable[[ComposeError], None] = _raise) -> Project:
+        """Return it. refuse: gets what is wrong with one field or service, after which the others are read."""
+        self._refuse = refuse
+        self._sort_out(self._tree, "", "")
+        counts: dict[str, int] = {}
+        for each, tree in self._chosen().items():
+            self._sort_out(tree, "services.*", each)
+            self._sort_out_resources(tree)
+            try:
+                self.found[each] = self._reader.service(each, tree)
+                counts[each] = self._reader.replicas(each, tree)
+            except ComposeError as error:
+                self._refuse(error)
+        found = self._with_dependencies({name: each for name, each in self.found.items() if counts.get(name)}, counts)
+        links.check_names(found)
+        every = self._tree["services"]
+        found = borrowed.given(order.sort(found), every, counts)
+        found = sharing.resolved(found, every, counts)
+        self._own_warnings += sharing.warnings(found, every)
+        ordered = [one for each in order.sort(found) for one in _replicas(each, counts[each.name], found)]
+        self.found = {each.name: each for each in ordered}
+        trees = {name: every[name] for name in found}
+        networks = list(dict.fromkeys(name for each in ordered for name in each.networks))
+        subnets = Subnets(self._tree.get("networks") or {}, networks)
+        placed, hosts = subnets.hosts(ordered, trees)
+        self.found = {each.name: each for each in placed}
+        self._own_warnings += [*subnets.warnings(placed), *links.apart(placed)]
+        client = links.condition(self._tree, X_SLOWNET)
+        shown = tuple(map(str, self._source.files))
+        return Project(self._name(), shown, tuple(placed), client, self.warnings(), hosts)
+
+    def warnings(self) -> tuple[str, ...]:
+        """Return what the reader should know, a line each."""
+        ignored = [f"{self._shown}: ignored: {findings.together(self.ignored)}"] if self.ignored else []
+        return (*self._source.warnings, *self._own_warnings, *dict.fromkeys(self._reader.warnings), *ignored)
+
+    def _name(self) -> str:
+        text = self._tree.get("name") or self._source.variables.get(NAME) or self._source.folder.resolve().name
+        return re.sub(r"[^a-z0-9_-]", "", str(text).lower()).lstrip("_-") or "project"
+
+    def _chosen(self) -> dict[str, Map]:
+        """Return the services of the active profiles."""
+        every = self._tree.get("services") or {}
+        known = {profile for tree in every.values() if tree for profile in tree.get("profiles") or ()}
+        for profile in sorted(self._active - known - {ALL}):  # as in compose it is no error
+            self._own_warnings.append(f"{self._shown}: no service has the profile '{profile}': {nearest(profile, known)}")
+        found = {name: tree for name, tree in every.items() if isinstance(tree, Map) and self._is_active(tree)}
+        if not found:
+            what = "every service has a profile" if every else "there is no service"
+            fix = f"choose one: --profile {sorted(known)[0]}" if known else "add one below services:"
+            raise ComposeError(what, self._shown, fix)
+        return found
+
+    def _is_active(self, tree: Map) -> bool:
+        own = tree.get("profiles") or ()
+        return not own or ALL in self._active or bool(self._active & set(own))
+
+    @property
+    def _shown(self) -> str:
+        return str(self._tree.place.file)
+
+    def _sort_out(self, tree: Map, level: str, owner: str, prefix: str = "") -> None:
+        """Refuse what the table refuses, and note what it ignores."""
+        for each in findings.of(tree, level, owner, prefix):
+            if each.field.status == REFUSED:
+                of = f" of {each.owner}" if each.owner else ""
+                self._refuse(ComposeError(f"{each.label}{of} is not possible in a lab", str(each.place), each.field.note))
+            else:
+                self.ignored.append(each)
+
+    def _sort_out_resources(self, tree: Map) -> None:
+        """Sort out what a service uses of the top level; compose makes nothing else either."""
+        used = {"networks": list(tree.get("networks") or {DEFAULT: None})}
+        used |= {kind: [each.get("source") for each in tree.get(kind) or ()] for kind in ("volumes", "secrets", "configs")}
+        for kind, names in used.items():
+            declared = self._tree.get(kind) or {}
+            for name in dict.fromkeys(names):
+                if isinstance(declared.get(name), Map) and (kind, name) not in self._sorted_out:
+                    self._sorted_out.add((kind, name))
+                    self._sort_out(declared[name], f"{kind}.*", str(name), f"{kind}.")
+
+    def _with_dependencies(self, found: Mapping[str, Service], counts: Mapping[str, int]) -> dict[str, Service]:
+        """Return the services without dependencies that may be missing. Raises ComposeError for one that must not."""
+        made = {}
+        for name, service in found.items():
+            missing = [each for each in service.depends_on if each.service not in found]
+            if needed := [each for each in missing if each.required and counts.get(each.service) != 0]:
+                self._fail_for(name, needed[0], found)
+            made[name] = replace(service, depends_on=tuple(each for each in service.depends_on if each not in missing))
+        return made
+
+    def _fail_for(self, name: str, dependency: Dependency, found: Mapping[str, Service]) -> None:
+        every: Mapping[str, Any] = self._tree.get("services") or {}
+        own = (every.get(dependency.service) or {}).get("profiles") or ()
+        fix = f"--profile {own[0]}" if own else nearest(dependency.service, found)
+        what = f"of the profile {own[0]}, which is not active" if own else "which does not exist"
+        raise ComposeError(f"{name} depends on {dependency.service}, {what}", dependency.at, fix)
+
+
+def _replicas(service: Service, count: int, others: Mapping[str, Service]) -> list[Service]:
+    """Return a service as often as there is to be one of it. Raises ComposeError if a name is taken."""
+    if count == 1:
+        return [service]
+    names = [f"{service.name}-{number}" for number in range(1, count + 1)]
+    for name in names:
+        if name in others:
+            raise ComposeError(
+                f"a replica of {service.name} is called '{name}', as a service", others[name].at, "rename the service"
+            )
+    return [replace(service, name=name, replica_of=service.name) for name in names]

@@ -1,0 +1,350 @@
+"""A container as a server: an image that was added with `slownet image add`, started by crun in its host's network."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import threading
+import time
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
+from pathlib import Path
+from typing import IO, Any
+
+from slownet.containers import bundle, container_program, loop, runtime, store
+from slownet.containers.assembly import FILES, PROGRAM, Plan
+from slownet.containers.bundle import Overrides
+from slownet.containers.confinement import CAPABILITIES, SYSCTLS
+from slownet.containers.container_data import Written
+from slownet.containers.healthcheck import Healthy, Probe
+from slownet.containers.mount import Mount
+from slownet.lab import owner
+from slownet.model.errors import ServiceError
+from slownet.net.namespace import Namespace, write_sysctls
+from slownet.net.nodes import inside
+from slownet.services import snapshot
+from slownet.services.awaited import Awaited
+from slownet.tools.process import Host, end, environment, wait_until
+
+HOSTS, HOSTNAME, RESOLVER = "/etc/hosts", "/etc/hostname", "/etc/resolv.conf"
+KILLED_S = 10.0
+SIGNALLED = 128  # crun's exit status for a program that a signal has ended, as a shell's
+
+_logs: set[Path] = set()
+"""The logs of this process's containers that run."""
+
+
+class Container(Awaited):
+    """A container that a host runs as a server.
+
+    It starts with the image's entrypoint, command, environment, user, working directory, stop signal and volumes. It has its
+    host's network and mount, PID, IPC and UTS namespaces of its own; its files are in memory and gone when it has stopped.
+
+    Parameters
+    ----------
+    host : Host
+        Where it runs.
+    image : str
+        A name or digest of ``slownet image list``.
+    command : sequence of str or str, optional
+        In place of the image's command, which follows the entrypoint; a string is split like a shell's command line.
+    entrypoint : sequence of str or str, optional
+        In place of the image's entrypoint and command.
+    env : mapping of str to str, optional
+        Environment variables in addition to the image's.
+    user : str, optional
+        ``user``, ``uid``, ``user:group`` or ``uid:gid``, by the image's own files.
+    cwd : str, optional
+        Its working directory, made if the image lacks it.
+    hostname : str, optional
+        Its own name: its host's, unless given.
+    mounts : sequence of Mount
+        What else it sees: folders and files of the lab, volumes, memory.
+    read_only : bool
+        Whether it may write to its mounts alone.
+    init : bool
+        Whether a small init (tini) is the first process, passes signals on to the program, and reaps what it leaves behind.
+    directory : path, optional
+        Where its log ``<name>-<host>.log`` is written; as in `Command`.
+    port : int, optional
+        The TCP port it listens on; it is ready when this port accepts a connection from its own host.
+    ready : str, or function of this object returning bool, or Healthy, optional
+        Another condition: a text in its log, ``http("/health")``, or a health check, ``healthy(["CMD", "pg_isready"])``.
+    name : str, optional
+        The first part of the log's name: the image's name, unless given.
+    timeout : float
+        Seconds until it must be ready.
+    limits : mapping of str to (int, int)
+        Soft and hard resource limits by name, such as ``{"nofile": (1024, 4096)}``; -1 is none.
+    groups, capabilities : sequence of str, optional
+        Further groups of its user; what it may do in place of Docker's defaults: ``["CAP_NET_ADMIN"]``.
+    sysctls : mapping of str to str, optional
+        Settings of its host's network (``net.core.somaxconn``) and of its IPC namespace.
+    stop_signal : str, optional
+        The signal that ends it, such as ``"SIGQUIT"``, in place of the image's.
+    stop_s : float
+        Seconds after which it gets SIGKILL. A program that does not handle the signal gets it at once: as the first process of
+        its PID namespace, it cannot be ended by another signal.
+
+    Raises
+    ------
+    ServiceError, ImageError
+        When it is started: it is not an image that is kept, the configuration names something that the image lacks, or it ends
+        or does not answer within ``timeout``. Nothing is left running or mounted.
+
+    Examples
+    --------
+    ::
+
+        with Container(net["web"], "shop:1", env={"DB": "db"}, port=8000, ready=http("/health")) as shop:
+            ab(net["client"], shop.url)
+    """
+
+    def __init__(
+        self, host: Host, image: str, *, command: Sequence[str] | str | None = None,
+        entrypoint: Sequence[str] | str | None = None, env: Mapping[str, str] | None = None, user: str | None = None,
+        cwd: str | Path | None = None, hostname: str | None = None, mounts: Sequence[Mount] = (),
+        read_only: bool = False, init: bool = False, directory: str | Path | None = None, port: int | None = None,
+        ready: str | Callable[[Container], bool] | Healthy | None = None, name: str = "", timeout: float = 60.0,
+        stop_signal: str | None = None, stop_s: float = 10.0, limits: Mapping[str, tuple[int, int]] | None = None,
+        groups: Sequence[str] = (), capabilities: Sequence[str] | None = None, sysctls: Mapping[str, str] | None = None,
+    ) -> None:  # fmt: skip
+        name = name or image.removeprefix("sha256:").rpartition("/")[2].partition("@")[0].partition(":")[0]
+        condition = None if isinstance(ready, Healthy) else ready
+        super().__init__(host, directory, name=name, port=port, ready=condition, timeout=timeout)
+        self.image = image
+        words = container_program.words
+        self.replaced = Overrides(
+            words(command), words(entrypoint), {key: str(value) for key, value in (env or {}).items()},
+            user, str(cwd) if cwd is not None else None, limits or {}, tuple(groups),
+            tuple(CAPABILITIES if capabilities is None else capabilities),
+        )  # fmt: skip
+        self.hostname = hostname or host.name
+        self.mounts = tuple(mounts)
+        self.read_only = read_only
+        self.init = init
+        self.sysctls = dict(sysctls or {})
+        self.stop_signal = stop_signal
+        self.stop_s = stop_s
+        self._health = ready if isinstance(ready, Healthy) else None
+        self._probe: Probe | None = None
+        self._crun = ""
+        self._plan: Plan | None = None
+        self._main: dict[str, Any] = {}
+        self._signal_number = int(signal.SIGTERM)
+        self._copying: threading.Thread | None = None
+        self._taken: Path | None = None
+        self._ours = self._runs = False
+        self._written: Written | None = None
+
+    # ---- start ----
+
+    def prepare(self) -> None:
+        """Find the image and what the container needs. Raises SlownetError."""
+        self._crun = runtime.program(environment()["PATH"])
+        plan = self._plan = self._planned()
+        plan.check()
+        config = plan.image.config
+        self._signal_number = runtime.number(self.stop_signal or config.stop_signal, plan.where)
+        check = self._health.of(config.healthcheck, plan.where) if self._health else None
+        if self.log in _logs:
+            raise ServiceError(
+                f"another container is named {self.name} and writes {self.log}", f"host '{self.host.name}'",
+                'give one of them another name: Container(..., name="...")',
+            )  # fmt: skip
+        super().prepare()
+        self._written = Written(self._data, plan) if self._data else None
+        _logs.add(self.log)
+        self._ours, self._runs = True, False
+        self._probe = Probe(check, self._begin, self.state, self._unhealthy) if check else None
+
+    def _planned(self) -> Plan:
+        shown, written, volumes = {}, {HOSTNAME: f"{self.hostname}\n"}, owner.directory() / "volumes"
+        space = getattr(self.host, "namespace", None)
+        if isinstance(space, Namespace):
+            shown = dict(space.files)
+            volumes = (space.folder or owner.directory()) / "volumes"
+        hosts = shown.get(HOSTS, Path(HOSTS))
+        if self.hostname != self.host.name or HOSTS not in shown:  # a file of its own, which nobody writes anew
+            shown.pop(HOSTS, None)
+            written[HOSTS] = (hosts.read_text() if hosts.exists() else "") + f"{self.host.IP()}\t{self.hostname}\n"
+        if RESOLVER not in shown:
+            written[RESOLVER] = "# no name server\n"
+        return Plan(
+            store.need(self.image), self.replaced, self.hostname, self.state, volumes, self.mounts, shown, written,
+            {owner.VARIABLE: owner.this().mark}, self.read_only, self.sysctls,
+            runtime.init(environment()["PATH"]) if self.init else "",
+        )  # fmt: skip
+
+    def command(self) -> Sequence[str]:
+        """Return crun's command line."""
+        return runtime.run(self.state / FILES / PROGRAM, self.state)
+
+    def _popen(self, log: IO[bytes]) -> subprocess.Popen[bytes]:
+        assert self._plan
+        plan, (reading, writing) = self._plan, os.pipe()
+        self._copying = threading.Thread(target=container_program.copy, args=(reading, os.dup(log.fileno())), daemon=True)
+        self._copying.start()
+        try:
+            if getattr(self.host, "inNamespace", True):
+                with inside(self.host):
+                    write_sysctls(SYSCTLS | bundle.of_network(self.sysctls))
+            device = loop.take(plan.image.squashfs)
+            self._taken = plan.image.squashfs
+            return self.host.popen(
+                list(self.command()), stdin=subprocess.DEVNULL, stdout=writing, stderr=writing,
+                env=environment(), mounts=lambda: self._assemble(plan, device),
+            )  # fmt: skip
+        finally:
+            os.close(writing)
+
+    def _assemble(self, plan: Plan, device: str) -> None:
+        self._main = plan.assemble(device, self._crun, self._data)
+
+    # ---- while it runs ----
+
+    def answers(self) -> bool:
+        """Return whether it is ready, from one attempt."""
+        return self._probe.passes() if self._probe else super().answers()
+
+    def _answers(self) -> bool:
+        """Not before its program has begun, whatever the condition: until then crun makes the container."""
+        if not self._runs:
+            first = self._first()
+            self._runs = (first is not None and runtime.has_begun(first)) or not self.running
+            self._begun = time.monotonic()
+        return self._runs and super()._answers()
+
+    def wait(self) -> None:
+        """Wait until the launched container is ready. Raises as `start` does."""
+        limit = self.deadline_s
+        self.deadline_s = float("inf") if self._probe else limit  # a health check has limits of its own
+        try:
+            super().wait()
+        finally:
+            self.deadline_s = limit
+
+    def execute(
+        self, words: Sequence[str] | str, output: Path | None = None, *, user: str = "", cwd: str = "",
+        env: Mapping[str, str] | None = None, attached: bool = False, reads: bool = False,
+    ) -> subprocess.Popen[bytes]:  # fmt: skip
+        """Start another program in the running container, as its user and with its environment.
+
+        Parameters
+        ----------
+        words : sequence of str or str
+            The program and its arguments.
+        output : path, optional
+            A file for its output; without it the process has a pipe for standard output and one for errors.
+        user, cwd : str, optional
+            Another user, by the container's own files, and another working directory.
+        env : mapping of str to str, optional
+            Environment variables in addition to the container's.
+        attached : bool
+            Whether it has this program's standard output and errors.
+        reads : bool
+            Whether it then has the standard input, too.
+
+        Returns
+        -------
+        subprocess.Popen
+            It ends with the program's exit status.
+
+        Raises
+        ------
+        ServiceError, ImageError
+            The container does not run, or has no such user.
+        """
+        if not self.running:
+            raise ServiceError(f"{self.name} is not started", f"host '{self.host.name}'", "call start() first")
+        assert self._plan
+        own = {**self._plan.image.config.env, **self.replaced.env}
+        main = container_program.described(self._main, container_program.words(words) or (), cwd, env or {})
+        if user:
+            main = container_program.as_user(main, user, self._first(), "HOME" in own, f"host '{self.host.name}'")
+        return self._start(main, output, (attached, reads))
+
+    def _begin(self, words: Sequence[str], output: Path | None) -> subprocess.Popen[bytes]:
+        return self._start({**self._main, "args": list(words)}, output)
+
+    def _start(
+        self, main: Mapping[str, Any], output: Path | None, attached: tuple[bool, bool] = (False, False)
+    ) -> subprocess.Popen[bytes]:
+        description = self.state / "process.json"
+        description.write_text(json.dumps(main))
+        argv = runtime.execute(self._crun, self.state, description)
+        return container_program.start(self.host, argv, output, *attached)
+
+    def _unhealthy(self, what: str, output: str) -> ServiceError:
+        return ServiceError(f"{self.name} is unhealthy: {what}", f"host '{self.host.name}'", f"its log is {self.log}", output)
+
+    # ---- the end ----
+
+    def _why_it_ended(self, status: int) -> ServiceError:
+        self._finish_log()
+        complaint = runtime.complaint(self.state)
+        if complaint:
+            return ServiceError(f"crun cannot start {self.name}: {complaint}", f"host '{self.host.name}'")
+        how = f"status {status}"
+        with suppress(ValueError):
+            how += f" ({signal.Signals(status - SIGNALLED).name})"
+        return self.error(f"{self.name} ended with {how} before it answered")
+
+    def _end(self, process: subprocess.Popen[bytes]) -> None:
+        """End it by the signal that it wants, then by SIGKILL to its first process, with which the kernel ends all others."""
+        wait_until(lambda: self._first() is not None or process.poll() is not None, KILLED_S)
+        first = self._first()
+        if self._written and process.poll() is None:
+            self._written.hold(process.pid)
+        for number, seconds in ((self._signal_number, self.stop_s), (int(signal.SIGKILL), KILLED_S)):
+            if first is None or process.poll() is not None:
+                break
+            if number == signal.SIGKILL or (runtime.has_begun(first) and (self.init or runtime.heeds(first, number))):
+                with suppress(ProcessLookupError):
+                    os.kill(first, number)
+                with suppress(subprocess.TimeoutExpired):
+                    process.wait(seconds)
+        end(process, ((signal.SIGKILL, KILLED_S),))
+        if first is not None and process.returncode < 0 and runtime.is_first(first):  # somebody killed crun alone
+            with suppress(ProcessLookupError):
+                os.kill(first, signal.SIGKILL)
+        if self._probe:
+            self._probe.close()
+
+    def _restore(self, data: snapshot.Data) -> bool:
+        """Leave it to `Plan.assemble`: the container's files are in a file system of their own."""
+        return False
+
+    def _save(self, data: snapshot.Data) -> None:
+        if self._written:
+            self._written.save()
+
+    def _first(self) -> int | None:
+        return runtime.first_process(self.state / runtime.PID)
+
+    def stop(self) -> None:
+        """End the container; its files and mounts are gone, the log stays. Fine to call twice."""
+        try:
+            super().stop()
+        finally:
+            self._finish_log()
+            taken, self._taken = self._taken, None
+            if taken:
+                loop.give_back(taken)
+            if self._ours:
+                self._ours = False
+                _logs.discard(self.log)
+
+    def _finish_log(self) -> None:
+        """Wait until all that it wrote is in the log."""
+        copying, self._copying = self._copying, None
+        if copying:
+            copying.join(KILLED_S)
+
+    def _signal(self, process: subprocess.Popen[bytes], number: int) -> None:
+        first = self._first()
+        for each in runtime.processes(first) if first else ():
+            with suppress(ProcessLookupError):
+                os.kill(each, number)

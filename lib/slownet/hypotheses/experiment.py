@@ -1,0 +1,361 @@
+"""An experiment: one question about a topology under varying conditions, with claims about the answer.
+
+An experiment file holds one function, decorated with `experiment`. Its docstring is the question; its parameters are the
+network, the service and then one per condition. The file is imported on the host to list and judge, and in the lab to run.
+"""
+
+from __future__ import annotations
+
+import inspect
+import itertools
+import math
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractContextManager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Concatenate, Protocol, TypeVar, overload
+
+from slownet.judge.records.columns import condition
+from slownet.lab.clock import EXACT, check_tdf
+from slownet.model.errors import ExperimentError, nearest
+from slownet.topologies import find as find_topology
+
+if TYPE_CHECKING:
+    from slownet.judge.claim import Claim
+    from slownet.judge.records.repeatability import Spread
+    from slownet.judge.records.result import RunData
+    from slownet.model.mininets import Topology
+    from slownet.net.network import Network
+
+__all__ = ["Cell", "Experiment", "Record", "condition", "experiment"]
+
+Cell = dict[str, str]
+
+
+S = TypeVar("S")
+
+
+class Record(Protocol):
+    """The interface of a tool's record, which a measuring function returns."""
+
+    @property
+    def command(self) -> Sequence[str]:
+        """The program that was run, with its arguments."""
+
+    @property
+    def raw(self) -> str:
+        """The program's output, kept with the run."""
+
+    def metrics(self) -> Mapping[str, Mapping[str, Any]]:
+        """Return the metrics by name, which ends with the unit: ``{"rtt_ms": {"mean": 10.2, "sd": 0.1, "n": 5}}``."""
+
+
+Returned = Record | Mapping[str, float | Sequence[float]] | float | Sequence[float]
+"""What a measuring function returns; see `experiment`."""
+
+
+MOST_CELLS = 10_000
+"""Cells of one run; a sweep may have more."""
+
+
+def grid(values: Mapping[str, Sequence[str]]) -> list[Cell]:
+    """Return the cells of all combinations of values. Raises ExperimentError if they are too many."""
+    count = math.prod(len(texts) for texts in values.values())
+    if count > MOST_CELLS:
+        each = " x ".join(str(len(texts)) for texts in values.values())
+        fix = f"a run has at most {MOST_CELLS:,}: vary less, or use slownet sweep"
+        raise ExperimentError(f"the conditions have {count:,} combinations, {each}", fix=fix)
+    return [dict(zip(values, texts, strict=True)) for texts in itertools.product(*values.values())]
+
+
+@dataclass
+class Experiment:
+    """One question about a topology under several conditions, made by the decorator `experiment`.
+
+    Parameters
+    ----------
+    name, question : str
+        The measuring function's name, and the first paragraph of its docstring.
+    measure : callable
+        The function: (net[, service], one parameter per condition) -> record.
+    topology, vary, service, published, tdf, clock, blocks, unit, prepare, warm_up
+        As in `experiment`, but with a topology's name replaced by its class.
+    judged_by : list of Claim
+        The claims, in order.
+    listed : sequence of dict
+        The argument ``cells`` of `experiment`.
+    made_of : sequence, optional
+        What measure and service were made of, if that was at run time, as from a hypothesis file: see `parts`.
+    chance : str
+        What is random in it, beside what its parts say themselves.
+    spreads : sequence of Spread
+        How far its numbers differ between boots because of that.
+    answered_by : callable, optional
+        The function that `answer` was given.
+    """
+
+    name: str
+    question: str
+    measure: Callable[..., Returned]
+    topology: Topology | Callable[[], Topology]
+    vary: Mapping[str, Sequence[str]]
+    service: Callable[[Network, Path], AbstractContextManager[Any]] | None = None
+    published: Mapping[str, Any] | None = None
+    judged_by: list[Claim] = field(default_factory=list)
+    listed: Sequence[Cell] = ()
+    tdf: str | None = None
+    clock: str | None = None
+    blocks: int | None = None
+    unit: str | None = None
+    prepare: Callable[..., object] | None = None
+    made_of: Sequence[Any] | None = None
+    chance: str = ""
+    spreads: Sequence[Spread] = ()
+    answered_by: Callable[[RunData], str] | None = None
+    warm_up: int | None = None
+
+    @property
+    def parts(self) -> tuple[Any, ...]:
+        """All that decides its numbers, for `slownet.judge.records.repeatability.has_own_programs`."""
+        made = (self.measure, self.service) if self.made_of is None else tuple(self.made_of)
+        return (*made, self.prepare, self.topology)
+
+    def claims(self, *claims: Claim) -> None:
+        """Add claims, which are judged after every run.
+
+        Parameters
+        ----------
+        *claims : Claim
+            Appended to the existing ones.
+        """
+        self.judged_by.extend(claims)
+
+    def differs(self, why: str, *spreads: Spread) -> None:
+        """State that programs in the experiment draw random numbers, so that another run gives other ones.
+
+        Parameters
+        ----------
+        why : str
+            What is random, for `repeats` in run.json: ``"BBR starts its cycle of rates at random"``.
+        *spreads : Spread
+            By how much metrics differ between boots with free CPU, as it was measured in at least nine of them. A verdict from
+            few boots then counts with it; without, it takes the boots that show it.
+        """
+        self.chance, self.spreads = why, spreads
+
+    def answer(self, function: Callable[[RunData], str]) -> Callable[[RunData], str]:
+        """Use a function for the first sentence of table and report: a decorator.
+
+        Parameters
+        ----------
+        function : callable
+            Gets the run, as a claim's function does, and returns the answer to the question in one or two sentences, in the
+            question's unit: ``f"The page takes {run.at(FAR).amount('page_ms')}."``. It says what was measured; how far the
+            claims carry it is added. Where a cell or a metric is missing that it asks for, the general answer is shown.
+
+        Returns
+        -------
+        callable
+            The function.
+        """
+        self.answered_by = function
+        return function
+
+    def cells(self, chosen: Mapping[str, Sequence[str]] | None = None) -> list[Cell]:
+        """Return the listed cells, or every combination of conditions, with the baseline first.
+
+        Parameters
+        ----------
+        chosen : mapping of str to sequence of str, optional
+            Values by condition. They replace the values to vary; of listed cells they select those with one of the values.
+
+        Returns
+        -------
+        list of dict
+            For each condition a text with its unit: ``[{"rtt": "0ms"}, {"rtt": "10ms"}]``.
+
+        Raises
+        ------
+        ExperimentError
+            The experiment does not vary the condition, or has no such cell.
+        UnitError
+            A value cannot be read.
+        """
+        if self.listed:
+            return self._picked(chosen or {})
+        values = dict(self.vary)
+        for name, texts in (chosen or {}).items():
+            if name not in values:
+                raise self._not_varied(name)
+            values[name] = list(texts)
+        cells = grid(values)
+        for cell in cells:
+            condition(cell)
+        return cells
+
+    def _picked(self, chosen: Mapping[str, Sequence[str]]) -> list[Cell]:
+        cells = [dict(cell) for cell in self.listed]
+        for name, texts in chosen.items():
+            known = {cell[name] for cell in self.listed if name in cell}
+            if not known:
+                raise self._not_varied(name)
+            for text in texts:
+                if text not in known:
+                    raise ExperimentError(f"{self.name} has no cell of {name} {text}", fix=nearest(text, known))
+            cells = [cell for cell in cells if cell.get(name) in texts]
+        if not cells:
+            raise ExperimentError(f"{self.name} has no such cell", fix="see slownet list")
+        return cells
+
+    def _not_varied(self, name: str) -> ExperimentError:
+        near = nearest(name, self.conditions)
+        if not near.startswith("did you mean"):
+            near = f"it varies {', '.join(self.conditions)}; for a new one"
+            if self.made_of is None:
+                near += f" copy {inspect.getsourcefile(self.measure)}, and there add {name} to the function's parameters,"
+                near += f" to what it gives to set(), and to {'cells' if self.listed else 'vary'}"
+            else:
+                near += " add it to the file that describes it"
+        return ExperimentError(f"{self.name} does not vary '{name}'", fix=near)
+
+    @property
+    def conditions(self) -> dict[str, list[str]]:
+        """The conditions with their values, without duplicates, in order."""
+        names = dict.fromkeys(name for cell in self.listed for name in cell)
+        values = {name: list(dict.fromkeys(cell[name] for cell in self.listed if name in cell)) for name in names}
+        return values or {name: list(texts) for name, texts in self.vary.items()}
+
+
+@overload
+def experiment(
+    *,
+    topology: type[Topology] | Topology | str,
+    vary: Mapping[str, Sequence[str]] | None = None,
+    cells: Sequence[Cell] = (),
+    service: None = None,
+    published: Mapping[str, Any] | None = None,
+    tdf: str | None = None,
+    clock: str | None = None,
+    blocks: int | None = None,
+    unit: str | None = None,
+    prepare: Callable[[Network], object] | None = None,
+    warm_up: int | None = None,
+) -> Callable[[Callable[Concatenate[Network, ...], Returned]], Experiment]: ...
+
+
+@overload
+def experiment(
+    *,
+    topology: type[Topology] | Topology | str,
+    vary: Mapping[str, Sequence[str]] | None = None,
+    cells: Sequence[Cell] = (),
+    service: Callable[[Network, Path], AbstractContextManager[S]],
+    published: Mapping[str, Any] | None = None,
+    tdf: str | None = None,
+    clock: str | None = None,
+    blocks: int | None = None,
+    unit: str | None = None,
+    prepare: Callable[[Network, S], object] | None = None,
+    warm_up: int | None = None,
+) -> Callable[[Callable[Concatenate[Network, S, ...], Returned]], Experiment]: ...
+
+
+def experiment(
+    *,
+    topology: type[Topology] | Topology | str,
+    vary: Mapping[str, Sequence[str]] | None = None,
+    cells: Sequence[Cell] = (),
+    service: Callable[[Network, Path], AbstractContextManager[Any]] | None = None,
+    published: Mapping[str, Any] | None = None,
+    tdf: str | None = None,
+    clock: str | None = None,
+    blocks: int | None = None,
+    unit: str | None = None,
+    prepare: Callable[..., object] | None = None,
+    warm_up: int | None = None,
+) -> Callable[[Callable[..., Returned]], Experiment]:
+    """Make an experiment from a function (net[, service], one parameter per condition) -> record or numbers.
+
+    The function returns a tool's record, or numbers that it measured itself: a dict of metrics whose names end with their unit,
+    each a number or a list of numbers in the order of measurement, such as ``{"checkout_ms": [12.1, 11.8]}``; or with ``unit``
+    one number or one list.
+
+    Parameters
+    ----------
+    topology : type, Topo or str
+        A Mininet ``Topo`` class or object, or the name of one of slownet's topologies.
+    vary : mapping of str to sequence of str, optional
+        The values of each condition as texts with units, the baseline first; every combination is a cell.
+    cells : sequence of dict
+        The cells with their conditions, the baseline first; instead of ``vary``.
+    service : callable, optional
+        Takes the network and the run directory, and returns a context manager; the value that this yields is the function's
+        second argument.
+    published : mapping, optional
+        An article's numbers, for the report: see `slownet.theory.published`.
+    tdf : str, optional
+        The time dilation factor unless the caller sets one (--clock, --tdf): a whole number, ``"auto"``, or ``"inf"`` if the
+        question is only about the network.
+    clock : str, optional
+        ``"exact"`` for the exact clock unless the caller sets one (--clock, --tdf): the question is what the CPU takes, to the
+        instruction.
+    blocks : int, optional
+        How often a boot goes through the cells, alternately forwards and backwards, calling the function in each. Unless
+        given, 2 if CPU is charged or the clock is real, else 1; always 1 on the exact clock.
+    unit : str, optional
+        The unit of a number or a list that the function returns: ``"ms"``. The metric is called after the function:
+        ``checkout_ms``.
+    prepare : callable, optional
+        Takes the network and the service, and does what takes long and is the same for all cells, such as filling tables. A
+        run calls it in each boot, before the cells. A sweep calls it once, stops the services, and keeps their data and all
+        that was written to the lab's disk for its other boots; what programs had in memory is gone.
+    warm_up : int, optional
+        How many operations each boot does before its first cell, without recording them: the function is called, and what it
+        measured is left out, until it has returned so many values. Programs behave differently at first: they compile, fill
+        caches, prepare a statement when it is executed for the sixth time. That is done in the first cell, and if conditions
+        other than links' are varied, in the first cell of each combination of them. Unless given, 0 for slownet's own programs,
+        which do not need it, and 30 for others, but no call begins after 10 s on the network's clock.
+
+    Returns
+    -------
+    callable
+        The decorator that turns the function into an `Experiment`.
+
+    Raises
+    ------
+    ExperimentError
+        Neither or both of ``vary`` and ``cells`` are given, ``blocks`` is not a whole number from 1, ``warm_up`` none from
+        0, ``prepare`` is no function, or there is no topology of this name.
+    UnitError
+        A cell's value cannot be read.
+    LabError
+        ``tdf`` cannot be read.
+    """
+    if bool(vary) == bool(cells):
+        raise ExperimentError("an experiment needs either vary or cells", where="@experiment", fix="give one of them")
+    for cell in cells:
+        condition(cell)
+    if tdf is not None:
+        check_tdf(tdf)
+    if clock is not None and (clock != EXACT or tdf is not None):
+        what = f"clock is {clock!r}" if clock != EXACT else "the exact clock has no time dilation factor"
+        raise ExperimentError(what, where="@experiment", fix=f"write clock={EXACT!r} without tdf, or leave it out")
+    if blocks is not None and (not isinstance(blocks, int) or isinstance(blocks, bool) or blocks < 1):
+        raise ExperimentError(f"blocks is {blocks!r}", where="@experiment", fix="write a whole number from 1, or leave it out")
+
+    if warm_up is not None and (type(warm_up) is not int or warm_up < 0):
+        fix = "write a whole number of operations from 0, or leave it out"
+        raise ExperimentError(f"warm_up is {warm_up!r}", where="@experiment", fix=fix)
+
+    if prepare is not None and not callable(prepare):
+        raise ExperimentError(f"prepare is {prepare!r}", where="@experiment", fix="name a function (net, service)")
+
+    def make(measure: Callable[..., Returned]) -> Experiment:
+        question = " ".join((inspect.getdoc(measure) or "").split("\n\n")[0].split())
+        cls = find_topology(topology) if isinstance(topology, str) else topology
+        return Experiment(
+            measure.__name__, question, measure, cls, vary or {}, service, published, listed=cells, tdf=tdf, clock=clock,
+            blocks=blocks, unit=unit, prepare=prepare, warm_up=warm_up,
+        )  # fmt: skip
+
+    return make

@@ -1,0 +1,1 @@
+"""Judging: what was claimed, what was recorded, and the verdicts."""

@@ -1,0 +1,340 @@
+"""The protocol that all kinds of claims implement, and the rule that turns an interval into a verdict."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from types import MappingProxyType
+from typing import Protocol
+
+from slownet.judge.records.cell import Cell
+from slownet.judge.records.charging import LEAST_BOOTS
+from slownet.judge.records.judgement import INCONCLUSIVE, NOT_JUDGED, REFUTED, SUPPORTED, Judgement
+from slownet.judge.records.result import RunData
+from slownet.model.option_names import here
+from slownet.theory.stats import Summary
+
+ROUNDING = 1e-9
+"""Relative tolerance of a margin of 0: floating-point rounding."""
+
+Siblings = Mapping[str, RunData]
+Margin = tuple[float | None, float | None]
+ALONE: Siblings = MappingProxyType({})
+"""The siblings of a run that was the only one of its invocation: none."""
+NO_WIDTH = "only numbers that do not vary can meet a margin of 0, and these vary"
+
+
+class Claim(Protocol):
+    """The interface that every kind of claim implements."""
+
+    def judge(self, run: RunData, siblings: Siblings = ALONE) -> Judgement:
+        """Compare the claim with a run.
+
+        Parameters
+        ----------
+        run : RunData
+            The run of the experiment that makes the claim.
+        siblings : mapping of str to RunData
+            The runs of the same invocation, by experiment.
+
+        Returns
+        -------
+        Judgement
+            The verdict and the numbers that it rests on.
+
+        Raises
+        ------
+        ExperimentError
+            The run lacks a cell or a metric that the claim names.
+        """
+
+
+def decide(
+    run: RunData,
+    name: str,
+    measure: Callable[[], Summary],
+    margin: Margin,
+    expected: float | None = None,
+    cells: Sequence[Cell] = (),
+    text: Callable[[Summary], str] | str = "",
+) -> Judgement:
+    """Judge one number of a run.
+
+    Parameters
+    ----------
+    run : RunData
+        The run that the number comes from.
+    name : str
+        The claim as a sentence.
+    measure : callable
+        Returns the number. It is not called if one of the ``cells`` failed; the claim is inconclusive then.
+    margin : tuple of (float or None)
+        Lower and upper end; None is open. A margin of width 0 is widened by floating-point rounding; it can refute a number
+        that varies, but never support it.
+    expected : float, optional
+        The expected value, for the record.
+    cells : sequence of Cell
+        The cells that the number comes from; all cells of the run if empty.
+    text : callable or str
+        The sentence about the number, or a function of the number that returns it.
+
+    Returns
+    -------
+    Judgement
+        Supported if the interval lies inside ``margin``, refuted if it lies wholly outside, else inconclusive.
+    """
+    failed = [cell for cell in cells or run.cells if cell.status == "failed"]
+    if failed:
+        return placed(undecided(name, expected, failed), run, cells)
+    measured = measure()
+    said = text(measured) if callable(text) else text
+    if not said:
+        said = f"{interval(measured)} measured" + ("" if expected is None else f", {expected:g} expected")
+    least = max((LEAST_BOOTS, *(cell.verdict_from for cell in cells or run.cells)))
+    return placed(judged(name, measured, expected, margin, said, least), run, cells)
+
+
+def judged(
+    name: str, measured: Summary, expected: float | None, margin: Margin, text: str, repetitions: int = LEAST_BOOTS
+) -> Judgement:
+    """Compare a number with its margin.
+
+    Parameters
+    ----------
+    name : str
+        The claim as a sentence.
+    measured : Summary
+        The number.
+    expected : float or None
+        The expected value, for the record.
+    margin : tuple of (float or None)
+        Lower and upper end; None is open.
+    text : str
+        The sentence about the number.
+    repetitions : int
+        How many to advise if the interval is unknown.
+
+    Returns
+    -------
+    Judgement
+        Without cells and setting: `placed` adds them.
+    """
+    least, most = ends(margin)
+    found, stays = verdict(measured, least, most), ""
+    if not measured.known:
+        text += here(f" (its interval is not known: repeat the measurement, --repeat {repetitions} or more)")
+    elif margin[0] == margin[1] and measured.low != measured.high and found != REFUTED:
+        stays = NO_WIDTH
+        text += f" ({NO_WIDTH}, {interval(measured, 4)}: widen it, such as within=0.05)"
+    return Judgement(
+        name, found, measured.mean, _plain(expected), measured.low, measured.high, (_plain(margin[0]), _plain(margin[1])), text,
+        confidence=measured.confidence, stays_open=stays,
+    )  # fmt: skip
+
+
+def undecided(name: str, expected: float | None, failed: Sequence[Cell]) -> Judgement:
+    """Return the inconclusive judgement on a claim whose cells failed.
+
+    Parameters
+    ----------
+    name : str
+        The claim as a sentence.
+    expected : float or None
+        The expected value, for the record.
+    failed : sequence of Cell
+        The failed cells; the text lists them with their errors.
+
+    Returns
+    -------
+    Judgement
+        Without numbers.
+    """
+    said = "; ".join(f"{cell.title}: {cell.error}" for cell in failed)
+    text = f"not decided, because {len(failed)} cell{'s' * (len(failed) > 1)} failed ({said})"
+    return Judgement(name, INCONCLUSIVE, None, expected, None, None, (None, None), text)
+
+
+def placed(judgement: Judgement, run: RunData, cells: Sequence[Cell] = ()) -> Judgement:
+    """Add the cells that a judgement rests on, their confidence and their setting.
+
+    Parameters
+    ----------
+    judgement : Judgement
+        The judgement to complete.
+    run : RunData
+        The run of the cells.
+    cells : sequence of Cell
+        The cells; all cells of the run if empty.
+
+    Returns
+    -------
+    Judgement
+        Inconclusive if a cell has fewer boots than a verdict requires, even if the scatter around a law would decide.
+    """
+    named = replace(run, cells=tuple(cells)) if cells else run
+    found = replace(judgement, cells=labels(cells), confidence=run.confidence, setting=named.setting)
+    few = [cell for cell in named.cells if cell.has_too_few]
+    if not few or found.verdict not in (SUPPORTED, REFUTED):
+        return found
+    takes = max(cell.verdict_from for cell in few)
+    text = here(f"{found.text} (too few boots to know how they differ: --repeat {takes} or more)")
+    return replace(found, verdict=INCONCLUSIVE, text=text)
+
+
+def ends(margin: Margin) -> tuple[float, float]:
+    """Return both ends of a margin as numbers; a margin of width 0 is widened by floating-point rounding."""
+    least, most = (-math.inf if margin[0] is None else margin[0], math.inf if margin[1] is None else margin[1])
+    return (least, most) if least != most else (least - ROUNDING * abs(least), most + ROUNDING * abs(most))
+
+
+def verdict(measured: Summary, least: float, most: float) -> str:
+    """Compare an interval with a range.
+
+    Parameters
+    ----------
+    measured : Summary
+        The number with its interval.
+    least, most : float
+        The range, in the unit of the number; may be infinite.
+
+    Returns
+    -------
+    str
+        ``SUPPORTED`` if the interval lies inside the range, ``REFUTED`` if wholly outside, else ``INCONCLUSIVE``.
+    """
+    if measured.known and least <= measured.low and measured.high <= most:
+        return SUPPORTED
+    if measured.known and (measured.high < least or measured.low > most):
+        return REFUTED
+    return INCONCLUSIVE
+
+
+def all_hold(name: str, parts: Sequence[Judgement], text: str = "") -> Judgement:
+    """Join judgements with "and".
+
+    Parameters
+    ----------
+    name : str
+        The joint claim as a sentence.
+    parts : sequence of Judgement
+        One or more.
+    text : str
+        The sentence about the numbers; made of those of the parts unless given.
+
+    Returns
+    -------
+    Judgement
+        Supported if all parts are, refuted if one is. Its numbers are those of the part that decides.
+    """
+    return _joined(name, parts, (REFUTED, INCONCLUSIVE, NOT_JUDGED, SUPPORTED), text)
+
+
+def any_holds(name: str, parts: Sequence[Judgement], text: str = "") -> Judgement:
+    """Join judgements with "or".
+
+    Parameters
+    ----------
+    name : str
+        The joint claim as a sentence.
+    parts : sequence of Judgement
+        One or more.
+    text : str
+        The sentence about the numbers; made of those of the parts unless given.
+
+    Returns
+    -------
+    Judgement
+        Supported if one part is, refuted if all are. Its numbers are those of the part that decides.
+    """
+    return _joined(name, parts, (SUPPORTED, INCONCLUSIVE, NOT_JUDGED, REFUTED), text)
+
+
+def bonferroni(run: RunData, parts: int) -> RunData:
+    """Raise a run's confidence so that ``parts`` comparisons together err no more often than one (Bonferroni)."""
+    if parts < 2:
+        return run
+    return replace(run.at_confidence(1 - (1 - run.confidence) / parts), lasting=1 - (1 - run.lasting) / parts)
+
+
+def judge_parts(judge: Callable[[RunData], Judgement], run: RunData, parts: int, by_chance: str = REFUTED) -> Judgement:
+    """Judge a claim of several parts, where any single part can cause the verdict ``by_chance``.
+
+    A verdict that all parts must reach needs no correction: if all are supported at 99 %, a false part is supported in at
+    most 1 % of runs, regardless of the number of parts (an intersection-union test: Berger, "Multiparameter hypothesis
+    testing and acceptance sampling", 1982). A verdict that any single part can cause is taken at Bonferroni-corrected
+    confidence.
+    """
+    found = judge(run)
+    return judge(bonferroni(run, parts)) if found.verdict == by_chance and parts > 1 else found
+
+
+def raise_confidence(siblings: Siblings, run: RunData) -> Siblings:
+    """Raise the siblings' confidence to at least that of the run."""
+    return {
+        name: replace(each.at_confidence(max(each.confidence, run.confidence)), lasting=max(each.lasting, run.lasting))
+        for name, each in siblings.items()
+    }
+
+
+def labels(cells: Sequence[Cell]) -> tuple[Mapping[str, str], ...]:
+    """Return the labels of the cells, without duplicates."""
+    return tuple({cell.title: cell.label for cell in cells}.values())
+
+
+def described(at: Mapping[str, str]) -> str:
+    """Format conditions: ``rtt 10ms``."""
+    return ", ".join(f"{name} {value}" for name, value in at.items())
+
+
+def interval(summary: Summary, digits: int = 2) -> str:
+    """Format a number with its interval.
+
+    Parameters
+    ----------
+    summary : Summary
+        The number.
+    digits : int
+        Decimal places.
+
+    Returns
+    -------
+    str
+        ``4.02 (3.98 to 4.06)``; only the mean if the interval is unknown or has no width.
+    """
+    mean, low, high = (f"{each:z.{digits}f}" for each in (summary.mean, summary.low, summary.high))
+    return f"{mean} ({low} to {high})" if summary.known and low != high else mean
+
+
+def span(at_least: float | str | None, at_most: float | str | None) -> str:
+    """Format limits: ``at least 40ms``, ``39 to 48``."""
+    least, most = (each if isinstance(each, str) or each is None else f"{each:g}" for each in (at_least, at_most))
+    if least is None:
+        return f"at most {most}"
+    return f"at least {least}" if most is None else f"{least} to {most}"
+
+
+def reason(because: str) -> str:
+    """Format the reason why a claim should hold, to append it to the measured numbers."""
+    return f"; {because}" if because else ""
+
+
+def around(expected: float, within: float) -> tuple[float, float]:
+    """Return the margin of the fraction ``within`` on both sides of a number."""
+    low, high = sorted((expected * (1 - within), expected * (1 + within)))
+    return low, high
+
+
+def _plain(number: float | None) -> float | None:
+    """Convert a number for JSON: it may be numpy's."""
+    return None if number is None else float(number)
+
+
+def _joined(name: str, parts: Sequence[Judgement], order: tuple[str, ...], text: str) -> Judgement:
+    deciding = min(parts, key=lambda part: order.index(part.verdict))
+    said = text or "; ".join(f"{part.name}: {part.verdict} ({part.text})" for part in parts)
+    everywhere = any(not part.cells for part in parts)
+    cells = {str(label): label for part in parts for label in part.cells}
+    open_ones = [part for part in parts if part.verdict == INCONCLUSIVE]
+    stays = deciding.stays_open if all(part.stays_open for part in open_ones) else ""
+    return replace(deciding, name=name, text=said, cells=() if everywhere else tuple(cells.values()), stays_open=stays)

@@ -1,0 +1,105 @@
+"""Claims composed of other claims: all of them, any of them, not one."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+
+from slownet.judge.claim.base import ALONE, Claim, Siblings, all_hold, any_holds, judge_parts, raise_confidence
+from slownet.judge.claim.stated import stating
+from slownet.judge.records.judgement import REFUTED, SUPPORTED, Judgement
+from slownet.judge.records.result import RunData
+from slownet.model.errors import ExperimentError
+
+
+@dataclass(frozen=True, init=False)
+class all_of:  # noqa: N801
+    """Claim that all of several claims hold.
+
+    Parameters
+    ----------
+    *claims : Claim
+        One or more.
+
+    Raises
+    ------
+    ExperimentError
+        No claim is given.
+    """
+
+    claims: tuple[Claim, ...]
+
+    def __init__(self, *claims: Claim) -> None:
+        object.__setattr__(self, "claims", _some(claims))
+
+    @stating
+    def judge(self, run: RunData, siblings: Siblings = ALONE) -> Judgement:
+        """Judge all claims: supported if all are, refuted if one is."""
+        return _judge(self.claims, " and ", all_hold, run, siblings, by_chance=REFUTED)
+
+
+@dataclass(frozen=True, init=False)
+class any_of:  # noqa: N801
+    """Claim that at least one of several claims holds.
+
+    Parameters
+    ----------
+    *claims : Claim
+        One or more.
+
+    Raises
+    ------
+    ExperimentError
+        No claim is given.
+    """
+
+    claims: tuple[Claim, ...]
+
+    def __init__(self, *claims: Claim) -> None:
+        object.__setattr__(self, "claims", _some(claims))
+
+    @stating
+    def judge(self, run: RunData, siblings: Siblings = ALONE) -> Judgement:
+        """Judge all claims: supported if one is, refuted if all are."""
+        return _judge(self.claims, " or ", any_holds, run, siblings, by_chance=SUPPORTED)
+
+
+@dataclass(frozen=True)
+class not_:  # noqa: N801
+    """Claim that another claim does not hold.
+
+    Parameters
+    ----------
+    claim : Claim
+        The claim to negate.
+    """
+
+    claim: Claim
+
+    @stating
+    def judge(self, run: RunData, siblings: Siblings = ALONE) -> Judgement:
+        """Judge the claim and exchange supported and refuted; other verdicts stay."""
+        found = self.claim.judge(run, siblings)
+        opposite = {SUPPORTED: REFUTED, REFUTED: SUPPORTED}.get(found.verdict, found.verdict)
+        return replace(found, name=f"not: {found.name}", verdict=opposite)
+
+
+def _some(claims: Sequence[Claim]) -> tuple[Claim, ...]:
+    if not claims:
+        raise ExperimentError("a composed claim without parts", fix="give one or more")
+    return tuple(claims)
+
+
+def _judge(
+    claims: Sequence[Claim],
+    word: str,
+    join: Callable[[str, Sequence[Judgement]], Judgement],
+    run: RunData,
+    siblings: Siblings,
+    by_chance: str,
+) -> Judgement:
+    def judge(run: RunData) -> Judgement:
+        parts = [claim.judge(run, raise_confidence(siblings, run)) for claim in claims]
+        return join(word.join(part.name for part in parts), parts)
+
+    return judge_parts(judge, run, len(claims), by_chance)

@@ -1,0 +1,164 @@
+"""The judgement of all claims of an experiment together: they share one error rate.
+
+If all claims of an experiment hold, at most 1 % of its runs refute any of them, regardless of the number of claims. The claims
+share this 1 % by Holm's procedure ("A simple sequentially rejective multiple test procedure", 1979), which makes no assumption
+about how the claims depend on each other: a claim is refuted only at the confidence left for each claim not refuted yet. A
+claim that only its own 99 % interval would refute is inconclusive, and more repetitions decide it.
+
+Support needs no correction: "all claims are supported" requires each of them to be, and a claim that does not hold is
+supported in at most 1 % of runs (Berger, "Multiparameter hypothesis testing and acceptance sampling", 1982).
+
+The family is the run of one experiment. Claims of several experiments, and single assertions of tests, are not corrected for
+each other.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import fields, is_dataclass, replace
+from typing import Any
+
+from slownet.judge.claim.base import ALONE, Claim, Siblings, bonferroni, raise_confidence
+from slownet.judge.claim.stated import stated
+from slownet.judge.records.cell import Cell
+from slownet.judge.records.columns import condition
+from slownet.judge.records.judgement import INCONCLUSIVE, NOT_JUDGED, REFUTED, Judgement
+from slownet.judge.records.result import RunData
+from slownet.judge.records.samples import cell_key
+from slownet.model import importing
+from slownet.model.errors import NoCellError, SlownetError, TooFewError
+
+Cannot = Callable[[Claim, SlownetError], Judgement]
+UNMEASURED = "was not measured"
+
+
+@importing.going_on(whoever=True)
+def judge_all(
+    claims: Sequence[Claim], run: RunData, siblings: Siblings = ALONE, cannot: Cannot | None = None
+) -> list[Judgement]:
+    """Judge all claims of one experiment, so that together they have the confidence of the run.
+
+    Parameters
+    ----------
+    claims : sequence of Claim
+        The claims.
+    run : RunData
+        The run of their experiment.
+    siblings : mapping of str to RunData
+        The runs of the same invocation, by experiment.
+    cannot : callable, optional
+        Takes a claim that cannot be judged and its error, and returns the judgement: see `not_judged`.
+
+    Returns
+    -------
+    list of Judgement
+        One per claim, in their order.
+
+    Raises
+    ------
+    SlownetError
+        A claim cannot be judged and ``cannot`` is not given; or one ends the program.
+    """
+    found = [_judgement(claim, run, siblings, cannot) for claim in claims]
+    left = sum(each.verdict != NOT_JUDGED for each in found)
+    candidates = [number for number, each in enumerate(found) if each.verdict == REFUTED] if left > 1 else []
+    while candidates:
+        corrected = bonferroni(run, left)
+        others = raise_confidence(siblings, corrected)
+        rejudged = {number: _judgement(claims[number], corrected, others, cannot) for number in candidates}
+        refuted = [number for number, each in rejudged.items() if each.verdict == REFUTED]
+        for number, each in rejudged.items():
+            found[number] = each if number in refuted else _open_among(each, left)
+        if not refuted:
+            break
+        left -= len(refuted)
+        candidates = [number for number in candidates if number not in refuted]
+    return found
+
+
+def not_judged(claim: Claim, error: SlownetError, run: RunData, own: Sequence[Mapping[str, str]] = ()) -> Judgement:
+    """Return the judgement on a claim whose cells were not measured.
+
+    Parameters
+    ----------
+    claim : Claim
+        The claim.
+    error : SlownetError
+        Why it could not be judged.
+    run : RunData
+        The run that lacks the cells.
+    own : sequence of mapping
+        The labels of all cells of the experiment. The text lists those that the claim needs and the run lacks.
+
+    Returns
+    -------
+    Judgement
+        With the verdict ``NOT_JUDGED`` and no numbers.
+    """
+    measured = {cell_key(cell.label): cell for cell in run.cells}
+    absent = [_absent(label) for label in own if cell_key(label) not in measured]
+    others = [cell for key, cell in measured.items() if key not in {cell_key(label) for label in own}]
+    cells = (*(measured.get(cell_key(label)) or _absent(label) for label in own), *others)
+    try:
+        blank = claim.judge(replace(run, cells=cells), ALONE)
+    except SlownetError:
+        blank = None
+    lacking = [cell.title for cell in absent if blank is not None and (not blank.cells or cell.label in blank.cells)]
+    if blank is None or not lacking:
+        return stated(claim, _without_numbers(described(claim), error.line))
+    why = f"{_and(lacking)} {UNMEASURED if len(lacking) == 1 else 'were not measured'}"
+    why += "" if isinstance(error, NoCellError) else f"; {error.what}"
+    return stated(claim, replace(_without_numbers(blank.name, why), cells=blank.cells, expected=blank.expected))
+
+
+def described(claim: Claim) -> str:
+    """Describe a claim by its name, or by its kind and fields if it has no name before it is judged."""
+    kind = type(claim).__name__
+    if not is_dataclass(claim):
+        return kind
+    if name := getattr(claim, "name", ""):
+        return str(name)
+    given = ((each.name, getattr(claim, each.name)) for each in fields(claim))
+    return f"{kind}: " + ", ".join(f"{name} {_shown(value)}" for name, value in given if value not in (None, ""))
+
+
+def _judgement(claim: Claim, run: RunData, siblings: Siblings, cannot: Cannot | None) -> Judgement:
+    try:
+        found = claim.judge(run, siblings)
+        return found if found.kind else stated(claim, found)  # a custom kind need not set it
+    except TooFewError as error:  # raised by a custom kind; more repetitions may give it enough values
+        blank = Judgement(described(claim), INCONCLUSIVE, math.nan, None, None, None, (None, None), error.line)
+        return stated(claim, blank)
+    except SlownetError as error:
+        if cannot is None:
+            raise
+        return cannot(claim, error)
+
+
+def _open_among(found: Judgement, left: int) -> Judgement:
+    """Explain why a claim that its own interval would refute is inconclusive among ``left`` claims."""
+    if found.verdict != INCONCLUSIVE or found.measured is None:
+        return found
+    return replace(found, text=f"{found.text} (not yet refuted at the confidence that {left} claims together require)")
+
+
+def _absent(label: Mapping[str, str]) -> Cell:
+    return Cell(label, condition(label), ({"cell": label, "status": "failed", "error": UNMEASURED},), {})
+
+
+def _without_numbers(name: str, why: str) -> Judgement:
+    return Judgement(name, NOT_JUDGED, None, None, None, None, (None, None), why)
+
+
+def _and(names: Sequence[str]) -> str:
+    comma = "; " if any(", " in name for name in names) else ", "
+    return " and ".join(filter(None, (comma.join(names[:-1]), names[-1])))
+
+
+def _shown(value: Any) -> str:
+    if isinstance(value, Mapping):
+        return " ".join(f"{name} {each}" for name, each in value.items())
+    if isinstance(value, tuple):
+        return " and ".join(map(_shown, value))
+    return f"{described(value)}" if hasattr(value, "judge") else "by a function" if callable(value) else str(value)

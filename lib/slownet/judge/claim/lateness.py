@@ -1,0 +1,73 @@
+"""Claims on the real clock: what processors that wake late add to each round trip is not taken for what is claimed.
+
+A processor that sleeps until a packet comes wakes a little later than it comes, in every round trip of every boot alike. At
+most how much is known from the ping that verified the link (`slownet.lab.busy`). So an interval of round trips begins by that
+much earlier: in a test (`slownet.judge.claim.slowed`) as in a run (`slownet.judge.claim.law`).
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from slownet.judge.claim.base import Margin, ends, verdict
+from slownet.judge.records.cell import Cell
+from slownet.judge.records.judgement import INCONCLUSIVE, Judgement
+from slownet.judge.records.result import RunData
+from slownet.theory.stats import Summary
+
+
+def in_words(share: float) -> str:
+    """Say that lateness may be what keeps a comparison open, and what to do."""
+    return f"for up to {100 * share:.2g} % of it processors woke late, which is a smaller part of a longer delay"
+
+
+def allowing(gained: Summary, far: Cell, near: Cell, metric: str) -> Summary:
+    """Return how much longer a time is in one cell than in another, with what may be late in either in its interval.
+
+    Parameters
+    ----------
+    gained : Summary
+        The difference, in the metric's unit.
+    far, near : Cell
+        The two cells.
+    metric : str
+        The time.
+
+    Returns
+    -------
+    Summary
+        The same mean.
+    """
+    early, later = (cell.late * cell.summary(metric).mean for cell in (far, near))
+    return replace(gained, low=gained.low - early, high=gained.high + later) if early or later else gained
+
+
+def unless_late(found: Judgement, run: RunData, measured: Summary, punctual: Summary, margin: Margin) -> Judgement:
+    """Mark an inconclusive judgement that may be due to processors which wake late.
+
+    Wherever the number ends up within today's noise, if what is late keeps it open then, more repetitions do not help.
+
+    Parameters
+    ----------
+    found : Judgement
+        The judgement on ``measured``.
+    run : RunData
+        The run of the cells that it rests on.
+    measured, punctual : Summary
+        The number with what may be late in its interval, and without.
+    margin : tuple of (float or None)
+        Lower and upper end.
+
+    Returns
+    -------
+    Judgement
+        With a sentence about it.
+    """
+    least, most = ends(margin)
+    if found.verdict != INCONCLUSIVE or measured == punctual or verdict(punctual, least, most) == INCONCLUSIVE:
+        return found
+    said = in_words(max(cell.late for cell in run.cells))
+    early, later = punctual.low - measured.low, measured.high - punctual.high
+    places = (Summary(at, at - early, at + later, measured.n) for at in (punctual.low, punctual.mean, punctual.high))
+    stays = all(verdict(each, least, most) == INCONCLUSIVE for each in places)
+    return replace(found, text=f"{found.text}; {said}", stays_open=found.stays_open or (said if stays else ""))

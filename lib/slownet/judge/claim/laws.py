@@ -1,0 +1,359 @@
+"""Claims about the law: round trips per operation."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import KW_ONLY, dataclass, field, replace
+
+from slownet.judge.claim import lateness, theories, validation
+from slownet.judge.claim.base import (
+    ALONE,
+    Margin,
+    Siblings,
+    around,
+    decide,
+    ends,
+    interval,
+    judge_parts,
+    placed,
+    undecided,
+    verdict,
+)
+from slownet.judge.claim.stated import stating
+from slownet.judge.claim.theories import Expected
+from slownet.judge.records.judgement import INCONCLUSIVE, NOT_JUDGED, REFUTED, SUPPORTED, Judgement
+from slownet.judge.records.result import RunData
+from slownet.judge.records.samples import cell_key
+from slownet.model.errors import ExperimentError, nearest
+from slownet.model.units import duration
+from slownet.theory.law import Law, fit, per_round_trip
+from slownet.theory.stats import Summary, ratio
+
+
+@dataclass(frozen=True)
+class law:  # noqa: N801
+    """Claim about the round trips per operation: k of the law ``T(d) = T0 + k * d`` over all cells.
+
+    Parameters
+    ----------
+    metric : str
+        Name of a time in ms.
+    round_trips : float, Summary or callable
+        Round trips per operation, above 0, or a function of the run that returns them, as in `predicted`.
+    within : float
+        Margin around ``round_trips``, as a fraction of it: 0.05 for 5 %.
+    along : str
+        The condition in ms that is the law's d; a one-way ``delay`` counts twice, once in each direction.
+    at : mapping of str to str, optional
+        Conditions of the cells; all cells unless given.
+
+    Raises
+    ------
+    ClaimError
+        A number is invalid.
+    """
+
+    metric: str
+    _: KW_ONLY
+    round_trips: Expected
+    within: float = 0.05
+    along: str = "rtt_ms"
+    at: Mapping[str, str] | None = None
+
+    def __post_init__(self) -> None:
+        claim = validation.named(self, self.metric)
+        validation.within(self.within, claim)
+        if not callable(self.round_trips) and not isinstance(self.round_trips, Summary):
+            validation.number("round_trips", self.round_trips, claim, above=0)
+
+    @stating
+    def judge(self, run: RunData, siblings: Siblings = ALONE) -> Judgement:
+        """Fit the law over all cells and compare its k."""
+        fixed = None if callable(self.round_trips) else theories.number(self.round_trips, run, "law").mean
+        what = "the predicted round trips" if fixed is None else f"{fixed:g} round trip{'s' * (fixed != 1)}"
+        name = f"{what} per operation, within {100 * self.within:g} %"
+        chosen = run.where(self.at)
+        if chosen.failed:
+            return placed(undecided(name, fixed, chosen.failed), chosen)
+        expected = theories.expectation(self.round_trips, chosen, name)
+        margin = around(expected.mean, self.within)
+        sources = frozenset(cell_key(cell.label) for cell in chosen.cells)
+        line = fitted(chosen, self.metric, self.along)
+
+        def k(laws: Sequence[Law]) -> Summary:
+            return theories.against(replace(laws[0].k, sources=sources), expected.summary)
+
+        def said(found: Summary) -> str:
+            own = interval(line.k)
+            exact = expected.summary.low == expected.summary.high
+            number = f"{expected.mean:g}" if exact else interval(expected.summary)
+            return f"{own} round trips per operation measured, {number} expected{theories.in_words(found, expected.summary)}"
+
+        measured, punctual = k([line]), k([replace(line, late=())])
+        found = decide(run, name, lambda: measured, margin, expected.mean, chosen.cells if self.at else (), said)
+        found = unless_bent(found, (chosen,), self.metric, self.along, k, margin)
+        return expected.judged(lateness.unless_late(found, chosen, measured, punctual, margin))
+
+
+@dataclass(frozen=True)
+class constant_round_trips:  # noqa: N801
+    """Claim that the round trips per operation are the same at two delays, so that the law is a straight line.
+
+    They are computed from the baseline to each delay; their ratio is compared with 1.
+
+    Parameters
+    ----------
+    metric : str
+        Name of a time in ms.
+    at : tuple of str
+        The two delays: ``("10ms", "40ms")``.
+    within : float
+        Margin around 1, as a fraction: 0.05 for 5 %.
+    along : str
+        The condition in ms that the delays are values of.
+
+    Raises
+    ------
+    ClaimError
+        Not two different delays, or the margin is not a fraction below 1.
+    """
+
+    metric: str
+    _: KW_ONLY
+    at: tuple[str, str] = ("10ms", "40ms")
+    within: float = 0.05
+    along: str = "rtt_ms"
+
+    def __post_init__(self) -> None:
+        claim = validation.named(self, self.metric)
+        validation.within(self.within, claim)
+        if len(self.at) != 2:
+            raise validation.ClaimError(f"{len(self.at)} delays", f"in {claim}", 'name two, such as ("10ms", "40ms")', "at")
+        first, second = (validation.milliseconds("at", delay, claim) for delay in self.at)
+        if first == second:
+            raise validation.ClaimError(f"{claim} compares {self.at[0]} with itself", fix="name two delays", field="at")
+
+    @stating
+    def judge(self, run: RunData, siblings: Siblings = ALONE) -> Judgement:
+        """Compare the ratio of the round trips at the two delays with 1."""
+        name = f"the same round trips at {self.at[0]} and {self.at[1]}, within {100 * self.within:g} %"
+        delays = [validation.milliseconds("at", delay, name) for delay in self.at]
+        cells = [run.cell(self.along, delay) for delay in delays]
+        base = run.baseline_of(cells[0].label)
+        gaps = [(delay - float(base.condition[self.along])) * trip(self.along) for delay in delays]
+        if 0 in gaps:
+            where = f"in experiment {run.experiment}"
+            raise ExperimentError(f"{name} compares a delay with itself", where, "name two other delays")
+
+        def both() -> list[Summary]:
+            start, pairs = base.summary(self.metric), zip(cells, gaps, strict=True)
+            gained = ((_minus(cell.summary(self.metric), start), cell, gap) for cell, gap in pairs)
+            return [lateness.allowing(more, cell, base, self.metric).scaled(1 / gap) for more, cell, gap in gained]
+
+        def compared() -> Summary:
+            near, far = both()
+            start = base.summary(self.metric)
+            return ratio(far, near, start.half_width**2 / (gaps[0] * gaps[1]) if start.known else 0.0)
+
+        def text(found: Summary) -> str:
+            near, far = both()
+            trips = f"{near.mean:.2f} round trips per operation at {self.at[0]}, {far.mean:.2f} at {self.at[1]}"
+            return f"{trips}: ratio {interval(found, 3)}"
+
+        return decide(run, name, compared, around(1.0, self.within), 1.0, (base, *cells), text)
+
+
+@dataclass(frozen=True)
+class more_round_trips:  # noqa: N801
+    """Claim that an operation takes at least a multiple of the round trips of another experiment's operation.
+
+    Parameters
+    ----------
+    metric : str
+        Name of a time in ms, in both runs.
+    at_least : float
+        The multiple, above 0.
+    of : str
+        The other experiment's name.
+    otherwise : float, optional
+        Theoretical round trips to use if the other experiment did not run in the same invocation; without them the claim is
+        not judged then.
+    along : str
+        The condition in ms that is the laws' d.
+
+    Raises
+    ------
+    ClaimError
+        A number is invalid.
+    """
+
+    metric: str
+    _: KW_ONLY
+    at_least: float
+    of: str
+    otherwise: float | None = None
+    along: str = "rtt_ms"
+
+    def __post_init__(self) -> None:
+        claim = validation.named(self, self.metric)
+        validation.number("at_least", self.at_least, claim, above=0)
+        if self.otherwise is not None:
+            validation.number("otherwise", self.otherwise, claim, above=0)
+
+    @stating
+    def judge(self, run: RunData, siblings: Siblings = ALONE) -> Judgement:
+        """Compare the ratio of the two k with ``at_least``."""
+        name = f"at least {self.at_least:g} times the round trips of {self.of}"
+        sibling = siblings.get(self.of)
+        failed = (*run.failed, *(sibling.failed if sibling else ()))
+        if failed:
+            return placed(undecided(name, self.at_least, failed), run)
+        if sibling is not None:
+            other = fitted(sibling, self.metric, self.along).k
+            source = f"{self.of} of the same invocation"
+        elif self.otherwise is not None:
+            other = theories.number(self.otherwise, run, name)
+            source = f"theory ({self.of} did not run)"
+        else:
+            near = nearest(self.of, siblings)
+            hint = f" ({near})" if near.startswith("did you mean") else ""
+            why = f"{self.of} did not run in the same invocation{hint}, and otherwise= is not given"
+            return placed(Judgement(name, NOT_JUDGED, None, self.at_least, None, None, (self.at_least, None), why), run)
+        k = fitted(run, self.metric, self.along).k
+        start = f"{k.mean:.2f} round trips against {other.mean:.2f} of {source}"
+        margin = (self.at_least, None)
+        found = decide(
+            run, name, lambda: ratio(k, other), margin, self.at_least, (), lambda times: f"{start}: {interval(times)} times"
+        )
+        runs = (run,) if sibling is None else (run, sibling)
+        return unless_bent(
+            found, runs, self.metric, self.along, lambda laws: ratio(laws[0].k, laws[1].k if sibling else other), margin
+        )
+
+
+@dataclass(frozen=True)
+class published_times:  # noqa: N801
+    """Claim that the published T0 and the measured k give the other published times.
+
+    It tests the same k as a `law` claim of the same run, so it is no additional evidence: it shows whether the article's times
+    agree with this k. The ratio of predicted to published time is compared with 1 at each delay; the worst one decides.
+
+    Parameters
+    ----------
+    metric : str
+        Name of a time in ms.
+    t0_ms : float
+        The published time without delay, in ms.
+    times_ms : mapping of str to float
+        The published times in ms by their delay: ``{"10ms": 51.825}``.
+    within : float
+        Margin around 1, as a fraction: 0.05 for 5 %.
+    along : str
+        The condition in ms that is the law's d; a one-way ``delay`` counts twice, once in each direction.
+
+    Raises
+    ------
+    ClaimError
+        No time is given, or a number is invalid.
+    """
+
+    metric: str
+    _: KW_ONLY
+    t0_ms: float
+    times_ms: Mapping[str, float] = field(default_factory=dict)
+    within: float = 0.05
+    along: str = "rtt_ms"
+
+    def __post_init__(self) -> None:
+        claim = validation.named(self, self.metric)
+        validation.within(self.within, claim)
+        validation.number("t0_ms", self.t0_ms, claim, least=0)
+        if not self.times_ms:
+            raise validation.ClaimError(f"{claim} without a time", fix='give times_ms={"10ms": 51.8}', field="times_ms")
+        for delay, time in self.times_ms.items():
+            validation.milliseconds("times_ms", delay, claim)
+            validation.number("times_ms", time, claim, above=0)
+
+    @stating
+    def judge(self, run: RunData, siblings: Siblings = ALONE) -> Judgement:
+        """Compare predicted with published times."""
+        name = f"the published times follow from the published {self.t0_ms:g} ms, within {100 * self.within:g} %"
+        if run.failed:
+            return placed(undecided(name, 1.0, run.failed), run)
+        return judge_parts(lambda run: self._furthest(run, name), run, len(self.times_ms))
+
+    def _furthest(self, run: RunData, name: str) -> Judgement:
+        found = fitted(run, self.metric, self.along)
+        added = {delay: duration(delay) * 1000 * trip(self.along) for delay in self.times_ms}
+        predicted = {delay: found.predict(self.t0_ms, added[delay]) for delay in self.times_ms}
+        pairs = (f"{predicted[at].mean:.1f} ms ({time:.1f}) at {at}" for at, time in self.times_ms.items())
+        text = f"predicted (published): {', '.join(pairs)}"
+        margin = around(1.0, self.within)
+
+        def judged(delay: str, time: float) -> Judgement:
+            def of(laws: Sequence[Law]) -> Summary:
+                return laws[0].predict(self.t0_ms, added[delay]).scaled(1 / time)
+
+            each = decide(run, name, lambda: of((found,)), margin, 1.0, (), text)
+            return unless_bent(each, (run,), self.metric, self.along, of, margin)
+
+        parts = [judged(delay, time) for delay, time in self.times_ms.items()]
+        severity = (SUPPORTED, INCONCLUSIVE, REFUTED)
+        return max(parts, key=lambda each: (severity.index(each.verdict), abs((each.measured or 0.0) - 1)))
+
+
+def expected_round_trips(run: RunData, metric: str) -> float | None:
+    """Return the round trips that a judged run's law claims on a metric expect; None if there is no value or several."""
+    laws = [each for each in run.claims if each.kind == law.__name__ and each.metric == metric]
+    known = {each.expected for each in laws if each.expected is not None}
+    return known.pop() if len(known) == 1 else None
+
+
+def fitted(run: RunData, metric: str, along: str = "rtt_ms") -> Law:
+    """Fit the law of a metric (a time in ms) over all cells of a run, against the round trips that ``along`` (in ms) adds."""
+    points = [(delay * trip(along), cell.within_run(metric), cell.late) for delay, cell in run.along(along)]
+    found = fit(((delay, time) for delay, time, _ in points), run.lasting)
+    return replace(found, late=tuple(late * time.mean for _, time, late in points))
+
+
+def trip(along: str) -> float:
+    """Return how many ms a round trip gains by each ms of a condition; 1 of one that is no link's."""
+    return per_round_trip(along) or 1.0
+
+
+def unless_bent(
+    found: Judgement,
+    runs: Sequence[RunData],
+    metric: str,
+    along: str,
+    measure: Callable[[Sequence[Law]], Summary],
+    margin: Margin,
+) -> Judgement:
+    """Mark an inconclusive judgement that more repetitions cannot decide, because the law is bent.
+
+    ``measure(laws)`` computes the judged number. Infinitely many repetitions would remove the noise but not the bend. If the
+    number is still inconclusive then, wherever it ends up within today's noise, repeating does not help. The noise is known
+    from two repetitions on.
+    """
+    if found.verdict != INCONCLUSIVE or any(cell.repetitions < 2 for run in runs for cell in run.cells):
+        return found
+    laws = [fitted(run, metric, along) for run in runs]
+    if not any(each.bent for each in laws):
+        return found
+    noise, endless = measure([each.straight() for each in laws]), measure([each.endless() for each in laws])
+    least, most = ends(margin)
+    within = math.isfinite(least) and math.isfinite(most)
+    middle = min(max((least + most) / 2 if within else max(least, most, key=abs), noise.low), noise.high)
+    places = (endless.plus(at - endless.mean) for at in (noise.low, middle, noise.high))
+    if not noise.known or any(verdict(place, least, most) != INCONCLUSIVE for place in places):
+        return found
+    bends = "; ".join(each.bend_in_words() for each in laws if each.bent)
+    said = f"{found.text}; {bends}, and more repetitions do not help: with noise alone it would be {interval(noise)}"
+    return replace(found, text=said, stays_open=bends)
+
+
+def _minus(left: Summary, right: Summary) -> Summary:
+    """Subtract independent means; half widths add in quadrature (inf stays inf)."""
+    mean, half = left.mean - right.mean, math.hypot(left.half_width, right.half_width)
+    return replace(left, mean=mean, low=mean - half, high=mean + half, n=min(left.n, right.n), is_positive=False)

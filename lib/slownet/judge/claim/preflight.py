@@ -1,0 +1,37 @@
+"""A check, before anything is measured, that the planned cells have the conditions that claims name."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from slownet.judge.records.cell import Cell
+from slownet.judge.records.result import RunData
+
+LABELS = ("at", "of")
+"""The fields of claims that hold conditions."""
+
+
+def check(experiment: str, claims: Iterable[Any], cells: Sequence[tuple[Mapping[str, Any], Mapping[str, Any]]]) -> None:
+    """Look up the conditions that claims name among the planned cells, each ``(label, condition in numbers)``.
+
+    Raises ExperimentError with the nearest name or the existing ones. A custom kind is checked as far as its fields have the
+    same names; other mistakes appear when it judges.
+    """
+    planned = RunData(Path(), experiment, {}, tuple(Cell(label, condition, (), {}) for label, condition in cells))
+    for claim in _flat(claims):
+        named = {name: label for name in LABELS if isinstance(label := getattr(claim, name, None), Mapping)}
+        for label in named.values():
+            planned.where(label)
+        if isinstance(along := getattr(claim, "along", None), str):
+            planned.where(named.get("at")).along(along)
+
+
+def _flat(claims: Iterable[Any]) -> Iterable[Any]:
+    """Yield the claims and, recursively, the claims that they are composed of."""
+    for claim in claims:
+        yield claim
+        parts = getattr(claim, "claims", None) or (getattr(claim, "claim", None),)
+        if isinstance(parts, tuple):
+            yield from _flat(part for part in parts if part is not None)

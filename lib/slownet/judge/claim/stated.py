@@ -1,0 +1,64 @@
+"""The fields that tell what a judgement is about: the claim's kind, metric and parameters."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import fields, is_dataclass, replace
+from functools import wraps
+from numbers import Integral, Real
+from typing import Any, TypeVar, cast
+
+from slownet.judge.records.judgement import Judgement
+
+KIND, METRIC, PARAMETERS, CLAIMS = "kind", "metric", "parameters", "claims"
+NOT_PARAMETERS = (METRIC, "name", "because")
+"""Fields of a claim that are not parameters: a judgement has a field for the metric, and its name and text have the others."""
+
+Judge = TypeVar("Judge", bound=Callable[..., Judgement])
+
+
+def stating(judge: Judge) -> Judge:
+    """Decorate a claim's ``judge``, so that its judgements have the claim's kind, metric and parameters."""
+
+    @wraps(judge)
+    def stating_judge(claim: Any, *args: Any, **more: Any) -> Judgement:
+        return stated(claim, judge(claim, *args, **more))
+
+    return cast(Judge, stating_judge)
+
+
+def stated(claim: Any, found: Judgement) -> Judgement:
+    """Add the claim's kind, metric and parameters to a judgement, and whether its author named it."""
+    return replace(found, **statement(claim), named=bool(getattr(claim, "name", "")))
+
+
+def statement(claim: Any) -> dict[str, Any]:
+    """Return ``{"kind", "metric", "parameters"}`` of a claim, ready for JSON.
+
+    Parameters are the fields that hold numbers, texts and conditions. The value of a function or a measured number is in the
+    judgement's ``expected`` instead. The parts of a composed claim are listed as "claims", in the same form.
+    """
+    given = {each.name: getattr(claim, each.name) for each in fields(claim)} if is_dataclass(claim) else {}
+    parameters = {
+        name: plain for name, value in given.items() if name not in NOT_PARAMETERS and (plain := _plain(value)) is not None
+    }
+    parts = given.get(CLAIMS) or (given["claim"],) if {CLAIMS, "claim"} & set(given) else ()
+    if parts:
+        parameters[CLAIMS] = [statement(part) for part in parts]
+    return {KIND: type(claim).__name__.rstrip("_"), METRIC: str(given.get(METRIC, "")), PARAMETERS: parameters}
+
+
+def _plain(value: Any) -> Any:
+    """Convert a value for JSON; None unless it is a number, a text, or a collection of these."""
+    if isinstance(value, bool | str):
+        return value
+    if isinstance(value, Integral):
+        return int(value)
+    if isinstance(value, Real):
+        return float(value)
+    if isinstance(value, Mapping):
+        return {str(name): _plain(each) for name, each in value.items()}
+    if isinstance(value, tuple | list):
+        found = [_plain(each) for each in value]
+        return None if None in found else found
+    return None

@@ -1,0 +1,266 @@
+r"""Measured numbers for comparisons in tests: a tool's metric with its interval, verified round trip and clock.
+
+>>> from slownet.theory.stats import from_moments
+>>> page = Measured("time_per_request_ms", from_moments(51.8, 0.4, 100), Setting(10.06, "virtual clock, TDF inf"))
+>>> page
+time_per_request_ms 51.80 (51.69 to 51.91) of 100, verified RTT 10.06 ms, virtual clock, TDF inf
+>>> page < 300, page < 51.8, page > "40ms"
+(True, False, True)
+
+A comparison holds if the whole interval (99 %, as for claims) is on that side. ``==`` and ``!=`` need a margin, so they need an
+expectation such as `slownet.judge.claim.slowed` or `slownet.judge.claim.about`; a plain number raises an error:
+
+>>> page == 51.8
+Traceback (most recent call last):
+slownet.model.errors.ExperimentError: time_per_request_ms is compared with 51.8 without a margin: write about(51.8, within=0.05)
+\ on the right of == or !=, from slownet.judge.claim
+
+The interval of one boot includes the variation between boots if the clock charges CPU (`slownet.judge.records.intervals`); if
+it does not, only that of the single values. A comparison that this leaves open is made in further boots:
+`slownet.judge.records.comparisons`.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from contextvars import ContextVar
+from dataclasses import dataclass
+from numbers import Number
+from typing import Any, ClassVar
+
+from slownet.judge.records import comparisons, intervals, waver
+from slownet.judge.records.charging import Charging, Terms
+from slownet.model.errors import ExperimentError, nearest
+from slownet.model.units import duration
+from slownet.theory.stats import DECIDING, Summary, difference
+
+
+@dataclass(frozen=True)
+class Setting:
+    """The circumstances of a measurement.
+
+    Parameters
+    ----------
+    verified_rtt_ms : float, optional
+        The round trip that ping measured.
+    clock : str
+        A description of the clock.
+    charging : Charging, optional
+        What the clock charges for the CPU; None if unknown.
+    charged_s, took_s : float, optional
+        Seconds on the clock that were charged for the CPU, and that passed in all.
+    random : bool, optional
+        Whether a link's condition was random, such as loss; None if unknown.
+    late : float, optional
+        On the real clock, the share of its verifying ping by which a link is later than stated; None if no delay was verified.
+    """
+
+    verified_rtt_ms: float | None = None
+    clock: str = ""
+    charging: Charging | None = None
+    charged_s: float | None = None
+    took_s: float | None = None
+    random: bool | None = None
+    late: float | None = None
+
+    @property
+    def advice(self) -> str:
+        """How to get an interval that is not widened by the variation between boots; empty if it is narrow."""
+        if self.charging not in (Charging.REAL, Charging.TIME):
+            return ""
+        differs = f"differs by about {100 * self.charging.waver:g} % between boots"
+        if self.charging is Charging.REAL:
+            return (
+                f"on the real clock what the machine adds to a time {differs}: measure more requests, in more boots "
+                "(--slownet-budget 30), while nothing else runs, or widen the margin; in a lab (slownet lab build) the CPU can "
+                "be free: --slownet-tdf inf"
+            )
+        return (
+            f"if CPU time is charged it {differs}: use --slownet-tdf inf if only the network matters, instruction counters "
+            "(sysctl kernel.perf_event_paranoid=2), more boots (--slownet-budget 30), or a wider margin"
+        )
+
+    def __str__(self) -> str:
+        verified = "" if self.verified_rtt_ms is None else f"verified RTT {self.verified_rtt_ms:.2f} ms"
+        return ", ".join(filter(None, (verified, self.clock)))
+
+
+PARTS = ("facts", "files")
+"""Optional attributes of records that are not metrics."""
+
+_setting: ContextVar[Callable[[], Setting] | None] = ContextVar("setting", default=None)
+
+
+@contextmanager
+def measured_under(setting: Callable[[], Setting]) -> Iterator[None]:
+    """Attach ``setting()``, called at that moment, to each record that a tool makes inside this context."""
+    token = _setting.set(setting)
+    try:
+        yield
+    finally:
+        _setting.reset(token)
+
+
+class Measured:
+    """One metric of one measurement, with an interval of 99 %.
+
+    Parameters
+    ----------
+    name : str
+        The metric, with its unit: ``"time_per_request_ms"``.
+    summary : Summary
+        Its mean and interval.
+    setting : Setting
+        The circumstances of the measurement.
+
+    Notes
+    -----
+    ``<``, ``<=``, ``>`` and ``>=`` compare with a `Measured`, a number in the metric's unit or a duration such as ``"300ms"``,
+    and hold if the whole interval is on that side. ``==`` and ``!=`` need an expectation on the other side:
+    `slownet.judge.claim.slowed` or `slownet.judge.claim.about`.
+    """
+
+    __hash__ = None  # type: ignore[assignment]
+
+    __array_ufunc__: ClassVar[None] = None  # makes numpy's numbers leave the comparison to this class
+
+    def __init__(self, name: str, summary: Summary, setting: Setting = Setting()) -> None:
+        self.name = name
+        self.summary = summary.at_confidence(DECIDING)
+        self.setting = setting
+
+    @property
+    def mean(self) -> float:
+        """The measured mean, in the metric's unit."""
+        return self.summary.mean
+
+    @property
+    def n(self) -> int:
+        """The number of values that the mean is taken over."""
+        return self.summary.n
+
+    @property
+    def low(self) -> float:
+        """The lower end of the interval, -inf if unknown."""
+        return self.summary.low
+
+    @property
+    def high(self) -> float:
+        """The upper end of the interval, inf if unknown."""
+        return self.summary.high
+
+    @property
+    def late(self) -> float:
+        """At most the share of this time by which processors woke late: `slownet.judge.records.waver.woken_late`."""
+        return waver.woken_late(self.setting.charging, self.setting.late)
+
+    def __float__(self) -> float:
+        return self.mean
+
+    def __eq__(self, other: object) -> bool:
+        """Leave the comparison to an expectation. Raises ExperimentError for a number without a margin."""
+        if not isinstance(other, Measured | Summary | Number | str):
+            return NotImplemented
+        name = other.name if isinstance(other, Measured) else "a summary" if isinstance(other, Summary) else repr(other)
+        shown = "..." if isinstance(other, Measured | Summary) else name
+        fix = f"write about({shown}, within=0.05) on the right of == or !=, from slownet.judge.claim"
+        raise ExperimentError(f"{self.name} is compared with {name} without a margin", fix=fix)
+
+    def __lt__(self, other: Measured | float | str) -> bool:
+        return self._compared("<", other, lambda gap: gap.high < 0, lambda gap: gap.low >= 0)
+
+    def __gt__(self, other: Measured | float | str) -> bool:
+        return self._compared(">", other, lambda gap: gap.low > 0, lambda gap: gap.high <= 0)
+
+    def __le__(self, other: Measured | float | str) -> bool:
+        return self._compared("<=", other, lambda gap: gap.high <= 0, lambda gap: gap.low > 0)
+
+    def __ge__(self, other: Measured | float | str) -> bool:
+        return self._compared(">=", other, lambda gap: gap.low >= 0, lambda gap: gap.high < 0)
+
+    def __repr__(self) -> str:
+        low, mean, high = (f"{each:.2f}" for each in (self.low, self.mean, self.high))
+        width = f" ({low} to {high})" if low != high else ""
+        under = f", {self.setting}" if str(self.setting) else ""
+        return f"{self.name} {mean}{width} of {self.n}{under}"
+
+    def _compared(
+        self, sign: str, other: Measured | float | str, is_so: Callable[[Summary], bool], is_not: Callable[[Summary], bool]
+    ) -> bool:
+        """Return whether a comparison holds in all boots of the test together."""
+        test = comparisons.current()
+        gap = test.take(f"{self.name} {sign}", self._minus(other))
+        test.judged(gap, not is_so(gap) and not is_not(gap))
+        return is_so(gap) or test.holds
+
+    def _minus(self, other: Measured | float | str) -> Summary:
+        if isinstance(other, Measured):
+            return difference(self.summary, other.summary)
+        return self.summary.plus(-in_unit_of(self.name, other))
+
+
+class Metrics:
+    """A base class that makes the metrics of a tool's record its attributes: ``record.time_per_request`` is a `Measured`.
+
+    The record is a frozen dataclass with ``metrics()``. The unit may be left out, ``time_per_request`` for
+    ``time_per_request_ms``, unless the record has a field of that name.
+    """
+
+    def __post_init__(self) -> None:
+        setting = _setting.get()
+        object.__setattr__(self, "_setting", setting() if setting else Setting())
+
+    def __init_subclass__(cls) -> None:
+        super().__init_subclass__()
+        cls.__repr__ = Metrics.__repr__  # type: ignore[method-assign]  # before `dataclass` makes one of all fields
+
+    def __repr__(self) -> str:
+        """Return the means: ``<ab: time_per_request_ms 52.1, requests_per_second 19.2>``; `raw` is all that was printed."""
+        return f"<{type(self).__name__.lower()}: {in_short(self.metrics())}>"
+
+    def measured(self, name: str) -> Measured:
+        """Return a metric by its name, with or without the unit. Raises ExperimentError with the nearest name."""
+        metrics: Mapping[str, Mapping[str, Any]] = self.metrics()
+        found = [name] if name in metrics else [each for each in metrics if each.startswith(f"{name}_")]
+        if len(found) != 1:
+            raise ExperimentError(f"no metric '{name}'", f"of {type(self).__name__.lower()}", nearest(name, metrics))
+        return Measured(found[0], _summary(metrics, found[0], self._setting), self._setting)
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("_") or name in PARTS or any(name == each.name for each in dataclasses.fields(self)):  # type: ignore[arg-type]
+            raise AttributeError(name)
+        try:
+            return self.measured(name)
+        except ExperimentError as error:
+            raise AttributeError(str(error)) from error
+
+
+def in_short(metrics: Mapping[str, Mapping[str, Any]]) -> str:
+    """Return the means of metrics with their names, as text."""
+    return ", ".join(f"{name} {each['mean']:.6g}" for name, each in metrics.items())
+
+
+def _summary(metrics: Mapping[str, Mapping[str, Any]], name: str, setting: Setting) -> Summary:
+    """Summarize one measurement like a cell of one sample.
+
+    Nobody knows whether its programs are random, so that its values have an interval even if the CPU is free; a number without
+    single values, or a count, is taken as it is.
+    """
+    record = metrics[name]
+    is_spread = record.get("sd") is not None and not record.get("count") and int(record["n"]) > 1
+    sample = {"status": "ok", "metrics": metrics, "charged_s": setting.charged_s, "virtual_s": setting.took_s}
+    sample |= {"late": setting.late, "verified_rtt_ms": setting.verified_rtt_ms}
+    terms = Terms(setting.charging, own_programs=is_spread)
+    return intervals.summary([sample | {"random": setting.random}], name, terms, DECIDING)
+
+
+def in_unit_of(metric: str, value: float | str) -> float:
+    """Convert a duration such as ``"300ms"`` to the metric's unit; a number stays. Raises UnitError, ExperimentError."""
+    if not isinstance(value, str):
+        return float(value)
+    for unit, factor in (("_ms", 1000), ("_us", 1_000_000), ("_s", 1)):
+        if metric.endswith(unit):
+            return duration(value) * factor
+    raise ExperimentError(f"'{value}' for {metric}", fix="give a plain number in the metric's unit")

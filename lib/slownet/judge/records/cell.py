@@ -1,0 +1,230 @@
+"""A cell of a run: one condition and its measurements."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from statistics import fmean
+from typing import Any
+
+from slownet.judge.records import exactness, intervals, readings
+from slownet.judge.records.charging import UNKNOWN, Terms
+from slownet.judge.records.samples import Sample, cell_key
+from slownet.judge.records.waver import woken_late
+from slownet.lab.counters import total
+from slownet.model.errors import ExperimentError, TooFewError, nearest
+from slownet.model.units import amount, unit_of
+from slownet.theory.stats import CONFIDENCE, DECIDING, Summary, quantile
+from slownet.theory.stats.paired import Boots
+
+TIME = "time_per_request_ms"
+
+
+@dataclass(frozen=True)
+class Cell:
+    """One condition and its measurements."""
+
+    label: Mapping[str, Any]
+    """The condition as the experiment writes it: ``{"rtt": "10ms"}``."""
+    condition: Mapping[str, Any]
+    """The condition in numbers, with units in the names: ``{"rtt_ms": 10.0}``; a text if it is not a number."""
+    samples: tuple[Sample, ...]
+    metrics: Mapping[str, Summary]
+    """Summaries of the successful samples, each without its warm-up. Their intervals hold what differs between runs, unless
+    claims are judged on them, most of which compare cells of one run."""
+    printed: frozenset[str] = frozenset()
+    """The metrics that are single numbers, such as printed percentiles: see `slownet.judge.records.intervals.summary`."""
+    terms: Terms = UNKNOWN
+    """What the intervals depend on besides the numbers."""
+    deciding: bool = False
+    """Whether claims are judged on the intervals: with too few boots they are unknown then."""
+    run: str = ""
+    """What tells its run from others: boots of two runs are not the same boots."""
+
+    @property
+    def error(self) -> str | None:
+        """The error of the first failed sample; None if no sample failed."""
+        for sample in self.samples:
+            if sample.get("status") != "ok":
+                return str(sample.get("error") or "failed without an error message")
+        return None
+
+    @property
+    def status(self) -> str:
+        """``"ok"``, or ``"failed"`` if any sample failed, because the others may be a biased selection."""
+        return "ok" if self.error is None else "failed"
+
+    @property
+    def verified_rtt_ms(self) -> float | None:
+        """The round trip that ping measured beforehand, the mean over the samples that have one."""
+        values = [s["verified_rtt_ms"] for s in self.samples if s.get("verified_rtt_ms") is not None]
+        return math.fsum(values) / len(values) if values else None
+
+    @property
+    def rate_bit_s(self) -> float | None:
+        """The highest rate that is configured on one of its links."""
+        return max((sample["rate_bit_s"] for sample in self.samples if sample.get("rate_bit_s")), default=None)
+
+    @property
+    def limit(self) -> str:
+        """What limited the senders in most of its samples, in words; empty if nothing that is known."""
+        found = [sample["limited"] for sample in self.samples if sample.get("limited")]
+        if 2 * len(found) <= len(self.samples):
+            return ""
+        share = math.fsum(each["share"] for each in found) / len(found)
+        return f"limited by the receive window for {share:.0%} of the time"
+
+    @property
+    def title(self) -> str:
+        """The condition in words: ``"rtt 10ms"``."""
+        return ", ".join(f"{name} {value}" for name, value in self.label.items()) or "no condition"
+
+    def summary(self, metric: str) -> Summary:
+        """Return the summary of a metric, with its source and boots. Raises ExperimentError with the nearest name."""
+        if metric in self.metrics:
+            means = intervals.by_boot(self.samples, metric, self.terms)
+            boots: Boots = {(self.run, boot): mean for boot, mean in means.items()}
+            return replace(self.metrics[metric], sources=frozenset({cell_key(self.label)}), boots=boots)
+        raise ExperimentError(f"no metric '{metric}'", f"in cell {self.title}", nearest(metric, self.metrics))
+
+    def amount(self, metric: str, digits: int = 3) -> str:
+        """Write the mean of a metric with its unit, for a sentence: "44.1 s". Raises ExperimentError like `summary`."""
+        return amount(self.summary(metric).mean, unit_of(metric), digits)
+
+    def within_run(self, metric: str) -> Summary:
+        """Return the summary for comparisons between cells of a run, whose boots share the speed of the machine at that time.
+
+        Raises ExperimentError like `summary`.
+        """
+        found = self.summary(metric)
+        if self.deciding or not readings.good(self.samples, metric):
+            return found
+        within = intervals.summary(self.samples, metric, self.terms, found.confidence)
+        return replace(within, sources=found.sources, boots=found.boots)
+
+    def across_runs(self, metric: str) -> Summary:
+        """Return the summary of a number for itself, which in another run would be measured at another speed of the machine.
+
+        Raises ExperimentError like `summary`.
+        """
+        found = self.summary(metric)
+        return intervals.across_runs(self.samples, metric, self.terms, found) if self.deciding else found
+
+    def between_runs(self, metric: str, middle: float) -> Summary:
+        """Return the 99 % interval that remains between runs however many boots each has."""
+        alone = Summary(middle, middle, middle, 1, None, DECIDING)
+        return intervals.across_runs(self.samples, metric, self.terms, alone)
+
+    def percentile(self, metric: str, percent: float, confidence: float) -> Summary:
+        """Estimate a percentile of the values of all samples. Raises TooFewError, ExperimentError if they were not kept."""
+        self.summary(metric)
+        where = f"in cell {self.title}"
+        if readings.values(self.samples, metric) is None:
+            kept = [name for name in self.metrics if readings.values(self.samples, name) is not None]
+            fix = f"metrics with single values: {', '.join(kept) or 'none'}"
+            raise ExperimentError(f"no single values of '{metric}' were kept", where, fix)
+        try:
+            found = intervals.percentile_of(self.samples, metric, percent, self.terms, confidence)
+            return self._decided(intervals.across_runs(self.samples, metric, self.terms, found))
+        except TooFewError as error:
+            raise TooFewError(error.what, f"{metric} {where}", error.fix) from error
+
+    def quantile(self, metric: str, percent: float) -> Summary:
+        """Return a percentile without an interval, if there are too few values for one. Raises ExperimentError."""
+        values = sorted(readings.values(self.samples, metric) or ())
+        if not values:
+            raise ExperimentError(f"no single values of '{metric}' were kept", f"in cell {self.title}")
+        return Summary(quantile(values, percent / 100), -math.inf, math.inf, len(values), 0)
+
+    def at_confidence(self, confidence: float) -> Cell:
+        """Return the cell with intervals of another confidence."""
+        return replace(self, metrics={name: self._decided(self._summary(name, confidence)) for name in self.metrics})
+
+    def _summary(self, metric: str, confidence: float) -> Summary:
+        if not readings.good(self.samples, metric):
+            return self.metrics[metric].at_confidence(confidence)
+        made = intervals.summary if self.deciding else _across_runs
+        return made(self.samples, metric, self.terms, confidence)
+
+    def for_verdicts(self, confidence: float) -> Cell:
+        """Return the cell for judging claims: its intervals are unknown if there are fewer boots than a verdict requires."""
+        return replace(self, deciding=True).at_confidence(confidence)
+
+    def _decided(self, found: Summary) -> Summary:
+        return replace(found, low=-math.inf, high=math.inf, degrees=0) if self.has_too_few else found
+
+    @property
+    def has_too_few(self) -> bool:
+        """Whether claims are judged on it and it has fewer boots than a verdict requires."""
+        return self.deciding and 0 < self.repetitions < self.verdict_from
+
+    @property
+    def is_random(self) -> bool:
+        """Whether a link's condition was random, such as loss, so that each boot had another seed."""
+        return exactness.is_random(self.samples)
+
+    @property
+    def is_exact(self) -> bool:
+        """Whether another repetition would give the same numbers."""
+        return exactness.is_exact(self.samples, self.terms)
+
+    @property
+    def verdict_from(self) -> int:
+        """The number of boots that a verdict on it requires, as far as its samples tell."""
+        return exactness.verdict_from(self.samples, self.terms)
+
+    @property
+    def late(self) -> float:
+        """At most the share of its times by which processors woke late: `slownet.judge.records.waver.woken_late`."""
+        shares = [woken_late(self.terms.charging, sample.get("late")) for sample in self.samples]
+        return fmean(shares) if shares else 0.0
+
+    @property
+    def repetitions(self) -> int:
+        """The number of boots that measured it."""
+        return len(readings.boots(sample for sample in self.samples if sample.get("status") == "ok"))
+
+    @property
+    def labs(self) -> tuple[int, ...]:
+        """Which of the parallel labs measured it, boot by boot; empty if unknown."""
+        boots = readings.boots(self.samples)
+        return tuple(boot[0]["lab"] for boot in boots if boot[0].get("lab"))
+
+    @property
+    def warm_up(self) -> Mapping[str, int]:
+        """The number of values left out as warm-up, by metric; they stay in the samples."""
+        return readings.counts(self.samples, self.metrics, readings.dropped)
+
+    @property
+    def outliers(self) -> Mapping[str, int]:
+        """The number of outliers by metric; the summaries include them."""
+        return readings.counts(self.samples, self.metrics, readings.far_out)
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the cell for run.json and ``--json``."""
+        return {
+            "condition": dict(self.condition),
+            "metrics": {name: summary.to_json() for name, summary in self.metrics.items()},
+            "verified_rtt_ms": self.verified_rtt_ms,
+            "counters": total([sample.get("counters") or {} for sample in self.samples]),
+            "rate_bit_s": self.rate_bit_s,
+            "status": self.status,
+            "repetitions": self.repetitions,
+            "labs": list(self.labs),
+            "warm_up": dict(self.warm_up),
+            "outliers": dict(self.outliers),
+        }
+
+
+def of_samples(samples: list[Sample], terms: Terms = UNKNOWN, confidence: float = CONFIDENCE, run: str = "") -> Cell:
+    """Make a cell from its samples; ``terms`` are those of their run, ``run`` what tells it from others."""
+    good = [sample for sample in samples if sample.get("status") == "ok"]
+    names = dict.fromkeys(name for sample in good for name in sample.get("metrics") or {})
+    metrics = {name: _across_runs(samples, name, terms, confidence) for name in names}
+    condition = samples[0].get("condition") or {}
+    return Cell(samples[0]["cell"], condition, tuple(samples), metrics, readings.prints(samples), terms, run=run)
+
+
+def _across_runs(samples: Sequence[Sample], metric: str, terms: Terms, confidence: float) -> Summary:
+    return intervals.across_runs(samples, metric, terms, intervals.summary(samples, metric, terms, confidence))

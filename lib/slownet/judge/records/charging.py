@@ -1,0 +1,165 @@
+"""What a run's clock charges for the CPU, as one value.
+
+It determines how much a time varies between boots, how many boots a verdict requires, and whether another run gives the same
+numbers.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from enum import Enum
+from statistics import NormalDist
+from types import MappingProxyType
+from typing import Any
+
+from slownet.lab import clock
+from slownet.model.errors import SlownetError, nearest
+from slownet.model.units import milliseconds_of
+
+USUAL_MARGIN = 0.05
+"""The default margin of claims. Experiments with narrower margins are about the network only and run with free CPU."""
+LEAST_BOOTS = 3
+"""Boots, or seeds, needed to estimate the variation between them: two would give Student's t one degree of freedom."""
+NOTHING_MS = 1.0
+"""With a free CPU a shorter time is clock readings and the lab's own share, not programs: no ratio to it is shown."""
+FIRST_SHARE = 0.005
+"""Error rate of the first look at the claims if the variation between boots was measured beforehand: half of 1 %."""
+
+
+class Charging(Enum):
+    """What a clock charges for the CPU; the value is the word for it in records."""
+
+    REAL = "real"
+    """The real clock, in a lab or natively: all activity of the machine counts."""
+    TIME = clock.TIME
+    """Virtual clock: CPU time is charged."""
+    WORK = clock.WORK
+    """Virtual clock: retired instructions are counted and charged."""
+    FREE = clock.FREE
+    """Virtual clock: the CPU is free (TDF inf)."""
+    EXACT = clock.INSTRUCTIONS
+    """Exact clock: an emulated machine's instructions are counted. Only what programs draw at random differs, by the seed."""
+
+    @classmethod
+    def of(cls, facts: Mapping[str, Any]) -> Charging:
+        """Read it from a run's facts ``clock``, ``tdf`` and ``cpu``; older records lack ``cpu``.
+
+        Raises SlownetError for an unknown word in ``cpu``.
+        """
+        if facts.get("clock") == clock.EXACT:
+            return cls.EXACT
+        if facts.get("clock") != "virtual":
+            return cls.REAL
+        word = facts.get("cpu") or (clock.FREE if facts.get("tdf") == clock.TDF_INF else clock.TIME)
+        charged = {each.value: each for each in (cls.TIME, cls.WORK, cls.FREE)}
+        if word not in charged:
+            raise SlownetError(f"a clock that charges '{word}'", "cpu in the facts of a run", nearest(str(word), charged))
+        return charged[word]
+
+    @property
+    def waver(self) -> float:
+        """Relative standard deviation of the CPU's share of a time between boots, and between blocks of one boot."""
+        return WAVER[self]
+
+    @property
+    def is_virtual(self) -> bool:
+        """Whether the clock is virtual."""
+        return self is not Charging.REAL
+
+    @property
+    def is_measured(self) -> bool:
+        """Whether `waver` is known well enough to replace an estimate from several boots."""
+        return self in (Charging.WORK, Charging.EXACT)
+
+    def means_nothing(self, value: float, metric: str) -> bool:
+        """Whether a metric is a time too short to mean anything: with a free CPU, what is left of one without a network."""
+        unit_ms = milliseconds_of(metric)
+        return self is Charging.FREE and unit_ms is not None and value * unit_ms < NOTHING_MS
+
+    def verdict_from(self, is_random: bool) -> int:
+        """Return the boots required for a verdict: three if their variation must be estimated from them, else one.
+
+        ``is_random`` tells whether a link's condition is random, so that each boot has another seed.
+        """
+        return LEAST_BOOTS if is_random or self in (Charging.REAL, Charging.TIME) else 1
+
+    def first_look(self, least: int) -> int:
+        """Return the boots before the claims are judged for the first time; ``least`` are required for a verdict.
+
+        If `waver` was measured, as many as narrow the interval of a ratio of two pure CPU times to half of the default
+        margin: 1 for WORK (1.2 %). With TIME's it would be 364, so three boots estimate the actual variation instead.
+        """
+        if not self.is_measured:
+            return least
+        half = NormalDist().inv_cdf(1 - FIRST_SHARE / 2) * math.sqrt(2) * self.waver
+        return max(least, math.ceil((half / (USUAL_MARGIN / 2)) ** 2))
+
+    def __str__(self) -> str:
+        return IN_WORDS[self]
+
+
+WAVER: Mapping[Charging, float] = MappingProxyType(
+    {Charging.REAL: 0.12, Charging.TIME: 0.12, Charging.WORK: 0.003, Charging.FREE: 0.0, Charging.EXACT: 0.003}
+)
+"""Rounded up from measurements of client_delay's T0 at TDF 1, five boots each (DESIGN.md, "The clock charges work"): CPU time
+10.6 % on an idle machine, 10 to 19 % at other times and next to other work; counted instructions 0.10 % on an idle machine,
+0.19 % over idle boots and boots next to busy loops. `make trust` measures them again. On the exact clock seeds
+differ: ten pages by 0.12 % over four boots of four blocks each, the first ten of a boot by 0.21 % in three."""
+
+IN_WORDS: Mapping[Charging, str] = MappingProxyType(
+    {
+        Charging.REAL: "the real clock",
+        Charging.TIME: "the virtual clock with CPU time charged",
+        Charging.WORK: "the virtual clock with counted work charged",
+        Charging.FREE: "the virtual clock with free CPU",
+        Charging.EXACT: "the exact clock",
+    }
+)
+
+
+TERMS = ("clock", "tdf", "cpu", "chance", "chance_spread", "own_programs")
+"""The facts of a run that its `Terms` are read from."""
+
+
+@dataclass(frozen=True)
+class Terms:
+    """What intervals depend on besides the numbers."""
+
+    charging: Charging | None = None
+    """What the clock charges; None if no clock is recorded, as in the field."""
+    chance: bool = False
+    """Whether a program in the lab uses its own random numbers, so that runs differ a little even with free CPU."""
+    chance_spread: Sequence[Mapping[str, Any]] = ()
+    """Where it was measured, the relative standard deviation between boots that this makes with free CPU: records of
+    `slownet.judge.records.repeatability.Spread`."""
+    own_programs: bool = False
+    """Whether programs take part that slownet does not know: `slownet.judge.records.exactness`."""
+
+    @classmethod
+    def of(cls, facts: Mapping[str, Any]) -> Terms:
+        """Read them from a run's facts. Raises SlownetError like `Charging.of`."""
+        charging = Charging.of(facts) if facts.get("clock") else None
+        return cls(charging, bool(facts.get("chance")), facts.get("chance_spread") or (), bool(facts.get("own_programs")))
+
+    @property
+    def waver(self) -> float:
+        """That of `charging`, 0 if no clock is recorded."""
+        return self.charging.waver if self.charging else 0.0
+
+    def spread(self, metric: str, label: Mapping[str, Any]) -> float:
+        """Return that of a metric in a cell; 0 if it was not measured, or if CPU is charged."""
+        if self.charging is not Charging.FREE:
+            return 0.0
+        matching = (each for each in self.chance_spread if each["metric"] == metric and each["at"].items() <= label.items())
+        return float(next((each["relative"] for each in matching), 0.0))
+
+    @property
+    def repeats(self) -> bool:
+        """Whether another run gives the same numbers unless a link is random: the CPU is free, and no known program is."""
+        return self.charging is Charging.FREE and not self.chance
+
+
+UNKNOWN = Terms()
+"""The terms of numbers whose circumstances are unknown."""

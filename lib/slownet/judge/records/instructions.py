@@ -1,0 +1,51 @@
+"""How many instructions an operation takes on the exact clock: a number of the programs, not of a machine. Pure.
+
+A time on that clock is a count of instructions. Of a time without delay, all of which the processor worked, it is the
+operation's own count; where it also waited, nobody knows which part was which operation's.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from slownet.judge.records import readings
+from slownet.judge.records.cell import Cell
+from slownet.judge.records.waver import Block, cpu_part
+
+NANOSECONDS = {"_ms": 1e6, "_us": 1e3, "_s": 1e9}
+NO_DELAY_MS = 0.1
+"""The longest round trip that is none: within the lab, a ping takes about 0.01 ms."""
+
+
+def speed(facts: Mapping[str, Any]) -> int | None:
+    """Return how many instructions a nanosecond has on the clock of a run; None on any other clock than the exact one."""
+    return (facts.get("machine") or {}).get("instructions_per_ns")
+
+
+def per_operation(cell: Cell, metric: str, facts: Mapping[str, Any]) -> float | None:
+    """Return the instructions of one operation, from its time in a cell; None if it is unknown."""
+    count, unit = speed(facts), next((NANOSECONDS[each] for each in NANOSECONDS if metric.endswith(each)), None)
+    if count is None or unit is None or metric not in cell.metrics or cell.rate_bit_s is not None:
+        return None
+    if cell.verified_rtt_ms is None or cell.verified_rtt_ms > NO_DELAY_MS:
+        return None
+    samples = readings.good(cell.samples, metric)
+    if any(cpu_part(Block(readings.settle(each["metrics"][metric]), each), metric) < 1 for each in samples):
+        return None
+    return cell.metrics[metric].mean * unit * count
+
+
+def in_words(count: float) -> str:
+    """Return a number of instructions for people: "45.13 million instructions"."""
+    for name, size in (("billion ", 1e9), ("million ", 1e6), ("thousand ", 1e3)):
+        if abs(count) >= size:
+            return f"{count / size:.4g} {name}instructions"
+    return f"{count:.0f} instructions"
+
+
+def compared(one: float, other: float) -> str:
+    """Say how two numbers of instructions differ: "equal", "differs by 2.3 million instructions (+5.1 %)"."""
+    if one == other:
+        return f"equal, {in_words(one)}"
+    return f"differs by {in_words(abs(other - one))} ({100 * (other - one) / one:+.2g} %)"

@@ -1,0 +1,121 @@
+"""The judgement of a claim on a run: a verdict and the numbers that it rests on."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from slownet.judge.records.observers import notify
+from slownet.judge.records.samples import finite
+from slownet.theory.stats import CONFIDENCE
+
+SUPPORTED, REFUTED, INCONCLUSIVE = "supported", "refuted", "inconclusive"
+NOT_JUDGED = "not judged"
+"""The verdict on a claim about cells that were not measured; its text names them."""
+OPTIONAL = ("confidence", "setting", "stays_open", "kind", "metric", "parameters", "named")
+"""Fields that older records may lack."""
+WORST_FIRST = (REFUTED, INCONCLUSIVE, NOT_JUDGED, SUPPORTED)
+
+
+def in_words(claims: Iterable[Judgement]) -> str:
+    """Count the verdicts: ``3 of 5 claims supported, 1 inconclusive, 1 not judged``."""
+    verdicts = [claim.verdict for claim in claims]
+    others = [f"{verdicts.count(each)} {each}" for each in WORST_FIRST if each != SUPPORTED and each in verdicts]
+    return ", ".join([f"{verdicts.count(SUPPORTED)} of {len(verdicts)} claims supported", *others])
+
+
+@dataclass(frozen=True, repr=False)
+class Judgement:
+    """The judgement of a claim on a run; true in ``assert`` if the claim is supported.
+
+    Parameters
+    ----------
+    name : str
+        The claim as a sentence.
+    verdict : str
+        "supported" if the interval lies inside ``margin``, "refuted" if outside, else "inconclusive"; "not judged" if cells of
+        the claim were not measured.
+    measured : float, optional
+        The number that was compared; None if the claim was not judged.
+    expected : float, optional
+        The expected value.
+    low, high : float, optional
+        The interval of ``measured``.
+    margin : tuple of (float or None)
+        Lower and upper end; None is open.
+    text : str
+        A sentence about the numbers.
+    cells : tuple of mapping
+        The labels of the cells that it rests on; empty for all cells of the run.
+    confidence : float
+        Of the interval.
+    setting : str
+        The verified round trips and the clock.
+    stays_open : str
+        Why more repetitions cannot decide an inconclusive claim; empty if they may.
+    kind : str
+        The kind of the claim, such as "law" or "ratio"; empty if unknown, as in older records.
+    metric : str
+        The metric of the claim, with its unit; empty if it is composed of other claims.
+    parameters : mapping
+        The other fields of the claim: numbers, texts, conditions.
+    named : bool, optional
+        Whether the claim's author gave it its name; None in older records.
+    """
+
+    name: str
+    verdict: str
+    measured: float | None
+    expected: float | None
+    low: float | None
+    high: float | None
+    margin: tuple[float | None, float | None]
+    text: str
+    cells: tuple[Mapping[str, Any], ...] = ()
+    confidence: float = CONFIDENCE
+    setting: str = ""
+    stays_open: str = ""
+    kind: str = ""
+    metric: str = ""
+    parameters: Mapping[str, Any] = field(default_factory=dict)
+    named: bool | None = None
+
+    def __bool__(self) -> bool:
+        """Return whether the claim is supported, for ``assert``."""
+        return self.verdict == SUPPORTED
+
+    def report(self) -> Judgement:
+        """Publish the judgement to the observers, such as the pytest plugin.
+
+        Returns
+        -------
+        Judgement
+            Itself, for ``assert law(...).judge(run).report()``.
+        """
+        notify(self)
+        return self
+
+    def __str__(self) -> str:
+        """Return the whole judgement in one line."""
+        known = self.low is not None and self.high is not None and self.low != self.high
+        interval = f"{100 * self.confidence:g} % interval {self.low:.4g} to {self.high:.4g}" if known else ""
+        return "; ".join(filter(None, (f"{self.verdict}: {self.name}: {self.text}", interval, self.setting)))
+
+    __repr__ = __str__
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the fields as a dict for JSON, with None for numbers that are not finite."""
+        record: dict[str, Any] = finite(vars(self))
+        return record
+
+    @classmethod
+    def from_json(cls, record: Mapping[str, Any]) -> Judgement:
+        """Read what `to_json` returned. Raises ValueError for an unknown verdict."""
+        least, most = record.get("margin") or (None, None)
+        known: dict[str, Any] = {name: record.get(name) for name in ("measured", "expected", "low", "high")}
+        known |= {"name": record["name"], "verdict": record["verdict"], "text": record.get("text", "")}
+        if known["verdict"] not in WORST_FIRST:
+            raise ValueError(f"a claim with the verdict {known['verdict']!r:.40}")
+        known |= {name: record[name] for name in OPTIONAL if name in record}
+        return cls(**known, margin=(least, most), cells=tuple(record.get("cells") or ()))

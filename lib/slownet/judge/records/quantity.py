@@ -1,0 +1,60 @@
+"""How a metric's number is written in a sentence: with its unit and its interval, as exactly as it is known."""
+
+from __future__ import annotations
+
+import math
+from decimal import Decimal
+
+from slownet.model.units import unit_of
+from slownet.theory.stats import Summary
+
+LEAST_DIGITS, MOST_DIGITS, DIGITS = 3, 5, 4
+"""Significant digits: of a number with an interval, whose first digit is shown too if it is among them; of a number without."""
+MOST_DECIMALS = 9
+LARGEST_COUNT = 1e9
+"""Up to here a whole number is written as it is."""
+
+
+def quantity(summary: Summary, metric: str) -> str:
+    """Format a metric's number.
+
+    Parameters
+    ----------
+    summary : Summary
+        The number.
+    metric : str
+        Its name, which ends with the unit.
+
+    Returns
+    -------
+    str
+        ``52.797 (52.791 to 52.802) s``; only the mean if the interval is unknown or has no width: ``1200``, ``44 ms``.
+
+    Examples
+    --------
+    >>> quantity(Summary(52.79651, 52.7912, 52.8018, 3), "page_s"), quantity(Summary(1200.0, 1200.0, 1200.0, 3), "stalls")
+    ('52.797 (52.791 to 52.802) s', '1200')
+    """
+    unit = unit_of(metric)
+    return f"{_with_interval(summary) or _alone(summary.mean)} {unit}".rstrip()
+
+
+def _with_interval(summary: Summary) -> str:
+    mean, low, high = summary.mean, summary.low, summary.high
+    if not summary.known or not 0 < high - low < math.inf:
+        return ""
+    finest = math.floor(math.log10((high - low) / 2))
+    if mean:
+        first = math.floor(math.log10(abs(mean))) + 1
+        finest = max(first - MOST_DIGITS, min(first - LEAST_DIGITS, finest))
+    decimals = min(MOST_DECIMALS, max(0, -finest))
+    least, middle, most = (f"{each:z.{decimals}f}" for each in (low, mean, high))
+    return f"{middle} ({least} to {most})" if least != most else ""
+
+
+def _alone(value: float) -> str:
+    if not math.isfinite(value):
+        return "unknown"
+    if value == round(value) and abs(value) < LARGEST_COUNT:
+        return f"{value:z.0f}"
+    return f"{Decimal(f'{value:.{DIGITS}g}'):f}"

@@ -1,0 +1,394 @@
+"""A run read back from its directory: its cells with summaries, its facts, its claims.
+
+`slownet.judge.records.samples.SampleLog` writes while the lab runs; `load` reads afterwards.
+"""
+
+from __future__ import annotations
+
+import math
+import warnings
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+from slownet.judge.records import instructions, readings, run_facts
+from slownet.judge.records.cell import TIME, Cell, of_samples
+from slownet.judge.records.charging import Charging, Terms
+from slownet.judge.records.columns import OPERATION
+from slownet.judge.records.judgement import Judgement
+from slownet.judge.records.rows import row
+from slownet.judge.records.samples import RUN, Sample, cell_key, finite, read_log, write_run_json
+from slownet.judge.records.unreadable import MALFORMED, unreadable
+from slownet.lab.clock import in_words
+from slownet.lab.shapes import ShapeError
+from slownet.model import userfile
+from slownet.model.errors import DamageWarning, ExperimentError, NoCellError, SlownetError, nearest
+from slownet.theory.stats import CONFIDENCE, DECIDING
+
+PARQUET = "samples.parquet"
+
+
+@dataclass(frozen=True)
+class RunData:
+    """A run of an experiment.
+
+    Parameters
+    ----------
+    directory : Path
+        Its directory.
+    experiment : str
+        The experiment's name.
+    facts : mapping
+        The contents of run.json.
+    cells : tuple of Cell
+        The cells, in order.
+    claims : tuple of Judgement
+        The judged claims.
+    confidence : float
+        Of the intervals of the cells' summaries.
+    lasting : float
+        Upper limit of the confidence for a law's bend: see `slownet.theory.law.Law`.
+    damage : tuple of str
+        What of its samples is damaged or missing, a line each; the others are used.
+    """
+
+    directory: Path
+    experiment: str
+    facts: Mapping[str, Any]
+    cells: tuple[Cell, ...]
+    claims: tuple[Judgement, ...] = field(default=())
+    confidence: float = CONFIDENCE
+    lasting: float = DECIDING
+    damage: tuple[str, ...] = ()
+
+    def at_confidence(self, confidence: float) -> RunData:
+        """Return the run with intervals of another confidence."""
+        if confidence == self.confidence:
+            return self
+        return replace(self, cells=tuple(cell.at_confidence(confidence) for cell in self.cells), confidence=confidence)
+
+    def for_verdicts(self, confidence: float) -> RunData:
+        """Return the run for judging claims: intervals of cells with fewer boots than a verdict requires are unknown."""
+        return replace(self, cells=tuple(cell.for_verdicts(confidence) for cell in self.cells), confidence=confidence)
+
+    @property
+    def repetitions(self) -> int:
+        """The number of boots: more than any cell's if open claims had their cells repeated alone."""
+        good = (sample for cell in self.cells for sample in cell.samples if sample.get("status") == "ok")
+        boots = {sample["boot"] for sample in good if sample.get("boot") is not None}  # older records have none
+        return max((len(boots), *(cell.repetitions for cell in self.cells)))
+
+    @property
+    def charging(self) -> Charging:
+        """What its clock charges for the CPU; that of the real clock if no clock is recorded."""
+        return self.terms.charging or Charging.REAL
+
+    @property
+    def terms(self) -> Terms:
+        """What its intervals depend on besides the numbers, and whether it repeats."""
+        return Terms.of(self.facts)
+
+    @property
+    def shown(self) -> RunData:
+        """The run with the intervals of its verdicts, so that a number has the same interval everywhere."""
+        recorded = (self.facts.get("sampling") or {}).get("confidence")
+        return self.at_confidence(float(recorded)) if self.claims and recorded else self
+
+    def where(self, at: Mapping[str, Any] | None) -> RunData:
+        """Select cells by their conditions.
+
+        Parameters
+        ----------
+        at : mapping of str to str or None
+            Values of some conditions: ``{"loss": "1%"}``; None selects all cells.
+
+        Returns
+        -------
+        RunData
+            The run with only these cells.
+
+        Raises
+        ------
+        ExperimentError
+            There is no such cell or condition; the message lists the existing ones.
+        """
+        wanted = at or {}
+        cells = tuple(c for c in self.cells if all(n in c.label and readings.alike(c.label[n], v) for n, v in wanted.items()))
+        if cells or not wanted:
+            return replace(self, cells=cells)
+        where = f"in experiment {self.experiment}"
+        names = {name for cell in self.cells for name in cell.label}
+        for name in wanted:
+            if name not in names:
+                raise ExperimentError(f"no condition '{name}'", where, nearest(name, names))
+        what = "no cell at " + ", ".join(f"{name} {value}" for name, value in wanted.items())
+        raise NoCellError(what, where, "the cells are " + "; ".join(cell.title for cell in self.cells))
+
+    def at(self, label: Mapping[str, Any]) -> Cell:
+        """Return one cell.
+
+        Parameters
+        ----------
+        label : mapping of str to str
+            Exactly the conditions of the cell, or those that only this cell has.
+
+        Raises
+        ------
+        ExperimentError
+            There is no such cell, or several; the message lists the existing ones.
+        """
+        exact = [cell for cell in self.cells if cell_key(cell.label) == cell_key(label)]
+        cells = exact or self.where(label).cells
+        if len(cells) == 1:
+            return cells[0]
+        what = f"{len(cells)} cells at {', '.join(f'{name} {value}' for name, value in label.items()) or 'any condition'}"
+        raise ExperimentError(what, f"in experiment {self.experiment}", "name one: " + "; ".join(c.title for c in cells))
+
+    def baseline_of(self, label: Mapping[str, Any]) -> Cell:
+        """Return the cell that another cell is compared with, by claims and by reports.
+
+        Parameters
+        ----------
+        label : mapping of str to str
+            The other cell's conditions: all, or those that only this cell has.
+
+        Returns
+        -------
+        Cell
+            The first planned cell; in a run of several operations, the first one with the same operation. Conditions that
+            ``label`` does not name are the other cell's.
+
+        Raises
+        ------
+        ExperimentError
+            There is no such cell, or several; the message lists the existing ones.
+        """
+        own = self.at(label).label
+        planned = self.facts.get("planned") or [cell.label for cell in self.cells]
+        first = next((cell for cell in planned if cell.get(OPERATION) == own.get(OPERATION)), planned[0])
+        kept = {name: value for name, value in own.items() if name not in label}
+        if not kept:
+            return self.at(first)
+        return self.at(kept | {name: first[name] for name in label if name in first})
+
+    @property
+    def setting(self) -> str:
+        """The verified round trips and the clock in one line, for a judgement."""
+        pinged = [f"{cell.verified_rtt_ms:.2f}" for cell in self.cells if cell.verified_rtt_ms is not None]
+        verified = f"verified RTT {', '.join(pinged)} ms" if pinged else ""
+        return ", ".join(filter(None, (verified, clock(self.facts))))
+
+    @property
+    def failed(self) -> tuple[Cell, ...]:
+        """The cells that failed."""
+        return tuple(cell for cell in self.cells if cell.status == "failed")
+
+    def beyond_cpu(self, cell: Cell) -> bool:
+        """Return whether a link of the cell has a rate that the CPU cannot carry; a free CPU carries every rate."""
+        if self.charging is Charging.FREE:
+            return False
+        ceiling, rate = self.facts.get("ceiling_bit_s"), cell.rate_bit_s
+        return ceiling is not None and rate is not None and rate > ceiling
+
+    def instructions(self, cell: Cell) -> float | None:
+        """Return how many instructions an operation takes in a cell, on the exact clock; None where that is unknown."""
+        return instructions.per_operation(cell, self.main_metric, self.facts)
+
+    @property
+    def metrics(self) -> tuple[str, ...]:
+        """The names of all measured metrics, in order."""
+        return tuple(dict.fromkeys(name for cell in self.cells for name in cell.metrics))
+
+    @property
+    def main_metric(self) -> str:
+        """The metric of table, page and prediction: the published one, else the time per request, else the first."""
+        stated = self.published.get("metric")
+        return str(stated or (TIME if TIME in self.metrics or not self.metrics else self.metrics[0]))
+
+    @property
+    def published(self) -> Mapping[str, Any]:
+        """The article's numbers: ``{"metric", "title", "rows": [{"rtt_ms", "time_per_request_ms"...}]}``, or empty.
+
+        A row names its cell by ``rtt_ms``, or by ``"cell"`` as the experiment writes it: ``{"rtt": "10ms", "loss": "1%"}``.
+        """
+        return self.facts.get("published") or {}
+
+    def along(self, name: str) -> tuple[tuple[float, Cell], ...]:
+        """Sort the cells by one condition.
+
+        Parameters
+        ----------
+        name : str
+            The condition with its unit, such as ``"rtt_ms"``.
+
+        Returns
+        -------
+        tuple of (float, Cell)
+            The value and the cell, by rising value.
+
+        Raises
+        ------
+        ExperimentError
+            A cell lacks the condition, its value is not a number, or two cells have the same value.
+        """
+        pairs = []
+        for cell in self.cells:
+            if name not in cell.condition:
+                known = nearest(name, cell.condition)
+                raise ExperimentError(f"no condition '{name}'", f"in experiment {self.experiment}", known)
+            value = cell.condition[name]
+            if not isinstance(value, (int, float)):
+                what = f"{name} {value} is not a number"
+                raise ExperimentError(what, f"in experiment {self.experiment}", "name a cell by its conditions")
+            pairs.append((float(value), cell))
+        pairs.sort(key=lambda pair: pair[0])
+        for (value, _), (following, _) in pairwise(pairs):
+            if value == following:
+                what = f"two cells at {name} = {value:g}"
+                raise ExperimentError(what, f"in experiment {self.experiment}", "vary one condition only")
+        return tuple(pairs)
+
+    def cell(self, name: str, value: float) -> Cell:
+        """Return the cell with a value of a condition, such as ``rtt_ms`` and 10. Raises ExperimentError with all values."""
+        pairs = self.along(name)
+        for measured, cell in pairs:
+            if math.isclose(measured, value, rel_tol=1e-9, abs_tol=1e-12):
+                return cell
+        known = ", ".join(f"{measured:g}" for measured, _ in pairs) or "none"
+        what = f"no cell at {name} = {value:g}"
+        raise NoCellError(what, f"in experiment {self.experiment}", f"the values are {known}")
+
+    def fact(self, name: str) -> Any:
+        """Return a fact of the samples, such as ``document_length``, from the first that has it. Raises ExperimentError."""
+        known: set[str] = set()
+        for cell in self.cells:
+            for sample in cell.samples:
+                facts = sample.get("facts") or {}
+                if name in facts:
+                    return facts[name]
+                known.update(facts)
+        raise ExperimentError(f"no fact '{name}'", f"in experiment {self.experiment}", nearest(name, known))
+
+    def judged(self, claims: Iterable[Judgement]) -> RunData:
+        """Return the run with these claims."""
+        return replace(self, claims=tuple(claims))
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the run as ``--json`` prints it."""
+        facts = {name: self.facts.get(name) for name in ("clock", "tdf", "kernel")}
+        cells = self._cells_json()
+        claims = [claim.to_json() for claim in self.claims]
+        named = {"experiment": self.experiment, **facts, "cells": cells, "claims": claims, "damage": list(self.damage)}
+        record: dict[str, Any] = finite(named)
+        return record | {"directory": str(self.directory)}
+
+    def _cells_json(self) -> list[dict[str, Any]]:
+        found = []
+        for cell in self.cells:
+            counted = self.instructions(cell)
+            own = {} if counted is None else {"instructions": round(counted)}
+            found.append(cell.to_json() | {"beyond_cpu": self.beyond_cpu(cell)} | own)
+        return found
+
+    def save(self) -> Path:
+        """Write run.json, the facts with cells and claims, and return its path."""
+        cells = self._cells_json()
+        claims = [claim.to_json() for claim in self.claims]
+        facts = {**self.facts, "experiment": self.experiment, "cells": cells, "claims": claims}
+        return write_run_json(self.directory, facts)
+
+    def rows(self) -> list[dict[str, Any]]:
+        """Return one row per sample, as in samples.parquet.
+
+        Each condition is a column of that name; each metric is three columns: ``<name>``, ``<name>_sd``, ``<name>_n``.
+        """
+        return [row(sample) for cell in self.cells for sample in cell.samples]
+
+    def write_parquet(self) -> Path:
+        """Write samples.parquet, one row per sample, and return its path; see `rows`."""
+        import pyarrow as pa
+        import pyarrow.parquet as pq
+
+        rows = self.rows()
+        columns = dict.fromkeys(name for each in rows for name in each)
+        path = self.directory / PARQUET
+        pq.write_table(pa.table({name: _of_one_type([each.get(name) for each in rows]) for name in columns}), path)
+        return path
+
+
+def _of_one_type(values: list[Any]) -> list[Any]:
+    """Return a column, as texts if some are: of the conditions "1.1" and "2" only one is a whole number."""
+    if not any(isinstance(each, str) for each in values):
+        return values
+    return [each if each is None else str(each) for each in values]
+
+
+def load(directory: Path | str) -> RunData:
+    """Read a run from ``samples.jsonl`` and ``run.json``; one of the two is enough.
+
+    What is damaged or missing in the samples is left out, with a `DamageWarning`; see `RunData.damage`.
+
+    Parameters
+    ----------
+    directory : Path or str
+        The run's directory.
+
+    Raises
+    ------
+    SlownetError
+        Neither file exists, or they are damaged or of a newer version.
+    """
+    try:
+        run = _load(Path(directory))
+    except MALFORMED as error:
+        raise unreadable(directory, error) from error
+    for line in run.damage:
+        warnings.warn(f"{line}, in {directory}", DamageWarning, stacklevel=2)
+    return run
+
+
+def _load(directory: Path) -> RunData:
+    facts: dict[str, Any] = {}
+    try:
+        facts = run_facts.read(directory)
+    except FileNotFoundError:
+        pass
+    except ShapeError:  # of another version, perhaps: `load` says so
+        raise
+    except (OSError, ValueError) as error:
+        raise SlownetError(f"cannot read {RUN}, {userfile.reason(error)}", f"in {directory}") from error
+    log = read_log(directory, facts)
+    if not facts and not log.samples:
+        raise SlownetError("no run here", f"in {directory}", "give a directory that holds run.json")
+    return replace(gather(log.latest, facts, directory), damage=tuple(log.damage))
+
+
+def gather(samples: Iterable[Sample], facts: Mapping[str, Any], directory: Path = Path()) -> RunData:
+    """Make a run from samples and facts, without reading files.
+
+    Parameters
+    ----------
+    samples : iterable of dict
+        As `slownet.judge.records.samples` describes them.
+    facts : mapping
+        The contents of run.json.
+    directory : Path
+        The run's directory.
+    """
+    samples = list(samples)
+    by_cell: dict[str, list[Sample]] = {}
+    for sample in samples:
+        by_cell.setdefault(cell_key(sample["cell"]), []).append(sample)
+    name = facts.get("experiment") or (samples[0].get("experiment") if samples else None)
+    claims = tuple(Judgement.from_json(record) for record in facts.get("claims") or ())
+    terms, own = Terms.of(facts), f"{name} {directory} {facts.get('started')}"
+    cells = tuple(of_samples(each, terms, run=own) for each in by_cell.values())
+    return RunData(directory, str(name or "unnamed"), facts, cells, claims)
+
+
+def clock(facts: Mapping[str, Any]) -> str:
+    """Describe the clock of a run from its facts: ``virtual clock, TDF 4, work charged``."""
+    speed = instructions.speed(facts)
+    return in_words(facts["clock"], facts.get("tdf"), facts.get("cpu"), speed) if facts.get("clock") else "clock not recorded"

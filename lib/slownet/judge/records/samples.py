@@ -1,0 +1,364 @@
+"""Samples, written to disk one by one: one JSON object per line, safe against a kill at any moment.
+
+Imported inside the lab, so standard library only. A sample is a dict with the keys::
+
+    experiment, cell {"rtt": "10ms"}, condition {"rtt_ms": 10.0}, index (position in the plan), tool,
+    status "ok" or "failed", error (a line or None), metrics {name: {"mean", "sd", "n",
+    and if known "values" [single values], with "ordered" true if they are in time order, or "groups" [sizes] if they are
+    consecutive groups with unknown order within each; or "steps" [[value, number of values up to it]]; "step" if the mean was
+    rounded to multiples of it; a percentile that a tool printed has "sd" None, "percent" and "of", the metric with its values;
+    another single number has "sd" None}},
+    verified_rtt_ms, unverified [configured links that no ping could verify, each with the reason],
+    raw [paths in the run directory], virtual_s, wall_s, facts {name: value},
+    links {link: its conditions in words, without those that have none},
+    counters {link: {"up" or "down": {counter: number}}}, captures [{"file", "interface", "packets", "dropped"}],
+    rate_bit_s (the highest rate configured on a link, or None), lab (which of the parallel labs measured it, from 1),
+    boot (the repetition, a fresh lab or network, from 1), block (the number of the call of the measuring function in this cell
+    and boot, from 1), random (whether a link's condition is random), seeds (those of the random links, in order, one per
+    condition: the second direction has 1 more; empty if the kernel chose them), charged_s (seconds of CPU that the lab's clock
+    charged meanwhile, or None), late (the share of the verifying ping by which a link was later than stated, or None), limited
+    (only if receive windows limited what was sent: {"by": "receive window", "share" of the time, "host" that sent})
+
+A boot that was killed and resumed was measured in several labs under the same number; "boots" in run.json names the last one.
+
+Every line ends with two more keys, so that damage is found: "sum", a checksum of the line before that key, and "after", the sum
+of the line before it, empty in the first one. run.json has the number of lines and the last sum as "samples". Lines of older
+versions have neither. The file is the host's: a lab sends its samples over its channel (`slownet.runner.booting`).
+"""
+
+from __future__ import annotations
+
+import errno
+import hashlib
+import json
+import os
+import time
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from types import TracebackType
+from typing import Any
+
+from slownet.judge.records import sample_shape
+from slownet.lab.outbox import Outbox, appending, place
+from slownet.model import userfile
+from slownet.model.errors import SlownetError
+
+SAMPLES = "samples.jsonl"
+DAMAGED = "samples.damaged.jsonl"
+"""What was set aside when samples were added to a damaged file."""
+RUN = "run.json"
+RAW = "raw"
+SEAL = "samples"
+"""The fact of run.json that says how many lines there are, and the last one's sum."""
+SUM, AFTER = "sum", "after"
+SUM_DIGITS = 32
+
+Sample = dict[str, Any]
+MOST_DAMAGE = 5
+"""Damaged lines that are named."""
+
+_sorted = json.JSONEncoder(sort_keys=True).encode
+
+
+def of_lab(name: str, lab: int) -> str:
+    """Return the name of a lab's own file or folder in a run: ``name`` for the first lab, then ``name-2.suffix``."""
+    stem, suffix = os.path.splitext(name)
+    return name if lab == 1 else f"{stem}-{lab}{suffix}"
+
+
+def cell_key(cell: Mapping[str, Any]) -> str:
+    """Return a string that identifies a cell, independent of the order of its conditions."""
+    return _sorted(cell)
+
+
+def new_run_directory(root: Path | str, name: str) -> Path:
+    """Make ``root/<YYYYmmdd-HHMMSS>-<name>`` and return it; ``-2``, ``-3``... make it unique."""
+    stem = f"{time.strftime('%Y%m%d-%H%M%S')}-{name}"
+    try:
+        Path(root).mkdir(parents=True, exist_ok=True)
+        for number in range(1, 1000):
+            directory = Path(root) / (stem if number == 1 else f"{stem}-{number}")
+            try:
+                directory.mkdir()
+            except FileExistsError:
+                continue
+            return directory
+    except OSError as error:
+        raise SlownetError(f"cannot make a run directory, {error.strerror}", f"in {root}") from error
+    raise SlownetError(f"{stem} and 999 more exist already", f"in {root}", "name another directory")
+
+
+def write_run_json(directory: Path | str, facts: Mapping[str, Any]) -> Path:
+    """Write ``run.json`` atomically; numbers that are not finite become null. Raises SlownetError."""
+    return write_json(Path(directory) / RUN, facts)
+
+
+def write_json(path: Path, facts: Mapping[str, Any]) -> Path:
+    """Write a JSON file atomically; numbers that are not finite become null. Raises SlownetError."""
+    text = json.dumps(finite(facts), indent=1, allow_nan=False, default=str)
+    try:
+        place(path, (text + "\n").encode(), durable=True)
+    except OSError as error:
+        raise SlownetError(f"cannot write {path.name}, {error.strerror}", f"in {path.parent}") from error
+    return path
+
+
+def finite(value: Any) -> Any:
+    """Copy a JSON value, with None instead of infinities and NaN, which JSON cannot represent."""
+    if isinstance(value, float) and (value != value or value in (float("inf"), float("-inf"))):
+        return None
+    if isinstance(value, Mapping):
+        return {key: finite(each) for key, each in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [finite(each) for each in value]
+    return value
+
+
+@dataclass
+class Log:
+    """The content of a file of samples: the good ones in the file's order, and a line for each damage."""
+
+    samples: list[Sample] = field(default_factory=list)
+    damage: list[str] = field(default_factory=list)
+    sums: list[str] = field(default_factory=list)
+    """The sum of each line."""
+
+    @property
+    def seal(self) -> dict[str, Any]:
+        """What run.json says of the file, so that lines missing at its end are noticed."""
+        return {"lines": len(self.sums), SUM: self.sums[-1] if self.sums else ""}
+
+    @property
+    def latest(self) -> list[Sample]:
+        """The samples sorted by index. One that was taken again (same cell, same index) replaces the older one."""
+        found = {(cell_key(each["cell"]), each["index"]): each for each in self.samples}
+        return sorted(found.values(), key=lambda sample: int(sample["index"]))
+
+
+def read_log(directory: Path | str, facts: Mapping[str, Any] | None = None) -> Log:
+    """Read the samples of a run, and check that they are whole.
+
+    Parameters
+    ----------
+    directory : Path or str
+        The run's directory.
+    facts : mapping, optional
+        The contents of run.json, which knows how many lines there must be.
+    """
+    log = _checked(_lines(Path(directory) / SAMPLES), SAMPLES)
+    sealed = (facts or {}).get(SEAL)
+    if isinstance(sealed, Mapping) and isinstance(sealed.get("lines"), int):
+        _compare(log, sealed["lines"], str(sealed.get(SUM)))
+    for path in _of_others(Path(directory)):  # of an older version, whose parallel labs wrote a file each
+        log.samples += _checked(_lines(path), path.name).samples
+    if (more := len(log.damage) - MOST_DAMAGE) > 0:
+        log.damage[MOST_DAMAGE:] = [f"{SAMPLES}: {more} more of its lines are damaged"]
+    return log
+
+
+def read_samples(directory: Path | str) -> list[Sample]:
+    """Read the good samples of a run, sorted by index, those of the same index oldest first; see `Log`."""
+    return read_log(directory).latest
+
+
+def taken(directory: Path | str) -> set[tuple[str, int]]:
+    """Return ``(cell_key(cell), index)`` of each successful sample, which need not be measured again."""
+    samples = read_samples(directory)
+    return {(cell_key(each["cell"]), each["index"]) for each in samples if each.get("status") == "ok"}
+
+
+def _lines(path: Path) -> list[str]:
+    try:
+        text = userfile.read_record(path).decode(errors="replace")
+    except FileNotFoundError:
+        return []
+    except OSError as error:
+        raise SlownetError(f"cannot read {path.name}, {error.strerror}", f"in {path.parent}") from error
+    return [line for line in text.split("\n") if line.strip()]
+
+
+def _checked(lines: Iterable[str], name: str) -> Log:
+    """Parse the lines of a file, and check the sum of each and its link to the one before."""
+    log = Log()
+    before: str | None = ""  # None after a line whose sum is not known
+    is_sealed = False
+    for number, line in enumerate(lines, 1):
+        sample = _parsed(line)
+        found = sample.get(SUM) if sample else None
+        if sample is None:
+            log.damage.append(f"{name}: line {number} is cut short or no sample, and was left out")
+        elif found is None and is_sealed:
+            log.damage.append(f"{name}: line {number} has no checksum, and was left out")
+        elif found is not None and found != _sum(line.rpartition(f', "{SUM}": ')[0]):
+            log.damage.append(f"{name}: line {number} was changed, and was left out")
+        else:
+            if found is not None and before is not None and sample.get(AFTER) != before:
+                log.damage.append(f"{name}: lines are missing before line {number}, or are in another order")
+            log.samples.append({key: value for key, value in sample.items() if key not in (SUM, AFTER)})
+            before = found or _sum(line)
+            is_sealed = is_sealed or found is not None
+            log.sums.append(before)
+            continue
+        before = None
+        log.sums.append(str(found or _sum(line)))
+    return log
+
+
+def _parsed(line: str) -> Sample | None:
+    try:
+        sample = json.loads(line)
+        sample_shape.KEPT(sample, "a sample")
+    except (ValueError, RecursionError):  # a ShapeError is a ValueError
+        return None
+    return dict(sample)
+
+
+def _compare(log: Log, lines: int, last: str) -> None:
+    """Add what run.json knows of the file's end; the file may have more lines, if the run was killed before they were noted."""
+    if len(log.sums) < lines:
+        missing = lines - len(log.sums)
+        log.damage.append(f"{SAMPLES}: {'the last line is' if missing == 1 else f'the last {missing} lines are'} missing")
+    elif lines and log.sums[lines - 1] != last and not log.damage:
+        log.damage.append(f"{SAMPLES}: line {lines} is not the one that {RUN} knows")
+
+
+def _sum(text: str) -> str:
+    return hashlib.sha256(text.encode(errors="surrogatepass")).hexdigest()[:SUM_DIGITS]
+
+
+def _of_others(directory: Path) -> list[Path]:
+    """Return the files of further labs, which an older version did not merge before it was killed."""
+    stem, suffix = os.path.splitext(SAMPLES)
+    return sorted(directory.glob(f"{stem}-*{suffix}"))
+
+
+class Raw:
+    """The folder of a run in which the place keeps the output of tools."""
+
+    def __init__(self, directory: Path | str) -> None:
+        self._folder = Path(directory) / RAW
+
+    def keep(self, name: str, content: str | bytes) -> str:
+        """Write a tool's raw output to ``raw/<name>``, and return that path relative to the run directory.
+
+        Nothing is overwritten: if the name exists, ``-2``, ``-3``... is inserted before its suffix.
+        """
+        if Path(name).name != name or name in ("", ".", ".."):
+            raise SlownetError(f"'{name}' is not a plain file name", f"in {self._folder}")
+        stem, suffix = os.path.splitext(name)
+        path, number = self._folder / name, 1
+        while True:
+            try:
+                with open(path, "xb") as file:
+                    file.write(content if isinstance(content, bytes) else content.encode(errors="surrogateescape"))
+                return f"{RAW}/{path.name}"
+            except FileExistsError:
+                number += 1
+                path = path.with_name(f"{stem}-{number}{suffix}")
+            except OSError as error:
+                raise SlownetError(f"cannot keep raw output, {error.strerror}", str(path)) from error
+
+
+class RawOutput:
+    """What the place kept of tools' output, read by the host without believing or following what lies there."""
+
+    def __init__(self, directory: Path | str) -> None:
+        self._outbox = Outbox(Path(directory) / RAW)
+
+    def read(self, path: str) -> bytes:
+        """Return the content of a file that a sample names: ``raw/<name>``. Raises RefusedError."""
+        return self._outbox.read(path.removeprefix(f"{RAW}/"))
+
+    def text(self, path: str) -> str:
+        """Return its text, with replacement characters for what is no UTF-8. Raises RefusedError."""
+        return self.read(path).decode(errors="replace")
+
+
+class SampleLog:
+    """The log of samples of a run directory; each sample is on disk before the next one is added.
+
+    Use it as a context manager, or call ``close()``. A damaged file is set aside first, as `DAMAGED`; its good lines are kept.
+    """
+
+    def __init__(self, directory: Path | str) -> None:
+        self.directory = Path(directory)
+        path = self.directory / SAMPLES
+        self._raw = Raw(directory)
+        try:
+            (self.directory / RAW).mkdir(parents=True, exist_ok=True)
+            self._log = Log()
+            lines = _lines(path)
+            old = read_log(directory)
+            if old.damage or _of_others(self.directory):
+                if old.damage:
+                    os.replace(path, _unused(self.directory / DAMAGED))
+                lines = self._sealed(old.latest)
+                place(path, "".join(f"{line}\n" for line in lines).encode(), durable=True)
+                for part in _of_others(self.directory):
+                    part.unlink()
+            self._log = _checked(lines, SAMPLES)
+            self._file = appending(path)
+            if lines and not userfile.read_record(path).endswith(b"\n"):
+                self._file.write(b"\n")
+        except OSError as error:
+            why = f"{SAMPLES} is a link" if error.errno == errno.ELOOP else error.strerror
+            raise SlownetError(f"cannot write samples, {why}", f"in {directory}") from error
+
+    @property
+    def seal(self) -> dict[str, Any]:
+        """What run.json is to say of the file: see `Log.seal`."""
+        return self._log.seal
+
+    def append(self, sample: Mapping[str, Any]) -> None:
+        """Append one sample; it is on disk when this returns."""
+        line, own = self._line(sample, self._log.sums[-1] if self._log.sums else "")
+        try:
+            self._file.write(f"{line}\n".encode())
+            self._file.flush()
+            os.fsync(self._file.fileno())
+        except OSError as error:
+            raise SlownetError(f"cannot write samples, {error.strerror}", f"in {self.directory}") from error
+        self._log.sums.append(own)
+
+    def raw(self, name: str, content: str | bytes) -> str:
+        """Keep a tool's raw output: see `Raw.keep`."""
+        return self._raw.keep(name, content)
+
+    def _sealed(self, samples: Iterable[Sample]) -> list[str]:
+        lines, before = [], ""
+        for sample in samples:
+            line, before = self._line(sample, before)
+            lines.append(line)
+        return lines
+
+    def _line(self, sample: Mapping[str, Any], before: str) -> tuple[str, str]:
+        """Return the line of a sample that comes after a line with that sum, and its own sum."""
+        if "cell" not in sample or "index" not in sample:
+            raise SlownetError("a sample needs 'cell' and 'index'", f"in {self.directory}")
+        try:
+            text = json.dumps({**sample, AFTER: before}, allow_nan=False)[:-1]
+        except ValueError as error:
+            what = f"sample {sample['index']} holds a number that is not finite"
+            raise SlownetError(what, f"in {self.directory}", "its raw output is kept") from error
+        own = _sum(text)
+        return f'{text}, "{SUM}": "{own}"}}', own
+
+    def close(self) -> None:
+        """Close the file; the samples are on disk already."""
+        self._file.close()
+
+    def __enter__(self) -> SampleLog:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+        self.close()
+
+
+def _unused(path: Path) -> Path:
+    """Return the path, or with -2, -3... before its suffix if it exists."""
+    found, number = path, 1
+    while found.exists():
+        number += 1
+        found = path.with_name(f"{path.stem}-{number}{path.suffix}")
+    return found

@@ -1,0 +1,37 @@
+"""What is wrong with a run directory that cannot be read: damage, or a newer version."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+from slownet import __version__
+from slownet.judge.records.samples import RUN
+from slownet.lab.shapes import ShapeError
+from slownet.model import userfile
+from slownet.model.errors import SlownetError
+
+MALFORMED = (LookupError, TypeError, ValueError, AttributeError, ArithmeticError, RecursionError)
+"""What reading raises if records are not as this version writes them."""
+
+
+def unreadable(directory: Path | str, error: Exception) -> SlownetError:
+    """Return the error that says so in a line."""
+    why = str(error) if isinstance(error, ShapeError) else f"{type(error).__name__}: {error}"
+    what = f"the records cannot be read ({why})"
+    version = _version(Path(directory))
+    if _numbers(version) > _numbers(__version__):
+        return SlownetError(what, f"in {directory}", f"slownet {version} wrote them: upgrade, this is {__version__}")
+    damaged = "they are damaged" if version else "they are damaged, or of a newer slownet"
+    return SlownetError(what, f"in {directory}", f"{damaged}: measure again, or restore them from a copy")
+
+
+def _version(directory: Path) -> str:
+    try:
+        return str(userfile.json(userfile.read_record(directory / RUN))["slownet"])
+    except (OSError, *MALFORMED):
+        return ""
+
+
+def _numbers(version: str) -> list[int]:
+    return [int(each) for each in re.findall(r"\d{1,9}", version)]

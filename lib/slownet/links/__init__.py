@@ -1,0 +1,1 @@
+"""Conditions of links, recorded traces, and packets: data, without a network."""

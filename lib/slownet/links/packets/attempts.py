@@ -1,0 +1,82 @@
+"""Reads from captures over which addresses a page was asked for: connections over IPv4 and IPv6, and the one that answered."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from slownet.links.packets.capture import ACK, SYN, between, carried, frames
+from slownet.model.errors import ToolError
+
+PORT = 80
+
+
+@dataclass(frozen=True)
+class Attempts:
+    """The connections that a client tried to open for one page; times in ns since 1970.
+
+    Parameters
+    ----------
+    families : tuple of str
+        "IPv4" or "IPv6" for each connection, in the order of their first SYN.
+    answered : str
+        Over which one the page came.
+    began, first : int
+        When the first SYN left, and when the page's first byte arrived.
+    """
+
+    families: tuple[str, ...]
+    answered: str
+    began: int
+    first: int
+
+    @property
+    def first_byte_ms(self) -> float:
+        """The time from the first SYN to the page's first byte, in ms."""
+        return (self.first - self.began) / 1e6
+
+
+def read(sources: Iterable[Path | bytes]) -> Attempts:
+    """Read captures of one client's interfaces.
+
+    Parameters
+    ----------
+    sources : iterable of Path or bytes
+        The captures.
+
+    Returns
+    -------
+    Attempts
+        The connections to port 80.
+
+    Raises
+    ------
+    ToolError
+        No connection was tried, or none brought a page.
+    """
+    from scapy.layers.inet import TCP
+
+    packets = sorted((ns, number, frame) for number, source in enumerate(sources) for ns, frame in _tcp(source))
+    tried: dict[tuple[str, int, str, int], int] = {}
+    for ns, _, frame in packets:
+        if frame[TCP].dport == PORT and frame[TCP].flags.value & (SYN | ACK) == SYN:
+            tried.setdefault(between(frame, TCP), ns)
+    if not tried:
+        raise ToolError("no connection to port 80 begins in the captures")
+    came = next(((ns, frame) for ns, _, frame in packets if frame[TCP].sport == PORT and carried(frame)), None)
+    if came is None:
+        raise ToolError(f"none of {len(tried)} connections brought a page")
+    families = tuple(_family(ends[0]) for ends in tried)
+    return Attempts(families, _family(between(came[1], TCP)[0]), min(tried.values()), came[0])
+
+
+def _tcp(source: Path | bytes) -> list[tuple[int, Any]]:
+    from scapy.layers.inet import TCP
+
+    return [(ns, frame) for ns, frame in frames(source) if TCP in frame]
+
+
+def _family(address: str) -> str:
+    return "IPv6" if ":" in address else "IPv4"

@@ -1,0 +1,54 @@
+"""Reads all connections of a capture at a client, with the client's key log."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import TypeVar
+
+from slownet.links.packets import capture, keylog, quic, tls
+from slownet.links.packets.capture import Datagram, Segment
+from slownet.links.packets.keylog import KeyLog
+from slownet.links.packets.seen import Seen
+from slownet.theory.handshakes import QUIC
+
+PORT = 443
+R = TypeVar("R")
+
+
+def connections(pcap: Path, keys: Path, transport: str) -> list[Seen]:
+    """Read the connections of a capture.
+
+    Parameters
+    ----------
+    pcap, keys : Path
+        The capture, and its key log, which need not exist.
+    transport : str
+        ``TCP``, or ``QUIC`` to port 443.
+
+    Returns
+    -------
+    list of Seen
+        In the order in which they were opened.
+
+    Raises
+    ------
+    ToolError
+        A connection cannot be read, or not without its keys.
+    """
+    return read_each(pcap, keys, transport, tls.read, quic.read)
+
+
+def read_each(
+    pcap: Path,
+    keys: Path,
+    transport: str,
+    over_tcp: Callable[[Sequence[Segment], KeyLog], R],
+    over_quic: Callable[[Sequence[Datagram], KeyLog], R],
+) -> list[R]:
+    """Return what a function finds in each connection; parameters and errors as for `connections`."""
+    log = keylog.parse(keys.read_text(errors="replace") if keys.exists() else "")
+    with capture.undamaged(pcap):
+        if transport == QUIC:
+            return [over_quic(each, log) for each in capture.datagrams(pcap, PORT)]
+        return [over_tcp(each, log) for each in capture.connections(pcap)]

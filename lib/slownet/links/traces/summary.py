@@ -1,0 +1,52 @@
+"""Summarises a recording of a network in a few numbers."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from slownet.links.conditions.link import MTU
+from slownet.links.traces import mahimahi, pinglog
+from slownet.links.traces.file import text_of
+from slownet.links.traces.mahimahi import Opportunities
+from slownet.links.traces.pinglog import PingLog
+
+PERCENTILES = (5, 25, 50, 75, 95, 99)
+BIN_S = 1.0
+
+
+def load(path: Path) -> Opportunities | PingLog:
+    """Read a Mahimahi trace if the first line is a number, otherwise a log of pings. Raises TraceError."""
+    text = text_of(path)
+    first = text.lstrip().partition("\n")[0].strip()
+    return mahimahi.parse(text, str(path)) if not first or first.isdigit() else pinglog.parse(text, str(path))
+
+
+def facts(trace: Opportunities | PingLog) -> dict[str, Any]:
+    """Return numbers about a trace; their names end with `_` and the unit."""
+    if isinstance(trace, Opportunities):
+        counts = trace.packets(BIN_S)
+        rates = [8 * count * MTU * len(counts) / trace.seconds for count in counts]
+        return {
+            "kind": "Mahimahi packet-delivery trace", "duration_s": trace.seconds, "packets": len(trace.ms),
+            "mean_rate_bit_s": trace.rate, "longest_pause_s": trace.longest_pause, "bin_s": trace.seconds / len(rates),
+            **{f"rate_p{each}_bit_s": quantile(rates, each / 100) for each in PERCENTILES},
+        }  # fmt: skip
+    found: dict[str, Any] = {
+        "kind": "log of pings", "duration_s": trace.seconds, "interval_s": trace.interval, "pings": len(trace.pings),
+        "lost": sum(trace.lost), "loss_share": trace.loss, "min_rtt_s": min(trace.rtts),
+        "mean_rtt_s": math.fsum(trace.rtts) / len(trace.rtts), "max_rtt_s": max(trace.rtts),
+        **{f"rtt_p{each}_s": quantile(trace.rtts, each / 100) for each in PERCENTILES},
+    }  # fmt: skip
+    if trace.bursts:
+        model = trace.bursts
+        found["bursts"] = f"gemodel {100 * model.p:.4g}% {100 * model.r:.4g}% ({model} pings)"
+    return found
+
+
+def quantile(values: Sequence[float], part: float) -> float:
+    """Return the smallest value that at least this share of the values does not exceed."""
+    ordered = sorted(values)
+    return ordered[max(0, math.ceil(part * len(ordered)) - 1)]

@@ -1,0 +1,1 @@
+"""What every other room may use: units, errors, files of users, extensions."""

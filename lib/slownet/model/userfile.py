@@ -1,0 +1,223 @@
+"""Reads files that a user names: within a size, from files and pipes alike, with every failure as an ordinary error.
+
+Whoever reads says in its own words what it wanted. So the functions here raise few kinds of errors: OSError (whose ``strerror``
+says why) and UnicodeDecodeError for a file, ValueError for what it contains.
+"""
+
+from __future__ import annotations
+
+import errno
+import json as _json
+import os
+import select
+import stat
+import tomllib
+from pathlib import Path
+from typing import Any, BinaryIO
+
+from slownet.model.errors import ExperimentError, SlownetError
+
+MEBIBYTE = 1 << 20
+MOST = 4 * MEBIBYTE
+"""Bytes of a file that a person writes; the largest pyproject.toml or compose file is a hundredth of that."""
+MOST_RECORD = 256 * MEBIBYTE
+"""Bytes of a file that slownet wrote, such as a baseline."""
+DEEPEST = 50
+"""Tables and lists in one another."""
+WRITER_S = 5.0
+"""How long a named pipe may have no writer."""
+_CHUNK = MEBIBYTE
+
+
+def read_bytes(path: Path | str, most: int = MOST) -> bytes:
+    """Return the content of a file or a pipe, such as ``/dev/stdin`` or ``<(program)``.
+
+    Parameters
+    ----------
+    path : Path or str
+        The file.
+    most : int
+        The bytes that it may have; a longer one is not read further.
+
+    Raises
+    ------
+    OSError
+        It cannot be read, is a folder, is too large, or is a named pipe that nobody writes to.
+    """
+    try:
+        # Without O_NONBLOCK a named pipe without a writer would hold the open() itself, for ever.
+        descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC | os.O_NOCTTY)
+    except ValueError as error:  # a NUL
+        raise OSError(errno.EINVAL, "the name has a null byte", str(path)) from error
+    try:
+        return _content(descriptor, str(path), most)
+    finally:
+        os.close(descriptor)
+
+
+def opened(path: Path | str, buffering: int = -1) -> BinaryIO:
+    """Open a file or a pipe for reading it piece by piece.
+
+    Raises OSError, also for a device, which might never end, and for a named pipe that nobody writes to.
+    """
+    descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC | os.O_NOCTTY)
+    try:
+        mode = os.fstat(descriptor).st_mode
+        if stat.S_ISDIR(mode):
+            raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), str(path))
+        if not (stat.S_ISREG(mode) or stat.S_ISFIFO(mode) or stat.S_ISSOCK(mode)):
+            raise OSError(errno.EINVAL, "it is a device", str(path))
+        if stat.S_ISFIFO(mode):
+            _await_writer(descriptor, str(path))
+        os.set_blocking(descriptor, True)
+        return os.fdopen(descriptor, "rb", buffering)
+    except BaseException:
+        os.close(descriptor)
+        raise
+
+
+def _await_writer(descriptor: int, path: str) -> None:
+    """Wait until a pipe has something to read. Raises OSError if nobody writes to it for some time."""
+    while not select.select([descriptor], [], [], WRITER_S)[0]:
+        try:
+            if os.read(descriptor, 1):
+                raise OSError(errno.EPIPE, "its writer came too late", path)
+            raise OSError(errno.EPIPE, "it is a pipe that no program writes to", path)
+        except BlockingIOError:  # a writer that has nothing to say yet
+            continue
+
+
+def read_record(path: Path | str) -> bytes:
+    """Return the content of a file that slownet itself wrote, of any size.
+
+    Raises OSError, also for what is no regular file and might never end.
+    """
+    descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC | os.O_NOCTTY)
+    with os.fdopen(descriptor, "rb") as file:
+        if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+            raise OSError(errno.EINVAL, "it is no regular file", str(path))
+        return file.read()
+
+
+def _content(descriptor: int, path: str, most: int) -> bytes:
+    parts: list[bytes] = []
+    size = 0
+    is_pipe = stat.S_ISFIFO(os.fstat(descriptor).st_mode)
+    while True:
+        part = _next(descriptor)
+        if not part and not size and is_pipe:
+            if not select.select([descriptor], [], [], WRITER_S)[0]:
+                raise OSError(errno.EPIPE, "it is a pipe that no program writes to", path)
+            part = _next(descriptor)
+        if not part:
+            return b"".join(parts)
+        parts.append(part)
+        size += len(part)
+        if size > most:
+            raise OSError(errno.EFBIG, f"it is larger than {most // MEBIBYTE} MiB", path)
+
+
+def _next(descriptor: int) -> bytes:
+    """Return the next bytes; none at the end."""
+    while True:
+        try:
+            return os.read(descriptor, _CHUNK)
+        except BlockingIOError:  # a pipe with a writer that has nothing to say yet
+            select.select([descriptor], [], [])
+
+
+def read_text(path: Path | str, most: int = MOST) -> str:
+    """Return a file's text, without a byte order mark and with Unix's line ends. Raises OSError, UnicodeDecodeError."""
+    return read_bytes(path, most).decode("utf-8-sig").replace("\r\n", "\n").replace("\r", "\n")
+
+
+def reason(error: OSError | ValueError) -> str:
+    """Return why a file could not be read, in a few words: for what the functions of this module raise."""
+    if isinstance(error, UnicodeDecodeError):
+        return f"it is not UTF-8, at byte {error.start}"
+    return str(getattr(error, "strerror", None) or error)
+
+
+def toml(text: str) -> dict[str, Any]:
+    """Return the content of a TOML text. Raises tomllib.TOMLDecodeError, also for what would exceed Python's limits."""
+    try:
+        found = tomllib.loads(text)
+    except RecursionError as error:
+        raise tomllib.TOMLDecodeError(_too_deep()) from error
+    except tomllib.TOMLDecodeError:
+        raise
+    except ValueError as error:  # e.g. a number of 5000 digits, a time of 99 o'clock
+        raise tomllib.TOMLDecodeError(_number(error)) from error
+    if not is_shallow(found):
+        raise tomllib.TOMLDecodeError(_too_deep())
+    return found
+
+
+def json(text: str | bytes) -> Any:
+    """Return the content of a JSON text. Raises ValueError, also for what would exceed Python's limits."""
+    try:
+        found = _json.loads(text)
+    except RecursionError as error:
+        raise ValueError(_too_deep()) from error
+    except (_json.JSONDecodeError, UnicodeDecodeError):
+        raise
+    except ValueError as error:
+        raise ValueError(_number(error)) from error
+    if not is_shallow(found):
+        raise ValueError(_too_deep())
+    return found
+
+
+def is_shallow(value: Any, deepest: int = DEEPEST) -> bool:
+    """Return whether no more than so many tables and lists are in one another."""
+    level = _inner([value])
+    for _ in range(deepest):
+        level = [each for outer in level for each in _inner(outer)]
+    return not level
+
+
+def _inner(value: Any) -> list[Any]:
+    """Return the tables and lists in one."""
+    return [each for each in (value.values() if isinstance(value, dict) else value) if isinstance(each, (dict, list))]
+
+
+def _too_deep() -> str:
+    return f"tables and lists are nested deeper than {DEEPEST}"
+
+
+def _number(error: ValueError) -> str:
+    return "a number has too many digits" if "digits" in str(error) else str(error)
+
+
+LONGEST_NAME, LONGEST_PATH = 255, 4095
+"""Bytes of a file's name and of a whole path that Linux takes (``limits.h``: NAME_MAX, and PATH_MAX without its null byte)."""
+_SHOWN = 60
+
+
+def expanded(path: Path | str, where: str = "", error: type[SlownetError] = ExperimentError) -> Path:
+    """Return a path whose ``~`` or ``~user`` is that user's home. where: what names the path.
+
+    Raises `error`, also for what no file can be named: so whoever asks whether there is one gets an answer.
+    """
+    text = str(path)
+    if "\0" in text:
+        raise error(f"a null byte in the path {text[:_SHOWN]!r}", where, "correct the path")
+    if len(text.encode(errors="replace")) > LONGEST_PATH or any(
+        len(part.encode(errors="replace")) > LONGEST_NAME for part in text.split("/")
+    ):
+        raise error(
+            f"the path {text[:_SHOWN]}... is too long",
+            where,
+            f"a path has at most {LONGEST_PATH} bytes, each name in it at most {LONGEST_NAME}",
+        )
+    try:
+        return Path(path).expanduser()
+    except RuntimeError as problem:
+        who = text.partition("/")[0].removeprefix("~")
+        what = f"there is no user '{who}'" if who else "there is no home directory: HOME is not set"
+        raise error(f"{what}, for {path}", where, "write the whole path, or ./ before a name that begins with ~") from problem
+
+
+def beside(folder: Path, given: Path | str, where: str = "", error: type[SlownetError] = ExperimentError) -> Path:
+    """Return a path that a file in `folder` names, whole or relative to it, as `expanded` does. Raises `error`."""
+    return expanded(folder / expanded(given, where, error), where, error)

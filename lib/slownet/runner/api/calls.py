@@ -1,0 +1,291 @@
+"""The functions: measure as `slownet run` does, read a run, compare two."""
+
+from __future__ import annotations
+
+import contextlib
+import inspect
+import math
+import os
+import sys
+import threading
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from slownet.hypotheses.experiment import Experiment
+from slownet.judge.records import result
+from slownet.judge.records.result import RunData
+from slownet.judge.records.samples import RUN
+from slownet.judge.records.unreadable import MALFORMED, unreadable
+from slownet.lab.boot import MEGABYTES
+from slownet.lab.caller import without_values
+from slownet.lab.place import Interrupts, Place
+from slownet.model.control_characters import visible
+from slownet.model.errors import ExperimentError, SlownetError
+from slownet.model.units import percent
+from slownet.report.progress import Follower
+from slownet.runner import RUNS, planning
+from slownet.runner.api.presented import Compared, Run
+from slownet.runner.asked import HOSTS, Asked, what_is_left
+from slownet.runner.repetition import Follow
+from slownet.runner.run import execute, last_lines
+from slownet.trials.field import baseline
+from slownet.trials.field import compare as comparing
+from slownet.trials.field.row import margin
+
+OWN = "slownet.experiments."
+Texts = Sequence[str]
+
+
+def run(
+    experiment: str | Path | Experiment | None = None,
+    *,
+    vary: Mapping[str, str | Texts] | None = None,
+    clock: str | None = None,
+    tdf: str | float | None = None,
+    cpu: str | None = None,
+    memory: int = MEGABYTES,
+    place: str = "auto",
+    compose: Path | str | Sequence[Path | str] = (),
+    profile: str | Texts = (),
+    tool: str | None = None,
+    url: str | None = None,
+    option: Mapping[str, Any] | None = None,
+    tool_command: str | None = None,
+    value: str | Texts = (),
+    unit: str | Texts = (),
+    capture: bool | str | Texts = False,
+    repeat: int | str | None = None,
+    budget: int | str | None = None,
+    labs: int | str = "auto",
+    resume: Path | str | None = None,
+    runs: Path | str = RUNS,
+    env: Mapping[str, str] | None = None,
+    share: Path | str | Sequence[Path | str] = (),
+    keep: bool = False,
+    require_confinement: bool = False,
+    speed: int | None = None,
+    progress: bool = True,
+) -> Run:
+    """Run an experiment, judge its claims and write its records and report, as `slownet run` does.
+
+    It runs in the caller's process and its labs as child processes. An interrupt ends them and keeps the samples.
+
+    Parameters
+    ----------
+    experiment : str, Path or Experiment, optional
+        A name (see ``slownet list``), a Python or hypothesis file, or an experiment that was imported from a file; none with
+        ``compose`` or ``resume``.
+    vary : mapping of str to sequence of str, optional
+        Values by condition, to measure instead: ``{"rtt": ["0ms", "25ms"]}``.
+    clock : str, optional
+        ``"real"``, ``"virtual"``, the default, or ``"exact"``, which counts instructions in an emulated machine.
+    tdf : str or float, optional
+        How many times faster the CPU looks on the virtual clock: a whole number, ``"auto"``, or ``"inf"``.
+    cpu : str, optional
+        What the virtual clock charges: ``"work"`` (instructions), ``"time"`` (of the CPU) or ``"auto"``.
+    memory : int
+        Memory of each lab in MB.
+    place : str
+        ``"lab"``, ``"native"``, or ``"auto"``: native if possible.
+    compose : Path, str, or sequence of them
+        A compose project's file or folder, to be measured with ``tool``; several files are merged.
+    profile : str or sequence of str
+        Profiles of the compose project.
+    tool, url : str, optional
+        What measures the compose project from its host client, and the page.
+    option : mapping, optional
+        Options of the tool: ``{"requests": 50}``.
+    tool_command : str, optional
+        A command that measures the compose project in a tool's place.
+    value : str or sequence of str
+        Regular expressions for the numbers in its output: ``"tps = ([0-9.]+)"``, or ``(?P<name_ms>...)``.
+    unit : str or sequence of str
+        Units of these numbers: one for all, or one for each.
+    capture : bool, str or sequence of str
+        Save the packets of these interfaces; True: of all hosts.
+    repeat : int or str, optional
+        Number of repetitions; ``"auto"``, the default: until every claim is decided.
+    budget : int or str, optional
+        Limit on repetitions, wall time or both; ``"30,1h"`` by default.
+    labs : int or str
+        Labs that repeat the experiment in parallel; ``"auto"``: one per processor.
+    resume : Path or str, optional
+        The directory of an interrupted run, to be continued.
+    runs : Path or str
+        Where to create the run directory.
+    env : mapping of str to str, optional
+        Variables for the experiment, here and in the lab; the caller's are as before afterwards.
+    share : Path, str, or sequence of them
+        Folders that the lab sees under the same path; with ``:rw`` at the end it may write to them.
+    keep : bool
+        Whether what a compose project mounts stays in the run directory, with its secrets.
+    require_confinement : bool
+        Whether to refuse to run where nothing but its own kernel confines a lab.
+    speed : int, optional
+        Instructions that the exact clock counts in a nanosecond, 3 by default.
+    progress : bool
+        Whether to show progress on standard error.
+
+    Returns
+    -------
+    Run
+        The measured run.
+
+    Raises
+    ------
+    SlownetError
+        A user error, or the lab failed.
+    KeyboardInterrupt
+        It was interrupted; its note says how to continue.
+    """
+    asked = Asked(
+        [_named(experiment)] if experiment is not None else [], clock, _number(tdf), cpu, memory, place,
+        _assigned({name: _joined(values) for name, values in (vary or {}).items()}), [Path(each) for each in _all(compose)],
+        [str(each) for each in _all(profile)], tool, url, _assigned(option),
+        HOSTS if capture is True else _joined(capture or "") or None,
+        _number(repeat), _number(budget), str(labs), Path(resume) if resume else None, Path(runs), _assigned(env),
+        [str(each) for each in _all(share)], keep, require_confinement, speed,
+        tool_command, list(_all(value)), list(_all(unit)),
+    )  # fmt: skip
+    asked.check()
+    with _restored(env or {}):
+        plans, where = asked.plans()
+        for line in asked.notices(plans):
+            print(f"slownet: {visible(line)}", file=sys.stderr)
+        plans[0].facts["argv"] = without_values(asked.words())
+        with Follower(planning.totals(plans)) if progress else contextlib.nullcontext(_ignore) as follow:
+            return _measured(plans, where, follow)
+
+
+def load(path: Path | str) -> Run:
+    """Read a run from its directory.
+
+    Parameters
+    ----------
+    path : Path or str
+        The run's directory or its run.json, or a baseline (see ``slownet baseline save``).
+
+    Raises
+    ------
+    SlownetError
+        There is no run, or its records are damaged or of a newer version.
+    """
+    path = Path(path)
+    path = path.parent if path.name == RUN else path
+    found = baseline.read(path) if baseline.is_one(path) else result.load(path)
+    run = Run.of(found)
+    try:
+        _ = run.law  # makes the view, which reads all that is shown
+    except MALFORMED as error:
+        raise unreadable(path, error) from error
+    return run
+
+
+def compare(
+    first: RunData | Path | str,
+    second: RunData | Path | str,
+    *,
+    within: float | str | None = None,
+    fail_if_slower: str | None = None,
+    metric: str | Texts = (),
+    at: Mapping[str, str] | None = None,
+    t0: str | None = None,
+) -> Compared:
+    """Compare two runs, or a run and a field measurement, as ``slownet compare`` does.
+
+    Parameters
+    ----------
+    first, second : RunData, Path or str
+        Runs, directories of runs, baselines; the second may be a field.json.
+    within : float or str, optional
+        Relative difference that counts as equal; 0.05 unless given, and 0.005 of two runs on the exact clock.
+    fail_if_slower : str, optional
+        Ask only whether a time is longer or a rate lower by more than this: ``"5%"``.
+    metric : str or sequence of str
+        Compare only these metrics.
+    at : mapping of str to str, optional
+        Compare only at these conditions: ``{"loss": "0%"}``.
+    t0 : str, optional
+        Time per operation at the field site without delay.
+
+    Returns
+    -------
+    Compared
+        Its ``outcome.word`` is "better", "equal", "worse", "different" or "open", or "no slower" with ``fail_if_slower``.
+
+    Raises
+    ------
+    SlownetError
+        One of them cannot be read, or they have no condition or metric in common.
+    """
+    asked = within if fail_if_slower is None else percent(fail_if_slower)
+    part = None if asked is None else margin(str(asked))
+    sides = [each if isinstance(each, RunData) else Path(each) for each in (first, second)]
+    names = [str(each) for each in _all(metric)]
+    found = comparing.compare(sides[0], sides[1], part, names, dict(at or {}), t0, one_sided=fail_if_slower is not None)
+    return Compared.of(found)
+
+
+def _measured(plans: Sequence[planning.Plan], place: Place, follow: Follow) -> Run:
+    """Execute the plan; a signal is passed to the labs if this is the main thread, which alone gets signals."""
+    try:
+        with Interrupts(place) if threading.current_thread() is threading.main_thread() else contextlib.nullcontext():
+            (done,) = execute(plans, place, follow)
+    except (SlownetError, KeyboardInterrupt) as error:
+        if left := what_is_left(plans[0]):
+            error.add_note(f"{left}, continue with slownet.run(resume={str(plans[0].directory)!r})")
+        raise
+    for line in last_lines([done]):
+        print(f"slownet: {visible(line)}", file=sys.stderr)
+    return Run.of(done)
+
+
+def _ignore(name: str, event: Mapping[str, Any]) -> None:
+    """Follow a run without showing it."""
+
+
+def _named(experiment: str | Path | Experiment) -> str:
+    """Return what the lab imports it by: a name, or a file. Raises ExperimentError."""
+    if not isinstance(experiment, Experiment):
+        return str(experiment)
+    if experiment.measure.__module__.startswith(OWN):
+        return experiment.name
+    file = inspect.getsourcefile(experiment.measure) or ""
+    if file.endswith(".py") and Path(file).is_file():
+        return file
+    fix = "write it into a file, in a notebook with %%writefile mine.py, and name the file"
+    raise ExperimentError(f"{experiment.name} is in no file that a lab could import", "in slownet.run()", fix)
+
+
+@contextlib.contextmanager
+def _restored(names: Mapping[str, str]) -> Iterator[None]:
+    """Restore these environment variables afterwards."""
+    before = {name: os.environ.get(name) for name in names}
+    try:
+        yield
+    finally:
+        for name, value in before.items():
+            if value is None:
+                os.environ.pop(name, None)
+            else:
+                os.environ[name] = value
+
+
+def _all(given: Any) -> list[Any]:
+    return [given] if isinstance(given, str | Path) else list(given)
+
+
+def _joined(values: str | Texts) -> str:
+    return ",".join(map(str, _all(values)))
+
+
+def _assigned(values: Mapping[str, Any] | None) -> list[str]:
+    return [f"{name}={value}" for name, value in (values or {}).items()]
+
+
+def _number(value: float | str | None) -> str | None:
+    """Write a number as on the command line: 4 for 4.0."""
+    if value is None or isinstance(value, str):
+        return value
+    return f"{value:g}" if math.isfinite(value) else str(value)

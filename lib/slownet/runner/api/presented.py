@@ -1,0 +1,227 @@
+"""Runs and comparisons as notebooks, terminals and data frames show them."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, fields
+from functools import cached_property
+from io import StringIO
+from shutil import get_terminal_size
+from typing import TYPE_CHECKING, Any, Protocol
+
+from rich.console import RenderableType
+
+from slownet.judge.records.judgement import in_words
+from slownet.judge.records.result import RunData
+from slownet.model.control_characters import visible
+from slownet.model.errors import ExperimentError, nearest
+from slownet.report import html, table
+from slownet.report.answer import answer
+from slownet.report.plots import figures
+from slownet.report.screen import Screen, Visible
+from slownet.report.text import near
+from slownet.report.topology import topology_figure
+from slownet.report.view import View, view
+from slownet.runner.api.plot import Plot
+from slownet.theory.law import Law
+from slownet.theory.stats import Summary
+from slownet.trials.field import view as comparison_view
+from slownet.trials.field.runs import Comparison
+
+if TYPE_CHECKING:
+    import pandas
+
+WIDE = 160
+"""Columns of a text that is not shown on a terminal."""
+
+
+class _Printer(Protocol):
+    """What IPython gives to ``_repr_pretty_``."""
+
+    def text(self, text: str) -> None: ...
+
+
+@dataclass(frozen=True, repr=False)
+class Run(RunData):
+    """A run of an experiment, from `slownet.run` or `slownet.load`: `RunData` with its law, its plots and its data frame.
+
+    A notebook shows it as question, answer, table, claims and picture; ``print(run)`` shows what `slownet run` prints.
+
+    Parameters
+    ----------
+    directory, experiment, facts, cells, claims, confidence, lasting
+        As in `RunData`.
+    """
+
+    @classmethod
+    def of(cls, run: RunData) -> Run:
+        """Return a run with its presentation.
+
+        Parameters
+        ----------
+        run : RunData
+            Any run.
+        """
+        return cls(**{each.name: getattr(run, each.name) for each in fields(RunData)})
+
+    @property
+    def question(self) -> str:
+        """What the experiment asks."""
+        return str(self.facts.get("question") or self.experiment)
+
+    @property
+    def answer(self) -> str:
+        """The answer in a sentence, never surer than the verdicts; empty if nothing was measured."""
+        return answer(self._view)
+
+    @property
+    def law(self) -> Law | None:
+        """The law fitted to the main metric; None if it is no time against a delay, or fewer than two delays were measured."""
+        return self._view.law
+
+    @property
+    def supported(self) -> bool:
+        """Whether every claim is supported and every cell was measured: whether `slownet run` would exit with status 0."""
+        return all(self.claims) and not self.failed and not self.facts.get("error")
+
+    @property
+    def plots(self) -> tuple[str, ...]:
+        """The names of its pictures, the main one first."""
+        return tuple(self._plots)
+
+    def plot(self, name: str | None = None) -> Plot:
+        """Return a picture of the report.
+
+        Parameters
+        ----------
+        name : str, optional
+            One of `plots`; without it, the main picture.
+
+        Raises
+        ------
+        ExperimentError
+            There is no such picture.
+        """
+        wanted = next(iter(self._plots), "") if name is None else name
+        if wanted not in self._plots:
+            what = f"no plot '{wanted}'" if wanted else "there is nothing to plot"
+            raise ExperimentError(what, f"in run {self.experiment}", nearest(wanted, self._plots))
+        return self._plots[wanted]
+
+    def frame(self) -> pandas.DataFrame:
+        """Return a data frame with one row per sample.
+
+        Each condition is a column, such as ``rtt_ms``; each metric is three columns: its mean, ``<name>_sd`` and ``<name>_n``.
+
+        Raises
+        ------
+        SlownetError
+            pandas is not installed.
+        """
+        from slownet.runner.api.frames import frame
+
+        return frame(self.rows())
+
+    @cached_property
+    def _view(self) -> View:
+        return view(self)
+
+    @cached_property
+    def _plots(self) -> Mapping[str, Plot]:
+        return {each.name: Plot(each) for each in (*figures(self._view), topology_figure(self)) if each}
+
+    def __rich__(self) -> RenderableType:
+        return Visible(table.show(self))
+
+    def __str__(self) -> str:
+        return _text(self.__rich__())
+
+    def __repr__(self) -> str:
+        claims = in_words(self.claims) if self.claims else "no claims"
+        return visible(f"<Run {self.experiment}: {claims}, {near(self.directory)}>")
+
+    def _repr_html_(self) -> str:
+        picture = next(iter(self._plots.values()))._repr_html_() if self._plots else ""
+        return html.of_run(self._view, picture)
+
+    def _repr_pretty_(self, printer: _Printer, cycle: bool) -> None:
+        printer.text(repr(self) if cycle else str(self))
+
+
+@dataclass(frozen=True, repr=False)
+class Compared(Comparison):
+    """A comparison of two runs, from `slownet.compare`; ``outcome`` says what it comes to, ``rows`` hold each number.
+
+    Parameters
+    ----------
+    first, second : RunData
+        The runs.
+    within : float
+        Relative difference that counts as equal.
+    rows : tuple of Row
+        One per condition and metric.
+    law : mapping, optional
+        k and T0 of a run and of a field measurement; None if both are runs.
+    notes : tuple of str
+        What differs between the runs, and what was not compared.
+    judge : callable
+        Makes the outcome from the rows.
+    """
+
+    @classmethod
+    def of(cls, found: Comparison) -> Compared:
+        """Return a comparison with its presentation.
+
+        Parameters
+        ----------
+        found : Comparison
+            Any comparison.
+        """
+        return cls(**{each.name: getattr(found, each.name) for each in fields(Comparison)})
+
+    def frame(self) -> pandas.DataFrame:
+        """Return a data frame with one row per condition and metric.
+
+        Raises
+        ------
+        SlownetError
+            pandas is not installed.
+        """
+        from slownet.runner.api.frames import frame
+
+        return frame([self._row(number) for number in range(len(self.rows))])
+
+    def _row(self, number: int) -> dict[str, Any]:
+        row = self.rows[number]
+        found: dict[str, Any] = {"condition": row.condition, "metric": row.metric}
+        for name in ("first", "second", "ratio", "difference"):
+            found |= _numbers(name, getattr(row, name))
+        return found | {"verdict": row.verdict, "note": row.note}
+
+    def __rich__(self) -> RenderableType:
+        return Visible(comparison_view.compared(self))
+
+    def __str__(self) -> str:
+        return _text(self.__rich__())
+
+    def __repr__(self) -> str:
+        return visible(f"<Compared {self.first.experiment} with {self.second.experiment}: {self.outcome}>")
+
+    def _repr_html_(self) -> str:
+        return html.of_comparison(str(self.outcome), *comparison_view.lines(self))
+
+    def _repr_pretty_(self, printer: _Printer, cycle: bool) -> None:
+        printer.text(repr(self) if cycle else str(self))
+
+
+def _numbers(name: str, summary: Summary | None) -> dict[str, float]:
+    mean, low, high = (summary.mean, summary.low, summary.high) if summary else (math.nan,) * 3
+    return {name: mean, f"{name}_low": low, f"{name}_high": high}
+
+
+def _text(shown: RenderableType) -> str:
+    file = StringIO()
+    width = get_terminal_size((WIDE, 24)).columns
+    Screen(file=file, width=width, color_system=None, force_jupyter=False).print(shown)
+    return file.getvalue().rstrip("\n")

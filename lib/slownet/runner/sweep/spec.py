@@ -1,0 +1,116 @@
+"""What a sweep measures, where and how often, as one value; sweep.json and the keys of cells are made from it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, field, fields, replace
+from pathlib import Path
+from typing import Any
+
+from slownet.lab.boot import MEGABYTES
+from slownet.lab.caller import Given
+from slownet.model import userfile
+from slownet.model.errors import SweepError, nearest
+
+TABLE = "sweep"
+
+
+@dataclass(frozen=True)
+class Where:
+    """The options of `slownet.lab.place.choose` and `with_given`, and the folder of the project that labs belong to."""
+
+    place: str = "auto"
+    clock: str | None = None
+    tdf: str | None = None
+    cpu: str | None = None
+    memory: int = MEGABYTES
+    env: tuple[str, ...] = ()
+    share: tuple[str, ...] = ()
+    folder: str = ""
+    require_confinement: bool = False
+
+    def with_values(self) -> Where:
+        """Return it with the value of each variable, for workers that have another environment. Raises LabError."""
+        return replace(self, env=tuple(f"{name}={value}" for name, value in Given.read(self.env, ()).env.items()))
+
+
+PLACED = tuple(each.name for each in fields(Where) if each.name != "folder")
+"""The options of a command that say where it measures."""
+
+
+@dataclass(frozen=True)
+class Spec:
+    """One sweep as its caller describes it."""
+
+    experiment: str
+    vary: Mapping[str, str | Sequence[str]] = field(default_factory=dict)
+    sample: str = "grid"
+    seed: int = 1
+    repeat: int = 1
+    fresh: bool = False
+    """Whether each cell has a boot of its own."""
+    cold: bool = False
+    """Whether each boot prepares its services itself."""
+    where: Where = Where()
+    criterion: str = ""
+    refine: str = ""
+
+    def to_json(self) -> dict[str, Any]:
+        """Return it for sweep.json: of variables the names alone."""
+        whole = asdict(self)
+        return {**whole, "where": {**whole["where"], "env": [each.partition("=")[0] for each in self.where.env]}}
+
+    @classmethod
+    def from_json(cls, record: Mapping[str, Any]) -> Spec:
+        """Return it from sweep.json. Raises SweepError."""
+        try:
+            where: dict[str, Any] = {
+                name: tuple(value) if isinstance(value, list) else value for name, value in record["where"].items()
+            }
+            return cls(**{**record, "where": Where(**where)})
+        except (KeyError, TypeError, AttributeError) as error:
+            raise SweepError("sweep.json does not say what to measure", fix="name the experiment and --vary again") from error
+
+
+STRINGS = ("place", "clock", "tdf", "cpu")
+
+
+def from_file(path: Path) -> dict[str, Any]:
+    """Return what a TOML file says: ``[sweep]`` with the fields of `Spec`, its table ``vary``, and the options of `Where`.
+
+    An experiment in a file of that folder is found wherever the command was started. Raises SweepError.
+    """
+    try:
+        table = userfile.toml(userfile.read_text(path)).get(TABLE)
+    except (OSError, ValueError) as error:
+        raise SweepError(
+            f"{path} cannot be read: {userfile.reason(error)}", fix="give a TOML file with a table [sweep]"
+        ) from error
+    if not isinstance(table, dict) or "experiment" not in table:
+        raise SweepError(f"{path} describes no sweep", fix='write [sweep] and experiment = "client_delay"')
+    kinds: dict[str, type] = {
+        "experiment": str, "vary": dict, "sample": str, "seed": int, "repeat": int, "fresh": bool, "cold": bool, "out": str,
+        "criterion": str, "refine": str,
+        "memory": int, "require_confinement": bool, "env": list, "share": list, **dict.fromkeys(STRINGS, str),
+    }  # fmt: skip
+    for name, value in table.items():
+        if name not in kinds:
+            raise SweepError(f"unknown key '{name}'", f"[sweep] in {path}", nearest(name, kinds))
+        if not isinstance(value, kinds[name]) or (isinstance(value, bool) and kinds[name] is int):
+            raise SweepError(f"{name} is {value!r}", f"[sweep] in {path}", f"write {_kind(kinds[name])}")
+    experiment = path.parent / table["experiment"]
+    return {**table, **({"experiment": str(experiment)} if experiment.suffix and experiment.is_file() else {})}
+
+
+def is_file(name: str) -> bool:
+    """Return whether a command's argument is a file that describes a sweep, and not a hypothesis file."""
+    if not name.endswith(".toml") or not Path(name).is_file():
+        return False
+    try:
+        return TABLE in userfile.toml(userfile.read_text(name))
+    except (OSError, ValueError):
+        return False
+
+
+def _kind(kind: Any) -> str:
+    return {str: "a text", int: "a whole number", bool: "true or false", list: "a list of texts", dict: "a table"}[kind]

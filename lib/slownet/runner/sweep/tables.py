@@ -1,0 +1,141 @@
+"""Parquet parts of a sweep's store: samples as rows with one schema for all parts, and records with the tools' raw output."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from slownet.judge.records.rows import row
+from slownet.judge.records.samples import Sample
+from slownet.model.errors import SweepError
+from slownet.runner.sweep.kept import FREE_SPACE, Kept
+
+SAMPLES, RECORDS = "samples", "records"
+"""The folders of the parts. DuckDB, polars and pandas open them as they are: ``FROM 'OUT/samples/*.parquet'``."""
+KNOWN = {
+    "key": pa.string(), "unit": pa.string(), "experiment": pa.string(), "index": pa.int64(), "tool": pa.string(),
+    "status": pa.string(), "error": pa.string(), "verified_rtt_ms": pa.float64(), "rate_bit_s": pa.float64(),
+    "virtual_s": pa.float64(), "wall_s": pa.float64(), "charged_s": pa.float64(), "lab": pa.int64(), "boot": pa.int64(),
+    "block": pa.int64(), "random": pa.bool_(), "seeds": pa.list_(pa.int64()), "facts": pa.string(), "counters": pa.string(),
+}  # fmt: skip
+LEFT_OUT = ("raw", "captures")
+RECORD_SCHEMA = pa.schema(
+    [("key", pa.string()), ("unit", pa.string()), ("record", pa.string()), ("raw", pa.map_(pa.string(), pa.binary()))]
+)
+
+
+def table(kept: Sequence[Kept]) -> Any:
+    """Return the rows of some samples as a table; its columns are known or follow from the values."""
+    metrics = {name for each in kept for name in each.sample.get("metrics") or {}}
+    rows = [{"key": each.key, "unit": each.unit, **row(each.sample, metrics)} for each in kept]
+    names = [name for name in dict.fromkeys([*KNOWN, *(name for each in rows for name in each)]) if name not in LEFT_OUT]
+    return pa.table({name: _column(name, [each.get(name) for each in rows]) for name in names})
+
+
+def _column(name: str, values: Sequence[Any]) -> Any:
+    if name in KNOWN:
+        return pa.array(values, KNOWN[name])
+    kinds = {type(each) for each in values if each is not None}
+    if kinds <= {int, float}:
+        return pa.array([None if each is None else float(each) for each in values], pa.float64())
+    return pa.array([None if each is None else str(each) for each in values], pa.string())
+
+
+def records(kept: Sequence[Kept]) -> Any:
+    """Return the whole samples as JSON, with the tools' output."""
+    columns = (
+        [each.key for each in kept],
+        [each.unit for each in kept],
+        [json.dumps(each.sample) for each in kept],
+        [[*each.raw.items()] for each in kept],
+    )
+    return pa.table(dict(zip(RECORD_SCHEMA.names, columns, strict=True)), RECORD_SCHEMA)
+
+
+def write(content: Any, path: Path) -> None:
+    """Write a part: whole, or not at all. Raises SweepError."""
+    draft = path.with_name(f".{path.name}.half")
+    try:
+        path.parent.mkdir(exist_ok=True)
+        pq.write_table(content, draft, compression="zstd")
+        with open(draft, "rb+") as file:
+            os.fsync(file.fileno())
+        os.replace(draft, path)
+    except OSError as error:
+        with contextlib.suppress(OSError):
+            draft.unlink(missing_ok=True)
+        raise SweepError(f"cannot write {path.name}, {error.strerror or error}", f"in {path.parent}", FREE_SPACE) from error
+
+
+def paths(directory: Path, folder: str) -> list[Path]:
+    """Return the parts of a store, in order."""
+    return sorted((directory / folder).glob("part-*.parquet"))
+
+
+def units(directory: Path) -> set[str]:
+    """Return the keys of the units whose samples are in the parts. Raises SweepError."""
+    found: set[str] = set()
+    for path in paths(directory, SAMPLES):
+        found.update(_read(path, ["unit"]).column("unit").to_pylist())
+    return found
+
+
+def whole(directory: Path) -> Iterator[Kept]:
+    """Yield all samples of the parts with their output. Raises SweepError."""
+    for each in _records(directory, None):
+        yield Kept(each["key"], each["unit"], json.loads(each["record"]), dict(each["raw"]))
+
+
+def samples(directory: Path) -> Iterator[tuple[str, Sample]]:
+    """Yield the unit and the whole sample of each row of the parts. Raises SweepError."""
+    for each in _records(directory, ["unit", "record"]):
+        yield each["unit"], json.loads(each["record"])
+
+
+def _records(directory: Path, columns: Sequence[str] | None) -> Iterator[dict[str, Any]]:
+    """Yield the records of the parts that are whole: a kill may have come between a part's records and its samples."""
+    for path in paths(directory, SAMPLES):
+        yield from _read(directory / RECORDS / path.name, columns).to_pylist()
+
+
+def same_schema(directory: Path) -> None:
+    """Rewrite the parts whose columns are not those of all, so that every reader opens the folder as one table."""
+    schemas = {path: pq.read_schema(path) for path in paths(directory, SAMPLES)}
+    wanted = _common(schemas.values())
+    for path, schema in schemas.items():
+        if not schema.equals(wanted):
+            found = pq.read_table(path)
+            columns = [
+                found.column(field.name).cast(field.type)
+                if field.name in found.column_names
+                else pa.nulls(len(found), field.type)
+                for field in wanted
+            ]
+            write(pa.table(columns, schema=wanted), path)
+
+
+def _common(schemas: Iterable[Any]) -> Any:
+    """Return all columns; one that is a number in one part and a text in another is a text, one without values any kind."""
+    kinds: dict[str, Any] = {}
+    for schema in schemas:
+        for field in schema:
+            kind = kinds.setdefault(field.name, field.type)
+            if kind != field.type:
+                kinds[field.name] = pa.string()
+    return pa.schema(list(kinds.items()))
+
+
+def _read(path: Path, columns: Sequence[str] | None = None) -> Any:
+    try:
+        return pq.read_table(path, columns=columns)
+    except (OSError, pa.ArrowInvalid, KeyError) as error:
+        raise SweepError(
+            f"cannot read {path}: {' '.join(str(error).split())[:120]}", fix="restore it, or sweep into a new folder"
+        ) from error

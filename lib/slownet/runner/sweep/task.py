@@ -1,0 +1,266 @@
+"""What one worker does at a time: a boot that measures some cells, from its description to its samples."""
+
+from __future__ import annotations
+
+import contextlib
+import errno
+import os
+import platform
+import shutil
+import signal
+import tempfile
+import threading
+import time
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+from slownet import __version__
+from slownet.hypotheses.catalogue import find
+from slownet.hypotheses.experiment import Cell
+from slownet.judge.records.merging import merge_facts
+from slownet.judge.records.samples import RAW, RawOutput, Sample
+from slownet.lab.place import Place, choose, with_given
+from slownet.model.errors import LabError, SlownetError, SweepError
+from slownet.model.units import show_duration
+from slownet.runner import booting, brought, clock_choice
+from slownet.runner.boots import passes
+from slownet.runner.job import Job
+from slownet.runner.planning import Plan
+from slownet.runner.sweep import identity, warm
+from slownet.runner.sweep.kept import FREE_SPACE, Kept
+from slownet.runner.sweep.spec import Where
+from slownet.runner.transfer.fetch import Source, take
+from slownet.runner.warming import WarmUp
+
+LIMIT_S = 1800.0
+"""Wall time of one boot, after which a lab counts as hung."""
+
+FULL = os.strerror(errno.ENOSPC)
+LEAST_FREE = 2**20
+"""Bytes, with less of which a disk counts as full."""
+
+
+@dataclass(frozen=True)
+class Task:
+    """Some cells that share a boot: one repetition of each.
+
+    source: the experiment's name or file; units: their keys; where: the place; expected: what the worker must have as the
+    planner has it, {name: value}; empty if it is the same machine; folder: where the worker may write, "" for its own; cold:
+    whether each boot prepares its services itself; lab: where a worker without one gets it.
+    """
+
+    source: str
+    cells: tuple[Cell, ...]
+    units: tuple[str, ...]
+    repetition: int
+    blocks: int
+    where: Where
+    expected: tuple[tuple[str, str], ...] = ()
+    folder: str = ""
+    limit_s: float = LIMIT_S
+    cold: bool = False
+    lab: Source | None = None
+
+    def split(self) -> list[Task]:
+        """Return one task per cell."""
+        pairs = zip(self.cells, self.units, strict=True)
+        return [replace(self, cells=(cell,), units=(unit,)) for cell, unit in pairs]
+
+    def __len__(self) -> int:
+        return len(self.cells)
+
+
+@dataclass(frozen=True)
+class Result:
+    """What a task gives: its samples, and facts such as the service's settings."""
+
+    kept: tuple[Kept, ...]
+    facts: dict[str, Any]
+    wall_s: float
+    worker: str
+
+
+def measure(task: Task) -> Result:
+    """Boot a lab, measure the cells and return their samples. Raises SlownetError.
+
+    A SweepError says that this worker cannot take part; any other error, that this boot failed.
+    """
+    began = time.monotonic()
+    check(task)
+    own = _folder(task.folder)
+    with (
+        _disk_watched(own or tempfile.gettempdir()),
+        tempfile.TemporaryDirectory(prefix="boot-", dir=own) as folder,
+        _disk_watched(folder),  # before the folder goes, and makes space
+    ):
+        facts, samples = _boot(task, Path(folder))
+        kept = tuple(collected(task, samples, Path(folder)))
+    return Result(kept, facts, time.monotonic() - began, worker())
+
+
+@contextlib.contextmanager
+def _disk_watched(folder: str) -> Iterator[None]:
+    """Raise SweepError in place of an error that a full disk causes: it is no cell's fault. A lab's own disk is another one."""
+    try:
+        yield
+    except SweepError:
+        raise
+    except (SlownetError, OSError) as error:
+        if FULL in str(error) and shutil.disk_usage(folder).free < LEAST_FREE:
+            raise SweepError(f"the disk of worker {worker()} is full", f"in {folder}", FREE_SPACE) from error
+        raise
+
+
+def worker() -> str:
+    """Return a name of this process among all workers."""
+    return f"{platform.node()}:{os.getpid()}"
+
+
+def _folder(wanted: str) -> str | None:
+    return wanted if wanted and os.access(wanted, os.W_OK) else None
+
+
+def choice_of(where: Where, source: str) -> clock_choice.Choice:
+    """Return the clock of an experiment, and why it has that. Raises LabError."""
+    return clock_choice.choose(find(source), _chosen(where), (), is_sweep=True)
+
+
+def place_of(where: Where, source: str) -> Place:
+    """Return the place for an experiment, on its final clock. Raises LabError."""
+    experiment, place = find(source), choice_of(where, source).place
+    if place.clock.is_exact and brought.is_project(experiment.topology):
+        raise brought.not_on_the_exact_clock()
+    return place
+
+
+@lru_cache
+def _chosen(where: Where) -> Place:
+    folder = Path(where.folder) if where.folder and Path(where.folder).is_dir() else None
+    confined = where.require_confinement
+    place = choose(where.place, where.clock, where.tdf, where.memory, where.cpu, folder, confined, exact=True)
+    if place.only_exact and place.parts:
+        place.parts.kernel  # noqa: B018  raises LabError: all workers of a sweep have the same clock
+    return with_given(place, where.env, where.share)
+
+
+def versions(where: Where, source: str) -> tuple[tuple[str, str], ...]:
+    """Return what has to be the same at all workers of a sweep. Raises SlownetError."""
+    common = identity.circumstances(source, place_of(where, source))
+    names = {"kernel": "the kernel", "image": "the image", "layer": "the project's layer", "code": f"the code of {source}"}
+    return (("slownet", __version__), *((said, str(common[name])) for name, said in names.items()))
+
+
+def check(task: Task) -> None:
+    """Raise SweepError if this worker has another version of something than the sweep."""
+    if not task.expected:
+        return
+    if task.lab:
+        _fetch(task, task.lab)
+    own = dict(_own(task.where, task.source))
+    for name, wanted in task.expected:
+        if own.get(name) != wanted:
+            what = f"worker {worker()} has another version of {name}"
+            fix = (
+                "install the same version there" if name == "slownet" else "share the folder with it, and run slownet lab build"
+            )
+            raise SweepError(f"{what}: {own.get(name, 'none')[:16]}, not {wanted[:16]}", "--cluster", fix)
+
+
+@lru_cache
+def _own(where: Where, source: str) -> tuple[tuple[str, str], ...]:
+    try:
+        return versions(where, source)
+    except LabError as error:
+        what = ", ".join(filter(None, [error.what, error.where]))
+        raise SweepError(f"worker {worker()}: {what}", "--cluster", f"{error.fix} there, or name one with --lab") from error
+
+
+def _fetch(task: Task, source: Source) -> None:
+    """Get the lab that this machine lacks. Raises SweepError."""
+
+    def is_there() -> bool:
+        try:
+            _own(task.where, task.source)
+        except SweepError:
+            return False
+        return True
+
+    try:
+        take(source, is_there)
+    except LabError as error:
+        raise SweepError(f"worker {worker()}: {error.what}", error.where, error.fix) from error
+
+
+def _boot(task: Task, directory: Path) -> tuple[dict[str, Any], list[Sample]]:
+    place, experiment = place_of(task.where, task.source), find(task.source)
+    known = {"source": task.source, **({"given": place.given.to_json()} if place.given else {})}
+    known |= brought.hand_over(experiment.topology, directory)
+    plan = Plan(experiment, directory, [], known)
+    ordered = passes(task.cells, task.blocks, task.repetition)
+    steps = [(index, 1 + index // len(task), cell) for index, cell in enumerate(ordered)]
+    warm_up = WarmUp.of(experiment, task.cells, task.cells)
+    job = Job(steps, task.repetition, task.blocks, aligned=True, queues=False, warm_up=warm_up)  # queues: for reports of runs
+    if not warm.is_wanted(plan, place, task.cold):
+        return limited(plan, place, job, task.limit_s)
+
+    def prepare(plan: Plan, place: Place, job: Job) -> None:
+        limited(plan, place, job, task.limit_s)
+
+    with warm.snapshot(plan, place, prepare) as folder:
+        return limited(plan, warm.with_snapshot(place, folder), replace(job, snapshot=warm.AT), task.limit_s)
+
+
+def limited(plan: Plan, place: Place, job: Job, limit_s: float) -> tuple[dict[str, Any], list[Sample]]:
+    """Boot a lab for a job, for a limited wall time; return the facts that it states, and its samples. Raises LabError."""
+    facts: dict[str, Any] = {}
+    samples: list[Sample] = []
+
+    def follow(event: dict[str, Any]) -> None:
+        nonlocal facts
+        if event["event"] == "facts":
+            facts = merge_facts(facts, {name: value for name, value in event.items() if name != "event"})
+        elif event["event"] == "sample":
+            samples.append(event["sample"])
+
+    late = threading.Timer(limit_s, place.signal, [signal.SIGKILL])
+    late.daemon = True
+    late.start()
+    try:
+        booting.boot(plan, place, job, follow)
+    except SlownetError as error:
+        if not late.is_alive():
+            what = f"finish {len(job.steps)} measurements" if job.steps else "prepare its services"
+            hung = f"the lab did not {what} within {show_duration(limit_s)}"
+            raise LabError(hung, fix="the boot counts as failed") from error
+        if str(plan.directory) not in error.where:
+            raise
+        raise LabError(error.what, fix=error.fix) from error  # the folder is removed
+    finally:
+        late.cancel()
+    return facts, samples
+
+
+def collected(task: Task, samples: Sequence[Sample], directory: Path) -> list[Kept]:
+    """Return the samples of a boot with the tools' output. Raises LabError if a cell has none."""
+    output = RawOutput(directory)
+    unit_of = {tuple(sorted(cell.items())): unit for cell, unit in zip(task.cells, task.units, strict=True)}
+    found = []
+    for sample in samples:
+        unit = unit_of[tuple(sorted(sample["cell"].items()))]
+        raw = {name.removeprefix(f"{RAW}/"): output.read(name) for name in sample.get("raw") or ()}
+        found.append(Kept(f"{unit}-{sample['block']}", unit, sample, raw))
+    if missing := {*task.units} - {each.unit for each in found}:
+        raise LabError(f"{len(missing)} of {len(task)} cells have no sample", fix="the boot counts as failed")
+    return found
+
+
+def boots_of(cells: Sequence[tuple[Cell, str]], together: int) -> list[list[tuple[Cell, str]]]:
+    """Divide cells with their keys over boots of at most ``together`` cells.
+
+    Neighbours get different boots, so that what differs between boots does not look like an effect of a factor.
+    """
+    count = -(-len(cells) // together)
+    return [list(cells[number::count]) for number in range(count)]

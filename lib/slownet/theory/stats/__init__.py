@@ -1,0 +1,52 @@
+"""Statistics of measurements: summaries with intervals, comparisons, percentiles, proportions, series.
+
+Pure functions on numbers, without I/O. numpy and scipy are imported when a function needs them: this package is
+imported inside the lab too, where an import costs time.
+"""
+
+from slownet.theory.stats.batch import correlated_error, of_groups
+from slownet.theory.stats.compare import Test, differs, equivalent, further, holm
+from slownet.theory.stats.count import counted, poisson
+from slownet.theory.stats.moments import from_moments, mean_and_sd, summarize
+from slownet.theory.stats.proportion import proportion
+from slownet.theory.stats.quantile import median, needed, percentile, printed, quantile
+from slownet.theory.stats.resample import bootstrap, bootstrap_ratio
+from slownet.theory.stats.scatter import LackOfFit, Scatter
+from slownet.theory.stats.series import outliers, warm_up
+from slownet.theory.stats.student import CONFIDENCE, DECIDING, t_quantile
+from slownet.theory.stats.summary import Summary, difference, from_error, ratio, welch
+
+__all__ = [
+    "CONFIDENCE",
+    "DECIDING",
+    "LackOfFit",
+    "Scatter",
+    "Summary",
+    "Test",
+    "bootstrap",
+    "bootstrap_ratio",
+    "correlated_error",
+    "counted",
+    "difference",
+    "differs",
+    "equivalent",
+    "from_error",
+    "from_moments",
+    "further",
+    "holm",
+    "mean_and_sd",
+    "median",
+    "needed",
+    "of_groups",
+    "outliers",
+    "percentile",
+    "poisson",
+    "printed",
+    "proportion",
+    "quantile",
+    "ratio",
+    "summarize",
+    "t_quantile",
+    "warm_up",
+    "welch",
+]

@@ -1,0 +1,220 @@
+"""``browse``: loads a page in a real browser, as a person at a host would."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+
+from slownet.judge.measured import Metrics
+from slownet.model.errors import ToolError
+from slownet.tools.browser import chromium, har, loading, visit
+from slownet.tools.browser.chromium import Chromium
+from slownet.tools.browser.devices import device as named
+from slownet.tools.browser.loading import Load
+from slownet.tools.browser.speed import speed_index
+from slownet.tools.browser.throttling import simulated
+from slownet.tools.numbers import Metric, series
+from slownet.tools.process import Host
+from slownet.tools.tool import beside
+
+CACHES = ("cold", "warm")
+PAINT_STEP_MS = 4.0
+"""Chromium rounds the times of paints up to this for pages to see (crbug.com/1498557); Web Vitals are such times."""
+PROTOCOLS = {"1.1": ("http/1.1",), "2": ("h2",), "3": ("h3",)}
+MOST_LISTED = 5
+
+
+@dataclass(frozen=True)
+class Browse(Metrics):
+    """Loads of one page in a browser, one after the other.
+
+    Attributes
+    ----------
+    command : tuple of str
+        The browser's command line.
+    raw : str
+        What it said: a JSON object for each load.
+    loads : tuple of Load
+        The loads: requests with their phases, milestones, complaints and pictures.
+    speeds_ms : tuple of float
+        The speed index of each load; empty if no pictures were taken.
+    cache : str
+        ``cold`` or ``warm``.
+    files : mapping of str to bytes
+        The loads as a HAR file, and the last one's filmstrip and screenshot.
+    """
+
+    command: tuple[str, ...]
+    raw: str
+    loads: tuple[Load, ...]
+    speeds_ms: tuple[float, ...] = ()
+    cache: str = "cold"
+    files: Mapping[str, str | bytes] = field(default_factory=dict, repr=False)
+
+    def metrics(self) -> dict[str, Metric]:
+        """Return the times of milestones in ms, and numbers of bytes, requests and connections.
+
+        ``first_byte_ms``, ``dom_ready_ms`` and ``load_ms`` are Chromium's, to the microsecond, as is ``first_paint_ms``, the
+        first contentful paint; ``largest_paint_ms`` and ``layout_shift`` are those of web-vitals, times in steps of 4 ms.
+        ``dns_ms``, ``connect_ms`` and ``tls_ms`` are those of the page's own request, if it had them.
+        """
+        # A record's first metric is the one that reports show.
+        order = ("load", *(each for each in self.loads[0].milestones if each != "load"))
+        names = [name for name in order if all(name in each.milestones for each in self.loads)]
+        found = {f"{name}_ms": series([each.milestones[name] for each in self.loads]) for name in names}
+        if "largest_paint_ms" in found:
+            found["largest_paint_ms"]["step"] = PAINT_STEP_MS
+        for phase in ("dns", "connect", "tls"):
+            took = [each.document.phases[phase] for each in self.loads if phase in each.document.phases]
+            if len(took) == len(self.loads):
+                found[f"{phase}_ms"] = series([last - first for first, last in took])
+        if self.speeds_ms:
+            found["speed_index_ms"] = series(self.speeds_ms)
+        if any(each.tasks for each in self.loads):
+            found["blocked_ms"] = series([each.blocked_ms for each in self.loads])
+        return found | {
+            "layout_shift": series([each.layout_shift for each in self.loads]),
+            "received_bytes": series([float(each.received_bytes) for each in self.loads]),
+            "requests": series([float(len(each.requests)) for each in self.loads]),
+            "connections": series([float(each.connections) for each in self.loads]),
+        }
+
+    def facts(self) -> dict[str, Any]:
+        """Return the browser, the last load's requests and bytes by kind and protocol, and all loads' complaints."""
+        last = self.loads[-1]
+        failed = dict.fromkeys(f"{each.url}: {each.failed}" for load in self.loads for each in load.requests if each.failed)
+        errors = dict.fromkeys(error for load in self.loads for error in load.errors)
+        return {
+            "browser": last.browser, "cache": self.cache, "by_kind": last.by("kind"), "by_protocol": last.by("protocol"),
+            "failed_requests": list(failed), "errors": list(errors),
+        }  # fmt: skip
+
+
+def browse(
+    host: Host, url: str, *, loads: int = 1, cache: str = "cold", device: str = "desktop", http: str = "",
+    trust: Sequence[str | Path] = (), timeout: float = 60.0, pause: float = 0.0, pictures: bool = True, strict: bool = False,
+    simulate: str = "", flags: Sequence[str] = (),
+) -> Browse:  # fmt: skip
+    """Load a page in Chromium on a host.
+
+    The browser is started by the first call of a boot and stays; each load has a context of its own, without cookies, cache
+    or connections.
+
+    Parameters
+    ----------
+    host : Host
+        The host that it runs on.
+    url : str
+        The page.
+    loads : int
+        How often it is loaded.
+    cache : str
+        ``"warm"`` loads the page in each context once before the load that is measured.
+    device : str
+        ``"desktop"``, ``"phone"``, ``"tablet"``, or a size such as ``"1280x720"``.
+    http : str
+        ``"1.1"``, ``"2"`` or ``"3"``; by default what browser and server agree on.
+    trust : sequence of str or Path
+        Files of certificates (PEM) that are trusted, whatever names they are for.
+    timeout : float
+        Seconds until the page's ``load`` event, on the network's clock.
+    pause : float
+        Seconds between the two loads if the cache is warm: servers close idle connections.
+    pictures : bool
+        Whether to keep a filmstrip and a screenshot, and to compute the speed index.
+    strict : bool
+        Whether a request that fails, or a script that throws, is an error.
+    simulate : str
+        What Chrome shall simulate, to compare it with a network: ``"Slow 4G"``, ``"Fast 4G"`` or ``"Slow 3G"``.
+    flags : sequence of str
+        Further options of Chromium's.
+
+    Returns
+    -------
+    Browse
+        Times in ms.
+
+    Raises
+    ------
+    ToolError
+        Chromium is not in the layer, lacks memory or crashes; the page cannot be reached, does not load in time, is not
+        trusted, or comes in another version of HTTP.
+    """
+    _check(url, loads, cache)
+    throttling = simulated(simulate) if simulate else None
+    browser = chromium.on(host, chromium.flags(http, _origin(url), trust, flags))
+    where = f"host '{host.name}', {url}"
+    heard = []
+    for _ in range(loads):
+        with visit.opened(browser, named(device), throttling) as page:
+            if cache == "warm":
+                visit.load(page, url, timeout, pictures=False)
+                page.devtools.wait(lambda: False, pause)
+            began = time.monotonic()
+            with beside():
+                heard.append(visit.load(page, url, timeout, pictures))
+            heard[-1] |= {"began": began, "watched_s": time.monotonic() - began}
+    found = _record(browser, heard, cache)
+    _confirm(found, http, where)
+    if strict:
+        _strict(found, where)
+    return found
+
+
+def parse(text: str, command: Sequence[str] = ("chromium",), cache: str = "cold") -> Browse:
+    """Parse what `browse` keeps of its loads, a JSON object in each line. Raises ToolError."""
+    try:
+        heard = [json.loads(line) for line in text.splitlines() if line.startswith("{")]
+    except ValueError as error:
+        raise ToolError(f"what the browser said is not understood: {error}", raw=text) from None
+    if not heard:
+        raise ToolError("the browser loaded nothing", raw=text)
+    found = tuple(loading.read(each) for each in heard)
+    speeds = [speed_index(each["frames"], load.began) for each, load in zip(heard, found, strict=True)]
+    known = tuple(each for each in speeds if each is not None)
+    return Browse(tuple(command), text, found, known if len(known) == len(found) else (), cache)
+
+
+def _record(browser: Chromium, heard: Sequence[dict[str, Any]], cache: str) -> Browse:
+    pictures = [each.pop("screenshot", "") for each in heard]
+    text = "".join(f"{json.dumps(each)}\n" for each in heard)
+    found = parse(text, browser.argv, cache)
+    files: dict[str, str | bytes] = {"har": json.dumps(har.archive(found.loads))}
+    if pictures[-1]:
+        files["png"] = visit.png(pictures[-1])
+    return Browse(found.command, text, found.loads, found.speeds_ms, cache, files)
+
+
+def _check(url: str, loads: int, cache: str) -> None:
+    if urlsplit(url).scheme not in ("http", "https") or not urlsplit(url).hostname:
+        raise ToolError(f"unclear address '{url}'", "in browse", "write one such as http://10.0.0.2/")
+    if loads < 1:
+        raise ToolError(f"loads is {loads}", "in browse", "write 1 or more")
+    if cache not in CACHES:
+        raise ToolError(f"no cache '{cache}'", "in browse", f"write one of {', '.join(CACHES)}")
+
+
+def _origin(url: str) -> str:
+    parts = urlsplit(url)
+    return f"{parts.hostname}:{parts.port or (443 if parts.scheme == 'https' else 80)}"
+
+
+def _confirm(found: Browse, http: str, where: str) -> None:
+    used = [each.document.protocol for each in found.loads]
+    if http and any(each not in PROTOCOLS[http] for each in used):
+        seen = ", ".join(f"{number} over {name}" for name, number in Counter(used).items())
+        raise ToolError(f"the page was not loaded over HTTP/{http}: {seen}", where, "does the server speak it?")
+
+
+def _strict(found: Browse, where: str) -> None:
+    facts = found.facts()
+    for names, what in (("errors", "a script failed"), ("failed_requests", "a request failed")):
+        if facts[names]:
+            more = f" and {len(facts[names]) - MOST_LISTED} more" if len(facts[names]) > MOST_LISTED else ""
+            raise ToolError(f"{what}: {'; '.join(facts[names][:MOST_LISTED])}{more}", where, raw=found.raw)

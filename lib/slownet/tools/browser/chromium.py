@@ -1,0 +1,194 @@
+"""Starts Debian's Chromium on a host, once for all the loads of a boot, and says in a line why it does not run."""
+
+from __future__ import annotations
+
+import atexit
+import base64
+import hashlib
+import shutil
+import signal
+import subprocess
+import tempfile
+from collections.abc import Sequence
+from pathlib import Path
+from typing import IO, Any
+
+from slownet.lab import owner
+from slownet.model.errors import ToolError
+from slownet.services.service import tail
+from slownet.tools.browser.devtools import DevTools
+from slownet.tools.process import Host, end, environment
+
+PROGRAM = "chromium"
+ABSENT = (
+    'write packages = ["chromium"] below [tool.slownet] in pyproject.toml (slownet init --browser), then: slownet lab build'
+)
+NEEDED_MB = 450
+"""Free memory that a start and a page of some MB need; Chromium dies without a word where there is less."""
+LAUNCH = 'exec "$@" 3<&0 4>&1 </dev/null >/dev/null'
+"""Chromium reads commands from descriptor 3 and writes answers to 4."""
+FLAGS = (
+    "--headless", "--remote-debugging-pipe", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--no-first-run",
+    "--no-default-browser-check", "--disable-extensions", "--disable-background-networking", "--disable-component-update",
+    "--disable-domain-reliability", "--disable-breakpad", "--disable-sync", "--disable-crash-reporter", "--mute-audio",
+    "--password-store=basic", "--force-color-profile=srgb", "--hide-scrollbars",
+    "--disable-features=Translate,OptimizationHints,MediaRouter,DialMediaRouteProvider,InterestFeedContentSuggestions",
+)  # fmt: skip
+"""No sandbox: Chromium's refuses to run as root, and a lab is one already. The others keep it from requests of its own."""
+SEED = "--js-flags=--random-seed=1"
+"""Math.random of every page then draws the same numbers."""
+VERSIONS = {
+    "": (), "1.1": ("--disable-http2", "--disable-quic"), "2": ("--disable-quic",), "3": ("--enable-quic",),
+}  # fmt: skip
+"""What makes Chromium use a version of HTTP; HTTP/3 also needs the origin, see `flags`."""
+MORE = "more memory may help: --memory"
+LOG = "chromium.log"
+LOG_LINES = 4
+
+
+def flags(http: str = "", origin: str = "", trust: Sequence[str | Path] = (), more: Sequence[str] = ()) -> tuple[str, ...]:
+    """Return the options of a browser.
+
+    Parameters
+    ----------
+    http : str
+        The version of HTTP: a key of `VERSIONS`, "" for the browser's own choice.
+    origin : str
+        The host and port that HTTP/3 is used with at once, ``"10.0.0.1:443"``.
+    trust : sequence of str or Path
+        Files of certificates that are trusted, whatever names they are for.
+    more : sequence of str
+        Further options.
+    """
+    if http not in VERSIONS:
+        raise ToolError(f"no HTTP version '{http}'", "in browse", f"write one of {', '.join(filter(None, VERSIONS))}")
+    found = [*VERSIONS[http], *more]
+    if http == "3":
+        found.append(f"--origin-to-force-quic-on={origin}")
+    if trust:
+        found.append(f"--ignore-certificate-errors-spki-list={','.join(sorted(map(fingerprint, trust)))}")
+    return tuple(found)
+
+
+def fingerprint(certificate: str | Path) -> str:
+    """Return the base64 SHA-256 of a certificate's public key, which Chromium's option takes. Raises ToolError."""
+    words = ["openssl", "x509", "-in", str(certificate), "-noout", "-pubkey"]
+    try:
+        key = subprocess.run(words, capture_output=True, check=True).stdout
+    except (OSError, subprocess.CalledProcessError):
+        raise ToolError(f"no certificate in {certificate}", "in browse", "name a file in PEM format") from None
+    der = base64.b64decode(b"".join(key.split(b"\n")[1:-2]))
+    return base64.b64encode(hashlib.sha256(der).digest()).decode()
+
+
+class Chromium:
+    """One running browser on a host.
+
+    Parameters
+    ----------
+    host : Host
+        Where it runs.
+    options : sequence of str
+        Beside `FLAGS`.
+
+    Raises
+    ------
+    ToolError
+        It is not installed, there is too little memory, or it ends at once.
+    """
+
+    def __init__(self, host: Host, options: Sequence[str] = ()) -> None:
+        self.host, self.options = host, tuple(options)
+        program = shutil.which(PROGRAM, path=environment()["PATH"])
+        if not program:
+            raise ToolError("Chromium is not installed", f"host '{host.name}'", ABSENT)
+        _check_memory(host)
+        self.profile = Path(tempfile.mkdtemp(prefix="chromium-", dir=owner.directory()))
+        self.argv = (program, *FLAGS, SEED, *self.options, f"--user-data-dir={self.profile}", "about:blank")
+        with (self.profile / LOG).open("wb") as log:
+            self._process = self._started(log)
+        commands, answers = self._process.stdin, self._process.stdout
+        assert commands
+        assert answers
+        self.devtools = DevTools(commands.fileno(), answers.fileno(), self.ended)
+        try:
+            self.version = str(self.devtools.call("Browser.getVersion")["product"])
+        except ToolError:
+            self.close()
+            raise
+
+    def _started(self, log: IO[bytes]) -> subprocess.Popen[bytes]:
+        words = ["sh", "-c", LAUNCH, "sh", *self.argv]
+        return self.host.popen(words, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=log, env=environment(self._home()))
+
+    def _home(self) -> dict[str, str]:
+        return {"HOME": str(self.profile), "SSLKEYLOGFILE": str(self.keys)}
+
+    @property
+    def keys(self) -> Path:
+        """Its log of TLS keys, with which captures are read."""
+        return self.profile / "keys"
+
+    @property
+    def runs(self) -> bool:
+        """Whether it can be used."""
+        return self._process.poll() is None
+
+    def ended(self) -> ToolError:
+        """Return the error for a browser that has gone, with its last log lines."""
+        status = self._process.wait()
+        how = signal.Signals(-status).name if status < 0 else f"status {status}"
+        log = tail(self.profile / LOG, LOG_LINES)
+        last = log.splitlines()[-1] if log else "it said nothing"
+        return ToolError(
+            f"Chromium ended ({how}): {last}", f"host '{self.host.name}'", "more memory may help: --memory", raw=log
+        )
+
+    @property
+    def log(self) -> str:
+        """The last lines of its log."""
+        return tail(self.profile / LOG, LOG_LINES)
+
+    def close(self) -> None:
+        """End it with all its processes, and remove its files. Fine to call twice."""
+        end(self._process, ((signal.SIGTERM, 5.0), (signal.SIGKILL, 5.0)))
+        for stream in (self._process.stdin, self._process.stdout):
+            if stream:
+                stream.close()
+        shutil.rmtree(self.profile, ignore_errors=True)
+
+
+def _check_memory(host: Host) -> None:
+    text = Path("/proc/meminfo").read_text()
+    free = int(next(line for line in text.splitlines() if line.startswith("MemAvailable")).split()[1]) // 1024
+    if free < NEEDED_MB:
+        what = f"Chromium needs {NEEDED_MB} MB of memory, {free} MB are free"
+        raise ToolError(what, f"host '{host.name}'", "--memory 2000, or end what else runs there")
+
+
+_running: list[Chromium] = []
+
+
+def on(host: Host, options: Sequence[str] = ()) -> Chromium:
+    """Return the browser that runs on a host with these options; start it if there is none, and end any other one.
+
+    It runs until this process ends: a start takes seconds, and its memory is that of a server.
+    """
+    for each in _running:
+        if each.runs and each.options == tuple(options) and _same(each.host, host):
+            return each
+    close_all()
+    _running.append(Chromium(host, options))
+    return _running[0]
+
+
+def _same(one: Any, other: Any) -> bool:
+    """Return whether two hosts are one: a network that was built again has other shells."""
+    return one is other or (one.name == other.name and getattr(one, "pid", 0) == getattr(other, "pid", None))
+
+
+@atexit.register
+def close_all() -> None:
+    """End the browsers that `on` started."""
+    while _running:
+        _running.pop().close()

@@ -1,0 +1,297 @@
+"""What a browser said of a page's load, as values: its requests with their phases, its milestones, its complaints. Pure.
+
+Chromium's times are seconds of its monotonic clock, to the microsecond; here they are ms since the load began.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from slownet.model.errors import ToolError
+
+PHASES = ("dns", "connect", "tls", "request", "download")
+"""The phases of a request that follow each other: name, connection, TLS (over QUIC both at once), until the first byte, until
+the last."""
+LEAST_MS = 0.01
+"""An address is looked up, too, in less time than this."""
+ICON = "/favicon.ico"
+PAINTS = {"firstContentfulPaint": "first_paint"}
+"""Milestones by Chromium's names of its lifecycle events."""
+
+
+@dataclass(frozen=True)
+class Request:
+    """One request of a load. Times are in ms since the load began.
+
+    Attributes
+    ----------
+    url, method, kind : str
+        The kind is Chromium's type of resource: ``Document``, ``Script``, ``Image``...
+    protocol : str
+        ``http/1.1``, ``h2``, ``h3``; empty without an answer.
+    status : int
+        The HTTP status; 0 without an answer.
+    connection : int
+        Chromium's number of its connection; 0 if it used none.
+    start, first_byte, end : float
+        When it was asked for, when its header came and when it was complete.
+    phases : mapping of str to (float, float)
+        The phases that it had, see `PHASES`.
+    received_bytes : int
+        All that came for it, headers included.
+    initiator : str
+        The URL of what asked for it; empty if it is the page itself.
+    blocks : bool
+        Whether nothing is painted before it is complete.
+    cached : bool
+        Whether the cache had it.
+    failed : str
+        Why it failed; empty if it did not.
+    reported : mapping of str to any
+        Chromium's own ``request`` and ``response``, for the HAR.
+    """
+
+    url: str
+    method: str
+    kind: str
+    start: float
+    protocol: str = ""
+    status: int = 0
+    connection: int = 0
+    first_byte: float = 0.0
+    end: float = 0.0
+    phases: Mapping[str, tuple[float, float]] = field(default_factory=dict)
+    received_bytes: int = 0
+    initiator: str = ""
+    blocks: bool = False
+    cached: bool = False
+    failed: str = ""
+    reported: Mapping[str, Any] = field(default_factory=dict, repr=False)
+
+    @property
+    def connects(self) -> bool:
+        """Whether it waited for a new connection; over QUIC that is one with TLS."""
+        return "connect" in self.phases or "tls" in self.phases
+
+
+@dataclass(frozen=True)
+class Load:
+    """One load of a page.
+
+    Attributes
+    ----------
+    url : str
+        What was loaded.
+    began : float
+        Its beginning, in seconds since 1970.
+    requests : sequence of Request
+        In the order in which they were sent, without the browser's own for the page's icon.
+    milestones : mapping of str to float
+        In ms since the beginning: ``first_byte``, ``first_paint``, ``largest_paint``, ``dom_ready``, ``load``.
+    layout_shift : float
+        Cumulative layout shift.
+    received : sequence of (float, int)
+        When bytes of contents came, and how many.
+    tasks : sequence of (float, float)
+        Tasks of its thread of 50 ms and longer: beginning and duration.
+    errors : sequence of str
+        What its scripts threw and wrote to the console as errors, with file and line.
+    frames : sequence of (float, str)
+        Pictures: when they were taken, and the JPEG in base64.
+    browser : str
+        The browser's version.
+    watched : (float, float) or None
+        What else was watched during the load, such as queues: from when to when, in ms since the load began.
+    """
+
+    url: str
+    began: float
+    requests: Sequence[Request]
+    milestones: Mapping[str, float]
+    layout_shift: float = 0.0
+    received: Sequence[tuple[float, int]] = ()
+    tasks: Sequence[tuple[float, float]] = ()
+    errors: Sequence[str] = ()
+    frames: Sequence[tuple[float, str]] = field(default=(), repr=False)
+    browser: str = ""
+    watched: tuple[float, float] | None = None
+
+    @property
+    def document(self) -> Request:
+        """The request for the page itself: the last of its redirections."""
+        return next(each for each in reversed(self.requests) if each.kind == "Document" and not each.initiator)
+
+    @property
+    def connections(self) -> int:
+        """How many connections were opened."""
+        return sum(each.connects for each in self.requests)
+
+    @property
+    def received_bytes(self) -> int:
+        """All that came."""
+        return sum(each.received_bytes for each in self.requests)
+
+    @property
+    def blocked_ms(self) -> float:
+        """Total blocking time: what tasks lasted beyond 50 ms after the first paint (Lighthouse's definition of the sum)."""
+        painted = self.milestones.get("first_paint", 0.0)
+        return sum(max(0.0, duration - 50.0) for start, duration in self.tasks if start + duration > painted)
+
+    def by(self, attribute: str) -> dict[str, tuple[int, int]]:
+        """Count requests and bytes by ``kind`` or ``protocol``."""
+        counts: Counter[str] = Counter()
+        sizes: Counter[str] = Counter()
+        for each in self.requests:
+            name = str(getattr(each, attribute)) or "none"
+            counts[name] += 1
+            sizes[name] += each.received_bytes
+        return {name: (counts[name], sizes[name]) for name in counts}
+
+
+def read(heard: Mapping[str, Any]) -> Load:
+    """Return a load from what `slownet.tools.browser.visit.load` returned. Raises ToolError if that has no request for the page."""
+    try:
+        return _read(heard)
+    except (KeyError, TypeError, ValueError, StopIteration) as error:
+        raise ToolError(f"what the browser said is not understood: {error!r}") from None
+
+
+def _read(heard: Mapping[str, Any]) -> Load:
+    events: Sequence[Mapping[str, Any]] = heard["events"]
+    first = next(_of(events, "Network.requestWillBeSent"))
+    origin, wall = float(first["timestamp"]), float(first["wallTime"])
+
+    def at(seconds: float) -> float:
+        return 1000 * (seconds - origin)
+
+    requests = [each for each in _Requests(events, at).read() if not each.url.endswith(ICON) or each.kind != "Other"]
+    life = {
+        each["name"]: at(each["timestamp"])
+        for each in _of(events, "Page.lifecycleEvent")
+        if each["loaderId"] == heard["loader"]
+    }
+    vitals = heard["vitals"]
+    milestones = {"dom_ready": life["DOMContentLoaded"], "load": life["load"]}
+    milestones |= {name: life[event] for event, name in PAINTS.items() if event in life}
+    if "LCP" in vitals:
+        milestones["largest_paint"] = float(vitals["LCP"])
+    received = [(at(each["timestamp"]), int(each["dataLength"])) for each in _of(events, "Network.dataReceived")]
+    found = Load(
+        str(heard["url"]), wall, tuple(requests), milestones, float(vitals.get("CLS", 0.0)), tuple(received),
+        tuple((float(start), float(duration)) for start, duration in heard.get("tasks", ())), tuple(_errors(events)),
+        tuple((1000 * (each["s"] - wall), each["jpeg"]) for each in heard.get("frames", ())), heard.get("browser", ""),
+        (at(heard["began"]), at(heard["began"] + heard["watched_s"])) if "watched_s" in heard else None,
+    )  # fmt: skip
+    return _with_first_byte(found)
+
+
+def _with_first_byte(load: Load) -> Load:
+    return Load(**{**load.__dict__, "milestones": {"first_byte": load.document.first_byte, **load.milestones}})
+
+
+def _of(events: Sequence[Mapping[str, Any]], method: str) -> Iterator[Mapping[str, Any]]:
+    return (each["params"] for each in events if each["method"] == method)
+
+
+class _Requests:
+    """Puts the events of each request together; a redirection ends one and begins another with the same id."""
+
+    def __init__(self, events: Sequence[Mapping[str, Any]], at: Any) -> None:
+        self._events, self._at = events, at
+        self._open: dict[str, dict[str, Any]] = {}
+        self._found: list[dict[str, Any]] = []
+
+    def read(self) -> list[Request]:
+        for event in self._events:
+            method, parameters = event["method"], event["params"]
+            if method == "Network.requestWillBeSent":
+                self._sent(parameters)
+            elif (request := self._open.get(parameters.get("requestId", ""))) is None:
+                continue
+            elif method == "Network.responseReceived":
+                request |= {"response": parameters["response"], "type": parameters["type"]}
+            elif method == "Network.requestServedFromCache":
+                request["cached"] = True
+            elif method == "Network.loadingFinished":
+                request |= {"end": parameters["timestamp"], "bytes": parameters["encodedDataLength"]}
+            elif method == "Network.loadingFailed":
+                why = parameters.get("blockedReason") or parameters["errorText"]
+                request |= {"end": parameters["timestamp"], "failed": why}
+        return [self._request(each) for each in self._found]
+
+    def _sent(self, parameters: Mapping[str, Any]) -> None:
+        before = self._open.get(parameters["requestId"])
+        if before is not None and "redirectResponse" in parameters:
+            moved = parameters["redirectResponse"]
+            before |= {"response": moved, "end": parameters["timestamp"], "bytes": moved.get("encodedDataLength", 0)}
+        request = dict(parameters)
+        self._found.append(request)
+        self._open[parameters["requestId"]] = request
+
+    def _request(self, raw: Mapping[str, Any]) -> Request:
+        response = raw.get("response", {})
+        start = self._at(raw["timestamp"])
+        end = self._at(raw["end"]) if "end" in raw else 0.0
+        phases = self._phases(response.get("timing"), end)
+        return Request(
+            raw["request"]["url"], raw["request"]["method"], raw.get("type", "Other"), start,
+            protocol=response.get("protocol", ""), status=int(response.get("status", 0)),
+            connection=int(response.get("connectionId", 0)), first_byte=phases.get("request", (0.0, end))[1], end=end,
+            phases=phases, received_bytes=int(raw.get("bytes", 0)), initiator=_initiator(raw),
+            blocks=raw.get("renderBlockingBehavior") in ("Blocking", "InBodyParserBlocking"),
+            cached=bool(raw.get("cached") or response.get("fromDiskCache")), failed=raw.get("failed", ""),
+            reported={"request": raw["request"], "response": response, "wallTime": raw.get("wallTime", 0.0)},
+        )  # fmt: skip
+
+    def _phases(self, timing: Mapping[str, float] | None, end: float) -> dict[str, tuple[float, float]]:
+        """Return a request's phases; those that it did not have are -1 in Chromium's timing."""
+        if not timing:
+            return {}
+        base = self._at(timing["requestTime"])
+        secure = timing["sslStart"] >= 0
+        ends = {
+            "dns": ("dnsStart", "dnsEnd"), "connect": ("connectStart", "sslStart" if secure else "connectEnd"),
+            "tls": ("sslStart", "sslEnd"), "request": ("sendStart", "receiveHeadersStart"),
+        }  # fmt: skip
+        found = {
+            name: (base + timing[first], base + timing[last])
+            for name, (first, last) in ends.items()
+            if timing.get(first, -1) >= 0 and timing.get(last, -1) > timing[first] + (LEAST_MS if name == "dns" else 0.0)
+        }
+        headers = timing.get("receiveHeadersStart", -1)
+        if headers >= 0 and end > base + headers:
+            found["download"] = (base + headers, end)
+        return found
+
+
+def _initiator(raw: Mapping[str, Any]) -> str:
+    """Return the URL of what asked for a request: a parser's document, or the script on top of a stack."""
+    initiator = raw.get("initiator", {})
+    if "url" in initiator:
+        return str(initiator["url"])
+    stack: Mapping[str, Any] | None = initiator.get("stack")
+    while stack:
+        for call in stack.get("callFrames", ()):
+            if call.get("url"):
+                return str(call["url"])
+        stack = stack.get("parent")
+    return "" if raw.get("type") == "Document" else str(raw.get("documentURL", ""))
+
+
+def _errors(events: Sequence[Mapping[str, Any]]) -> Iterator[str]:
+    for event in events:
+        parameters = event["params"]
+        if event["method"] == "Runtime.exceptionThrown":
+            detail = parameters["exceptionDetails"]
+            thrown = detail.get("exception", {}).get("description") or detail.get("text", "an exception")
+            place = f"{detail.get('url', '')}:{detail['lineNumber'] + 1}:{detail['columnNumber'] + 1}"
+            yield f"{thrown.splitlines()[0]}, {place}"
+        elif event["method"] == "Runtime.consoleAPICalled" and parameters["type"] == "error":
+            yield " ".join(str(each.get("value", each.get("description", ""))) for each in parameters["args"])
+        elif event["method"] == "Log.entryAdded" and parameters["entry"]["level"] == "error":
+            entry = parameters["entry"]
+            if not entry.get("url", "").endswith(ICON):
+                yield f"{entry['text']}, {entry.get('url', '')}".removesuffix(", ")

@@ -1,0 +1,231 @@
+"""Loads a page once in a browser, and returns all that the browser said of it, as JSON."""
+
+from __future__ import annotations
+
+import base64
+import json
+import time
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from importlib import resources
+from typing import Any
+
+from slownet.model.errors import ToolError
+from slownet.tools.browser.chromium import MORE, Chromium
+from slownet.tools.browser.devices import MOBILE, Device
+from slownet.tools.browser.devtools import DevTools, Event
+
+WORLD = "slownet"
+"""The name of the scripts' world that counts the Web Vitals, apart from the page's own."""
+DOMAINS = ("Page", "Network", "Runtime", "Log", "Inspector")
+KEPT = ("Network.", "Page.", "Runtime.", "Log.", "Inspector.")
+QUIET = "networkIdle"
+"""Chromium's name for half a second without requests after the load."""
+SETTLE_S = 3.0
+"""How long after its load a page may go on asking before it is left: event streams never end."""
+SHOT = {"format": "jpeg", "quality": 60, "maxWidth": 400, "maxHeight": 600, "everyNthFrame": 1}
+MOST_URLS = 3
+
+
+@dataclass
+class Page:
+    """A page in a context of its own: no cookies, no cache, no connections but those that its own loads leave."""
+
+    browser: Chromium
+    session: str
+    events: list[Event] = field(default_factory=list)
+    frames: list[dict[str, Any]] = field(default_factory=list)
+
+    @property
+    def devtools(self) -> DevTools:
+        """The browser's protocol."""
+        return self.browser.devtools
+
+    def heard(self, event: Event) -> None:
+        """Keep an event; acknowledge a picture, since the browser sends no other one before."""
+        method, parameters = event["method"], event["params"]
+        if method == "Page.screencastFrame":
+            self.devtools.send("Page.screencastFrameAck", self.session, sessionId=parameters["sessionId"])
+            self.frames.append({"s": parameters["metadata"]["timestamp"], "jpeg": parameters["data"]})
+        elif method.startswith(KEPT):
+            self.events.append({"method": method, "params": parameters})
+
+    def has(self, method: str, **wanted: Any) -> bool:
+        """Return whether an event came, with these parameters."""
+        return any(
+            each["method"] == method and all(each["params"].get(name) == value for name, value in wanted.items())
+            for each in self.events
+        )
+
+
+@contextmanager
+def opened(browser: Chromium, device: Device, throttling: Mapping[str, float] | None = None) -> Iterator[Page]:
+    """Open an empty page in a new context for a ``with`` block, with Chrome's own ``throttling`` or none. Raises ToolError."""
+    devtools = browser.devtools
+    context = devtools.call("Target.createBrowserContext")["browserContextId"]
+    try:
+        size = {"width": device.width, "height": device.height}
+        target = devtools.call("Target.createTarget", url="about:blank", browserContextId=context, **size)["targetId"]
+        session = devtools.call("Target.attachToTarget", targetId=target, flatten=True)["sessionId"]
+        page = Page(browser, session)
+        devtools.listen(session, page.heard)
+        _prepare(page, device)
+        if throttling:
+            devtools.call("Network.emulateNetworkConditions", session, offline=False, **throttling)
+        yield page
+        devtools.listen(session, None)
+    finally:
+        if browser.runs:
+            devtools.send("Target.disposeBrowserContext", browserContextId=context)
+
+
+def _prepare(page: Page, device: Device) -> None:
+    devtools, session = page.devtools, page.session
+    for domain in DOMAINS:
+        devtools.call(f"{domain}.enable", session)
+    devtools.call("Page.setLifecycleEventsEnabled", session, enabled=True)
+    screen = {"width": device.width, "height": device.height, "deviceScaleFactor": device.scale, "mobile": device.mobile}
+    devtools.call("Emulation.setDeviceMetricsOverride", session, **screen)
+    if device.mobile:
+        version = page.browser.version.rpartition("/")[2]
+        devtools.call("Emulation.setUserAgentOverride", session, userAgent=MOBILE.format(version))
+        devtools.call("Emulation.setTouchEmulationEnabled", session, enabled=True)
+    source = "(() => {" + _script("web-vitals.iife.js") + _script("vitals.js") + "})()"
+    devtools.call("Page.addScriptToEvaluateOnNewDocument", session, source=source, worldName=WORLD)
+
+
+def load(page: Page, url: str, timeout: float, pictures: bool) -> dict[str, Any]:
+    """Load a URL in an open page, and return what was heard.
+
+    Parameters
+    ----------
+    page : Page
+        The page; what its earlier loads cached stays.
+    url : str
+        What to load.
+    timeout : float
+        Seconds until the page's ``load`` event.
+    pictures : bool
+        Whether to take a picture of each change, and one at the end.
+
+    Returns
+    -------
+    dict
+        ``{"url", "loader" (Chromium's id of the load), "events", "vitals", "tasks", "frames", "browser"}`` and, with pictures,
+        "screenshot".
+
+    Raises
+    ------
+    ToolError
+        The page cannot be reached or does not load in time, its process crashes, or the browser ends.
+    """
+    page.events.clear()
+    page.frames.clear()
+    if pictures:
+        page.devtools.call("Page.startScreencast", page.session, **SHOT)
+    loader = _navigated(page, url, timeout)
+    found = {"url": url, "loader": loader, "events": page.events[:], "browser": page.browser.version}
+    world = _world(page)
+    found |= _evaluated(page, world, "slownet") or {"vitals": {}, "tasks": []}
+    if pictures:
+        page.devtools.call("Page.stopScreencast", page.session)
+        found["screenshot"] = page.devtools.call("Page.captureScreenshot", page.session, format="png")["data"]
+        seen = _evaluated(page, world, f"({_script('speed.js')})({json.dumps([each['jpeg'] for each in page.frames])})")
+        for each, complete in zip(page.frames, seen or (), strict=False):
+            each["complete"] = complete
+    return found | {"frames": page.frames[:]}
+
+
+def _navigated(page: Page, url: str, timeout: float) -> str:
+    devtools, began = page.devtools, time.monotonic()
+    asked = devtools.ask("Page.navigate", page.session, url=url)
+    if not devtools.wait(lambda: devtools.answered(asked) or _crashed(page), timeout):
+        raise _overdue(page, url, timeout)
+    _check_crash(page, url)
+    answer = devtools.result(asked, "Page.navigate")
+    if answer.get("errorText"):
+        raise _unreached(page, url, answer["errorText"])
+    loader = str(answer["loaderId"])
+    loaded = {"name": "load", "loaderId": loader}
+    left = timeout - (time.monotonic() - began)
+    if not devtools.wait(lambda: page.has("Page.lifecycleEvent", **loaded) or _crashed(page), left):
+        raise _overdue(page, url, timeout)
+    quiet = {"name": QUIET, "loaderId": loader}
+    devtools.wait(lambda: page.has("Page.lifecycleEvent", **quiet) or _crashed(page), SETTLE_S)
+    _check_crash(page, url)
+    return loader
+
+
+def _world(page: Page) -> int:
+    """Return the id of `vitals.js`'s world in the page's main frame; 0 if there is none."""
+    frame = page.devtools.call("Page.getFrameTree", page.session)["frameTree"]["frame"]["id"]
+    contexts = (each["params"]["context"] for each in page.events if each["method"] == "Runtime.executionContextCreated")
+    found = [each["id"] for each in contexts if each["name"] == WORLD and each["auxData"].get("frameId") == frame]
+    return int(found[-1]) if found else 0
+
+
+def _evaluated(page: Page, world: int, expression: str) -> Any:
+    """Return the value of an expression there; None if it has none."""
+    if not world:
+        return None
+    options = {"contextId": world, "returnByValue": True, "awaitPromise": True}
+    return page.devtools.call("Runtime.evaluate", page.session, expression=expression, **options)["result"].get("value")
+
+
+def _script(name: str) -> str:
+    return resources.files("slownet.tools.browser").joinpath(name).read_text("utf-8")
+
+
+def _crashed(page: Page) -> bool:
+    return page.has("Inspector.targetCrashed")
+
+
+def _check_crash(page: Page, url: str) -> None:
+    if _crashed(page):
+        log = page.browser.log
+        last = f": {log.splitlines()[-1]}" if log else ""
+        where = f"host '{page.browser.host.name}', {url}"
+        raise ToolError(f"the page's process crashed{last}", where, MORE, raw=log)
+
+
+def _overdue(page: Page, url: str, timeout: float) -> ToolError:
+    waiting = open_requests(page.events)
+    named = ", ".join(waiting[:MOST_URLS]) + (f" and {len(waiting) - MOST_URLS} more" if len(waiting) > MOST_URLS else "")
+    what = f"{len(waiting)} request{'s are' if len(waiting) != 1 else ' is'} open: {named}" if waiting else "no request is open"
+    return ToolError(f"the page did not load within {timeout:g} s; {what}", f"host '{page.browser.host.name}', {url}")
+
+
+def open_requests(events: list[Event]) -> list[str]:
+    """Return the URLs of requests that have not ended, in the order in which they were sent."""
+    waiting: dict[str, str] = {}
+    for event in events:
+        parameters = event["params"]
+        if event["method"] == "Network.requestWillBeSent":
+            waiting[parameters["requestId"]] = parameters["request"]["url"]
+        elif event["method"] in ("Network.loadingFinished", "Network.loadingFailed"):
+            waiting.pop(parameters["requestId"], None)
+    return list(waiting.values())
+
+
+CERTIFICATE, FIX = "net::ERR_CERT_", "name its file: browse(..., trust=[certificate])"
+REASONS = {
+    "net::ERR_CONNECTION_REFUSED": "nothing listens there", "net::ERR_NAME_NOT_RESOLVED": "its name does not resolve",
+    "net::ERR_ADDRESS_UNREACHABLE": "no host has that address", "net::ERR_CONNECTION_TIMED_OUT": "it does not answer",
+    "net::ERR_EMPTY_RESPONSE": "it closed the connection without an answer",
+    "net::ERR_INVALID_URL": "that is no URL", "net::ERR_SSL_PROTOCOL_ERROR": "it does not speak TLS",
+    "net::ERR_QUIC_PROTOCOL_ERROR": "it does not speak HTTP/3, or its certificate is not trusted",
+}  # fmt: skip
+
+
+def _unreached(page: Page, url: str, why: str) -> ToolError:
+    where = f"host '{page.browser.host.name}', {url}"
+    if why.startswith(CERTIFICATE):
+        return ToolError(f"the server's certificate is not trusted ({why})", where, FIX)
+    said = f"{REASONS[why]} ({why})" if why in REASONS else why
+    return ToolError(f"the page cannot be loaded: {said}", where)
+
+
+def png(screenshot: str) -> bytes:
+    """Return a picture's bytes."""
+    return base64.b64decode(screenshot)

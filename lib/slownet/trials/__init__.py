@@ -1,0 +1,1 @@
+"""Field trials: a real service measured, links stated against measured, runs compared."""

@@ -1,0 +1,74 @@
+"""A baseline: a run's numbers in one small file that a project commits, for comparison with later runs.
+
+It holds the samples' metrics with their single values, so that its intervals are those of the run, and no raw output.
+"""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+from slownet.judge.records.charging import TERMS
+from slownet.judge.records.result import RunData, gather, load
+from slownet.judge.records.samples import finite
+from slownet.judge.records.unreadable import MALFORMED
+from slownet.model import userfile
+from slownet.model.errors import SlownetError
+
+KIND = "baseline"
+FACTS = ("experiment", *TERMS, "kernel", "image", "machine", "slownet", "planned", "boots", "sampling")
+"""The facts of a run that a comparison needs or mentions."""
+SAMPLE = (
+    "experiment",
+    "cell",
+    "condition",
+    "index",
+    "tool",
+    "status",
+    "error",
+    "verified_rtt_ms",
+    "boot",
+    "block",
+    "random",
+    "metrics",
+)
+
+
+def save(run: Path, file: Path) -> RunData:
+    """Write the baseline of a run and return the run. Raises SlownetError: a failed cell cannot be a baseline."""
+    found = load(run)
+    if not found.cells:
+        raise SlownetError("nothing was measured", f"in {run}", "run the experiment first")
+    if found.failed:
+        raise SlownetError(f"{found.failed[0].title} failed", f"in {run}", "a baseline needs every cell: run it again")
+    facts = {name: found.facts[name] for name in FACTS if name in found.facts}
+    samples = (finite({name: sample.get(name) for name in SAMPLE}) for cell in found.cells for sample in cell.samples)
+    lines = ",\n".join(json.dumps(each, allow_nan=False) for each in samples)  # a line each, for diffs
+    text = f'{{"kind": "{KIND}", "facts": {json.dumps(finite(facts), allow_nan=False)}, "samples": [\n{lines}\n]}}\n'
+    try:
+        file.write_text(text, encoding="utf-8")
+    except OSError as error:
+        raise SlownetError(f"cannot write the baseline ({error.strerror})", f"in {file}", "name another file") from error
+    return found
+
+
+def is_one(path: Path) -> bool:
+    """Return whether a file is a baseline, from its content."""
+    try:
+        return path.is_file() and _parsed(path).get("kind") == KIND
+    except (OSError, ValueError, AttributeError):
+        return False
+
+
+def _parsed(path: Path) -> Any:
+    return userfile.json(userfile.read_text(path, userfile.MOST_RECORD))
+
+
+def read(path: Path) -> RunData:
+    """Return a baseline as a run. Raises SlownetError."""
+    try:
+        record = _parsed(path)
+        return gather(record["samples"], record["facts"], path)
+    except (OSError, *MALFORMED) as error:
+        raise SlownetError(f"not a baseline ({error})", f"in {path}", "write it with slownet baseline save") from error

@@ -1,0 +1,141 @@
+"""A comparison as a comment of at most 20 lines for a pull request, with the course of each number over the last runs.
+
+The course comes from a file of history, a line of JSON for each compared run, which the repository or a CI's cache keeps.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from slownet.judge.records.quantity import quantity
+from slownet.judge.records.samples import finite
+from slownet.model.errors import ExperimentError, writing
+from slownet.model.units import show_percent
+from slownet.report import summary
+from slownet.report.text import confidence
+from slownet.theory.stats import DECIDING, Summary
+from slownet.trials.field.row import DIFFERS, EQUIVALENT, Row
+from slownet.trials.field.runs import Comparison
+
+OPTION = "--history"
+SHOWN = 10
+"""Numbers that are listed: those that differ first, then those that are open, each by the size of the change."""
+RUNS = 12
+"""Runs of a course, with the last one."""
+LARGEST = 5_000_000
+"""Bytes of a file of history; a run of ten numbers has half a kilobyte."""
+BARS = "▁▂▃▄▅▆▇█"
+MARKS = {EQUIVALENT: "✅", DIFFERS: "❌"}
+
+
+@dataclass(frozen=True)
+class Entry:
+    """A run in a file of history: when it started, and its numbers by name."""
+
+    started: str
+    numbers: Mapping[str, float]
+
+    @classmethod
+    def of(cls, found: Comparison) -> Entry:
+        """Return what the history keeps of a comparison: the numbers of its second run."""
+        numbers = {row.name: row.second.mean for row in found.rows if row.second and math.isfinite(row.second.mean)}
+        return cls(str(found.second.facts.get("started") or ""), numbers)
+
+
+def read(path: Path) -> list[Entry]:
+    """Read a file of history, oldest run first; none if there is no such file yet. Raises ExperimentError."""
+    if not path.exists():
+        return []
+    found = []
+    try:
+        if path.stat().st_size > LARGEST:
+            raise ExperimentError(f"{path} has more than {LARGEST} bytes", OPTION, "leave out its first lines")
+        for number, line in enumerate(path.read_text("utf-8").splitlines(), 1):
+            try:
+                entry = json.loads(line)
+                numbers = {str(name): float(value) for name, value in entry["numbers"].items()}
+                found.append(Entry(str(entry["started"]), numbers))
+            except (ValueError, TypeError, KeyError, AttributeError, RecursionError) as error:
+                raise ExperimentError("this is no line of a history", f"{path} line {number}", "leave the line out") from error
+    except (OSError, UnicodeDecodeError) as error:
+        raise ExperimentError(f"cannot read {path} ({error})", OPTION, "name another file") from error
+    return found
+
+
+def append(path: Path, entry: Entry) -> None:
+    """Add a run to a file of history. Raises ExperimentError."""
+    line = json.dumps(finite({"started": entry.started, "numbers": dict(entry.numbers)}), allow_nan=False)
+    with writing(path, OPTION), path.open("a", encoding="utf-8") as file:
+        file.write(f"{line}\n")
+
+
+def comment(found: Comparison, before: Sequence[Entry] = ()) -> str:
+    """Return the comment.
+
+    Parameters
+    ----------
+    found : Comparison
+    before : sequence of Entry
+        The history without the second run.
+
+    Returns
+    -------
+    str
+        Markdown of at most 20 lines.
+    """
+    entries = [*(each for each in before if each != Entry.of(found)), Entry.of(found)][-RUNS:]
+    changed = sorted((row for row in found.rows if row.verdict != EQUIVALENT), key=_first)
+    lines = [f"### {summary.cell(found.second.experiment)}: {summary.cell(str(found.outcome))}", ""]
+    listed = changed[:SHOWN] or found.rows[:1]
+    if listed:
+        rows = [
+            (
+                f"{MARKS.get(row.verdict, summary.OPEN)} {row.name}", _shown(row.first, row), _shown(row.second, row),
+                _change(row), course([each.numbers.get(row.name) for each in entries]),
+            )
+            for row in listed
+        ]  # fmt: skip
+        lines += [*summary.table(("number", "before", "now", "change", f"last {len(entries)} runs"), rows), ""]
+    rest = len(found.rows) - len(listed)
+    others = f"{rest} other number{'s' * (rest != 1)} in the job's summary; " if rest else ""
+    lines.append(f"_{others}equal means within {show_percent(found.within)}, intervals are {confidence(DECIDING)}._")
+    return "\n".join([*lines, ""])
+
+
+def course(values: Sequence[float | None]) -> str:
+    """Return numbers as bars from the smallest to the largest; a gap where one is unknown, nothing for fewer than two.
+
+    Examples
+    --------
+    >>> course([1.0, 1.0, None, 2.0])
+    '▁▁ █'
+    """
+    known = [value for value in values if value is not None]
+    if len(known) < 2:
+        return ""
+    low, high = min(known), max(known)
+    steps = (len(BARS) - 1) / (high - low) if high > low else 0.0
+    return "".join(" " if value is None else BARS[round((value - low) * steps)] for value in values)
+
+
+def _first(row: Row) -> tuple[bool, float]:
+    """Order rows: what differs first, and larger changes before smaller ones."""
+    ratio = row.ratio.mean if row.ratio else math.inf
+    return row.verdict != DIFFERS, -abs(math.log(ratio)) if 0 < ratio < math.inf else -math.inf
+
+
+def _shown(value: Summary | None, row: Row) -> str:
+    return quantity(Summary(value.mean, value.mean, value.mean, value.n), row.metric) if value else "-"
+
+
+def _change(row: Row) -> str:
+    """Return by how much a number changed, in percent with the ends of the interval if it is known."""
+    if row.ratio is None:
+        return ""
+    percent = [f"{100 * (each - 1):+.1f}" for each in (row.ratio.mean, row.ratio.low, row.ratio.high)]
+    ends = f" ({percent[1]} to {percent[2]})" if row.ratio.known and percent[1] != percent[2] else ""
+    return f"{percent[0]}{ends} %"
