@@ -14,7 +14,7 @@ dial = mine.dial:TOOL
 pages = mine.pages:serve
 [slownet.claims]
 costs_at_most = mine.costs_at_most:costs_at_most
-[slownet.links.conditions]
+[slownet.conditions]
 pigeon = mine.pigeon:PIGEON
 [slownet.topologies]
 lane = mine.lane:Lane

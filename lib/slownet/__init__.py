@@ -9,15 +9,14 @@ own documentation describes them:
 - `slownet.theory.published`: the numbers of the reproduced articles
 - `slownet.judge.records.result`: a run loaded from its directory
 - `slownet.services`, `slownet.tools`: all servers and client programs, one per file
-- `slownet.theory.slow_start`, `slownet.theory.handshakes`, `slownet.theory.lookups`, `slownet.theory.fallback`,
-  `slownet.theory.page_loads`,
-  `slownet.theory.head_of_line`, `slownet.theory.path_mtu`, `slownet.theory.multipath`, `slownet.theory.throughput`: round
-  trips, times and rates by theory
+- `slownet.theory`, a module for each subject (``slow_start``, ``handshakes``, ``throughput`` and so on): round trips, times and
+  rates as they follow from the protocols
 - `slownet.theory.stats`: summaries with intervals
 - `slownet.topologies`: plain Mininet topologies
 - `slownet.model.units`: durations, rates and sizes as text
 
-Everything else may change without notice.
+Everything else may change without notice. Public modules are also found at the names that they had before their rooms were
+joined, such as ``slownet.claim``.
 """
 
 import os
@@ -354,3 +353,50 @@ class _MininetNode:
 
 
 sys.meta_path.insert(0, _MininetNode)
+
+_MOVED = {
+    "judge": "claim measured records",
+    "hypotheses": "experiment",
+    "links": "conditions",
+    "model": "errors mininets units",
+    "theory": (
+        "buffers fallback handshakes head_of_line law lookups loss_tolerance multipath page_loads path_mtu published shares "
+        "slow_start stats throughput"
+    ),
+}
+_MOVED_TO = {name: f"slownet.{room}.{name}" for room, names in _MOVED.items() for name in names.split()}
+
+
+class _Moved:
+    """Finds a public module at its former name, and loads it by being the module at the present one."""
+
+    def __init__(self, present: str) -> None:
+        self._present = present
+        self._spec: object = None
+
+    @classmethod
+    def find_spec(cls, name: str, path: object = None, target: object = None) -> "ModuleSpec | None":
+        """Return the module's spec for the import system; None for any name that is not a former one."""
+        package, _, rest = name.partition(".")
+        first, _, inner = rest.partition(".")
+        if package != __name__ or first not in _MOVED_TO:
+            return None
+        from importlib.machinery import ModuleSpec
+
+        present = ".".join(filter(None, (_MOVED_TO[first], inner)))
+        return ModuleSpec(name, cls(present))  # type: ignore[arg-type]
+
+    def create_module(self, spec: object) -> ModuleType:
+        """Return the module at its present name."""
+        from importlib import import_module
+
+        found = import_module(self._present)
+        self._spec = found.__spec__
+        return found
+
+    def exec_module(self, module: ModuleType) -> None:
+        """Give the module its own spec back, in whose place the import system has put that of the former name."""
+        module.__spec__ = self._spec  # type: ignore[assignment]
+
+
+sys.meta_path.insert(0, _Moved)  # before the finder of files, which would load a package's modules a second time

@@ -92,7 +92,7 @@ def test_a_package_that_cannot_be_imported_is_one_line(package, on_path, tmp_pat
     with pytest.raises(ExperimentError) as error:
         find("pigeon")
     assert error.value.line == (
-        "mine.pigeon:PIGEON cannot be imported: ZeroDivisionError: division by zero, 'pigeon' of slownet.links.conditions: "
+        "mine.pigeon:PIGEON cannot be imported: ZeroDivisionError: division by zero, 'pigeon' of slownet.conditions: "
         "mend or uninstall mine"
     )
 

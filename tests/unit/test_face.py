@@ -187,3 +187,17 @@ def test_types_are_those_of_mininets_methods(name, arguments, real):
 
 def test_a_topology_is_mininets():
     assert slownet.Topology is Topo
+
+
+@pytest.mark.parametrize(("former", "present"), sorted(slownet._MOVED_TO.items()))
+def test_a_public_module_is_found_at_its_former_name_and_is_the_same_one(former, present):
+    assert importlib.import_module(f"slownet.{former}") is importlib.import_module(present)
+    assert importlib.import_module(present).__spec__.name == present
+
+
+def test_a_module_of_a_package_with_a_former_name_is_not_loaded_twice():
+    code = "import slownet.claim.base, sys; print(sys.modules['slownet.claim.base'] is sys.modules['slownet.judge.claim.base'])"
+    assert python(code) == ["True"]
+    assert python("from slownet.units import duration; print(duration('10ms'))") == ["0.01"]
+    with pytest.raises(ModuleNotFoundError, match=r"slownet\.nowhere"):
+        importlib.import_module("slownet.nowhere")

@@ -88,7 +88,7 @@ def test_a_child_process_of_a_file_may_exit(file):
 
 def test_a_signal_is_not_the_files_doing(file):
     with pytest.raises(importing.Terminated):
-        importing.file(importing.Path(file("from slownet import importing\nraise importing.Terminated(143)")), "")
+        importing.file(importing.Path(file("from slownet.model import importing\nraise importing.Terminated(143)")), "")
 
 
 def test_a_huge_file_is_not_read(file, tmp_path):
@@ -131,7 +131,7 @@ def test_what_is_no_users_file_may_end_the_process(file):
         if not pid:
             os._exit(7)
         assert os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]) == 7
-    script = "import os\nfrom slownet import importing\nwith importing.going_on():\n    os._exit(9)\n"
+    script = "import os\nfrom slownet.model import importing\nwith importing.going_on():\n    os._exit(9)\n"
     assert subprocess.run([sys.executable, "-c", script], check=False).returncode == 9
 
 

@@ -25,7 +25,6 @@ ALLOWED = {
     Found("slownet.pytest_plugin.staging", "Staging.name_tests", "mkdir"): BEFORE,
     Found("slownet.pytest_plugin.staging", "Staging.name_tests", "place"): BEFORE,
     Found("slownet.runner.booting", "boot", "place"): "stderr.txt is the host's, its name made as those of a lab's folders",
-    Found("slownet.lab.caller", "outermost", "is_dir"): "folders of sys.path, and those of slownet's own code for its bytecode",
 }
 
 

@@ -353,7 +353,3 @@ def _with_interfaces(words: list[str]) -> list[str]:
         f"{word}=hosts" if word == "--capture" and after.startswith("-") else word
         for word, after in zip(words, following, strict=True)
     ]
-
-
-if __name__ == "__main__":
-    main()

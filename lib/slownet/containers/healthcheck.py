@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from slownet.containers.config import Healthcheck
+from slownet.lab.excerpt import tail
 from slownet.model.errors import ServiceError
-from slownet.services.service import tail
 from slownet.tools.process import end
 
 SHELL = ("/bin/sh", "-c")

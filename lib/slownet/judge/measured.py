@@ -1,4 +1,4 @@
-r"""Measured numbers for comparisons in tests: a tool's metric with its interval, verified round trip and clock.
+"""Measured numbers for comparisons in tests: a tool's metric with its interval, verified round trip and clock.
 
 >>> from slownet.theory.stats import from_moments
 >>> page = Measured("time_per_request_ms", from_moments(51.8, 0.4, 100), Setting(10.06, "virtual clock, TDF inf"))
@@ -12,8 +12,8 @@ expectation such as `slownet.judge.claim.slowed` or `slownet.judge.claim.about`;
 
 >>> page == 51.8
 Traceback (most recent call last):
-slownet.model.errors.ExperimentError: time_per_request_ms is compared with 51.8 without a margin: write about(51.8, within=0.05)
-\ on the right of == or !=, from slownet.judge.claim
+slownet.model.errors.ExperimentError: time_per_request_ms is compared with 51.8 without a margin: write about(51.8, \
+within=0.05) on the right of == or !=, from slownet
 
 The interval of one boot includes the variation between boots if the clock charges CPU (`slownet.judge.records.intervals`); if
 it does not, only that of the single values. A comparison that this leaves open is made in further boots:
@@ -165,7 +165,7 @@ class Measured:
             return NotImplemented
         name = other.name if isinstance(other, Measured) else "a summary" if isinstance(other, Summary) else repr(other)
         shown = "..." if isinstance(other, Measured | Summary) else name
-        fix = f"write about({shown}, within=0.05) on the right of == or !=, from slownet.judge.claim"
+        fix = f"write about({shown}, within=0.05) on the right of == or !=, from slownet"
         raise ExperimentError(f"{self.name} is compared with {name} without a margin", fix=fix)
 
     def __lt__(self, other: Measured | float | str) -> bool:

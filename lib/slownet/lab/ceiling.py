@@ -18,7 +18,7 @@ from slownet.lab.place import PACKAGE, Place
 from slownet.model.errors import LabError
 
 FILE = "ceiling.json"
-MEASURES = PACKAGE / "calibration" / "carried.py"
+MEASURES = PACKAGE / "trials" / "calibration" / "carried.py"
 """The program that measures it in the place."""
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import os
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -10,6 +11,9 @@ KEPT_BYTES = 1 << 20
 """Kept of the beginning, and as much of the end: what a program complains of first and last explains it."""
 LINE_CHARACTERS = 500
 """Of a line that an error quotes."""
+LOG_LINES = 12
+TAIL_BYTES = 16384
+"""Of a log that an error quotes: its last lines, and where they are looked for."""
 _UNITS = ((2**30, "GB"), (2**20, "MB"), (2**10, "kB"))
 
 
@@ -83,3 +87,14 @@ def _size(count: int) -> str:
         if count >= unit:
             return f"{count / unit:.3g} {name}" if count < 1000 * unit else f"{count / unit:.0f} {name}"
     return f"{count} bytes"
+
+
+def tail(path: Path, lines: int = LOG_LINES) -> str:
+    """Return the last lines of a log that are not blank; empty if there is no log."""
+    try:
+        with path.open("rb") as log:
+            log.seek(max(0, os.fstat(log.fileno()).st_size - TAIL_BYTES))
+            text = log.read(TAIL_BYTES).decode(errors="replace")
+    except OSError:
+        return ""
+    return "\n".join([line for line in text.splitlines() if line.strip()][-lines:])

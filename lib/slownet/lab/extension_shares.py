@@ -1,4 +1,4 @@
-"""Shares extension packages (`slownet.model.extensions`) with a lab at a path of their own; nothing else of the caller's Python."""
+"""Shares extension packages (`slownet.model.extensions`) with a lab at a path of their own, and nothing else."""
 
 from __future__ import annotations
 

@@ -45,7 +45,8 @@ def main(argv: list[str]) -> int:
 
 def _begin(place: Place) -> str:
     """Calls `slownet.pytest_plugin.pytest_inside.begin` without an import of its package, which pytest would warn of."""
-    return f"import runpy; runpy.run_path({str(place.package / 'pytest_inside.py')!r})['begin']('lab-{os.getpid()}')"
+    inside = str(place.package / "pytest_plugin" / "pytest_inside.py")
+    return f"import runpy; runpy.run_path({inside!r})['begin']('lab-{os.getpid()}')"
 
 
 if __name__ == "__main__":

@@ -410,7 +410,7 @@ def inside_pytest(place: Place) -> list[str]:
     It runs as a file, because pytest warns about packages that are imported before it, and without that file's folder on
     sys.path, whose modules have names such as `law`.
     """
-    return [place.python, "-P", str(place.package / "pytest_inside.py")]
+    return [place.python, "-P", str(place.package / "pytest_plugin" / "pytest_inside.py")]
 
 
 def _looks(config: pytest.Config, terminal: bool) -> list[str]:

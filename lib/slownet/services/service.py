@@ -18,13 +18,11 @@ from typing import IO, Self
 from slownet.lab import missing_programs as absent
 from slownet.lab import owner
 from slownet.lab.charge import charged_s, charged_since
+from slownet.lab.excerpt import tail
 from slownet.model.errors import ServiceError
 from slownet.services import snapshot
 from slownet.tools.process import POLL_S, Host, end, environment
 from slownet.tools.tool import not_found
-
-LOG_LINES = 12
-TAIL_BYTES = 16384
 
 
 class Service:
@@ -282,17 +280,6 @@ class Service:
     def error(self, what: str) -> ServiceError:
         """Return a ServiceError for this service, with the last lines of its log."""
         return ServiceError(what, f"host '{self.host.name}'", f"its log is {self.log}", log=tail(self.log))
-
-
-def tail(path: Path, lines: int = LOG_LINES) -> str:
-    """Return the last lines of a log that are not blank; empty if there is no log."""
-    try:
-        with path.open("rb") as log:
-            log.seek(max(0, os.fstat(log.fileno()).st_size - TAIL_BYTES))
-            text = log.read(TAIL_BYTES).decode(errors="replace")
-    except OSError:
-        return ""
-    return "\n".join([line for line in text.splitlines() if line.strip()][-lines:])
 
 
 def _of_cpu(charged: float | None) -> str:

@@ -6,11 +6,12 @@ import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
+from slownet.lab.excerpt import tail
 from slownet.model.errors import ServiceError
 from slownet.services.mariadb import MariaDB
 from slownet.services.nginx import Nginx
 from slownet.services.php_fpm import CHILDREN, PhpFpm
-from slownet.services.service import Service, tail
+from slownet.services.service import Service
 from slownet.services.together import Together
 from slownet.tools.process import Hosts
 

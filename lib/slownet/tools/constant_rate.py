@@ -1,4 +1,4 @@
-"""HTTP load at a constant rate that measures both latencies in the same test: this project's own `slownet.tools.programs.loader`."""
+"""HTTP load at a constant rate that measures both latencies in one test: this project's `slownet.tools.programs.loader`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Requests and answers over one connection, each request written in one piece or in several (`slownet.tools.programs.exchange`)."""
+"""Requests and answers over one connection, each written in one piece or in several (`slownet.tools.programs.exchange`)."""
 
 from __future__ import annotations
 

@@ -13,8 +13,9 @@ from pathlib import Path
 import pytest
 
 from slownet.lab import owner
+from slownet.lab.excerpt import tail
 from slownet.model.errors import ServiceError
-from slownet.services.service import Service, tail
+from slownet.services.service import Service
 
 GREETER = """
 import os, signal, socket, subprocess, sys, time

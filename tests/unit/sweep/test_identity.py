@@ -46,7 +46,12 @@ def test_the_code_is_the_file_what_it_imports_and_slownets_own(folder):
     found = identity.sources(folder.source)
     assert {"mine.py", *folder.names[:2]} <= found.keys()
     assert folder.names[2] not in found
-    assert {"slownet.runner.inside", "slownet.net.network", "slownet.topologies.two_hosts", "programs/page.php"} <= found.keys()
+    assert {
+        "slownet.runner.inside",
+        "slownet.net.network",
+        "slownet.topologies.two_hosts",
+        "tools/programs/page.php",
+    } <= found.keys()
     assert not {"json", "numpy"} & found.keys()
     assert not [name for name in found if name.startswith(("slownet.cli", "slownet.runner.sweep", "slownet.report"))]
 

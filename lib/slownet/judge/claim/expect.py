@@ -23,8 +23,8 @@ as "52ms" is exact too; a `Summary` has its own interval. Anything else on the l
 (True, True)
 >>> None == about("52ms")
 Traceback (most recent call last):
-slownet.model.errors.ExperimentError: None is compared with 'about 52ms, within 5 %': write a measured number, a plain one, or a
-\\ duration such as "52ms" on the left
+slownet.model.errors.ExperimentError: None is compared with 'about 52ms, within 5 %': write a measured number, a plain one, \
+or a duration such as "52ms" on the left
 """
 
 from __future__ import annotations

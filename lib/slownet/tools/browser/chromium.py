@@ -14,8 +14,8 @@ from pathlib import Path
 from typing import IO, Any
 
 from slownet.lab import owner
+from slownet.lab.excerpt import tail
 from slownet.model.errors import ToolError
-from slownet.services.service import tail
 from slownet.tools.browser.devtools import DevTools
 from slownet.tools.process import Host, end, environment
 

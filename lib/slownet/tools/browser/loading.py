@@ -152,7 +152,7 @@ class Load:
 
 
 def read(heard: Mapping[str, Any]) -> Load:
-    """Return a load from what `slownet.tools.browser.visit.load` returned. Raises ToolError if that has no request for the page."""
+    """Return a load from what `slownet.tools.browser.visit.load` returned. Raises ToolError without a request."""
     try:
         return _read(heard)
     except (KeyError, TypeError, ValueError, StopIteration) as error:

@@ -36,6 +36,7 @@ class Endpoint:
 
     @property
     def ip(self) -> str:
+        """The address without its port."""
         return str(self.address[0])
 
 

@@ -1,0 +1,5 @@
+"""The program `slownet` as `python -m slownet.cli`."""
+
+from slownet.cli.app import main
+
+main()
