@@ -33,7 +33,7 @@ def test_the_line_shows_what_to_write():
         NEAR != FAR
     assert str(caught.value) == (
         "time_ms is compared with time_ms without a margin: write about(..., within=0.05) on the right of == or !=, "
-        "from slownet.judge.claim"
+        "from slownet"
     )
     with pytest.raises(ExperimentError, match=r"write about\('52ms', within=0.05\)"):
         FAR == "52ms"
