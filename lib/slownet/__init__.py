@@ -4,6 +4,8 @@ The names in ``__all__`` are the public interface: ``from slownet import experim
 from its module on first use, so that ``import slownet`` itself loads nothing. These modules are public as well, as far as their
 own documentation describes them:
 
+- `slownet.tools.browser.page`, `slownet.tools.browser.locator`, `slownet.tools.browser.expecting`: pages and elements in
+  Playwright's words
 - `slownet.judge.claim`: all kinds of claims, and how to write a new kind
 - `slownet.links.conditions`: models of loss, queues and measured jitter, and conditions with names
 - `slownet.theory.published`: the numbers of the reproduced articles
@@ -27,6 +29,7 @@ __version__ = "0.1.0"
 
 __all__ = [
     "Ab",
+    "Act",
     "BrokerWorkerDatabase",
     "Browse",
     "Chain",
@@ -94,6 +97,7 @@ __all__ = [
     "Wrk",
     "ab",
     "about",
+    "act",
     "all_of",
     "any_of",
     "bound",
@@ -135,6 +139,7 @@ __all__ = [
 
 _HOMES = {
     "slownet.runner.api": "Compared Plot Run compare load run",
+    "slownet.tools.browser.act": "Act act",
     "slownet.tools.browser.browse": "Browse browse",
     "slownet.judge.claim": (
         "Claim about all_of any_of bound constant_round_trips equal expected_round_trips fitted follows grows law monotone "
@@ -260,6 +265,7 @@ if TYPE_CHECKING:
     from slownet.theory.law import Law, fit
     from slownet.theory.slow_start import round_trips
     from slownet.tools.ab import Ab, ab
+    from slownet.tools.browser.act import Act, act
     from slownet.tools.browser.browse import Browse, browse
     from slownet.tools.constant_rate import ConstantRate, constant_rate
     from slownet.tools.fetch import Fetch, fetch

@@ -101,6 +101,14 @@ def test_what_is_kept_can_be_opened(samples):
     assert "waited for page.html" in page
 
 
+def test_tests_in_playwrights_words_and_steps(project):
+    shutil.copy(HERE / "ways.py", project / "test_ways.py")
+    words = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "--slownet-memory", "1500", "test_ways.py"]
+    done = subprocess.run(words, cwd=project, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout
+    assert "9 passed" in done.stdout
+
+
 def test_the_project_of_init_decides_its_claim(project):
     done = json.loads(slownet("run", "page.py", "--memory", "1500", "--json", cwd=project))
     assert [claim["verdict"] for claim in done["runs"][0]["claims"]] == ["supported"]

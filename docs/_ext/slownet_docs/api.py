@@ -18,6 +18,9 @@ GROUPS: Mapping[str, tuple[str, ...]] = {
 OTHERS = "experiments"
 ROOMS = {name: module for module, names in slownet._HOMES.items() for name in names.split()}
 MODULES = (
+    "slownet.tools.browser.page",
+    "slownet.tools.browser.locator",
+    "slownet.tools.browser.expecting",
     "slownet.theory.fallback",
     "slownet.theory.handshakes",
     "slownet.theory.head_of_line",

@@ -31,6 +31,7 @@ from slownet.pytest_plugin import (
 )
 from slownet.pytest_plugin import pytest_inside as inside
 from slownet.pytest_plugin.fixtures import (
+    slownet_browser,
     slownet_compose,
     slownet_lab,
     slownet_mariadb,
@@ -39,6 +40,7 @@ from slownet.pytest_plugin.fixtures import (
     slownet_network,
     slownet_networks,
     slownet_nginx,
+    slownet_page,
     slownet_wordpress,
 )
 from slownet.pytest_plugin.wishes import (
@@ -55,6 +57,7 @@ from slownet.pytest_plugin.wishes import (
 )
 
 __all__ = [
+    "slownet_browser",
     "slownet_compose",
     "slownet_lab",
     "slownet_mariadb",
@@ -63,6 +66,7 @@ __all__ = [
     "slownet_network",
     "slownet_networks",
     "slownet_nginx",
+    "slownet_page",
     "slownet_wordpress",
 ]
 

@@ -21,6 +21,8 @@ if TYPE_CHECKING:
     from slownet.services.mariadb import MariaDB
     from slownet.services.nginx import Nginx
     from slownet.services.wordpress import WordPress
+    from slownet.tools.browser.hosted import Browser
+    from slownet.tools.browser.page import Page
     from slownet.tools.tool import Measure
 
 WEB = ("web", "server", "server1", "eu1")
@@ -94,8 +96,22 @@ def slownet_net(request: pytest.FixtureRequest, slownet_networks: Networks) -> I
         pytest.fail(f"this test requests {wish}, but this session runs on {records.place()}", pytrace=False)
     kept = _take(request, slownet_networks, _wanted(request.node))
     request.node.stash[records.NETWORK] = kept.net
-    yield kept.net
+    with _behind(request, kept.net):
+        yield kept.net
     slownet_networks.leave(failed=request.node.stash.get(records.FAILED, False))
+
+
+def _behind(request: pytest.FixtureRequest, net: Net) -> contextlib.AbstractContextManager[Any]:
+    """Set the condition of the marker ``behind`` on the client's link, until the end of the context that is returned."""
+    marker = names.marker(request.node, "behind")
+    if marker is None:
+        return contextlib.nullcontext()
+    with _Failing(lambda error: f"@pytest.mark.{marker.name}: {names.with_ini_hint(error, [marker])}", TypeError):
+        name = _host_in(net, request, "client", CLIENT)
+        client: Any = net[name]
+        own = client.defaultIntf()
+        other = own.link.intf2 if own.link.intf1 is own else own.link.intf1
+        return net.link(name, other.node.name).set(*marker.args, **marker.kwargs)
 
 
 @pytest.fixture(scope="module")
@@ -166,6 +182,28 @@ def slownet_compose(request: pytest.FixtureRequest, slownet_net: Net, slownet_ne
 
 
 @pytest.fixture
+def slownet_browser(slownet_net: Net, slownet_networks: Networks, request: pytest.FixtureRequest) -> Browser:
+    """Chromium on the host `client`, for the module: `with browser.page() as page:`; a project gets it with
+    `packages = ["chromium"]`."""
+    from slownet.tools.browser.hosted import Browser
+
+    name = _host(request, "client", CLIENT)
+    return _server(request, ("browser", name), [], lambda folder: Browser(slownet_net[name]))
+
+
+@pytest.fixture
+def slownet_page(slownet_browser: Browser) -> Iterator[Page]:
+    """A page of that browser, without cookies, cache and connections, with the methods of Playwright's that scripts use most.
+
+    `@pytest.mark.behind("Slow 4G")` sets the client's link for the test.
+    """
+    with contextlib.ExitStack() as stack:
+        with _Failing():
+            page = stack.enter_context(slownet_browser.page())
+        yield page
+
+
+@pytest.fixture
 def slownet_measure(request: pytest.FixtureRequest, slownet_net: Net) -> Measure:
     """A function to measure with: `measure(ab, net["client"], url, requests=100)` calls a tool and returns its record.
 
@@ -232,11 +270,15 @@ def _take(request: pytest.FixtureRequest, networks: Networks, wanted: Wanted, pi
 
 
 def _host(request: pytest.FixtureRequest, role: str, usual: tuple[str, ...]) -> str:
+    with _Failing():
+        return _host_in(request.getfixturevalue("slownet_net"), request, role, usual)
+
+
+def _host_in(net: Net, request: pytest.FixtureRequest, role: str, usual: tuple[str, ...]) -> str:
     from slownet.pytest_plugin.networks import host_for
 
     marker = names.marker(request.node, "hosts")
-    with _Failing():
-        return host_for(request.getfixturevalue("slownet_net"), role, usual, marker.kwargs if marker else {})
+    return host_for(net, role, usual, marker.kwargs if marker else {})
 
 
 def _server(request: pytest.FixtureRequest, key: tuple[str, ...], ports: list[tuple[str, int]], make: Callable[[Path], S]) -> S:

@@ -2,7 +2,8 @@
 
 A project's own fixture overrides the plugin's fixture of the same short name, as usual in pytest, and the plugin itself uses no
 short name. If overriding is not possible, because another plugin has a fixture of that name or a marker has another meaning in
-the project, an ini option lists the short names that slownet may use.
+the project, an ini option lists the short names that slownet may use. Where pytest-playwright is installed, it keeps `browser`
+and `page`.
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ INI = "slownet_short_names"
 PREFIX = "slownet_"
 PLUGIN = "slownet short names"
 MARKERS = {
+    "behind": "(condition, **fields): the condition of the client's link during a test: a name, or fields such as rtt='100ms'",
     "topology": "(cls_or_name, *args, **params): the network of a test, such as ClientWebDb or 'star', and its parameters",
     "compose": "(*files, profiles=...): the compose project whose network and services a test gets",
     "clock": "(kind): 'real' or 'virtual'; overrides the session's clock",
@@ -27,6 +29,8 @@ MARKERS = {
     "warm_up": "(operations): how many `measure` does, unrecorded, before it measures with a tool for the first time",
     "hosts": "(web=..., db=..., client=...): which hosts of the topology the servers and their client run on",
 }
+PLAYWRIGHT, ITS = "playwright", ("browser", "page")
+"""pytest-playwright's name, and fixtures of it that it keeps where it is installed."""
 SHORT = (*short.FIXTURES, *MARKERS)
 
 
@@ -47,7 +51,8 @@ def settle(config: pytest.Config) -> None:
         if name not in SHORT:
             raise pytest.UsageError(f"slownet: unknown short name '{name}', in the ini option {INI}: {nearest(name, SHORT)}")
     fixtures = config.pluginmanager.get_plugin(PLUGIN)
-    for name in set(short.FIXTURES) - set(chosen):
+    kept = ITS if config.pluginmanager.has_plugin(PLAYWRIGHT) else ()
+    for name in set(short.FIXTURES) - (set(chosen) - set(kept)):
         delattr(fixtures, name)
     for name, text in MARKERS.items():
         config.addinivalue_line("markers", f"{PREFIX}{name}{text}")

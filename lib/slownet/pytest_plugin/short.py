@@ -13,6 +13,8 @@ if TYPE_CHECKING:
     from slownet.services.mariadb import MariaDB
     from slownet.services.nginx import Nginx
     from slownet.services.wordpress import WordPress
+    from slownet.tools.browser.hosted import Browser
+    from slownet.tools.browser.page import Page
     from slownet.tools.tool import Measure
 
 
@@ -58,12 +60,26 @@ def measure(slownet_measure: Measure) -> Measure:
     return slownet_measure
 
 
+@pytest.fixture
+def browser(slownet_browser: Browser) -> Browser:
+    """Chromium on the host `client`: short for `slownet_browser`."""
+    return slownet_browser
+
+
+@pytest.fixture
+def page(slownet_page: Page) -> Page:
+    """A page in that browser: short for `slownet_page`."""
+    return slownet_page
+
+
 FIXTURES: Mapping[str, Callable[..., Any]] = {
+    "browser": browser,
     "compose": compose,
     "mariadb": mariadb,
     "measure": measure,
     "net": net,
     "network": network,
     "nginx": nginx,
+    "page": page,
     "wordpress": wordpress,
 }

@@ -136,7 +136,7 @@ def test_open_requests_are_those_without_an_end():
 
 def page(events=()):
     browser = SimpleNamespace(host=HOST, log="[1:1] CHECK failed\nlast line", runs=True)
-    return visit.Page(browser, "s", [{"method": method, "params": params} for method, params in events])
+    return visit.Tab(browser, "s", "main", [{"method": method, "params": params} for method, params in events])
 
 
 def test_a_page_that_does_not_load_names_what_is_open():
@@ -155,4 +155,4 @@ def test_what_cannot_be_reached_says_why():
 
 def test_a_crash_has_the_last_line_of_the_log():
     with pytest.raises(ToolError, match="the page's process crashed: last line"):
-        visit._check_crash(page([("Inspector.targetCrashed", {})]), "http://a/")
+        visit.check_crash(page([("Inspector.targetCrashed", {})]), "http://a/")

@@ -12,7 +12,7 @@ from slownet.pytest_plugin import names
 pytest_plugins = ["pytester"]
 
 PLUGIN = ("-p", "slownet.pytest_plugin")
-SHORT_FIXTURES = ["mariadb", "measure", "net", "network", "nginx", "wordpress"]
+SHORT_FIXTURES = ["browser", "mariadb", "measure", "net", "network", "nginx", "page", "wordpress"]
 ITS_OWN = """
 import pytest
 
@@ -95,6 +95,14 @@ def test_whole_names_are_always_there(collected):
     everywhere = {f"test_{name}": (True, True) for name in SHORT_FIXTURES} | {"test_network": (True, False)}
     assert collected("", tests) == everywhere
     assert collected("", tests, "-o", "slownet_short_names=") == everywhere
+
+
+def test_playwrights_plugin_keeps_its_names(pytester):
+    pytester.makepyfile(playwright="import pytest\n\n@pytest.fixture\ndef page():\n    return 'its own'\n")
+    pytester.makepyfile(test_it="def test_page(page):\n    assert page == 'its own'\n\ndef test_browser(browser): pass\n")
+    result = pytester.runpytest_subprocess("-p", "playwright", *PLUGIN)
+    result.assert_outcomes(passed=1, errors=1)
+    result.stdout.fnmatch_lines(["*fixture 'browser' not found"])
 
 
 OTHER_PLUGIN = """

@@ -32,9 +32,11 @@ FLAGS = (
     "--no-default-browser-check", "--disable-extensions", "--disable-background-networking", "--disable-component-update",
     "--disable-domain-reliability", "--disable-breakpad", "--disable-sync", "--disable-crash-reporter", "--mute-audio",
     "--password-store=basic", "--force-color-profile=srgb", "--hide-scrollbars",
+    "--enable-blink-features=ComputedAccessibilityInfo",
     "--disable-features=Translate,OptimizationHints,MediaRouter,DialMediaRouteProvider,InterestFeedContentSuggestions",
 )  # fmt: skip
-"""No sandbox: Chromium's refuses to run as root, and a lab is one already. The others keep it from requests of its own."""
+"""No sandbox: Chromium's refuses to run as root, and a lab is one already. The others keep it from requests of its own;
+`Locator` finds elements by the roles and names that assistive technology is told."""
 SEED = "--js-flags=--random-seed=1"
 """Math.random of every page then draws the same numbers."""
 VERSIONS = {
@@ -134,6 +136,13 @@ class Chromium:
         """Whether it can be used."""
         return self._process.poll() is None
 
+    def answers(self) -> bool:
+        """Return whether it is there: one that was killed is for a moment still a process."""
+        try:
+            return self.runs and bool(self.devtools.call("Browser.getVersion"))
+        except ToolError:
+            return False
+
     def ended(self) -> ToolError:
         """Return the error for a browser that has gone, with its last log lines."""
         status = self._process.wait()
@@ -175,7 +184,7 @@ def on(host: Host, options: Sequence[str] = ()) -> Chromium:
     It runs until this process ends: a start takes seconds, and its memory is that of a server.
     """
     for each in _running:
-        if each.runs and each.options == tuple(options) and _same(each.host, host):
+        if each.options == tuple(options) and _same(each.host, host) and each.answers():
             return each
     close_all()
     _running.append(Chromium(host, options))

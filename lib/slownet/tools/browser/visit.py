@@ -29,13 +29,15 @@ MOST_URLS = 3
 
 
 @dataclass
-class Page:
+class Tab:
     """A page in a context of its own: no cookies, no cache, no connections but those that its own loads leave."""
 
     browser: Chromium
     session: str
+    frame: str = ""
     events: list[Event] = field(default_factory=list)
     frames: list[dict[str, Any]] = field(default_factory=list)
+    url: str = "about:blank"
 
     @property
     def devtools(self) -> DevTools:
@@ -48,7 +50,13 @@ class Page:
         if method == "Page.screencastFrame":
             self.devtools.send("Page.screencastFrameAck", self.session, sessionId=parameters["sessionId"])
             self.frames.append({"s": parameters["metadata"]["timestamp"], "jpeg": parameters["data"]})
+        elif method == "Page.javascriptDialogOpening":  # a page waits for its dialogs
+            self.devtools.send("Page.handleJavaScriptDialog", self.session, accept=parameters["type"] == "beforeunload")
         elif method.startswith(KEPT):
+            if method == "Page.frameNavigated" and "parentId" not in (frame := parameters["frame"]):
+                self.url = frame["url"] + frame.get("urlFragment", "")
+            elif method == "Page.navigatedWithinDocument" and parameters["frameId"] == self.frame:
+                self.url = parameters["url"]
             self.events.append({"method": method, "params": parameters})
 
     def has(self, method: str, **wanted: Any) -> bool:
@@ -60,7 +68,7 @@ class Page:
 
 
 @contextmanager
-def opened(browser: Chromium, device: Device, throttling: Mapping[str, float] | None = None) -> Iterator[Page]:
+def opened(browser: Chromium, device: Device, throttling: Mapping[str, float] | None = None) -> Iterator[Tab]:
     """Open an empty page in a new context for a ``with`` block, with Chrome's own ``throttling`` or none. Raises ToolError."""
     devtools = browser.devtools
     context = devtools.call("Target.createBrowserContext")["browserContextId"]
@@ -68,7 +76,7 @@ def opened(browser: Chromium, device: Device, throttling: Mapping[str, float] | 
         size = {"width": device.width, "height": device.height}
         target = devtools.call("Target.createTarget", url="about:blank", browserContextId=context, **size)["targetId"]
         session = devtools.call("Target.attachToTarget", targetId=target, flatten=True)["sessionId"]
-        page = Page(browser, session)
+        page = Tab(browser, session, target)
         devtools.listen(session, page.heard)
         _prepare(page, device)
         if throttling:
@@ -80,7 +88,7 @@ def opened(browser: Chromium, device: Device, throttling: Mapping[str, float] | 
             devtools.send("Target.disposeBrowserContext", browserContextId=context)
 
 
-def _prepare(page: Page, device: Device) -> None:
+def _prepare(page: Tab, device: Device) -> None:
     devtools, session = page.devtools, page.session
     for domain in DOMAINS:
         devtools.call(f"{domain}.enable", session)
@@ -91,16 +99,16 @@ def _prepare(page: Page, device: Device) -> None:
         version = page.browser.version.rpartition("/")[2]
         devtools.call("Emulation.setUserAgentOverride", session, userAgent=MOBILE.format(version))
         devtools.call("Emulation.setTouchEmulationEnabled", session, enabled=True)
-    source = "(() => {" + _script("web-vitals.iife.js") + _script("vitals.js") + "})()"
+    source = "(() => {" + script("web-vitals.iife.js") + script("vitals.js") + "})()"
     devtools.call("Page.addScriptToEvaluateOnNewDocument", session, source=source, worldName=WORLD)
 
 
-def load(page: Page, url: str, timeout: float, pictures: bool) -> dict[str, Any]:
+def load(page: Tab, url: str, timeout: float, pictures: bool) -> dict[str, Any]:
     """Load a URL in an open page, and return what was heard.
 
     Parameters
     ----------
-    page : Page
+    page : Tab
         The page; what its earlier loads cached stays.
     url : str
         What to load.
@@ -124,40 +132,51 @@ def load(page: Page, url: str, timeout: float, pictures: bool) -> dict[str, Any]
     page.frames.clear()
     if pictures:
         page.devtools.call("Page.startScreencast", page.session, **SHOT)
-    loader = _navigated(page, url, timeout)
+    loader = navigated(page, url, timeout)
+    _settle(page, url, loader)
     found = {"url": url, "loader": loader, "events": page.events[:], "browser": page.browser.version}
     world = _world(page)
     found |= _evaluated(page, world, "slownet") or {"vitals": {}, "tasks": []}
     if pictures:
         page.devtools.call("Page.stopScreencast", page.session)
         found["screenshot"] = page.devtools.call("Page.captureScreenshot", page.session, format="png")["data"]
-        seen = _evaluated(page, world, f"({_script('speed.js')})({json.dumps([each['jpeg'] for each in page.frames])})")
+        seen = _evaluated(page, world, f"({script('speed.js')})({json.dumps([each['jpeg'] for each in page.frames])})")
         for each, complete in zip(page.frames, seen or (), strict=False):
             each["complete"] = complete
     return found | {"frames": page.frames[:]}
 
 
-def _navigated(page: Page, url: str, timeout: float) -> str:
+def navigated(page: Tab, url: str, timeout: float, until: str = "load") -> str:
+    """Load a URL until a milestone, Chromium's lifecycle event; return Chromium's id of the load. Raises ToolError."""
     devtools, began = page.devtools, time.monotonic()
     asked = devtools.ask("Page.navigate", page.session, url=url)
-    if not devtools.wait(lambda: devtools.answered(asked) or _crashed(page), timeout):
+    if not devtools.wait(lambda: devtools.answered(asked) or crashed(page), timeout):
         raise _overdue(page, url, timeout)
-    _check_crash(page, url)
+    check_crash(page, url)
     answer = devtools.result(asked, "Page.navigate")
+    if answer.get("errorText") == ABORTED:
+        devtools.wait(lambda: crashed(page), CRASH_S)  # which is said after that
+        check_crash(page, url)
     if answer.get("errorText"):
         raise _unreached(page, url, answer["errorText"])
+    if "loaderId" not in answer:  # another place in the same document
+        return ""
     loader = str(answer["loaderId"])
-    loaded = {"name": "load", "loaderId": loader}
+    loaded = {"name": until, "loaderId": loader}
     left = timeout - (time.monotonic() - began)
-    if not devtools.wait(lambda: page.has("Page.lifecycleEvent", **loaded) or _crashed(page), left):
+    if not devtools.wait(lambda: page.has("Page.lifecycleEvent", **loaded) or crashed(page), left):
         raise _overdue(page, url, timeout)
-    quiet = {"name": QUIET, "loaderId": loader}
-    devtools.wait(lambda: page.has("Page.lifecycleEvent", **quiet) or _crashed(page), SETTLE_S)
-    _check_crash(page, url)
+    check_crash(page, url)
     return loader
 
 
-def _world(page: Page) -> int:
+def _settle(page: Tab, url: str, loader: str) -> None:
+    quiet = {"name": QUIET, "loaderId": loader}
+    page.devtools.wait(lambda: page.has("Page.lifecycleEvent", **quiet) or crashed(page), SETTLE_S)
+    check_crash(page, url)
+
+
+def _world(page: Tab) -> int:
     """Return the id of `vitals.js`'s world in the page's main frame; 0 if there is none."""
     frame = page.devtools.call("Page.getFrameTree", page.session)["frameTree"]["frame"]["id"]
     contexts = (each["params"]["context"] for each in page.events if each["method"] == "Runtime.executionContextCreated")
@@ -165,7 +184,7 @@ def _world(page: Page) -> int:
     return int(found[-1]) if found else 0
 
 
-def _evaluated(page: Page, world: int, expression: str) -> Any:
+def _evaluated(page: Tab, world: int, expression: str) -> Any:
     """Return the value of an expression there; None if it has none."""
     if not world:
         return None
@@ -173,23 +192,26 @@ def _evaluated(page: Page, world: int, expression: str) -> Any:
     return page.devtools.call("Runtime.evaluate", page.session, expression=expression, **options)["result"].get("value")
 
 
-def _script(name: str) -> str:
+def script(name: str) -> str:
+    """Return one of this package's scripts."""
     return resources.files("slownet.tools.browser").joinpath(name).read_text("utf-8")
 
 
-def _crashed(page: Page) -> bool:
+def crashed(page: Tab) -> bool:
+    """Return whether the process that draws the page has ended."""
     return page.has("Inspector.targetCrashed")
 
 
-def _check_crash(page: Page, url: str) -> None:
-    if _crashed(page):
+def check_crash(page: Tab, url: str) -> None:
+    """Raise ToolError, with the last line of the browser's log, if the page's process has ended."""
+    if crashed(page):
         log = page.browser.log
         last = f": {log.splitlines()[-1]}" if log else ""
         where = f"host '{page.browser.host.name}', {url}"
         raise ToolError(f"the page's process crashed{last}", where, MORE, raw=log)
 
 
-def _overdue(page: Page, url: str, timeout: float) -> ToolError:
+def _overdue(page: Tab, url: str, timeout: float) -> ToolError:
     waiting = open_requests(page.events)
     named = ", ".join(waiting[:MOST_URLS]) + (f" and {len(waiting) - MOST_URLS} more" if len(waiting) > MOST_URLS else "")
     what = f"{len(waiting)} request{'s are' if len(waiting) != 1 else ' is'} open: {named}" if waiting else "no request is open"
@@ -208,6 +230,7 @@ def open_requests(events: list[Event]) -> list[str]:
     return list(waiting.values())
 
 
+ABORTED, CRASH_S = "net::ERR_ABORTED", 1.0
 CERTIFICATE, FIX = "net::ERR_CERT_", "name its file: browse(..., trust=[certificate])"
 REASONS = {
     "net::ERR_CONNECTION_REFUSED": "nothing listens there", "net::ERR_NAME_NOT_RESOLVED": "its name does not resolve",
@@ -218,7 +241,7 @@ REASONS = {
 }  # fmt: skip
 
 
-def _unreached(page: Page, url: str, why: str) -> ToolError:
+def _unreached(page: Tab, url: str, why: str) -> ToolError:
     where = f"host '{page.browser.host.name}', {url}"
     if why.startswith(CERTIFICATE):
         return ToolError(f"the server's certificate is not trusted ({why})", where, FIX)
