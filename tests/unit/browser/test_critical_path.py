@@ -27,7 +27,7 @@ def test_it_is_said_with_round_trips_that_are_connections(load):
     assert said.startswith("The first paint, at 191 ms, waited for page.html (")
     assert "86 ms to connect" in said
     assert "→ first.js (" in said
-    assert said.endswith("2.1 of its 4.8 round trips are connections.")
+    assert said.endswith("2.1 of 4.8 round trips before it are connections.")
 
 
 def test_a_connection_to_another_host_on_the_path_is_what_preconnect_saves():
@@ -41,7 +41,7 @@ def test_a_connection_to_another_host_on_the_path_is_what_preconnect_saves():
     assert critical_path.critical_path(load) == [document, style]
     assert critical_path.preconnect_ms(load) == 200
     assert critical_path.described(load, 100.0).endswith(
-        "3.0 of its 5.2 round trips are connections. To preconnect saves 2."
+        "3.0 of 5.2 round trips before it are connections: preconnect saves 2."
     )  # fmt: skip
     alone = replace(load, requests=(document, image))
     assert critical_path.critical_path(alone) == [document]

@@ -156,3 +156,17 @@ def test_what_cannot_be_reached_says_why():
 def test_a_crash_has_the_last_line_of_the_log():
     with pytest.raises(ToolError, match="the page's process crashed: last line"):
         visit.check_crash(page([("Inspector.targetCrashed", {})]), "http://a/")
+
+
+def test_a_page_that_crashes_while_it_is_asked_for_says_so():
+    tab = page()
+
+    def wait(until, seconds):
+        if seconds == visit.CRASH_S:  # Chromium says that the load was aborted, and why a moment later
+            tab.events.append({"method": "Inspector.targetCrashed", "params": {}})
+        return until()
+
+    answers = {"ask": lambda *words, **options: 1, "answered": lambda number: True, "wait": wait}
+    tab.browser.devtools = SimpleNamespace(result=lambda number, method: {"errorText": visit.ABORTED}, **answers)
+    with pytest.raises(ToolError, match="the page's process crashed: last line"):
+        visit.navigated(tab, "http://a/", 5.0)

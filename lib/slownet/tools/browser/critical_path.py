@@ -60,10 +60,11 @@ def described(load: Load, rtt_ms: float | None = None) -> str:
     connected = connecting_ms(path)
     if rtt_ms and rtt_ms >= 1 and connected > 0:
         share, all_ = connected / rtt_ms, painted / rtt_ms
-        said += f" {share:.1f} of its {all_:.1f} round trips are connections."
+        said += f" {share:.1f} of {all_:.1f} round trips before it are connections"
         saved = preconnect_ms(load) / rtt_ms
         if saved >= 1:
-            said += f" To preconnect saves {saved:.0f}."
+            said += f": preconnect saves {saved:.0f}"
+        said += "."
     return said
 
 
