@@ -76,6 +76,16 @@ def test_what_is_not_there_names_what_is():
         shop.locator("a").wait_for(state="seen")
 
 
+def test_requests_of_earlier_documents_count(monkeypatch):
+    sent, other = {"method": "Network.requestWillBeSent", "params": {}}, {"method": "Page.loadEventFired", "params": {}}
+    shop = page.Page(SimpleNamespace(url="http://a/", events=[]))
+    monkeypatch.setattr(page.visit, "navigated", lambda tab, *words: tab.events.extend([sent, sent, other]) or "")
+    assert shop.requests_sent == 0
+    assert shop.goto("http://a/") is None
+    shop.goto("http://a/b")
+    assert shop.requests_sent == 4
+
+
 def test_an_answer_is_ok_or_not():
     assert page.Response("http://a/", 204).ok
     assert not page.Response("http://a/", 404).ok

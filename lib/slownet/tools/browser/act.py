@@ -103,9 +103,8 @@ def act(
             page.set_default_timeout(1000 * timeout)
             with page.step(WHOLE):
                 _run(script, page, f"host '{host.name}'")
-            sent = sum(each["method"] == "Network.requestWillBeSent" for each in tab.events)
             steps = sorted(page.steps, key=lambda step: step[0] != WHOLE)  # a record's first metric is the one that is shown
-            found.append({"steps": steps, "requests": sent, "url": page.url, "browser": browser.version})
+            found.append({"steps": steps, "requests": page.requests_sent, "url": page.url, "browser": browser.version})
             picture = page.screenshot()
     text = "".join(f"{json.dumps(each)}\n" for each in found)
     return Act(browser.argv, text, tuple(found), {"png": picture})
@@ -122,10 +121,11 @@ def _run(script: Callable[[Any], Any], page: Page, where: str) -> None:
         else:
             script(page)
     except Exception as error:  # whatever the script raises is its own
-        file = inspect.unwrap(script).__code__.co_filename
+        code = getattr(inspect.unwrap(script), "__code__", None)  # a partial has none
+        file, name = code.co_filename if code else "", getattr(script, "__name__", "the script")
         lines = [each.lineno for each in traceback.extract_tb(error.__traceback__) if each.filename == file]
         said = str(error) if isinstance(error, SlownetError) else f"{type(error).__name__}: {error}".splitlines()[0]
-        raise ToolError(f"{script.__name__} failed at {Path(file).name}:{lines[-1] if lines else 0}: {said}", where) from error
+        raise ToolError(f"{name} failed at {Path(file).name}:{lines[-1] if lines else 0}: {said}", where) from error
 
 
 class Awaited:

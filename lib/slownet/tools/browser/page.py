@@ -46,13 +46,14 @@ class Response:
 class Page:
     """An open page of a browser on a host.
 
-    ``step`` is slownet's own; all other methods are Playwright's, and raise ToolError if they fail.
+    ``step`` and ``requests_sent`` are slownet's own; all other methods are Playwright's, and raise ToolError if they fail.
     """
 
     def __init__(self, tab: Tab) -> None:
         self.tab = tab
         self.timeout_ms = TIMEOUT_MS
         self.steps: list[tuple[str, float]] = []
+        self._sent_before = 0
 
     def __getattr__(self, name: str) -> NoReturn:
         lacks(self, name)
@@ -76,6 +77,7 @@ class Page:
         if wait_until not in UNTIL:
             raise ToolError(f"no milestone '{wait_until}'", "in page.goto", nearest(wait_until, UNTIL))
         ms = self.timeout_ms if timeout is None else timeout
+        self._sent_before = self.requests_sent
         self.tab.events.clear()
         loader = visit.navigated(self.tab, url, ms / 1000, UNTIL[wait_until])
         return self._response(loader) if loader else None
@@ -92,6 +94,11 @@ class Page:
                 found = parameters["response"]
                 return Response(found["url"], int(found["status"]), dict(found.get("headers", {})))
         return None
+
+    @property
+    def requests_sent(self) -> int:
+        """How many requests its documents have sent."""
+        return self._sent_before + sum(each["method"] == "Network.requestWillBeSent" for each in self.tab.events)
 
     @property
     def url(self) -> str:
