@@ -98,7 +98,7 @@ class Page:
     @property
     def requests_sent(self) -> int:
         """How many requests its documents have sent."""
-        return self._sent_before + sum(each["method"] == "Network.requestWillBeSent" for each in self.tab.events)
+        return self._sent_before + len([each for each in self.tab.events if each["method"] == "Network.requestWillBeSent"])
 
     @property
     def url(self) -> str:
