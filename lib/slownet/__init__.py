@@ -47,6 +47,7 @@ __all__ = [
     "Dumbbell",
     "Experiment",
     "ExperimentError",
+    "Faults",
     "Fetch",
     "FileServer",
     "Host",
@@ -148,6 +149,7 @@ _HOMES = {
     "slownet.containers.compose.topology": "Compose",
     "slownet.links.conditions.link": "Condition",
     "slownet.links.conditions.schedule": "Schedule",
+    "slownet.links.faults": "Faults",
     "slownet.containers.mount": "Mount",
     "slownet.model.errors": (
         "ConditionError ExperimentError ImageError LabError NetworkError ServiceError SlownetError ToolError UnitError"
@@ -233,6 +235,7 @@ if TYPE_CHECKING:
     from slownet.judge.records.result import RunData
     from slownet.links.conditions.link import Condition
     from slownet.links.conditions.schedule import Schedule
+    from slownet.links.faults import Faults
     from slownet.model.errors import (
         ConditionError,
         ExperimentError,

@@ -560,3 +560,29 @@ def test_it_cannot_get_out(net, tmp_path, user):
     assert not {"disk", "work", "home", "boot", "opt"} & set(found["root"])
     assert {path.name for path in Path("/").iterdir()} == machine
     assert Path("/usr/x").exists() is False
+
+
+def test_a_killed_container_starts_again_with_a_new_root_and_its_volumes(net, tmp_path):
+    script = (
+        "import os, time; open('/tmp/own', 'a').write('x');"
+        "open('/data/kept', 'a').write('x');"
+        "print('own', os.path.getsize('/tmp/own'), 'kept', os.path.getsize('/data/kept'), flush=True); time.sleep(1e6)"
+    )
+    command = ["python3", "-c", script]
+    with Container(
+        net["db"],
+        "python:1",
+        command=command,
+        user="root",
+        mounts=[USR, Mount("data", "/data", "volume")],
+        ready="kept",
+        directory=tmp_path,
+    ) as server:
+        with net.faults({"0.2s": "kill db", "1s": "start db", "3s": "pause db", "4s": "resume db"}, server):
+            time.sleep(0.6)
+            assert not server.running
+            time.sleep(1)
+            server.wait()
+            assert server.running
+        assert server.log.read_text().splitlines() == ["own 1 kept 1", "own 1 kept 2"]
+    assert not server.running

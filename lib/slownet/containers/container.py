@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import signal
 import subprocess
 import threading
@@ -336,6 +337,15 @@ class Container(Awaited):
             if self._ours:
                 self._ours = False
                 _logs.discard(self.log)
+
+    def again(self) -> None:
+        """Give back what its last program held: a container that starts again has a new root; volumes with a name stay."""
+        super().again()
+        shutil.rmtree(self.state / FILES)  # where its root was mounted, in a namespace that has ended
+        self._finish_log()
+        taken, self._taken = self._taken, None
+        if taken:
+            loop.give_back(taken)
 
     def _finish_log(self) -> None:
         """Wait until all that it wrote is in the log."""

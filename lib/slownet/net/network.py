@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shutil
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 from tempfile import mkdtemp
@@ -17,11 +17,13 @@ from slownet.lab import native, owner
 from slownet.lab.counters import Counters
 from slownet.links.conditions.link import Condition
 from slownet.links.conditions.oneway import OneWay
+from slownet.links.faults import Faults
 from slownet.model.errors import ConditionError, ExperimentError, NetworkError, SlownetError, nearest
 from slownet.net import addresses, counting, device, ipv6, names, openvswitch, reach, shape, spanning_tree, stated
 from slownet.net.cable import Link
 from slownet.net.capture import Capture, interface_of
 from slownet.net.condition_log import ConditionLog
+from slownet.net.faults import PlayingFaults
 from slownet.net.fingerprint import sysctl
 from slownet.net.layout import named
 from slownet.net.log import Log, Setting
@@ -250,6 +252,35 @@ class Network:
 
     def _link(self, ends: tuple[Any, Any]) -> Link:
         return Link(ends, self.shaping, self._log, self.seeds, self.mininet.links.index(ends[0].link))
+
+    def faults(self, steps: Faults | Mapping[str, str | Sequence[str]], *services: Any) -> PlayingFaults:
+        """Break and mend what is between hosts and on them while a ``with`` block lasts.
+
+        Steps at 0 s are done before the block begins. At its end all cuts and pauses end; a service that was killed stays so.
+
+        Parameters
+        ----------
+        steps : Faults or mapping
+            Faults, or steps for `Faults.parse`, such as ``{"5s": "cut db from web", "9s": "heal", "10s": "kill db"}``.
+        *services : Service
+            The services that steps name; all of them run.
+
+        Returns
+        -------
+        PlayingFaults
+            A context manager; its `steps` are what was done, with their times.
+
+        Raises
+        ------
+        UnitError, ConditionError
+            The steps are wrong, at once or when it is entered.
+        NetworkError
+            When it is entered: a service does not run.
+        ToolError, ServiceError
+            When it is left: a step failed.
+        """
+        chosen = steps if isinstance(steps, Faults) else Faults.parse(steps)
+        return PlayingFaults(self.mininet.hosts, chosen, services, self._log.played)
 
     def counters(self) -> dict[str, Counters]:
         """Count what every link has carried and dropped since it was made.

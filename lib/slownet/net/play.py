@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import threading
 import time
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from dataclasses import dataclass, field
 from types import TracebackType
-from typing import Any, Protocol, Self
+from typing import Any, Generic, Protocol, Self, TypeVar
 
 from slownet.links.conditions.link import Condition
 from slownet.links.conditions.oneway import OneWay
@@ -16,6 +17,8 @@ from slownet.links.conditions.schedule import Schedule, State
 from slownet.model.errors import NetworkError
 from slownet.net import neighbours
 from slownet.net.shaping import Shaping
+
+T = TypeVar("T")
 
 
 class Reshaped(Protocol):
@@ -64,7 +67,71 @@ class Played:
         return {"link": self.link, "steps": steps}
 
 
-class Playing:
+class Timed(ABC, Generic[T]):
+    """Applies steps at their times, in a thread of its own.
+
+    `start` is the start time on the monotonic clock. A subclass calls `_begin` and `_end`, and applies a step in `_apply`.
+    """
+
+    def __init__(self, name: str, log: list[Played]) -> None:
+        self._log = log
+        self._over = threading.Event()
+        self._error: BaseException | None = None
+        self._thread: threading.Thread | None = None
+        self.played = Played(name)
+        self.start = 0.0
+
+    @property
+    def steps(self) -> list[Applied]:
+        """The steps that were applied so far."""
+        return self.played.steps
+
+    @abstractmethod
+    def _apply(self, step: T) -> str:
+        """Apply a step; return what it is, in words."""
+
+    def _begin(self, steps: Iterator[tuple[float, T]]) -> None:
+        """Apply the steps that are due at 0 s, and start the thread for the others."""
+        self.start = time.monotonic()
+        following = next(steps, None)
+        while following is not None and following[0] <= 0:
+            self._take(*following)
+            following = next(steps, None)
+        self._log.append(self.played)
+        self._thread = threading.Thread(
+            target=self._play, args=(following, steps), name=f"steps of {self.played.link}", daemon=True
+        )
+        self._thread.start()
+
+    def _end(self) -> None:
+        """End the thread; `_raise` raises what went wrong in it."""
+        self._over.set()
+        if self._thread:
+            self._thread.join()
+
+    def _raise(self, error: BaseException | None) -> None:
+        """Raise what went wrong in a step, or note it on the error that has ended the ``with`` block."""
+        if self._error and error is None:
+            raise self._error
+        if self._error and error is not None:
+            error.add_note(f"the schedule on {self.played.link} ended early: {self._error}")
+
+    def _play(self, following: tuple[float, T] | None, steps: Iterator[tuple[float, T]]) -> None:
+        try:
+            while following is not None:
+                if self._over.wait(max(0.0, self.start + following[0] - time.monotonic())):
+                    return
+                self._take(*following)
+                following = next(steps, None)
+        except BaseException as error:  # raised again at the end of the block
+            self._error = error
+
+    def _take(self, at: float, step: T) -> None:
+        what = self._apply(step)
+        self.steps.append(Applied(at, time.monotonic() - self.start, what))
+
+
+class Playing(Timed[State]):
     """A schedule that plays while a `with` lasts; see `Link.play`.
 
     `start` is its start time on the monotonic clock.
@@ -74,22 +141,12 @@ class Playing:
         self, link: Reshaped, ends: tuple[Any, Any], schedule: Schedule, log: list[Played], shaping: Shaping,
         seeded: Callable[[Condition], Condition] = lambda condition: condition,
     ) -> None:  # fmt: skip
+        super().__init__(link.name, log)
         self._link = link
         self._ends = ends
         self._schedule = schedule
         self._seeded = seeded
-        self._log = log
         self._shaping = shaping
-        self._over = threading.Event()
-        self._error: BaseException | None = None
-        self._thread: threading.Thread | None = None
-        self.played = Played(link.name)
-        self.start = 0.0
-
-    @property
-    def steps(self) -> list[Applied]:
-        """The steps that were applied so far."""
-        return self.played.steps
 
     def __enter__(self) -> Self:
         cable = self._ends[0].link
@@ -109,48 +166,19 @@ class Playing:
                 undone.enter_context(neighbours.known(self._ends, self._shaping.introduced))
             undone.callback(self._restore)
             states = self._schedule.states(self._before, self._seeded)
-            self.start = time.monotonic()
-            following = self._begin(states)
+            self._begin((state.at, state) for state in states)
             self._undone = undone.pop_all()
-        self._log.append(self.played)
-        self._thread = threading.Thread(
-            target=self._play, args=(following, states), name=f"schedule {self._link.name}", daemon=True
-        )
-        self._thread.start()
         return self
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
-        self._over.set()
-        if self._thread:
-            self._thread.join()
+        self._end()
         self._undone.close()
-        if self._error and error is None:
-            raise self._error
-        if self._error and error is not None:
-            error.add_note(f"the schedule on {self._link.name} ended early: {self._error}")
+        self._raise(error)
 
     def _restore(self) -> None:
         self._link.apply_directions(self._sides)
 
-    def _begin(self, states: Iterator[State]) -> State | None:
-        """Apply the states that are due at 0 s; return the first one that is not."""
-        for state in states:
-            if state.at > 0:
-                return state
-            self._apply(state)
-        return None
-
-    def _play(self, following: State | None, states: Iterator[State]) -> None:
-        try:
-            while following is not None:
-                if self._over.wait(max(0.0, self.start + following.at - time.monotonic())):
-                    return
-                self._apply(following)
-                following = next(states, None)
-        except BaseException as error:  # raised again by __exit__
-            self._error = error
-
-    def _apply(self, state: State) -> None:
-        self._link.apply(state.condition, self._now)
-        self._now = state.condition
-        self.steps.append(Applied(state.at, time.monotonic() - self.start, str(state)))
+    def _apply(self, step: State) -> str:
+        self._link.apply(step.condition, self._now)
+        self._now = step.condition
+        return str(step)

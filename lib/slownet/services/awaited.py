@@ -55,6 +55,13 @@ class Awaited(Service):
                 f"port {self.port} is taken, so {self.name} cannot have it", f"host '{self.host.name}'",
                 "stop the program that listens there, or choose another port",
             )  # fmt: skip
+        self._note()
+
+    def again(self) -> None:
+        """Note when it begins again, and where that part of the log does."""
+        self._note()
+
+    def _note(self) -> None:
         self._logged = self.log.stat().st_size if self.log.exists() else 0
         self._begun = time.monotonic()
 

@@ -171,9 +171,17 @@ class MariaDB(Service):
     def start(self) -> Self:
         """Start the server. Raises as `Service.start` does."""
         super().start()
+        self._prefer_its_cleaner()
+        return self
+
+    def revive(self) -> None:
+        """Start it again. Raises as `Service.revive` does."""
+        super().revive()
+        self._prefer_its_cleaner()
+
+    def _prefer_its_cleaner(self) -> None:
         if native.cpu_is_free() and self._process:
             prefer(self._process.pid, CLEANER)
-        return self
 
     def answers(self) -> bool:
         """Return whether it sends its greeting."""

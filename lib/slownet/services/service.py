@@ -237,6 +237,52 @@ class Service:
         with suppress(ProcessLookupError):
             os.killpg(process.pid, number)
 
+    # ---- faults ----
+
+    def kill(self) -> None:
+        """Kill all its processes at once, with SIGKILL; its files and its log stay. Raises ServiceError if it does not run."""
+        process = self._started()
+        self._signal(process, signal.SIGKILL)
+        try:
+            process.wait(self.stop_s)
+        except subprocess.TimeoutExpired as error:
+            raise self.error(f"{self.name} does not end after SIGKILL") from error
+
+    def revive(self) -> None:
+        """Start its program again after its end, with the files that it left; `wait` waits until it answers.
+
+        Raises ServiceError if it runs, was never started, or cannot be started.
+        """
+        if self.running:
+            raise ServiceError(f"{self.name} runs", f"host '{self.host.name}'", "kill() it first")
+        before, _ = self._process, self.state
+        try:
+            self.again()
+            with self.log.open("ab") as log:
+                self._process = self._popen(log)
+        except OSError as error:
+            self._process = before
+            raise ServiceError(f"{self.name} cannot be started again: {error}", f"host '{self.host.name}'") from error
+
+    def again(self) -> None:
+        """Do what is needed before `revive` starts the program; `prepare` is not called again."""
+
+    def pause(self) -> None:
+        """Stop all its processes, with SIGSTOP, until `resume`. Raises ServiceError if it does not run."""
+        self._signal(self._started(), signal.SIGSTOP)
+
+    def resume(self) -> None:
+        """Let all its processes go on, with SIGCONT. Raises ServiceError if it does not run."""
+        self._signal(self._started(), signal.SIGCONT)
+
+    def _started(self) -> subprocess.Popen[bytes]:
+        process = self._process
+        if process is None:
+            raise ServiceError(f"{self.name} is not started", f"host '{self.host.name}'", "call start() first")
+        if process.poll() is not None:
+            raise self.error(f"{self.name} has ended {_status(process.returncode)}")
+        return process
+
     @contextmanager
     def stalls(self, after: float, seconds: float) -> Iterator[None]:
         """Pause the server with all its processes once during a ``with`` block.
@@ -253,9 +299,7 @@ class Service:
         ServiceError
             The server is not started.
         """
-        process, ended = self._process, threading.Event()
-        if process is None:
-            raise ServiceError(f"{self.name} is not started", f"host '{self.host.name}'", "call start() first")
+        process, ended = self._started(), threading.Event()
 
         def stall() -> None:
             if not ended.wait(after):

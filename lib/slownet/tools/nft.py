@@ -60,11 +60,11 @@ def filtering(host: Host, *rules: Rule) -> Iterator[Callable[[], tuple[int, ...]
             f"add counter ip {TABLE} {_counter(number)}",
             f"add rule ip {TABLE} chain{number} {rule.match} counter name {_counter(number)} {rule.action}",
         ]
-    _nft(host, lines)
+    commands(host, lines)
     try:
-        yield lambda: tuple(count(_nft(host, [f"list counter ip {TABLE} {_counter(n)}"])) for n in range(len(rules)))
+        yield lambda: tuple(count(commands(host, [f"list counter ip {TABLE} {_counter(n)}"])) for n in range(len(rules)))
     finally:
-        _nft(host, [f"delete table ip {TABLE}"])
+        commands(host, [f"delete table ip {TABLE}"])
 
 
 def count(text: str) -> int:
@@ -80,7 +80,7 @@ def _counter(number: int) -> str:
     return f"matched{number}"
 
 
-def _nft(host: Host, lines: Sequence[str]) -> str:
+def commands(host: Host, lines: Sequence[str]) -> str:
     """Run commands of nft as one transaction; return what it prints. Raises ToolError."""
     script = "; ".join(lines)
     done = run(host, ["nft", script], check=False)

@@ -285,3 +285,45 @@ def test_a_stalled_server_pauses_and_continues(tmp_path: Path):
 def test_only_a_running_server_can_be_stalled(tmp_path: Path):
     with pytest.raises(ServiceError, match="greeter is not started"), Greeter(tmp_path).stalls(0, 1):
         pass
+
+
+def test_a_killed_server_starts_again_with_its_files(tmp_path: Path):
+    with Greeter(tmp_path, "child") as service:
+        (service.state / "kept").write_text("data")
+        child = int(service.log.read_text().split("child")[1].split()[0])
+        service.kill()
+        assert not service.running
+        assert eventually(lambda: not Path(f"/proc/{child}").exists() or state_of(child) == "Z")
+        (service.state / "sock").unlink()
+        service.revive()
+        service.wait()
+        assert service.answers()
+        assert (service.state / "kept").read_text() == "data"
+        assert service.log.read_text().count("ready") == 2
+        with pytest.raises(ServiceError, match=r"^greeter runs, host 'here': kill\(\) it first"):
+            service.revive()
+    assert not service.running
+
+
+def test_a_paused_server_goes_on(tmp_path: Path):
+    with Greeter(tmp_path) as service:
+        pid = service._process.pid
+        service.pause()
+        assert eventually(lambda: state_of(pid) == "T")
+        service.resume()
+        assert eventually(lambda: state_of(pid) != "T")
+        service.pause()
+        service.kill()  # also while it is paused
+        assert not service.running
+
+
+def test_what_does_not_run_cannot_be_killed_paused_or_started_again(tmp_path: Path):
+    service = Greeter(tmp_path)
+    for deed in (service.kill, service.pause, service.resume, service.revive):
+        with pytest.raises(ServiceError, match="greeter is not started"):
+            deed()
+    with service:
+        service.kill()
+        for deed in (service.kill, service.pause, service.resume):
+            with pytest.raises(ServiceError, match="greeter has ended by SIGKILL"):
+                deed()
