@@ -135,7 +135,8 @@ def drop(host: Any, sources: Sequence[str]) -> None:
     nft.commands(host, lines)
     shown = nft.commands(host, [f"list table inet {TABLE}"]) if sources else ""
     if missing := [each for each in sources if each not in shown]:
-        raise NetworkError(f"the kernel does not lose packets from {missing[0]}", f"host '{host.name}'")
+        fix = "see that no other program changes this host's nftables meanwhile"
+        raise NetworkError(f"the kernel does not lose packets from {missing[0]}", f"host '{host.name}'", fix)
 
 
 def addresses(host: Any) -> list[str]:
