@@ -19,11 +19,10 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import bench_sweep
-from trust import t0
+from trust import rates, t0
 from trust.steps import Log, Options
 
 from slownet.lab import cache
-from slownet.runner import rates
 
 SLOWNET = Path(sys.executable).with_name("slownet")
 SHOP = Path(__file__).with_name("shop")

@@ -16,7 +16,7 @@ from typing import Any
 
 from scipy.stats import binomtest
 
-from slownet.runner import rates
+from trust import rates
 from trust.figures import Figure, Report, table
 from trust.steps import Log, Options, Record, Step
 

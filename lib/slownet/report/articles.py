@@ -39,11 +39,6 @@ def grouped(names: Iterable[str]) -> dict[str, list[str]]:
     return {article: experiments for article, experiments in found.items() if experiments}
 
 
-def article_of(name: str) -> str:
-    """Return the article that an experiment reproduces, or ``BEYOND``."""
-    return next((article for article, experiments in ARTICLES.items() if name in experiments), BEYOND)
-
-
 def select(names: Iterable[str], only: Sequence[str], every: bool = False) -> list[str]:
     """Select experiments by the names of articles and experiments, in the articles' order.
 

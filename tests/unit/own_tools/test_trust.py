@@ -382,7 +382,7 @@ def of_a_part(runs, seed):
 
 class TestSimulated:
     def test_every_case_is_a_step(self, trust, options):
-        from slownet.runner import rates
+        from trust import rates
 
         steps = list(trust.simulated.steps(options, log_of(trust, [])))
         assert len(steps) == len({step.key for step in steps}) == len(rates.CASES) * len(rates.NOISES) + len(rates.BENDS)

@@ -3,7 +3,7 @@ import pytest
 from slownet.hypotheses.catalogue import discover
 from slownet.model.errors import ExperimentError
 from slownet.report import articles
-from slownet.report.articles import ARTICLES, BEYOND, LONGEST, article_of, grouped, longest_first, select
+from slownet.report.articles import ARTICLES, BEYOND, LONGEST, grouped, longest_first, select
 from slownet.theory import published
 
 
@@ -21,7 +21,6 @@ def test_what_belongs_to_no_article_is_beyond_them():
         "tc-download": ["download"],
         BEYOND: ["cures", "mine"],
     }
-    assert (article_of("overload"), article_of("cures")) == ("coordinated-omission", BEYOND)
 
 
 def test_without_a_choice_all_are_selected_in_the_articles_order():

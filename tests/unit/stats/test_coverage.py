@@ -19,7 +19,6 @@ from slownet.theory.stats import (
     ratio,
     summarize,
 )
-from slownet.theory.stats.resample import bca
 
 RUNS = 2000
 
@@ -177,18 +176,3 @@ def test_medians_and_percentiles(rng):
 
 def test_losses(rng):
     assert 0.93 <= covered(ends(proportion(int(hits), 400) for hits in rng.binomial(400, 0.05, RUNS)), 0.05) <= 0.97
-
-
-def test_bootstrapped_means_and_ratios_of_medians(rng):
-    values = rng.lognormal(0, 0.25, (RUNS, 50))
-    low, high = bca([values], np.mean, 0.95, 399, seed=1)
-    assert 0.93 <= covered(zip(low, high, strict=True), np.exp(0.25**2 / 2)) <= 0.97
-
-
-def test_bootstrapped_ratios_of_means_of_different_sizes(rng):
-    def quotient(over, under, axis):
-        return np.mean(over, axis=axis) / np.mean(under, axis=axis)
-
-    over, under = rng.normal(60, 6, (RUNS, 40)), rng.normal(20, 1, (RUNS, 25))
-    low, high = bca([over, under], quotient, 0.95, 399, seed=1)
-    assert 0.93 <= covered(zip(low, high, strict=True), 3) <= 0.97

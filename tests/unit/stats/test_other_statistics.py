@@ -5,8 +5,6 @@ import pytest
 
 from slownet.model.errors import SlownetError
 from slownet.theory.stats import (
-    bootstrap,
-    bootstrap_ratio,
     median,
     needed,
     of_groups,
@@ -16,11 +14,6 @@ from slownet.theory.stats import (
     proportion,
     warm_up,
 )
-
-SPATIAL = [
-    48, 36, 20, 29, 42, 42, 20, 42, 22, 41, 45, 14, 6, 0, 33, 28, 34, 4, 32, 24, 47, 41, 24, 26, 30, 41,
-]  # fmt: skip
-"""Efron and Tibshirani, "An introduction to the bootstrap", table 14.1, test A."""
 
 
 @pytest.mark.parametrize(
@@ -40,30 +33,6 @@ def test_all_lost_is_the_mirror_of_nothing_lost():
     for hits, n in ((-1, 20), (21, 20), (0, 0)):
         with pytest.raises(SlownetError, match=f"{hits} of {n}, as a proportion"):
             proportion(hits, n)
-
-
-def test_bca_of_the_spatial_test():
-    """Efron and Tibshirani, 14.3: variance 171.5, BCa 90 % interval 115.8 to 259.6 of 2,000 resamples."""
-    found = bootstrap(SPATIAL, np.var, confidence=0.90)
-    assert found.mean == pytest.approx(171.534, abs=1e-3)
-    assert found.low == pytest.approx(115.8, abs=1.5)
-    assert found.high == pytest.approx(259.6, abs=4)
-    assert bootstrap(SPATIAL, np.var, confidence=0.90) == found
-
-
-def test_a_bootstrapped_ratio_takes_sets_of_different_size():
-    over, under = [float(3 * each + 100) for each in SPATIAL], [float(each + 100) for each in SPATIAL[:11]]
-    found = bootstrap_ratio(over, under, np.median)
-    assert found.mean == pytest.approx(np.median(over) / np.median(under))
-    assert found.low < found.mean < found.high
-    assert found.n == 11
-
-
-def test_the_bootstrap_of_what_does_not_vary_is_exact():
-    assert bootstrap([5.0] * 8, np.median).half_width == 0
-    assert bootstrap_ratio([6.0] * 3, [2.0] * 8, np.mean).high == 3.0
-    with pytest.raises(SlownetError, match="a bootstrap of 1 value: measure at least twice"):
-        bootstrap([5.0], np.mean)
 
 
 @pytest.mark.parametrize(("n", "low", "high"), [(6, 1, 6), (11, 2, 10), (20, 6, 15)])

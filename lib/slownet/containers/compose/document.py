@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
@@ -77,18 +76,6 @@ def place_of(tree: Map | Items, keys: Keys) -> Place:
         else:
             break
     return at
-
-
-def value_of(tree: Any, keys: Iterable[str | int]) -> Any:
-    """Return the value at a path; None if there is none."""
-    for key in keys:
-        if isinstance(tree, dict):
-            tree = tree.get(key)
-        elif isinstance(tree, list) and isinstance(key, int) and key < len(tree):
-            tree = tree[key]
-        else:
-            return None
-    return tree
 
 
 def plain(value: Any) -> Any:

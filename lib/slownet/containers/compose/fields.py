@@ -306,7 +306,7 @@ LEVELS: Mapping[str, Level] = {
 
 
 def markdown() -> str:
-    """Return docs/compose.md's tables."""
+    """Return the tables of docs/reference/compose.md."""
     return "\n".join(_lines())
 
 

@@ -64,11 +64,6 @@ class Charging(Enum):
         return WAVER[self]
 
     @property
-    def is_virtual(self) -> bool:
-        """Whether the clock is virtual."""
-        return self is not Charging.REAL
-
-    @property
     def is_measured(self) -> bool:
         """Whether `waver` is known well enough to replace an estimate from several boots."""
         return self in (Charging.WORK, Charging.EXACT)
@@ -103,7 +98,7 @@ class Charging(Enum):
 WAVER: Mapping[Charging, float] = MappingProxyType(
     {Charging.REAL: 0.12, Charging.TIME: 0.12, Charging.WORK: 0.003, Charging.FREE: 0.0, Charging.EXACT: 0.003}
 )
-"""Rounded up from measurements of client_delay's T0 at TDF 1, five boots each (DESIGN.md, "The clock charges work"): CPU time
+"""Rounded up from measurements of client_delay's T0 at TDF 1, five boots each: CPU time
 10.6 % on an idle machine, 10 to 19 % at other times and next to other work; counted instructions 0.10 % on an idle machine,
 0.19 % over idle boots and boots next to busy loops. `make trust` measures them again. On the exact clock seeds
 differ: ten pages by 0.12 % over four boots of four blocks each, the first ten of a boot by 0.21 % in three."""

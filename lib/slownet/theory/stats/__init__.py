@@ -10,7 +10,6 @@ from slownet.theory.stats.count import counted, poisson
 from slownet.theory.stats.moments import from_moments, mean_and_sd, summarize
 from slownet.theory.stats.proportion import proportion
 from slownet.theory.stats.quantile import median, needed, percentile, printed, quantile
-from slownet.theory.stats.resample import bootstrap, bootstrap_ratio
 from slownet.theory.stats.scatter import LackOfFit, Scatter
 from slownet.theory.stats.series import outliers, warm_up
 from slownet.theory.stats.student import CONFIDENCE, DECIDING, t_quantile
@@ -23,8 +22,6 @@ __all__ = [
     "Scatter",
     "Summary",
     "Test",
-    "bootstrap",
-    "bootstrap_ratio",
     "correlated_error",
     "counted",
     "difference",

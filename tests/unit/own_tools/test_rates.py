@@ -1,15 +1,19 @@
 """Noise alone rarely leads to a wrong verdict. `make trust` covers all kinds and noises with more runs."""
 
+import sys
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 from scipy.stats import binomtest
 
 from slownet.judge.claim import bound, law
 from slownet.judge.records.charging import Charging
-from slownet.runner import rates
-from slownet.runner.rates import METRIC, Noise, World, on_the_margin, power, straight, verdicts
 from slownet.runner.rule import Rule
+
+sys.path.insert(0, str(Path(__file__).parents[2]))
+from trust import rates
+from trust.rates import METRIC, Noise, World, on_the_margin, power, straight, verdicts
 
 RUNS = 200
 

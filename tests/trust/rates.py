@@ -240,7 +240,7 @@ NOISES: Mapping[str, World] = {
     "random programs": World({}, Noise(between=0.02, within=0.1), Charging.FREE, spread=0.02),
     "unknown programs": World({}, Noise(between=0.02, within=0.1), Charging.FREE, spread=None),
 }
-"""A quiet and a loaded machine on the real clock; CPU time as measured for DESIGN.md (10 to 19 % between boots, nearly as much
+"""A quiet and a loaded machine on the real clock; CPU time as measured (10 to 19 % between boots, nearly as much
 between blocks), for times that are all CPU and for pages with 10 ms of CPU; drift of 10 % within a boot; boots with a heavy
 tail; counted instructions, uncorrelated and correlated; and free CPU, where only seeds differ, or where programs are random,
 with nearly the largest spread that was measured, known or not."""
