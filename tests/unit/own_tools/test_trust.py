@@ -554,7 +554,7 @@ class TestMain:
         assert "unknown section t1: choose from verdicts, t0, coverage, aa, power, exact, simulated" in capsys.readouterr().err
 
     def test_its_files_are_all_there_are(self):
-        assert {path.stem for path in (FOLDER / "trust").glob("*.py")} == {*MODULES, "__init__"}
+        assert {path.stem for path in (FOLDER / "trust").glob("*.py")} == {*MODULES, "__init__", "rates"}
 
 
 def test_figures_are_printed_as_benchmarks_are(trust):
