@@ -35,6 +35,7 @@ from slownet.cli.options import (
     MemoryOption,
     PlaceOption,
     ProfileOption,
+    PrometheusOption,
     RunsOption,
     ShareOption,
     SpeedOption,
@@ -144,6 +145,7 @@ def run(
     explain_clock: ExplainClockOption = False,
     junit: JunitOption = None,
     summary: SummaryOption = None,
+    prometheus: PrometheusOption = None,
     as_json: JsonOption = False,
 ) -> None:
     """Run experiments, judge their claims and write a report."""
@@ -160,7 +162,7 @@ def run(
         value or [], unit or [],
     )  # fmt: skip
     asked.check()
-    raise typer.Exit(run_and_show(asked, as_json, ForCi(junit, summary), explain_clock))
+    raise typer.Exit(run_and_show(asked, as_json, ForCi(junit, summary, prometheus=prometheus), explain_clock))
 
 
 @app.command()
@@ -198,6 +200,7 @@ def reproduce(
     runs: RunsOption = RUNS,
     junit: JunitOption = None,
     summary: SummaryOption = None,
+    prometheus: PrometheusOption = None,
     explain_clock: ExplainClockOption = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object instead of the table.")] = False,
 ) -> None:
@@ -206,7 +209,7 @@ def reproduce(
     from slownet.lab.place import choose
     from slownet.runner.rule import read_rule
 
-    rule, for_ci = read_rule(repeat, budget), ForCi(junit, summary)
+    rule, for_ci = read_rule(repeat, budget), ForCi(junit, summary, prometheus=prometheus)
     chosen = choose(place, clock, tdf, memory, cpu, confined=require_confinement, exact=True)
     raise typer.Exit(reproduce_and_show(only or [], chosen, runs, rule, as_json, for_ci, every, explain_clock))
 
@@ -256,6 +259,7 @@ def check(
     explain_clock: ExplainClockOption = False,
     junit: JunitOption = None,
     summary: SummaryOption = None,
+    prometheus: PrometheusOption = None,
     as_json: JsonOption = False,
 ) -> None:
     """Run hypothesis files and mark each prediction right, wrong or undecided."""
@@ -269,7 +273,7 @@ def check(
     chosen = with_given(where, env or [], share or [])
     if key:
         raise typer.Exit(checking.key(files, chosen, runs, ONCE_DECIDED, key))
-    for_ci = ForCi(junit, summary)
+    for_ci = ForCi(junit, summary, prometheus=prometheus)
     ask = input if blind else None
     raise typer.Exit(checking.check(files, chosen, runs, ask, ONCE_DECIDED, as_json, for_ci, answers, explain_clock))
 

@@ -1,4 +1,4 @@
-"""Writes results for CI services: JUnit XML, a Markdown summary, a comment for a pull request."""
+"""Writes results for CI services and monitoring: JUnit XML, a Markdown summary, OpenMetrics, a comment for a pull request."""
 
 from __future__ import annotations
 
@@ -26,6 +26,7 @@ class ForCi:
     comment: Path | None = None
     history: Path | None = None
     """Where a comparison adds its second run, and where its comment takes the runs before from."""
+    prometheus: Path | None = None
 
     def __post_init__(self) -> None:
         for option, path in (
@@ -33,6 +34,7 @@ class ForCi:
             ("--summary", self.summary),
             ("--comment", self.comment),
             ("--history", self.history),
+            ("--prometheus", self.prometheus),
         ):
             if path and not path.absolute().parent.is_dir():
                 raise ExperimentError(f"no folder {path.absolute().parent}", option, "make it, or name another file")
@@ -43,6 +45,12 @@ class ForCi:
             from slownet.report import junit, summary
 
             self._write(junit.write(map(junit.of_run, runs)), "\n".join(map(summary.of_run, runs)))
+        if self.prometheus:
+            from slownet.lab import outbox
+            from slownet.report import openmetrics
+
+            with writing(self.prometheus, "--prometheus"):  # whole: a collector may read it at any time
+                outbox.place(self.prometheus, openmetrics.write(runs).encode())
 
     def write_comparison(self, found: Comparison) -> None:
         """Write the results of a comparison. Raises ExperimentError."""

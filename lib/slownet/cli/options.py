@@ -93,6 +93,10 @@ SummaryOption = Annotated[
     Path | None,
     typer.Option("--summary", metavar="FILE", help="Append the verdicts as Markdown to this file, such as a CI job's summary."),
 ]
+PrometheusOption = Annotated[
+    Path | None,
+    typer.Option("--prometheus", metavar="FILE", help="Write metrics and verdicts as OpenMetrics, which Prometheus reads."),
+]
 CommentOption = Annotated[
     Path | None,
     typer.Option("--comment", metavar="FILE", help="Write at most 20 lines of Markdown, as a comment for a pull request."),
