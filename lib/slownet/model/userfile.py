@@ -22,6 +22,9 @@ MOST = 4 * MEBIBYTE
 """Bytes of a file that a person writes; the largest pyproject.toml or compose file is a hundredth of that."""
 MOST_RECORD = 256 * MEBIBYTE
 """Bytes of a file that slownet wrote, such as a baseline."""
+MOST_NUMBER = 1 << 64
+_DIGITS = 21
+"""The largest number of a JSON text, and its characters with a sign."""
 DEEPEST = 50
 """Tables and lists in one another."""
 WRITER_S = 5.0
@@ -154,9 +157,13 @@ def toml(text: str) -> dict[str, Any]:
 
 
 def json(text: str | bytes) -> Any:
-    """Return the content of a JSON text. Raises ValueError, also for what would exceed Python's limits."""
+    """Return the content of a JSON text.
+
+    Raises ValueError, also for what would exceed Python's limits, and for a number beyond 64 bits, which no program prints: its
+    square would overflow.
+    """
     try:
-        found = _json.loads(text)
+        found = _json.loads(text, parse_int=_whole, parse_float=_real)
     except RecursionError as error:
         raise ValueError(_too_deep()) from error
     except (_json.JSONDecodeError, UnicodeDecodeError):
@@ -166,6 +173,18 @@ def json(text: str | bytes) -> Any:
     if not is_shallow(found):
         raise ValueError(_too_deep())
     return found
+
+
+def _whole(text: str) -> int:
+    if len(text) > _DIGITS or abs(value := int(text)) > MOST_NUMBER:
+        raise ValueError("a number has too many digits")
+    return value
+
+
+def _real(text: str) -> float:
+    if abs(value := float(text)) > MOST_NUMBER:
+        raise ValueError("a number is too large")
+    return value
 
 
 def is_shallow(value: Any, deepest: int = DEEPEST) -> bool:

@@ -1,5 +1,6 @@
 """Whatever a program prints, its parser returns a record with metrics or raises ToolError."""
 
+import re
 from pathlib import Path
 
 import pytest
@@ -55,6 +56,8 @@ PARSERS = {
 }
 OTHERS = {"curl": (curl.parse, CURL), "fetch": (fetch.parse, FETCH), "rate": (constant_rate.parse, RATE), "nft": (nft.count, NFT),  # noqa: E501
           "queries": (query_cost.parse, b'{"connect": [5], "select": [7]}')}  # fmt: skip
+PLACES = 40
+"""Numbers of one output that are replaced."""
 CASES = [
     pytest.param(parse, [each.read_bytes() for each in sorted(DATA.glob(glob)) if each.suffix != ".db"], id=glob)
     for glob, parse in PARSERS.items()
@@ -69,6 +72,19 @@ def test_output(parse, samples, data):
         found = parse(text)
         if hasattr(found, "metrics"):
             found.metrics()
+
+
+@pytest.mark.parametrize("number", ["9" * 400, "9" * 160, "9" * 20, "1e400", "1e200", "-5"])
+@pytest.mark.parametrize(("parse", "samples"), CASES)
+def test_a_number_that_no_program_prints(parse, samples, number):
+    """In the place of each number of the output, or of enough of them."""
+    for text in (each.decode("utf-8", "replace") for each in samples):
+        places = list(re.finditer(r"\d+(?:\.\d+)?", text))
+        for place in places[:: max(1, len(places) // PLACES)]:
+            with only(ToolError):
+                found = parse(f"{text[: place.start()]}{number}{text[place.end() :]}")
+                if hasattr(found, "metrics"):
+                    found.metrics()
 
 
 @given(st.data())
