@@ -106,7 +106,7 @@ def test_tests_in_playwrights_words_and_steps(project):
     words = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "--slownet-memory", "1500", "test_ways.py"]
     done = subprocess.run(words, cwd=project, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stdout
-    assert "8 passed" in done.stdout
+    assert "9 passed" in done.stdout
 
 
 def test_the_project_of_init_decides_its_claim(project):

@@ -235,3 +235,8 @@ def test_a_browser_that_is_killed_is_said_and_started_again(net, browser, page, 
     with pytest.raises(ToolError, match=r"Chromium ended \(SIGKILL\)"):
         page.goto(shop)
     assert browse(net["client"], shop).metrics()["load_ms"]["mean"] > 0
+
+
+def test_a_page_that_crashes_is_said(page):
+    with pytest.raises(ToolError, match="the page's process crashed"):
+        page.goto("chrome://crash", timeout=10_000)
