@@ -19,11 +19,11 @@ from types import ModuleType
 
 import soak
 
-from trust import aa, coverage, exact, power, simulated, t0, verdicts
+from trust import aa, coverage, digits, exact, power, simulated, t0, verdicts
 from trust.figures import Figure, Report
 from trust.steps import Log, Options, Step
 
-SECTIONS = {each.SECTION: each for each in (verdicts, t0, coverage, aa, power, exact, simulated)}
+SECTIONS = {each.SECTION: each for each in (verdicts, t0, coverage, aa, power, exact, digits, simulated)}
 STEPS = "steps.jsonl"
 ENDS = {"failed": "FAILED: ", "refused": "refused: ", "said": ""}
 """Prefixes of the end of a step's line, by the key in its record."""

@@ -16,7 +16,7 @@ from slownet.theory.stats import Summary
 from slownet.trials.field import row
 
 FOLDER = Path(__file__).parents[2]
-MODULES = ("__main__", "aa", "coverage", "exact", "figures", "power", "simulated", "steps", "t0", "verdicts")
+MODULES = ("__main__", "aa", "coverage", "digits", "exact", "figures", "power", "simulated", "steps", "t0", "verdicts")
 
 
 @pytest.fixture
@@ -551,7 +551,10 @@ class TestMain:
         with pytest.raises(SystemExit) as ended:
             trust.main.main(["t1"])
         assert ended.value.code == 2
-        assert "unknown section t1: choose from verdicts, t0, coverage, aa, power, exact, simulated" in capsys.readouterr().err
+        assert (
+            "unknown section t1: choose from verdicts, t0, coverage, aa, power, exact, digits, simulated"
+            in capsys.readouterr().err
+        )
 
     def test_its_files_are_all_there_are(self):
         assert {path.stem for path in (FOLDER / "trust").glob("*.py")} == {*MODULES, "__init__", "rates"}
@@ -587,3 +590,32 @@ def test_hogs_run_beside_only_what_they_should(trust, monkeypatch):
     with trust.steps.surroundings("beside hogs", 2):
         pass
     assert started == [(2, 1), "ended"]
+
+
+def a_page(name, took, digest="abc", t0=15.0, number=1):
+    found = {"took": took, "digest": digest, "means": [t0, 55.0], "beside": name, "others": 0.0, "seconds": took}
+    return {"section": "digits", "name": name, "number": number, **found}
+
+
+def test_digits_counts_the_runs_that_agree_and_says_how_long_they_took(trust, options):
+    records = [a_page("the first", 55.0), a_page("alone", 25.0), a_page("beside hogs", 90.0)]
+    records += [a_page("one lab", 50.0, "of two"), a_page("two labs", 25.0, "of two")]
+    found = {each.what: each for each in trust.digits.report(log_of(trust, records), options).figures}
+    same = found["runs with the same samples to the byte"]
+    assert (same.measured, same.met) == ("3 of 3", True)
+    assert found["from the command to the table, without a snapshot"].met
+    assert found["from the command to the table, from a snapshot"].measured == "25.0 s"
+    assert (found["two labs against one"].measured, found["two labs against one"].met) == ("2.00 times", True)
+
+
+def test_digits_misses_its_targets_for_a_run_that_differs_and_one_that_takes_long(trust, options):
+    records = [a_page("alone", 35.0), a_page("alone", 31.0, "other", number=3), a_page("beside hogs", 90.0)]
+    report = trust.digits.report(log_of(trust, records), options)
+    assert [each.measured for each in report.figures if each.met is False] == ["2 of 3", "33.0 s"]
+    assert report.lines[1].split() == ["alone", "35.0,", "31.0", "15.0"]
+
+
+def test_digits_takes_the_runs_in_turn_with_hogs_and_without(trust, options):
+    taken = [each.name for each in trust.digits.steps(options, log_of(trust, []))]
+    assert taken == ["the first", "alone", "beside hogs", "one lab", "two labs"]
+    assert trust.digits.report(log_of(trust, []), options).figures == ()
