@@ -37,7 +37,7 @@ def has_containers(*parts: Any) -> bool:
 
 def named(*parts: Any) -> Iterator[Named]:
     """Yield the functions and classes of slownet's that these parts are, hold or call."""
-    return _named(parts, set())
+    return _named(parts, {})
 
 
 def _lasts(each: Named) -> bool:
@@ -47,10 +47,11 @@ def _lasts(each: Named) -> bool:
     return is_timed or each.__module__.startswith(BROWSER)
 
 
-def _named(part: Any, seen: set[int]) -> Iterator[Named]:
+def _named(part: Any, seen: dict[int, Any]) -> Iterator[Named]:
+    """Yield what a part names. seen: parts by their ids; it keeps them, or others would get these ids."""
     if isinstance(part, PLAIN) or id(part) in seen:
         return
-    seen.add(id(part))
+    seen[id(part)] = part
     if isinstance(part, FunctionType | type) and (part.__module__ or "").startswith(OWN):
         yield part
     if isinstance(part, FunctionType) and _is_read(part):

@@ -69,6 +69,11 @@ def test_others_are_not(part):
     assert not lasts(part)
 
 
+def test_one_function_after_many_others_is_found():
+    """Each has a list of what it names, and lists that are gone have the ids of new ones."""
+    assert lasts(*(inside(ping) for _ in range(200)), by_another) == "iperf3"
+
+
 def test_a_service_that_is_a_container_is_found():
     def served(net, folder):
         return Container(net["web"], "redis")
