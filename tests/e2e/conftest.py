@@ -74,7 +74,7 @@ def environment(installed, folder):
     (site,) = folder.glob("lib/python*/site-packages")
     shutil.copytree(installed, site, dirs_exist_ok=True)
     (site / "others.pth").write_text(f"{sysconfig.get_path('purelib')}\n")
-    for name, module in {"slownet": "slownet.cli.app", "pytest": "pytest", "pip": "pip"}.items():
+    for name, module in {"slownet": "slownet.cli", "pytest": "pytest", "pip": "pip"}.items():
         script = folder / "bin" / name
         script.write_text(f'#!/bin/sh\nexec "{folder}/bin/python" -m {module} "$@"\n')
         script.chmod(0o755)

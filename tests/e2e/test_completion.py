@@ -71,7 +71,7 @@ def distributions(modules):
     return {name.lower().replace("_", "-") for top in tops for name in of.get(top, ())} - {"slownet"}
 
 
-ROOMS_FOR_MEASURING = ("experiments", "services", "tools", "net.", "claim.", "stats")
+ROOMS_FOR_MEASURING = ("experiments", "services", "tools", "net.", "judge.claim.", "theory.stats", "pytest_plugin")
 
 
 @pytest.mark.parametrize("line", [LINE, "slownet run --vary lo", "slownet shell tw", "slownet show ru", "slownet "])

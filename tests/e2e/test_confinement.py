@@ -294,12 +294,12 @@ def test_the_kernel_alone_keeps_to_the_shares(built, tmp_path, folders, outside)
     lab = lab_with(built, tmp_path, shares=folders, landlock=False)
     script = f"""
         exec 2>/dev/null
-        for what in / /write/.. {folders[1].path}/.. {folders[1].path}/link; do mount -t hostfs -o hostfs=$what none /mnt && ls
-        /mnt; done cat /write/link/secret /write/../{outside.name}/secret
+        for what in / /write/.. {folders[1].path}/.. {folders[1].path}/link; do mount -t hostfs -o hostfs=$what none /mnt && ls /mnt; done
+        cat /write/link/secret /write/../{outside.name}/secret
         mount -o remount,rw none /read && echo x > /read/new
         echo 0 > /proc/sys/fs/hostfs_mount_disabled
         cat /read/file && echo x > /write/new && echo written
-    """
+    """  # noqa: E501
     assert run_in(lab, script) == (0, "shared\nwritten\n")
     assert [path.name for path in folders[0].path.iterdir()] == ["file"]
     assert untouched(outside)
@@ -390,18 +390,17 @@ def test_files_by_every_way(any_attempt):
         import os, stat
         os.chdir({str(attempt.folder)!r})
         for what in (
-            "open('read/file').read()", "os.listdir('read')", "open('read/file', 'a')", "open('read/new', 'w')",
-            "os.mkdir('read/new')", "os.rename('read/file', 'write/new')", "os.link('read/file', 'write/new')",
-            "os.unlink('read/file')", "os.symlink('x', 'read/new')", "os.mkfifo('read/new')", "os.chdir('other')",
-            "os.chdir('..')", "open('write/link').read()", "open('other/file').read()", "os.listdir('other')",
-            "open('other/new', 'w')", "open('/etc/passwd').read()", "open('/proc/self/status').read()", "os.listdir('/proc')",
-            "open('/dev/zero').read(1)", "open('/dev/null', 'w').write('x')", "os.mknod('write/disk', stat.S_IFBLK,
-            os.makedev(254, 0))", "os.mknod('write/tty', stat.S_IFCHR, os.makedev(5, 0))", "os.execv('/bin/true', ['true'])",
-            "open('write/new', 'w').write('x')", "os.mkdir('write/folder')", "os.unlink('write/new')",
-            "os.mkfifo('write/fifo')",
+            "open('read/file').read()", "os.listdir('read')", "open('read/file', 'a')", "open('read/new', 'w')", "os.mkdir('read/new')",
+            "os.rename('read/file', 'write/new')", "os.link('read/file', 'write/new')", "os.unlink('read/file')",
+            "os.symlink('x', 'read/new')", "os.mkfifo('read/new')", "os.chdir('other')", "os.chdir('..')",
+            "open('write/link').read()", "open('other/file').read()", "os.listdir('other')", "open('other/new', 'w')",
+            "open('/etc/passwd').read()", "open('/proc/self/status').read()", "os.listdir('/proc')", "open('/dev/zero').read(1)",
+            "open('/dev/null', 'w').write('x')", "os.mknod('write/disk', stat.S_IFBLK, os.makedev(254, 0))",
+            "os.mknod('write/tty', stat.S_IFCHR, os.makedev(5, 0))", "os.execv('/bin/true', ['true'])",
+            "open('write/new', 'w').write('x')", "os.mkdir('write/folder')", "os.unlink('write/new')", "os.mkfifo('write/fifo')",
         ):
             print(what, '->', tried(lambda: eval(what)))
-    """
+    """  # noqa: E501
     no, done = "Permission denied", "done"
     said = attempt(code, f"read={attempt.folder}/read", f"write={attempt.folder}/write")
     answers = dict(line.split(" -> ") for line in said.splitlines())

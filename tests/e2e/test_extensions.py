@@ -35,7 +35,7 @@ def run(tmp_path_factory):
 
 
 def test_a_hypothesis_file_names_its_topology_service_tool_and_claim(run):
-    done = run("slownet.cli.app", "check", "page.toml", "--tdf", "inf", "--place", "lab", "--json")
+    done = run("slownet.cli", "check", "page.toml", "--tdf", "inf", "--place", "lab", "--json")
     assert done.returncode == 0, done.stderr
     (found,) = json.loads(done.stdout)["runs"]
     assert found["marks"] == ["right"]
@@ -44,7 +44,7 @@ def test_a_hypothesis_file_names_its_topology_service_tool_and_claim(run):
 
 def test_a_shell_takes_its_topology_and_its_condition(run):
     words = ["shell", "lane", "--link", "near-far=pigeon", "--place", "lab", "--tdf", "inf"]
-    done = run("slownet.cli.app", *words, said="show near far\n")
+    done = run("slownet.cli", *words, said="show near far\n")
     assert done.returncode == 0, done.stderr
     assert "700" in done.stdout
 

@@ -17,7 +17,7 @@ def measured(tmp_path_factory):
     words = [
         sys.executable,
         "-m",
-        "slownet.cli.app",
+        "slownet.cli",
         "check",
         "--tdf",
         "inf",

@@ -18,8 +18,8 @@ from slownet.lab import outbox
 from slownet.lab.boot import Share
 from slownet.lab.deposit import ALL_BYTES, FILE_BYTES, place_below
 from slownet.lab.outbox import Entry, Outbox, RefusedError, discard, shown
+from slownet.lab.pytest_inside import GONE, KEPT, LEFT, LINK, OTHER, OUT
 from slownet.model.errors import LabError
-from slownet.pytest_plugin.pytest_inside import GONE, KEPT, LEFT, LINK, OTHER, OUT
 
 NAMED = 10
 """So many files are named in a line."""

@@ -22,7 +22,7 @@ ENV = "--env"
 ROUNDS = 200_000
 """Of the hash of a value that may be a secret: a tenth of a second."""
 SESSION = "SLOWNET_SESSION"
-"""The variable by which a pytest session hands facts to the one in its lab; see `slownet.pytest_plugin.pytest_inside`."""
+"""The variable by which a pytest session hands facts to the one in its lab; see `slownet.lab.pytest_inside`."""
 # Variables that describe this machine, not the work done on it.
 OF_THIS_MACHINE = frozenset(
     ["PATH", "HOME", "USER", "LOGNAME", "SHELL", "MAIL", "PWD", "OLDPWD", "SHLVL", "_", "HOSTNAME", "DISPLAY", "TMPDIR", "TMP",

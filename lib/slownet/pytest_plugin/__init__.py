@@ -15,6 +15,7 @@ from typing import Any
 import pytest
 
 from slownet.lab import native
+from slownet.lab import pytest_inside as inside
 from slownet.model.errors import SlownetError
 from slownet.pytest_plugin import (
     boots,
@@ -29,7 +30,6 @@ from slownet.pytest_plugin import (
     session,
     workers,
 )
-from slownet.pytest_plugin import pytest_inside as inside
 from slownet.pytest_plugin.fixtures import (
     slownet_browser,
     slownet_compose,

@@ -11,8 +11,8 @@ from typing import Any
 import pytest
 
 from slownet.lab import project
+from slownet.lab import pytest_inside as inside
 from slownet.model.userfile import expanded
-from slownet.pytest_plugin import pytest_inside as inside
 from slownet.pytest_plugin.wishes import REPORT
 
 LOGS = "slownet-logs"
@@ -21,7 +21,7 @@ LOGS = "slownet-logs"
 
 @dataclass(frozen=True)
 class Keep:
-    """What leaves the lab: see `slownet.pytest_plugin.pytest_inside.Entry`."""
+    """What leaves the lab: see `slownet.lab.pytest_inside.Entry`."""
 
     base: Path
     """The folder as the session calls it."""

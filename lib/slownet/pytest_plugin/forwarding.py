@@ -15,7 +15,7 @@ from typing import Any
 
 import pytest
 
-from slownet.pytest_plugin import pytest_inside as inside
+from slownet.lab import pytest_inside as inside
 
 TESTS = Path(inside.OUT, inside.SEED, "tests.json")
 """The file with the names of the tests to run, beside what else the host puts there."""

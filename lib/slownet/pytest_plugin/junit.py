@@ -21,8 +21,8 @@ from typing import Any
 import pytest
 
 from slownet.lab import native
+from slownet.lab.pytest_inside import OUT
 from slownet.pytest_plugin.forwarding import is_forwarded
-from slownet.pytest_plugin.pytest_inside import OUT
 
 ATTRIBUTE = "slownet_wall_s"
 """Of a test's report: how long it took by this machine's clock."""

@@ -13,12 +13,11 @@ import signal
 import sys
 from pathlib import Path
 
-from slownet.lab import caller
+from slownet.lab import caller, pytest_inside
 from slownet.lab.boot import Share
 from slownet.lab.foreground import attend
 from slownet.lab.place import Place, choose
 from slownet.model.errors import SlownetError
-from slownet.pytest_plugin import pytest_inside
 
 
 def main(argv: list[str]) -> int:
@@ -44,8 +43,8 @@ def main(argv: list[str]) -> int:
 
 
 def _begin(place: Place) -> str:
-    """Calls `slownet.pytest_plugin.pytest_inside.begin` without an import of its package, which pytest would warn of."""
-    inside = str(place.package / "pytest_plugin" / "pytest_inside.py")
+    """Calls `slownet.lab.pytest_inside.begin` without an import of its package, which pytest would warn of."""
+    inside = str(place.package / "lab" / "pytest_inside.py")
     return f"import runpy; runpy.run_path({inside!r})['begin']('lab-{os.getpid()}')"
 
 

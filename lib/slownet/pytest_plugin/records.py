@@ -18,10 +18,10 @@ from slownet import __version__
 from slownet.judge.records import observers as verdicts
 from slownet.judge.records.samples import RUN, SampleLog, cell_key, new_run_directory, write_run_json
 from slownet.lab import busy, native
+from slownet.lab import pytest_inside as inside
 from slownet.lab.charge import charged_s, charged_since
 from slownet.lab.clock import in_words
 from slownet.model.errors import SlownetError
-from slownet.pytest_plugin import pytest_inside as inside
 from slownet.pytest_plugin.forwarding import is_forwarded
 from slownet.pytest_plugin.staging import say
 from slownet.pytest_plugin.wishes import REPORT, SEED, needs_network, option_names_here

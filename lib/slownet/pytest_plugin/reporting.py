@@ -15,10 +15,10 @@ from typing import Any
 
 import pytest
 
+from slownet.lab import pytest_inside as inside
 from slownet.lab import shapes
 from slownet.model.control_characters import visible
 from slownet.model.errors import LabError
-from slownet.pytest_plugin import pytest_inside as inside
 
 EVENT_BYTES = 64 << 20
 LINE_BYTES = len(inside.MARK) + inside.PIECE + 3

@@ -1,6 +1,6 @@
 """The folder that a lab of pytest's writes to, while its session runs and after it was killed.
 
-The lab reads the session's folders and writes to one folder of its own (`slownet.pytest_plugin.pytest_inside`). It may be
+The lab reads the session's folders and writes to one folder of its own (`slownet.lab.pytest_inside`). It may be
 hostile: `exports` decides what goes where before the lab starts, and `carrier` takes it there.
 
 The folder is beside what was measured, and has a lock: if this process is killed, the next session finds it, and carries what
@@ -23,10 +23,10 @@ from typing import Any
 import pytest
 
 from slownet.lab import outbox
+from slownet.lab import pytest_inside as inside
 from slownet.lab.boot import Share
 from slownet.lab.outbox import discard
 from slownet.model.errors import SlownetError
-from slownet.pytest_plugin import pytest_inside as inside
 from slownet.pytest_plugin.carrier import NAMED, Carried, carry, carry_coverage, carry_late
 from slownet.pytest_plugin.exports import Plan
 from slownet.pytest_plugin.forwarding import TESTS
@@ -99,7 +99,7 @@ class Staging:
         return Share(self.out, writable=True, at=inside.OUT)
 
     def handed(self) -> dict[str, Any]:
-        """Return what the lab is to know: see `slownet.pytest_plugin.pytest_inside.Walls`."""
+        """Return what the lab is to know: see `slownet.lab.pytest_inside.Walls`."""
         return {
             "trees": [str(each) for each in self._trees],
             "keep": [[str(each.base), each.pattern, each.always] for each in self.plan.keep],

@@ -22,11 +22,11 @@ from typing import Any
 import pytest
 
 from slownet.lab import native
+from slownet.lab import pytest_inside as inside
 from slownet.lab.boot import MEGABYTES
 from slownet.lab.place import own_path
 from slownet.model.errors import SlownetError
 from slownet.pytest_plugin import exports, projects, records, session, staging, summary
-from slownet.pytest_plugin import pytest_inside as inside
 from slownet.pytest_plugin.forwarding import is_forwarded
 from slownet.pytest_plugin.shares import Shares
 from slownet.pytest_plugin.wishes import CONFINED, MEMORY, Wish, of_session, option_names_here

@@ -188,7 +188,7 @@ RAW = {
     ("lab/events.py", "os.write"): "a program in a place to its host",
     ("tools/browser/devtools.py", "os.write"): "commands to a browser, to a pipe that it reads",
     ("lab/returned.py", "os.write"): "a file that an exact lab changed",
-    ("pytest_plugin/pytest_inside.py", "os.write"): "events of pytest in a lab to its host",
+    ("lab/pytest_inside.py", "os.write"): "events of pytest in a lab to its host",
     ("pytest_plugin/workers.py", "os.write"): "a pipe between two processes of pytest",
 }
 """Where something is written past the guard, and why that is no way to the terminal for a lab."""

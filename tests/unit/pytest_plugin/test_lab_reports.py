@@ -5,7 +5,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from slownet.pytest_plugin import pytest_inside as inside
+from slownet.lab import pytest_inside as inside
 from slownet.pytest_plugin.reporting import Lines, Reporter, ReportError
 
 

@@ -10,11 +10,11 @@ from types import SimpleNamespace
 import pytest
 
 from slownet.judge.records import observers as verdicts
-from slownet.lab import caller
+from slownet.lab import caller, pytest_inside
 from slownet.lab.clock import Clock
 from slownet.lab.place import Place
 from slownet.model.errors import ExperimentError, LabError
-from slownet.pytest_plugin import junit, names, pytest_inside, session
+from slownet.pytest_plugin import junit, names, session
 from slownet.pytest_plugin.networks import Wanted, host_for
 from slownet.pytest_plugin.wishes import CLOCK, CONFINED, MEMORY, TDF, Wish, of_item
 from slownet.topologies import ClientWebDb, Star

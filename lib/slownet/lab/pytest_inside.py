@@ -1,4 +1,4 @@
-"""Runs pytest in the place of a session: `python -P slownet/pytest_plugin/pytest_inside.py -- ARGUMENTS...`.
+"""Runs pytest in the place of a session: `python -P slownet/lab/pytest_inside.py -- ARGUMENTS...`.
 
 The environment variable SLOWNET_SESSION (JSON) holds data from the outer process: the facts of the place, the folders of its
 sys.path outside the standard library, which tests belong to this place if there are several, and, in a lab, what may leave it
