@@ -16,7 +16,7 @@ from slownet.runner.api import calls
 from slownet.runner.asked import Asked
 
 MEANS = {"0ms": 10.0, "10ms": 50.0, "40ms": 170.0}
-FOR_THE_TERMINAL = {"browse", "explain_clock", "json", "junit", "summary", "help"}
+FOR_THE_TERMINAL = {"browse", "explain_clock", "json", "junit", "prometheus", "summary", "help"}
 """`--browse URL` is short for the call's ``tool="browse", url=URL``."""
 
 
