@@ -14,10 +14,10 @@ from slownet.tools.output import complaint, unread
 from slownet.tools.process import Host
 from slownet.tools.tool import run, why
 
-_REPLY = re.compile(r"^\d+ bytes from .*icmp_seq=(\d+) .*time=([\d.]+) ms(.*)$")
-_COUNTS = re.compile(r"^(\d+) packets transmitted, (\d+) received,(.*) ([\d.]+)% packet loss\b")
+_REPLY = re.compile(r"^\d+ bytes from .*icmp_seq=(\d{1,9}) .*time=([\d.]+) ms(.*)$")
+_COUNTS = re.compile(r"^(\d{1,9}) packets transmitted, (\d{1,9}) received,(.*) ([\d.]+)% packet loss\b")
 _RTT = re.compile(r"^rtt min/avg/max/mdev = ([\d.]+)/([\d.]+)/([\d.]+)/([\d.]+) ms")
-_EXTRA = re.compile(r"\+(\d+) (errors|duplicates|corrupted)")
+_EXTRA = re.compile(r"\+(\d{1,9}) (errors|duplicates|corrupted)")
 
 
 @dataclass(frozen=True)
