@@ -330,10 +330,7 @@ class Container(Awaited):
         try:
             super().stop()
         finally:
-            self._finish_log()
-            taken, self._taken = self._taken, None
-            if taken:
-                loop.give_back(taken)
+            self._give_back()
             if self._ours:
                 self._ours = False
                 _logs.discard(self.log)
@@ -342,6 +339,10 @@ class Container(Awaited):
         """Give back what its last program held: a container that starts again has a new root; volumes with a name stay."""
         super().again()
         shutil.rmtree(self.state / FILES)  # where its root was mounted, in a namespace that has ended
+        self._give_back()
+
+    def _give_back(self) -> None:
+        """Give back what an ended program held: its log's copier, and the image's device."""
         self._finish_log()
         taken, self._taken = self._taken, None
         if taken:

@@ -59,6 +59,10 @@ class Parts:
         """When the newest of it was built, in seconds since 1970."""
         return max(self.image.built, self.layer.built if self.layer else 0)
 
+    def need_kernel(self) -> None:
+        """Raise LabError if the project's kernel was not built."""
+        _ = self.kernel
+
     def with_layer(self, project: Project | None) -> Parts:
         """Return them with what a project needs. Raises LabError if that was not built."""
         return replace(self, layer=layers.need(project, self.image)) if project and project.needs_layer else self
@@ -127,7 +131,7 @@ def find() -> Parts | None:
 def need() -> Parts:
     """Return the parts. Raises LabError if they were not built, or if one is damaged."""
     parts = usable()
-    parts.kernel  # noqa: B018  raises LabError
+    parts.need_kernel()
     return parts
 
 

@@ -90,7 +90,7 @@ class Place:
         if tdf is None or self.parts is None or self.clock_is_asked_for:
             return self
         if self.only_exact:
-            self.parts.kernel  # noqa: B018  raises LabError
+            self.parts.need_kernel()
         factor = check_tdf(tdf)
         return self if factor is None else replace(self, clock=Clock("virtual", factor, counter=self.clock.counter))
 

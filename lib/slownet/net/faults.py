@@ -4,14 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
-from ipaddress import IPv6Address
-from pathlib import Path
 from types import TracebackType
 from typing import Any, Protocol, Self
 
 from slownet.links.faults import Action, Cut, Deed, Faults, Heal
 from slownet.model.errors import NetworkError
-from slownet.net.nodes import inside
+from slownet.net.addresses import ipv6
 from slownet.net.play import Played, Timed
 from slownet.tools import nft
 from slownet.tools.process import Host
@@ -19,8 +17,6 @@ from slownet.tools.process import Host
 TABLE = "slownet_faults"
 NAME = "faults"
 """What their steps are called in records."""
-_IPV6 = Path("/proc/thread-self/net/if_inet6")
-_GLOBAL = "00"
 
 
 class Faulty(Protocol):
@@ -141,11 +137,7 @@ def drop(host: Any, sources: Sequence[str]) -> None:
 
 def addresses(host: Any) -> list[str]:
     """Return a host's addresses on all its interfaces, IPv4 and IPv6."""
-    found = [interface.IP() for interface in host.intfList() if interface.IP()]
-    with inside(host):
-        rows = [line.split() for line in _IPV6.read_text().splitlines()] if _IPV6.exists() else []
-    wide = [row[0] for row in rows if row[3] == _GLOBAL and row[5] != "lo"]
-    return [*found, *(str(IPv6Address(bytes.fromhex(text))) for text in wide)]
+    return [*(interface.IP() for interface in host.intfList() if interface.IP()), *ipv6(host)]
 
 
 def _single(services: Iterable[Any]) -> Iterator[Faulty]:

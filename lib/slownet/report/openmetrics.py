@@ -8,12 +8,12 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 
+from slownet.judge.records.judgement import WORST_FIRST
 from slownet.judge.records.result import RunData
 
 PREFIX = "slownet"
-VERDICTS = ("supported", "refuted", "inconclusive", "not judged")
 _NOT_A_NAME = re.compile(r"[^a-zA-Z0-9_]")
 _SAID: Mapping[str, str] = {
     "": "mean of the metric, as the tool names it", "_low": "lower end of its interval", "_high": "upper end of its interval",
@@ -44,13 +44,9 @@ def _samples(run: RunData) -> Iterator[tuple[str, str, Mapping[str, str], float]
                 if value is not None:
                     yield f"{PREFIX}_{_name(metric)}{ending}", f"{metric}: {_SAID[ending]}", own, value
     for claim in run.claims:
-        for verdict in _verdicts(claim.verdict):
+        for verdict in WORST_FIRST:
             labels = {"experiment": run.experiment, "claim": claim.name, "verdict": verdict}
             yield f"{PREFIX}_claim", "1 for a claim's verdict, 0 for the others", labels, float(verdict == claim.verdict)
-
-
-def _verdicts(own: str) -> Sequence[str]:
-    return VERDICTS if own in VERDICTS else (*VERDICTS, own)
 
 
 def _name(text: str) -> str:

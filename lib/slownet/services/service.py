@@ -118,7 +118,7 @@ class Service:
     def state(self) -> Path:
         """The private directory, which exists from start to stop. Raises ServiceError at other times."""
         if self._state is None:
-            raise ServiceError(f"{self.name} is not started", f"host '{self.host.name}'", "call start() first")
+            raise self._not_started()
         return self._state
 
     @property
@@ -181,7 +181,7 @@ class Service:
         """Wait until the launched server answers. Raises as `start` does."""
         process = self._process
         if process is None:
-            raise ServiceError(f"{self.name} is not started", f"host '{self.host.name}'", "call start() first")
+            raise self._not_started()
         deadline, charged = time.monotonic() + self.deadline_s, charged_s()
         try:
             while not self._answers():
@@ -255,13 +255,13 @@ class Service:
         """
         if self.running:
             raise ServiceError(f"{self.name} runs", f"host '{self.host.name}'", "kill() it first")
-        before, _ = self._process, self.state
+        if self._process is None:
+            raise self._not_started()
         try:
             self.again()
             with self.log.open("ab") as log:
                 self._process = self._popen(log)
         except OSError as error:
-            self._process = before
             raise ServiceError(f"{self.name} cannot be started again: {error}", f"host '{self.host.name}'") from error
 
     def again(self) -> None:
@@ -275,10 +275,13 @@ class Service:
         """Let all its processes go on, with SIGCONT. Raises ServiceError if it does not run."""
         self._signal(self._started(), signal.SIGCONT)
 
+    def _not_started(self) -> ServiceError:
+        return ServiceError(f"{self.name} is not started", f"host '{self.host.name}'", "call start() first")
+
     def _started(self) -> subprocess.Popen[bytes]:
         process = self._process
         if process is None:
-            raise ServiceError(f"{self.name} is not started", f"host '{self.host.name}'", "call start() first")
+            raise self._not_started()
         if process.poll() is not None:
             raise self.error(f"{self.name} has ended {_status(process.returncode)}")
         return process

@@ -142,7 +142,7 @@ def _chosen(where: Where) -> Place:
     confined = where.require_confinement
     place = choose(where.place, where.clock, where.tdf, where.memory, where.cpu, folder, confined, exact=True)
     if place.only_exact and place.parts:
-        place.parts.kernel  # noqa: B018  raises LabError: all workers of a sweep have the same clock
+        place.parts.need_kernel()  # all workers of a sweep have the same clock
     return with_given(place, where.env, where.share)
 
 
