@@ -10,6 +10,7 @@ from typing import Annotated
 import typer
 
 from slownet.cli import transferring
+from slownet.cli.completing import one_of
 from slownet.cli.helping import Group
 from slownet.cli.options import (
     ClockOption,
@@ -25,7 +26,7 @@ from slownet.cli.options import (
 )
 from slownet.lab import cache, caller, foreground
 from slownet.lab.boot import MEGABYTES
-from slownet.lab.clock import check_limit
+from slownet.lab.clock import EXACT, check_kind, check_limit
 from slownet.lab.parts import Parts
 from slownet.lab.place import choose, here
 from slownet.lab.project import Project
@@ -34,10 +35,24 @@ app = typer.Typer(cls=Group, help="Build or use the lab: a Linux kernel that run
 
 
 @app.command()
-def build(system: SystemOption = False) -> None:
+def build(
+    system: SystemOption = False,
+    clock: Annotated[
+        str | None,
+        typer.Option(
+            "--clock",
+            metavar="real|virtual|exact",
+            help="Only what labs on this clock need. exact: no kernel is compiled, which takes most of the time.",
+            autocompletion=one_of("real", "virtual", "exact"),
+        ),
+    ] = None,
+) -> None:
     """Build the lab's kernel and image, and the layer of this project's own packages, unless they exist already."""
-    from slownet.lab import bytecode, parts
+    from slownet.lab import bytecode, emulator, parts
 
+    only_exact = clock is not None and check_kind(clock) == EXACT
+    if only_exact:
+        emulator.program()
     if system:
         cache.use_system()
 
@@ -45,8 +60,8 @@ def build(system: SystemOption = False) -> None:
         sys.stderr.write(f"lab: {what} {'ready' if done else '...'}\n")  # whole lines, from several threads
 
     project = here()
-    built = parts.build(report)
-    if stale := bytecode.stale():
+    built = parts.build(report, only_exact=only_exact)
+    if (stale := bytecode.stale()) and not only_exact:  # exact labs get copies of the sources alone
         report("bytecode", False)
         bytecode.make(built, stale)
         report("bytecode", True)
@@ -107,7 +122,7 @@ def info() -> None:
     """Show this machine's lab (kernel, image, TDF) and whether it can run without one."""
     from slownet.lab import confinement, layer, native, parts
 
-    found, project = parts.find(), here()
+    found, project = parts.find_usable(), here()
     if found and project and project.needs_layer:
         found = replace(found, layer=layer.find(project, found.image))
     lines = {"cache": str(cache.root())}
@@ -154,9 +169,15 @@ def _table(lines: Mapping[str, str]) -> str:
 
 
 def _describe(found: Parts, project: Project | None) -> dict[str, str]:
-    from slownet.lab import calibrate, counter
+    from slownet.lab import calibrate, counter, kernel_package
     from slownet.lab.place import charged
 
+    image = f"{found.image.description}, {found.image.path.stat().st_size / 2**20:.0f} MB"
+    if not found.own_kernel:
+        own = kernel_package.find()
+        exact = f"kernel {own.description}" if own else "Debian's kernel is fetched when it is asked for"
+        lines = {"kernel": "not built, so labs are on the exact clock: slownet lab build", "exact": exact, "image": image}
+        return {**lines, **_of_project(found, project)}
     scope = counter.scope()
     measured = charged(found)
     if not scope:
@@ -166,7 +187,6 @@ def _describe(found: Parts, project: Project | None) -> dict[str, str]:
     else:
         price = calibrate.work(found, scope)["price"]
         cpu = f"time: charging work (--cpu work) takes {price} times as much CPU, more than {calibrate.WORTH}"
-    image = f"{found.image.description}, {found.image.path.stat().st_size / 2**20:.0f} MB"
     lines = {"kernel": found.kernel.description, "image": image, **_of_project(found, project), "cpu": cpu}
     lines["tdf"] = f"{measured['tdf']} (measured {measured['ratio']})"
     return lines

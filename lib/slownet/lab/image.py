@@ -17,6 +17,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from importlib import metadata
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from slownet.lab import cache, debian, digests, excerpt, wheels, wordpress_site
 from slownet.lab.boot import Lab, Share
@@ -24,6 +25,9 @@ from slownet.lab.digests import NUMBER, TABLE, Part
 from slownet.lab.outbox import LARGEST, Outbox
 from slownet.lab.shelf import Shelf
 from slownet.model.errors import LabError
+
+if TYPE_CHECKING:
+    from slownet.lab.exact import ExactLab
 
 HERE = Path(__file__).parent
 PROVISION = ["packages.txt", "provision", "make-site", "same-random", "wordpress"]
@@ -44,7 +48,7 @@ NO_CLUSTER = """
     echo "create_main_cluster = false" >"$1/etc/postgresql-common/createcluster.d/slownet.conf"
 """
 """PostgreSQL's package would make a cluster that no lab uses, with random numbers in it."""
-Boot = Callable[[Path, int, Sequence[Share]], Lab]
+Boot = Callable[[Path, int, Sequence[Share]], "Lab | ExactLab"]
 Say = Callable[[str], None]
 UNUSED = [
     "/etc/varnish/secret",

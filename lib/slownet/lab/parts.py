@@ -9,7 +9,7 @@ from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from slownet.lab import cache, confinement, image, init, kernel, trial
 from slownet.lab import layer as layers
@@ -18,6 +18,9 @@ from slownet.lab.clock import INF, Clock
 from slownet.lab.project import Project
 from slownet.lab.shelf import Shelf
 from slownet.model.errors import DamagedError, LabError
+
+if TYPE_CHECKING:
+    from slownet.lab.exact import ExactLab
 
 T = TypeVar("T")
 BUILD = "slownet lab build"
@@ -124,8 +127,14 @@ def key(project: Project | None) -> str:
 
 def find() -> Parts | None:
     """Return the parts, or None if kernel or image were not built on this machine. Raises LabError if a part is damaged."""
-    found_kernel, found_image = kernel.find(), image.find()
-    return Parts(found_kernel, found_image, init.need()) if found_kernel and found_image else None
+    parts = find_usable()
+    return parts if parts and parts.own_kernel else None
+
+
+def find_usable() -> Parts | None:
+    """Return the parts, perhaps without the kernel, or None if the image was not built. Raises LabError if one is damaged."""
+    own_kernel, own_image = kernel.find(), image.find()
+    return Parts(own_kernel, own_image, init.need()) if own_image else None
 
 
 def need() -> Parts:
@@ -137,24 +146,30 @@ def need() -> Parts:
 
 def usable() -> Parts:
     """Return the parts, perhaps without the kernel. Raises LabError if the others were not built, or if one is damaged."""
-    found_kernel, found_image = kernel.find(), image.find()
-    if not found_image:
+    parts = find_usable()
+    if not parts:
         raise LabError("the lab is not built on this machine, or not for this version", fix=BUILD)
-    return Parts(found_kernel, found_image, init.need())
+    return parts
 
 
-def build(report: Report = lambda what, done: None) -> Parts:
+def build(report: Report = lambda what, done: None, *, only_exact: bool = False) -> Parts:
     """Build the parts that are missing or damaged, kernel and image in parallel; `report(what, done)` gets the progress.
 
+    only_exact: what labs on the exact clock need, which is all but the project's kernel.
     Raises LabError.
     """
-    failures: list[BaseException] = []
-    labs: list[Lab] = []
+    from slownet.lab import exact_parts, kernel_package  # most commands build nothing
 
-    def lab(root: Path, megabytes: int, shares: Sequence[Share]) -> Lab:
+    failures: list[BaseException] = []
+    labs: list[Lab | ExactLab] = []
+
+    def lab(root: Path, megabytes: int, shares: Sequence[Share]) -> Lab | ExactLab:
         """Return a lab for the second half of an image, which needs the kernel."""
         if "kernel" in threads:
             threads["kernel"].join()
+        if only_exact:
+            labs.append(emulated := exact_parts.bare(root, init.build(), megabytes, shares))
+            return emulated
         if not (built := _whole(kernel.SHELF, kernel.key())):
             raise LabError("the lab's image needs the lab's kernel, which was not built", fix="slownet lab build")
         tools = init.build()
@@ -174,9 +189,11 @@ def build(report: Report = lambda what, done: None) -> Parts:
         else:
             report(what, True)
 
+    own = (kernel.SHELF, kernel.key(), partial(kernel.build, trial.boot))
+    debians = (kernel_package.SHELF, kernel_package.key(), kernel_package.build)
     makers: dict[str, tuple[Shelf[Any], str, Callable[[], object]]] = {
         "init": (init.SHELF, init.key(), init.build),
-        "kernel": (kernel.SHELF, kernel.key(), partial(kernel.build, trial.boot)),
+        "kernel": debians if only_exact else own,
         "image": (image.SHELF, image.key(), partial(image.build, lab, lambda text: report(text, False))),
     }
     steps = {
@@ -186,7 +203,7 @@ def build(report: Report = lambda what, done: None) -> Parts:
     _attend(threads.values(), labs)
     if failures:
         raise failures[0]
-    return need()
+    return usable() if only_exact else need()
 
 
 def _whole(shelf: Shelf[T], key: str, report: Report = lambda what, done: None) -> T | None:
@@ -209,7 +226,7 @@ def build_layer(found: Parts, project: Project) -> Parts:
     return replace(found, layer=layers.build(project, found.image, lab))
 
 
-def _attend(threads: Collection[threading.Thread], labs: Sequence[Lab]) -> None:
+def _attend(threads: Collection[threading.Thread], labs: Sequence[Lab | ExactLab]) -> None:
     """Run the threads to their ends. An interrupt, which reaches this thread alone, ends the builds that they wait for."""
     for thread in threads:
         thread.start()

@@ -2,12 +2,14 @@
 
 import json
 import os
+import shutil
 from dataclasses import replace
 
 import pytest
 
-from slownet.lab import boot, image, init, kernel, layer, parts
+from slownet.lab import boot, emulator, image, init, kernel, kernel_package, layer, parts
 from slownet.lab.clock import Clock
+from slownet.lab.kernel_package import Kernel
 from slownet.lab.layer import Layer
 from slownet.model.errors import DamagedError, LabError
 
@@ -121,3 +123,37 @@ def test_only_what_is_damaged_is_built_anew_and_it_is_said(built, monkeypatch, p
     line = f"the lab's {part} is damaged: {path.name} has 1 bytes, and 5 were written, {path}: building it anew"
     assert said[0] == (line, False)
     assert (part, True) in said
+
+
+@pytest.fixture
+def emulated(built, monkeypatch, tmp_path):
+    """The parts of a machine without the project's kernel, whose image is half done: {what was asked for}."""
+    shutil.rmtree(built.kernel.path.parent)
+    built.image.path.write_text("1")
+    asked = {}
+
+    def halves(boot, say):
+        root = tmp_path / "base.squashfs"
+        root.write_bytes(b"base")
+        asked["lab"] = boot(root, 990, [])
+        built.image.path.write_text("12345")
+        os.utime(built.image.path)
+
+    monkeypatch.setattr(kernel, "build", lambda trial: pytest.fail("a kernel is compiled"))
+    monkeypatch.setattr(kernel_package, "build", lambda: Kernel(tmp_path / "vmlinuz", tmp_path / "modules.cpio", "6.12", "deb"))
+    monkeypatch.setattr(image, "build", halves)
+    return asked
+
+
+def test_for_labs_on_the_exact_clock_no_kernel_is_compiled(emulated):
+    made = parts.build(only_exact=True)
+    assert (made.own_kernel, made.image.path.read_text()) == (None, "12345")
+    assert parts.find_usable() == made
+    assert not parts.find()
+
+
+def test_half_an_image_is_then_the_disk_of_an_exact_lab(emulated):
+    parts.build(only_exact=True)
+    lab = emulated["lab"]
+    assert (lab.clock.kind, lab.kernel.release, lab.megabytes) == ("exact", "6.12", 990)
+    assert lab.image.read_bytes() == b"base" + bytes(emulator.ALIGNED - 4)
