@@ -12,7 +12,8 @@ export PYTHONDONTWRITEBYTECODE :=
 help: ## print this list
 	@sed -n 's/^\([a-z0-9.-]*\):.*## /\1 /p' $(MAKEFILE_LIST) | while read -r name text; do printf '%-18s%s\n' "$$name" "$$text"; done
 
-run: lab ## set everything up, run the first two experiments and print their tables
+run: $(VENV)/ready ## set everything up, run the first two experiments and print their tables
+	$(BIN)/slownet lab build --quick
 	$(BIN)/slownet run client_delay database_delay
 
 # The tests in the lab and those of the commands run in parallel, because a lab is one process. The commands' tests have two

@@ -10,7 +10,6 @@ from typing import Annotated
 import typer
 
 from slownet.cli import transferring
-from slownet.cli.completing import one_of
 from slownet.cli.helping import Group
 from slownet.cli.options import (
     ClockOption,
@@ -26,7 +25,7 @@ from slownet.cli.options import (
 )
 from slownet.lab import cache, caller, foreground
 from slownet.lab.boot import MEGABYTES
-from slownet.lab.clock import EXACT, check_kind, check_limit
+from slownet.lab.clock import check_limit
 from slownet.lab.parts import Parts
 from slownet.lab.place import choose, here
 from slownet.lab.project import Project
@@ -37,24 +36,20 @@ app = typer.Typer(cls=Group, help="Build or use the lab: a Linux kernel that run
 @app.command()
 def build(
     system: SystemOption = False,
-    clock: Annotated[
-        str | None,
+    quick: Annotated[
+        bool,
         typer.Option(
-            "--clock",
-            metavar="real|virtual|exact",
-            help="Only what labs on this clock need. exact: no kernel is compiled, which takes most of the time.",
-            autocompletion=one_of("real", "virtual", "exact"),
+            "--quick",
+            help="Only what first results need: no kernel is compiled where QEMU is installed; labs are on the exact clock.",
         ),
-    ] = None,
+    ] = False,
 ) -> None:
     """Build the lab's kernel and image, and the layer of this project's own packages, unless they exist already."""
     from slownet.lab import bytecode, emulator, parts
 
-    only_exact = clock is not None and check_kind(clock) == EXACT
-    if only_exact:
-        emulator.program()
     if system:
         cache.use_system()
+    only_exact = quick and emulator.is_installed() and not parts.has_kernel()
 
     def report(what: str, done: bool) -> None:
         sys.stderr.write(f"lab: {what} {'ready' if done else '...'}\n")  # whole lines, from several threads

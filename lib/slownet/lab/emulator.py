@@ -55,6 +55,11 @@ OTHER = "labs boot instead; a version of QEMU that was tried can save them"
 ENVIRONMENT = {"LC_ALL": "C", "PATH": "/nowhere"}
 
 
+def is_installed() -> bool:
+    """Return whether there is a QEMU on this machine."""
+    return shutil.which(PROGRAM) is not None
+
+
 def program() -> Path:
     """Return the path of QEMU. Raises LabError if it is not installed."""
     found = shutil.which(PROGRAM)

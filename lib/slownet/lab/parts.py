@@ -152,6 +152,11 @@ def usable() -> Parts:
     return parts
 
 
+def has_kernel() -> bool:
+    """Return whether the project's kernel is built and whole; what is damaged is built anew."""
+    return _whole(kernel.SHELF, kernel.key()) is not None
+
+
 def build(report: Report = lambda what, done: None, *, only_exact: bool = False) -> Parts:
     """Build the parts that are missing or damaged, kernel and image in parallel; `report(what, done)` gets the progress.
 
