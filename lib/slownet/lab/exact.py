@@ -27,7 +27,7 @@ from functools import partial
 from pathlib import Path
 from typing import BinaryIO
 
-from slownet.lab import autopsy, cache, cpu, emulator, memory, standstill
+from slownet.lab import autopsy, cache, cpu, emulator, kernel_package, memory, standstill
 from slownet.lab import channel as frames
 from slownet.lab.boot import GRACE_S, MEGABYTES, SAME_S, Share, Sink, check_megabytes, memory_folder
 from slownet.lab.clock import Clock
@@ -123,6 +123,15 @@ class ExactLab:
 
     def resize(self, rows: int, columns: int) -> None:
         """Do nothing: it has no terminal."""
+
+
+def bare(root: Path, tools: Path, megabytes: int, shares: Sequence[Share]) -> ExactLab:
+    """Return an exact lab of a root that is all but an image, not yet booted. Its file grows to the size of a device."""
+    kernel = kernel_package.build()
+    os.truncate(root, emulator.aligned(root.stat().st_size))
+    return ExactLab(
+        kernel=kernel, init=tools / "init.cpio", confine=tools / "confine", image=root, megabytes=megabytes, shares=shares
+    )
 
 
 class _EndedError(Exception):

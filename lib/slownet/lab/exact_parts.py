@@ -56,15 +56,6 @@ def _copy(image: Path, folder: Path) -> None:
     os.truncate(folder / IMAGE, size)
 
 
-def bare(root: Path, tools: Path, megabytes: int, shares: Sequence[Share]) -> exact.ExactLab:
-    """Return an exact lab of a root that is all but an image, not yet booted. Its file grows to the size of a device."""
-    kernel = kernel_package.build()
-    os.truncate(root, emulator.aligned(root.stat().st_size))
-    return exact.ExactLab(
-        kernel=kernel, init=tools / "init.cpio", confine=tools / "confine", image=root, megabytes=megabytes, shares=shares
-    )
-
-
 def lab(parts: Parts, clock: Clock, *, megabytes: int = MEGABYTES, shares: Sequence[Share] = ()) -> exact.ExactLab:
     """Return an exact lab of these parts, not yet booted. Raises LabError."""
     own = need(parts)

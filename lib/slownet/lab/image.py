@@ -17,17 +17,14 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from importlib import metadata
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import Protocol
 
 from slownet.lab import cache, debian, digests, excerpt, wheels, wordpress_site
-from slownet.lab.boot import Lab, Share
+from slownet.lab.boot import Share, Sink
 from slownet.lab.digests import NUMBER, TABLE, Part
 from slownet.lab.outbox import LARGEST, Outbox
 from slownet.lab.shelf import Shelf
 from slownet.model.errors import LabError
-
-if TYPE_CHECKING:
-    from slownet.lab.exact import ExactLab
 
 HERE = Path(__file__).parent
 PROVISION = ["packages.txt", "provision", "make-site", "same-random", "wordpress"]
@@ -48,7 +45,15 @@ NO_CLUSTER = """
     echo "create_main_cluster = false" >"$1/etc/postgresql-common/createcluster.d/slownet.conf"
 """
 """PostgreSQL's package would make a cluster that no lab uses, with random numbers in it."""
-Boot = Callable[[Path, int, Sequence[Share]], "Lab | ExactLab"]
+
+
+class AnyLab(Protocol):
+    """A lab of any kernel, to which a command is given."""
+
+    def run(self, argv: Sequence[str], *, stdout: Sink, stderr: Sink, wall_clock: int) -> int: ...
+
+
+Boot = Callable[[Path, int, Sequence[Share]], AnyLab]
 Say = Callable[[str], None]
 UNUSED = [
     "/etc/varnish/secret",

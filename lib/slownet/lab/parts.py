@@ -163,7 +163,7 @@ def build(report: Report = lambda what, done: None, *, only_exact: bool = False)
     only_exact: what labs on the exact clock need, which is all but the project's kernel.
     Raises LabError.
     """
-    from slownet.lab import exact_parts, kernel_package  # most commands build nothing
+    from slownet.lab import exact, kernel_package  # most commands build nothing
 
     failures: list[BaseException] = []
     labs: list[Lab | ExactLab] = []
@@ -173,7 +173,7 @@ def build(report: Report = lambda what, done: None, *, only_exact: bool = False)
         if "kernel" in threads:
             threads["kernel"].join()
         if only_exact:
-            labs.append(emulated := exact_parts.bare(root, init.build(), megabytes, shares))
+            labs.append(emulated := exact.bare(root, init.build(), megabytes, shares))
             return emulated
         if not (built := _whole(kernel.SHELF, kernel.key())):
             raise LabError("the lab's image needs the lab's kernel, which was not built", fix="slownet lab build")
