@@ -412,6 +412,47 @@ def test_each_clock_has_its_lab_and_one_report_holds_all(session, pytester, work
     assert sorted(names) == ["test_anywhere", "test_free", "test_real", "test_usual"]
 
 
+COMPARED = """
+import os
+
+import pytest
+
+from slownet import about, ping
+
+
+def test_anywhere():
+    pass
+
+
+def test_far(net):
+    with net.link("client", "switch").set(rtt=os.environ.get("FAR", "20ms")):
+        assert ping(net["client"], net["web"].IP(), count=3).rtt == about(20, within=0.05)
+
+
+@pytest.mark.clock("real")
+def test_real(net):
+    assert ping(net["client"], net["web"].IP(), count=3).rtt < 500
+"""
+
+
+@pytest.mark.parametrize("workers", [[], ["-n1"]], ids=["alone", "a worker"])
+def test_a_comment_says_what_changed_since_the_last_session(session, pytester, workers, monkeypatch):
+    files = ["--slownet-comment=comment.md", "--slownet-history=history.jsonl"]
+    assert session(*workers, *files, test_compared=COMPARED).ret == 0
+    comment = (pytester.path / "comment.md").read_text()
+    assert comment.splitlines()[0] == "### Tests: 3 passed"
+    monkeypatch.setenv("FAR", "40ms")
+    assert session(*workers, *files).ret == 1
+    first, second = (json.loads(line)["numbers"] for line in (pytester.path / "history.jsonl").read_text().splitlines())
+    assert set(first) == set(second) == {"test_compared.py::test_far: rtt_ms", "test_compared.py::test_real: rtt_ms"}
+    lines = (pytester.path / "comment.md").read_text().splitlines()
+    assert lines[0] == "### Tests: 1 failed, 2 passed"
+    assert re.match(
+        r"\| ❌ test\\_compared.py::test\\_far: rtt\\_ms \| 20[.\d]* ms \| 40.* ms \| \+\d+\.\d % \| ▁█ \|", lines[4]
+    )
+    assert len(lines) <= 20
+
+
 TWICE = """
 import pytest
 

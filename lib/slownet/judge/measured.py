@@ -191,6 +191,7 @@ class Measured:
     ) -> bool:
         """Return whether a comparison holds in all boots of the test together."""
         test = comparisons.current()
+        test.compared.append((self.name, self.summary))
         gap = test.take(f"{self.name} {sign}", self._minus(other))
         test.judged(gap, not is_so(gap) and not is_not(gap))
         return is_so(gap) or test.holds

@@ -19,6 +19,7 @@ from slownet.lab import pytest_inside as inside
 from slownet.model.errors import SlownetError
 from slownet.pytest_plugin import (
     boots,
+    comment,
     explain,
     forwarding,
     junit,
@@ -94,6 +95,7 @@ def pytest_configure(config: pytest.Config) -> None:
     if native.inside_lab():
         config.pluginmanager.register(records.Outgoing(config), "slownet outgoing")
     junit.register(config)
+    comment.register(config, reports=not hasattr(config, "workerinput"))
     if forwarding.is_forwarded(config):
         forwarding.silence(config)
         config.pluginmanager.register(forwarding.Forwarder(config), "slownet forwarder")
@@ -149,7 +151,7 @@ def pytest_runtest_makereport(
     own_frames.hide(item.config, call.excinfo)
     report = yield
     missing.explain(report, call.excinfo.value if call.excinfo else None)
-    return explain.with_the_network(item, report)
+    return comment.attach(item, explain.with_the_network(item, report))
 
 
 @pytest.hookimpl(wrapper=True)

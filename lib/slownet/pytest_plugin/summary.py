@@ -12,6 +12,8 @@ from typing import Any
 
 import pytest
 
+from slownet.pytest_plugin import comment
+
 WARNINGS = "warnings"
 PARTS = ("short_test_summary", "summary_stats")
 """What pytest's terminal reporter ends with."""
@@ -50,6 +52,7 @@ class Total:
         self._config = config
         self._stats: dict[str, list[Any]] = {}
         self._is_known = False
+        self._comment = comment.of(config)
 
     def take(self, text: str) -> int:
         """Add what a place's pytest has written, nothing if it was killed; return how many of its tests failed."""
@@ -57,8 +60,12 @@ class Total:
             return 0
         self._is_known = True
         found = json.loads(text)
-        for kind, reports in found["stats"].items():
-            self._stats.setdefault(kind, []).extend(reports if kind == WARNINGS else map(self._report, reports))
+        for kind, data in found["stats"].items():
+            reports = data if kind == WARNINGS else [self._report(each) for each in data]
+            self._stats.setdefault(kind, []).extend(reports)
+            for each in reports if kind != WARNINGS else ():
+                if self._comment and hasattr(each, "when"):  # a test's, not that of a module that could not be collected
+                    self._comment.tests.take(each)
         return int(found["failed"])
 
     def _report(self, data: dict[str, Any]) -> Any:

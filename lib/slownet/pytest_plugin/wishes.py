@@ -22,6 +22,7 @@ CONFINED = "--slownet-require-confinement"
 SEED, REPORT, BUDGET, MEMORY = "--slownet-seed", "--slownet-report", "--slownet-budget", "--slownet-memory"
 OF_ONE_SPEED = ("real", EXACT)
 """Clocks whose CPU is as fast as it is."""
+COMMENT, HISTORY = "--slownet-comment", "--slownet-history"
 MOST_BOOTS = 100
 OPTIONS = (
     (CLOCK, "real|virtual|exact", "Clock of the tests with a network; a lab's is virtual by default."),
@@ -32,8 +33,10 @@ OPTIONS = (
     (BUDGET, "N", "Most boots of a test whose comparison fewer leave open (default: 10); 1 repeats nothing."),
     (SEED, "N", "Seed of every link with loss or another random condition that states no seed itself."),
     (REPORT, "FOLDER", "Save the measurements of `measure`: one run directory per test, with its report.html."),
+    (COMMENT, "FILE", "Write at most 20 lines of Markdown, as a comment for a pull request: compared numbers that changed."),
+    (HISTORY, "FILE", "Add the compared numbers to this file; the comment shows those of its last sessions."),
 )
-NAMES = {f"--{name.removeprefix('--slownet-')}": name for name in (CLOCK, TDF, CPU, SEED, REPORT, BUDGET, MEMORY, CONFINED)}
+NAMES = {f"--{name.removeprefix('--slownet-')}": name for name, _, _ in OPTIONS}
 """What options of the command line are called here."""
 PHRASES = {
     r"repeat the measurement, --repeat \d+ or more": "measure more",

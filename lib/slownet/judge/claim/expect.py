@@ -159,6 +159,7 @@ class Expectation:
         """
         expected = self._expected(measured)
         test = comparisons.current()
+        test.compared.append((measured.name, measured.summary))
         against = test.take(f"{measured.name} {self._kind}", stats.ratio(measured.summary, expected), self._late(measured))
         found = verdict(against, *ends(around(1.0, self.within)))
         test.judged(against, found == INCONCLUSIVE)

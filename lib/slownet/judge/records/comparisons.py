@@ -83,6 +83,8 @@ class Comparisons:
         self._late: dict[tuple[int, str], list[float]] = {}
         self._at: tuple[int, str] = (0, "")
         self._is_open = False
+        self.compared: list[tuple[str, Summary]] = []
+        """The numbers that this boot's comparisons are about, in order, by their metrics."""
         self.boot = 0
         self.boots = 1
         """How many boots the comparison that was made last is judged from."""
@@ -91,6 +93,7 @@ class Comparisons:
         """Begin a boot."""
         self.boot += 1
         self._at, self._is_open = (0, ""), False
+        self.compared = []
 
     @property
     def most(self) -> int:
