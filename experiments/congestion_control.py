@@ -72,11 +72,10 @@ congestion_control.claims(
 def answer(run):
     def carried(condition, *names):
         rates = ((name, run.at(using(name, condition)).summary("mbit_per_s").mean) for name in names)
-        return ", ".join(f"{name} {rate:.3g}" for name, rate in rates)
+        return f"{', '.join(f'{name} {rate:.3g}' for name, rate in rates)} Mbit/s"
 
     every = ("cubic", "reno", "bbr")
     return (
-        f"In Mbit/s, over 100 ms with tc's default queue: {carried(FAR, *every)}; with 1 % loss: "
-        f"{carried(SOME_LOSS, 'cubic', 'reno')}; with 10 %: {carried(LOSSY, *every)}; on a link of 2 Mbit/s: "
-        f"{carried(NARROW, *every)}."
+        f"Over 100 ms with tc's default queue: {carried(FAR, *every)}; with 1 % loss: {carried(SOME_LOSS, 'cubic', 'reno')}; "
+        f"with 10 % loss: {carried(LOSSY, *every)}; over a link of 2 Mbit/s: {carried(NARROW, *every)}."
     )

@@ -99,7 +99,8 @@ coordinated_omission.claims(
 def answer(run):
     own, wrk_, ab_ = (run.at(each) for each in (OURS, WRK, AB))
     return (
-        f"Counted from when they were sent, 99 % of requests take {own.amount('uncorrected_p99_s')} over 1 ms, "
-        f"{wrk_.amount('uncorrected_p99_s')} by wrk and {ab_.amount('time_p99_ms')} by ab over 10 ms, as if nothing had "
-        f"happened; counted from when they were due, up to {own.amount('corrected_p99_s')}."
+        "Those that count from when a request was sent report that 99 % take "
+        f"{own.amount('uncorrected_p99_s')} over a link of 1 ms, {wrk_.amount('uncorrected_p99_s')} (wrk) and "
+        f"{ab_.amount('time_p99_ms')} (ab) over one of 10 ms, as if nothing had happened. Counted from when it was due, 99 % "
+        f"take up to {own.amount('corrected_p99_s')}."
     )

@@ -53,6 +53,6 @@ def answer(run):
 
     program = {name: run.at(CELLS[at]).summary("lookup_round_trips").mean for at, name in enumerate(("UDP", "TCP", "HTTPS"))}
     return (
-        f"{', '.join(f'{name} {number:.3g}' for name, number in program.items())}; a resolver over TLS "
-        f"{trips(RESOLVER, 'TLS')} and on a connection that is kept {trips(RESOLVER, 'TLS', connection='kept')}."
+        f"Over {', over '.join(f'{name} {number:.3g}' for name, number in program.items())}; a resolver that asks over TLS "
+        f"adds {trips(RESOLVER, 'TLS')}, or {trips(RESOLVER, 'TLS', connection='kept')} on a connection that it keeps."
     )

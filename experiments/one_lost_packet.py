@@ -52,12 +52,12 @@ one_lost_packet.claims(*(claim for case in CASES for claim in claims(*case)))
 @one_lost_packet.answer
 def answer(run):
     def held(protocol):
-        counts = [f"{run.at(cell(protocol, lost, 40)).summary('held_back_objects').mean:.0f}" for lost in LOST]
-        return " or ".join(dict.fromkeys(counts))
+        return [f"{run.at(cell(protocol, lost, 40)).summary('held_back_objects').mean:.0f}" for lost in LOST]
 
     times = [run.at(cell(*case)) for case in CASES if case[2] == 40]
     longest = max(times, key=lambda each: each.summary("held_back_ms").mean).amount("held_back_ms")
+    first, third = held("HTTP/2")
     return (
-        f"Of {COUNT} objects, a lost packet of the first or the third holds back {held('HTTP/2')} over HTTP/2 and "
-        f"{held('HTTP/3')} over HTTP/3, for up to {longest} at 40 ms of round trip."
+        f"Over HTTP/2 a lost packet of the first object holds back {first} of {COUNT} objects, one of the third {third}; over "
+        f"HTTP/3 it is {' or '.join(dict.fromkeys(held('HTTP/3')))}. They wait up to {longest}, at 40 ms of round trip."
     )

@@ -59,6 +59,8 @@ packet_loss.claims(
 def answer(run):
     def carried(delay):
         rates = [run.at(each).summary("mbit_per_s").mean for each in CELLS if each["delay_up"] == delay]
-        return ", ".join(f"{rate:.3g}" for rate in rates)
+        return [f"{rate:.3g}" for rate in rates]
 
-    return f"Over 100 ms {carried('100ms')} Mbit/s, in this order; over 20 ms {carried('20ms')} Mbit/s."
+    shares = [each["loss_up"].replace("%", " %") for each in CELLS if each["delay_up"] == "100ms"]
+    far = ", ".join(f"{rate} with {share}" for rate, share in zip(carried("100ms"), shares, strict=True))
+    return f"Over 100 ms, in Mbit/s: {far} of the packets lost; over 20 ms: {', '.join(carried('20ms'))}."

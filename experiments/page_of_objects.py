@@ -51,7 +51,11 @@ page_of_objects.claims(
 def answer(run):
     def slope(page, name):
         near, far = (run.at({"page": page, "protocol": name, "rtt": rtt}).summary("page_ms").mean for rtt in FEW)
-        return f"{(far - near) / 100:.3g} over {name}"
+        return f"{(far - near) / 100:.3g}"
 
-    slopes = ", ".join(slope("100 x 1 kB", name) for name in ALL)
-    return f"A page of 100 objects of 1 kB takes {slopes}. One object takes {slope('1 x 1 kB', ALL[0])}."
+    first, *others = ALL
+    slopes = ", ".join(f"{slope('100 x 1 kB', name)} over {name}" for name in others)
+    return (
+        f"A page of 100 objects of 1 kB takes {slope('100 x 1 kB', first)} round trips over {first}, {slopes}. One object "
+        f"takes {slope('1 x 1 kB', first)} over {first}."
+    )

@@ -65,6 +65,6 @@ def answer(run):
         return f"{run.at(at).summary('mbit_per_s').mean / FULL:.0%}".replace("%", " %")
 
     return (
-        f"One connection: {busy(ONE)} of what the link carries with a queue of a whole pipe, {busy(ONE_SHORT)} with a quarter. "
-        f"Four with half a pipe: {busy(SOME)}. Sixteen with a quarter: {busy(SEVERAL)}."
+        f"One connection keeps the link {busy(ONE)} busy with a queue of RTT x C, and {busy(ONE_SHORT)} with a quarter of it; "
+        f"four {busy(SOME)} with half of it, sixteen {busy(SEVERAL)} with a quarter."
     )

@@ -15,6 +15,8 @@ LEFT, RIGHT, BELOW = 52, 14, 40
 LINE = 17
 CHARACTER = 6.3
 """The usual width of a character of text in the units of a chart; ideographs are twice as wide."""
+DIAMOND, TRIANGLE = "M0 -5L5 0L0 5L-5 0Z", "M0 -6L5.5 4.5H-5.5Z"
+"""Shapes of hollow marks: what was published, and what theory says."""
 COLOURS = ("measured", "published", "third", "fourth")
 """The colours of series: variables of the page's style."""
 
@@ -68,9 +70,12 @@ class Chart:
         self._series.append(f'<path class="line" stroke="var(--{colour})"{style} d="{"".join(words)}"/>')
         self._named(name, f'<path class="line" stroke="var(--{colour})"{style} d="M0 0h16"/>')
 
-    def points(self, points: Iterable[Point], name: str = "", colour: str = "measured", hollow: bool = False) -> None:
-        """Add marks: filled circles with intervals, or hollow diamonds."""
-        for point in points:
+    def points(
+        self, points: Iterable[Point], name: str = "", colour: str = "measured", hollow: bool = False, shape: str = DIAMOND
+    ) -> None:  # fmt: skip
+        """Add marks: filled circles with intervals, or hollow shapes. Without any there is no entry in the legend."""
+        found = list(points)
+        for point in found:
             across, up = self.place(point.x, point.y)
             bar = ""
             if point.low is not None and point.high is not None:
@@ -78,8 +83,8 @@ class Chart:
                 _, high = self.place(point.x, point.high)
                 ends = "".join(f"M{_n(across - 4)} {{{each:.5f}}}h8" for each in (low, high))
                 bar = f'<path class="bar" stroke="var(--{colour})" d="M{_n(across)} {{{low:.5f}}}V{{{high:.5f}}}{ends}"/>'
-            self._mark(point.says, across, up, bar + _dot(across, f"{{{up:.5f}}}", colour, hollow))
-        self._named(name, _dot(8, "0", colour, hollow))
+            self._mark(point.says, across, up, bar + _dot(across, f"{{{up:.5f}}}", colour, hollow, shape))
+        self._named(name if found else "", _dot(8, "0", colour, hollow, shape))
 
     def shaded(self, point: Point, shade: float) -> None:
         """Add a circle whose opacity, from 0 to 1, stands for a third number."""
@@ -210,10 +215,10 @@ def _placed(drawn: str, top: float, bottom: float) -> str:
     return "".join(found)
 
 
-def _dot(across: float, up: str, colour: str, hollow: bool) -> str:
+def _dot(across: float, up: str, colour: str, hollow: bool, shape: str) -> str:
     if hollow:
-        shape = f'<path class="dot hollow" stroke="var(--{colour})" d="M0 -5L5 0L0 5L-5 0Z"/>'
-        return f'<g transform="translate({_n(across)} {up})">{shape}</g>'
+        drawn = f'<path class="dot hollow" stroke="var(--{colour})" d="{shape}"/>'
+        return f'<g transform="translate({_n(across)} {up})">{drawn}</g>'
     return f'<circle class="dot" fill="var(--{colour})" cx="{_n(across)}" cy="{up}" r="4"/>'
 
 

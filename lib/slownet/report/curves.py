@@ -16,6 +16,7 @@ from slownet.report.text import spelled, trimmed
 from slownet.report.view import ALONG, View
 from slownet.report.words import capital, listed, noun, place
 from slownet.theory.law import Law, fit
+from slownet.theory.stats import Summary
 
 FEWEST = 3
 """Delays that a curve needs: two lie on a straight line in any case."""
@@ -48,8 +49,8 @@ def curve_figure(seen: View) -> Figure | None:
     for number, each in enumerate(curves):
         colour = FREE[number % len(FREE)]
         name = listed([place(name, each.label[name]) for name in differing]) or "measured"
-        ends = (each.points[0][0], each.points[-1][0])
-        chart.line(((at, each.law.at(at).mean) for at in ends), f"{name}: {trimmed(each.law.k.mean, 3)} round trips", colour)
+        delays = (each.points[0][0], each.points[-1][0])
+        chart.line(((at, each.law.at(at).mean) for at in delays), f"{name}: {trimmed(each.law.k.mean, 3)} round trips", colour)
         chart.points([_point(seen, at, cell) for at, cell in each.points], "", colour)
         known = [(at, cell, time) for at, cell in each.points if (time := published[cell_key(cell.label)])]
         chart.points(
@@ -78,7 +79,11 @@ def _curves(seen: View) -> list[_Curve]:
     return list(found.values())
 
 
+def ends(number: Summary) -> tuple[float | None, float | None]:
+    """Return the ends of an interval as a chart draws them: none if it has no width or is not known."""
+    return (number.low, number.high) if number.known and number.low != number.high else (None, None)
+
+
 def _point(seen: View, at: float, cell: Cell) -> Point:
     time = cell.metrics[seen.metric]
-    ends = (time.low, time.high) if time.known and time.low != time.high else (None, None)
-    return Point(at, time.mean, f"{cell.title}: {spelled(time)} {seen.unit}", *ends)
+    return Point(at, time.mean, f"{cell.title}: {spelled(time)} {seen.unit}", *ends(time))

@@ -6,10 +6,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from slownet.report import scale
-from slownet.report.chart import RIGHT, WIDTH, Chart, Point, clipped
+from slownet.report.chart import RIGHT, TRIANGLE, WIDTH, Chart, Point, clipped
+from slownet.report.curves import ends
 from slownet.theory.stats import Summary
 
-ROW, GROUP = 30, 16
+ROW, GROUP = 36, 16
 INDENT = 8
 
 
@@ -47,8 +48,8 @@ def dots(label: str, rows: Sequence[Dot], unit: str, measured: str, hollow: str 
     """
     others = [each for row in rows for each in (row.published, row.theory) if each]
     numbers = [*(row.value.mean for row in rows), *others]
-    ends = [end for row in rows if row.value.known for end in (row.value.low, row.value.high)]
-    across = scale.fitting(numbers, ends)
+    limits = [end for row in rows if row.value.known for end in (row.value.low, row.value.high)]
+    across = scale.fitting(numbers, limits)
     high = GROUP * sum(bool(row.group) for row in rows) + ROW * len(rows)
     chart = Chart(label, across, _Rows(high), unit, "", high + 78.0, left=14)
     if base is not None and base > 0:
@@ -61,9 +62,9 @@ def dots(label: str, rows: Sequence[Dot], unit: str, measured: str, hollow: str 
         chart.text(at + 12, clipped(row.title, WIDTH - RIGHT - 2 * INDENT), "small", INDENT if row.group or base else 0)
         middle = at + 21
         if row.theory:
-            chart.points([Point(row.theory, middle, f"{row.title}: {row.theory:.4g} predicted")], "theory", "third", True)
+            chart.points([Point(row.theory, middle, f"{row.title}: {row.theory:.4g} predicted")], "theory", "third", True, TRIANGLE)
         chart.across(
-            [Point(row.value.mean, middle, row.says, *_ends(row.value))], hollow if row.hollow else measured, row.hollow
+            [Point(row.value.mean, middle, row.says, *ends(row.value))], hollow if row.hollow else measured, row.hollow
         )
         if row.published:
             chart.points(
@@ -71,7 +72,3 @@ def dots(label: str, rows: Sequence[Dot], unit: str, measured: str, hollow: str 
             )
         at += ROW
     return chart.svg()
-
-
-def _ends(value: Summary) -> tuple[float | None, float | None]:
-    return (value.low, value.high) if value.known and value.low != value.high else (None, None)

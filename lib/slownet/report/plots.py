@@ -11,10 +11,11 @@ from slownet.model.units import spoken, unit_of
 from slownet.report import scale
 from slownet.report.chart import Chart, Point
 from slownet.report.comparison import PREDICTION
-from slownet.report.curves import curve_figure
+from slownet.report.curves import curve_figure, ends
 from slownet.report.dots import Dot, dots
 from slownet.report.figure import Figure
 from slownet.report.latency import latency_figures
+from slownet.report.losses import loss_figure
 from slownet.report.sequence import sequence_figures
 from slownet.report.series import series_figures
 from slownet.report.text import confidence, spelled
@@ -31,7 +32,7 @@ FEWEST = 2
 def figures(seen: View) -> list[Figure]:
     """Return the figures that fit a run, the most important one first."""
     latencies = latency_figures(seen.run)
-    others = [] if latencies else [curve_figure(seen) or dot_figure(seen)]
+    others = [] if latencies else [loss_figure(seen) or curve_figure(seen) or dot_figure(seen)]
     curves = [time_figure(seen), rate_figure(seen)] if seen.along else others
     main = [each for each in curves if each]
     return [*latencies, *main, *waterfall_figures(seen.run), *sequence_figures(seen.run), *series_figures(seen.run)]
@@ -65,9 +66,9 @@ def _curve(
     )
     measured = [(row, found) for row in rows if (found := value(row)) and row.delay is not None]
     numbers = [found.mean for _, found in measured] + [each for _, each in published]
-    ends = [end for _, found in measured if found.known for end in (found.low, found.high)]
+    limits = [end for _, found in measured if found.known for end in (found.low, found.high)]
     xs = [row.delay for row, _ in measured if row.delay is not None] + [at for at, _ in published]
-    y = scale.fitting(numbers, ends) if name == "rate" else scale.from_zero([*numbers, *ends])
+    y = scale.fitting(numbers, limits) if name == "rate" else scale.from_zero([*numbers, *limits])
     x_title = "added round-trip delay, ms" if seen.along == ALONG else spoken(seen.along)
     what = capital(noun(metric, seen.run)[4:]) if name == "time" else capital(unit_)
     title = f"{what} against {x_title.partition(',')[0]}"
@@ -125,8 +126,7 @@ def _theory(seen: View, label: Mapping[str, Any]) -> float | None:
 
 
 def _point(row: Row, found: Summary, unit_: str) -> Point:
-    ends = (found.low, found.high) if found.known and found.low != found.high else (None, None)
-    return Point(row.delay or 0.0, found.mean, f"{row.title}: {spelled(found)} {unit_}", *ends)
+    return Point(row.delay or 0.0, found.mean, f"{row.title}: {spelled(found)} {unit_}", *ends(found))
 
 
 def _measured(found: Sequence[Summary]) -> str:

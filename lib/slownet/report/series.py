@@ -23,6 +23,8 @@ Steps = list[tuple[float, float]]
 """Seconds at which a part ends, with the rate in Mbit/s in that part, or the window in KiB at its end."""
 MOST_STEPS, PARTS = 120, 60
 """Steps of a line; of more, the means in so many equal parts of the time are drawn."""
+ALIKE = 2.5
+"""Series whose lengths differ by this factor at most have one time axis."""
 TOGETHER = len(COLOURS)
 """Cells that share a figure."""
 
@@ -44,18 +46,26 @@ def _figures(run: RunData, quantity: Quantity) -> list[Figure]:
         groups.setdefault(rest, []).append((cell, steps))
     if any(len(group) > TOGETHER for group in groups.values()):
         groups = {where(cell.label, run): [(cell, steps)] for cell, steps in found}
-    return [_figure(run, quantity, rest, group, apart, number) for number, (rest, group) in enumerate(groups.items(), 1)]
+    axes = _axes([steps for _, steps in found])
+    return [_figure(run, quantity, rest, group, apart, number, axes) for number, (rest, group) in enumerate(groups.items(), 1)]
+
+
+def _axes(found: Sequence[Steps]) -> tuple[scale.Linear | None, scale.Linear | scale.Log]:
+    """Return the axes of all figures of a quantity, which are to be compared: time, None if it differs much, and number."""
+    lasts = [steps[-1][0] for steps in found]
+    means = [sum(rate for _, rate in steps) / len(steps) for steps in found]
+    rates = [rate for steps in found for _, rate in steps]
+    x = scale.Linear(0, max(lasts) or 1) if max(lasts) <= ALIKE * min(lasts) else None
+    return x, scale.log(rates) if max(means) >= scale.WIDE * min(means) > 0 else scale.from_zero(rates)
 
 
 def _figure(
-    run: RunData, quantity: Quantity, rest: str, group: Sequence[tuple[Cell, Steps]], apart: Sequence[str], number: int
+    run: RunData, quantity: Quantity, rest: str, group: Sequence[tuple[Cell, Steps]], apart: Sequence[str], number: int,
+    axes: tuple[scale.Linear | None, scale.Linear | scale.Log],
 ) -> Figure:  # fmt: skip
     title = f"{quantity.title} over time{', ' + rest if rest else ''}"
-    last = max(steps[-1][0] for _, steps in group)
-    rates = [rate for _, steps in group for _, rate in steps]
-    means = [sum(rate for _, rate in steps) / len(steps) for _, steps in group]
-    y = scale.log(rates) if max(means) >= scale.WIDE * min(means) > 0 else scale.from_zero(rates)
-    chart = Chart(f"{run.experiment}: {title}", scale.Linear(0, last or 1), y, "seconds", quantity.unit)
+    x = axes[0] or scale.Linear(0, max(steps[-1][0] for _, steps in group) or 1)
+    chart = Chart(f"{run.experiment}: {title}", x, axes[1], "seconds", quantity.unit)
     rows: list[tuple[str | float | None, ...]] = []
     for (cell, steps), colour in zip(group, COLOURS, strict=False):
         name = listed([place(each, cell.label[each]) for each in apart if each in cell.label]) or where(cell.label, run)

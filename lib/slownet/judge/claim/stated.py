@@ -11,6 +11,8 @@ from typing import Any, TypeVar, cast
 from slownet.judge.records.judgement import Judgement
 
 KIND, METRIC, PARAMETERS, CLAIMS = "kind", "metric", "parameters", "claims"
+THEORY = "theory"
+"""The parameter that only judging knows, what a claim says of each cell: ``[{"cell": label, "value": number}]``."""
 NOT_PARAMETERS = (METRIC, "name", "because")
 """Fields of a claim that are not parameters: a judgement has a field for the metric, and its name and text have the others."""
 
@@ -29,7 +31,10 @@ def stating(judge: Judge) -> Judge:
 
 def stated(claim: Any, found: Judgement) -> Judgement:
     """Add the claim's kind, metric and parameters to a judgement, and whether its author named it."""
-    return replace(found, **statement(claim), named=bool(getattr(claim, "name", "")))
+    says = statement(claim)
+    if THEORY in found.parameters:
+        says[PARAMETERS][THEORY] = found.parameters[THEORY]
+    return replace(found, **says, named=bool(getattr(claim, "name", "")))
 
 
 def statement(claim: Any) -> dict[str, Any]:

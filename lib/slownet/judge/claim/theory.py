@@ -22,7 +22,7 @@ from slownet.judge.claim.base import (
     span,
     undecided,
 )
-from slownet.judge.claim.stated import stating
+from slownet.judge.claim.stated import THEORY, stating
 from slownet.judge.claim.theories import Expected
 from slownet.judge.records.cell import Cell
 from slownet.judge.records.judgement import INCONCLUSIVE, REFUTED, SUPPORTED, Judgement
@@ -278,4 +278,6 @@ class follows:  # noqa: N801
         text = f"measured (theory): {words}: {self.because}"
         parts = [says.judged(judged(name, each, 1.0, (self.at_least, self.at_most), text)) for _, says, each in found]
         severity = (SUPPORTED, INCONCLUSIVE, REFUTED)
-        return max(parts, key=lambda each: (severity.index(each.verdict), abs(math.log(max(each.measured or 0.0, 1e-12)))))
+        worst = max(parts, key=lambda each: (severity.index(each.verdict), abs(math.log(max(each.measured or 0.0, 1e-12)))))
+        by_cell = [{"cell": dict(cell.label), "value": says.mean} for cell, says, _ in found]
+        return replace(worst, parameters={THEORY: by_cell})
