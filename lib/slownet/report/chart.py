@@ -10,10 +10,10 @@ from dataclasses import dataclass, field
 
 from slownet.report.scale import Scale, titled
 
-WIDTH, HEIGHT = 440, 290
+WIDTH, HEIGHT = 352, 272
 LEFT, RIGHT, BELOW = 52, 14, 40
 LINE = 17
-CHARACTER = 6.3
+CHARACTER = 6.7
 """The usual width of a character of text in the units of a chart; ideographs are twice as wide."""
 DIAMOND, TRIANGLE = "M0 -5L5 0L0 5L-5 0Z", "M0 -6L5.5 4.5H-5.5Z"
 """Shapes of hollow marks: what was published, and what theory says."""

@@ -62,7 +62,9 @@ def dots(label: str, rows: Sequence[Dot], unit: str, measured: str, hollow: str 
         chart.text(at + 12, clipped(row.title, WIDTH - RIGHT - 2 * INDENT), "small", INDENT if row.group or base else 0)
         middle = at + 21
         if row.theory:
-            chart.points([Point(row.theory, middle, f"{row.title}: {row.theory:.4g} predicted")], "theory", "third", True, TRIANGLE)
+            chart.points(
+                [Point(row.theory, middle, f"{row.title}: {row.theory:.4g} predicted")], "theory", "third", True, TRIANGLE
+            )
         chart.across(
             [Point(row.value.mean, middle, row.says, *ends(row.value))], hollow if row.hollow else measured, row.hollow
         )

@@ -15,7 +15,7 @@ from slownet.report.text import number, spelled
 from slownet.report.words import capital
 from slownet.theory.stats.effects import Levels, is_complete, marginal, shares
 
-WIDTH, ROW, LEFT = 440, 24, 150
+WIDTH, ROW, LEFT = 352, 24, 130
 
 
 def effect_figures(run: RunData, metric: str, factors: Sequence[Factor]) -> list[Figure]:

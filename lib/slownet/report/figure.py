@@ -22,7 +22,7 @@ FONTS = Path("/usr/share/fonts"), Path.home() / ".fonts", Path.home() / ".local/
 UNUSUAL = r"[^\w.,=+-]"
 """Characters of a record's names that no file of a figure has: above all ``/``."""
 LONGEST = 120
-ZOOM = 3
+ZOOM = 4
 """Pixels of a PNG for each unit of the picture."""
 
 

@@ -24,7 +24,7 @@ from slownet.report.spreadsheet import Value
 from slownet.report.text import spelled, trimmed
 from slownet.report.words import capital
 
-WIDTH, TOP, BOTTOM, RIGHT = 440, 46, 44, 14
+WIDTH, TOP, BOTTOM, RIGHT = 352, 46, 44, 14
 HIGH = 230
 FAINT, FULL = 0.06, 0.62
 """Opacity of the lowest and the highest number: text on it stays readable."""

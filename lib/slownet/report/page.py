@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
@@ -79,8 +80,13 @@ def template(name: str) -> Template:
     folder = resources.files("slownet.report")
     loader = FunctionLoader(lambda each: folder.joinpath(each).read_text("utf-8"))
     environment = Environment(loader=loader, autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True)
-    environment.filters |= {"number": number, "spelled": spelled, "rtt": milliseconds, "pm": with_interval}
+    environment.filters |= {"number": number, "spelled": spelled, "rtt": milliseconds, "pm": with_interval, "kept": kept}
     return environment.get_template(name)
+
+
+def kept(text: str) -> str:
+    """Keep a number and its percent sign in one line."""
+    return re.sub(r"(?<=\d) (?=%)", "\u00a0", text)
 
 
 def write_page(path: Path | str, views: Sequence[View], differences: Sequence[Differences] = ()) -> Path:

@@ -148,7 +148,7 @@ def _around(beside: Mapping[str, Sequence[str]]) -> tuple[dict[str, Place], floa
     def put(name: str, depth: int, start: float, part: float) -> None:
         radius = 0.0 if len(left) == 1 and not depth else (depth + 1.2) / (deepest + 0.2)
         turn = 2 * math.pi * (start + part / 2) - math.pi / 2
-        found[name] = (WIDTH / 2 + 165 * radius * math.cos(turn), 160 + 130 * radius * math.sin(turn))
+        found[name] = (WIDTH / 2 + 0.375 * WIDTH * radius * math.cos(turn), 160 + 130 * radius * math.sin(turn))
         for child in children[name]:
             share = part * weights[child] / weights[name]
             put(child, depth + 1, start, share)

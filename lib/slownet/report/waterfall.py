@@ -14,7 +14,7 @@ from urllib.parse import urlsplit
 from slownet.judge.records.result import RunData
 from slownet.judge.records.samples import RawOutput
 from slownet.model.errors import SlownetError
-from slownet.report.chart import WIDTH, clipped, element, escaped
+from slownet.report.chart import CHARACTER, WIDTH, clipped, element, escaped
 from slownet.report.figure import Figure
 from slownet.report.scale import Linear
 from slownet.report.words import where
@@ -130,7 +130,7 @@ def _legend() -> str:
         found.append(
             f'<rect x="{at}" y="4" width="12" height="9" fill="var(--{colour})"/><text x="{at + 16}" y="12">{name}</text>'
         )
-        at += 34 + 6.3 * len(name)
+        at += 34 + CHARACTER * len(name)
     return "".join(found)
 
 

@@ -10,7 +10,8 @@ from slownet.judge.records.columns import NONE
 from slownet.judge.records.judgement import Judgement
 from slownet.judge.records.result import RunData
 from slownet.judge.records.samples import cell_key
-from slownet.model.units import spoken, unit_of
+from slownet.model.errors import UnitError
+from slownet.model.units import rate, show_rate, spoken, unit_of
 from slownet.report.text import trimmed
 
 OPERATION = "request"
@@ -41,6 +42,7 @@ PLACES = {
     "rate_down": "{} on the way back", "jitter": "{} of jitter", "queue": "a queue of {}",
 }  # fmt: skip
 """How the conditions of links are said; other conditions are said by their names."""
+RATES = ("rate", "rate_up", "rate_down")
 ITSELF = (
     "congestion", "pattern", "cure", "harm", "tool", "way", "mode", "listener", "stack", "more", "protocol", "page", "aqm",
 )  # fmt: skip
@@ -88,9 +90,19 @@ def place(name: str, value: Any) -> str:
     """Say one condition: "100 ms of delay", "congestion bbr"."""
     text = re.sub(r"^([\d.]+)([A-Za-z]+)$", r"\1 \2", str(value))
     text = re.sub(r"^([\d.]+)%", r"\1 %", text)
+    if name in RATES and (said := _rate(str(value))):
+        text = said
     if name in ITSELF:
         return f"no {name}" if text == NONE else text
     return PLACES[name].format(text) if name in PLACES else f"{name.replace('_', ' ')} {text}"
+
+
+def _rate(text: str) -> str:
+    """Say a rate as people do, "2 Mbit/s" for 2000kbit; nothing if it is none."""
+    try:
+        return f"{show_rate(rate(text))}/s"
+    except UnitError:
+        return ""
 
 
 def varied(run: RunData) -> list[str]:

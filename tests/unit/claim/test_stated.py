@@ -60,7 +60,9 @@ STATED = [
     (grows(RATE, falling=True), "grows", RATE, {"along": "rtt_ms", "falling": True}),
     (
         follows(TIME, lambda condition: 10 + 4 * condition["rtt_ms"], at_least=0.9, at_most=1.1, because="", name="the line"),
-        "follows", TIME, {"at_least": 0.9, "at_most": 1.1},
+        "follows", TIME, {"at_least": 0.9, "at_most": 1.1, "theory": [
+            {"cell": {"rtt": f"{rtt}ms"}, "value": 10.0 + 4 * rtt} for rtt in (0, 10, 40)
+        ]},
     ),
     (
         all_of(bound(TIME, FAR, at_least=1), not_(grows(RATE))), "all_of", "",

@@ -229,7 +229,7 @@ def test_a_figure_alone_is_a_png(tmp_path):
     (path,) = written([("x-line", picture())], tmp_path, "png")
     content = path.read_bytes()
     assert content.startswith(b"\x89PNG")
-    assert struct.unpack(">II", content[16:24]) == (1320, 870)
+    assert struct.unpack(">II", content[16:24]) == (1408, 1088)
 
 
 def test_without_fonts_or_a_folder_a_file_is_one_line(tmp_path, monkeypatch):
