@@ -74,7 +74,9 @@ class Total:
         return self._config.hook.pytest_report_from_serializable(config=self._config, data=data)
 
     def show(self) -> None:
-        """Print the summary."""
+        """Print the summary, and write the comment: this process's session ends without pytest's hook for its end."""
+        if self._comment:
+            self._comment.write()
         if (reporter := _reporter(self._config)) and self._is_known:
             reporter.stats = self._stats
             for part in PARTS:
