@@ -4,7 +4,7 @@ BIN := $(VENV)/bin
 # Otherwise each worker and each command would compile all imported modules anew.
 export PYTHONDONTWRITEBYTECODE :=
 
-.PHONY: help run test check unit lab-tests e2e bench fuzz soak trust nightly nightly-status lab wheel release docs docs-figures docs-test \
+.PHONY: help run test check unit lab-tests e2e bench fuzz soak trust nightly nightly-status lab wheel release docs docs-figures docs-test proof \
 	examples walls kills test-report test-compose-go test-exact test-packaging test-mininet test-stock-kernel test-vagrant \
 	test-provision test-kernels test-chromium clean
 .DELETE_ON_ERROR:
@@ -55,6 +55,10 @@ docs: $(VENV)/dev ## build the documentation: docs/_build/html/index.html, and t
 docs-figures: $(VENV)/dev lab ## measure what the documentation shows, and draw it: docs/figures; an hour
 	$(BIN)/python docs/figures.py docs/_build/runs
 	$(BIN)/python docs/repeats.py
+
+proof: $(VENV)/dev lab ## reproduce all experiments, and write into README what that came to: docs/proof.json; half an hour
+	$(BIN)/slownet reproduce --all --runs docs/_build/runs
+	$(BIN)/python docs/proof.py docs/_build/runs
 
 docs-test: docs lab ## run every command and every piece of code of the documentation, twice, and look at its pages; half an hour
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[browser]'
@@ -124,6 +128,7 @@ lab: $(VENV)/ready ## build the lab's kernel and image, once per machine
 	$(BIN)/slownet lab build
 
 $(VENV)/ready: pyproject.toml setup.py lib/slownet/lab/host-packages.txt lib/slownet/lab/setup-host
+	@lib/slownet/lab/setup-says
 	lib/slownet/lab/setup-host
 	$(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable .

@@ -110,6 +110,7 @@ setup(
             "make-site",
             "same-random",
             "setup-host",
+            "setup-says",
             "setup-native",
             "linux/*.config",
             "linux/*/*.patch",

@@ -1,9 +1,13 @@
 """The documents are correct: their commands parse, the files and names exist, and imports follow the architecture."""
 
 import ast
-import importlib
+import doctest
+import importlib.util
+import json
+import os
 import re
 import shlex
+import subprocess
 import tomllib
 from pathlib import Path
 
@@ -55,6 +59,28 @@ def understood(words):
 @pytest.mark.parametrize(("document", "words"), [each[::2] for each in COMMANDS if each[1] == "slownet"])
 def test_the_command_line_understands_it(document, words):
     understood(words)
+
+
+def test_readme_says_what_the_kept_reproduction_came_to():
+    found = importlib.util.spec_from_file_location("proof", CHECKOUT / "docs/proof.py")
+    proof = importlib.util.module_from_spec(found)
+    found.loader.exec_module(proof)
+    kept = json.loads(proof.KEPT.read_text())
+    assert TEXTS["README.md"].partition(proof.BEGIN)[2].partition(proof.END)[0] == proof.sentence(kept)
+    assert doctest.testmod(proof).failed == 0
+
+
+@pytest.mark.parametrize(("made", "said"), [("", "about ten minutes"), ("slownet/image/1234", "about a minute")])
+def test_setting_up_says_its_time_and_disk_before_it_starts(made, said, tmp_path):
+    Path(tmp_path, made).mkdir(parents=True, exist_ok=True)
+    caches = {"XDG_CACHE_HOME": str(tmp_path), "SLOWNET_SYSTEM_CACHE": str(tmp_path / "none")}
+    done = subprocess.run(
+        [CHECKOUT / "lib/slownet/lab/setup-says"], env=os.environ | caches, capture_output=True, text=True, check=True
+    )
+    assert said in done.stderr
+    assert "0.5 GB" in done.stderr
+    recipe = (CHECKOUT / "Makefile").read_text().partition("$(VENV)/ready:")[2].splitlines()
+    assert recipe[1].strip() == "@lib/slownet/lab/setup-says"
 
 
 @pytest.mark.parametrize("words", [("runn",), ("run", "--tfd", "inf"), ("predict", "RUN"), ("lab", "exce")])

@@ -160,6 +160,7 @@ class Chart:
         )
 
     def _named(self, name: str, drawn: str) -> None:
+        name = clipped(name, WIDTH - 30)
         if name and name not in [each for each, _ in self._legend]:
             self._legend.append((name, drawn))
 

@@ -12,6 +12,8 @@ from slownet.theory.stats import Summary
 
 ROW, GROUP = 36, 16
 INDENT = 8
+BOLD = 0.9
+"""The part of a text's letters that fit in bold."""
 
 
 @dataclass(frozen=True)
@@ -54,12 +56,12 @@ def dots(label: str, rows: Sequence[Dot], unit: str, measured: str, hollow: str 
     chart = Chart(label, across, _Rows(high), unit, "", high + 78.0, left=14)
     if base is not None and base > 0:
         chart.rule(base, "healthy")
-    at = 0.0
+    at, is_grouped = 0.0, any(row.group for row in rows)
     for row in rows:
         at += GROUP if row.group else 0
         if row.group:
-            chart.text(at - 4, row.group, "group")
-        chart.text(at + 12, clipped(row.title, WIDTH - RIGHT - 2 * INDENT), "small", INDENT if row.group or base else 0)
+            chart.text(at - 4, clipped(row.group, BOLD * (WIDTH - RIGHT)), "group")
+        chart.text(at + 12, clipped(row.title, WIDTH - RIGHT - 2 * INDENT), "small", INDENT if is_grouped else 0)
         middle = at + 21
         if row.theory:
             chart.points(

@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
-from slownet.judge.records.columns import OPERATION
+from slownet.judge.records.columns import NONE, OPERATION
 from slownet.model.units import spoken, unit_of
 from slownet.report import scale
 from slownet.report.chart import Chart, Point
@@ -21,7 +21,7 @@ from slownet.report.series import series_figures
 from slownet.report.text import confidence, spelled
 from slownet.report.view import ALONG, CURE, RATE, Row, View, baseline
 from slownet.report.waterfall import waterfall_figures
-from slownet.report.words import capital, noun, operation, where
+from slownet.report.words import capital, listed, noun, operation, place, varied, where
 from slownet.theory.stats import Summary
 
 STEPS = 60
@@ -94,15 +94,16 @@ def dot_figure(seen: View) -> Figure | None:
     """Draw the main metric of cells that do not vary one number as dots with intervals; harms beside their cures."""
     if sum(row.time is not None for row in seen.rows) < FEWEST:
         return None
-    is_cured = any(row.uncured for row in seen.rows)
+    is_cured = {NONE} < {str(cell.label.get(CURE, NONE)) for cell in seen.run.cells}
     found, before = [], ""
     for cell, row in zip(seen.run.cells, seen.rows, strict=True):
         if not row.time:
             continue
         group, title = "", where(cell.label, seen.run)
         if is_cured:
-            harm = ", ".join(f"{name} {value}" for name, value in cell.label.items() if name != CURE)
-            group, title = (harm if harm != before else ""), str(cell.label.get(CURE))
+            others = [place(name, cell.label[name]) for name in varied(seen.run) if name != CURE and name in cell.label]
+            harm = listed(others)
+            group, title = (harm if harm != before else ""), place(CURE, cell.label.get(CURE, NONE))
             before = harm
         hollow = is_cured and cell.label.get(CURE) == "none"
         says = f"{row.title}: {spelled(row.time)} {unit_of(seen.metric)}".rstrip()

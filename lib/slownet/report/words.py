@@ -44,7 +44,8 @@ PLACES = {
 """How the conditions of links are said; other conditions are said by their names."""
 RATES = ("rate", "rate_up", "rate_down")
 ITSELF = (
-    "congestion", "pattern", "cure", "harm", "tool", "way", "mode", "listener", "stack", "more", "protocol", "page", "aqm",
+    "congestion", "pattern", "cure", "harm", "tool", "way", "mode", "operation", "client", "transport", "stack", "more", "protocol",
+    "page", "aqm",
 )  # fmt: skip
 """Conditions whose value needs no name beside it."""
 SILENT = ("seed",)
@@ -230,7 +231,8 @@ def _bound(claim: Judgement, run: RunData) -> str:
         what = f"for {share} % of the values, {what}"
     at = fields.get("at")
     place_ = f" {_with(at, run)}" if at else " in every cell"
-    verb = "are" if re.match(r"the .*[^s]s$", what) and not unit_of(claim.metric) else "is"
+    plural = re.match(r"the (?!number of).*[^s]s$", what) and not unit_of(claim.metric)
+    verb = "are" if plural else "is"
     found = _range(fields.get("at_least"), fields.get("at_most"), unit_of(claim.metric))
     return f"{what} {verb} {found}{place_}"
 

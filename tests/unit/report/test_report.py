@@ -391,7 +391,7 @@ def test_the_page_has_the_ratio_without_a_cure_too_and_no_column_that_is_empty()
 
 def test_harms_stand_beside_their_cures_in_a_figure():
     figure = dot_figure(view(cured_run()))
-    assert {"harm far", "harm near", "none", "cache", "without a cure", "healthy"} <= set(texts_of(figure))
+    assert {"far", "near", "no cure", "cache", "without a cure", "healthy"} <= set(texts_of(figure))
     assert 'data-says="harm far, cure cache: 20.00 (19.50 to 20.50) ms"' in figure.svg
     assert [each.name for each in figures(view(cured_run()))] == ["cures"]
 

@@ -175,3 +175,14 @@ def test_a_name_that_its_author_gave_a_claim_stays(name):
         assert Judgement.from_json(judgement.to_json()).named is True
     made = ratio(TIME, {"rtt": "10ms"}, at_most=9).judge(run)
     assert said(made, run) == said(replace(made, named=None), run) != made.name
+
+
+def test_a_number_of_things_is_one_number():
+    run = run_of({"listener": "silent"}, {"listener": "answered"}, metric="quick_acks", value=lambda number: 1.0)
+    found = words(bound("quick_acks", {"listener": "answered"}, at_least=1, at_most=1), run)
+    assert found == "The number of quick ACKs is 1 with listener answered"
+
+
+def test_rates_are_said_in_their_usual_unit():
+    rates = run_of({"rate_up": "2000kbit"}, {"rate_up": "1Gbit"}, {"rate_up": "none"})
+    assert [where(cell.label, rates) for cell in rates.cells] == ["2 Mbit/s", "1 Gbit/s", "none"]
