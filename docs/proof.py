@@ -18,7 +18,7 @@ from slownet.report.articles import ARTICLES
 
 KEPT = Path(__file__).with_name("proof.json")
 README = Path(__file__).parents[1] / "README.md"
-BEGIN, END = "<!-- proof -->\n", "\n<!-- end of proof -->"
+BEGIN, END = "<!-- proof -->\n", "<!-- end of proof -->"
 
 
 def of(record: Mapping[str, Any]) -> dict[str, Any]:
@@ -40,9 +40,9 @@ def sentence(proof: Mapping[str, Any]) -> str:
 
     Examples
     --------
-    >>> print(sentence({"experiments": 28, "claims": 259, "supported": 258, "claims_of_articles": 109, "real_s": 39244.0,
+    >>> print(sentence({"experiments": 28, "claims": 259, "supported": 258, "claims_of_articles": 95, "real_s": 39244.0,
     ...                 "cpu_s": 677.0}))
-    The proof: `slownet reproduce --all` supports 258 of 259 claims of 28 experiments, 109 of them about five articles: 10.9 h on
+    The proof: `slownet reproduce --all` supports 258 of 259 claims of 28 experiments, 95 of them about five articles: 10.9 h on
     a real clock, measured in 11.3 min of CPU time.
     """
     real, cpu = (show_duration(float(f"{proof[name]:.3g}"), 3) for name in ("real_s", "cpu_s"))
@@ -58,8 +58,11 @@ def main(folder: str) -> None:
     newest = max(Path(folder).glob("*-reproduce/reproduction.json"))
     proof = of(json.loads(newest.read_text("utf-8")))
     KEPT.write_text(json.dumps(proof, indent=2) + "\n", "utf-8")
-    before, _, rest = README.read_text("utf-8").partition(BEGIN)
-    README.write_text(f"{before}{BEGIN}{sentence(proof)}{END}{rest.partition(END)[2]}", "utf-8")
+    before, begin, rest = README.read_text("utf-8").partition(BEGIN)
+    _, end, after = rest.partition(END)
+    if not (begin and end):
+        sys.exit(f"proof: {README} has no place for the sentence: write {BEGIN!r} and {END!r} where it belongs")
+    README.write_text(f"{before}{begin}{sentence(proof)}\n{end}{after}", "utf-8")
 
 
 if __name__ == "__main__":

@@ -66,7 +66,7 @@ def test_readme_says_what_the_kept_reproduction_came_to():
     proof = importlib.util.module_from_spec(found)
     found.loader.exec_module(proof)
     kept = json.loads(proof.KEPT.read_text())
-    assert TEXTS["README.md"].partition(proof.BEGIN)[2].partition(proof.END)[0] == proof.sentence(kept)
+    assert TEXTS["README.md"].partition(proof.BEGIN)[2].partition(proof.END)[0] == f"{proof.sentence(kept)}\n"
     assert doctest.testmod(proof).failed == 0
 
 

@@ -41,7 +41,7 @@ def _figure(
 ) -> Figure:  # fmt: skip
     title = f"Latency by percentile{', ' + where(cell.label, run) if varied(run) else ''}"
     y = scale.fitting([1000 * value for value in ends])
-    chart = Chart(f"{run.experiment}: {title}", Percentiles(high), y, "percentile (HdrHistogram's axis)", "latency, ms")
+    chart = Chart(f"{run.experiment}: {title}", Percentiles(high), y, "percentile, % (HdrHistogram's axis)", "latency, ms")
     rows: dict[float, dict[str, float]] = {}
     for kind, colour in (("uncorrected", "published"), ("corrected", "measured")):
         curve = curves.get(kind)

@@ -97,7 +97,7 @@ class Percentiles:
 
     @property
     def ticks(self) -> list[tuple[float, str]]:
-        return [(each, f"{each:g} %") for each in PERCENTILES if 0 < each <= self.high and each != 75]
+        return [(each, f"{each:g}") for each in PERCENTILES if 0 < each <= self.high and each != 75]
 
 
 def titled(title: str, scale: Scale) -> str:

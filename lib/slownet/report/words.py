@@ -44,8 +44,8 @@ PLACES = {
 """How the conditions of links are said; other conditions are said by their names."""
 RATES = ("rate", "rate_up", "rate_down")
 ITSELF = (
-    "congestion", "pattern", "cure", "harm", "tool", "way", "mode", "operation", "client", "transport", "stack", "more", "protocol",
-    "page", "aqm",
+    "congestion", "pattern", "cure", "harm", "tool", "way", "mode", "operation", "client", "transport", "stack", "more",
+    "protocol", "page", "aqm", "system",
 )  # fmt: skip
 """Conditions whose value needs no name beside it."""
 SILENT = ("seed",)
