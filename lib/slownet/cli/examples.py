@@ -102,8 +102,9 @@ COMMANDS = {
         (
             "slownet mark --key key.toml answers/ada.toml answers/bob.toml",
             "slownet check --tdf inf --key key.toml mine.toml && slownet mark --key key.toml answers/*.toml",
+            "slownet mark --key key.toml --due 2026-11-30 --late 50% --moodle grades.csv answers/*.toml",
         ),
-        DONE,
+        {0: "when all are marked", 1: "if a file was not, and is named", 2: MISTAKE},
     ),
     "slownet trace": Told(("slownet trace lte.trace", "ping -c 100 shop.example > ping.txt; slownet trace ping.txt"), DONE),
     "slownet calibrate": Told(

@@ -3,6 +3,7 @@
 A file holds the student's name, and a table for each hypothesis file, by its name without the ending::
 
     student = "Ada Lovelace"
+    id = "ada@example.org"                    # if the university knows the student by it: an address, a login or a number
 
     [02_a_small_page]
     round_trips = 2                           # or a text with a unit, where the prediction has one: "100ms"
@@ -23,7 +24,7 @@ from slownet.model.errors import ExperimentError, SlownetError, writing
 from slownet.model.units import duration, percent, rate
 from slownet.theory.law import per_round_trip
 
-STUDENT = "student"
+STUDENT, ID = "student", "id"
 ROUND_TRIPS, TIMES, SHARE = "round trips", "times", "a share of 1"
 BARE = re.compile(r"[A-Za-z0-9_-]+")
 UNITS = {"_ms": "ms", "mbit_per_s": "Mbit/s", "mib_per_s": "MiB/s", "_per_s": "per second", "_s": "s", "loss": SHARE}
@@ -105,6 +106,12 @@ class Answers:
     path: Path
     student: str = ""
     given: dict[str, dict[str, str | float]] = field(default_factory=dict)
+    id: str = ""
+
+    @property
+    def identity(self) -> str:
+        """What two files of one student have in common: the id, or the name in any capitals."""
+        return (self.id or self.student).casefold()
 
     def find(self, exercise: str, name: str) -> str | float | None:
         """Return an answer as it was written, or None."""
@@ -113,6 +120,7 @@ class Answers:
     def write(self) -> None:
         """Write the file. Raises ExperimentError."""
         lines = [f"{STUDENT} = {json.dumps(self.student, ensure_ascii=False)}"]
+        lines += [f"{ID} = {json.dumps(self.id, ensure_ascii=False)}"] if self.id else []
         for exercise, found in self.given.items():
             lines += ["", f"[{quoted(exercise)}]", *(f"{quoted(name)} = {_value(each)}" for name, each in found.items())]
         with writing(self.path):
@@ -125,6 +133,9 @@ def read(path: Path) -> Answers:
     student = data.pop(STUDENT, path.stem)
     if not isinstance(student, str) or not student.strip():
         raise ExperimentError(f"{STUDENT} is {student!r}", str(path), f'write {STUDENT} = "Ada Lovelace"')
+    known_as = "" if isinstance(data.get(ID), dict) else data.pop(ID, "")
+    if isinstance(known_as, bool) or not isinstance(known_as, (str, int)):
+        raise ExperimentError(f"{ID} is {known_as!r}", str(path), f'write {ID} = "ada@example.org", or leave it out')
     for exercise, found in data.items():
         if not isinstance(found, dict):
             fix = f'write [{quoted(exercise)}], and below it lines such as round_trips = "{found}"'
@@ -132,7 +143,7 @@ def read(path: Path) -> Answers:
         for name, each in found.items():
             if isinstance(each, bool) or not isinstance(each, (str, int, float)):
                 raise ExperimentError(f"{exercise}.{name} is {each!r}", str(path), 'write a number, or a text such as "100ms"')
-    return Answers(path, student.strip(), data)
+    return Answers(path, " ".join(student.split()), data, " ".join(str(known_as).split()))
 
 
 def quoted(name: str) -> str:

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
+from slownet.hypotheses import attempts
 from slownet.hypotheses.answers import Answers, number
+from slownet.hypotheses.attempts import Counted, Rules
 from slownet.hypotheses.key import Exercise, Solution
-from slownet.model.errors import ExperimentError, nearest
+from slownet.model.errors import ExperimentError, SlownetError, nearest
 
 RIGHT, WRONG, MISSING, UNREADABLE = "right", "wrong", "missing", "unreadable"
 
@@ -30,32 +34,70 @@ class Marked:
     """A class, its exercises and all marks."""
 
     exercises: Sequence[Exercise]
-    students: Sequence[str]
+    counted: Sequence[Counted]
+    """A student's attempt each."""
     marks: Sequence[Mark]
+    students: Sequence[str]
+    """Their names, with the id where two have one name; in the order of `counted`."""
+    skipped: Sequence[SlownetError] = ()
+    """What is wrong with files that were not marked."""
+
+    @property
+    def most(self) -> int:
+        """How many answers there are to give."""
+        return sum(len(each.solutions) for each in self.exercises)
 
     def of(self, student: str) -> list[Mark]:
         """Return a student's marks, in the order of the key."""
         return [each for each in self.marks if each.student == student]
 
-    def points(self, student: str) -> int:
-        """Return how many of a student's answers are right."""
-        return sum(each.mark == RIGHT for each in self.of(student))
+    def points(self, student: str) -> float:
+        """Return how many of a student's answers are right; a late attempt keeps a share of them."""
+        share = self.counted[self.students.index(student)].share
+        return share * sum(each.mark == RIGHT for each in self.of(student))
 
     def to(self, solution: Solution, exercise: Exercise) -> list[Mark]:
         """Return all answers to one question."""
         return [each for each in self.marks if each.exercise is exercise and each.solution is solution]
 
 
-def mark(answers: Sequence[Answers], key: Sequence[Exercise]) -> Marked:
-    """Mark all answers. Raises ExperimentError if an exercise is not in the key, or two files are of one student."""
-    students = [each.student for each in answers]
-    for one in answers:
-        twice = next((other for other in answers if other is not one and other.student == one.student), None)
-        if twice:
-            raise ExperimentError(f"{one.path} and {twice.path} are both of {one.student}", fix="give them different names")
-        _known(one, key)
-    found = [_mark(one, exercise, each) for one in answers for exercise in key for each in exercise.solutions]
-    return Marked(key, students, found)
+def mark(paths: Sequence[Path], key: Sequence[Exercise], rules: Rules | None = None) -> Marked:
+    """Mark a class's files of answers. What is wrong with one is in `skipped`; the others are marked all the same.
+
+    Raises ExperimentError if none can be marked.
+    """
+    found, wrong = attempts.read(paths, lambda one: _known(one, key))
+    if not found:
+        if len(wrong) == 1:
+            raise wrong[0]
+        raise ExperimentError(f"none of {len(wrong)} files can be marked", fix=f"the first: {wrong[0].line}")
+    return _mark_all(attempts.choose(found, rules or Rules(), lambda one: _points(one, key)), key, wrong)
+
+
+def _mark_all(counted: Sequence[Counted], key: Sequence[Exercise], wrong: Sequence[SlownetError]) -> Marked:
+    students = _named([each.answers for each in counted])
+    marks = [
+        _mark(student, each.answers, exercise, solution)
+        for student, each in zip(students, counted, strict=True)
+        for exercise in key
+        for solution in exercise.solutions
+    ]
+    return Marked(key, counted, marks, students, wrong)
+
+
+def _named(all_answers: Sequence[Answers]) -> list[str]:
+    """Return a name for each student, no two alike."""
+    names, found = Counter(each.student for each in all_answers), dict[str, None]()
+    for each in all_answers:
+        name = f"{each.student} ({each.id or each.path})" if names[each.student] > 1 else each.student
+        while name in found:  # somebody is called what another one's name became
+            name += "'"
+        found[name] = None
+    return list(found)
+
+
+def _points(answers: Answers, key: Sequence[Exercise]) -> int:
+    return sum(_mark("", answers, exercise, each).mark == RIGHT for exercise in key for each in exercise.solutions)
 
 
 def _known(answers: Answers, key: Sequence[Exercise]) -> None:
@@ -69,12 +111,12 @@ def _known(answers: Answers, key: Sequence[Exercise]) -> None:
                 raise ExperimentError(f"the key has no answer '{name}' to {exercise}", str(answers.path), fix)
 
 
-def _mark(answers: Answers, exercise: Exercise, solution: Solution) -> Mark:
+def _mark(student: str, answers: Answers, exercise: Exercise, solution: Solution) -> Mark:
     written = answers.find(exercise.name, solution.name)
     if written is None or not str(written).strip():
-        return Mark(answers.student, exercise, solution, "", None, MISSING)
+        return Mark(student, exercise, solution, "", None, MISSING)
     try:
         given = number(written, solution.unit, solution.name)
     except ExperimentError:
-        return Mark(answers.student, exercise, solution, str(written), None, UNREADABLE)
-    return Mark(answers.student, exercise, solution, str(written), given, RIGHT if solution.accepts(given) else WRONG)
+        return Mark(student, exercise, solution, str(written), None, UNREADABLE)
+    return Mark(student, exercise, solution, str(written), given, RIGHT if solution.accepts(given) else WRONG)

@@ -21,14 +21,16 @@ def render(marked: Marked) -> str:
     return template("marks.html.j2").render(
         students=[_student(marked, each) for each in sorted(marked.students, key=str.casefold)],
         questions=[_question(marked, number, *each) for number, each in enumerate(questions, 1)],
+        skipped=[each.line for each in marked.skipped],
         clocks=sorted({each.clock for each in marked.exercises if each.clock}),
-        most=len(questions),
+        most=marked.most,
     )
 
 
 def _student(marked: Marked, name: str) -> dict[str, Any]:
+    why = marked.counted[marked.students.index(name)].why
     cells = [(SIGNS[each.mark], STYLES[each.mark], _shown(each)) for each in marked.of(name)]
-    return {"name": name, "points": marked.points(name), "cells": cells}
+    return {"name": name, "points": f"{marked.points(name):g}", "why": why, "cells": cells}
 
 
 def _question(marked: Marked, number: int, exercise: Exercise, solution: Solution) -> dict[str, Any]:

@@ -2,20 +2,24 @@
 
 import csv
 import math
+import os
 import re
+import time
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from slownet.cli import marking as command
-from slownet.hypotheses import answers, key, marking
+from slownet.cli import app
+from slownet.hypotheses import answers, attempts, key, marking
 from slownet.hypotheses.answers import Answers, questions
+from slownet.hypotheses.attempts import Rules
 from slownet.hypotheses.key import Exercise, Solution
 from slownet.hypotheses.predictions import Prediction
 from slownet.judge.records.cell import Cell
 from slownet.judge.records.result import RunData
 from slownet.model.errors import ExperimentError
-from slownet.report import marks
+from slownet.report import gradebook, marks
 from slownet.theory.stats import Summary
 
 METRIC = "time_per_request_ms"
@@ -93,19 +97,29 @@ def test_mistakes_in_a_key_are_one_line(tmp_path, text, line):
     assert str(error.value).replace(str(tmp_path / "key.toml"), "FILE") == line
 
 
-def student(name, **given):
-    return Answers(Path(f"{name}.toml"), name, given)
+def student(name, path="", at=0, **given):
+    """Write a student's file, as of that second."""
+    one = Answers(Path(path or f"{name}.toml"), name, given)
+    one.write()
+    os.utime(one.path, (at, at))
+    return one.path
 
 
-CLASS = [
-    student("Ada", **{"01_ping": {"round_trips": 2}, "02_übung": {"expected": "0.1s", "at_least": -5}}),
-    student("Bob", **{"01_ping": {"round_trips": "1"}, "02_übung": {"expected": "many"}}),
-    student("<Çelik>"),
-]
+def write_class():
+    return [
+        student("Ada", **{"01_ping": {"round_trips": 2}, "02_übung": {"expected": "0.1s", "at_least": -5}}),
+        student("Bob", **{"01_ping": {"round_trips": "1"}, "02_übung": {"expected": "many"}}),
+        student("<Çelik>", "c.toml"),
+    ]
+
+
+@pytest.fixture(autouse=True)
+def in_folder(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
 
 
 def test_a_class_is_marked():
-    marked = marking.mark(CLASS, KEY)
+    marked = marking.mark(write_class(), KEY)
     assert [[each.mark for each in marked.of(name)] for name in marked.students] == [
         ["right", "right", "right"],
         ["wrong", "unreadable", "missing"],
@@ -116,24 +130,125 @@ def test_a_class_is_marked():
 
 
 @pytest.mark.parametrize(
-    ("one", "line"),
+    ("text", "line"),
     [
-        (student("Ada"), "Ada.toml and Ada.toml are both of Ada: give them different names"),
-        (student("Eve", **{"01_pong": {}}), "the key has no exercise '01_pong', Eve.toml: did you mean '01_ping'?"),
+        ('student = "Eve"\n[01_pong]', "the key has no exercise '01_pong', eve.toml: did you mean '01_ping'?"),
+        ("[01_ping]\nroundtrips = 2", "the key has no answer 'roundtrips' to 01_ping, eve.toml: did you mean 'round_trips'?"),
+        ("student = ", "not TOML: Invalid value (at end of document), eve.toml"),
+        ("student = 3", 'student is 3, eve.toml: write student = "Ada Lovelace"'),
+        ("id = true", 'id is True, eve.toml: write id = "ada@example.org", or leave it out'),
+        ("x = " + "[" * 1000, "not TOML: tables and lists are nested deeper than 50, eve.toml"),
+        (b"\xff\xfe", "cannot read eve.toml: it is not UTF-8, at byte 0"),
+        (None, "cannot read eve.toml: No such file or directory"),
+    ],
+)
+def test_a_file_that_cannot_be_marked_is_named_and_the_class_is_marked(text, line):
+    if text is not None:
+        Path("eve.toml").write_bytes(text if isinstance(text, bytes) else text.encode())
+    marked = marking.mark([Path("eve.toml"), *write_class()], KEY)
+    assert [each.line for each in marked.skipped] == [line]
+    assert [marked.points(name) for name in marked.students] == [3, 0, 0]
+    with pytest.raises(ExperimentError) as error:
+        marking.mark([Path("eve.toml")], KEY)
+    assert str(error.value) == line
+    with pytest.raises(ExperimentError, match=r"^none of 2 files can be marked: the first: "):
+        marking.mark([Path("eve.toml"), Path("eve.toml")], KEY)
+
+
+RIGHT, WRONG = {"01_ping": {"round_trips": 2}}, {"01_ping": {"round_trips": 1}}
+
+
+@pytest.mark.parametrize(
+    ("rules", "points", "why"),
+    [
+        (Rules(), 0, "3.toml, the last of 3 attempts"),
+        (Rules("best"), 1, "2.toml, the best of 3 attempts"),
+        (Rules(due=attempts.due("1970-01-01T00:00:20+00:00")), 1, "2.toml, the last of 3 attempts, 1 late"),
         (
-            student("Eve", **{"01_ping": {"roundtrips": 2}}),
-            "the key has no answer 'roundtrips' to 01_ping, Eve.toml: did you mean 'round_trips'?",
+            Rules("best", attempts.due("1970-01-01T00:00:05+00:00"), 0.5),
+            0.5,
+            "2.toml, the best of 3 attempts; late: 1970-01-01 00:00+00:00, counts 50%",
+        ),
+        (
+            Rules(due=attempts.due("1970-01-01T00:00:05+00:00")),
+            0,
+            "3.toml, the last of 3 attempts; late: 1970-01-01 00:00+00:00, counts 0%",
         ),
     ],
 )
-def test_answers_that_cannot_be_marked_are_one_line(one, line):
-    with pytest.raises(ExperimentError) as error:
-        marking.mark([*CLASS, one], KEY)
-    assert str(error.value) == line
+def test_two_files_of_one_student_are_attempts(rules, points, why):
+    paths = [
+        student("Ada", "1.toml", 10, **RIGHT),
+        student("ada ", "2.toml", 20, **RIGHT),
+        student("ADA", "3.toml", 30, **WRONG),
+    ]
+    for order in (paths, paths[::-1]):
+        marked = marking.mark(order, KEY, rules)
+        assert len(marked.students) == 1
+        assert (marked.points(marked.students[0]), marked.counted[0].why) == (points, why)
+
+
+def test_a_date_ends_at_midnight():
+    assert attempts.due("2026-11-30") == attempts.due("2026-12-01T00:00")
+    with pytest.raises(ExperimentError, match=r"^'soon' is no time, --due: write 2026-11-30 or 2026-11-30T18:00$"):
+        attempts.due("soon")
+    with pytest.raises(ExperimentError, match="unknown attempt 'first', --counts: choose from best, last"):
+        attempts.rules("first", None, 0)
+
+
+def test_two_students_of_one_name_are_told_apart_by_their_ids():
+    for name, known_as in (("a", "a@x"), ("b", "b@x"), ("c", "")):
+        Path(f"{name}.toml").write_text(f'student = "Ada"\nid = "{known_as}"\n')
+    Path("d.toml").write_text('student = "Ada (a@x)"\n[01_ping]\nround_trips = 2')
+    marked = marking.mark([Path(f"{each}.toml") for each in "abcd"], KEY)
+    assert marked.students == ["Ada (a@x)", "Ada (b@x)", "Ada (c.toml)", "Ada (a@x)'"]
+    assert [marked.points(each) for each in marked.students] == [0, 0, 0, 1]
+
+
+def test_a_class_of_a_hundred_is_marked_in_seconds():
+    paths = [student(f"Student {number}", f"{number}.toml", **RIGHT) for number in range(100)]
+    paths[50].write_text("not TOML")
+    key_of_twelve = [replace(KEY[0], name=f"{number:02}") for number in range(11)] + KEY
+    before = time.process_time()
+    marked = marking.mark(paths, key_of_twelve)
+    page = marks.render(marked)
+    assert time.process_time() - before < 10
+    assert (len(marked.students), len(marked.skipped)) == (99, 1)
+    assert "50.toml" in page
+
+
+def test_moodle_finds_a_user_by_what_the_id_is():
+    for name, known_as in (("a", '"ada@x.org"'), ("b", '"bob"'), ("c", "1234"), ("d", '"=cmd|0"')):
+        Path(f"{name}.toml").write_text(f'student = "=HYPERLINK({name})"\nid = {known_as}\n[01_ping]\nround_trips = 2')
+    marked = marking.mark([Path(f"{each}.toml") for each in "abcd"], KEY)
+    rows = list(csv.DictReader(gradebook.moodle(marked, "Delays").splitlines()))
+    assert list(rows[0]) == ["Full name", "Email address", "Username", "ID number", "Delays", "Delays (feedback)"]
+    assert [(row["Email address"], row["Username"], row["ID number"]) for row in rows] == [
+        ("ada@x.org", "", ""), ("", "bob", ""), ("", "", "1234"), ("", "'=cmd|0", ""),
+    ]  # fmt: skip
+    assert {row["Full name"][:2] for row in rows} == {"'="}
+    assert {row["Delays"] for row in rows} == {"1"}
+
+
+def test_canvas_takes_the_header():
+    """By the rules of its importer: two columns that say who, then SIS ids, Section, and only then assignments."""
+    Path("a.toml").write_text('student = "Ada"\nid = "ada"\n[01_ping]\nround_trips = 2')
+    Path("b.toml").write_text('student = "Bob, jr."\nid = 77\n')
+    marked = marking.mark([Path("a.toml"), Path("b.toml")], KEY, Rules(due=attempts.due("1970-01-02"), late=0.5))
+    header, points, *rows = csv.reader(gradebook.canvas(marked, "Delays").splitlines())
+    assert "Student" in header[0]
+    assert "ID" in header[1]
+    assert re.search(r"SIS\s+User\s+ID", header[2])
+    assert re.search(r"SIS\s+Login\s+ID", header[3])
+    assert "Section" in header[4]
+    assert header[5:] == ["Delays"]
+    assert "Points Possible" in points[0]
+    assert points[5] == "3"
+    assert rows == [["Ada", "", "", "ada", "", "0.5"], ["Bob, jr.", "", "77", "", "", "0"]]
 
 
 def test_the_page_has_each_student_and_each_question():
-    page = marks.render(marking.mark(CLASS, KEY))
+    page = marks.render(marking.mark(write_class(), KEY))
     assert "&lt;Çelik&gt;" in page
     assert "<Çelik>" not in page
     assert re.search(r"So many: <strong>1\.9 to 2\.1 round trips</strong>\s*<span class=\"soft\">\(measured 2\)", page)
@@ -143,22 +258,32 @@ def test_the_page_has_each_student_and_each_question():
     assert "http" not in page
 
 
-def test_the_command_writes_table_and_page(tmp_path, monkeypatch, capsys):
-    monkeypatch.chdir(tmp_path)
+def test_the_command_writes_table_and_page(capsys):
     Path("key.toml").write_text(key.as_toml(KEY))
-    for each in CLASS[:2]:
-        each.write()
-    command.mark([Path("Ada.toml"), Path("Bob.toml")], Path("key.toml"), Path("marks.csv"), Path("marks.html"))
+    write_class()
+
+    def run(*words):
+        try:
+            app.main(["mark", "--key", "key.toml", *words])
+        except SystemExit as ended:
+            return ended.code
+
+    assert run("Ada.toml", "Bob.toml") == 0
     assert capsys.readouterr().out == "Ada  3 of 3\nBob  0 of 3\nwritten  marks.csv, marks.html\n"
     rows = list(csv.DictReader(Path("marks.csv").read_text().splitlines()))
     assert [row["mark"] for row in rows] == ["right", "right", "right", "wrong", "unreadable", "missing"]
     assert rows[1] == {
         "student": "Ada", "exercise": "02_übung", "answer to": "expected", "answer": "0.1s", "number": "100.0", "unit": "ms",
-        "measured": "100", "low": "90", "high": "", "mark": "right",
+        "measured": "100", "low": "90", "high": "", "mark": "right", "file": "Ada.toml", "attempt": "",
     }  # fmt: skip
     assert Path("marks.html").read_text().startswith("<!DOCTYPE html>")
-    with pytest.raises(
-        ExperimentError, match=r"^cannot write nowhere/marks.csv \(No such file or directory\), --csv: name ano"
-    ):
-        command.mark([Path("Ada.toml")], Path("key.toml"), Path("nowhere/marks.csv"), Path("marks.html"))
+    assert run("Ada.toml", "--csv", "nowhere/marks.csv") == 2
+    assert "cannot write nowhere/marks.csv (No such file or directory), --csv: name another" in capsys.readouterr().err
+    assert run("Ada.toml", "key.toml", "--moodle", "m.csv", "--canvas", "c.csv", "--title", "Delays") == 1
+    said = capsys.readouterr()
+    assert said.out == "Ada  3 of 3\nwritten  marks.csv, marks.html, m.csv, c.csv\n"
+    assert said.err.startswith("slownet: not marked: 01_ping.answers is {")
+    assert Path("m.csv").read_text().startswith("Full name,Email address,Username,ID number,Delays,Delays (feedback)\n")
+    assert run("Ada.toml", "--late", "much") == 2
+    assert "--late: write a part such as 50%" in capsys.readouterr().err
     assert answers.read(Path("Ada.toml")).student == "Ada"

@@ -1,0 +1,114 @@
+"""Which of a student's files counts: several are attempts, late ones count less or not at all, unusable ones are named."""
+
+from __future__ import annotations
+
+import datetime
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from slownet.hypotheses import answers as files
+from slownet.hypotheses.answers import Answers
+from slownet.model.errors import ExperimentError, SlownetError, nearest
+
+LAST, BEST = "last", "best"
+COUNTS = (LAST, BEST)
+
+
+@dataclass(frozen=True)
+class Rules:
+    """What counts of a student's attempts."""
+
+    counts: str = LAST
+    """Which one, of those that came in time: the last, or the one with the most points."""
+    due: datetime.datetime | None = None
+    late: float = 0.0
+    """The share of its points that an attempt keeps that came after `due`; it counts only if none came in time."""
+
+
+@dataclass(frozen=True)
+class Attempt:
+    """A file of answers, and when it was written."""
+
+    answers: Answers
+    at: datetime.datetime
+
+    def is_late(self, rules: Rules) -> bool:
+        """Whether it came after what was due."""
+        return rules.due is not None and self.at > rules.due
+
+
+@dataclass(frozen=True)
+class Counted:
+    """The attempt of a student that counts, and why it does."""
+
+    answers: Answers
+    share: float = 1.0
+    why: str = ""
+
+
+def due(text: str) -> datetime.datetime:
+    """Read when something is due: a date, which ends at midnight, or date and time; without a zone it is this machine's.
+
+    Raises ExperimentError.
+    """
+    try:
+        found = datetime.datetime.fromisoformat(text.strip())
+    except ValueError:
+        raise ExperimentError(f"'{text}' is no time", "--due", "write 2026-11-30 or 2026-11-30T18:00") from None
+    if len(text.strip()) <= len("2026-11-30"):
+        found += datetime.timedelta(days=1)
+    return found if found.tzinfo else found.astimezone()
+
+
+def rules(counts: str, due_at: str | None, late: float) -> Rules:
+    """Return the rules that these options make. Raises ExperimentError."""
+    if counts not in COUNTS:
+        raise ExperimentError(f"unknown attempt '{counts}'", "--counts", nearest(counts, COUNTS))
+    return Rules(counts, due(due_at) if due_at else None, late)
+
+
+def read(paths: Iterable[Path], check: Callable[[Answers], object]) -> tuple[list[Attempt], list[SlownetError]]:
+    """Read files of answers; return those that can be marked, and what is wrong with each other one."""
+    found, wrong = [], []
+    for path in paths:
+        try:
+            one = files.read(path)
+            check(one)
+            found.append(Attempt(one, _written(path)))
+        except SlownetError as error:
+            wrong.append(error)
+    return found, wrong
+
+
+def choose(attempts: Sequence[Attempt], rules: Rules, points: Callable[[Answers], float]) -> list[Counted]:
+    """Return each student's attempt that counts, in the order in which the students come first."""
+    by_student: dict[str, list[Attempt]] = {}
+    for each in attempts:
+        by_student.setdefault(each.answers.identity, []).append(each)
+    return [_choose(each, rules, points) for each in by_student.values()]
+
+
+def _choose(attempts: Sequence[Attempt], rules: Rules, points: Callable[[Answers], float]) -> Counted:
+    in_time = [each for each in attempts if not each.is_late(rules)]
+    ordered = sorted(in_time or attempts, key=lambda each: (each.at, str(each.answers.path)))
+    if rules.counts == BEST:
+        ordered.sort(key=lambda each: points(each.answers))  # the last of equals: sorting is stable
+    chosen = ordered[-1]
+    said = []
+    if len(attempts) > 1:
+        of = f"of {len(attempts)} attempts" + (
+            f", {len(attempts) - len(in_time)} late" if 0 < len(in_time) < len(attempts) else ""
+        )
+        said.append(f"{chosen.answers.path}, the {rules.counts} {of}")
+    if not in_time and rules.due:
+        when = chosen.at.astimezone(rules.due.tzinfo).isoformat(" ", "minutes")
+        said.append(f"late: {when}, counts {rules.late:.0%}")
+    return Counted(chosen.answers, 1.0 if in_time else rules.late, "; ".join(said))
+
+
+def _written(path: Path) -> datetime.datetime:
+    try:
+        return datetime.datetime.fromtimestamp(path.stat().st_mtime, datetime.UTC)
+    except (OSError, OverflowError, ValueError) as error:
+        raise ExperimentError(f"no time of {path} ({error})", fix="save it again") from error
